@@ -1,4 +1,5 @@
 import type { SessionEvent, ToolCallState, ToolCallView } from '../client/events.js';
+import type { HistoryEntry } from '../client/session-client.js';
 import { textOf } from '../protocol/content.js';
 import { isRecord } from '../util/own.js';
 import { type Entry, type EntryOptions, renderEntry } from './entries.js';
@@ -31,6 +32,8 @@ export class Conversation {
   readonly cards = new Map<string, ToolCard>();
   todos: readonly Todo[] = [];
   queue: readonly QueuedText[] = [];
+  /** How prompts are shown whose pastes stand for long texts, by id. */
+  readonly shownAs = new Map<string, string>();
   /** Characters of the answer that is being written. */
   streamed = 0;
   #outbox: ((options: EntryOptions) => Line[])[] = [];
@@ -88,6 +91,16 @@ export class Conversation {
 
   notice(text: string, level: 'info' | 'warning' | 'error' = 'info'): void {
     this.add({ kind: 'notice', level, text });
+  }
+
+  /** The conversation that the session continues, unless something new was said already. */
+  addHistory(entries: readonly HistoryEntry[]): void {
+    if (this.entries.some(({ kind }) => kind === 'prompt')) return;
+    for (const { role, text, tools } of entries) {
+      const kind = role === 'user' ? 'prompt' : 'text';
+      if (text.trim() !== '') this.add({ kind, text });
+      if (tools !== undefined) this.notice(`used ${tools.join(', ')}`);
+    }
   }
 
   /** Forgets what belongs to a session that another one replaced. */
@@ -148,8 +161,9 @@ export class Conversation {
     }
     const queued = this.queue.find(({ id }) => id === event.id);
     this.queue = this.queue.filter(({ id }) => id !== event.id);
-    if (event.state === 'started' && queued !== undefined)
-      this.add({ kind: 'prompt', text: queued.text });
+    if (event.state !== 'started' || queued === undefined) return;
+    this.add({ kind: 'prompt', text: this.shownAs.get(event.id) ?? queued.text });
+    this.shownAs.delete(event.id);
   }
 
   #followAgent(event: AgentEvent): void {

@@ -1,0 +1,85 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { SessionClient } from '../client/session-client.js';
+import { VERSION } from '../version.js';
+import { type Leaving, Terminal } from './app.js';
+import { historyFile } from './history-file.js';
+import type { Action } from './input/composer.js';
+import { EMERGENCY_RESET, openDevice } from './node-device.js';
+import { editText, runStatusCommand } from './programs.js';
+
+export type { Leaving } from './app.js';
+
+export interface RunTerminalOptions {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Sent once the terminal is open. */
+  readonly prompt?: string | undefined;
+  /** Where prompts of all sessions are kept; absent: they are forgotten. */
+  readonly historyPath?: string | undefined;
+  /** The user's `statusLine` command. */
+  readonly statusCommand?: string | undefined;
+  readonly vim?: boolean | undefined;
+  readonly keys?: Readonly<Record<string, Action>> | undefined;
+  /** False: a hook rewrites answers, so they are shown when they are whole. */
+  streams?(): boolean;
+}
+
+/** Files larger than this are not compared in a question. */
+const MOST_FILE = 5_000_000;
+
+/** Runs the terminal of a session until the person leaves it or the session is closed. */
+export async function runTerminal(
+  client: SessionClient,
+  options: RunTerminalOptions,
+): Promise<Leaving> {
+  const { cwd, env, historyPath, statusCommand } = options;
+  const terminal = new Terminal(client, {
+    ...options,
+    device: openDevice(process.stdin, process.stdout),
+    colour: env.NO_COLOR === undefined || env.NO_COLOR === '',
+    history: historyPath === undefined ? undefined : historyFile(historyPath),
+    readText,
+    branch: () => readBranch(cwd),
+    editText: (text) => editText(text, env),
+    statusLine:
+      statusCommand === undefined
+        ? undefined
+        : (facts) => runStatusCommand(statusCommand, facts, { cwd, env }),
+    version: VERSION,
+    now: () => performance.now(),
+  });
+  // A crash or a signal must not leave raw mode, the alternate screen or a hidden cursor behind.
+  const onExit = (): void => {
+    terminal.close();
+    process.stdout.write(EMERGENCY_RESET);
+  };
+  process.once('exit', onExit);
+  try {
+    return await terminal.left;
+  } finally {
+    terminal.close();
+    process.off('exit', onExit);
+  }
+}
+
+function readText(path: string): string | undefined {
+  try {
+    const text = readFileSync(path, 'utf8');
+    return text.length > MOST_FILE || text.includes('\u0000') ? undefined : text;
+  } catch {
+    // The question says that the file could not be read.
+    return undefined;
+  }
+}
+
+/** The branch of a repository, read from its HEAD; undefined where there is none. */
+function readBranch(cwd: string): string | undefined {
+  try {
+    const head = readFileSync(join(cwd, '.git', 'HEAD'), 'utf8').trim();
+    return /^ref: refs\/heads\/(.+)$/.exec(head)?.[1] ?? head.slice(0, 8);
+  } catch {
+    // No repository, or a worktree whose HEAD is elsewhere.
+    return undefined;
+  }
+}
