@@ -23,7 +23,8 @@ export interface TerminalOptions {
   readonly colour: boolean;
   readonly appendOnly?: boolean | undefined;
   readonly history?: HistoryStore | undefined;
-  readonly vim?: boolean | undefined;
+  /** Asked when the session is open: the user's settings are known then. */
+  wantsVim?(): boolean;
   readonly keys?: Readonly<Record<string, Action>> | undefined;
   /** Sent once the terminal is open. */
   readonly prompt?: string | undefined;
@@ -83,8 +84,8 @@ export class Terminal {
     });
     this.#view = new SessionView(options);
     const history = new PromptHistory(options.history);
-    const { vim, keys, now } = options;
-    this.#composer = new Composer({ history, vim, keys, now });
+    const { keys, now } = options;
+    this.#composer = new Composer({ history, keys, now });
     this.#window = new Window(options.device, options);
     this.#status = new SessionStatus(client, { ...options, onChange: () => this.#statusChanged() });
     this.#drawing = new DrawScheduler(() => this.#draw(), now);
@@ -121,6 +122,7 @@ export class Terminal {
     if (STATUS_EVENTS.has(event.type)) this.#status.refresh();
     switch (event.type) {
       case 'opened':
+        this.#composer.useVim(this.#options.wantsVim?.() === true);
         void this.#showHistory();
         break;
       case 'turn_started':
@@ -287,8 +289,6 @@ export class Terminal {
       }
       case 'paste-image':
         this.#flash('Name an image with @ and its path.');
-        return;
-      case 'cancel':
         return;
     }
   }

@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SessionClient } from '../client/session-client.js';
+import { PortcullisError } from '../errors.js';
+import { isRecord } from '../util/own.js';
 import { VERSION } from '../version.js';
 import { type Leaving, Terminal } from './app.js';
 import { historyFile } from './history-file.js';
-import type { Action } from './input/composer.js';
+import { ACTIONS, type Action } from './input/composer.js';
 import { EMERGENCY_RESET, openDevice } from './node-device.js';
 import { editText, runStatusCommand } from './programs.js';
 
@@ -17,10 +19,12 @@ export interface RunTerminalOptions {
   readonly prompt?: string | undefined;
   /** Where prompts of all sessions are kept; absent: they are forgotten. */
   readonly historyPath?: string | undefined;
-  /** The user's `statusLine` command. */
-  readonly statusCommand?: string | undefined;
-  readonly vim?: boolean | undefined;
-  readonly keys?: Readonly<Record<string, Action>> | undefined;
+  /** Ends the terminal: the session could not be opened. */
+  readonly signal?: AbortSignal | undefined;
+  /** The user's own settings, once the session is open: `statusLine`, `editorMode`. */
+  settings(): Readonly<Record<string, unknown>>;
+  /** A file that binds keys to actions: `{ "ctrl+x": "transcript" }`. */
+  readonly keysPath?: string | undefined;
   /** False: a hook rewrites answers, so they are shown when they are whole. */
   streams?(): boolean;
 }
@@ -33,7 +37,7 @@ export async function runTerminal(
   client: SessionClient,
   options: RunTerminalOptions,
 ): Promise<Leaving> {
-  const { cwd, env, historyPath, statusCommand } = options;
+  const { cwd, env, historyPath, keysPath } = options;
   const terminal = new Terminal(client, {
     ...options,
     device: openDevice(process.stdin, process.stdout),
@@ -42,10 +46,15 @@ export async function runTerminal(
     readText,
     branch: () => readBranch(cwd),
     editText: (text) => editText(text, env),
-    statusLine:
-      statusCommand === undefined
-        ? undefined
-        : (facts) => runStatusCommand(statusCommand, facts, { cwd, env }),
+    async statusLine(facts) {
+      const { statusLine } = options.settings();
+      const command = isRecord(statusLine) ? statusLine.command : undefined;
+      return typeof command === 'string'
+        ? await runStatusCommand(command, facts, { cwd, env })
+        : undefined;
+    },
+    wantsVim: () => options.settings().editorMode === 'vim',
+    keys: keysPath === undefined ? undefined : readKeys(keysPath),
     version: VERSION,
     now: () => performance.now(),
   });
@@ -55,8 +64,11 @@ export async function runTerminal(
     process.stdout.write(EMERGENCY_RESET);
   };
   process.once('exit', onExit);
+  const refused = new Promise<Leaving>((resolve) => {
+    options.signal?.addEventListener('abort', () => resolve('closed'), { once: true });
+  });
   try {
-    return await terminal.left;
+    return await Promise.race([terminal.left, refused]);
   } finally {
     terminal.close();
     process.off('exit', onExit);
@@ -69,6 +81,39 @@ function readText(path: string): string | undefined {
     return text.length > MOST_FILE || text.includes('\u0000') ? undefined : text;
   } catch {
     // The question says that the file could not be read.
+    return undefined;
+  }
+}
+
+/** Bindings of the user; an action that does not exist stops the start with its name. */
+function readKeys(path: string): Readonly<Record<string, Action>> {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch {
+    // There is no such file: the usual keys.
+    return {};
+  }
+  const parsed = parseJson(text);
+  if (!isRecord(parsed)) {
+    throw new PortcullisError('config', `${path} is not a JSON object of keys and actions`);
+  }
+  return Object.fromEntries(
+    Object.entries(parsed).map(([key, action]) => {
+      const known = ACTIONS.find((one) => one === action);
+      if (known !== undefined) return [key, known];
+      throw new PortcullisError('config', `${path}: ${key} is bound to an unknown action`, {
+        remedy: `actions: ${ACTIONS.join(', ')}`,
+      });
+    }),
+  );
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The caller says what is wrong with the file.
     return undefined;
   }
 }

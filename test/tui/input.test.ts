@@ -21,7 +21,8 @@ function named(event: InputEvent): string {
 function composer(options: { entries?: string[]; vim?: boolean } = {}) {
   let time = 0;
   const history = new PromptHistory({ load: () => options.entries ?? [], append: () => undefined });
-  const made = new Composer({ history, vim: options.vim, now: () => (time += 10) });
+  const made = new Composer({ history, now: () => (time += 10) });
+  made.useVim(options.vim === true);
   const type = (data: string) => {
     const parser = new KeyParser();
     return [...parser.feed(data), ...parser.flush()].map((event) => {

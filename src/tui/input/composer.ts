@@ -5,22 +5,24 @@ import type { PromptHistory } from './history.js';
 import type { Key } from './keys.js';
 import { VimKeys } from './vim.js';
 
-/** What a key asks of the terminal, beyond editing. */
-export type Action =
-  | 'cancel'
-  | 'interrupt'
-  | 'rewind'
-  | 'quit'
-  | 'clear-or-quit'
-  | 'suspend'
-  | 'next-mode'
-  | 'external-editor'
-  | 'transcript'
-  | 'toggle-todos'
-  | 'toggle-thinking'
-  | 'redraw'
-  | 'take-back'
-  | 'paste-image';
+/** What keys ask of the terminal, beyond editing. */
+export const ACTIONS = [
+  'interrupt',
+  'rewind',
+  'quit',
+  'clear-or-quit',
+  'suspend',
+  'next-mode',
+  'external-editor',
+  'transcript',
+  'toggle-todos',
+  'toggle-thinking',
+  'redraw',
+  'take-back',
+  'paste-image',
+] as const;
+
+export type Action = (typeof ACTIONS)[number];
 
 /** Key by key; a file of the user can bind others. */
 export const DEFAULT_KEYS: Readonly<Record<string, Action>> = {
@@ -42,7 +44,6 @@ export type ComposerResult =
 
 export interface ComposerOptions {
   readonly history: PromptHistory;
-  readonly vim?: boolean | undefined;
   readonly keys?: Readonly<Record<string, Action>> | undefined;
   /** Milliseconds; tells a double Esc from two. */
   now(): number;
@@ -57,7 +58,7 @@ export class Composer {
   readonly editor = new Editor();
   readonly #options: ComposerOptions;
   readonly #keys: Readonly<Record<string, Action>>;
-  readonly #vim: VimKeys | undefined;
+  #vim: VimKeys | undefined;
   #search: { text: string; skip: number } | undefined;
   #menu: readonly Completion[] = [];
   #selected = 0;
@@ -68,7 +69,10 @@ export class Composer {
   constructor(options: ComposerOptions) {
     this.#options = options;
     this.#keys = { ...DEFAULT_KEYS, ...options.keys };
-    this.#vim = options.vim === true ? new VimKeys(this.editor) : undefined;
+  }
+
+  useVim(isWanted: boolean): void {
+    this.#vim = isWanted ? new VimKeys(this.editor) : undefined;
   }
 
   get vimMode(): string | undefined {
