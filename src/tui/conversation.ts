@@ -55,8 +55,8 @@ export class Conversation {
     return [...rows, ...this.#takeStream(options.columns)];
   }
 
-  /** What is being written and done now. */
-  live({ columns, now, showThinking }: EntryOptions): Line[] {
+  /** What is being written and done now; a call that a question shows is left out. */
+  live({ columns, now, showThinking }: EntryOptions, asked: ReadonlySet<string>): Line[] {
     const rows: Line[] = [];
     if (this.#stream !== undefined) {
       const open = this.#stream.markdown.open(columns).slice(-OPEN_ROWS);
@@ -70,7 +70,10 @@ export class Conversation {
       } as const;
       rows.push(...renderEntry(entry, { columns, now, showThinking }));
     }
-    const running = [...this.cards.values()].filter(({ call }) => call.agent.depth === 0);
+    const running = [...this.cards.values()].filter(
+      ({ call, state }) =>
+        call.agent.depth === 0 && !(state === 'pending' && asked.has(call.toolUseId)),
+    );
     const cards = running.map((card) => runningCard(card, { columns, now }));
     if (cards.length > 0) rows.push([]);
     return [...rows, ...cards.flat()];
@@ -245,7 +248,10 @@ export class Conversation {
     else if (state.kind === 'denied') {
       card.state = 'denied';
       card.reason = state.reason;
-    } else if (state.kind === 'running' || state.kind === 'pending') card.state = state.kind;
+    } else if (state.kind === 'running') {
+      if (card.state === 'pending') card.startedAt = this.#now();
+      card.state = 'running';
+    }
     if (call.agent.depth > 0 && (state.kind === 'done' || state.kind === 'failed'))
       this.cards.delete(call.toolUseId);
   }

@@ -55,7 +55,7 @@ export function buildFrame(facts: FrameFacts, { columns, rows }: WindowSize): Fr
 
 function upperRows({ view, now, showTodos, showThinking }: FrameFacts, columns: number): Line[] {
   const { conversation, agents, runningSince } = view;
-  const live = conversation.live({ columns, now, showThinking });
+  const live = conversation.live({ columns, now, showThinking }, view.questions.calls);
   const activity =
     runningSince === undefined || view.questions.size > 0
       ? []

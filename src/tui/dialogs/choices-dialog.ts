@@ -3,20 +3,18 @@ import { visible } from '../../util/visible.js';
 import { Editor } from '../input/editor.js';
 import type { Key } from '../input/keys.js';
 import { type Line, line, STYLE, span, wrapLine } from '../screen/line.js';
-import {
-  type Dialog,
-  type DialogView,
-  dimText,
-  quoted,
-  ScrollBody,
-  stack,
-  title,
-} from './dialog.js';
+import { type Dialog, type DialogView, quoted, ScrollBody, stack, title } from './dialog.js';
 
 type Asked = Extract<Question, { kind: 'choices' }>;
 
 /** The questions of AskUserQuestion, one after the other, with an answer of one's own each. */
 export class ChoicesDialog implements Dialog {
+  get hint(): string {
+    if (this.#own !== undefined) return 'Enter sends · Esc goes back';
+    const ticks = this.#current?.multiSelect === true ? 'Space ticks · ' : '';
+    return `${ticks}↑↓ and Enter, or a number · Esc gives no answer`;
+  }
+
   readonly #question: Asked;
   readonly #answers = new Map<string, string>();
   readonly #scroll = new ScrollBody();
@@ -43,15 +41,14 @@ export class ChoicesDialog implements Dialog {
       preview === undefined
         ? []
         : ['', ...preview.split('\n')].flatMap((row) => quoted(row, columns));
-    const hint = current.multiSelect ? 'Space ticks, Enter confirms' : 'Enter chooses';
     const options = current.options.flatMap((option, index) =>
       this.#optionRows(option, index, columns),
     );
     const other = this.#ownRows(columns);
-    const foot = [[], ...options, ...other.lines, ...dimText(hint, columns)];
+    const foot = [[], ...options, ...other.lines];
     const lines = stack({ head, body, foot }, this.#scroll, { columns, rows });
     if (other.caret === undefined) return { lines };
-    const first = lines.length - 1 - other.lines.length;
+    const first = lines.length - other.lines.length;
     return { lines, caret: { row: first + other.caret.row, offset: other.caret.offset } };
   }
 

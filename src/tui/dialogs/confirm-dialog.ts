@@ -5,6 +5,7 @@ import { type Line, line, STYLE, span, wrapLine } from '../screen/line.js';
 import {
   type Dialog,
   type DialogView,
+  OPTION_HINT,
   OptionList,
   quoted,
   ScrollBody,
@@ -14,6 +15,7 @@ import {
 
 /** A yes or no of the session itself: trust, an MCP server, an include, a rewind. */
 export class ConfirmDialog implements Dialog {
+  readonly hint = OPTION_HINT;
   readonly #question: Extract<Question, { kind: 'confirm' }>;
   readonly #options: OptionList;
   readonly #scroll = new ScrollBody();
@@ -50,6 +52,7 @@ export class ConfirmDialog implements Dialog {
 
 /** An address that a server wants opened. Nothing opens it but the person. */
 export class UrlDialog implements Dialog {
+  readonly hint = OPTION_HINT;
   readonly #question: Extract<Question, { kind: 'url' }>;
   readonly #options = new OptionList([
     { key: 'y', label: 'I have opened it, or will' },

@@ -10,11 +10,15 @@ export interface DialogView {
 
 /** A question on the screen. It changes with keys until one of them gives the answer. */
 export interface Dialog {
+  /** Which keys it takes. */
+  readonly hint: string;
   view(columns: number, rows: number): DialogView;
   /** The answer, once the key completes it. */
   press(key: Key): AnyAnswer | undefined;
   paste(text: string): void;
 }
+
+export const OPTION_HINT = 'Choose with a letter, or ↑↓ and Enter · Esc refuses';
 
 export interface DialogOption {
   readonly key: string;

@@ -10,6 +10,7 @@ import {
   type Dialog,
   type DialogView,
   dimText,
+  OPTION_HINT,
   OptionList,
   quoted,
   ScrollBody,
@@ -19,6 +20,12 @@ import {
 
 /** A form of an MCP server, field by field; what would be sent is shown before it is. */
 export class FormDialog implements Dialog {
+  get hint(): string {
+    return this.#field === undefined
+      ? OPTION_HINT
+      : 'Enter goes on · Ctrl+B goes back · Ctrl+X declines · Esc puts it off';
+  }
+
   readonly #question: Extract<Question, { kind: 'form' }>;
   readonly #values = new Map<string, unknown>();
   readonly #scroll = new ScrollBody();
@@ -57,17 +64,9 @@ export class FormDialog implements Dialog {
       rest: line('  '),
     });
     const problem = this.#problem === '' ? [] : warningRows([this.#problem], columns);
-    const foot = [
-      ...fieldRows(field, columns),
-      ...problem,
-      ...edited.lines,
-      ...dimText('Enter goes on, Ctrl+B goes back, Ctrl+X declines, Esc puts it off', columns),
-    ];
+    const foot = [...fieldRows(field, columns), ...problem, ...edited.lines];
     const lines = stack({ head, body, foot }, this.#scroll, { columns, rows });
-    const first =
-      lines.length -
-      edited.lines.length -
-      dimText('Enter goes on, Ctrl+B goes back, Ctrl+X declines, Esc puts it off', columns).length;
+    const first = lines.length - edited.lines.length;
     return { lines, caret: { row: first + edited.caret.row, offset: edited.caret.offset } };
   }
 

@@ -9,6 +9,7 @@ import {
   type Dialog,
   type DialogView,
   dimText,
+  OPTION_HINT,
   OptionList,
   quoted,
   ScrollBody,
@@ -25,6 +26,10 @@ export class PermissionDialog implements Dialog {
   readonly #options: OptionList;
   readonly #scroll = new ScrollBody();
   #comment: Editor | undefined;
+
+  get hint(): string {
+    return this.#comment === undefined ? OPTION_HINT : 'Enter sends · Esc goes back';
+  }
 
   constructor(question: AskedQuestion, readText: ReadText) {
     this.#question = question;
@@ -46,7 +51,7 @@ export class PermissionDialog implements Dialog {
     const body = this.#body(columns);
     const why = this.#why(columns);
     if (this.#comment !== undefined) {
-      const label = 'What should it do instead? (Enter sends, Esc goes back)';
+      const label = 'What should it do instead? Without a comment the turn ends.';
       const edited = this.#comment.layout(columns, {
         first: line(span('> ', STYLE.accent)),
         rest: line('  '),

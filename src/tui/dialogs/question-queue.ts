@@ -32,6 +32,15 @@ export class QuestionQueue {
     return this.#waiting.length;
   }
 
+  /** The tool calls that questions are about. */
+  get calls(): ReadonlySet<string> {
+    return new Set(
+      this.#waiting.flatMap(({ question }) =>
+        'call' in question ? [question.call.toolUseId] : [],
+      ),
+    );
+  }
+
   get first(): Question | undefined {
     return this.#waiting[0]?.question;
   }
@@ -79,7 +88,7 @@ export class QuestionQueue {
     current.shownAt ??= this.#now();
     const isOpen = this.settlesIn === 0;
     const more = this.size === 1 ? '' : ` · ${this.size - 1} more waiting`;
-    const hint = isOpen ? 'Choose with a letter, or ↑↓ and Enter' : 'Pause typing to answer';
+    const hint = isOpen ? current.dialog.hint : 'Pause typing to answer';
     const shown = current.dialog.view(columns, Math.max(4, rows - 2));
     const foot: Line = line(span(`${hint}${more}`, isOpen ? STYLE.dim : STYLE.warning));
     return {

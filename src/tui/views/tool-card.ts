@@ -9,7 +9,8 @@ import { formatDuration, plural } from './format.js';
 /** A tool call from its beginning to its result. */
 export interface ToolCard {
   readonly call: ToolCallView;
-  readonly startedAt: number;
+  /** When it began to run; the wait for an answer is not counted. */
+  startedAt: number;
   state: 'pending' | 'running' | 'denied' | 'done' | 'failed';
   endedAt?: number;
   /** The newest output of a call that runs. */
@@ -47,6 +48,9 @@ const SUBJECT_FIELDS = [
 /** What a call is about: its command, file or pattern. */
 export function callSubject(input: unknown): string {
   if (!isRecord(input)) return '';
+  if (Array.isArray(input.questions)) {
+    return input.questions.map((one) => (isRecord(one) ? String(one.question) : '')).join(' · ');
+  }
   const field = SUBJECT_FIELDS.find((name) => typeof input[name] === 'string');
   if (field !== undefined) return String(input[field]);
   return Object.keys(input).length === 0 ? '' : JSON.stringify(input);
