@@ -1,19 +1,21 @@
 import type { CommandChoice } from '../../client/events.js';
 import { Editor } from '../input/editor.js';
 import type { Key } from '../input/keys.js';
-import { cutLine, type Line, line, STYLE, span } from '../screen/line.js';
+import { cutLine, type Line, line, lines, STYLE, span, wrapLine } from '../screen/line.js';
 import type { WindowSize } from '../screen/tail-renderer.js';
+import { foldRows } from '../views/diff-view.js';
 import { CLOSE, type Overlay, type OverlayResult, STAY } from './overlay.js';
 
 /** A list to choose from, narrowed by typing: sessions, models, points to rewind to. */
 export class Picker implements Overlay {
-  readonly #title: string;
+  readonly #text: string;
   readonly #choices: readonly CommandChoice[];
   readonly #filter = new Editor();
   #selected: number;
 
-  constructor(title: string, choices: readonly CommandChoice[]) {
-    this.#title = title;
+  /** The first line of the text is the title; the rest says what a choice would do. */
+  constructor(text: string, choices: readonly CommandChoice[]) {
+    this.#text = text;
     this.#choices = choices;
     this.#selected = Math.max(
       0,
@@ -23,7 +25,15 @@ export class Picker implements Overlay {
 
   view({ columns, rows }: WindowSize) {
     const found = this.#found();
-    const height = Math.max(1, Math.floor((rows - 3) / 2));
+    const [first = [], ...rest] = lines(this.#text).flatMap((row) => wrapLine(row, columns));
+    const hint = '↑↓ and Enter, type to narrow, Esc closes';
+    const head = [
+      first.map(({ text }) => span(text, STYLE.heading)),
+      ...foldRows(rest, Math.max(0, Math.floor(rows / 2) - 2), columns, ''),
+      cutLine(line(span(hint, STYLE.dim)), columns),
+    ];
+    const perChoice = found.some(({ description }) => description !== undefined) ? 2 : 1;
+    const height = Math.max(1, Math.floor((rows - head.length - 2) / perChoice));
     const start = Math.max(
       0,
       Math.min(this.#selected - Math.floor(height / 2), found.length - height),
@@ -34,7 +44,9 @@ export class Picker implements Overlay {
       const now = choice.current === true ? [span(' (current)', STYLE.success)] : [];
       return [
         cutLine([span(isSelected ? '❯ ' : '  ', STYLE.accent), name, ...now], columns),
-        cutLine(line(span(`    ${choice.description ?? ''}`, STYLE.dim)), columns),
+        ...(perChoice === 1
+          ? []
+          : [cutLine(line(span(`    ${choice.description ?? ''}`, STYLE.dim)), columns)]),
       ];
     });
     const edited = this.#filter.layout(columns, {
@@ -43,19 +55,8 @@ export class Picker implements Overlay {
     });
     const none = found.length === 0 ? [line(span('  Nothing matches.', STYLE.dim))] : [];
     return {
-      lines: [
-        cutLine(
-          line(
-            span(this.#title.split('\n')[0] ?? '', STYLE.heading),
-            span('  ↑↓ and Enter, type to narrow, Esc closes', STYLE.dim),
-          ),
-          columns,
-        ),
-        edited.lines[0] ?? [],
-        ...shown,
-        ...none,
-      ],
-      caret: { row: 1, offset: edited.caret.offset },
+      lines: [...head, edited.lines[0] ?? [], ...shown, ...none],
+      caret: { row: head.length, offset: edited.caret.offset },
     };
   }
 
