@@ -2,6 +2,7 @@ import type { CommandOutput, SessionEvent } from '../client/events.js';
 import type { AnyAnswer } from '../client/questions.js';
 import type { SessionClient } from '../client/session-client.js';
 import { messageOf } from '../errors.js';
+import { DisplayOptions } from './display-options.js';
 import { DrawScheduler } from './draw-scheduler.js';
 import { renderEntry } from './entries.js';
 import { buildFrame } from './frame.js';
@@ -21,7 +22,6 @@ import { type Device, Window } from './window.js';
 export interface TerminalOptions {
   readonly device: Device;
   readonly colour: boolean;
-  readonly appendOnly?: boolean | undefined;
   readonly history?: HistoryStore | undefined;
   /** Asked when the session is open: the user's settings are known then. */
   wantsVim?(): boolean;
@@ -68,13 +68,10 @@ export class Terminal {
   });
   readonly #unsubscribe: () => void;
   readonly #drawing: DrawScheduler;
+  readonly #display = new DisplayOptions(() => this.#drawing.now());
   #leave: (how: Leaving) => void = () => undefined;
-  #hint: string | undefined;
-  #hintTimer: ReturnType<typeof setTimeout> | undefined;
   #lastInterrupt = Number.NEGATIVE_INFINITY;
   #branch: string | undefined;
-  #showTodos = true;
-  #showThinking = false;
 
   constructor(client: SessionClient, options: TerminalOptions) {
     this.#client = client;
@@ -108,7 +105,7 @@ export class Terminal {
     this.#status.close();
     this.#drawing.close();
     this.#keys.close();
-    clearTimeout(this.#hintTimer);
+    this.#display.close();
     this.#view.conversation.endTurn();
     const { columns } = this.#window.size;
     const { info } = this.#status.snapshot ?? {};
@@ -273,11 +270,13 @@ export class Terminal {
         );
         return;
       case 'toggle-todos':
-        this.#showTodos = !this.#showTodos;
+        this.#display.toggle('todos');
         return;
       case 'toggle-thinking':
-        this.#showThinking = !this.#showThinking;
-        this.#flash(this.#showThinking ? 'Thinking is shown.' : 'Thinking is folded.');
+        this.#display.toggle('thinking');
+        return;
+      case 'toggle-receipts':
+        this.#display.toggle('receipts');
         return;
       case 'redraw':
         this.#window.refresh();
@@ -286,13 +285,13 @@ export class Terminal {
         const last = this.#view.conversation.queue.at(-1);
         if (last === undefined || !editor.isEmpty) return;
         void this.#client.send('cancelPrompt', { id: last.id }).then(({ cancelled }) => {
-          if (cancelled) editor.set(last.text);
+          if (cancelled) editor.restore(last.text);
           this.#drawing.now();
         });
         return;
       }
       case 'paste-image':
-        this.#flash('Name an image with @ and its path.');
+        this.#display.flash('Name an image with @ and its path.');
         return;
     }
   }
@@ -301,8 +300,9 @@ export class Terminal {
   #interrupt(): void {
     const { editor } = this.#composer;
     const queued = this.#view.conversation.queue.map(({ text }) => text);
-    if (queued.length > 0)
-      editor.set([...queued, ...(editor.isEmpty ? [] : [editor.text])].join('\n'));
+    if (queued.length > 0) {
+      editor.restore([...queued, ...(editor.isEmpty ? [] : [editor.expanded])].join('\n'));
+    }
     void this.#client.send('interrupt', { cancelQueued: true });
   }
 
@@ -312,12 +312,12 @@ export class Terminal {
     this.#lastInterrupt = now;
     if (!this.#composer.editor.isEmpty && !isSecond) {
       this.#composer.editor.set('');
-      this.#flash('Press Ctrl+C again to quit.');
+      this.#display.flash('Press Ctrl+C again to quit.');
     } else if (isSecond) this.#leave('interrupted');
     else if (this.#view.runningSince !== undefined) {
       this.#interrupt();
-      this.#flash('Interrupted. Press Ctrl+C again to quit.');
-    } else this.#flash('Press Ctrl+C again to quit.');
+      this.#display.flash('Interrupted. Press Ctrl+C again to quit.');
+    } else this.#display.flash('Press Ctrl+C again to quit.');
   }
 
   async #nextMode(): Promise<void> {
@@ -327,7 +327,7 @@ export class Terminal {
     try {
       await this.#client.send('configure', { mode: next });
     } catch (thrown) {
-      this.#flash(messageOf(thrown));
+      this.#display.flash(messageOf(thrown));
     }
     this.#status.refresh();
   }
@@ -338,7 +338,7 @@ export class Terminal {
     const { editor } = this.#composer;
     try {
       const edited = await this.#window.lend(() => editText(editor.expanded));
-      if (edited !== undefined) editor.set(edited.replace(/\n+$/, ''));
+      if (edited !== undefined) editor.restore(edited.replace(/\n+$/, ''));
     } catch (thrown) {
       this.#view.conversation.notice(messageOf(thrown), 'error');
     }
@@ -348,16 +348,6 @@ export class Terminal {
   #transcript(columns: number): Line[] {
     const options = { columns, now: this.#options.now(), expanded: true };
     return this.#view.conversation.entries.flatMap((entry) => renderEntry(entry, options));
-  }
-
-  #flash(hint: string): void {
-    this.#hint = hint;
-    clearTimeout(this.#hintTimer);
-    this.#hintTimer = setTimeout(() => {
-      this.#hint = undefined;
-      this.#drawing.now();
-    }, TWICE_MS);
-    this.#drawing.now();
   }
 
   #statusChanged(): void {
@@ -375,18 +365,22 @@ export class Terminal {
     const now = this.#options.now();
     const { size } = this.#window;
     const { conversation, questions, runningSince, agents } = this.#view;
-    const showThinking = this.#showThinking;
+    const showThinking = this.#display.shows('thinking');
+    const showReceipts = this.#display.shows('receipts');
+    const showTodos = this.#display.shows('todos');
     if (!this.#window.hasOverlay) {
-      this.#window.commit(conversation.take({ columns: size.columns, now, showThinking }));
+      this.#window.commit(
+        conversation.take({ columns: size.columns, now, showThinking, showReceipts }),
+      );
     }
     this.#window.draw(() => {
       const status = {
         branch: this.#branch,
         custom: this.#status.custom,
-        hint: this.#hint,
+        hint: this.#display.hint,
       };
       const parts = { view: this.#view, composer: this.#composer, status };
-      return buildFrame({ ...parts, now, showTodos: this.#showTodos, showThinking }, size);
+      return buildFrame({ ...parts, now, showTodos, showThinking }, size);
     });
     const settles = questions.settlesIn;
     const isBusy = runningSince !== undefined || agents.size > 0;

@@ -276,13 +276,10 @@ export class Conversation {
   #finishCard(card: ToolCard, state: 'done' | 'failed' | 'denied'): void {
     card.state = state;
     card.endedAt = this.#now();
+    card.receipt = this.#receipts.get(card.call.toolUseId);
+    this.#receipts.delete(card.call.toolUseId);
     this.cards.delete(card.call.toolUseId);
     this.add({ kind: 'tool', card });
-  }
-
-  /** The line of the receipt of every call so far, for those who want to see it. */
-  receiptOf(toolUseId: string): string | undefined {
-    return this.#receipts.get(toolUseId);
   }
 
   #takeStream(columns: number): Line[] {

@@ -19,6 +19,8 @@ export interface EntryOptions {
   readonly now: number;
   readonly expanded?: boolean | undefined;
   readonly showThinking?: boolean | undefined;
+  /** Who allowed each call, and why. */
+  readonly showReceipts?: boolean | undefined;
 }
 
 const PROMPT_ROWS = 20;
@@ -53,7 +55,7 @@ export function renderEntry(entry: Entry, options: EntryOptions): Line[] {
       ];
     }
     case 'tool':
-      return finishedCard(entry.card, { columns, now: options.now, expanded });
+      return finishedCard(entry.card, options);
     case 'notice':
       return lines(entry.text, NOTICE_STYLES[entry.level]).flatMap((row, index) =>
         wrapLine(row, columns, {

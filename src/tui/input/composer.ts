@@ -17,6 +17,7 @@ export const ACTIONS = [
   'transcript',
   'toggle-todos',
   'toggle-thinking',
+  'toggle-receipts',
   'redraw',
   'take-back',
   'paste-image',
@@ -35,6 +36,7 @@ export const DEFAULT_KEYS: Readonly<Record<string, Action>> = {
   'ctrl+l': 'redraw',
   'alt+up': 'take-back',
   'alt+t': 'toggle-thinking',
+  'alt+r': 'toggle-receipts',
 };
 
 export type ComposerResult =

@@ -17,6 +17,8 @@ interface Row {
 const INLINE_LINES = 3;
 const INLINE_BYTES = 800;
 const MOST_UNDO = 500;
+/** A longer text would make every key slow. */
+const LONGEST_SHOWN = 20_000;
 
 /** The text that a person writes: several lines, readline keys, undo, pastes as placeholders. */
 export class Editor {
@@ -56,6 +58,13 @@ export class Editor {
     this.#remember(false);
     this.#text = text;
     this.#caret = Math.min(caret, text.length);
+  }
+
+  /** Puts a whole prompt into the editor; a very long one as a placeholder. */
+  restore(text: string): void {
+    this.set('');
+    if (text.length > LONGEST_SHOWN) this.paste(text);
+    else this.insert(text);
   }
 
   clear(): void {

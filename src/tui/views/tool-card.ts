@@ -17,7 +17,7 @@ export interface ToolCard {
   output: string;
   /** Why it was refused. */
   reason?: string;
-  /** The line of the receipt, where the person wants to see it. */
+  /** Who decided about the call, and why. */
   receipt?: string;
   result?: ToolCallResult;
 }
@@ -26,7 +26,8 @@ export interface CardOptions {
   readonly columns: number;
   readonly now: number;
   /** Everything, for the transcript viewer. */
-  readonly expanded?: boolean;
+  readonly expanded?: boolean | undefined;
+  readonly showReceipts?: boolean | undefined;
 }
 
 const SUBJECT_FIELDS = [
@@ -84,7 +85,7 @@ export function finishedCard(card: ToolCard, options: CardOptions): Line[] {
   const shownTitle =
     options.expanded === true ? title : foldRows(title, TITLE_ROWS, options.columns, '');
   const receipt =
-    card.receipt === undefined
+    card.receipt === undefined || !(options.expanded === true || options.showReceipts === true)
       ? []
       : [cutLine(line(span(`  ${card.receipt}`, STYLE.dim)), options.columns)];
   return [[], ...shownTitle, ...receipt, ...resultRows(card, options)];
