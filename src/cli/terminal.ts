@@ -22,6 +22,8 @@ export async function runTerminalSession(deps: PrintDeps): Promise<number> {
   const client = connectClient(runner, { name: 'terminal', answers: ALL_QUESTIONS });
   const { runTerminal } = await import('../tui/index.js');
   const running = runner.run();
+  // Awaited below, where its failure is reported.
+  running.catch(() => undefined);
   const refused = new AbortController();
   const opening = runner.open();
   opening.catch(() => refused.abort());
@@ -40,6 +42,8 @@ export async function runTerminalSession(deps: PrintDeps): Promise<number> {
     const how = await shown;
     if (refused.signal.aborted) await opening;
     await client.send('end', { reason: 'prompt_input_exit' });
+    // A session that still asks whether it may open gets the answer that refuses.
+    if (runner.current === undefined) client.close();
     await running;
     return how === 'interrupted' ? EXIT.interrupted : EXIT.done;
   } catch (thrown) {

@@ -41,6 +41,19 @@ describe.skipIf(!hasTmux)(`the terminal interface${hasTmux ? '' : ' (needs tmux)
     expect(shell.project.exists('ran')).toBe(true);
   });
 
+  it.each(['n', 'C-c'])('starts nothing in a folder that is not trusted (%s)', async (key) => {
+    const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: 'touch ran' }] }] };
+    const shell = await terminal({
+      script: [],
+      files: { '.claude/settings.json': { json: { hooks } } },
+    });
+    await shell.shows(ASKS);
+    shell.press(key);
+    expect(await shell.exitCode()).toBe(1);
+    expect(shell.screen()).toContain('Not trusted; nothing was started.');
+    expect(shell.project.exists('ran')).toBe(false);
+  });
+
   it('shows an answer while it is written, and goes on after a resize in the middle', async () => {
     const rows = Array.from({ length: 40 }, (_, index) => `Row <${index}> of the answer.`);
     const shell = await terminal({
