@@ -8,10 +8,14 @@ import type { PrintDeps } from './print.js';
 import { createRunner, NotTrusted } from './repl.js';
 import { hasTerminal } from './terminal-input.js';
 
-/** Whether the conversation gets the terminal interface; a dumb terminal and `--plain` get lines. */
+/**
+ * Whether the conversation gets the terminal interface. A dumb terminal, `--plain` and the panes of
+ * teammates get lines.
+ */
 export function wantsTerminal({ options, config }: PrintDeps): boolean {
   const { TERM } = config.env;
-  return hasTerminal() && !options.plain && TERM !== 'dumb' && TERM !== undefined;
+  const isMember = config.team?.kind === 'member';
+  return hasTerminal() && !options.plain && !isMember && TERM !== 'dumb' && TERM !== undefined;
 }
 
 /** Runs a conversation in the terminal interface. */

@@ -149,7 +149,10 @@ export class Conversation {
         this.#followAgent(event);
         return;
       case 'child':
-        if (event.event.type === 'tool_result') this.cards.delete(event.event.call.id);
+        if (event.event.type === 'tool_result') {
+          this.cards.delete(event.event.call.id);
+          this.#receipts.delete(event.event.call.id);
+        }
         return;
       default:
         return;

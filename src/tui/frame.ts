@@ -33,7 +33,8 @@ export function buildFrame(facts: FrameFacts, { columns, rows }: WindowSize): Fr
   const typed = composer.lines(columns);
   const asked = view.questions.size > 0;
   // An empty prompt under a question that takes the keys only takes up room.
-  const showsPrompt = !asked || view.questions.settlesIn !== 0 || !composer.editor.isEmpty;
+  const isTyping = view.questions.settlesIn !== 0 && view.questions.interruptsTyping;
+  const showsPrompt = !asked || isTyping || !composer.editor.isEmpty;
   const prompt = showsPrompt ? typed.lines : [];
   const dialog = view.questions.view(columns, Math.max(4, room - status.length - prompt.length));
   const takesKeys = asked && view.questions.settlesIn === 0;
@@ -50,7 +51,7 @@ export function buildFrame(facts: FrameFacts, { columns, rows }: WindowSize): Fr
     row: upper.length + middle.length + typed.caret.row,
     offset: typed.caret.offset,
   };
-  return { lines, caret: takesKeys ? dialogCaret : promptCaret };
+  return { lines, caret: takesKeys ? dialogCaret : showsPrompt ? promptCaret : undefined };
 }
 
 function upperRows({ view, now, showTodos, showThinking }: FrameFacts, columns: number): Line[] {

@@ -1,10 +1,11 @@
 import type { ReadStream, WriteStream } from 'node:tty';
-import { RESET_SCREEN } from './screen/tail-renderer.js';
+import { RESET_SCREEN, type WindowSize } from './screen/tail-renderer.js';
 import type { Device } from './window.js';
 
 /** The terminal of this process. */
 export function openDevice(input: ReadStream, output: WriteStream): Device {
   const removers: (() => void)[] = [];
+  let size: WindowSize = { columns: 80, rows: 24 };
   const listen = (
     emitter: NodeJS.EventEmitter,
     name: string,
@@ -18,8 +19,13 @@ export function openDevice(input: ReadStream, output: WriteStream): Device {
     write: (data) => void output.write(data),
     // Asks the terminal: the size that the stream remembers is set by a signal that comes later.
     size() {
-      const [columns, rows] = output.getWindowSize();
-      return { columns: Math.max(1, columns || 80), rows: Math.max(1, rows || 24) };
+      try {
+        const [columns, rows] = output.getWindowSize();
+        size = { columns: Math.max(1, columns || 80), rows: Math.max(1, rows || 24) };
+      } catch {
+        // The window was closed: the size does not matter any more.
+      }
+      return size;
     },
     onInput: (listener) => listen(input, 'data', (data: string) => listener(data)),
     onResize: (listener) => listen(output, 'resize', listener),

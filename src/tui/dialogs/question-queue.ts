@@ -67,6 +67,11 @@ export class QuestionQueue {
     return Math.max(0, ready - this.#now());
   }
 
+  /** Whether the person was typing when the question came, and has not paused yet. */
+  get interruptsTyping(): boolean {
+    return this.#lastKey + PAUSE_MS > this.#now();
+  }
+
   /** Whether the key went to the question, and the answer where it completed one. */
   press(key: Key): { readonly id: string; readonly answer: AnyAnswer | undefined } | undefined {
     const isOpen = this.settlesIn === 0;
@@ -88,7 +93,8 @@ export class QuestionQueue {
     current.shownAt ??= this.#now();
     const isOpen = this.settlesIn === 0;
     const more = this.size === 1 ? '' : ` · ${this.size - 1} more waiting`;
-    const hint = isOpen ? current.dialog.hint : 'Pause typing to answer';
+    const pause = this.interruptsTyping ? 'Pause typing to answer' : '…';
+    const hint = isOpen ? current.dialog.hint : pause;
     const shown = current.dialog.view(columns, Math.max(4, rows - 2));
     const foot: Line = line(span(`${hint}${more}`, isOpen ? STYLE.dim : STYLE.warning));
     return {
