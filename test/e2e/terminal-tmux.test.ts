@@ -73,6 +73,24 @@ describe.skipIf(!hasTmux)(`the terminal interface${hasTmux ? '' : ' (needs tmux)
     expect(ids).toEqual(Array.from({ length: 40 }, (_, id) => id));
   });
 
+  it('leaves no copies of a question behind when the window changes', async () => {
+    const shell = await terminal({ script: [TOUCH] });
+    await shell.shows(READY);
+    shell.line('make it');
+    await shell.shows(ASKS);
+    for (const [columns, rows] of [
+      [100, 20],
+      [100, 30],
+      [60, 30],
+      [110, 16],
+      [110, 40],
+    ] as const) {
+      shell.resize(columns, rows);
+      await pause(400);
+      expect(shell.screen().match(/Yes, this once/g)).toHaveLength(1);
+    }
+  });
+
   it('sends a paste of 1 MB as one prompt', async () => {
     const shell = await terminal({ script: ['Got it.'] });
     await shell.shows(READY);

@@ -157,6 +157,15 @@ describe('a permission question', () => {
     expect(asked.screen()).toContain('│ echo 30');
   });
 
+  it('shows the command and the answers in a small window', () => {
+    const asked = setup(permission());
+    asked.open();
+    const seen = (asked.queue.view(30, 11)?.lines ?? []).map(plainText);
+    expect(seen.length).toBeLessThanOrEqual(11);
+    expect(seen).toContain('│ touch made');
+    expect(seen).toContain('  n  No');
+  });
+
   it('makes room for the next one, which the same key does not answer', () => {
     const asked = setup(permission('q1'));
     asked.queue.add(permission('q2'));

@@ -7,6 +7,7 @@ import {
   type DialogView,
   OPTION_HINT,
   OptionList,
+  optionRows,
   quoted,
   ScrollBody,
   stack,
@@ -29,12 +30,10 @@ export class ConfirmDialog implements Dialog {
     const body = this.#question.details.flatMap((detail) =>
       wrapLine(line(span(shownDetail(detail))), columns),
     );
-    const parts = {
-      head: title(this.#question.title, columns),
-      body,
-      foot: [[], ...this.#options.lines(columns)],
-    };
-    return { lines: stack(parts, this.#scroll, { columns, rows }) };
+    const head = title(this.#question.title, columns);
+    const room = { columns, rows: rows - head.length - 1 };
+    const foot = [[], ...optionRows(this.#options, body, room)];
+    return { lines: stack({ head, body, foot }, this.#scroll, { columns, rows }) };
   }
 
   press(key: Key): AnyAnswer | undefined {

@@ -56,6 +56,16 @@ export class OptionList {
     return undefined;
   }
 
+  /** One row for each option where there is no room for more. */
+  shortLines(columns: number): Line[] {
+    return this.options.map(({ key, label }, index) => {
+      const isSelected = index === this.selected;
+      const style = isSelected ? STYLE.selected : undefined;
+      const mark = span(isSelected ? '❯ ' : '  ', STYLE.accent);
+      return cutLine([mark, span(`${key}  `, STYLE.bold), span(visible(label), style)], columns);
+    });
+  }
+
   lines(columns: number): Line[] {
     return this.options.flatMap(({ key, label, note }, index) => {
       const isSelected = index === this.selected;
@@ -94,6 +104,19 @@ export class ScrollBody {
     return [...rows.slice(this.#top, end), cutLine(line(span(place, STYLE.warning)), columns)];
   }
 }
+
+/** The options, in short where the body would get fewer rows than it needs. */
+export function optionRows(
+  options: OptionList,
+  body: readonly Line[],
+  { columns, rows }: { readonly columns: number; readonly rows: number },
+): Line[] {
+  const whole = options.lines(columns);
+  const isTight = rows - whole.length < Math.min(body.length, FEWEST_BODY_ROWS) + 1;
+  return isTight ? options.shortLines(columns) : whole;
+}
+
+const FEWEST_BODY_ROWS = 6;
 
 /** Puts head, body and foot together so that the foot, which holds the answers, is always visible. */
 export function stack(

@@ -11,6 +11,7 @@ import {
   dimText,
   OPTION_HINT,
   OptionList,
+  optionRows,
   quoted,
   ScrollBody,
   stack,
@@ -18,6 +19,9 @@ import {
 } from './dialog.js';
 
 type AskedQuestion = Extract<Question, { kind: 'permission' | 'plan' }>;
+
+/** Rows that the command or the change gets at least, where the window has them. */
+const FEWEST_ROWS = 6;
 
 /** Whether a call may run, or a plan may be carried out: all of it, who asks, why, and what each answer saves. */
 export class PermissionDialog implements Dialog {
@@ -48,20 +52,25 @@ export class PermissionDialog implements Dialog {
 
   view(columns: number, rows: number): DialogView {
     const head = [...this.#head(columns)];
-    const body = this.#body(columns);
+    const asked = this.#body(columns);
     const why = this.#why(columns);
+    const isTight = rows - head.length - why.length - this.#options.options.length < FEWEST_ROWS;
+    // In a small window the reason scrolls with the command.
+    const body = isTight ? [...asked, ...why] : asked;
+    const below = isTight ? [] : why;
     if (this.#comment !== undefined) {
       const label = 'What should it do instead? Without a comment the turn ends.';
       const edited = this.#comment.layout(columns, {
         first: line(span('> ', STYLE.accent)),
         rest: line('  '),
       });
-      const foot = [...why, ...dimText(label, columns), ...edited.lines];
+      const foot = [...below, ...dimText(label, columns), ...edited.lines];
       const lines = stack({ head, body, foot }, this.#scroll, { columns, rows });
       const first = lines.length - edited.lines.length;
       return { lines, caret: { row: first + edited.caret.row, offset: edited.caret.offset } };
     }
-    const foot = [...why, ...this.#options.lines(columns)];
+    const room = { columns, rows: rows - head.length - below.length };
+    const foot = [...below, ...optionRows(this.#options, body, room)];
     return { lines: stack({ head, body, foot }, this.#scroll, { columns, rows }) };
   }
 

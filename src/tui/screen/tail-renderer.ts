@@ -31,6 +31,8 @@ const NO_WRAP = '\u001b[?7l';
 const WRAP = '\u001b[?7h';
 const ERASE_ROW = '\u001b[K';
 const ERASE_BELOW = '\u001b[J';
+// tmux takes an erasure that begins in the first cell for a cleared screen and copies it into the scrollback.
+const ERASE_FROM_ROW = `\u001b7${ERASE_ROW}\u001b[B${ERASE_BELOW}\u001b8`;
 /** What a program that ends in the middle of a drawing leaves behind, undone. */
 export const RESET_SCREEN = `${WRAP}${SHOW}\u001b[0m${SYNC_OFF}`;
 
@@ -97,7 +99,7 @@ export class TailRenderer {
     for (const text of committed) out += `${ERASE_ROW}${text}\r\n`;
     out += encoded.map((text) => `${ERASE_ROW}${text}`).join('\r\n');
     if (this.#drawn.length > committed.length + encoded.length) {
-      out += encoded.length === 0 ? ERASE_BELOW : `\u001b[B\r${ERASE_BELOW}\u001b[A`;
+      out += encoded.length === 0 ? ERASE_FROM_ROW : `\u001b[B\r${ERASE_BELOW}\u001b[A`;
     } else if (encoded.length === 0) {
       out += ERASE_ROW;
     }
@@ -158,7 +160,7 @@ export class TailRenderer {
     this.#drawn = [];
     this.#texts = [];
     this.#cursorRow = 0;
-    return `\r${up > 0 ? `\u001b[${up}A` : ''}${ERASE_BELOW}`;
+    return `\r${up > 0 ? `\u001b[${up}A` : ''}${now.rows > 1 ? ERASE_FROM_ROW : ERASE_ROW}`;
   }
 }
 
