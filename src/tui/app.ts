@@ -110,7 +110,7 @@ export class Terminal {
     const { columns } = this.#window.size;
     const { info } = this.#status.snapshot ?? {};
     if (info !== undefined && this.#view.conversation.entries.length > 0) {
-      this.#view.conversation.notice(`Continue with: portcullis --resume ${info.sessionId}`);
+      this.#view.conversation.notice(`To continue: portcullis --resume ${info.sessionId}`);
     }
     this.#window.commit(this.#view.conversation.take({ columns, now: this.#options.now() }));
     this.#window.close();

@@ -33,7 +33,6 @@ export interface Terminal {
   command(...args: readonly string[]): string;
   /** Presses keys by their tmux names: `C-c`, `C-d`, `Enter`. */
   press(...keys: readonly string[]): void;
-  /** Pastes text as a terminal does, in brackets where the program asked for them. */
   /** Waits until the screen, history included, holds the text; gives the screen. */
   shows(text: string | RegExp): Promise<string>;
   screen(): string;
