@@ -12,7 +12,7 @@ import { KeyReader } from './input/key-reader.js';
 import type { InputEvent, Key } from './input/keys.js';
 import { commandOverlay } from './overlays/command-overlay.js';
 import { Pager } from './overlays/pager.js';
-import { type Line, line, STYLE, span } from './screen/line.js';
+import { type Line, line, STYLE, span, wrapLine } from './screen/line.js';
 import { SessionStatus } from './session-status.js';
 import { SessionView, STATUS_EVENTS } from './session-view.js';
 import type { ReadText } from './views/diff-view.js';
@@ -90,7 +90,7 @@ export class Terminal {
     options.device.onResize(() => this.#drawing.now());
     this.#window.commit([
       line(span('Portcullis', STYLE.heading), span(` ${options.version}`, STYLE.dim)),
-      line(span(GREETING, STYLE.dim)),
+      ...wrapLine(line(span(GREETING, STYLE.dim)), this.#window.size.columns),
     ]);
     this.#unsubscribe = client.subscribe(({ event }) => this.#follow(event), { after: 0 });
     this.#status.refresh();
