@@ -195,7 +195,7 @@ function spans(row) {
       column += part.length;
     } else {
       const added = sgr === '' ? ['0'] : sgr.split(';');
-      codes = added.reduce((all, code) => (code === '0' ? [] : [...all, code]), codes);
+      codes = added.includes('0') ? added.slice(added.lastIndexOf('0') + 1) : [...codes, ...added];
     }
   }
   return found;

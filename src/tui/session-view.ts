@@ -34,9 +34,10 @@ export class SessionView {
   }
 
   follow(event: SessionEvent): void {
+    const isAwaited = event.type === 'task_finished' && this.agents.isAwaited(event.taskId);
     this.conversation.follow(event);
     this.agents.follow(event);
-    const notice = noticeOf(event);
+    const notice = isAwaited ? undefined : noticeOf(event);
     if (notice !== undefined) this.conversation.notice(notice.text, notice.level);
     switch (event.type) {
       case 'question':

@@ -384,3 +384,56 @@ describe('whatever happens', () => {
     );
   });
 });
+
+describe('agents and tasks', () => {
+  const child = { ...MAIN_AGENT, id: 'a1', path: 'main/reviewer#1', type: 'reviewer', depth: 1 };
+
+  it('shows agents as a tree while they work, and tasks until they are done', async () => {
+    const { client, screen, wait } = setup();
+    client.emit({ type: 'state', state: 'running' });
+    client.emit({
+      type: 'task_started',
+      taskId: 'a1',
+      toolUseId: 't',
+      description: 'reviews it',
+      agent: child,
+    });
+    const usage = { totalTokens: 12_345, toolUses: 3, durationMs: 1 };
+    client.emit({ type: 'task_progress', agent: child, description: '', usage, lastTool: 'Grep' });
+    const todos = [
+      { content: 'first', status: 'completed' },
+      { content: 'second', status: 'in_progress' },
+    ];
+    const todoCall = { toolUseId: 't9', tool: 'TodoWrite', input: { todos }, agent: MAIN_AGENT };
+    client.emit({ type: 'tool', call: todoCall, state: { kind: 'running' } });
+    wait(4000);
+    const seen = await screen();
+    expect(seen).toContain('└ reviewer#1  reviews it  4s · 3 calls · 12k tokens · Grep');
+    expect(seen).toContain('1 of 2 tasks done\n  ▶ second');
+    const over = { toolUseId: 't', status: 'completed', outputFile: '', summary: 'fine' } as const;
+    client.emit({ type: 'task_finished', taskId: 'a1', ...over });
+    client.emit({ type: 'task_finished', taskId: 'b7', ...over });
+    const after = await screen();
+    expect(after).not.toContain('reviewer#1');
+    expect(after).not.toContain('a1 completed');
+    expect(after).toContain('b7 completed: fine');
+  });
+
+  it('says what the model is retried for, and shows thinking folded', async () => {
+    const { client, screen, wait } = setup();
+    const thinking = (text: string) => ({ type: 'thinking_delta', thinking: text }) as const;
+    client.emit({
+      type: 'stream',
+      event: { type: 'content_block_start', index: 0, content_block: { type: 'thinking' } },
+    });
+    client.emit({
+      type: 'stream',
+      event: { type: 'content_block_delta', index: 0, delta: thinking('deep thoughts') },
+    });
+    wait(2000);
+    client.endText();
+    const seen = await screen();
+    expect(seen).toContain('✻ Thought for 2s');
+    expect(seen).not.toContain('deep thoughts');
+  });
+});

@@ -119,9 +119,8 @@ export class Composer {
     readonly caret: { row: number; offset: number };
   } {
     if (this.#search !== undefined) return this.#searchLines(this.#search);
-    const isShell = this.editor.text.startsWith('!');
     const { lines, caret } = this.editor.layout(columns, {
-      first: line(span(isShell ? '! ' : '> ', isShell ? STYLE.warning : STYLE.accent)),
+      first: line(span('> ', STYLE.accent)),
       rest: line('  '),
     });
     return { lines: [...lines, ...this.#menuLines(columns)], caret };

@@ -82,6 +82,11 @@ export class AgentTree {
     this.#rows.clear();
   }
 
+  /** Whether the end of a task is shown by the call that waits for it. */
+  isAwaited(taskId: string): boolean {
+    return this.#rows.get(taskId)?.background === false;
+  }
+
   follow(event: SessionEvent): void {
     if (event.type === 'task_started' && event.agent !== undefined) {
       const { path, depth, background } = event.agent;

@@ -49,6 +49,7 @@ const SUBJECT_FIELDS = [
 /** What a call is about: its command, file or pattern. */
 export function callSubject(input: unknown): string {
   if (!isRecord(input)) return '';
+  if (Array.isArray(input.todos)) return plural(input.todos.length, 'task');
   if (Array.isArray(input.questions)) {
     return input.questions.map((one) => (isRecord(one) ? String(one.question) : '')).join(' · ');
   }
@@ -95,7 +96,8 @@ function titleRows(card: ToolCard, { columns, now }: CardOptions): Line[] {
   const [mark, style] = MARKS[card.state];
   const elapsed = (card.endedAt ?? now) - card.startedAt;
   const subject = callSubject(card.call.input);
-  const time = elapsed >= 1000 && card.state !== 'denied' ? ` ${formatDuration(elapsed)}` : '';
+  const hasRun = card.state !== 'denied' && card.state !== 'pending';
+  const time = elapsed >= 1000 && hasRun ? ` ${formatDuration(elapsed)}` : '';
   const rows = lines(subject);
   return rows.flatMap((row, index) =>
     wrapLine(
