@@ -51,6 +51,10 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ],
     ['--session-id <uuid>', 'Id of the new session.'],
     ['-n, --name <title>', 'Title of the session.'],
+    [
+      '--plain',
+      'Print plain lines instead of the terminal interface, for screen readers and logs.',
+    ],
     ['--no-session-persistence', 'Write no transcript.', RESTRICTS],
   ],
   Model: [

@@ -139,6 +139,8 @@ async function runSession(
     if (options.streamInput) return await (await import('./stream.js')).runStream(common);
     if (options.print) return await runPrint(common);
     await offerSetup(options, output);
+    const { runTerminalSession, wantsTerminal } = await import('./terminal.js');
+    if (wantsTerminal(common)) return await runTerminalSession(common);
     return await (await import('./repl.js')).runRepl(common);
   } catch (thrown) {
     if (

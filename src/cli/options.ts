@@ -35,6 +35,8 @@ export interface CliOptions {
   readonly debug: boolean;
   readonly debugFile: string | undefined;
   readonly prompt: string | undefined;
+  /** Lines instead of the terminal interface. */
+  readonly plain: boolean;
   /** Questions go over the control channel. */
   readonly asksOverStdio: boolean;
   readonly teammateMode: TeammateMode | undefined;
@@ -99,6 +101,7 @@ function optionsOf(args: ParsedArgs): CliOptions {
     awaitsInitialize: has('await-initialize'),
     initOnly: has('init-only'),
     verbose: has('verbose'),
+    plain: has('plain'),
     debug: has('debug-to-stderr') || args.values.has('debug'),
     debugFile: one('debug-file'),
     prompt: words.length === 0 ? undefined : words.join(' '),

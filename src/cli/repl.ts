@@ -85,9 +85,10 @@ export async function runRepl(deps: PrintDeps): Promise<number> {
 }
 
 /** The person said no to the folder, and was told that nothing was started. */
-class NotTrusted extends Error {}
+export class NotTrusted extends Error {}
 
-function createRunner(deps: PrintDeps, isTerminal: boolean): TurnRunner {
+/** Creates the runner of a conversation; a person at a terminal is asked about the folder first. */
+export function createRunner(deps: PrintDeps, isTerminal: boolean): TurnRunner {
   const { output, config } = deps;
   const { team = leadOf(deps) } = config;
   // What the lead was told holds for those who work for it: they are not asked once more.

@@ -57,7 +57,7 @@ class Stage {
       CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: '1',
       ...env,
     };
-    const words = [...PROGRAM, '--teammate-mode', 'tmux', ...args].map(quoted).join(' ');
+    const words = [...PROGRAM, '--plain', '--teammate-mode', 'tmux', ...args].map(quoted).join(' ');
     const set = Object.entries(variables).map(
       ([name, value]) => `${name}=${quoted(String(value))}`,
     );

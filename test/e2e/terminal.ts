@@ -1,4 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Reply, ReplyFunction } from '../../src/model/script-format.js';
@@ -20,12 +22,17 @@ export interface Terminal {
   readonly server: FakeModelServer;
   /** Types text and presses Enter. */
   line(text: string): void;
+  /** Types text. */
+  type(text: string): void;
+  /** Pastes text, in brackets where the program asked for them. */
+  paste(text: string): void;
+  resize(columns: number, rows: number): void;
+  /** The process id of the program. */
+  pid(): number;
   /** The line that starts the program with these arguments, for the shell in this terminal. */
   command(...args: readonly string[]): string;
   /** Presses keys by their tmux names: `C-c`, `C-d`, `Enter`. */
   press(...keys: readonly string[]): void;
-  /** Pastes text as a terminal does, in brackets where the program asked for them. */
-  paste(text: string): void;
   /** Waits until the screen, history included, holds the text; gives the screen. */
   shows(text: string | RegExp): Promise<string>;
   screen(): string;
@@ -40,6 +47,10 @@ export async function openTerminal(options: {
   readonly script: readonly (Reply | ReplyFunction)[];
   readonly args?: readonly string[];
   readonly files?: ProjectFiles;
+  /** The terminal interface; absent: plain lines. */
+  readonly full?: boolean;
+  /** The model's answers arrive in pieces of this many bytes, one every few milliseconds. */
+  readonly slowly?: { readonly bytes: number; readonly ms: number };
   /** Beside or instead of the usual variables. */
   readonly env?: Readonly<Record<string, string>>;
 }): Promise<Terminal> {
@@ -49,10 +60,12 @@ export async function openTerminal(options: {
   const own = ['-S', path.join(project.root, 'tmux'), '-f', '/dev/null'];
   const tmux = (...args: readonly string[]): string =>
     execFileSync('tmux', [...own, ...args], { encoding: 'utf8' });
+  const proxy =
+    options.slowly === undefined ? undefined : await slowProxy(server.url, options.slowly);
   const env = {
     HOME: project.home,
     TMPDIR: project.root,
-    ANTHROPIC_BASE_URL: server.url,
+    ANTHROPIC_BASE_URL: proxy?.url ?? server.url,
     ANTHROPIC_API_KEY: 'test-key',
     LANG: 'C.UTF-8',
     ...options.env,
@@ -63,8 +76,11 @@ export async function openTerminal(options: {
     tmux('send-keys', '-t', 'main', '-l', '--', text);
     tmux('send-keys', '-t', 'main', 'Enter');
   };
-  const command = (...args: readonly string[]): string =>
-    `env ${assignments.join(' ')} ${[...PROGRAM, ...args].map(quoted).join(' ')}; echo "left with $?."`;
+  const mode = options.full === true ? [] : ['--plain'];
+  const command = (...args: readonly string[]): string => {
+    const words = [...PROGRAM, ...mode, ...args].map(quoted).join(' ');
+    return `env ${assignments.join(' ')} ${words}; echo "left with $?."`;
+  };
   typed(command(...(options.args ?? [])));
   const screen = (): string => tmux('capture-pane', '-p', '-J', '-S', '-', '-t', 'main');
   const shows = async (text: string | RegExp): Promise<string> => {
@@ -81,9 +97,17 @@ export async function openTerminal(options: {
     server,
     line: typed,
     command,
+    type: (text) => void tmux('send-keys', '-t', 'main', '-l', '--', text),
     paste(text) {
-      tmux('set-buffer', '--', text);
+      execFileSync('tmux', [...own, 'load-buffer', '-'], { input: text });
       tmux('paste-buffer', '-p', '-t', 'main');
+    },
+    resize: (columns, rows) =>
+      void tmux('resize-window', '-t', 'main', '-x', String(columns), '-y', String(rows)),
+    pid() {
+      const [shell] = childrenOf(tmux('list-panes', '-a', '-F', '#{pane_pid}').trim());
+      if (shell === undefined) throw new Error('the program does not run');
+      return shell;
     },
     press: (...keys) => void tmux('send-keys', '-t', 'main', ...keys),
     shows,
@@ -99,10 +123,39 @@ export async function openTerminal(options: {
       spawnSync('tmux', [...own, 'kill-server']);
       // What it runs has files to close; until then it writes into what is taken away here.
       await allGone(started);
+      proxy?.close();
       await server.close();
       project.remove();
     },
   };
+}
+
+/** Stands before the scripted model and hands its answers on slowly. */
+async function slowProxy(
+  target: string,
+  { bytes, ms }: { readonly bytes: number; readonly ms: number },
+): Promise<{ readonly url: string; close(): void }> {
+  const proxy = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { 'content-length': _length, host: _host, ...headers } = request.headers;
+    const answer = await fetch(`${target}${request.url}`, {
+      method: request.method ?? 'POST',
+      headers: headers as Record<string, string>,
+      body: Buffer.concat(chunks),
+    });
+    const type = answer.headers.get('content-type') ?? 'text/event-stream';
+    response.writeHead(answer.status, { 'content-type': type });
+    const body = Buffer.from(await answer.arrayBuffer());
+    for (let at = 0; at < body.length && !response.destroyed; at += bytes) {
+      response.write(body.subarray(at, at + bytes));
+      await pause(ms);
+    }
+    response.end();
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+  const { port } = proxy.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, close: () => void proxy.close() };
 }
 
 function childrenOf(parent: string): readonly number[] {

@@ -47,7 +47,7 @@ function start(): { type(...keys: string[]): void; screen(): string; exit: strin
     'ANTHROPIC_BASE_URL=http://127.0.0.1:9',
     `PATH=${process.env.PATH}`,
   ];
-  const line = `env -i TERM="$TERM" ${variables.map((one) => `'${one}'`).join(' ')} '${node}' '${program}'; echo $? > '${exit}'; cat`;
+  const line = `env -i TERM="$TERM" ${variables.map((one) => `'${one}'`).join(' ')} '${node}' '${program}' --plain; echo $? > '${exit}'; cat`;
   const tmux = (...args: string[]): string =>
     execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' });
   tmux('new-session', '-d', '-x', '160', '-y', '50', '-c', project.directory, 'sh', '-c', line);

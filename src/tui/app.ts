@@ -1,0 +1,390 @@
+import type { CommandOutput, SessionEvent } from '../client/events.js';
+import type { AnyAnswer } from '../client/questions.js';
+import type { SessionClient } from '../client/session-client.js';
+import { messageOf } from '../errors.js';
+import { DisplayOptions } from './display-options.js';
+import { DrawScheduler } from './draw-scheduler.js';
+import { renderEntry } from './entries.js';
+import { buildFrame } from './frame.js';
+import { type Action, Composer } from './input/composer.js';
+import { type HistoryStore, PromptHistory } from './input/history.js';
+import { KeyReader } from './input/key-reader.js';
+import type { InputEvent, Key } from './input/keys.js';
+import { commandOverlay } from './overlays/command-overlay.js';
+import { Pager } from './overlays/pager.js';
+import { type Line, line, STYLE, span, wrapLine } from './screen/line.js';
+import { SessionStatus } from './session-status.js';
+import { SessionView, STATUS_EVENTS } from './session-view.js';
+import type { ReadText } from './views/diff-view.js';
+import { loadHighlighter } from './views/highlight.js';
+import { type Device, Window } from './window.js';
+
+export interface TerminalOptions {
+  readonly device: Device;
+  readonly colour: boolean;
+  readonly history?: HistoryStore | undefined;
+  /** Asked when the session is open: the user's settings are known then. */
+  wantsVim?(): boolean;
+  readonly keys?: Readonly<Record<string, Action>> | undefined;
+  /** Sent once the terminal is open. */
+  readonly prompt?: string | undefined;
+  /** Shows the conversation that the session continues. */
+  readonly continues?: boolean | undefined;
+  /** False: a hook rewrites answers, so they are shown when they are whole. */
+  streams?(): boolean;
+  readonly readText: ReadText;
+  branch?(): string | undefined;
+  /** Hands the text to the user's editor; undefined: it was left without saving. */
+  editText?(text: string): Promise<string | undefined>;
+  /** Runs the user's status line command with facts about the session. */
+  statusLine?(facts: Readonly<Record<string, unknown>>): Promise<string | undefined>;
+  readonly version: string;
+  now(): number;
+}
+
+/** How the terminal was left. */
+export type Leaving = 'left' | 'interrupted' | 'closed';
+
+const SPINNER_MS = 120;
+const TWICE_MS = 2_000;
+const HISTORY_ENTRIES = 30;
+const LONG_TURN_MS = 15_000;
+const GREETING =
+  '/help lists commands · Ctrl+O opens the transcript · Shift+Tab changes the mode · Ctrl+D leaves';
+const MODES = ['default', 'acceptEdits', 'plan'] as const;
+
+/** The terminal of one session: draws what happens, sends what is typed, answers questions. */
+export class Terminal {
+  readonly left: Promise<Leaving>;
+  readonly #client: SessionClient;
+  readonly #options: TerminalOptions;
+  readonly #window: Window;
+  readonly #status: SessionStatus;
+  readonly #view: SessionView;
+  readonly #composer: Composer;
+  readonly #keys = new KeyReader({
+    onEvent: (event) => this.#handle(event),
+    onIdle: () => this.#drawing.now(),
+  });
+  readonly #unsubscribe: () => void;
+  readonly #drawing: DrawScheduler;
+  readonly #display = new DisplayOptions(() => this.#drawing.now());
+  #leave: (how: Leaving) => void = () => undefined;
+  #lastInterrupt = Number.NEGATIVE_INFINITY;
+  #branch: string | undefined;
+
+  constructor(client: SessionClient, options: TerminalOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.left = new Promise((resolve) => {
+      this.#leave = resolve;
+    });
+    this.#view = new SessionView(options);
+    const history = new PromptHistory(options.history);
+    const { keys, now } = options;
+    this.#composer = new Composer({ history, keys, now });
+    this.#window = new Window(options.device, options);
+    this.#status = new SessionStatus(client, { ...options, onChange: () => this.#statusChanged() });
+    this.#drawing = new DrawScheduler(() => this.#draw(), now);
+    options.device.onInput((data) => this.#keys.feed(data));
+    options.device.onResize(() => this.#drawing.now());
+    this.#window.commit([
+      line(span('Portcullis', STYLE.heading), span(` ${options.version}`, STYLE.dim)),
+      ...wrapLine(line(span(GREETING, STYLE.dim)), this.#window.size.columns),
+    ]);
+    this.#unsubscribe = client.subscribe(({ event }) => this.#follow(event), { after: 0 });
+    this.#status.refresh();
+    if (options.prompt !== undefined) void this.#submit(options.prompt, options.prompt);
+    this.#drawing.now();
+  }
+
+  /** Writes what is unwritten and gives the window back. Safe to call twice, and from an exit handler. */
+  close(): void {
+    if (this.#window.isAway) return;
+    this.#unsubscribe();
+    this.#status.close();
+    this.#drawing.close();
+    this.#keys.close();
+    this.#display.close();
+    this.#view.conversation.endTurn();
+    const { columns } = this.#window.size;
+    const { info } = this.#status.snapshot ?? {};
+    if (info !== undefined && this.#view.conversation.entries.length > 0) {
+      this.#view.conversation.notice(`To continue: portcullis --resume ${info.sessionId}`);
+    }
+    this.#window.commit(this.#view.conversation.take({ columns, now: this.#options.now() }));
+    this.#window.close();
+  }
+
+  #follow(event: SessionEvent): void {
+    if ((event.type === 'stream' || event.type === 'block') && this.#options.streams?.() === false)
+      return;
+    this.#view.follow(event);
+    if (STATUS_EVENTS.has(event.type)) this.#status.refresh();
+    switch (event.type) {
+      case 'opened':
+        this.#composer.useVim(this.#options.wantsVim?.() === true);
+        void this.#showHistory();
+        break;
+      case 'turn_started':
+        void loadHighlighter();
+        break;
+      case 'turn_finished':
+        if (event.turn.run.durationMs > LONG_TURN_MS) this.#window.notify('The turn is finished.');
+        break;
+      case 'question':
+        this.#window.notify('Portcullis has a question.');
+        break;
+      case 'closed':
+        this.#leave('closed');
+        break;
+      default:
+        break;
+    }
+    this.#drawing.soon();
+  }
+
+  async #showHistory(): Promise<void> {
+    const entries = await this.#client.send('history', { limit: HISTORY_ENTRIES }).catch(() => []);
+    this.#view.conversation.addHistory(entries);
+    this.#drawing.soon();
+  }
+
+  #handle(event: InputEvent): void {
+    if (this.#window.isAway) return;
+    if (event.type === 'focus') this.#window.isFocused = event.focused;
+    else if (event.type === 'paste') this.#paste(event.text);
+    else if (!this.#window.hasOverlay) this.#press(event.key);
+    else {
+      const result = this.#window.press(event.key);
+      if (result.kind === 'run') void this.#submit(result.line, result.line);
+    }
+  }
+
+  #paste(text: string): void {
+    if (this.#window.hasOverlay || this.#view.questions.paste(text)) return;
+    this.#composer.paste(text);
+  }
+
+  #press(key: Key): void {
+    const isQuestion = this.#view.questions.settlesIn === 0;
+    if (isQuestion && (key.id === 'ctrl+z' || key.id === 'ctrl+o')) {
+      this.#act(key.id === 'ctrl+z' ? 'suspend' : 'transcript');
+      return;
+    }
+    const asked = this.#view.questions.press(
+      key.id === 'ctrl+c' ? { id: 'escape', text: '' } : key,
+    );
+    if (asked !== undefined) {
+      if (asked.answer !== undefined) void this.#answer(asked.id, asked.answer);
+      return;
+    }
+    const result = this.#composer.press(key);
+    if (result.kind === 'submit') void this.#submit(result.text, result.shown);
+    else if (result.kind === 'action') this.#act(result.action);
+    const query = this.#composer.completionQuery;
+    if (query === undefined) return;
+    this.#client.send('complete', query).then(
+      (found) => {
+        this.#composer.setCompletions(found, query);
+        this.#drawing.now();
+      },
+      () => undefined,
+    );
+  }
+
+  async #answer(id: string, answer: AnyAnswer): Promise<void> {
+    const question = this.#view.questions.first;
+    // A second key must not answer again; the next question gets the keys after a pause.
+    this.#view.questions.remove(id);
+    try {
+      await this.#client.answer(id, answer);
+    } catch (thrown) {
+      this.#view.conversation.notice(messageOf(thrown), 'error');
+      if (question?.id === id) this.#view.questions.add(question);
+    }
+    this.#drawing.soon();
+  }
+
+  async #submit(text: string, shown: string): Promise<void> {
+    const { conversation } = this.#view;
+    try {
+      if (text.startsWith('/')) {
+        this.#showOutput(text, await this.#client.send('command', { line: text }));
+      } else {
+        const id = crypto.randomUUID();
+        if (shown !== text) conversation.shownAs.set(id, shown);
+        await this.#client.send('prompt', { content: [{ type: 'text', text }], id });
+      }
+    } catch (thrown) {
+      conversation.notice(messageOf(thrown), 'error');
+    }
+    this.#status.refresh();
+    this.#drawing.soon();
+  }
+
+  #showOutput(command: string, output: CommandOutput): void {
+    if (output.exit === true) {
+      this.#leave('left');
+      return;
+    }
+    if (output.draft !== undefined) this.#composer.editor.set(output.draft);
+    const overlay = commandOverlay(command, output, this.#window.size);
+    if (overlay !== undefined) this.#window.open(overlay);
+    else if (output.text !== '') {
+      this.#view.conversation.add({ kind: 'command', line: command, output });
+    }
+  }
+
+  #act(action: Action): void {
+    const { editor } = this.#composer;
+    switch (action) {
+      case 'interrupt':
+        if (this.#view.runningSince !== undefined) this.#interrupt();
+        return;
+      case 'clear-or-quit':
+        this.#clearOrQuit();
+        return;
+      case 'quit':
+        this.#leave('left');
+        return;
+      case 'rewind':
+        void this.#submit('/rewind', '/rewind');
+        return;
+      case 'suspend':
+        this.#window.suspend(() => this.#drawing.now());
+        return;
+      case 'next-mode':
+        void this.#nextMode();
+        return;
+      case 'external-editor':
+        void this.#editOutside();
+        return;
+      case 'transcript':
+        this.#window.open(
+          new Pager({
+            title: 'Transcript',
+            fromEnd: true,
+            rows: (columns) => this.#transcript(columns),
+          }),
+        );
+        return;
+      case 'toggle-todos':
+        this.#display.toggle('todos');
+        return;
+      case 'toggle-thinking':
+        this.#display.toggle('thinking');
+        return;
+      case 'toggle-receipts':
+        this.#display.toggle('receipts');
+        return;
+      case 'redraw':
+        this.#window.refresh();
+        return;
+      case 'take-back': {
+        const last = this.#view.conversation.queue.at(-1);
+        if (last === undefined || !editor.isEmpty) return;
+        void this.#client.send('cancelPrompt', { id: last.id }).then(({ cancelled }) => {
+          if (cancelled) editor.restore(last.text);
+          this.#drawing.now();
+        });
+        return;
+      }
+      case 'paste-image':
+        this.#display.flash('Name an image with @ and its path.');
+        return;
+    }
+  }
+
+  /** Queued prompts come back into the editor: nothing is sent that the person wanted to stop. */
+  #interrupt(): void {
+    const { editor } = this.#composer;
+    const queued = this.#view.conversation.queue.map(({ text }) => text);
+    if (queued.length > 0) {
+      editor.restore([...queued, ...(editor.isEmpty ? [] : [editor.expanded])].join('\n'));
+    }
+    void this.#client.send('interrupt', { cancelQueued: true });
+  }
+
+  #clearOrQuit(): void {
+    const now = this.#options.now();
+    const isSecond = now - this.#lastInterrupt < TWICE_MS;
+    this.#lastInterrupt = now;
+    if (!this.#composer.editor.isEmpty && !isSecond) {
+      this.#composer.editor.set('');
+      this.#display.flash('Press Ctrl+C again to quit.');
+    } else if (isSecond) this.#leave('interrupted');
+    else if (this.#view.runningSince !== undefined) {
+      this.#interrupt();
+      this.#display.flash('Interrupted. Press Ctrl+C again to quit.');
+    } else this.#display.flash('Press Ctrl+C again to quit.');
+  }
+
+  async #nextMode(): Promise<void> {
+    const mode = this.#view.snapshot?.info?.mode ?? 'default';
+    const index = (MODES as readonly string[]).indexOf(mode);
+    const next = MODES[(index + 1) % MODES.length] ?? 'default';
+    try {
+      await this.#client.send('configure', { mode: next });
+    } catch (thrown) {
+      this.#display.flash(messageOf(thrown));
+    }
+    this.#status.refresh();
+  }
+
+  async #editOutside(): Promise<void> {
+    const { editText } = this.#options;
+    if (editText === undefined) return;
+    const { editor } = this.#composer;
+    try {
+      const edited = await this.#window.lend(() => editText(editor.expanded));
+      if (edited !== undefined) editor.restore(edited.replace(/\n+$/, ''));
+    } catch (thrown) {
+      this.#view.conversation.notice(messageOf(thrown), 'error');
+    }
+    this.#drawing.now();
+  }
+
+  #transcript(columns: number): Line[] {
+    const options = { columns, now: this.#options.now(), expanded: true };
+    return this.#view.conversation.entries.flatMap((entry) => renderEntry(entry, options));
+  }
+
+  #statusChanged(): void {
+    const { snapshot } = this.#status;
+    this.#view.snapshot = snapshot;
+    this.#view.tasks = snapshot?.tasks ?? [];
+    this.#branch = this.#options.branch?.();
+    const mark = this.#view.runningSince === undefined ? '' : '● ';
+    this.#window.setTitle(`${mark}portcullis · ${snapshot?.info?.cwd.split(/[\\/]/).at(-1) ?? ''}`);
+    this.#drawing.soon();
+  }
+
+  #draw(): void {
+    if (this.#window.isAway) return;
+    const now = this.#options.now();
+    const { size } = this.#window;
+    const { conversation, questions, runningSince, agents } = this.#view;
+    const showThinking = this.#display.shows('thinking');
+    const showReceipts = this.#display.shows('receipts');
+    const showTodos = this.#display.shows('todos');
+    if (!this.#window.hasOverlay) {
+      this.#window.commit(
+        conversation.take({ columns: size.columns, now, showThinking, showReceipts }),
+      );
+    }
+    this.#window.draw(() => {
+      const status = {
+        branch: this.#branch,
+        custom: this.#status.custom,
+        hint: this.#display.hint,
+      };
+      const parts = { view: this.#view, composer: this.#composer, status };
+      return buildFrame({ ...parts, now, showTodos, showThinking }, size);
+    });
+    const settles = questions.settlesIn;
+    const isBusy = runningSince !== undefined || agents.size > 0;
+    const next = settles !== undefined && settles > 0 ? settles : isBusy ? SPINNER_MS : undefined;
+    if (next !== undefined) this.#drawing.after(next);
+  }
+}

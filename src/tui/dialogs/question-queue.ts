@@ -1,0 +1,124 @@
+import type { AnyAnswer, Question } from '../../client/questions.js';
+import type { Key } from '../input/keys.js';
+import { type Line, line, STYLE, span } from '../screen/line.js';
+import type { ReadText } from '../views/diff-view.js';
+import { ChoicesDialog } from './choices-dialog.js';
+import { ConfirmDialog, UrlDialog } from './confirm-dialog.js';
+import type { Dialog, DialogView } from './dialog.js';
+import { FormDialog } from './form-dialog.js';
+import { PermissionDialog } from './permission-dialog.js';
+
+/** Keys within this time of the question's first drawing were pressed before the person could read it. */
+const SETTLE_MS = 250;
+/** A person who is typing has to pause this long before keys go to the question. */
+const PAUSE_MS = 700;
+
+/**
+ * Open questions, oldest first. Only keys that are pressed after a question was on the screen, and after a
+ * pause in typing, can answer it; earlier ones belong to the prompt.
+ */
+export class QuestionQueue {
+  readonly #readText: ReadText;
+  readonly #now: () => number;
+  #waiting: { readonly question: Question; readonly dialog: Dialog; shownAt?: number }[] = [];
+  #lastKey = Number.NEGATIVE_INFINITY;
+
+  constructor(readText: ReadText, now: () => number) {
+    this.#readText = readText;
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#waiting.length;
+  }
+
+  /** The tool calls that questions are about. */
+  get calls(): ReadonlySet<string> {
+    return new Set(
+      this.#waiting.flatMap(({ question }) =>
+        'call' in question ? [question.call.toolUseId] : [],
+      ),
+    );
+  }
+
+  get first(): Question | undefined {
+    return this.#waiting[0]?.question;
+  }
+
+  add(question: Question): void {
+    if (this.#waiting.some(({ question: known }) => known.id === question.id)) return;
+    this.#waiting.push({ question, dialog: createDialog(question, this.#readText) });
+  }
+
+  /** The question was answered elsewhere, or is over. */
+  remove(id: string): void {
+    this.#waiting = this.#waiting.filter(({ question }) => question.id !== id);
+  }
+
+  clear(): void {
+    this.#waiting = [];
+  }
+
+  /** Milliseconds until keys go to the question; 0: they do now. Undefined: there is none, or it is not drawn yet. */
+  get settlesIn(): number | undefined {
+    const shownAt = this.#waiting[0]?.shownAt;
+    if (shownAt === undefined) return undefined;
+    const ready = Math.max(shownAt + SETTLE_MS, this.#lastKey + PAUSE_MS);
+    return Math.max(0, ready - this.#now());
+  }
+
+  /** Whether the person was typing when the question came, and has not paused yet. */
+  get interruptsTyping(): boolean {
+    return this.#lastKey + PAUSE_MS > this.#now();
+  }
+
+  /** Whether the key went to the question, and the answer where it completed one. */
+  press(key: Key): { readonly id: string; readonly answer: AnyAnswer | undefined } | undefined {
+    const isOpen = this.settlesIn === 0;
+    if (!isOpen) this.#lastKey = this.#now();
+    const current = this.#waiting[0];
+    if (!isOpen || current === undefined) return undefined;
+    return { id: current.question.id, answer: current.dialog.press(key) };
+  }
+
+  paste(text: string): boolean {
+    if (this.settlesIn !== 0) return false;
+    this.#waiting[0]?.dialog.paste(text);
+    return true;
+  }
+
+  view(columns: number, rows: number): DialogView | undefined {
+    const current = this.#waiting[0];
+    if (current === undefined) return undefined;
+    current.shownAt ??= this.#now();
+    const isOpen = this.settlesIn === 0;
+    const more = this.size === 1 ? '' : ` · ${this.size - 1} more waiting`;
+    const pause = this.interruptsTyping ? 'Pause typing to answer' : '…';
+    const hint = isOpen ? current.dialog.hint : pause;
+    const shown = current.dialog.view(columns, Math.max(4, rows - 2));
+    const foot: Line = line(span(`${hint}${more}`, isOpen ? STYLE.dim : STYLE.warning));
+    return {
+      lines: [[], ...shown.lines, foot],
+      caret:
+        isOpen && shown.caret
+          ? { row: shown.caret.row + 1, offset: shown.caret.offset }
+          : undefined,
+    };
+  }
+}
+
+function createDialog(question: Question, readText: ReadText): Dialog {
+  switch (question.kind) {
+    case 'permission':
+    case 'plan':
+      return new PermissionDialog(question, readText);
+    case 'choices':
+      return new ChoicesDialog(question);
+    case 'form':
+      return new FormDialog(question);
+    case 'url':
+      return new UrlDialog(question);
+    case 'confirm':
+      return new ConfirmDialog(question);
+  }
+}

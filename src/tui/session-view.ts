@@ -1,0 +1,90 @@
+import type { SessionEvent } from '../client/events.js';
+import type { SessionSnapshot } from '../client/session-client.js';
+import type { BackgroundTask } from '../protocol/session-events.js';
+import { Conversation } from './conversation.js';
+import { QuestionQueue } from './dialogs/question-queue.js';
+import type { ReadText } from './views/diff-view.js';
+import { noticeOf } from './views/notices.js';
+import { AgentTree } from './views/panels.js';
+
+/** Everything that the terminal knows of the session, derived from its events. */
+export class SessionView {
+  readonly conversation: Conversation;
+  readonly questions: QuestionQueue;
+  readonly agents: AgentTree;
+  snapshot: SessionSnapshot | undefined;
+  tasks: readonly BackgroundTask[] = [];
+  /** When the running turn began; undefined: none runs. */
+  runningSince: number | undefined;
+  isCompacting = false;
+  readonly #now: () => number;
+
+  constructor({ readText, now }: { readonly readText: ReadText; now(): number }) {
+    this.#now = now;
+    this.conversation = new Conversation(now);
+    this.questions = new QuestionQueue(readText, now);
+    this.agents = new AgentTree(now);
+  }
+
+  get activity(): string {
+    if (this.isCompacting) return 'Summarising';
+    if (this.conversation.isThinking) return 'Thinking';
+    if (this.conversation.isWriting) return 'Writing';
+    return this.conversation.cards.size > 0 ? 'Running tools' : 'Waiting for the model';
+  }
+
+  follow(event: SessionEvent): void {
+    const isAwaited = event.type === 'task_finished' && this.agents.isAwaited(event.taskId);
+    this.conversation.follow(event);
+    this.agents.follow(event);
+    const notice = isAwaited ? undefined : noticeOf(event);
+    if (notice !== undefined) this.conversation.notice(notice.text, notice.level);
+    switch (event.type) {
+      case 'question':
+        this.questions.add(event.question);
+        return;
+      case 'question_closed':
+        this.questions.remove(event.id);
+        return;
+      case 'turn_started':
+        this.runningSince ??= this.#now();
+        return;
+      case 'turn_finished':
+        this.runningSince = undefined;
+        this.isCompacting = false;
+        return;
+      case 'state':
+        if (event.state === 'idle') this.runningSince = undefined;
+        else if (event.state === 'running') this.runningSince ??= this.#now();
+        return;
+      case 'compacting':
+        this.isCompacting = true;
+        return;
+      case 'compacted':
+      case 'compaction_failed':
+        this.isCompacting = false;
+        return;
+      case 'replacing':
+        this.conversation.reset();
+        this.agents.clear();
+        this.runningSince = undefined;
+        return;
+      default:
+        return;
+    }
+  }
+}
+
+/** Events after which numbers of the status line may be others. */
+export const STATUS_EVENTS: ReadonlySet<SessionEvent['type']> = new Set([
+  'opened',
+  'answer',
+  'turn_started',
+  'turn_finished',
+  'mode',
+  'state',
+  'compacted',
+  'task_started',
+  'task_finished',
+  'background_tasks',
+] as const);

@@ -1,0 +1,157 @@
+import type { SessionEvent } from '../../client/events.js';
+import type { BackgroundTask } from '../../protocol/session-events.js';
+import type { QueuedText, Todo } from '../conversation.js';
+import { cutLine, type Line, line, STYLE, span } from '../screen/line.js';
+import { formatCount, formatDuration, plural } from './format.js';
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+
+/** Shows that something is going on, for how long, and how to stop it. */
+export function activityRow(
+  what: string,
+  {
+    now,
+    since,
+    characters,
+  }: { readonly now: number; readonly since: number; readonly characters: number },
+): Line {
+  const frame = FRAMES[Math.floor(now / 100) % FRAMES.length] ?? '·';
+  // Four characters to a token is what providers name as a rule of thumb; the exact count comes at the end.
+  const tokens = characters === 0 ? '' : ` · ~${formatCount(Math.ceil(characters / 4))} tokens`;
+  return line(
+    span(`${frame} `, STYLE.accent),
+    span(what),
+    span(` ${formatDuration(now - since)}${tokens} · Esc to interrupt`, STYLE.dim),
+  );
+}
+
+const TODO_ROWS = 8;
+const TODO_MARKS = { pending: '☐', in_progress: '▶', completed: '☑' } as const;
+
+/** The tasks that the model has set itself. */
+export function todoRows(todos: readonly Todo[], columns: number): Line[] {
+  const open = todos.filter(({ status }) => status !== 'completed');
+  if (open.length === 0) return [];
+  const done = todos.length - open.length;
+  const shown = open
+    .slice(0, TODO_ROWS)
+    .map(({ text, status }) =>
+      cutLine(
+        line(
+          span(`  ${TODO_MARKS[status]} `, status === 'in_progress' ? STYLE.accent : STYLE.dim),
+          span(text, status === 'in_progress' ? STYLE.bold : undefined),
+        ),
+        columns,
+      ),
+    );
+  const more =
+    open.length > TODO_ROWS ? [line(span(`  … ${open.length - TODO_ROWS} more`, STYLE.dim))] : [];
+  return [
+    cutLine(line(span(`  ${done} of ${todos.length} tasks done`, STYLE.dim)), columns),
+    ...shown,
+    ...more,
+  ];
+}
+
+/** An agent that works for another one. */
+interface AgentRow {
+  readonly path: string;
+  readonly description: string;
+  readonly depth: number;
+  readonly background: boolean;
+  readonly since: number;
+  lastTool: string;
+  tokens: number;
+  calls: number;
+}
+
+/** The agents that work now, as a tree. */
+export class AgentTree {
+  readonly #rows = new Map<string, AgentRow>();
+  readonly #now: () => number;
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  get size(): number {
+    return this.#rows.size;
+  }
+
+  clear(): void {
+    this.#rows.clear();
+  }
+
+  /** Whether the end of a task is shown by the call that waits for it. */
+  isAwaited(taskId: string): boolean {
+    return this.#rows.get(taskId)?.background === false;
+  }
+
+  follow(event: SessionEvent): void {
+    if (event.type === 'task_started' && event.agent !== undefined) {
+      const { path, depth, background } = event.agent;
+      const facts = { path, depth, background, description: event.description, since: this.#now() };
+      this.#rows.set(event.agent.id, { ...facts, lastTool: '', tokens: 0, calls: 0 });
+    } else if (event.type === 'task_progress') {
+      const row = this.#rows.get(event.agent.id);
+      if (row === undefined) return;
+      row.lastTool = event.lastTool;
+      row.tokens = event.usage.totalTokens;
+      row.calls = event.usage.toolUses;
+    } else if (event.type === 'tool' && event.call.agent.depth > 0) {
+      const row = this.#rows.get(event.call.agent.id);
+      if (row !== undefined && event.state.kind === 'running') row.lastTool = event.call.tool;
+    } else if (event.type === 'task_finished') {
+      this.#rows.delete(event.taskId);
+    }
+  }
+
+  lines(columns: number): Line[] {
+    const rows = [...this.#rows.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
+    return rows.map(({ path, depth, background, description, since, lastTool, tokens, calls }) =>
+      cutLine(
+        line(
+          span(`${'  '.repeat(depth)}└ `, STYLE.dim),
+          span(path.split('/').at(-1) ?? path, STYLE.accent),
+          span(`  ${description}`),
+          span(
+            `  ${formatDuration(this.#now() - since)} · ${plural(calls, 'call')} · ${formatCount(tokens)} tokens${lastTool === '' ? '' : ` · ${lastTool}`}${background ? ' · background' : ''}`,
+            STYLE.dim,
+          ),
+        ),
+        columns,
+      ),
+    );
+  }
+}
+
+/** Commands that run in the background. */
+export function taskRows(tasks: readonly BackgroundTask[], columns: number): Line[] {
+  return tasks
+    .filter(({ taskType }) => taskType === 'local_bash')
+    .map(({ taskId, description }) =>
+      cutLine(
+        line(
+          span('  ◷ ', STYLE.accent),
+          span(description),
+          span(`  ${taskId} · background`, STYLE.dim),
+        ),
+        columns,
+      ),
+    );
+}
+
+const QUEUE_ROWS = 4;
+
+/** Prompts that wait for the running turn. */
+export function queueRows(queue: readonly QueuedText[], columns: number): Line[] {
+  if (queue.length === 0) return [];
+  const rows = queue
+    .slice(0, QUEUE_ROWS)
+    .map(({ text }) => cutLine(line(span('  ⧗ ', STYLE.dim), span(text, STYLE.dim)), columns));
+  const more = queue.length > QUEUE_ROWS ? ` (${queue.length} in all)` : '';
+  return [
+    ...rows,
+    cutLine(line(span(`    queued${more} · Alt+Up takes the last one back`, STYLE.dim)), columns),
+  ];
+}
