@@ -137,7 +137,9 @@ describe('a teammate in a process of its own', () => {
       env,
       encoding: 'utf8',
     });
-    expect(done.stderr).toContain(`it must start in ${project.directory}, and started somewhere else`);
+    expect(done.stderr).toContain(
+      `it must start in ${project.directory}, and started somewhere else`,
+    );
     expect(done.status).toBe(2);
   }, 300_000);
 });
