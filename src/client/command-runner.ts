@@ -1,3 +1,4 @@
+import type { AgentSession } from '../harness.js';
 import type { CommandCaller, CommandRunner } from './commands/command.js';
 import type { QueuedPrompt } from './events.js';
 import type { QuestionBroker, Respondent } from './question-broker.js';
@@ -11,6 +12,8 @@ interface CommandHost {
   readonly questions: QuestionBroker;
   replace(replacement: Replacement): Promise<void>;
   push(prompt: QueuedPrompt): void;
+  open(): Promise<AgentSession>;
+  steered(apply: () => Promise<void>): void;
   uuid(): string;
 }
 
@@ -33,6 +36,7 @@ export function createCommandRunner(host: CommandHost, by: Respondent): CommandR
       const message = { uuid: host.uuid(), content, verbatim: true };
       host.push({ message, priority: 'next', named: false });
     },
+    carryOver: (apply) => host.steered(async () => apply(await host.open())),
     tasks: () => host.state.tasks,
     questions: () => host.questions.open,
     answer: async (id, answer) => host.questions.answer(id, answer, by),

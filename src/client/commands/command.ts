@@ -54,6 +54,8 @@ export interface CommandRunner {
   resume(sessionId: string): Promise<void>;
   /** Queues a prompt in which no command and no mention is looked for. */
   prompt(text: string): void;
+  /** Makes a change again in every session that takes the place of this one. A refusal ends that session. */
+  carryOver(apply: (session: AgentSession) => Promise<void>): void;
   tasks(): readonly BackgroundTask[];
   /** Open questions, oldest first. */
   questions(): readonly Question[];

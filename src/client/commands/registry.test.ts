@@ -117,6 +117,7 @@ function fixture() {
       clear: async () => void done.push('clear'),
       resume: async (id) => void done.push(`resume ${id}`),
       prompt: (text) => void done.push(`prompt ${text}`),
+      carryOver: () => undefined,
       tasks: () => [{ taskId: 'b1', taskType: 'local_bash', description: 'sleep\u001b[2J 9' }],
       questions: () => [],
       answer: async () => 'closed',

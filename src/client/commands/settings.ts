@@ -1,3 +1,4 @@
+import { PortcullisError } from '../../errors.js';
 import { isRunByAgent, knownLimits } from '../../harness.js';
 import { PERMISSION_MODES, type PermissionUpdate } from '../../protocol/permissions.js';
 import { nearest } from '../../util/nearest.js';
@@ -16,9 +17,12 @@ export const model = defineCommand({
       text: value,
       description: displayName,
     })),
-  async run({ session }, argument) {
+  async run({ session, runner }, argument) {
     const offers = session.info().models;
-    if (argument !== '') await session.setModel(argument, 'command');
+    if (argument !== '') {
+      await session.setModel(argument, 'command');
+      runner.carryOver(async (fresh) => void (await fresh.setModel(argument, 'command')));
+    }
     const current = session.info().model;
     const shown = text(`model: ${visible(current)}${unknownModel(current, offers)}`);
     if (argument !== '') return shown;
@@ -193,7 +197,7 @@ async function removeRule(context: CommandContext, rule: string): Promise<Comman
 }
 
 async function update(
-  { session }: CommandContext,
+  { session, runner }: CommandContext,
   type: 'addRules' | 'removeRules',
   change: Pick<Extract<PermissionUpdate, { rules: unknown }>, 'behavior' | 'destination'> & {
     readonly rule: string;
@@ -207,8 +211,16 @@ async function update(
     );
   }
   const value = ruleContent === undefined ? { toolName } : { toolName, ruleContent };
-  const { notes, refused } = await session.requests.updatePermissions([
-    { type, rules: [value], behavior, destination },
-  ]);
-  return refused === undefined ? text(notes.map(visible)) : failed(visible(refused));
+  const updates = [{ type, rules: [value], behavior, destination }];
+  const { notes, refused } = await session.requests.updatePermissions(updates);
+  if (refused !== undefined) return failed(visible(refused));
+  // A rule that allows something ends with its session.
+  if (destination === 'session' && behavior !== 'allow') {
+    runner.carryOver(async (fresh) => {
+      const again = await fresh.requests.updatePermissions(updates);
+      // fail-closed: a session without this restriction does not go on.
+      if (again.refused !== undefined) throw new PortcullisError('config', again.refused);
+    });
+  }
+  return text(notes.map(visible));
 }

@@ -34,7 +34,7 @@ export const mcp = defineCommand({
     session.mcp
       .status()
       .flatMap(({ name }) => MCP_ACTIONS.map((action) => ({ text: `${action} ${name}` }))),
-  async run({ session }, argument) {
+  async run({ session, runner }, argument) {
     const servers = session.mcp;
     const [action, ...names] = argument.split(/\s+/);
     const name = names.join(' ');
@@ -43,7 +43,16 @@ export const mcp = defineCommand({
       return failed('Usage: /mcp [reconnect|enable|disable <name>]');
     }
     if (action === 'reconnect') await servers.reconnect(name);
-    else await servers.toggle(name, action === 'enable');
+    else {
+      const isOn = action === 'enable';
+      await servers.toggle(name, isOn);
+      runner.carryOver(async ({ mcp: fresh }) => {
+        const found = fresh.status().find((row) => row.name === name);
+        if (found !== undefined && (found.status === 'disabled') === isOn) {
+          await fresh.toggle(name, isOn);
+        }
+      });
+    }
     return text(serverLines(servers.status().filter((row) => row.name === name)));
   },
 });
