@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseArgs } from './args.js';
+import { FLAGS } from './flags.js';
 import { readOptions } from './options.js';
 
 function parsed(...argv: string[]) {
@@ -64,6 +65,36 @@ describe('parsing flags', () => {
     expect(args.positionals).toEqual([]);
     expect(args.switches.has('verbose')).toBe(true);
     expect(problem(...driven, '--disalowedTools', 'Bash')).toContain('did you mean');
+  });
+
+  it('ignores no restriction that is only written differently, not even for such a program', () => {
+    const driven = ['--input-format', 'stream-json'];
+    const restricting = FLAGS.filter(({ restricts }) => restricts === true).map(({ name }) => name);
+    expect(restricting).toContain('strict-mcp-config');
+    for (const name of restricting) {
+      const camel = name.replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+      const snake = name.replace(/-/g, '_');
+      const isKnown = (form: string): boolean =>
+        FLAGS.some((row) => [row.name, ...(row.aliases ?? [])].includes(form.replace(/^--/, '')));
+      const forms = [
+        `--${camel}`,
+        `--${snake}`,
+        `--${snake.toUpperCase()}`,
+        `-${name}`,
+        `---${name}`,
+      ];
+      for (const form of forms.filter((one) => !isKnown(one))) {
+        const all = [form, `${form}=x`];
+        for (const word of all) {
+          const read = parseArgs([...driven, word, 'x']);
+          expect({ word, ok: read.ok }).toEqual({ word, ok: false });
+        }
+      }
+    }
+  });
+
+  it('goes by no word behind a bare -- for who drives it', () => {
+    expect(problem('--newer', '--', '--input-format', 'stream-json')).toContain('unknown option');
   });
 
   it('refuses a misspelt restriction, a missing value and a wrong one', () => {

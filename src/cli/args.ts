@@ -108,20 +108,36 @@ function wrongChoice(spec: FlagSpec, values: readonly string[]): string | undefi
 
 /** Whether a program drives the session: prompts are frames, and no word of the command line is one. */
 export function isDrivenBy(argv: readonly string[]): boolean {
-  return argv.some(
+  // What follows a bare -- is a prompt.
+  const flags = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
+  return flags.some(
     (word, index) =>
       word === '--input-format=stream-json' ||
-      (word === '--input-format' && argv[index + 1] === 'stream-json'),
+      (word === '--input-format' && flags[index + 1] === 'stream-json'),
   );
 }
 
 function unknownFlag(word: string, name: string): { readonly text: string; isFatal: boolean } {
-  const names = FLAGS.flatMap((row) => [row.name, ...(row.aliases ?? [])]);
-  const close = word.startsWith('--') ? nearest(name, names) : undefined;
-  const spec = FLAGS.find((row) => [row.name, ...(row.aliases ?? [])].includes(close ?? ''));
+  const rows = FLAGS.flatMap((spec) =>
+    [spec.name, ...(spec.aliases ?? [])].map((known) => ({ spec, known, plain: plain(known) })),
+  );
+  // A name of one letter is near to every other.
+  const isLong = word.startsWith('--') || name.length > 2;
+  const close = isLong
+    ? nearest(
+        plain(name),
+        rows.map((row) => row.plain),
+      )
+    : undefined;
+  const meant = rows.find((row) => row.plain === close);
   // fail-closed: a misspelt restriction must not be ignored.
   const isFatal =
-    spec?.restricts === true && close !== undefined && editDistance(name, close) <= NEAR_MISS;
-  const hint = close === undefined ? '' : `; did you mean --${close}?`;
+    meant?.spec.restricts === true && editDistance(plain(name), meant.plain) <= NEAR_MISS;
+  const hint = meant === undefined ? '' : `; did you mean --${meant.known}?`;
   return { text: `unknown option '${visible(word.split('=')[0] ?? '')}'${hint}`, isFatal };
+}
+
+/** `--strictMcpConfig`, `-strict-mcp-config` and `--STRICT_MCP_CONFIG` are one name, wrongly written. */
+function plain(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9]/g, '');
 }
