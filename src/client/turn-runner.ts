@@ -224,8 +224,8 @@ export class TurnRunner {
       }
       if (this.#inputOver === 'now') return;
       const session = await this.session;
-      // A prompt may have arrived during the wait above, when nothing could be woken.
-      if (this.#hasWork() || this.#exclusive.length > 0) continue;
+      // A prompt or the end may have come during the wait above, when nothing could be woken.
+      if (this.#stopped || this.#hasWork() || this.#exclusive.length > 0) continue;
       if (session !== undefined && !this.#begun && this.#options.awaitsPerson === true) {
         // A person sees what hooks do at the start before the first prompt.
         await this.#begin(session);
