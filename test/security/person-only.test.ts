@@ -52,3 +52,26 @@ describe.each(Object.entries(WAYS))('an agent that runs a command %s', (_, way) 
     }
   });
 });
+
+describe('an agent that starts a conversation of its own', () => {
+  it.each(['/inbox answer q1 allow', '/permissions allow Bash user', '/mode acceptEdits'])(
+    'changes nothing by %s',
+    async (line) => {
+      const done = await run({
+        files: {
+          'reply.json': '["never"]',
+          'go.sh': [
+            `${CLEAN} ${program} --script reply.json -p '${line}' < /dev/null > said 2>&1`,
+            `echo '${line}' | ${CLEAN} ${program} --script reply.json > piped 2>&1`,
+          ].join('\n'),
+        },
+        args: ['--dangerously-skip-permissions'],
+        env: { IS_SANDBOX: '1' },
+        script: [{ tool: 'Bash', input: { command: 'sh go.sh' } }, 'end'],
+      });
+      expect(done.project.read('said')).toContain('A prompt cannot run');
+      expect(done.project.read('piped')).toContain('needs a terminal');
+      expect(existsSync(path.join(done.project.home, '.claude/settings.json'))).toBe(false);
+    },
+  );
+});
