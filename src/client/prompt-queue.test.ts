@@ -42,11 +42,11 @@ describe('the queue of prompts', () => {
     expect(queue.takeForRunning()).toEqual([]);
   });
 
-  it('puts what is urgent first, takes one back by its id, and gives all away', () => {
+  it('puts what is urgent first, and takes one back by its id', () => {
     const queue = queueOf(prompt('a'), prompt('b'), prompt('c', { priority: 'now' }));
     expect(idsOf(queue.all)).toEqual(['c', 'a', 'b']);
     expect([queue.cancel('a'), queue.cancel('a')]).toEqual([true, false]);
-    expect(idsOf(queue.takeAll())).toEqual(['c', 'b']);
+    expect(idsOf(queue.takeTurn())).toEqual(['c', 'b']);
     expect([queue.size, queue.takeTurn(), queue.takeForRunning()]).toEqual([0, [], []]);
   });
 });

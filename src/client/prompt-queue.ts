@@ -26,10 +26,6 @@ export class PromptQueue {
     return this.first !== undefined && standsAlone(this.first);
   }
 
-  takeAll(): readonly QueuedPrompt[] {
-    return this.#prompts.splice(0);
-  }
-
   /** What the next turn begins with: a command or addition alone, else all prompts up to the next one. */
   takeTurn(): readonly QueuedPrompt[] {
     return this.#prompts.splice(0, this.startsAlone ? 1 : this.#untilAlone());

@@ -154,7 +154,7 @@ export class TurnRunner {
   stop(reason?: Parameters<AgentSession['close']>[0]): void {
     this.#endReason = reason;
     this.#stopped = true;
-    this.queue.takeAll();
+    this.cancelAll();
     this.session?.then(
       () => this.interrupt(),
       () => undefined,
