@@ -8,7 +8,7 @@ const TOGGLES = {
 
 type Toggle = keyof typeof TOGGLES;
 
-/** What the person has chosen to see, and a hint that stands in for the status line for a moment. */
+/** What the person has chosen to see, and a hint that replaces the status line for a moment. */
 export class DisplayOptions {
   hint: string | undefined;
   readonly #shown = new Set<Toggle>(['todos']);

@@ -106,7 +106,7 @@ describe('the editor', () => {
     expect(editor.text).toBe('look: ');
   });
 
-  it('keeps the bytes of a short paste that has characters nobody can see', () => {
+  it('keeps the bytes of a short paste with invisible characters', () => {
     const editor = new Editor();
     editor.paste('a\u202eb\tc');
     expect(editor.text).toMatch(/^\[Pasted text #1: 1 line/);

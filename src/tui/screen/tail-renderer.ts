@@ -6,7 +6,7 @@ export interface WindowSize {
   readonly rows: number;
 }
 
-/** What stands at the bottom of the window and may change. */
+/** The rows at the bottom of the window, which may change. */
 export interface Frame {
   readonly lines: readonly Line[];
   /** Where the real cursor goes: before this character (UTF-16) of this line. Absent: it is hidden. */
