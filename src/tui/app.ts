@@ -382,9 +382,8 @@ export class Terminal {
       const parts = { view: this.#view, composer: this.#composer, status };
       return buildFrame({ ...parts, now, showTodos, showThinking }, size);
     });
-    const settles = questions.settlesIn;
     const isBusy = runningSince !== undefined || agents.size > 0;
-    const next = settles !== undefined && settles > 0 ? settles : isBusy ? SPINNER_MS : undefined;
+    const next = questions.redrawIn() ?? (isBusy ? SPINNER_MS : undefined);
     if (next !== undefined) this.#drawing.after(next);
   }
 }

@@ -71,6 +71,16 @@ function setup(question: Question, files: Readonly<Record<string, string>> = {})
 }
 
 describe('a permission question', () => {
+  it('is drawn again as one that takes keys, also where it settles while it is drawn', () => {
+    const { queue, screen, wait } = setup(permission());
+    expect(screen()).toMatch(/…$/);
+    wait(250);
+    expect(queue.redrawIn()).toBe(1);
+    expect(queue.redrawIn()).toBeUndefined();
+    expect(screen()).toMatch(/Esc refuses$/);
+    expect(queue.redrawIn()).toBeUndefined();
+  });
+
   it('shows the command, the reason and the rule that each answer saves', () => {
     const { open } = setup(
       permission('q1', { rule: { text: 'Bash(touch *)', source: '/p/.claude/settings.json:4' } }),

@@ -22,6 +22,8 @@ export class QuestionQueue {
   readonly #now: () => number;
   #waiting: { readonly question: Question; readonly dialog: Dialog; shownAt?: number }[] = [];
   #lastKey = Number.NEGATIVE_INFINITY;
+  /** The screen says that the question does not take keys yet. */
+  #drawnClosed = false;
 
   constructor(readText: ReadText, now: () => number) {
     this.#readText = readText;
@@ -67,6 +69,14 @@ export class QuestionQueue {
     return Math.max(0, ready - this.#now());
   }
 
+  /** Milliseconds until the question, drawn as one that takes no keys, is drawn again. Undefined: it need not be. */
+  redrawIn(): number | undefined {
+    // By what was drawn, not by the time now: it may have settled while the rest was drawn.
+    const ms = this.#drawnClosed ? Math.max(1, this.settlesIn ?? 0) : undefined;
+    this.#drawnClosed = false;
+    return ms;
+  }
+
   /** Whether the person was typing when the question came, and has not paused yet. */
   get interruptsTyping(): boolean {
     return this.#lastKey + PAUSE_MS > this.#now();
@@ -89,9 +99,11 @@ export class QuestionQueue {
 
   view(columns: number, rows: number): DialogView | undefined {
     const current = this.#waiting[0];
+    this.#drawnClosed = false;
     if (current === undefined) return undefined;
     current.shownAt ??= this.#now();
     const isOpen = this.settlesIn === 0;
+    this.#drawnClosed = !isOpen;
     const more = this.size === 1 ? '' : ` · ${this.size - 1} more waiting`;
     const pause = this.interruptsTyping ? 'Pause typing to answer' : '…';
     const hint = isOpen ? current.dialog.hint : pause;
