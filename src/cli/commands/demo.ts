@@ -1,7 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { jsonEvent } from '../../client/json-event.js';
+import type { Turn } from '../../client/events.js';
+import { TurnRunner } from '../../client/turn-runner.js';
 import { systemClock } from '../../env/clock.js';
 import { openSession } from '../../harness.js';
 import type { CommandSpec } from '../command.js';
@@ -24,42 +25,55 @@ export const command: CommandSpec = {
         `Portcullis, with a scripted model (no key, no network), in the sample project ${project}\n\n> ${DEMO_PROMPT}\n\n`,
       );
       const decisions: string[] = [];
-      const session = await openSession({
-        cwd: project,
-        env: {
-          ...process.env,
-          CLAUDE_CONFIG_DIR: path.join(root, 'config'),
-          PORTCULLIS_HOME: path.join(root, 'state'),
-        },
-        entrypoint: 'portcullis-demo',
-        script: path.join(root, 'script.json'),
-        allowedTools: ['Bash(node --test *)'],
-        permissionMode: 'acceptEdits',
-        trust: false,
-        persist: true,
-        fork: false,
-        start: { kind: 'new', id: undefined },
-        emit(event) {
-          if (event.type === 'decision') {
-            const { receipt } = event;
-            decisions.push(
-              `  ${receipt.decision === 'allow' ? 'allowed' : 'refused'}  ${receipt.tool.padEnd(5)} ${receipt.reason}`,
-            );
-          }
-          output.out(renderer.render(jsonEvent(event)));
-        },
+      const env = {
+        ...process.env,
+        CLAUDE_CONFIG_DIR: path.join(root, 'config'),
+        PORTCULLIS_HOME: path.join(root, 'state'),
+      };
+      const runner = new TurnRunner({
+        env,
+        clock: systemClock,
+        open: ({ emit }) =>
+          openSession({
+            cwd: project,
+            env,
+            emit,
+            entrypoint: 'portcullis-demo',
+            script: path.join(root, 'script.json'),
+            allowedTools: ['Bash(node --test *)'],
+            permissionMode: 'acceptEdits',
+            trust: false,
+            persist: true,
+            fork: false,
+            start: { kind: 'new', id: undefined },
+          }),
       });
-      const run = await session.run([
-        { uuid: systemClock.uuid(), content: [{ type: 'text', text: DEMO_PROMPT }] },
-      ]);
-      const transcript = session.info().transcriptPath;
-      await session.close();
+      let last: Turn | undefined;
+      let transcript = '';
+      runner.log.subscribe(({ event }) => {
+        if (event.type === 'opened') transcript = event.info.transcriptPath;
+        else if (event.type === 'turn_finished') last = event.turn.run;
+        else if (event.type === 'decision') {
+          const { decision, tool, reason } = event.receipt;
+          const word = decision === 'allow' ? 'allowed' : 'refused';
+          decisions.push(`  ${word}  ${tool.padEnd(5)} ${reason}`);
+        }
+        output.out(renderer.render(event));
+      });
+      const content = [{ type: 'text' as const, text: DEMO_PROMPT }];
+      runner.push({
+        message: { uuid: systemClock.uuid(), content },
+        priority: 'next',
+        named: false,
+      });
+      runner.endInput();
+      await runner.run();
       output.out(`\nWhy each call was allowed or refused\n${decisions.join('\n')}\n`);
       output.out(
-        `\n${run.outcome.turns} model calls, ${run.denials.length} refused; the transcript was ${path.basename(transcript)} in the session log.\n`,
+        `\n${last?.outcome.turns ?? 0} model calls, ${last?.denials.length ?? 0} refused; the transcript was ${path.basename(transcript)} in the session log.\n`,
       );
-      if (!options.quiet === true) output.out(await nextSteps());
-      return run.outcome.reason.kind === 'completed' ? 0 : 1;
+      if (options.quiet !== true) output.out(await nextSteps());
+      return last?.outcome.reason.kind === 'completed' ? 0 : 1;
     } finally {
       rmSync(root, { recursive: true, force: true });
     }
