@@ -186,6 +186,16 @@ describe('the composer', () => {
     expect(made.editor.text).toBe('');
   });
 
+  it('shows no completion of a text that was taken away', () => {
+    const { made, type } = composer();
+    type('/mo');
+    made.setCompletions([{ text: '/model ', from: 0 }], { text: '/mo', cursor: 3 });
+    const shown = (): string => made.lines(40).lines.map(plainText).join('\n');
+    expect(shown()).toContain('/model');
+    made.editor.set('');
+    expect(shown()).not.toContain('/model');
+  });
+
   it('completes commands and files from a menu', () => {
     const { made, type } = composer();
     type('/mo');

@@ -107,7 +107,7 @@ export class Composer {
   press(key: Key): ComposerResult {
     if (key.id !== 'escape') this.#dismissed = undefined;
     if (this.#search !== undefined) return this.#pressInSearch(key, this.#search);
-    if (this.#menu.length > 0 && this.#pressInMenu(key)) return EDITED;
+    if (this.#shownMenu.length > 0 && this.#pressInMenu(key)) return EDITED;
     if (this.#vim?.press(key) === true) return EDITED;
     const result = this.#pressInEditor(key);
     if (this.completionQuery === undefined) this.#menu = [];
@@ -189,7 +189,7 @@ export class Composer {
   }
 
   #pressInMenu(key: Key): boolean {
-    const count = this.#menu.length;
+    const count = this.#shownMenu.length;
     switch (key.id) {
       case 'up':
       case 'ctrl+p':
@@ -249,12 +249,15 @@ export class Composer {
     };
   }
 
+  /** None where the text that it completes is gone, whoever changed it. */
+  get #shownMenu(): readonly Completion[] {
+    return this.completionQuery === undefined ? [] : this.#menu;
+  }
+
   #menuLines(columns: number): Line[] {
-    const start = Math.max(
-      0,
-      Math.min(this.#selected - MENU_ROWS + 1, this.#menu.length - MENU_ROWS),
-    );
-    const rows = this.#menu.slice(start, start + MENU_ROWS);
+    const menu = this.#shownMenu;
+    const start = Math.max(0, Math.min(this.#selected - MENU_ROWS + 1, menu.length - MENU_ROWS));
+    const rows = menu.slice(start, start + MENU_ROWS);
     const wide = Math.min(36, Math.max(0, ...rows.map(({ text }) => text.length)));
     return rows.map(({ text, description }, index) =>
       cutLine(
