@@ -73,7 +73,7 @@ async function answerQuestion(
   }
 }
 
-/** The option that a line names by its key, or by the word that the key stands for. */
+/** The option that a line names by its key, or by the word behind the key. */
 function pick<T extends { readonly key: string }>(
   options: readonly T[],
   line: string | undefined,
@@ -136,14 +136,14 @@ function permissionAnswer(
     : { behavior: 'deny', message: `The user said no: ${why}` };
 }
 
-/** Hooks word reasons too; only the first line stands among ours. */
+/** Hooks may write reasons of several lines; only the first is shown without a mark. */
 function reasonLines({ reason, expiresAt }: Question): string[] {
   const [first = '', ...rest] = printable(reason).split('\n');
   const until = expiresAt === undefined ? [] : [`  No answer until ${expiresAt} means no.`];
   return [...(first === '' ? [] : [`  ${first}`]), ...rest.map(quote), ...until];
 }
 
-/** The model wrote what stands behind the mark. */
+/** Marks a line that the model wrote. */
 function quote(line: string): string {
   return `  │ ${line}`;
 }

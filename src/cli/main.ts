@@ -221,7 +221,7 @@ function handleSignals(output: Output): { watch(session: AgentSession): void } {
 async function report(thrown: unknown, output: Output): Promise<number> {
   if (thrown instanceof PortcullisError) {
     const { message, remedy } = thrown;
-    // A wrong command line is told in one line, with the remedy.
+    // An error in the command line takes one line, with the remedy.
     if (thrown.code === 'usage')
       output.warn(remedy === undefined ? message : `${message}; ${remedy}`);
     else for (const line of [message, remedy]) if (line !== undefined) output.warn(line);

@@ -72,7 +72,7 @@ export class TerminalInput {
     return this.#options.isTerminal && this.#options.isDumb !== true;
   }
 
-  /** The prompt is shown and no question stands above it. */
+  /** The prompt is shown and no question is open. */
   get isAtPrompt(): boolean {
     return this.#isAtPrompt && this.#question === undefined;
   }

@@ -77,7 +77,7 @@ export class QuestionBroker {
     }
   }
 
-  /** A client that leaves refuses only what nobody else can answer. */
+  /** A client that leaves refuses only questions that no other client can answer. */
   disconnect(client: Respondent, message = GONE): void {
     this.#clients.delete(client);
     for (const { question } of [...this.#open.values()]) {
@@ -182,7 +182,7 @@ export class QuestionBroker {
     const nobody: Outcome = { kind: 'refused', message: '', silent: true };
     // fail-closed: an answer to the question that is open under this id is none to another one.
     const isTaken = id !== undefined && this.#open.has(id);
-    // fail-closed: a question that nobody sees is refused at once.
+    // fail-closed: a question that no client sees is refused at once.
     if (this.#closed || able.length === 0 || isTaken || signal?.aborted === true)
       return Promise.resolve(nobody);
     const question = {

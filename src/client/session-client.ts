@@ -27,7 +27,7 @@ export interface SessionClient {
     signal?: AbortSignal,
   ): Promise<Commands[K]['result']>;
   /**
-   * The first valid answer wins; `closed`: somebody was faster, or the question is over. Rejects where the
+   * The first valid answer wins; `closed`: another client was faster, or the question is over. Rejects where the
    * answer does not fit the question, which stays open.
    */
   answer(id: string, answer: AnyAnswer): Promise<'accepted' | 'closed'>;
@@ -38,7 +38,7 @@ export interface SessionClient {
 export interface EventOptions {
   /** Replays what came after this event first. */
   readonly after?: number;
-  /** Whether parts of an answer that is still being written are told (`stream`, `block`). Absent: they are. */
+  /** Whether parts of an unfinished answer are delivered (`stream`, `block`). Absent: they are. */
   readonly deltas?: boolean;
 }
 

@@ -387,7 +387,7 @@ export class TurnRunner {
     for (const id of named) this.emit({ type: 'prompt', id, state, named: true });
   }
 
-  /** Nothing is left to do: clients are told once no agent works in the background. */
+  /** Nothing is left to do: reports `idle` once no agent works in the background. */
   #rest(session: AgentSession): void {
     if (!this.#isRunning || this.state.hasBackgroundAgents) return;
     this.#isRunning = false;

@@ -81,7 +81,7 @@ directories: string[];
 managedOnly: boolean;
 /** Allow rules of settings files are ignored (`ignoreFileGrants`). */
 fileGrantsIgnored: boolean;
-/** Who answers what no rule decides. `nobody`: it is refused. */
+/** Who answers calls that no rule decides. `nobody`: they are refused. */
 asks: "canUseTool" | "tool" | "nobody";
 };
 
@@ -1381,7 +1381,7 @@ timeout?: number;
 /** An MCP server as its status shows it. */
 export type McpServerStatusConfig = McpServerConfigForProcessTransport | McpClaudeAIProxyServerConfig;
 
-/** How an MCP server stands. */
+/** The status of an MCP server. */
 export type McpServerStatus = {
 name: string;
 status: "connected" | "failed" | "needs-auth" | "pending" | "disabled";
@@ -1559,7 +1559,7 @@ export type BackgroundTaskSummary = {
 id: string;
 /** What kind of work it is. */
 type: string;
-/** How it stands. */
+/** Its status. */
 status: string;
 /** What it is for. */
 description: string;
@@ -1771,7 +1771,7 @@ tool_input: unknown;
 tool_use_id: string;
 /** What went wrong. */
 error: string;
-/** Somebody interrupted it. */
+/** The user or the host interrupted it. */
 is_interrupt?: boolean;
 /** Milliseconds that the tool took. */
 duration_ms?: number;
@@ -1804,7 +1804,7 @@ path: string;
 /** What is wrong there. */
 message: string;
 }[];
-/** What the model is told about it. */
+/** The error that the model sees. */
 error?: string;
 };
 
@@ -2114,7 +2114,7 @@ agentContext?: string;
 
 export type PermissionDeniedHookSpecificOutput = {
 hookEventName: "PermissionDenied";
-/** true: the model is told that it may try again. */
+/** true: the model may try again, and is told so. */
 retry?: boolean;
 };
 

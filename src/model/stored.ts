@@ -37,7 +37,7 @@ export function storedModelFile(env: Environment): string {
   return join(stateDirectory(env), 'model.json');
 }
 
-/** The environment that a stored model stands for. */
+/** The environment variables that select a stored model. */
 export function variablesOf({ provider, apiKey, baseUrl, model }: StoredModel): Environment {
   const names = VARIABLES[provider];
   return { [names.apiKey]: apiKey, [names.baseUrl]: baseUrl, [names.model]: model };

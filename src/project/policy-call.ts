@@ -85,7 +85,7 @@ export function findTool(pool: ToolPool, name: string): AnyTool {
   });
 }
 
-/** Stands for a tool that is not here, for what goes by its name and input alone. */
+/** A placeholder for a tool that is not available, for code that needs only its name and input. */
 export function absentTool(name: string): AnyTool {
   return {
     name,

@@ -192,7 +192,7 @@ const statusConfig = declare(
     }),
   ]),
 );
-const serverStatus = response('McpServerStatus', 'How an MCP server stands.', {
+const serverStatus = response('McpServerStatus', 'The status of an MCP server.', {
   name: text,
   status: z.enum(['connected', 'failed', 'needs-auth', 'pending', 'disabled']),
   serverInfo: z.object({ name: text, version: text }).optional(),

@@ -81,7 +81,7 @@ const backgroundTasks = may(
       z.looseObject({
         id: is(text(), 'The task.'),
         type: is(text(), 'What kind of work it is.'),
-        status: is(text(), 'How it stands.'),
+        status: is(text(), 'Its status.'),
         description: is(text(), 'What it is for.'),
         command: may(text(), 'The shell command.'),
         agent_type: may(text(), 'The type of the agent.'),
@@ -167,7 +167,7 @@ const toolInputs = {
     ...call,
     tool_use_id: toolUseId,
     error: is(text(), 'What went wrong.'),
-    is_interrupt: may(flag(), 'Somebody interrupted it.'),
+    is_interrupt: may(flag(), 'The user or the host interrupted it.'),
     duration_ms: duration,
     mcp_server: mcpServer,
   },
@@ -205,7 +205,7 @@ const toolInputs = {
       ),
       'With `schema`: what is wrong.',
     ),
-    error: may(text(), 'What the model is told about it.'),
+    error: may(text(), 'The error that the model sees.'),
   },
 } satisfies Partial<Record<HookEventName, z.ZodRawShape>>;
 

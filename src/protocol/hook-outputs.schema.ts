@@ -98,7 +98,7 @@ export const OUTPUT_FIELDS = {
     agentContext: may(text(), 'For the agent that a call of Agent starts. Ours.'),
   },
   PermissionRequest: { decision: may(decision, 'The answer in place of a person.') },
-  PermissionDenied: { retry: may(flag(), 'true: the model is told that it may try again.') },
+  PermissionDenied: { retry: may(flag(), 'true: the model may try again, and is told so.') },
   PostToolUse: {
     ...context,
     ...replaced,

@@ -86,7 +86,7 @@ export const policyReport = type(
       .describe('Allow rules of settings files are ignored (`ignoreFileGrants`).'),
     asks: z
       .enum(['canUseTool', 'tool', 'nobody'])
-      .describe('Who answers what no rule decides. `nobody`: it is refused.'),
+      .describe('Who answers calls that no rule decides. `nobody`: they are refused.'),
   }),
 );
 type(

@@ -145,7 +145,7 @@ async function canUseTool(
   const input = plainCopy(question.input) as Record<string, unknown>;
   const context = contextOf(deps, question, asked);
   const answer = plainCopy(await callbacks.canUseTool(question.tool_name, input, context));
-  // fail-closed: nobody else could answer later, so that no answer is a no.
+  // fail-closed: no other client could answer later, so silence is a no.
   if (answer === null || answer === undefined) throw new Error('canUseTool gave no answer');
   return memory.translate(question, answer);
 }

@@ -58,7 +58,7 @@ export class FrameStream {
   #names: InitNames | undefined;
   /** The commands that the host knows of. */
   #commands: readonly CommandRow[] | undefined;
-  /** Ids that the next answer is told to be for. */
+  /** Ids of the prompts that the next answer belongs to. */
   #answers: string[] = [];
   /** The session was replaced by the command that runs. */
   #isReset = false;
@@ -87,7 +87,7 @@ export class FrameStream {
     return runner.log.subscribe(({ event }) => this.#receive(event));
   }
 
-  /** The host is told which commands there are, where it knows of others. */
+  /** Sends the list of commands to the host where it has changed. */
   async tellCommands(session: AgentSession): Promise<void> {
     const { outlet, uuid } = this.#deps;
     const { rows, names } = await initNames(session);

@@ -89,7 +89,7 @@ function unknownEvents(names: readonly string[]): readonly string[] {
 
 /**
  * A registration that can only have been meant for an event that there is.
- * fail-closed: its callbacks would guard nothing, and whoever wrote it believes that they do.
+ * fail-closed: its callbacks would guard nothing, although their author believes that they do.
  */
 export function misspeltEvent(hooks: unknown): string | undefined {
   if (!isRecord(hooks)) return undefined;

@@ -166,7 +166,7 @@ const SPOKEN = '2025-11-25';
 
 type Reported = 'parked' | 'malformed' | 'protocol_version_mismatch' | 'not_honoured';
 
-/** What of it can be used, and what a host is told about each. */
+/** The usable manifests, and the status of each for the host. */
 function readManifests(
   value: unknown,
   names: readonly string[],

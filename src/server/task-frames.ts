@@ -203,7 +203,7 @@ function usageOf(usage: Extract<TaskNews, { type: 'task_progress' }>['usage']) {
 
 type ToolCallResult = Extract<AgentEvent, { type: 'tool_result' }>['result'];
 
-/** What stands beside a result for programs: what the tool made, or in words what went wrong. */
+/** The machine-readable result of a tool: its structured output, or the error text. */
 export function toolUseResult({ block, structured }: ToolCallResult): {
   readonly tool_use_result?: unknown;
 } {

@@ -74,7 +74,7 @@ function restrictionIn(line: string): string | undefined {
 
 /**
  * Restrictions, with their lines, in lines that are not `field: value` (`disallowed-tools = Bash`).
- * fail-closed: as lines that nobody understands they would hold nothing back. Behind a blank they go on
+ * fail-closed: as lines that the program cannot read they would restrict nothing. Behind a blank they go on
  * with a text, and only a name that something is set to counts.
  */
 export function namedRestrictions(

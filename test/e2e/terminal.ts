@@ -130,7 +130,7 @@ export async function openTerminal(options: {
   };
 }
 
-/** Stands before the scripted model and hands its answers on slowly. */
+/** A proxy in front of the scripted model that delays its answers. */
 async function slowProxy(
   target: string,
   { bytes, ms }: { readonly bytes: number; readonly ms: number },

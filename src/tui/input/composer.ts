@@ -249,7 +249,7 @@ export class Composer {
     };
   }
 
-  /** None where the text that it completes is gone, whoever changed it. */
+  /** Empty once the text that it completes has changed. */
   get #shownMenu(): readonly Completion[] {
     return this.completionQuery === undefined ? [] : this.#menu;
   }
