@@ -25,7 +25,7 @@ export async function editText(text: string, env: Environment): Promise<string |
 const STATUS_TIMEOUT_MS = 2_000;
 const MOST_STATUS = 4_000;
 
-/** Runs the user's status line command: facts as JSON on its input, the line on its output. */
+/** Runs the user's status line command: facts as JSON on its input, the line on its output. Rejects where it fails. */
 export async function runStatusCommand(
   command: string,
   facts: Readonly<Record<string, unknown>>,
@@ -51,7 +51,9 @@ export async function runStatusCommand(
   child.stdin.end(`${JSON.stringify(facts)}\n`);
   const code = await exitCode(child);
   clearTimeout(timer);
-  return code === 0 && text.trim() !== '' ? text.trimEnd() : undefined;
+  if (code === null) throw new Error(`it took longer than ${STATUS_TIMEOUT_MS / 1_000} s`);
+  if (code !== 0) throw new Error(`exit code ${code}`);
+  return text.trim() === '' ? undefined : text.trimEnd();
 }
 
 function exitCode(child: ReturnType<typeof spawn>): Promise<number | null> {

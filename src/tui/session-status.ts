@@ -1,4 +1,5 @@
 import type { SessionClient, SessionSnapshot } from '../client/session-client.js';
+import { messageOf } from '../errors.js';
 
 export interface StatusOptions {
   /** Runs the user's status line command with facts about the session. */
@@ -41,7 +42,9 @@ export class SessionStatus {
     this.#options.onChange();
     const { statusLine, version } = this.#options;
     if (statusLine === undefined || snapshot.info === undefined) return;
-    this.custom = await statusLine(statusFacts(snapshot, version)).catch(() => undefined);
+    this.custom = await statusLine(statusFacts(snapshot, version)).catch(
+      (thrown: unknown) => `The statusLine command failed: ${messageOf(thrown)}`,
+    );
     this.#options.onChange();
   }
 }
