@@ -14,7 +14,7 @@ export default defineConfig({
   plugins: [markdownAsText],
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
-    globalSetup: ['test/temporary-files.ts'],
+    globalSetup: ['scripts/generate.mjs', 'test/temporary-files.ts'],
     setupFiles: ['test/setup.ts'],
     // Only for what hangs: no test measures time, and a busy machine is many times slower.
     testTimeout: 60_000,

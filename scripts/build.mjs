@@ -16,6 +16,7 @@ import {
   putInPlace,
 } from './build-state.mjs';
 import { writeCodeCache } from './code-cache.mjs';
+import { generate } from './generate.mjs';
 import { takeLock } from './lock.mjs';
 import { functionsOnCall, ON_CALL_ENTRY } from './on-call.mjs';
 import { writeProgram } from './pack.mjs';
@@ -53,6 +54,7 @@ try {
 
 async function make(wanted, inputs) {
   if (process.argv.includes('--if-needed')) process.stderr.write('building …\n');
+  await generate({ codeOnly: true });
   const fresh = freshFolder();
   try {
     for (const part of wanted) {

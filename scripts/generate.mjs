@@ -1,28 +1,53 @@
-// npm run generate [-- --check]: writes everything that is derived from the schemas.
-// With --check nothing is written; the exit code says whether the committed files are current.
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+// npm run generate [-- --check | --code]: writes everything that is derived from the schemas.
+//   build/generated            code that `src` imports; always written, never committed
+//   schema, docs/reference     committed; --check compares these, --code leaves them alone
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { ROOT, runTypeScript } from './run-ts.mjs';
 
-const check = process.argv.includes('--check');
-const { generate } = await runTypeScript('scripts/generate/index.ts');
-const stale = [];
-for (const [name, content] of Object.entries(await generate())) {
-  const file = path.join(ROOT, name);
-  let current;
+/** Writes what is not current and returns its names. The code comes first: the pages are made by running it. */
+export async function generate({ check = false, codeOnly = false } = {}) {
+  const stale = [];
+  const write = (files) => {
+    for (const [name, content] of Object.entries(files)) {
+      const isCode = name.startsWith('build/');
+      if ((codeOnly && !isCode) || read(name) === content) continue;
+      if (!isCode) stale.push(name);
+      if (!check || isCode) replace(path.join(ROOT, name), content);
+    }
+  };
+  write((await runTypeScript('scripts/generate/code.ts')).generate());
+  if (!codeOnly) write(await (await runTypeScript('scripts/generate/reference.ts')).generate());
+  return stale;
+}
+
+/** Before a run of vitest. */
+export async function setup() {
+  await generate({ codeOnly: true });
+}
+
+function read(name) {
   try {
-    current = readFileSync(file, 'utf8');
+    return readFileSync(path.join(ROOT, name), 'utf8');
   } catch {
-    current = undefined;
+    return undefined;
   }
-  if (current === content) continue;
-  stale.push(name);
-  if (check) continue;
+}
+
+/** Another process may read or write it at the same time. */
+function replace(file, content) {
   mkdirSync(path.dirname(file), { recursive: true });
-  writeFileSync(file, content);
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, content);
+  renameSync(draft, file);
 }
-if (check && stale.length > 0) {
-  console.error(`out of date: ${stale.join(', ')}\nrun: npm run generate`);
-  process.exit(1);
+
+if (process.argv[1] === import.meta.filename) {
+  const check = process.argv.includes('--check');
+  const stale = await generate({ check, codeOnly: process.argv.includes('--code') });
+  if (check && stale.length > 0) {
+    console.error(`out of date: ${stale.join(', ')}\nrun: npm run generate`);
+    process.exitCode = 1;
+  } else
+    console.log(stale.length === 0 ? 'generated files are current' : `wrote ${stale.join(', ')}`);
 }
-console.log(stale.length === 0 ? 'generated files are current' : `wrote ${stale.join(', ')}`);

@@ -117,7 +117,7 @@ const PACKS = {
   // Hosts that drive the program by frames.
   'host.js': ['src/cli/stream.ts', 'src/server/frame-stream.ts'],
   // The first call of a tool.
-  'calls.js': ['src/generated/validators.ts', ON_CALL_ENTRY],
+  'calls.js': ['build/generated/validators.ts', ON_CALL_ENTRY],
   // The first command, or the first call that may change something.
   'changes.js': ['unbash/dist/parser.js', 'src/harness/checkpoint-journal.ts'],
 };

@@ -52,7 +52,7 @@ function sourceFiles(directory: string): readonly string[] {
   return entries
     .flatMap((entry) => {
       const full = path.join(directory, entry.name);
-      if (entry.isDirectory()) return entry.name === 'generated' ? [] : sourceFiles(full);
+      if (entry.isDirectory()) return sourceFiles(full);
       return /(?<!\.test)\.ts$/.test(entry.name) ? [full] : [];
     })
     .sort();

@@ -17,8 +17,8 @@ export function toolSchemas(): Record<string, Schema> {
 export function toolSchemaFiles(): Record<string, string> {
   const schemas = toolSchemas();
   return {
-    'src/generated/tool-schemas.ts': schemasFile(schemas),
-    'src/generated/validators.ts': validatorsFile(schemas),
+    'build/generated/tool-schemas.ts': schemasFile(schemas),
+    'build/generated/validators.ts': validatorsFile(schemas),
     ...Object.fromEntries(
       Object.entries(schemas).map(([name, schema]) => [
         `schema/tools/${name}.json`,

@@ -1,8 +1,8 @@
+import { SETTINGS } from '../../build/generated/settings-table.js';
 import type { HostRequests } from '../agents/host-requests.js';
 import type { ModelLayer } from '../agents/model-layer.js';
 import { messageOf } from '../errors.js';
-import { CORE_SETTINGS } from '../generated/settings-core.js';
-import type { SettingNode, SettingTable } from '../protocol/setting-node.js';
+import type { SettingNode } from '../protocol/setting-node.js';
 import type { LiveSettings } from '../settings/watch.js';
 import { isRecord, own } from '../util/own.js';
 import { err, ok } from '../util/result.js';
@@ -15,9 +15,7 @@ export async function applySettings(
 ): ReturnType<HostRequests['applySettings']> {
   const content = live.current().files.find(({ source }) => source === 'cli')?.content;
   const before = isRecord(content) ? content : {};
-  const { OTHER_SETTINGS } = await import('../generated/settings-table.js');
-  const table: SettingTable = { ...CORE_SETTINGS, ...OTHER_SETTINGS };
-  const node = { type: 'object', keys: table } as const;
+  const node = { type: 'object', keys: SETTINGS } as const;
   // A key that is not given stays as it is.
   const replaced = Object.fromEntries(Object.keys(changes).map((key) => [key, own(before, key)]));
   const dead = withoutEffect({ path: '', node, restricts: false, now: changes, before: replaced });

@@ -1,5 +1,5 @@
+import { SESSION_OPTIONS, type SessionOptions } from '../../build/generated/session-options.js';
 import type { SessionConfig } from '../agents/session-config.js';
-import { SESSION_OPTIONS, type SessionOptions } from '../generated/session-options.js';
 import { NO_AUTO_MODE } from '../protocol/permissions.js';
 import type { SettingNode } from '../protocol/setting-node.js';
 import type { SessionStart } from '../session/open.js';

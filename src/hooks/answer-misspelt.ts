@@ -1,4 +1,4 @@
-import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../generated/hook-outputs.js';
+import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../build/generated/hook-outputs.js';
 import type { HookEventName } from '../protocol/hook-events.js';
 import { editDistance, nearest } from '../util/nearest.js';
 import { isRecord, own as ownValue } from '../util/own.js';

@@ -1,5 +1,4 @@
-import { CORE_SETTINGS } from '../generated/settings-core.js';
-import { OTHER_SETTINGS } from '../generated/settings-table.js';
+import { SETTINGS } from '../../build/generated/settings-table.js';
 import { type KeyFacts, type SettingNode, strictValues } from '../protocol/setting-node.js';
 import {
   type Contribution,
@@ -111,7 +110,7 @@ function configFiles({ settings }: ProjectSettings): readonly ConfigFile[] {
 
 /** How the sources of a key are merged and who may set it, a sentence each. Undefined: no such key. */
 export function settingMeaning(key: string): readonly string[] | undefined {
-  let node: SettingNode | undefined = { type: 'object', keys: ALL_SETTINGS };
+  let node: SettingNode | undefined = { type: 'object', keys: SETTINGS };
   let facts: KeyFacts = {};
   for (const name of key.split('.')) {
     node = node === undefined ? undefined : childNode(node, name);
@@ -139,10 +138,8 @@ export function settingMeaning(key: string): readonly string[] | undefined {
 
 /** The setting that a misspelt key may mean. */
 export function nearestSetting(key: string): string | undefined {
-  return nearest(key, keysBelow('', ALL_SETTINGS));
+  return nearest(key, keysBelow('', SETTINGS));
 }
-
-const ALL_SETTINGS = { ...CORE_SETTINGS, ...OTHER_SETTINGS };
 
 function childNode(node: SettingNode, name: string): SettingNode | undefined {
   if (node.type === 'object') return Object.hasOwn(node.keys, name) ? node.keys[name] : undefined;

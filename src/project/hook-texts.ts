@@ -1,4 +1,4 @@
-import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../generated/hook-outputs.js';
+import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../build/generated/hook-outputs.js';
 import type { HookReport } from '../hooks/hook.js';
 import { hookEventFacts } from '../protocol/hook-events.js';
 import { parseJson } from '../util/json.js';

@@ -1,5 +1,5 @@
+import { TOOL_SCHEMAS } from '../../build/generated/tool-schemas.js';
 import { PortcullisError } from '../errors.js';
-import { TOOL_SCHEMAS } from '../generated/tool-schemas.js';
 import { PRIMARY_INPUTS, RULE_TOOLS } from '../permissions/rule-tools.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolPool } from '../tools/pool.js';

@@ -1,6 +1,6 @@
 /**
  * Inputs of the built-in tools, written once. `npm run generate` turns them into the JSON schemas that
- * the model is sent and into validators that need no library at run time (`src/generated/`).
+ * the model is sent and into validators that need no library at run time (`build/generated/`).
  * Nothing that ships imports this file for its values; types only.
  */
 import { z } from 'zod';

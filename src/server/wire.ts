@@ -1,4 +1,4 @@
-import type { SDKMessage, WireFrame } from '../generated/sdk-types.js';
+import type { SDKMessage, WireFrame } from '../../build/generated/sdk-types.js';
 import { sliceWhole } from '../util/truncate.js';
 
 /** The messages that leave over standard output, as the official clients know them. */

@@ -1,5 +1,4 @@
-import { CORE_SETTINGS } from '../generated/settings-core.js';
-import { OTHER_SETTINGS } from '../generated/settings-table.js';
+import { SETTINGS } from '../../build/generated/settings-table.js';
 import type { SettingTable } from '../protocol/setting-node.js';
 import { own } from '../util/own.js';
 import { checkHookTimeouts } from './check-hook-timeouts.js';
@@ -11,11 +10,9 @@ import { onlyRestrictions } from './host-settings.js';
 import { withCurrentWords } from './old-words.js';
 import { type ConfigProblem, placeOf, type SettingsFile, type Way } from './types.js';
 
-const TABLE: SettingTable = { ...CORE_SETTINGS, ...OTHER_SETTINGS };
-
 /** The faults of hooks that stand in another file than settings, judged as theirs are. */
 export function checkHooksOf(file: SettingsFile, options: CheckOptions): readonly ConfigProblem[] {
-  const node = own(TABLE, 'hooks');
+  const node = own(SETTINGS, 'hooks');
   // fail-closed: without its table nothing could be checked.
   if (node === undefined) throw new Error('there is no table of hooks');
   return checkHooks(file, file.content.hooks, { ...options, node });
@@ -38,11 +35,11 @@ export function checkFiles(
   readonly problems: readonly ConfigProblem[];
 } {
   const problems = files.flatMap((file) => [
-    ...checkTopLevel(file, TABLE),
+    ...checkTopLevel(file, SETTINGS),
     ...checkDuplicates(file),
     ...checkHookTimeouts(file).map(aboutHooks),
     ...Object.entries(file.content).flatMap(([name, value]) => {
-      const node = own(TABLE, name);
+      const node = own(SETTINGS, name);
       if (node === undefined) return [];
       if (name === 'hooks') return checkHooks(file, value, { ...options, node }).map(aboutHooks);
       const found = checkValue(node, value, { file, way: [name], restricts: false });
@@ -51,8 +48,8 @@ export function checkFiles(
   ]);
   const kept = files
     .map(withCurrentWords)
-    .map((file) => (file.source === 'sdk' ? onlyRestrictions(file, TABLE) : file));
-  return { files: kept, table: TABLE, problems };
+    .map((file) => (file.source === 'sdk' ? onlyRestrictions(file, SETTINGS) : file));
+  return { files: kept, table: SETTINGS, problems };
 }
 
 function aboutHooks(problem: ConfigProblem): ConfigProblem {
@@ -76,7 +73,7 @@ function checkDuplicates(file: SettingsFile): readonly ConfigProblem[] {
 
 function restrictsAt(way: Way): boolean {
   let restricts = false;
-  let keys: SettingTable = TABLE;
+  let keys: SettingTable = SETTINGS;
   for (const step of way) {
     const node = own(keys, String(step));
     restricts = node?.facts?.restricts ?? restricts;

@@ -1,4 +1,4 @@
-import { CORE_SETTINGS } from '../generated/settings-core.js';
+import { SETTINGS } from '../../build/generated/settings-table.js';
 import type { CheckOptions } from './check-options.js';
 import { type EffectiveContext, effectiveSettings, withCrossRules } from './effective.js';
 import { type Merged, mergeFiles } from './merge.js';
@@ -83,7 +83,7 @@ async function checkAndMerge(
   options: CheckOptions,
 ): Promise<Checked> {
   if (files.every(isSimple)) {
-    const merged = await withCrossRules(mergeFiles(files, CORE_SETTINGS));
+    const merged = await withCrossRules(mergeFiles(files, SETTINGS));
     return { files, merged, isSimple: true, problems: [] };
   }
   const [{ checkFiles }, { unavailableProblems }, { hookProblems }] = await Promise.all([

@@ -260,7 +260,7 @@ class Book {
   async #scan(): Promise<Shelf> {
     this.#reader.begin();
     const { bundled } = this.#deps;
-    this.#bundled ??= bundled === undefined ? [] : bundledSkills(bundled);
+    this.#bundled ??= bundled === undefined ? [] : await bundledSkills(bundled);
     const looks = this.#looks;
     this.#looks = undefined;
     this.#admissions.begin();

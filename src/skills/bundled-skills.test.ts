@@ -3,9 +3,9 @@ import { BUNDLED_SKILLS } from './bundled/index.js';
 import { bundledSkills } from './bundled-skills.js';
 import { readSkill } from './head.js';
 
-function opened() {
+async function opened() {
   const extracted: string[] = [];
-  const skills = bundledSkills({
+  const skills = await bundledSkills({
     directoryOf: (skill) => `/private/${skill}`,
     extract(skill) {
       extracted.push(skill);
@@ -16,14 +16,16 @@ function opened() {
 }
 
 describe('bundledSkills', () => {
-  it('are all that come in the box, in their order', () => {
-    expect(opened().skills.map(({ name }) => name)).toEqual(BUNDLED_SKILLS.map(({ name }) => name));
+  it('are all that come in the box, in their order', async () => {
+    expect((await opened()).skills.map(({ name }) => name)).toEqual(
+      BUNDLED_SKILLS.map(({ name }) => name),
+    );
   });
 
   it.each(BUNDLED_SKILLS.map((one) => [one.name, one] as const))(
     'say of %s what its text says',
     async (name, { text }) => {
-      const skill = opened().skills.find((one) => one.name === name);
+      const skill = (await opened()).skills.find((one) => one.name === name);
       const { head, body, bodyLine, problems } = await readSkill(text);
       expect(skill).toMatchObject({ head, bodyLine, problems, directory: `/private/${name}` });
       expect(await skill?.body()).toBe(body);
@@ -31,7 +33,7 @@ describe('bundledSkills', () => {
   );
 
   it('put files on disk when one that has some is used, and not before', async () => {
-    const { skills, extracted } = opened();
+    const { skills, extracted } = await opened();
     expect(extracted).toEqual([]);
     for (const skill of skills) await skill.body();
     const withFiles = BUNDLED_SKILLS.filter(({ files }) => Object.keys(files).length > 0);

@@ -1,11 +1,16 @@
-import { BUNDLED_HEADS } from '../generated/bundled-heads.js';
+import { BUNDLED_SKILLS, type BundledSkill } from './bundled/index.js';
 import type { Extraction } from './extract.js';
 import { readSkill } from './head.js';
 import type { Skill } from './skill.js';
 
-/** The skills that come in the box. Their files are put on disk when one of them is used. */
-export function bundledSkills(extraction: Extraction): readonly Skill[] {
-  return BUNDLED_HEADS.map(({ name, head, bodyLine }) => ({
+/** The skills that come with the program. Their files are written to disk when one of them is used. */
+export async function bundledSkills(extraction: Extraction): Promise<readonly Skill[]> {
+  return await Promise.all(BUNDLED_SKILLS.map((skill) => load(skill, extraction)));
+}
+
+async function load({ name, text, files }: BundledSkill, extraction: Extraction): Promise<Skill> {
+  const { head, body, bodyLine, problems } = await readSkill(text);
+  return {
     name,
     origin: 'bundled',
     source: 'builtin',
@@ -14,15 +19,10 @@ export function bundledSkills(extraction: Extraction): readonly Skill[] {
     head,
     trusted: true,
     bodyLine,
-    problems: [],
-    body: () => bodyOf(name, extraction),
-  }));
-}
-
-async function bodyOf(name: string, extraction: Extraction): Promise<string> {
-  const { BUNDLED_SKILLS } = await import('./bundled/index.js');
-  const skill = BUNDLED_SKILLS.find((one) => one.name === name);
-  if (skill === undefined) throw new Error(`there is no text of the bundled skill ${name}`);
-  if (Object.keys(skill.files).length > 0) extraction.extract(name, skill.files);
-  return (await readSkill(skill.text)).body;
+    problems,
+    async body() {
+      if (Object.keys(files).length > 0) extraction.extract(name, files);
+      return body;
+    },
+  };
 }

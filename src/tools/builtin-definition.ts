@@ -1,4 +1,4 @@
-import { TOOL_SCHEMAS } from '../generated/tool-schemas.js';
+import { TOOL_SCHEMAS } from '../../build/generated/tool-schemas.js';
 import type { ToolDefinition } from '../model/client.js';
 import { problemsOf, type SchemaError } from '../util/schema-problems.js';
 import type { Validate, ValidationProblem } from './tool.js';
@@ -40,7 +40,7 @@ let loaded: Validators | undefined;
 
 /** Whoever knows that a call may come need not wait for it then. */
 export async function loadValidators(): Promise<Validators> {
-  loaded ??= (await import('../generated/validators.js')) as unknown as Validators;
+  loaded ??= (await import('../../build/generated/validators.js')) as unknown as Validators;
   return loaded;
 }
 

@@ -5,8 +5,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { TOOL_SCHEMAS } from '../../build/generated/tool-schemas.js';
 import { EXIT } from '../../src/cli/exit-code.js';
-import { TOOL_SCHEMAS } from '../../src/generated/tool-schemas.js';
 import * as library from '../../src/index.js';
 import { PERMISSION_MODES, RESTRICTIONS, strictest } from '../../src/protocol/permissions.js';
 import * as kit from '../../src/testing/index.js';

@@ -5,7 +5,7 @@ import type {
   SyncHookJSONOutput,
   ToolInputInvalidHookInput,
   ToolInputInvalidHookSpecificOutput,
-} from '../../generated/sdk-types.js';
+} from '../../../build/generated/sdk-types.js';
 
 export type HookPermissionDecision = 'allow' | 'deny' | 'ask' | 'defer';
 

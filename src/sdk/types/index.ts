@@ -1,4 +1,4 @@
-export type * from '../../generated/sdk-types.js';
+export type * from '../../../build/generated/sdk-types.js';
 export type * from './hooks.js';
 export type * from './mcp.js';
 export type * from './options.js';

@@ -3,7 +3,7 @@ import type {
   McpSdkServerConfig,
   McpSSEServerConfig,
   McpStdioServerConfig,
-} from '../../generated/sdk-types.js';
+} from '../../../build/generated/sdk-types.js';
 
 /**
  * One end of a line that carries JSON-RPC messages, in the shape that MCP libraries connect to. Methods,

@@ -4,7 +4,7 @@ import type {
   PermissionMode,
   SandboxSettings,
   Settings,
-} from '../../generated/sdk-types.js';
+} from '../../../build/generated/sdk-types.js';
 import type { HookCallbacks } from './hooks.js';
 import type { McpServerConfig, OnElicitation, OnUserDialog } from './mcp.js';
 import type { CanUseTool } from './permissions.js';

@@ -1,4 +1,4 @@
-import type { PermissionUpdate } from '../../generated/sdk-types.js';
+import type { PermissionUpdate } from '../../../build/generated/sdk-types.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 
 export type PermissionDecisionClassification = 'user_temporary' | 'user_permanent' | 'user_reject';

@@ -18,7 +18,7 @@ import type {
   SDKUserMessage,
   Settings,
   SlashCommand,
-} from '../../generated/sdk-types.js';
+} from '../../../build/generated/sdk-types.js';
 import type { McpServerConfig } from './mcp.js';
 import type { Options } from './options.js';
 
