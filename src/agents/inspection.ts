@@ -1,3 +1,5 @@
+import type { RuleSet } from '../permissions/rules.js';
+import type { AgentSpent } from '../protocol/session-events.js';
 import type { EffectiveSettings, SourcedRule } from '../settings/types.js';
 
 /** What a host may ask about an open session. Plain data, as it goes over the wire. */
@@ -6,6 +8,8 @@ export interface SessionInspection {
   settings(): Readonly<Record<string, unknown>>;
   /** Every permission rule in force, and the directories that count as inside. */
   rules(): Readonly<Record<string, unknown>>;
+  /** What one agent has used, and what is left for it. Undefined: it is not counted. */
+  spent(path: string): AgentSpent | undefined;
 }
 
 export interface InspectionDeps {
@@ -13,6 +17,9 @@ export interface InspectionDeps {
   directories(): readonly string[];
   applied(): Readonly<Record<string, unknown>>;
   readonly cwd: string;
+  readonly spent: SessionInspection['spent'];
+  /** Every rule that holds for the main agent, those of answers included. */
+  inForce(): RuleSet;
   /** Rules of the command line, one text each. */
   readonly flags: { readonly allow: readonly string[]; readonly deny: readonly string[] };
 }
@@ -66,13 +73,24 @@ export function createInspection(deps: InspectionDeps): SessionInspection {
           editability: 'readonly',
         })),
       );
+      const inForce = deps.inForce();
+      const answered = (['deny', 'ask', 'allow'] as const).flatMap((behavior) => {
+        const rules = inForce[behavior].filter(({ origin }) => origin.source === 'answer');
+        return [...new Set(rules.map(({ text }) => text))].map((rule) => ({
+          behavior,
+          source: 'session',
+          rule,
+          editability: 'editable',
+        }));
+      });
       return {
-        rules: [...flagged, ...listed],
+        rules: [...flagged, ...answered, ...listed],
         workspaceDirectories: deps.directories(),
         originalCwd: deps.cwd,
         managedOnly: permissions.managedRulesOnly !== undefined,
       };
     },
+    spent: deps.spent,
   };
 }
 

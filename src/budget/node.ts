@@ -1,6 +1,7 @@
 import type { Past } from './earlier.js';
 import {
   type Amounts,
+  BUDGET_UNITS,
   type BudgetLimits,
   type BudgetUnit,
   CALL_UNITS,
@@ -89,6 +90,22 @@ export function createNode(parts: {
 /** What holds for one that draws on the node: its owner, or somebody below it. */
 export function limitsFor(node: Node, owner: Node | undefined): BudgetLimits {
   return node === owner || !hasLimit(node.below) ? node.limits : strictest(node.limits, node.below);
+}
+
+/** What a budget still allows the agent of this path, in each unit that is limited. */
+export function leftIn(node: Node, path: string): BudgetLimits {
+  const limits = limitsFor(node, node.path === path ? node : undefined);
+  const { spent, started, unpriced } = node;
+  const used = { ...spent, seconds: node.seconds(), fanOut: started, usd: usdOf(spent.nanoUsd) };
+  const left: Partial<Record<BudgetUnit, number>> = {};
+  for (const unit of BUDGET_UNITS) {
+    const limit = limits[unit];
+    if (limit === undefined) continue;
+    // fail-closed: a budget of dollars that cannot be counted is used up.
+    const isOver = unit === 'usd' && unpriced !== undefined;
+    left[unit] = isOver ? 0 : Math.max(0, limit - used[unit]);
+  }
+  return left;
 }
 
 /** A wish for a model call. */

@@ -1,6 +1,7 @@
 import type { InputMessage } from '../loop/types.js';
 import type { UsageLedger } from '../model/usage.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { AgentSpent } from '../protocol/session-events.js';
 import { err, ok, type Result } from '../util/result.js';
 import { type EarlierUse, pastOf } from './earlier.js';
 import { type AccountRow, accountRows } from './rows.js';
@@ -27,6 +28,8 @@ export interface SessionBudget {
   recall(uses: readonly EarlierUse[]): void;
   /** What every agent used by itself. The rows add up to the total. */
   rows(): readonly AccountRow[];
+  /** What one agent used by itself, and what is left for it. */
+  spent(path: string): AgentSpent;
 }
 
 /** Agents whose rows say who they were. */
@@ -52,6 +55,18 @@ export function createSessionBudget(parts: SessionBudgetParts): SessionBudget {
     },
     isLimited: hasLimit(parts.limits),
     recall: (uses) => tree.recall((path) => pastOf(uses, path, parts.price)),
+    spent(path) {
+      const totals = ledger.of(path);
+      return {
+        tokens:
+          totals.inputTokens +
+          totals.outputTokens +
+          totals.cacheReadInputTokens +
+          totals.cacheCreationInputTokens,
+        costUsd: totals.unpricedRequests > 0 ? null : totals.costUsd,
+        left: tree.left(path),
+      };
+    },
     rows: () => accountRows(ledger, (path) => known.get(path)),
   };
 }

@@ -49,6 +49,17 @@ describe('budgets of agents that have ended', () => {
 });
 
 describe('budget tree', () => {
+  it('says what the tightest budget of an agent still allows', async () => {
+    const tree = createBudgetTree({ limits: { tokens: 1000, usd: 1 }, clock });
+    const child = opened(tree, 'main/a#1', { tokens: 5000, turns: 4 });
+    const call = await reserved(child, 600);
+    call.book(amounts(600, 0.25));
+    expect(tree.left('main/a#1')).toEqual({ tokens: 400, usd: 0.75, turns: 3 });
+    expect(tree.left('main/b#1')).toEqual({ tokens: 400, usd: 0.75 });
+    call.book(amounts(1), 'unknown-model');
+    expect(tree.left('main/b#1').usd).toBe(0);
+  });
+
   it('holds a child to what is left of everybody above it', async () => {
     const tree = createBudgetTree({ limits: { tokens: 1000 }, clock });
     const child = opened(tree, 'main/a#1', { tokens: 5000 });

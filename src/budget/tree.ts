@@ -3,8 +3,8 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import { err, ok, type Result } from '../util/result.js';
 import { type BudgetAccount, createAccount } from './account.js';
 import type { Past } from './earlier.js';
-import { createNode, limitsFor, type Node } from './node.js';
-import { type BudgetLimits, hasLimit, type Shortage, shortageWords } from './units.js';
+import { createNode, leftIn, limitsFor, type Node } from './node.js';
+import { type BudgetLimits, hasLimit, type Shortage, shortageWords, strictest } from './units.js';
 
 export interface BudgetTreeOptions {
   /** Of the whole session. */
@@ -36,6 +36,8 @@ export interface BudgetTree {
   ): Result<BudgetAccount, string>;
   /** What was used up in earlier processes, at a path and below. Said once, before an agent of those goes on. */
   recall(past: (path: string) => Past): void;
+  /** What the tightest budget that an agent draws on still allows, in each unit that is limited. */
+  left(path: string): BudgetLimits;
   /** Budgets that are remembered, for tests. */
   size(): number;
 }
@@ -124,6 +126,7 @@ export function createBudgetTree({ limits, below = {}, clock }: BudgetTreeOption
       pastAt = past;
       root.recall(past(root.path));
     },
+    left: (path) => leftOf(chains.get(path) ?? chainAbove(chains, path), path),
     size: () => chains.size,
   };
 }
@@ -158,6 +161,10 @@ function noStart(above: readonly Node[]): Shortage | undefined {
     }
   }
   return usedUp(above);
+}
+
+function leftOf(chain: readonly Node[], path: string): BudgetLimits {
+  return chain.map((node) => leftIn(node, path)).reduce(strictest, {});
 }
 
 function usedUp(chain: readonly Node[]): Shortage | undefined {

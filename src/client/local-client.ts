@@ -74,6 +74,10 @@ export class LocalClient implements SessionClient {
       queue: [...queue.all],
       calls: calls.open(),
       tasks: state.tasks,
+      agents: state.agents.map((one) => ({
+        ...one,
+        spent: current?.inspect.spent(one.agent.path),
+      })),
       questions: questions.open,
       usage: {
         costUsd: accounts?.cost.knownUsd ?? 0,

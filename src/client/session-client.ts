@@ -1,7 +1,8 @@
 import type { SessionInfo } from '../harness.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
 import type { UserBlock } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import type { BackgroundTask } from '../protocol/session-events.js';
+import type { AgentSpent, BackgroundTask } from '../protocol/session-events.js';
 import type { CommandOutput, Envelope, QueuedPrompt, ToolCallView } from './events.js';
 import type { AnyAnswer, Question } from './questions.js';
 
@@ -55,6 +56,8 @@ export interface SessionSnapshot {
   /** Tool calls that have no result yet. */
   readonly calls: readonly ToolCallView[];
   readonly tasks: readonly BackgroundTask[];
+  /** The agents that work for another one now. */
+  readonly agents: readonly AgentView[];
   readonly questions: readonly Question[];
   readonly usage: {
     readonly costUsd: number;
@@ -64,6 +67,12 @@ export interface SessionSnapshot {
     readonly contextTokens?: number;
     readonly contextWindow?: number;
   };
+}
+
+export interface AgentView {
+  readonly agent: AgentRef;
+  readonly description: string;
+  readonly spent?: AgentSpent | undefined;
 }
 
 /** What a client can ask of the session, by name. */

@@ -1,6 +1,12 @@
+import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { BackgroundTask } from '../protocol/session-events.js';
 import type { SessionEvent } from './events.js';
+
+interface WorkingAgent {
+  readonly agent: AgentRef;
+  readonly description: string;
+}
 
 const MAX_RECEIPTS = 1_000;
 
@@ -10,7 +16,7 @@ export class SessionState {
   contextTokens: number | undefined;
   #agentTasks: readonly BackgroundTask[] = [];
   readonly #shells = new Map<string, BackgroundTask>();
-  readonly #backgroundAgents = new Set<string>();
+  readonly #agents = new Map<string, WorkingAgent>();
   readonly #receipts: Receipt[] = [];
 
   get tasks(): readonly BackgroundTask[] {
@@ -22,8 +28,13 @@ export class SessionState {
     return this.#receipts;
   }
 
+  /** The agents that work for another one now. */
+  get agents(): readonly WorkingAgent[] {
+    return [...this.#agents.values()];
+  }
+
   get hasBackgroundAgents(): boolean {
-    return this.#backgroundAgents.size > 0;
+    return this.agents.some(({ agent }) => agent.background);
   }
 
   follow(event: SessionEvent): void {
@@ -55,19 +66,18 @@ export class SessionState {
         return;
       case 'task_started': {
         const { taskId, description, agent } = event;
-        if (agent?.background === true) this.#backgroundAgents.add(taskId);
-        if (agent !== undefined) return;
-        this.#shells.set(taskId, { taskId, taskType: 'local_bash', description });
+        if (agent !== undefined) this.#agents.set(taskId, { agent, description });
+        else this.#shells.set(taskId, { taskId, taskType: 'local_bash', description });
         return;
       }
       case 'task_finished':
         this.#shells.delete(event.taskId);
-        this.#backgroundAgents.delete(event.taskId);
+        this.#agents.delete(event.taskId);
         return;
       case 'replacing':
         this.#agentTasks = [];
         this.#shells.clear();
-        this.#backgroundAgents.clear();
+        this.#agents.clear();
         this.contextTokens = undefined;
         return;
       case 'closed':

@@ -176,6 +176,8 @@ export async function joinSession(
         directories: () => workspace.roots,
         applied: () => ({ model: choices.current().model, effort: config.effort ?? null }),
         cwd: config.cwd,
+        spent: (path) => model.budget?.spent(path),
+        inForce: () => permissions.rules(MAIN_AGENT),
         flags: { allow: config.allowedTools ?? [], deny: config.disallowedTools ?? [] },
       }),
       emit: config.emit,

@@ -126,6 +126,18 @@ export interface TaskUsage {
   readonly durationMs: number;
 }
 
+/** What one agent has used by itself, and what its budgets still allow. */
+export interface AgentSpent {
+  /** All tokens of its calls, those read from a cache included. */
+  readonly tokens: number;
+  /** Dollars; null: the price of one of its models is not known. */
+  readonly costUsd: number | null;
+  /** What is left of the tightest budget, of the agent or of one above it, in each unit that is limited. */
+  readonly left: Partial<
+    Readonly<Record<'turns' | 'tokens' | 'usd' | 'seconds' | 'fanOut', number | undefined>>
+  >;
+}
+
 /** What a background agent waits for. */
 export interface PendingQuestion {
   /** For `portcullis inbox answer`. */

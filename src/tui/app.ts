@@ -354,6 +354,7 @@ export class Terminal {
     const { snapshot } = this.#status;
     this.#view.snapshot = snapshot;
     this.#view.tasks = snapshot?.tasks ?? [];
+    this.#view.agents.update(snapshot?.agents ?? []);
     this.#branch = this.#options.branch?.();
     const mark = this.#view.runningSince === undefined ? '' : '● ';
     this.#window.setTitle(`${mark}portcullis · ${snapshot?.info?.cwd.split(/[\\/]/).at(-1) ?? ''}`);

@@ -71,7 +71,7 @@ function upperRows({ view, now, showTodos, showThinking }: FrameFacts, columns: 
   return [
     ...live,
     ...activity,
-    ...agents.lines(columns),
+    ...agents.lines(columns, view.questions.agents),
     ...taskRows(view.tasks, columns),
     ...(showTodos ? todoRows(conversation.todos, columns) : []),
     ...queueRows(conversation.queue, columns),

@@ -85,6 +85,7 @@ export const STATUS_EVENTS: ReadonlySet<SessionEvent['type']> = new Set([
   'state',
   'compacted',
   'task_started',
+  'task_progress',
   'task_finished',
   'background_tasks',
 ] as const);

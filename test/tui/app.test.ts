@@ -389,7 +389,7 @@ describe('agents and tasks', () => {
   const child = { ...MAIN_AGENT, id: 'a1', path: 'main/reviewer#1', type: 'reviewer', depth: 1 };
 
   it('shows agents as a tree while they work, and tasks until they are done', async () => {
-    const { client, screen, wait } = setup();
+    const { client, screen, wait } = setup({}, { columns: 140, rows: 24 });
     client.emit({ type: 'state', state: 'running' });
     client.emit({
       type: 'task_started',
@@ -399,16 +399,25 @@ describe('agents and tasks', () => {
       agent: child,
     });
     const usage = { totalTokens: 12_345, toolUses: 3, durationMs: 1 };
+    const left = { usd: 0.4, tokens: 30_000, turns: 1, seconds: 65 };
+    client.agents = [
+      { agent: child, description: '', spent: { tokens: 12_345, costUsd: 0.012, left } },
+    ];
     client.emit({ type: 'task_progress', agent: child, description: '', usage, lastTool: 'Grep' });
+    const grep = { toolUseId: 't8', tool: 'Grep', input: {}, agent: child };
+    client.emit({ type: 'tool', call: grep, state: { kind: 'running' } });
     const todos = [
       { content: 'first', status: 'completed' },
       { content: 'second', status: 'in_progress' },
     ];
     const todoCall = { toolUseId: 't9', tool: 'TodoWrite', input: { todos }, agent: MAIN_AGENT };
     client.emit({ type: 'tool', call: todoCall, state: { kind: 'running' } });
+    await screen();
     wait(4000);
     const seen = await screen();
-    expect(seen).toContain('└ reviewer#1  reviews it  4s · 3 calls · 12k tokens · Grep');
+    expect(seen).toContain(
+      '└ reviewer#1  reviews it  Grep · 4s · 3 calls · 12k tokens · $0.012 · left: $0.400, 30k tokens, 1 turn, 1m 05s',
+    );
     expect(seen).toContain('1 of 2 tasks done\n  ▶ second');
     const over = { toolUseId: 't', status: 'completed', outputFile: '', summary: 'fine' } as const;
     client.emit({ type: 'task_finished', taskId: 'a1', ...over });

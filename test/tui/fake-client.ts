@@ -1,6 +1,7 @@
 import type { CommandOutput, Envelope, SessionEvent } from '../../src/client/events.js';
 import type { AnyAnswer } from '../../src/client/questions.js';
 import type {
+  AgentView,
   CommandName,
   Commands,
   Completion,
@@ -21,6 +22,8 @@ export class FakeClient implements SessionClient {
   historyEntries: readonly HistoryEntry[] = [];
   #listeners = new Set<(envelope: Envelope) => void>();
   #seq = 0;
+
+  agents: readonly AgentView[] = [];
 
   emit(event: SessionEvent): void {
     const envelope = { seq: ++this.#seq, time: '2026-01-01T00:00:00Z', event };
@@ -49,6 +52,7 @@ export class FakeClient implements SessionClient {
       queue: [],
       calls: [],
       tasks: [],
+      agents: this.agents,
       questions: [],
       usage: {
         costUsd: 0.0123,

@@ -159,6 +159,7 @@ const SOURCES = new Map([
   ['cliArg', 'command line'],
   ['flagSettings', 'command line'],
   ['policySettings', 'managed settings'],
+  ['session', 'this session'],
 ]);
 
 async function addRule(

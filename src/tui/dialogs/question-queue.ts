@@ -43,6 +43,11 @@ export class QuestionQueue {
     );
   }
 
+  /** The agents that wait for an answer. */
+  get agents(): ReadonlySet<string> {
+    return new Set(this.#waiting.map(({ question }) => question.agent.id));
+  }
+
   get first(): Question | undefined {
     return this.#waiting[0]?.question;
   }

@@ -1,8 +1,10 @@
 import type { SessionEvent } from '../../client/events.js';
-import type { BackgroundTask } from '../../protocol/session-events.js';
+import type { AgentView } from '../../client/session-client.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import type { AgentSpent, BackgroundTask } from '../../protocol/session-events.js';
 import type { QueuedText, Todo } from '../conversation.js';
 import { cutLine, type Line, line, STYLE, span } from '../screen/line.js';
-import { formatCount, formatDuration, plural } from './format.js';
+import { formatCost, formatCount, formatDuration, plural } from './format.js';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 
@@ -55,14 +57,14 @@ export function todoRows(todos: readonly Todo[], columns: number): Line[] {
 
 /** An agent that works for another one. */
 interface AgentRow {
-  readonly path: string;
+  readonly agent: AgentRef;
   readonly description: string;
-  readonly depth: number;
-  readonly background: boolean;
   readonly since: number;
-  lastTool: string;
+  /** The tool that it runs now. */
+  tool: string | undefined;
   tokens: number;
   calls: number;
+  spent: AgentSpent | undefined;
 }
 
 /** The agents that work now, as a tree. */
@@ -84,45 +86,79 @@ export class AgentTree {
 
   /** Whether the end of a task is shown by the call that waits for it. */
   isAwaited(taskId: string): boolean {
-    return this.#rows.get(taskId)?.background === false;
+    return this.#rows.get(taskId)?.agent.background === false;
   }
 
   follow(event: SessionEvent): void {
     if (event.type === 'task_started' && event.agent !== undefined) {
-      const { path, depth, background } = event.agent;
-      const facts = { path, depth, background, description: event.description, since: this.#now() };
-      this.#rows.set(event.agent.id, { ...facts, lastTool: '', tokens: 0, calls: 0 });
+      const { agent, description } = event;
+      const counts = { tool: undefined, tokens: 0, calls: 0, spent: undefined };
+      this.#rows.set(agent.id, { agent, description, since: this.#now(), ...counts });
     } else if (event.type === 'task_progress') {
       const row = this.#rows.get(event.agent.id);
       if (row === undefined) return;
-      row.lastTool = event.lastTool;
       row.tokens = event.usage.totalTokens;
       row.calls = event.usage.toolUses;
-    } else if (event.type === 'tool' && event.call.agent.depth > 0) {
+    } else if (event.type === 'tool') {
       const row = this.#rows.get(event.call.agent.id);
-      if (row !== undefined && event.state.kind === 'running') row.lastTool = event.call.tool;
+      if (row === undefined || event.state.kind === 'output') return;
+      row.tool = event.state.kind === 'running' ? event.call.tool : undefined;
     } else if (event.type === 'task_finished') {
       this.#rows.delete(event.taskId);
     }
   }
 
-  lines(columns: number): Line[] {
-    const rows = [...this.#rows.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-    return rows.map(({ path, depth, background, description, since, lastTool, tokens, calls }) =>
-      cutLine(
+  /** Takes over what each agent has used and may still use. */
+  update(views: readonly AgentView[]): void {
+    for (const { agent, spent } of views) {
+      const row = this.#rows.get(agent.id);
+      if (row !== undefined) row.spent = spent;
+    }
+  }
+
+  /** `waiting`: the agents whose questions are open. */
+  lines(columns: number, waiting: ReadonlySet<string>): Line[] {
+    const rows = [...this.#rows.values()].sort((a, b) => (a.agent.path < b.agent.path ? -1 : 1));
+    return rows.map((row) => {
+      const { agent, description, tool = 'thinking' } = row;
+      const isWaiting = waiting.has(agent.id);
+      return cutLine(
         line(
-          span(`${'  '.repeat(depth)}└ `, STYLE.dim),
-          span(path.split('/').at(-1) ?? path, STYLE.accent),
-          span(`  ${description}`),
+          span(`${'  '.repeat(agent.depth)}└ `, STYLE.dim),
+          span(agent.path.split('/').at(-1) ?? agent.path, STYLE.accent),
+          span(`  ${description}  `),
+          isWaiting ? span('has a question', STYLE.warning) : span(tool, STYLE.dim),
           span(
-            `  ${formatDuration(this.#now() - since)} · ${plural(calls, 'call')} · ${formatCount(tokens)} tokens${lastTool === '' ? '' : ` · ${lastTool}`}${background ? ' · background' : ''}`,
+            [
+              '',
+              formatDuration(this.#now() - row.since),
+              plural(row.calls, 'call'),
+              `${formatCount(row.spent?.tokens ?? row.tokens)} tokens`,
+              ...spentText(row.spent),
+              ...(agent.background ? ['background'] : []),
+            ].join(' · '),
             STYLE.dim,
           ),
         ),
         columns,
-      ),
-    );
+      );
+    });
   }
+}
+
+function spentText(spent: AgentSpent | undefined): string[] {
+  if (spent === undefined) return [];
+  const { costUsd, left } = spent;
+  const parts = [
+    left.usd === undefined ? undefined : formatCost(left.usd),
+    left.tokens === undefined ? undefined : `${formatCount(left.tokens)} tokens`,
+    left.turns === undefined ? undefined : plural(left.turns, 'turn'),
+    left.seconds === undefined ? undefined : formatDuration(left.seconds * 1000),
+  ].filter((part) => part !== undefined);
+  return [
+    costUsd === null ? 'cost unknown' : formatCost(costUsd),
+    ...(parts.length === 0 ? [] : [`left: ${parts.join(', ')}`]),
+  ];
 }
 
 /** Commands that run in the background. */
