@@ -114,7 +114,7 @@ async function judge(
       workspace,
       contextFor: parts.contextFor(ref, workspace),
       onVerdict: (call, tool, verdict) => parts.onVerdict(ref, call, tool, verdict),
-      onInvalidInput: () => undefined,
+      onInvalidInput: async () => undefined,
       onRan: () => {},
     }),
     record: NO_RECORD,

@@ -141,14 +141,14 @@ export function openCheckpointing(
           .then((text) => text === undefined || needs?.remind(text));
         return [];
       },
-      ...(tool.startsHeld === true ? { hold } : {}),
+      hold: tool.startsHeld === true ? hold : undefined,
     } satisfies CallWatch;
   };
   return {
     journal: open,
     off: state.on ? undefined : state.why,
-    watch: (starting, context) =>
-      state.on && mayWrite(starting.tool) ? watched(starting, context) : undefined,
+    watch: async (starting, context) =>
+      state.on && mayWrite(starting.tool) ? await watched(starting, context) : undefined,
     async hookRuns(name, { id, type, path }) {
       // What runs before the first look is part of what that look finds.
       if (opened === undefined && !isPutOff) return () => undefined;

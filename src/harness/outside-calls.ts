@@ -56,7 +56,7 @@ export function outsideInvoke(
         if (verdict.kind === 'allowed') judged = verdict.input;
         config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt, 'now') });
       },
-      onInvalidInput: () => undefined,
+      onInvalidInput: async () => undefined,
       onRan: () => undefined,
     });
     const id = `${as}_${hands.around.uuid()}`;

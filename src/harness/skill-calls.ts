@@ -61,7 +61,7 @@ export function callForSkill(parts: SkillCallParts): CallForSkill {
         parts.onVerdict(verdict);
         if (verdict.kind === 'refused') refused = whyNot(verdict);
       },
-      onInvalidInput: () => undefined,
+      onInvalidInput: async () => undefined,
       onRan: () => undefined,
     });
     const result = await invoke(

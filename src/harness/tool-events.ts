@@ -12,12 +12,11 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import type { TaskWatch } from '../tools/builtin/task-list.js';
 import type { InvalidInput } from '../tools/invalid-input.js';
-import type { FinishedCall, InvokeDeps, Reviewed } from '../tools/invocation.js';
-import type { AnyTool, PathAccess, ToolContext, ToolOutput } from '../tools/tool.js';
-import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
+import type { InvokeDeps, Reviewed } from '../tools/invocation.js';
+import type { AnyTool, PathAccess, ToolContext } from '../tools/tool.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
-import type { OpenInstructions, Touched } from './instructions.js';
+import type { OpenInstructions } from './instructions.js';
 import type { OpenSkills } from './skills.js';
 
 /** File systems round the time of a change. */
@@ -55,26 +54,20 @@ export function openToolEvents(
     completed: (task, context) =>
       tasks.completed({ ...task, ...who(context.agent) }, sceneOf(context)),
   };
-  /** What the files of a call bring into play. The call has run: a failure here is told, and no more. */
-  const broughtInBy = (judged: JudgedCall, signal: AbortSignal): AtOnce<readonly string[]> => {
+  /** The instructions and skills for the files of a call. The call has run, so a failure is only reported. */
+  const contextForFiles = async (
+    judged: JudgedCall,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> => {
     try {
-      const touched = instructions.touchedBy(judged, signal);
-      const texts = isLater(touched) ? touched.then(withSkills) : withSkills(touched);
-      return isLater(texts) ? broughtLater(judged, texts) : texts;
+      const { paths, text } = await instructions.touchedBy(judged, signal);
+      const known = paths.length === 0 ? undefined : await skills.touched(paths);
+      return [text, known].filter((one) => one !== undefined);
     } catch (thrown) {
-      return notBrought(judged, thrown);
+      const { name } = judged.call.tool;
+      tell(`instructions and skills near the files of ${name}: ${messageOf(thrown)}`);
+      return [];
     }
-  };
-  const broughtLater = (judged: JudgedCall, texts: Promise<readonly string[]>) =>
-    texts.catch((thrown: unknown) => notBrought(judged, thrown));
-  const notBrought = ({ call }: JudgedCall, thrown: unknown): readonly string[] => {
-    tell(`instructions and skills near the files of ${call.tool.name}: ${messageOf(thrown)}`);
-    return NO_TEXTS;
-  };
-  const withSkills = ({ paths, text }: Touched): AtOnce<readonly string[]> => {
-    if (paths.length === 0) return textsOf(text, undefined);
-    const known = skills.touched(paths);
-    return isLater(known) ? textsLater(text, known) : textsOf(text, known);
   };
   /** Whoever reads along sees that later sessions are going to be told something else. */
   const tellOfInstructions = async (
@@ -90,68 +83,32 @@ export function openToolEvents(
       tell(`${who} changed ${path}, an instruction file: later sessions are told what it says now`);
     }
   };
-  // Mostly nothing has to be waited for; what has, is a function of its own.
-  const review: NonNullable<InvokeDeps['review']> = (finished, context) => {
+  const review: NonNullable<InvokeDeps['review']> = async (finished, context) => {
     const { judged, output, ms } = finished;
-    const { mode, signal } = context;
+    const { mode } = context;
     const { call } = judged;
-    const interrupted = signal.aborted;
+    const interrupted = context.signal.aborted;
     // An interrupted call is over; its hooks are not.
-    const own = interrupted ? hooks.untilClose : signal;
+    const signal = interrupted ? hooks.untilClose : context.signal;
     const fits = fittingAnew(hooks, { call, mode });
-    const hearing = post.after({ call, mode, output, ms, signal: own, interrupted, fits });
-    return isLater(hearing) ? endLater(finished, hearing, own) : end(finished, hearing, own);
-  };
-  const endLater = async (finished: FinishedCall, hearing: Promise<Reviewed>, own: AbortSignal) =>
-    await end(finished, await hearing, own);
-  const end = (
-    finished: FinishedCall,
-    reviewed: Reviewed,
-    signal: AbortSignal,
-  ): AtOnce<Reviewed> => {
-    const { judged, output } = finished;
-    // Also of a command that failed: it may have written before it did.
-    const named = instructionFilesNamedBy(judged.call);
+    const reviewed = await post.after({ call, mode, output, ms, signal, interrupted, fits });
     // fail-closed: what a hook took out of sight is not left in a file beside it.
-    const left = reviewed.output === output ? undefined : output.files;
-    return named.length === 0 && left === undefined
-      ? withBrought(finished, reviewed, signal)
-      : clearUp(finished, reviewed, { signal, left, named });
-  };
-  const withBrought = (
-    { judged, output }: FinishedCall,
-    reviewed: Reviewed,
-    signal: AbortSignal,
-  ): AtOnce<Reviewed> => {
-    if (output.isError === true) return reviewed;
-    const brought = broughtInBy(judged, signal);
-    return isLater(brought) ? withTextsLater(reviewed, brought) : withTexts(reviewed, brought);
-  };
-  const clearUp = async (
-    finished: FinishedCall,
-    reviewed: Reviewed,
-    what: { signal: AbortSignal; left: ToolOutput['files']; named: readonly string[] },
-  ): Promise<Reviewed> => {
-    const { signal, left = [], named } = what;
-    const { judged, ms } = finished;
+    const left = reviewed.output === output ? [] : (output.files ?? []);
     await Promise.all(left.map((file) => ground.fs.remove(file)));
-    if (named.length > 0) await tellOfInstructions(judged.call, { named, ms });
-    return await withBrought(finished, reviewed, signal);
+    // Also of a command that failed: it may have written before it did.
+    const named = instructionFilesNamedBy(call);
+    if (named.length > 0) await tellOfInstructions(call, { named, ms });
+    if (output.isError === true) return reviewed;
+    return withTexts(reviewed, await contextForFiles(judged, signal));
   };
-  const afterBatch = (batch: FinishedBatch, scene: Scene): AtOnce<BatchEnd> =>
-    whenThere(
-      post.batch(scene, () => batchCalls(batch)),
-      ({ contexts, stop }) => {
-        const said = batch.flatMap(({ result }) => result.contexts ?? NO_TEXTS);
-        const noted = hooks.notes.note([...said, ...contexts]);
-        return whenThere(noted, (note) => {
-          const texts = batch.flatMap(({ result }) => result.followUp ?? NO_TEXTS);
-          const followUp = hooks.notes.followUp(texts);
-          const inputs = note === undefined ? followUp : [...followUp, note];
-          return stop === undefined ? { inputs } : { inputs, stop };
-        });
-      },
-    );
+  const afterBatch = async (batch: FinishedBatch, scene: Scene): Promise<BatchEnd> => {
+    const { contexts, stop } = await post.batch(scene, batchCalls(batch));
+    const said = batch.flatMap(({ result }) => result.contexts ?? []);
+    const note = await hooks.notes.note([...said, ...contexts]);
+    const texts = batch.flatMap(({ result }) => result.followUp ?? []);
+    const followUp = hooks.notes.followUp(texts);
+    return { inputs: note === undefined ? followUp : [...followUp, note], stop };
+  };
   return {
     tasks: watch,
     asker: config.asker === undefined ? undefined : noticed(config.asker, hooks.attention),
@@ -175,20 +132,6 @@ export function openToolEvents(
 
 export type ToolEvents = ReturnType<typeof openToolEvents>;
 
-const NO_TEXTS: readonly string[] = [];
-
-function textsOf(text: string | undefined, more: string | undefined): readonly string[] {
-  if (text === undefined) return more === undefined ? NO_TEXTS : [more];
-  return more === undefined ? [text] : [text, more];
-}
-
-async function textsLater(
-  text: string | undefined,
-  more: Promise<string | undefined>,
-): Promise<readonly string[]> {
-  return textsOf(text, await more);
-}
-
 /** Looked at anew: the call may have changed what its words lead to. */
 function fittingAnew(
   hooks: Pick<OpenHooks, 'fits'>,
@@ -201,13 +144,6 @@ function fittingAnew(
   };
 }
 
-async function withTextsLater(
-  reviewed: Reviewed,
-  texts: Promise<readonly string[]>,
-): Promise<Reviewed> {
-  return withTexts(reviewed, await texts);
-}
-
 function withTexts(reviewed: Reviewed, texts: readonly string[]): Reviewed {
   if (texts.length === 0) return reviewed;
   const followUp = [...(reviewed.output.followUp ?? []), ...texts.map((text) => ({ text }))];
@@ -217,7 +153,7 @@ function withTexts(reviewed: Reviewed, texts: readonly string[]): Reviewed {
 /** Instruction files that a call may have written, by its words. */
 function instructionFilesNamedBy({ subject, workspace }: GateCall): readonly string[] {
   const mayWrite = subject.command !== undefined || subject.paths.some(isWritten);
-  if (!mayWrite) return NO_TEXTS;
+  if (!mayWrite) return [];
   const written = subject.paths.flatMap(({ path, access }) => (access === 'write' ? [path] : []));
   const inCommand = subject.command === undefined ? [] : instructionFilesIn(subject.command);
   return [...written, ...inCommand.map((one) => resolve(workspace.cwd, one))].filter(

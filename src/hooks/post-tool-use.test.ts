@@ -121,11 +121,11 @@ describe('hooks after all calls of an answer', () => {
   } as const;
   const calls = [{ tool_name: 'Bash', tool_input: {}, tool_use_id: 't', tool_response: 'out' }];
   const batch = (hooks: readonly ScriptedHook[]) =>
-    createPostToolHooks(scriptedHooks({ PostToolBatch: hooks }).dispatch).batch(scene, () => calls);
+    createPostToolHooks(scriptedHooks({ PostToolBatch: hooks }).dispatch).batch(scene, calls);
 
   it('are asked once, with every call and what the model sees of it', async () => {
     const { dispatch, fired, lastFields } = scriptedHooks({ PostToolBatch: [{ context: 'c' }] });
-    const done = await createPostToolHooks(dispatch).batch(scene, () => calls);
+    const done = await createPostToolHooks(dispatch).batch(scene, calls);
     expect(fired).toHaveLength(1);
     expect(lastFields()).toEqual({ tool_calls: calls });
     expect(done).toEqual({ contexts: ['PostToolBatch hook additional context: c'] });
@@ -133,9 +133,9 @@ describe('hooks after all calls of an answer', () => {
 
   it('are not asked when there are none, or no calls', async () => {
     const none = createPostToolHooks(scriptedHooks({}).dispatch);
-    expect(await none.batch(scene, () => calls)).toEqual({ contexts: [] });
+    expect(await none.batch(scene, calls)).toEqual({ contexts: [] });
     const { dispatch, fired } = scriptedHooks({ PostToolBatch: [{ stop: 's' }] });
-    expect(await createPostToolHooks(dispatch).batch(scene, () => [])).toEqual({
+    expect(await createPostToolHooks(dispatch).batch(scene, [])).toEqual({
       contexts: [],
     });
     expect(fired).toEqual([]);

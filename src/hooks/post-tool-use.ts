@@ -3,7 +3,6 @@ import { textOf } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { MalformedInput } from '../protocol/tool-call.js';
 import type { AnyTool, ToolOutput, ValidationProblem, Workspace } from '../tools/tool.js';
-import type { AtOnce } from '../util/at-once.js';
 import type { HookDispatch, HookRound, Occasion } from './hook.js';
 import { replaceOutput, responseOf } from './replace-output.js';
 import {
@@ -77,53 +76,40 @@ export interface InvalidCall extends Scene {
 
 export interface PostToolHooks {
   /** PostToolUse, or PostToolUseFailure for an output that is an error. */
-  after(finished: FinishedCall): AtOnce<AfterCall>;
+  after(finished: FinishedCall): Promise<AfterCall>;
   /** PostToolBatch: once for all calls of an answer, when each has its result. */
-  batch(scene: Scene, calls: () => readonly BatchCall[]): AtOnce<AfterBatch>;
+  batch(scene: Scene, calls: readonly BatchCall[]): Promise<AfterBatch>;
   /** ToolInputInvalid. What the hooks add for the model. */
   invalid(invalid: InvalidCall): Promise<readonly string[]>;
 }
 
-const NOTHING: readonly string[] = Object.freeze([]) as readonly [];
-const BATCH_GOES_ON: AfterBatch = Object.freeze({ contexts: NOTHING });
-
 /** What hooks do to the results of calls: add words, put something else in their place, end the turn. */
 export function createPostToolHooks(dispatch: HookDispatch): PostToolHooks {
-  const asked = async (event: AfterEvent, finished: FinishedCall): Promise<AfterCall> => {
-    const round = await dispatch.fire(event, occasionAfter(event, finished));
-    const prefix = prefixOf(event, finished.call.tool.name);
-    // A failed call's own error goes on to the model, so a model's no about it does not end the turn.
-    const stop = event === 'PostToolUse' ? endOf(round) : stopOf(round);
-    return { ...resultOf(finished, round, prefix), ...(stop === undefined ? {} : { stop }) };
-  };
-  const askedAboutBatch = async (
-    scene: Scene,
-    calls: readonly BatchCall[],
-  ): Promise<AfterBatch> => {
-    if (calls.length === 0) return BATCH_GOES_ON;
-    const occasion = occasionOf(scene, EVERY_HOOK, { tool_calls: calls });
-    const round = await dispatch.fire('PostToolBatch', occasion);
-    const stop = stopOf(round) ?? blockedBy(round)[0]?.reason;
-    const contexts = contextsOf(round, prefixOf('PostToolBatch'));
-    return stop === undefined ? { contexts } : { contexts, stop };
-  };
   return {
-    after(finished) {
+    async after(finished) {
       const { call, output } = finished;
       const event = output.isError === true ? 'PostToolUseFailure' : 'PostToolUse';
-      return dispatch.has(event, { agent: call.agent, matched: namesOf(call) })
-        ? asked(event, finished)
-        : { output, contexts: NOTHING };
+      if (!dispatch.has(event, { agent: call.agent, matched: namesOf(call) })) {
+        return { output, contexts: [] };
+      }
+      const round = await dispatch.fire(event, occasionAfter(event, finished));
+      // A failed call's own error goes on to the model, so a model's no about it does not end the turn.
+      const stop = event === 'PostToolUse' ? endOf(round) : stopOf(round);
+      const result = resultOf(finished, round, prefixOf(event, call.tool.name));
+      return stop === undefined ? result : { ...result, stop };
     },
-    batch(scene, calls) {
-      return dispatch.has('PostToolBatch', { agent: scene.agent, matched: EVERY_HOOK })
-        ? askedAboutBatch(scene, calls())
-        : BATCH_GOES_ON;
+    async batch(scene, calls) {
+      const matches = { agent: scene.agent, matched: EVERY_HOOK };
+      if (calls.length === 0 || !dispatch.has('PostToolBatch', matches)) return { contexts: [] };
+      const occasion = occasionOf(scene, EVERY_HOOK, { tool_calls: calls });
+      const round = await dispatch.fire('PostToolBatch', occasion);
+      const stop = stopOf(round) ?? blockedBy(round)[0]?.reason;
+      return { contexts: contextsOf(round, prefixOf('PostToolBatch')), stop };
     },
     async invalid(invalid) {
       const { agent, tool } = invalid;
       const matched = namesOf({ tool });
-      if (!dispatch.has('ToolInputInvalid', { agent, matched })) return NOTHING;
+      if (!dispatch.has('ToolInputInvalid', { agent, matched })) return [];
       const round = await dispatch.fire('ToolInputInvalid', {
         ...occasionOf(invalid, matched, fieldsOfInvalid(invalid)),
         toolUseId: invalid.toolUseId,
@@ -146,10 +132,7 @@ function occasionAfter(
   return toolOccasion(
     event,
     { call: { ...call, signal }, mode },
-    {
-      fields: { ...outcome, duration_ms: Math.round(ms) },
-      ...(fits === undefined ? {} : { fits }),
-    },
+    { fields: { ...outcome, duration_ms: Math.round(ms) }, fits },
   );
 }
 
@@ -180,8 +163,8 @@ function withheld(tool: AnyTool, output: ToolOutput, why: string): AfterCall {
   const text = `${tool.name} was run, and its output is withheld: ${why}. Do not run it again to see it; tell the user.`;
   return {
     output: { content: text, isError: true, structured: `Error: ${text}` },
-    contexts: NOTHING,
-    ...(output.finish === undefined ? {} : { stop: `the answer is withheld: ${why}` }),
+    contexts: [],
+    stop: output.finish === undefined ? undefined : `the answer is withheld: ${why}`,
   };
 }
 

@@ -148,7 +148,7 @@ async function session(fake: ReturnType<typeof fakeServer>, options: Options = {
         progress: (text: string) => void progress.push(text),
       }) as unknown as ToolContext,
     onVerdict: () => undefined,
-    onInvalidInput: () => undefined,
+    onInvalidInput: async () => undefined,
     onRan: () => undefined,
     bound: async (output) => output,
     monotonic: () => 0,

@@ -93,7 +93,7 @@ class McpTool implements Tool<Input> {
   }
 
   /** The server knows its schema best and says what is wrong. */
-  validate(input: unknown): readonly ValidationProblem[] {
+  async validate(input: unknown): Promise<readonly ValidationProblem[]> {
     return isRecord(input) ? [] : [{ path: '', message: 'the arguments are not an object' }];
   }
 

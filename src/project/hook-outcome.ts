@@ -82,7 +82,7 @@ const ROWS: Readonly<Partial<Record<HookEventName, EventRow>>> = {
     reasonTo: toUser('as why the turn ended'),
     async ask({ dispatch, occasion }) {
       const call = { tool_name: '', tool_input: {}, tool_use_id: '', tool_response: '' };
-      const { contexts, stop } = await createPostToolHooks(dispatch).batch(occasion, () => [call]);
+      const { contexts, stop } = await createPostToolHooks(dispatch).batch(occasion, [call]);
       return { refusal: stop, model: contexts };
     },
   },

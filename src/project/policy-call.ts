@@ -91,7 +91,7 @@ export function absentTool(name: string): AnyTool {
     name,
     kind: 'network',
     definition: { name, description: '', input_schema: { type: 'object' } },
-    validate: () => [],
+    validate: async () => [],
     subject: () => ({ paths: [], summary: name }),
     concurrencySafe: () => false,
     run: () => Promise.reject(new Error('a check runs no tool')),

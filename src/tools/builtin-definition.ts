@@ -1,7 +1,7 @@
 import { TOOL_SCHEMAS } from '../../build/generated/tool-schemas.js';
 import type { ToolDefinition } from '../model/client.js';
 import { problemsOf, type SchemaError } from '../util/schema-problems.js';
-import type { Validate, ValidationProblem } from './tool.js';
+import type { Validate } from './tool.js';
 
 type BuiltinName = keyof typeof TOOL_SCHEMAS;
 
@@ -29,8 +29,6 @@ export function builtinDefinition(name: BuiltinName, description: string): Built
   return built;
 }
 
-const NO_PROBLEMS: readonly ValidationProblem[] = [];
-
 type Validator = ((input: unknown) => boolean) & { errors?: readonly SchemaError[] | null };
 
 type Validators = Readonly<Record<string, Validator>>;
@@ -44,29 +42,11 @@ export async function loadValidators(): Promise<Validators> {
   return loaded;
 }
 
-/** Looks its own up once: it is asked at every call. */
 function validatorOf(name: BuiltinName): Validate {
-  let own: Validator | undefined;
-  return (input) => {
-    if (own !== undefined) return problemsIn(own, input);
-    own = loaded?.[name];
-    return loaded === undefined
-      ? loadValidators().then((validators) => validateWith(validators, name, input))
-      : validateWith(loaded, name, input);
+  return async (input) => {
+    const validator = (await loadValidators())[name];
+    // fail-closed: an input that cannot be checked is not valid.
+    if (validator === undefined) return [{ path: '', message: `no validator for ${name}` }];
+    return validator(input) ? [] : problemsOf(validator.errors ?? []);
   };
-}
-
-function validateWith(
-  validators: Validators,
-  name: BuiltinName,
-  input: unknown,
-): readonly ValidationProblem[] {
-  const validator = validators[name];
-  // fail-closed: an input that cannot be checked is not valid.
-  if (validator === undefined) return [{ path: '', message: `no validator for ${name}` }];
-  return problemsIn(validator, input);
-}
-
-function problemsIn(validator: Validator, input: unknown): readonly ValidationProblem[] {
-  return validator(input) ? NO_PROBLEMS : problemsOf(validator.errors ?? []);
 }

@@ -2,7 +2,6 @@ import type { Gate, GateVerdict, JudgedCall } from '../permissions/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
-import type { AtOnce } from '../util/at-once.js';
 import type { InvalidInput } from './invalid-input.js';
 import type { ToolPool } from './pool.js';
 import type { AnyTool, ToolContext, ToolOutput, Workspace } from './tool.js';
@@ -21,10 +20,7 @@ export interface InvokeDeps {
   /** Told of every verdict, for receipts and the result's list of denials. */
   onVerdict(call: ToolUseBlock, tool: AnyTool, verdict: GateVerdict): void;
   /** Told of a call whose input was broken or invalid; returns a note to add, e.g. about a kept draft. */
-  onInvalidInput(
-    invalid: InvalidInput,
-    signal: AbortSignal,
-  ): string | undefined | Promise<string | undefined>;
+  onInvalidInput(invalid: InvalidInput, signal: AbortSignal): Promise<string | undefined>;
   /** Told of a call that was refused; returns what else the model should know. */
   onRefused?(
     call: CheckedCall,
@@ -32,13 +28,13 @@ export interface InvokeDeps {
     signal: AbortSignal,
   ): Promise<string | undefined>;
   /** Called right before a call runs, to see what it does to files. Never rejects. */
-  watch?(starting: StartingCall, context: ToolContext): AtOnce<CallWatch | undefined>;
+  watch?(starting: StartingCall, context: ToolContext): Promise<CallWatch | undefined>;
   /** Sees every output before anybody else does, and may give another one in its place. */
-  review?(finished: FinishedCall, context: ToolContext): AtOnce<Reviewed>;
+  review?(finished: FinishedCall, context: ToolContext): Promise<Reviewed>;
   /** Told of a call that ran. */
   onRan(call: ToolUseBlock, tool: AnyTool, output: ToolOutput): void;
   /** Cuts or spills what is too long to show. */
-  bound(output: ToolOutput, context: ToolContext): AtOnce<ToolOutput>;
+  bound(output: ToolOutput, context: ToolContext): Promise<ToolOutput>;
   /** Milliseconds from an arbitrary start. */
   monotonic(): number;
   uuid(): string;
@@ -79,9 +75,9 @@ export interface Reviewed {
   readonly stop?: string;
 }
 
-/** Runs one tool call of one agent, whatever it is, and always has a result: at once where nothing had to wait. */
+/** Runs one tool call of one agent, whatever it is, and always has a result. */
 export type Invoke = (
   call: ToolUseBlock,
   malformed: MalformedInput | undefined,
   signal: AbortSignal,
-) => AtOnce<ToolCallResult>;
+) => Promise<ToolCallResult>;

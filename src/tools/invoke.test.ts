@@ -18,7 +18,7 @@ function tool(more: Partial<AnyTool> = {}): AnyTool {
     name: 'Echo',
     kind: 'read',
     definition: { name: 'Echo', description: '', input_schema: {} },
-    validate: (input) =>
+    validate: async (input) =>
       (input as { text?: unknown }).text === undefined
         ? [{ path: '', message: 'the required parameter `text` is missing' }]
         : [],
@@ -79,7 +79,7 @@ function invoke(
     workspace,
     contextFor: () => ({ toolUseId: 'call-1' }) as ToolContext,
     onVerdict: (_call, _tool, verdict) => void verdicts.push(verdict),
-    onInvalidInput: (found) => {
+    onInvalidInput: async (found) => {
       invalid.push(found);
       return 'a note';
     },
@@ -129,54 +129,36 @@ describe('the one way in', () => {
     expect(result.block).toEqual({ type: 'tool_result', tool_use_id: 'call-1', content: 'hi' });
   });
 
-  it('gives at once what it would give later, where nothing has to wait', async () => {
-    const now: Gate = (call) => ({
-      kind: 'allowed',
-      input: call.input,
-      receipt: receipt('allow'),
-      permit: issuePermit(receipt('allow'), call.input),
-      judged: judgedAs(call),
-      contexts: ['said before'],
-    });
+  it('turns a tool that throws before its first await into an error result', async () => {
     const fails = (): never => {
       throw new Error('broken');
     };
-    const kinds: Partial<AnyTool>[] = [
-      {},
-      { run: (input: { text: string }) => ({ content: input.text, isError: true }) },
-      { run: fails },
-      { subject: fails },
-      { validate: fails },
-      { validate: () => [{ path: '', message: 'not so' }] },
-    ];
-    for (const more of kinds) {
-      const at = { run: (input: { text: string }) => ({ content: input.text }), ...more };
-      const { run = fails, validate = () => [] } = at;
-      const later = invoke(
-        [
-          tool({
-            ...at,
-            run: async (...given) => await run(...given),
-            validate: async (input) => await validate(input),
-          }),
-        ],
-        async (call) => await now(call),
-        async () => undefined,
-      );
-      const bound = (output: ToolOutput): ToolOutput => output;
-      const once = invoke([tool({ validate, ...at })], now, () => undefined, bound);
-      const result = once.run(once.call('Echo', { text: 'hi' }), undefined, once.signal);
-      if (more.validate === undefined) expect(result).not.toHaveProperty('then');
-      expect(await result).toEqual(
-        await later.run(later.call('Echo', { text: 'hi' }), undefined, later.signal),
-      );
-      expect(once.verdicts).toHaveLength(later.verdicts.length);
+    for (const more of [{ run: fails }, { subject: fails }, { validate: fails }]) {
+      const t = invoke([tool(more)]);
+      const { block } = await t.run(t.call('Echo', { text: 'hi' }), undefined, t.signal);
+      expect(block).toMatchObject({ content: 'Echo failed: broken', is_error: true });
     }
   });
 
-  it('uses a permit once, also where the call has its result at once', async () => {
+  it('has the verdict on record before the call is watched and run', async () => {
+    const order: string[] = [];
+    const echo = tool({
+      run: async () => {
+        order.push(`run after ${t.verdicts.length} verdict`);
+        return { content: '' };
+      },
+    });
+    const t = invoke([echo], open, async () => {
+      order.push(`watch after ${t.verdicts.length} verdict`);
+      return undefined;
+    });
+    await t.run(t.call('Echo', { text: 'hi' }), undefined, t.signal);
+    expect(order).toEqual(['watch after 1 verdict', 'run after 1 verdict']);
+  });
+
+  it('uses a permit once, also when two calls bring it at the same time', async () => {
     const permits: Permit[] = [];
-    const now: Gate = (call) => {
+    const same: Gate = async (call) => {
       permits[0] ??= issuePermit(receipt('allow'), call.input);
       const [permit = issuePermit(receipt('deny'), {})] = permits;
       return {
@@ -188,9 +170,14 @@ describe('the one way in', () => {
       };
     };
     let runs = 0;
-    const t = invoke([tool({ run: () => ({ content: `${++runs}` }) })], now);
+    const t = invoke([tool({ run: async () => ({ content: `${++runs}` }) })], same);
     const call = t.call('Echo', { text: 'hi' });
-    expect((await t.run(call, undefined, t.signal)).block.content).toBe('1');
+    const [first, second] = await Promise.all([
+      t.run(call, undefined, t.signal),
+      t.run(call, undefined, t.signal),
+    ]);
+    expect(first?.block.content).toBe('1');
+    expect(second?.block.content).toContain('already used');
     expect((await t.run(call, undefined, t.signal)).block.content).toContain('already used');
     expect(runs).toBe(1);
   });

@@ -1,7 +1,6 @@
 import type { FileSystem } from '../env/fs.js';
 import { join } from '../env/paths.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import type { AtOnce } from '../util/at-once.js';
 import { headAndTail, sliceWhole } from '../util/truncate.js';
 import type { ToolContext, ToolOutput } from './tool.js';
 
@@ -56,18 +55,15 @@ export function failureFrom(thrown: unknown): ToolOutput {
 export const SAFETY_CAP = 450_000;
 
 /** The last bound before a result reaches the model: a text that is too long goes to a file. */
-export function boundOutput(
+export async function boundOutput(
   output: ToolOutput,
   where: { fs: FileSystem; context: Pick<ToolContext, 'toolUseId' | 'spillDirectory'> },
-): AtOnce<ToolOutput> {
+): Promise<ToolOutput> {
   const { content } = output;
   if (typeof content !== 'string' || content.length <= SAFETY_CAP) return output;
   const spill = spillInto(where.fs, {
     directory: where.context.spillDirectory,
     name: where.context.toolUseId,
   });
-  return boundText(content, { cap: RESULT_CAP, spill }).then((bound) => ({
-    ...output,
-    content: bound,
-  }));
+  return { ...output, content: await boundText(content, { cap: RESULT_CAP, spill }) };
 }

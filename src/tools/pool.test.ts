@@ -10,7 +10,7 @@ function builtin(name: string, aliases?: readonly string[]): AnyTool {
     ...(aliases === undefined ? {} : { aliases }),
     kind: 'read',
     definition: { name, description: `does ${name}`, input_schema: { type: 'object' } },
-    validate: () => [],
+    validate: async () => [],
     subject: () => ({ paths: [], summary: name }),
     concurrencySafe: () => true,
     run: async () => ({ content: name }),

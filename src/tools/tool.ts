@@ -4,7 +4,6 @@ import type { Permit } from '../permissions/permit.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ResultBlock } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import type { AtOnce } from '../util/at-once.js';
 
 /** What a tool does to the world. Shared code goes by this, never by tool names. */
 export type ToolKind = 'read' | 'edit' | 'execute' | 'network' | 'control';
@@ -120,9 +119,7 @@ export interface ValidationProblem {
   readonly message: string;
 }
 
-export type Validate = (
-  input: unknown,
-) => readonly ValidationProblem[] | Promise<readonly ValidationProblem[]>;
+export type Validate = (input: unknown) => Promise<readonly ValidationProblem[]>;
 
 /** The server that a tool belongs to. */
 export interface ToolOrigin {
@@ -175,7 +172,7 @@ export interface Tool<Input = Record<string, unknown>> {
    * Does the work. Called from `tools/invoke.ts` alone, with the permit the gate gave for exactly
    * this input. Expected failures are an output with `isError`; a throw becomes one.
    */
-  run(input: Input, context: ToolContext, permit: Permit): AtOnce<ToolOutput>;
+  run(input: Input, context: ToolContext, permit: Permit): Promise<ToolOutput>;
   /**
    * What the model reads for a `structured` that took the place of the tool's own; undefined when it
    * is none that this tool could have given. Goes by its argument alone.

@@ -169,7 +169,7 @@ export function skillRig(book: SkillBook, options: RigOptions = {}): SkillRig {
         progress: () => {},
       }),
       onVerdict: (_call, _tool, verdict) => void verdicts.push(verdict),
-      onInvalidInput: () => undefined,
+      onInvalidInput: async () => undefined,
       onRan: (_call, _tool, output) => void outputs.push(output),
       bound: (output) => Promise.resolve(output),
       monotonic: () => 0,

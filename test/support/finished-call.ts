@@ -14,7 +14,7 @@ export function idleTool(name: string, more: Partial<AnyTool> = {}): AnyTool {
     name,
     kind: 'execute',
     definition: { name, description: '', input_schema: { type: 'object' } },
-    validate: () => [],
+    validate: async () => [],
     subject: unused,
     concurrencySafe: () => false,
     run: unused,

@@ -185,7 +185,7 @@ export function standIn(name: string): AnyTool {
     kind,
     needsPerson: name === 'AskUserQuestion' || name === 'ExitPlanMode',
     definition: { name, description: '', input_schema: { type: 'object' } },
-    validate: (input) =>
+    validate: async (input) =>
       Object.hasOwn(input as object, 'invalid')
         ? [{ path: '/invalid', message: 'is not known' }]
         : [],

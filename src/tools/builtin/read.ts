@@ -2,21 +2,13 @@ import type { FileStat, FileSystem } from '../../env/fs.js';
 import { displayPath, extname, resolve } from '../../env/paths.js';
 import { systemCodeOf } from '../../errors.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { type AtOnce, isLater } from '../../util/at-once.js';
 import { fileTypeOf } from '../../util/file-type.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, judgedNames, missingFile, targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';
 import { unhashedVersion, versionOf } from '../read-state.js';
 import { decodeText } from '../text-file.js';
-import type {
-  FileVersion,
-  PathSpellings,
-  Tool,
-  ToolContext,
-  ToolOutput,
-  ValidationProblem,
-} from '../tool.js';
+import type { FileVersion, Tool, ToolContext, ToolOutput, ValidationProblem } from '../tool.js';
 import description from './read.md';
 import { readImage } from './read-image.js';
 import { readNotebook } from './read-notebook.js';
@@ -31,11 +23,9 @@ export function readTool(deps: { fs: FileSystem }): Tool<ReadInput> {
     name: 'Read',
     kind: 'read',
     definition,
-    validate(input) {
-      const checking = validate(input);
-      return isLater(checking)
-        ? checking.then((problems) => alsoByName(problems, input))
-        : alsoByName(checking, input);
+    async validate(input) {
+      const problems = await validate(input);
+      return problems.length > 0 ? problems : unreadableName(input);
     },
     subject: (input, workspace) =>
       fileSubject('Read', { path: input.file_path, access: 'read' }, workspace),
@@ -60,32 +50,12 @@ interface ReadCall {
   readonly realPath: string | undefined;
 }
 
-function read(fs: FileSystem, input: ReadInput, context: ToolContext): AtOnce<ToolOutput> {
+async function read(fs: FileSystem, input: ReadInput, context: ToolContext): Promise<ToolOutput> {
   const path = targetPath(input.file_path, context.workspace);
   try {
     const found = judgedNames(context, path);
-    const call = { path, input, context, realPath: found?.real };
-    // Mostly the gate has just seen a small file there.
-    if (found?.kind !== 'file' || whyNotReadable(path, 'file') !== undefined) {
-      return readLooking(fs, call, found);
-    }
-    const opened = fs.readWithStatNow?.(path, call);
-    if (opened === undefined) return readLooking(fs, call, found);
-    const { stat, bytes } = opened;
-    const output = show(call, { stat, bytes, key: found.real, isNotebook: isNotebook(path) });
-    return isLater(output) ? output.then(undefined, (thrown) => notRead(fs, path, thrown)) : output;
-  } catch (thrown) {
-    return notRead(fs, path, thrown);
-  }
-}
-
-async function readLooking(
-  fs: FileSystem,
-  call: ReadCall,
-  found: PathSpellings | undefined,
-): Promise<ToolOutput> {
-  const { path, realPath } = call;
-  try {
+    const realPath = found?.real;
+    const call = { path, input, context, realPath };
     const kind = found?.kind ?? (await fs.stat(path))?.kind;
     if (kind === undefined) return failure(await missingFile(fs, path));
     const refusal = whyNotReadable(path, kind);
@@ -97,14 +67,10 @@ async function readLooking(
     const key = realPath ?? (await fs.realPath(path));
     return await show(call, { stat, bytes, key, isNotebook: isBook });
   } catch (thrown) {
-    return notRead(fs, path, thrown);
+    // The file was there when the gate saw it.
+    if (systemCodeOf(thrown) === 'ENOENT') return failure(await missingFile(fs, path));
+    return failureFrom(thrown);
   }
-}
-
-async function notRead(fs: FileSystem, path: string, thrown: unknown): Promise<ToolOutput> {
-  // It was there when it was looked at.
-  if (systemCodeOf(thrown) === 'ENOENT') return failure(await missingFile(fs, path));
-  return failureFrom(thrown);
 }
 
 function isNotebook(path: string): boolean {
@@ -120,7 +86,10 @@ interface OpenedFile {
   readonly isNotebook: boolean;
 }
 
-function show(call: ReadCall, { stat, bytes, key, isNotebook }: OpenedFile): AtOnce<ToolOutput> {
+async function show(
+  call: ReadCall,
+  { stat, bytes, key, isNotebook }: OpenedFile,
+): Promise<ToolOutput> {
   const { path, input } = call;
   const note = (shown: { whole?: boolean; part?: FileVersion['part'] }): void =>
     call.context.readState.note(key, versionOf(stat, bytes, shown));
@@ -190,13 +159,6 @@ const NO_PROBLEMS: readonly ValidationProblem[] = [];
 
 /** Of a process: its environment, memory and open files. */
 const OF_PROCESS = /^\/proc\/(?:self|thread-self|\d+)(?:\/|$)/;
-
-function alsoByName(
-  problems: readonly ValidationProblem[],
-  input: unknown,
-): readonly ValidationProblem[] {
-  return problems.length > 0 ? problems : unreadableName(input);
-}
 
 /**
  * Names under which no file can be. They are a mistake in the input: whoever is asked could only

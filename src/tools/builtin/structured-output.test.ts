@@ -37,7 +37,7 @@ describe('StructuredOutput', () => {
       { path: '/answer', message: 'must be of type number' },
       { path: '/tags/1', message: 'must be of type string' },
     ]);
-    const output = await callTool({ ...tool, validate: () => [] }, input);
+    const output = await callTool({ ...tool, validate: async () => [] }, input);
     expect(output.isError).toBe(true);
     expect(output.finish).toBeUndefined();
     expect(output.content).toContain('- /tags/1: must be of type string');

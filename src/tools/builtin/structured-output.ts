@@ -31,7 +31,7 @@ export async function structuredOutputTool(
       description: description.trim() + hint,
       input_schema: wrapped.schema,
     },
-    validate: check.value,
+    validate: async (input) => check.value(input),
     subject: () => ({ paths: [], summary: 'Return the structured answer' }),
     concurrencySafe: () => false,
     async run(input) {

@@ -11,7 +11,7 @@ function served(server: string, tool: string, description: string): AnyTool {
     kind: 'execute',
     origin: { server, key: server, source: 'user', tool, alwaysLoad: false },
     definition: { name, description, input_schema: { type: 'object', properties: {} } },
-    validate: () => [],
+    validate: async () => [],
     subject: () => ({ paths: [], summary: name }),
     concurrencySafe: () => false,
     run: async () => ({ content: '' }),

@@ -51,7 +51,7 @@ export function toolSearchTool(deps: ToolSearchDeps): Tool<Input> {
         additionalProperties: false,
       },
     },
-    validate: problemsOf,
+    validate: async (input) => problemsOf(input),
     subject: ({ query }) => ({
       paths: [],
       summary: `search tools: ${visible(sliceWhole(query, 0, 80))}`,
