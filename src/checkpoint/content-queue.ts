@@ -1,5 +1,5 @@
 import { type FileContent, readSteady } from '../env/tree-content.js';
-import type { KnownTree, TreeNode, TreeState } from '../env/tree-node.js';
+import type { TreeNode, TreeState } from '../env/tree-node.js';
 import { Turns } from '../env/turns.js';
 import type { BlobId } from './types.js';
 
@@ -18,7 +18,6 @@ export interface ContentTaker {
 
 export interface ContentQueueDeps {
   readonly store: ContentTaker;
-  readonly tree: Pick<KnownTree, 'setRacy'>;
   readonly maxFileBytes: number;
 }
 
@@ -151,7 +150,7 @@ export class ContentQueue {
     if (content.kind === 'bytes') return content;
     state.unstored = content.why;
     // Nothing to compare with next time: what the file system says decides alone.
-    if (node.state === state) this.#deps.tree.setRacy(node, false);
+    if (node.state === state) node.isRacy = false;
     return undefined;
   }
 
@@ -159,7 +158,7 @@ export class ContentQueue {
     const { id, stored } = this.#deps.store.offer(bytes);
     state.blob = id;
     delete state.unstored;
-    if (node.state === state) this.#deps.tree.setRacy(node, isRacy);
+    if (node.state === state) node.isRacy = isRacy;
     if (await stored.catch(() => false)) return;
     unstoredHashes.set(state, id);
     delete state.blob;

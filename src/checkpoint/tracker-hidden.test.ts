@@ -57,14 +57,12 @@ function signs({ changes }: Look): string[] {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-describe.each([false, true])('a look, by find: %s', (useFind) => {
-  const options = { useFind, findFrom: 0 };
-
+describe('a look', () => {
   it('finds a directory whose name many others have that are left out', async () => {
     put('.gitignore', '/p*/foo/\n');
     for (let count = 0; count < 130; count++) put(`p${count}/foo/x`, 'x');
     put('src/a', 'x');
-    const tracker = await track(options);
+    const tracker = await track();
     await tracker.look();
     put('src/foo/a', 'one');
     put('src/foo/b', 'one');
@@ -97,7 +95,7 @@ describe.each([false, true])('a look, by find: %s', (useFind) => {
   it('shows what came together with the rule that leaves it out', async () => {
     put('.gitignore', '*.log\n');
     put('sub/a', 'x');
-    const tracker = await track(options);
+    const tracker = await track();
     await pause(30);
     await tracker.look();
     put('.gitignore', '*.log\nevil*\n');
@@ -127,7 +125,7 @@ describe.each([false, true])('a look, by find: %s', (useFind) => {
     put('.gitignore', 'dist/\n');
     put('a', 'x');
     writeFileSync(path.join(work, 'older'), 'made before');
-    const tracker = await track(options);
+    const tracker = await track();
     await pause(30);
     await tracker.look();
     await pause(30);
@@ -139,7 +137,7 @@ describe.each([false, true])('a look, by find: %s', (useFind) => {
   it("names git's own list of what is left out when it changes", async () => {
     mkdirSync(path.join(root, '.git/info'), { recursive: true });
     put('a', 'x');
-    const tracker = await track(options);
+    const tracker = await track();
     expect((await tracker.look()).gaps).toEqual([]);
     put('.git/info/exclude', 'evil*\n');
     put('evil.sh', 'x');
@@ -155,7 +153,7 @@ describe.each([false, true])('a look, by find: %s', (useFind) => {
   it('says once that the root itself has another mode, and where our own files are', async () => {
     put('own/state', 'x');
     put('a', 'x');
-    const tracker = await track({ ...options, exclude: [path.join(root, 'own')] });
+    const tracker = await track({ exclude: [path.join(root, 'own')] });
     expect((await tracker.look()).gaps.join()).toContain('"own": holds our own files');
     chmodSync(root, 0o700);
     put('a', 'y');
@@ -168,7 +166,7 @@ describe.each([false, true])('a look, by find: %s', (useFind) => {
   it('does not tell again and again of a file that the store has no room for', async () => {
     const full = openBlobStore({ directory: path.join(work, 'full'), maxBytes: 10_000 });
     put('a', 'x');
-    const tracker = await track({ ...options, store: full });
+    const tracker = await track({ store: full });
     for (const letter of ['a', 'b', 'c']) {
       put('big', Buffer.alloc(30_000, letter));
       const look = await tracker.look();
@@ -184,7 +182,7 @@ describe.each([false, true])('a look, by find: %s', (useFind) => {
 
   it('does not tell again and again of a file that grew too long just after it was read', async () => {
     put('big', 'x');
-    const tracker = await track({ ...options, maxFileBytes: 1_000 });
+    const tracker = await track({ maxFileBytes: 1_000 });
     put('big', 'y');
     await tracker.look();
     put('big', 'x'.repeat(2_000));

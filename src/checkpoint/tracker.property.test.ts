@@ -24,7 +24,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../env/hash.js';
-import { SLACK_MS, systemTimes, type TimeSources } from '../env/tree-times.js';
 import { openBlobStore, openTracker } from './tracker.js';
 import type { NodeState, TreeChange } from './types.js';
 
@@ -70,15 +69,6 @@ type Operation = typeof operation extends fc.Arbitrary<infer T> ? T : never;
 
 /** What stamps may lie below the clock. */
 const TICK_MS = 20;
-/** With hardly any slack, so that what was made a moment ago is old already. */
-const timeSources: TimeSources = {
-  ...systemTimes,
-  clock: {
-    now: () => Date.now() + SLACK_MS - TICK_MS,
-    monotonic: systemTimes.clock.monotonic,
-  },
-};
-
 type Deed = Exclude<Operation, { op: 'look' | 'keep' | 'wait' }>;
 
 /** What cannot be done is not done, as in a shell. */
@@ -201,59 +191,51 @@ const sorted = (map: ReadonlyMap<string, string>): string[][] =>
   [...map].sort(([one], [other]) => (one < other ? -1 : 1));
 
 describe('looks', () => {
-  it.each([
-    [false, 60],
-    [true, 40],
-  ])(
-    'add up to what stands there (by find: %s)',
-    async (useFind, numRuns) => {
-      let run = 0;
-      await fc.assert(
-        fc.asyncProperty(fc.array(operation, { maxLength: 30 }), async (operations) => {
-          const root = path.join(work, `${useFind ? 'find' : 'walk'}-${run++}`);
-          mkdirSync(root);
-          for (const name of ['a', 'b']) {
-            mkdirSync(path.join(root, name));
-            writeFileSync(path.join(root, name, 'c d'), name);
-          }
-          const stock = path.join(work, 'stock');
-          for (const name of ['p', 'q']) {
-            mkdirSync(path.join(stock, name, 'a'), { recursive: true });
-            for (const at of ['b', 'a/a', 'a/b']) writeFileSync(path.join(stock, name, at), name);
-          }
-          if (useFind) await sleep(2 * TICK_MS);
-          const store = openBlobStore({ directory: path.join(work, 'store') });
-          const tracker = openTracker({ root, store, useFind, findFrom: 0, timeSources });
-          try {
-            await tracker.ready;
-            const known = picture(root);
-            for (const one of operations) {
-              if (one.op === 'keep') await tracker.keep(one.at.join('/'));
-              else if (one.op === 'wait') await sleep(TICK_MS + 5);
-              else if (one.op !== 'look') perform(root, stock, one);
-              else {
-                const { changes } = await tracker.look();
-                await tracker.settled();
-                apply(known, changes);
-                expect(sorted(known)).toEqual(sorted(picture(root)));
-              }
+  it('add up to what stands there', async () => {
+    let run = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(operation, { maxLength: 30 }), async (operations) => {
+        const root = path.join(work, `walk-${run++}`);
+        mkdirSync(root);
+        for (const name of ['a', 'b']) {
+          mkdirSync(path.join(root, name));
+          writeFileSync(path.join(root, name, 'c d'), name);
+        }
+        const stock = path.join(work, 'stock');
+        for (const name of ['p', 'q']) {
+          mkdirSync(path.join(stock, name, 'a'), { recursive: true });
+          for (const at of ['b', 'a/a', 'a/b']) writeFileSync(path.join(stock, name, at), name);
+        }
+        const store = openBlobStore({ directory: path.join(work, 'store') });
+        const tracker = openTracker({ root, store });
+        try {
+          await tracker.ready;
+          const known = picture(root);
+          for (const one of operations) {
+            if (one.op === 'keep') await tracker.keep(one.at.join('/'));
+            else if (one.op === 'wait') await sleep(TICK_MS + 5);
+            else if (one.op !== 'look') perform(root, stock, one);
+            else {
+              const { changes } = await tracker.look();
+              await tracker.settled();
+              apply(known, changes);
+              expect(sorted(known)).toEqual(sorted(picture(root)));
             }
-            apply(known, (await tracker.look()).changes);
-            expect(sorted(known)).toEqual(sorted(picture(root)));
-            for (const [at, state] of known) expect(shownOf(tracker.known(at))).toBe(state);
-            expect((await tracker.look()).changes).toEqual([]);
-          } finally {
-            await tracker.close();
-            await store.close();
-            rmSync(root, { recursive: true, force: true });
-            rmSync(stock, { recursive: true, force: true });
           }
-        }),
-        { numRuns },
-      );
-    },
-    120_000,
-  );
+          apply(known, (await tracker.look()).changes);
+          expect(sorted(known)).toEqual(sorted(picture(root)));
+          for (const [at, state] of known) expect(shownOf(tracker.known(at))).toBe(state);
+          expect((await tracker.look()).changes).toEqual([]);
+        } finally {
+          await tracker.close();
+          await store.close();
+          rmSync(root, { recursive: true, force: true });
+          rmSync(stock, { recursive: true, force: true });
+        }
+      }),
+      { numRuns: 60 },
+    );
+  }, 120_000);
 });
 
 function shownOf(state: NodeState | undefined): string | undefined {

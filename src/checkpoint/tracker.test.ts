@@ -68,13 +68,11 @@ async function text(blob: string | undefined): Promise<string | undefined> {
   return bytes === undefined ? undefined : Buffer.from(bytes).toString();
 }
 
-describe.each([false, true])('a tracker, by find: %s', (useFind) => {
-  const options = { useFind, findFrom: 0 };
-
+describe('a tracker', () => {
   it('knows a tree and its bytes, and finds nothing where nothing changed', async () => {
     put('a/b.txt', 'one');
     mkdirSync(path.join(root, 'empty'));
-    const tracker = await track(options);
+    const tracker = await track();
     expect(tracker.state()).toEqual({ kind: 'ready', files: 1, gaps: [] });
     const known = tracker.known('a/b.txt');
     expect(known).toMatchObject({ kind: 'file', size: 3 });
@@ -89,7 +87,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
     put('a/go.txt', 'gone');
     put('a/move.txt', 'moved');
     put('d/e/f.txt', 'deep');
-    const tracker = await track(options);
+    const tracker = await track();
     put('a/change.txt', 'new');
     rmSync(path.join(root, 'a/go.txt'));
     renameSync(path.join(root, 'a/move.txt'), path.join(root, 'moved.txt'));
@@ -125,7 +123,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
   it('sees a change that kept size and modification time', async () => {
     put('a.txt', 'one');
     const { atime, mtime } = statSync(path.join(root, 'a.txt'));
-    const tracker = await track(options);
+    const tracker = await track();
     put('a.txt', 'two');
     utimesSync(path.join(root, 'a.txt'), atime, mtime);
     expect(signs(await tracker.look())).toEqual(['~a.txt']);
@@ -133,7 +131,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
 
   it('sees every one of many quick changes of the same length', async () => {
     put('a.txt', '00');
-    const tracker = await track(options);
+    const tracker = await track();
     for (let count = 10; count < 40; count++) {
       put('a.txt', String(count));
       expect(signs(await tracker.look())).toEqual(['~a.txt']);
@@ -142,7 +140,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
 
   it('does not tell of what was only touched', async () => {
     put('a.txt', 'one');
-    const tracker = await track(options);
+    const tracker = await track();
     utimesSync(path.join(root, 'a.txt'), 1, 1);
     linkSync(path.join(root, 'a.txt'), path.join(root, 'b.txt'));
     expect(signs(await tracker.look())).toEqual(['+b.txt']);
@@ -153,7 +151,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
   it('tells of modes, and of one kind that takes the place of another', async () => {
     put('a.sh', 'run');
     put('b/c', 'in');
-    const tracker = await track(options);
+    const tracker = await track();
     chmodSync(path.join(root, 'a.sh'), 0o755);
     rmSync(path.join(root, 'b'), { recursive: true });
     put('b', 'file');
@@ -173,7 +171,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
     put('nested/.git/HEAD', 'x');
     put('nested/code.ts', 'x');
     put('node_modules/m/index.js', 'x');
-    const tracker = await track(options);
+    const tracker = await track();
     for (const name of [
       'dist/a',
       'x.log',
@@ -193,7 +191,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
   it('does not take what an ignore rule uncovers for something new', async () => {
     put('.gitignore', 'dist/\n');
     put('dist/old.js', 'there before');
-    const tracker = await track(options);
+    const tracker = await track();
     await new Promise((resolve) => setTimeout(resolve, 30));
     await tracker.look();
     await new Promise((resolve) => setTimeout(resolve, 30));
@@ -208,7 +206,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
 
   it('goes on with what it tracks when a rule comes to leave it out', async () => {
     put('dist/a.js', 'one');
-    const tracker = await track(options);
+    const tracker = await track();
     put('.gitignore', 'dist/\n');
     put('dist/a.js', 'two');
     expect(signs(await tracker.look())).toEqual(['+.gitignore', '~dist/a.js']);
@@ -219,7 +217,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
   it('follows a path that is passed over once somebody is about to write it', async () => {
     put('.gitignore', 'dist/\n.env\n');
     put('.env', 'SECRET=1');
-    const tracker = await track(options);
+    const tracker = await track();
     expect(await tracker.keep('.env')).toMatchObject({ kind: 'file', size: 8 });
     expect(await tracker.keep(path.join(root, 'dist/sub/out.js'))).toBeUndefined();
     expect(await tracker.keep('.git/config')).toBeUndefined();
@@ -238,7 +236,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
 
   it('tells apart what changed before a path was kept and after it', async () => {
     put('a.txt', 'one');
-    const tracker = await track(options);
+    const tracker = await track();
     put('a.txt', 'of the person');
     put('new/deep.txt', 'of the person');
     await tracker.keep('a.txt');
@@ -262,7 +260,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
     for (const name of names) put(`${name}/in`, 'one');
     const bad = Buffer.concat([Buffer.from(`${root}/`), Buffer.from([0x66, 0xff, 0xfe])]);
     writeFileSync(bad, 'not text');
-    const tracker = await track(options);
+    const tracker = await track();
     expect(tracker.state()).toMatchObject({ kind: 'partial', files: names.length });
     expect(tracker.state().gaps.join()).toContain('no text');
     for (const name of names) put(`${name}/in`, 'two');
@@ -271,7 +269,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
 
   it('names pipes and sockets, and opens neither', async () => {
     execFileSync('mkfifo', [path.join(root, 'pipe')]);
-    const tracker = await track(options);
+    const tracker = await track();
     expect(tracker.known('pipe')).toEqual({ kind: 'special' });
     rmSync(path.join(root, 'pipe'));
     put('pipe', 'now a file');
@@ -283,7 +281,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
     put('d/a.txt', 'one');
     put('closed.txt', 'one');
     chmodSync(path.join(root, 'closed.txt'), 0);
-    const tracker = await track(options);
+    const tracker = await track();
     expect(tracker.known('closed.txt')).toMatchObject({ unstored: 'unreadable' });
     chmodSync(path.join(root, 'd'), 0);
     const look = await tracker.look();
@@ -300,7 +298,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
     writeFileSync(path.join(work, 'outside/secret'), 'x');
     symlinkSync(path.join(work, 'outside'), path.join(root, 'out'));
     symlinkSync(root, path.join(work, 'way'));
-    const tracker = await track({ ...options, root: path.join(work, 'way') });
+    const tracker = await track({ root: path.join(work, 'way') });
     expect(tracker.root).toBe(root);
     expect(tracker.known('out')?.kind).toBe('link');
     expect(tracker.known('out/secret')).toBeUndefined();
@@ -311,10 +309,10 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
   it('names what is too long to keep, and is off where there is too much', async () => {
     put('long', 'x'.repeat(5000));
     put('b', 'x');
-    const tracker = await track({ ...options, maxFileBytes: 1000 });
+    const tracker = await track({ maxFileBytes: 1000 });
     expect(tracker.known('long')).toMatchObject({ unstored: 'too-large' });
     expect(tracker.state().kind).toBe('partial');
-    const off = await track({ ...options, maxFiles: 1 });
+    const off = await track({ maxFiles: 1 });
     expect(off.state()).toMatchObject({ kind: 'off', gaps: ['there are more than 1 files'] });
     expect((await off.look()).changes).toEqual([]);
   });
@@ -323,7 +321,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
     const own = path.join(root, '.state');
     const inside = openBlobStore({ directory: path.join(own, 'store') });
     put('a.txt', 'one');
-    const tracker = openTracker({ root, store: inside, exclude: [own], ...options });
+    const tracker = openTracker({ root, store: inside, exclude: [own] });
     await tracker.ready;
     put('a.txt', 'two');
     expect(signs(await tracker.look())).toEqual(['~a.txt']);
@@ -335,7 +333,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
     const indexFile = path.join(work, 'store/tree.index');
     for (let count = 0; count < 20; count++) put(`f${count}`, `text ${count}`);
     await new Promise((resolve) => setTimeout(resolve, 30));
-    const first = await track({ ...options, indexFile });
+    const first = await track({ indexFile });
     await first.close();
     expect(existsSync(indexFile)).toBe(true);
     const size = await store.size();
@@ -355,7 +353,7 @@ describe.each([false, true])('a tracker, by find: %s', (useFind) => {
       close: () => store.close(),
       pin: (ids) => store.pin(ids),
     };
-    const second = await track({ ...options, indexFile, store: counting });
+    const second = await track({ indexFile, store: counting });
     expect(second.state().kind).toBe('ready');
     // Once more when it was read so soon that a second change could have looked the same.
     expect(counted.puts).toBeLessThanOrEqual(2);

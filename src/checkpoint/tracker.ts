@@ -2,7 +2,6 @@ import { PackStore } from '../env/blob-store.js';
 import { readTreeMemory, type TreeMemory, writeTreeMemory } from '../env/tree-memory.js';
 import { type EntryStat, isSameEntry, type Observation } from '../env/tree-node.js';
 import { openTreeScan, type TreeScan } from '../env/tree-scan.js';
-import { systemTimes, type TimeSources } from '../env/tree-times.js';
 import { Turns } from '../env/turns.js';
 import { messageOf } from '../errors.js';
 import { ContentQueue, type ContentTaker } from './content-queue.js';
@@ -21,8 +20,6 @@ import type { BlobId, BlobStore, Look, NodeState, TrackerState, TreeTracker } fr
 const DEFAULT_STORE_BYTES = 2 * 1024 ** 3;
 const DEFAULT_FILE_BYTES = 50 * 1024 ** 2;
 const DEFAULT_FILES = 300_000;
-/** Starting the processes takes as long as looking at this many files. */
-const DEFAULT_FIND_FROM = 3_000;
 
 /** A store that an open tree can hold its contents in. */
 export interface CheckpointStore extends BlobStore, ContentTaker {
@@ -56,12 +53,6 @@ export interface TrackerDeps {
   readonly maxFileBytes?: number;
   /** A larger tree is not tracked at all. Default 300,000. */
   readonly maxFiles?: number;
-  /** Whether large trees are looked at by GNU find where it is installed. Default true. */
-  readonly useFind?: boolean;
-  /** From how many files on. Default 3,000. */
-  readonly findFrom?: number;
-  /** By which it is told what has changed since a look. Default: those of the system. */
-  readonly timeSources?: TimeSources;
 }
 
 /** The first index starts at once, in the background. */
@@ -97,14 +88,10 @@ class Tracker implements TreeTracker {
       excluded: deps.exclude ?? [],
       honoursIgnoreFiles: deps.honourIgnoreFiles ?? true,
       maxEntries: 2 * this.#maxFiles,
-      useFind: deps.useFind ?? true,
-      findFrom: deps.findFrom ?? DEFAULT_FIND_FROM,
-      timeSources: deps.timeSources ?? systemTimes,
     });
     this.root = this.#scan.root;
     this.#contents = new ContentQueue({
       store: deps.store,
-      tree: this.#scan.tree,
       maxFileBytes: deps.maxFileBytes ?? DEFAULT_FILE_BYTES,
     });
     this.#decider = new Decider(this.#scan, this.#contents);
@@ -213,7 +200,6 @@ class Tracker implements TreeTracker {
     }
     const observations = this.#observationsTo(path, stat);
     const applied = await applyObservations(tree, observations, false);
-    for (const one of observations) this.#scan.recheck(one.path);
     for (const one of await this.#decider.decide(applied)) this.#early.push(one);
     await this.#contents.settled();
   }
@@ -258,7 +244,7 @@ class Tracker implements TreeTracker {
       this.#kept.look(applied);
     } catch (thrown) {
       // What has been taken in is told; what has not is still unlike the tree, and found next time.
-      this.#scan.distrust();
+      this.#scan.markLost();
       gaps.push(`a look at the tree failed: ${messageOf(thrown)}`);
     }
     return this.#decider.decide(applied);

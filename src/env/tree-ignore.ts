@@ -125,10 +125,6 @@ export class TreeIgnore {
     return this.#inTreeBefore.has(directory);
   }
 
-  hasRules(directory: string): boolean {
-    return this.#inTree.has(directory);
-  }
-
   /** Of a path whose directory is not left out. */
   leavesOut(path: string, isDirectory: boolean): boolean {
     return this.judge(path, isDirectory, false) === 'left-out';
@@ -201,11 +197,4 @@ function readRuleFile(path: string, known: readonly RuleFile[]): RuleFile | unde
   } catch {
     return undefined;
   }
-}
-
-/** Directory of an ignore file, or undefined for another path. */
-export function ignoreFileDirectory(path: string): string | undefined {
-  const slash = path.lastIndexOf('/');
-  if (!IGNORE_FILES.includes(path.slice(slash + 1))) return undefined;
-  return slash === -1 ? '' : path.slice(0, slash);
 }

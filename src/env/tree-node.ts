@@ -42,8 +42,6 @@ export interface TreeNode {
   isRacy: boolean;
   /** Of a directory: what is tracked in it. */
   children?: Map<string, TreeNode>;
-  /** Change time of the directory for which `children` is complete. */
-  listedFor?: number;
 }
 
 /** What a look found at a path that differs from what is known. Without `stat`: nothing is there. */
@@ -120,60 +118,31 @@ export class KnownTree {
   };
   /** Everything but directories. */
   files = 0;
-  readonly racy = new Set<TreeNode>();
-  readonly #directoryNames = new Map<string, number>();
-  #lastDirectory: { readonly path: string; readonly node: TreeNode } | undefined;
 
   find(path: string): TreeNode | undefined {
-    if (path === '') return this.root;
-    const slash = path.lastIndexOf('/');
-    const parent = slash === -1 ? this.root : this.#directory(path.slice(0, slash));
-    return parent?.children?.get(path.slice(slash + 1));
+    let node: TreeNode | undefined = this.root;
+    if (path !== '') for (const name of path.split('/')) node = node?.children?.get(name);
+    return node;
   }
 
   /** Undefined when its directory is not known. What stood there before has to be gone. */
   add(path: string, stat: EntryStat, state: TreeState): TreeNode | undefined {
     const slash = path.lastIndexOf('/');
-    const parent = slash === -1 ? this.root : this.#directory(path.slice(0, slash));
+    const parent = this.find(slash === -1 ? '' : path.slice(0, slash));
     if (parent?.children === undefined) return undefined;
-    const name = path.slice(slash + 1);
-    const node = nodeOf(name, parent, stat, state);
-    parent.children.set(name, node);
-    if (state.kind === 'directory') this.#countName(name, 1);
-    else this.files++;
+    const node = nodeOf(path.slice(slash + 1), parent, stat, state);
+    parent.children.set(node.name, node);
+    if (state.kind !== 'directory') this.files++;
     return node;
-  }
-
-  /** Whether a directory of this name is known, wherever it is. */
-  hasDirectoryNamed(name: string): boolean {
-    return this.#directoryNames.has(name);
-  }
-
-  /** A look was lost: no directory is taken for completely listed any more. */
-  distrustLists(): void {
-    delete this.root.listedFor;
-    for (const node of this.nodes()) delete node.listedFor;
   }
 
   /** Takes it out with all that is below it; gives them, the deepest first. */
   remove(node: TreeNode): TreeNode[] {
     const gone = withAllBelow(node);
-    for (const one of gone) {
-      this.racy.delete(one);
-      // Its state may be another by now; only directories have children.
-      if (one.children === undefined) this.files--;
-      else this.#countName(one.name, -1);
-    }
+    // Its state may be another by now; only directories have children.
+    for (const one of gone) if (one.children === undefined) this.files--;
     node.parent?.children?.delete(node.name);
-    this.#lastDirectory = undefined;
     return gone;
-  }
-
-  setRacy(node: TreeNode, isRacy: boolean): void {
-    node.isRacy = isRacy;
-    // Not one that has gone meanwhile, nor one that stands in no directory.
-    if (isRacy && node.parent?.children?.get(node.name) === node) this.racy.add(node);
-    else this.racy.delete(node);
   }
 
   /** Everything that is known. What is added or taken out meanwhile may be among it or not. */
@@ -185,21 +154,6 @@ export class KnownTree {
         yield child;
       }
     }
-  }
-
-  #countName(name: string, change: number): void {
-    const count = (this.#directoryNames.get(name) ?? 0) + change;
-    if (count > 0) this.#directoryNames.set(name, count);
-    else this.#directoryNames.delete(name);
-  }
-
-  #directory(path: string): TreeNode | undefined {
-    // Looks go from directory to directory: mostly it is the one that was asked for last.
-    if (this.#lastDirectory?.path === path) return this.#lastDirectory.node;
-    let node: TreeNode | undefined = this.root;
-    for (const name of path.split('/')) node = node?.children?.get(name);
-    if (node !== undefined) this.#lastDirectory = { path, node };
-    return node;
   }
 }
 

@@ -1,9 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { dirname, isInside, join, normalise, relative, resolve } from './paths.js';
 import { TreeIgnore } from './tree-ignore.js';
-import { LargeTreeScan } from './tree-large.js';
 import { type EntryStat, KnownTree } from './tree-node.js';
-import { ChangeTimes, type LookBegin, type TimeSources } from './tree-times.js';
 import { statOf, type WalkResult, walkTree, withTarget } from './tree-walk.js';
 
 export interface TreeScanOptions {
@@ -11,10 +9,6 @@ export interface TreeScanOptions {
   readonly excluded: readonly string[];
   readonly honoursIgnoreFiles: boolean;
   readonly maxEntries: number;
-  readonly useFind: boolean;
-  /** Files from which on processes are faster than we are. */
-  readonly findFrom: number;
-  readonly timeSources: TimeSources;
 }
 
 /** Looks at a tree, and at single paths of it. Nothing in it is ever opened for writing. */
@@ -24,12 +18,10 @@ export interface TreeScan {
   readonly tree: KnownTree;
   /** What differs from `tree`, which is left to the caller to bring up to date. */
   scan(): Promise<WalkResult>;
-  /** What a scan found could not be taken in: the next one trusts nothing but the tree itself. */
-  distrust(): void;
+  /** What a scan found could not be taken in: the next one compares with the rules from before it. */
+  markLost(): void;
   /** Directories of the tree that are never tracked because they are our own. */
   readonly excluded: readonly string[];
-  /** The tree has been brought up to date here by a look at this path alone. */
-  recheck(path: string): void;
   /** Undefined: nothing is there, or the way to it leads out of the tree. */
   stat(path: string): EntryStat | undefined;
   absolute(path: string): string;
@@ -47,47 +39,27 @@ export function openTreeScan(options: TreeScanOptions): TreeScan {
     excluded: options.excluded.map(realOrSame),
   });
   const absolute = (path: string): string => (path === '' ? root : `${root}/${path}`);
-  const { maxEntries, timeSources } = options;
-  const times = new ChangeTimes(root, timeSources);
-  const large = new LargeTreeScan({ root, tree, ignore, maxEntries, times });
-  let lastLookAt = 0;
+  let lastScanAt = 0;
   let isLost = false;
-  const distrust = (): void => {
-    isLost = true;
-    large.distrust();
-    tree.distrustLists();
-  };
-  const look = async (begin: LookBegin | undefined): Promise<WalkResult> => {
-    const result = begin === undefined ? undefined : await large.scan(begin, lastLookAt);
-    if (result !== undefined) return result;
-    const walked = await walkTree({ root, tree, ignore, maxEntries, lastLookAt });
-    large.reset(walked, begin);
-    return walked;
-  };
   return {
     root,
     tree,
     absolute,
-    distrust,
     excluded: [...ignore.excluded],
-    async scan() {
-      // Nobody knows before the first look how large the tree is.
-      const mayBeLarge = lastLookAt === 0 || tree.files >= options.findFrom;
-      const begin = options.useFind && mayBeLarge ? times.begin() : undefined;
-      const startedAt = begin?.at ?? timeSources.clock.now();
-      // After a lost look the rules from before it are still those from before.
-      if (!isLost) ignore.startLook(lastLookAt === 0);
-      try {
-        const result = await look(begin);
-        isLost = false;
-        lastLookAt = startedAt;
-        return result;
-      } catch (thrown) {
-        distrust();
-        throw thrown;
-      }
+    markLost() {
+      isLost = true;
     },
-    recheck: (path) => large.recheck(path),
+    async scan() {
+      const startedAt = Date.now();
+      // After a lost scan the rules from before it are still those from before.
+      if (!isLost) ignore.startLook(lastScanAt === 0);
+      isLost = true;
+      const { maxEntries } = options;
+      const result = await walkTree({ root, tree, ignore, maxEntries, lastScanAt });
+      isLost = false;
+      lastScanAt = startedAt;
+      return result;
+    },
     stat(path) {
       if (!hasStraightWay(root, path)) return undefined;
       const stat = statOf(absolute(path));
