@@ -100,7 +100,7 @@ describe('a permission question', () => {
       ['\u001b[B\r', YES],
       ['\u001b', NO],
       ['n\r', NO],
-      ['ninstead\r', { behavior: 'deny', message: 'instead' }],
+      ['ninstead\r', { behavior: 'deny', message: 'The user said no: instead' }],
     ] as const) {
       const asked = setup(permission());
       asked.open();

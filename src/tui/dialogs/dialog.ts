@@ -1,11 +1,24 @@
 import type { AnyAnswer } from '../../client/questions.js';
 import { visible } from '../../util/visible.js';
+import type { Editor } from '../input/editor.js';
 import type { Key } from '../input/keys.js';
 import { cutLine, type Line, line, STYLE, span, wrapLine } from '../screen/line.js';
 
 export interface DialogView {
   readonly lines: readonly Line[];
   readonly caret?: { readonly row: number; readonly offset: number } | undefined;
+}
+
+/** What a question says now, in the order in which it is read. */
+export interface Description {
+  readonly title: string;
+  /** What it is about; a long one scrolls. */
+  readonly body: readonly Line[];
+  /** Why it is asked, or what a field takes. */
+  readonly notes: readonly Line[];
+  readonly options: readonly DialogOption[];
+  /** What a line that answers it may be: `y/a/n`. */
+  readonly answers: string;
 }
 
 /** A question on the screen. It changes with keys until one of them gives the answer. */
@@ -18,6 +31,13 @@ export interface Dialog {
   paste(text: string): void;
 }
 
+/** A dialog that can also be printed, and answered by lines. */
+export interface DescribedDialog extends Dialog {
+  describe(columns: number): Description;
+  /** The answer, once the line completes it. */
+  take(text: string): AnyAnswer | undefined;
+}
+
 export const OPTION_HINT = 'Choose with a letter, or ↑↓ and Enter · Esc refuses';
 
 export interface DialogOption {
@@ -25,6 +45,8 @@ export interface DialogOption {
   readonly label: string;
   /** Below the label: what the answer saves. */
   readonly note?: string | undefined;
+  /** What the option is about, at length. */
+  readonly preview?: string | undefined;
 }
 
 /**
@@ -105,31 +127,61 @@ export class ScrollBody {
   }
 }
 
-/** The options, in short where the body would get fewer rows than it needs. */
-export function optionRows(
-  options: OptionList,
-  body: readonly Line[],
-  { columns, rows }: { readonly columns: number; readonly rows: number },
-): Line[] {
-  const whole = options.lines(columns);
-  const isTight = rows - whole.length < Math.min(body.length, FEWEST_BODY_ROWS) + 1;
-  return isTight ? options.shortLines(columns) : whole;
-}
-
+/** Rows that the body gets at least, where the window has them. */
 const FEWEST_BODY_ROWS = 6;
 
-/** Puts head, body and foot together so that the foot, which holds the answers, is always visible. */
-export function stack(
-  parts: {
-    readonly head: readonly Line[];
-    readonly body: readonly Line[];
-    readonly foot: readonly Line[];
+/** Draws a description above its options or a field; these are always visible, and the body scrolls. */
+export function drawDialog(
+  { title, body, notes }: Pick<Description, 'title' | 'body' | 'notes'>,
+  {
+    scroll,
+    options,
+    editor,
+  }: {
+    readonly scroll: ScrollBody;
+    readonly options: OptionList;
+    readonly editor?: Editor | undefined;
   },
-  scroll: ScrollBody,
   { columns, rows }: { readonly columns: number; readonly rows: number },
-): Line[] {
-  const left = Math.max(3, rows - parts.head.length - parts.foot.length);
-  return [...parts.head, ...scroll.lines(parts.body, left, columns), ...parts.foot];
+): DialogView {
+  const head = wrapLine(line(span(visible(title), STYLE.heading)), columns);
+  const spaced = notes.length === 0 ? [[]] : [[], ...notes, []];
+  const field = editor?.layout(columns, {
+    first: line(span('> ', STYLE.accent)),
+    rest: line('  '),
+  });
+  const left = rows - head.length - spaced.length;
+  // In a small window the reason scrolls with the body.
+  const isTight = field === undefined && left - options.options.length < FEWEST_BODY_ROWS;
+  const above = isTight ? [...body, ...notes] : body;
+  const below = isTight ? [] : spaced;
+  const room = rows - head.length - below.length;
+  const whole = options.lines(columns);
+  const isShort = room - whole.length < Math.min(above.length, FEWEST_BODY_ROWS) + 1;
+  const answers = field?.lines ?? (isShort ? options.shortLines(columns) : whole);
+  const height = Math.max(3, room - answers.length);
+  const lines = [...head, ...scroll.lines(above, height, columns), ...below, ...answers];
+  const first = lines.length - answers.length;
+  return {
+    lines,
+    caret: field && { row: first + field.caret.row, offset: field.caret.offset },
+  };
+}
+
+/** The keys of options, as the place for an answer shows them. */
+export function optionKeys(options: readonly DialogOption[]): string {
+  return options.map(({ key }) => key).join('/');
+}
+
+/** The option that a line names by its key, its number, or yes and no. */
+export function namedOption<T extends DialogOption>(
+  options: readonly T[],
+  text: string,
+): T | undefined {
+  const word = text.trim().toLowerCase();
+  const key = word === 'yes' ? 'y' : word === 'no' ? 'n' : word;
+  const number = /^[1-9]\d{0,3}$/.test(key) ? Number(key) : 0;
+  return options.find((option) => option.key === key) ?? options[number - 1];
 }
 
 /** A line that a model, a server or a file wrote: nothing in it is invisible, and a bar marks it as theirs. */
@@ -144,10 +196,12 @@ export function quoted(text: string, columns: number, style?: string): Line[] {
   });
 }
 
-export function title(text: string, columns: number): Line[] {
-  return wrapLine(line(span(visible(text), STYLE.heading)), columns);
-}
-
 export function dimText(text: string, columns: number): Line[] {
   return wrapLine(line(span(visible(text), STYLE.dim)), columns);
+}
+
+export function warningRows(warnings: readonly string[], columns: number): Line[] {
+  return warnings.flatMap((text) =>
+    wrapLine(line(span(`! ${visible(text)}`, STYLE.warning)), columns),
+  );
 }

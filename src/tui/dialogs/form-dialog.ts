@@ -5,35 +5,34 @@ import { visible } from '../../util/visible.js';
 import { Editor } from '../input/editor.js';
 import type { Key } from '../input/keys.js';
 import { type Line, line, STYLE, span, wrapLine } from '../screen/line.js';
-import { warningRows } from './confirm-dialog.js';
 import {
-  type Dialog,
+  type DescribedDialog,
+  type Description,
   type DialogView,
   dimText,
+  drawDialog,
+  namedOption,
   OPTION_HINT,
   OptionList,
+  optionKeys,
   quoted,
   ScrollBody,
-  stack,
-  title,
+  warningRows,
 } from './dialog.js';
 
-/** A form of an MCP server, field by field; what would be sent is shown before it is. */
-export class FormDialog implements Dialog {
-  get hint(): string {
-    return this.#field === undefined
-      ? OPTION_HINT
-      : 'Enter goes on · Ctrl+B goes back · Ctrl+X declines · Esc puts it off';
-  }
+const LAST = [
+  { key: 'y', label: 'Send this' },
+  { key: 'b', label: 'Go back and change it' },
+  { key: 'c', label: 'Not now' },
+  { key: 'n', label: 'Do not send it' },
+] as const;
 
+/** A form of an MCP server, field by field; what would be sent is shown before it is. */
+export class FormDialog implements DescribedDialog {
   readonly #question: Extract<Question, { kind: 'form' }>;
   readonly #values = new Map<string, unknown>();
   readonly #scroll = new ScrollBody();
-  readonly #last = new OptionList([
-    { key: 'y', label: 'Send this' },
-    { key: 'n', label: 'Do not send it' },
-    { key: 'b', label: 'Go back and change it' },
-  ]);
+  readonly #last = new OptionList(LAST);
   #at = 0;
   #editor = new Editor();
   #problem = '';
@@ -42,48 +41,64 @@ export class FormDialog implements Dialog {
     this.#question = question;
   }
 
-  view(columns: number, rows: number): DialogView {
+  get hint(): string {
+    return this.#field === undefined
+      ? OPTION_HINT
+      : 'Enter goes on · Ctrl+B goes back · Ctrl+X declines · Esc puts it off';
+  }
+
+  describe(columns: number): Description {
     const { server, message, warnings } = this.#question;
-    const head = title(`The MCP server "${server}" asks for input`, columns);
-    const body = [...quoted(message, columns), ...warningRows(warnings, columns)];
     const field = this.#field;
-    if (field === undefined) {
-      const sent = [...this.#values].flatMap(([name, value]) =>
-        quoted(`${name}: ${JSON.stringify(value)}`, columns),
-      );
-      const foot = [
-        ...dimText(`This is sent to "${server}":`, columns),
-        ...sent,
-        [],
-        ...this.#last.lines(columns),
-      ];
-      return { lines: stack({ head, body, foot }, this.#scroll, { columns, rows }) };
-    }
-    const edited = this.#editor.layout(columns, {
-      first: line(span('> ', STYLE.accent)),
-      rest: line('  '),
-    });
+    const sent = [...this.#values].flatMap(([name, value]) =>
+      quoted(`${name}: ${JSON.stringify(value)}`, columns),
+    );
     const problem = this.#problem === '' ? [] : warningRows([this.#problem], columns);
-    const foot = [...fieldRows(field, columns), ...problem, ...edited.lines];
-    const lines = stack({ head, body, foot }, this.#scroll, { columns, rows });
-    const first = lines.length - edited.lines.length;
-    return { lines, caret: { row: first + edited.caret.row, offset: edited.caret.offset } };
+    return {
+      title: `The MCP server "${server}" asks for input`,
+      body: [...quoted(message, columns), ...warningRows(warnings, columns)],
+      notes:
+        field === undefined
+          ? [...dimText(`This is sent to "${server}":`, columns), ...sent]
+          : [...fieldRows(field, columns), ...problem],
+      options: field === undefined ? LAST : [],
+      answers: field === undefined ? optionKeys(LAST) : 'or /cancel, /decline',
+    };
+  }
+
+  view(columns: number, rows: number): DialogView {
+    const editor = this.#field && this.#editor;
+    const parts = { scroll: this.#scroll, options: this.#last, editor };
+    return drawDialog(this.describe(columns), parts, { columns, rows });
   }
 
   press(key: Key): AnyAnswer | undefined {
     if (key.id === 'escape') return { action: 'cancel' };
     if (key.id === 'ctrl+x') return { action: 'decline' };
     const field = this.#field;
-    if (field === undefined) return this.#pressLast(key);
+    if (field === undefined) {
+      const index = this.#last.press(key);
+      return index === undefined ? undefined : this.#finish(LAST[index]?.key);
+    }
     if (key.id === 'pageup' || key.id === 'pagedown') this.#scroll.press(key);
     else if (key.id === 'ctrl+b') this.#goTo(Math.max(0, this.#at - 1));
-    else if (key.id === 'enter') this.#enter(field);
+    else if (key.id === 'enter') this.#enter(field, this.#editor.expanded);
     else this.#editor.press(key);
     return undefined;
   }
 
   paste(text: string): void {
     this.#editor.paste(text);
+  }
+
+  take(text: string): AnyAnswer | undefined {
+    const word = text.trim().toLowerCase();
+    if (word === '/cancel') return { action: 'cancel' };
+    if (word === '/decline') return { action: 'decline' };
+    const field = this.#field;
+    if (field === undefined) return this.#finish(namedOption(LAST, text)?.key);
+    this.#enter(field, text);
+    return undefined;
   }
 
   get #field(): ElicitField | undefined {
@@ -96,35 +111,34 @@ export class FormDialog implements Dialog {
     this.#problem = '';
   }
 
-  #enter(field: ElicitField): void {
-    const typed = this.#editor.expanded;
-    if (typed.trim() === '') {
-      if (field.fallback === undefined && field.required) {
-        this.#problem = 'This field is required.';
-        return;
-      }
-      if (field.fallback === undefined) this.#values.delete(field.name);
-      else this.#values.set(field.name, field.fallback);
-      this.#goTo(this.#at + 1);
-      return;
-    }
-    const value = typedValue(field, typed);
+  #enter(field: ElicitField, typed: string): void {
+    const isEmpty = typed.trim() === '';
+    const { fallback, required } = field;
+    const value = isEmpty
+      ? fallback === undefined && required
+        ? ({ ok: false, error: 'This field is required.' } as const)
+        : ({ ok: true, value: fallback } as const)
+      : typedValue(field, typed);
     if (!value.ok) {
       this.#problem = value.error;
       return;
     }
-    this.#values.set(field.name, value.value);
+    if (value.value === undefined) this.#values.delete(field.name);
+    else this.#values.set(field.name, value.value);
     this.#goTo(this.#at + 1);
   }
 
-  #pressLast(key: Key): AnyAnswer | undefined {
-    const index = this.#last.press(key);
-    if (index === 2) this.#goTo(0);
-    if (index === 1) return { action: 'decline' };
-    if (index !== 0) return undefined;
+  /** fail-closed: anything but a clear yes, and values that do not fit the form, send nothing. */
+  #finish(key: string | undefined): AnyAnswer | undefined {
+    if (key === 'c') return { action: 'cancel' };
+    if (key === 'b') {
+      this.#goTo(0);
+      return undefined;
+    }
     const checked = checkContent(this.#question.fields, Object.fromEntries(this.#values));
-    // fail-closed: values that do not fit the form are not sent.
-    return checked.ok ? { action: 'accept', content: checked.value } : { action: 'decline' };
+    return key === 'y' && checked.ok
+      ? { action: 'accept', content: checked.value }
+      : { action: 'decline' };
   }
 }
 
@@ -133,11 +147,10 @@ function fieldRows(field: ElicitField, columns: number): Line[] {
   const called = label === name ? visible(name) : `${visible(label)} (${visible(name)})`;
   const facts = [
     required ? 'required' : 'optional',
-    field.kind,
+    ...bounds(field),
     ...(field.fallback === undefined ? [] : [`default ${JSON.stringify(field.fallback)}`]),
   ].join(', ');
   return [
-    [],
     ...wrapLine(line(span(called, STYLE.bold), span(`  ${visible(facts)}`, STYLE.dim)), columns),
     ...(description === undefined ? [] : quoted(description, columns, STYLE.dim)),
     ...(secret ? warningRows(['This looks like a secret. Do not enter one here.'], columns) : []),
@@ -152,4 +165,27 @@ function fieldRows(field: ElicitField, columns: number): Line[] {
         )
       : []),
   ];
+}
+
+function bounds(field: ElicitField): readonly string[] {
+  switch (field.kind) {
+    case 'text':
+      return [
+        field.format ?? 'text',
+        ...(field.minLength > 0 ? [`at least ${field.minLength} characters`] : []),
+      ];
+    case 'number':
+    case 'integer':
+      return [
+        field.kind === 'integer' ? 'whole number' : 'number',
+        ...(Number.isFinite(field.minimum) ? [`from ${field.minimum}`] : []),
+        ...(Number.isFinite(field.maximum) ? [`to ${field.maximum}`] : []),
+      ];
+    case 'boolean':
+      return ['y or n'];
+    case 'choice':
+      return ['one of'];
+    case 'choices':
+      return [`${field.minItems} to ${field.maxItems} of, as numbers`];
+  }
 }

@@ -3,10 +3,10 @@ import type { Key } from '../input/keys.js';
 import { type Line, line, STYLE, span } from '../screen/line.js';
 import type { ReadText } from '../views/diff-view.js';
 import { ChoicesDialog } from './choices-dialog.js';
-import { ConfirmDialog, UrlDialog } from './confirm-dialog.js';
-import type { Dialog, DialogView } from './dialog.js';
+import { describeQuestion } from './description.js';
+import type { DescribedDialog, Dialog, DialogView } from './dialog.js';
 import { FormDialog } from './form-dialog.js';
-import { PermissionDialog } from './permission-dialog.js';
+import { OptionDialog } from './option-dialog.js';
 
 /** Keys within this time of the question's first drawing were pressed before the person could read it. */
 const SETTLE_MS = 250;
@@ -124,18 +124,8 @@ export class QuestionQueue {
   }
 }
 
-function createDialog(question: Question, readText: ReadText): Dialog {
-  switch (question.kind) {
-    case 'permission':
-    case 'plan':
-      return new PermissionDialog(question, readText);
-    case 'choices':
-      return new ChoicesDialog(question);
-    case 'form':
-      return new FormDialog(question);
-    case 'url':
-      return new UrlDialog(question);
-    case 'confirm':
-      return new ConfirmDialog(question);
-  }
+function createDialog(question: Question, readText: ReadText): DescribedDialog {
+  if (question.kind === 'choices') return new ChoicesDialog(question);
+  if (question.kind === 'form') return new FormDialog(question);
+  return new OptionDialog(describeQuestion(question, readText));
 }
