@@ -29,7 +29,7 @@ export function spanOf(look: Look, since: number): LookSpan {
 
 /**
  * Which windows a change may belong to; none means that it was made while no tool ran. A window counts
- * when it was open at the time of the change; to the tick, where the clock of files is no finer. Where the time says nothing (another clock, a file moved
+ * when it was open at the time of the change, to the tick. Where the time says nothing (another clock, a file moved
  * with its directory), all windows since the last look count.
  */
 export function candidatesFor(
@@ -43,12 +43,11 @@ export function candidatesFor(
   return begun.filter((window) => hadBegun(window, at) && hadNotEnded(window, at));
 }
 
-function hadBegun({ begun, startedAt }: TrackedWindow, at: number): boolean {
-  return begun === undefined ? startedAt <= at + TICK_MS : at >= begun.after;
+function hadBegun({ startedAt }: TrackedWindow, at: number): boolean {
+  return startedAt <= at + TICK_MS;
 }
 
-function hadNotEnded({ ended, endedAt }: TrackedWindow, at: number): boolean {
-  if (ended !== undefined) return at <= ended.before;
+function hadNotEnded({ endedAt }: TrackedWindow, at: number): boolean {
   // Clocks that count whole milliseconds have cut off the rest.
   return endedAt === undefined || endedAt >= Math.floor(at) - 1;
 }

@@ -1,6 +1,5 @@
 import { openCheckpointFiles, storeTroubleOf } from '../env/checkpoint-files.js';
 import { type Clock, systemClock } from '../env/clock.js';
-import { FileClock } from '../env/file-clock.js';
 import { openRewindFiles } from '../env/rewind-files.js';
 import { messageOf } from '../errors.js';
 import { openChangeLog } from './change-log.js';
@@ -74,7 +73,6 @@ export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints
     tracker,
     log,
     clock,
-    fileClock: new FileClock(deps.directory, root),
     waitMs: deps.waitMs ?? WAIT_MS,
     smallLookMs: deps.smallLookMs ?? SMALL_LOOK_MS,
     retention: deps.retention ?? RETENTION,

@@ -18,14 +18,10 @@ export interface RecorderParts {
   readonly clock: Clock;
 }
 
-/** A model that answers at once lets the next call begin by then; for all others the look is over before. */
-const SOON_MS = 20;
-
 /** Takes the looks of a session and writes down what they find, with who may have made it. */
 export class Recorder {
   readonly #parts: RecorderParts;
   readonly #looks = new LookQueue(() => this.#lookOnce());
-  #soon: ReturnType<typeof setTimeout> | undefined;
   /** When the last look began. */
   #since: number;
   /** How long the last two looks took, the newer first. */
@@ -43,26 +39,11 @@ export class Recorder {
 
   /** Resolves when a look that begins after this call has been written down. Never rejects. */
   look(): Promise<void> {
-    clearTimeout(this.#soon);
-    this.#soon = undefined;
     return this.#looks.request();
   }
 
-  /**
-   * A look before long, for what can be told from what comes later by its time. Who begins to write before
-   * shares it: it is the look after the one and before the other.
-   */
-  lookSoon(): void {
-    this.#soon ??= setTimeout(() => void this.look(), SOON_MS);
-  }
-
-  /** A look that was asked for, but has not begun. */
-  get isDue(): boolean {
-    return this.#soon !== undefined;
-  }
-
   idle(): Promise<void> {
-    return this.isDue ? this.look() : this.#looks.idle();
+    return this.#looks.idle();
   }
 
   get isLooking(): boolean {
@@ -81,7 +62,7 @@ export class Recorder {
 
   /** Runs `work` with no look under way; those that are asked for meanwhile are taken after it. */
   async without<T>(work: () => Promise<T>): Promise<T> {
-    while (this.isDue || this.isLooking) await this.idle();
+    while (this.isLooking) await this.idle();
     let release = (): void => {};
     this.#held = new Promise((resolve) => {
       release = resolve;

@@ -1,6 +1,5 @@
 import { type CheckpointFiles, storeTroubleOf } from '../env/checkpoint-files.js';
 import type { Clock } from '../env/clock.js';
-import type { FileClock } from '../env/file-clock.js';
 import { isInGit, type RewindFiles } from '../env/rewind-files.js';
 import { writePlaceOf } from '../env/rewind-paths.js';
 import { type Candidate, candidatesOf, candidatesOfRedo, lastRewind } from './candidates.js';
@@ -41,7 +40,6 @@ export interface SessionParts {
   readonly tracker: TreeTracker;
   readonly log: ChangeLog;
   readonly clock: Clock;
-  readonly fileClock: Pick<FileClock, 'now' | 'close'>;
   readonly waitMs: number;
   readonly smallLookMs: number;
   readonly retention: Retention;
@@ -69,10 +67,7 @@ export class SessionCheckpoints implements Checkpoints {
     const { tracker, log, clock } = parts;
     this.#parts = parts;
     this.#points = new Points(log);
-    this.#windows = new Windows({
-      now: () => clock.now(),
-      fileNow: () => parts.fileClock.now(),
-    });
+    this.#windows = new Windows(clock);
     this.#recorder = new Recorder({
       tracker,
       log,
@@ -97,7 +92,7 @@ export class SessionCheckpoints implements Checkpoints {
     this.#points.mark({ messageId, title, at }, { ...state, gaps });
     // A call that begins at once waits for the first index as well, and shares the look with it.
     void this.#parts.tracker.ready.then(() => {
-      if (this.#closed === undefined) this.#recorder.lookSoon();
+      if (this.#closed === undefined) void this.#recorder.look();
     });
   }
 
@@ -113,10 +108,7 @@ export class SessionCheckpoints implements Checkpoints {
     const { handle, window } = this.#windows.open(
       { id, author, turn: this.#points.turn },
       {
-        ended: ({ ended }, { isAwaited }) => {
-          if (ended !== undefined && !isAwaited && this.#isSmall()) this.#recorder.lookSoon();
-          else void this.#recorder.look();
-        },
+        ended: () => void this.#recorder.look(),
         settled: ({ endedAt }) => log.append({ t: 'end', window: id, at: endedAt ?? 0 }),
       },
     );
@@ -216,12 +208,12 @@ export class SessionCheckpoints implements Checkpoints {
 
   /**
    * The person may have edited since the last look, and what they wrote must not be lost under what a
-   * call writes. A look that is still to be taken after the last call is the one before this call too; in
-   * a large tree it is also one that is being taken.
+   * call writes. In a large tree a look that is being taken after the last call is the one before this
+   * call too.
    */
   async #lookBefore(left: () => number): Promise<boolean> {
     if (this.#isSmall()) return within(this.#recorder.look(), left());
-    const isFresh = this.#recorder.isDue || this.#recorder.isLooking;
+    const isFresh = this.#recorder.isLooking;
     const isSafe = await within(this.#recorder.idle(), left());
     if (isSafe && !isFresh) this.#points.addGaps([NO_LOOK_BEFORE]);
     return isSafe;
@@ -307,7 +299,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   async #close(): Promise<void> {
-    const { tracker, log, store, files, retention, clock, fileClock } = this.#parts;
+    const { tracker, log, store, files, retention, clock } = this.#parts;
     await this.#rewinding.passed();
     await (this.#windows.all().length > 0 ? this.#recorder.look() : this.#recorder.idle());
     this.#windows.retire(this.#windows.all());
@@ -317,7 +309,6 @@ export class SessionCheckpoints implements Checkpoints {
       // Old contents stay for another day; nothing that was asked for is lost.
     }
     await tracker.close();
-    fileClock.close();
     log.close();
     await store.close();
   }

@@ -124,7 +124,7 @@ export interface Change extends TreeChange {
 /** A span of time in which somebody may write. */
 export interface OpenWindow {
   /** Ends it. The look that follows is not waited for. */
-  end(how?: { readonly isAwaited?: boolean }): void;
+  end(): void;
   /** Its call has been answered, and it goes on in the background: its author says so from now on. */
   goesOn(): void;
   /** What it changed, once the look after its end has been taken. Never rejects. */

@@ -1,4 +1,4 @@
-import type { FileMoment } from '../env/file-clock.js';
+import type { Clock } from '../env/clock.js';
 import type { Author, Change, OpenWindow } from './types.js';
 
 /** A window as the journal sees it. */
@@ -9,22 +9,14 @@ export interface TrackedWindow {
   /** Position of the turn it was begun in. */
   readonly turn: number;
   endedAt: number | undefined;
-  /** Its begin and its end by the clock of files, where that tells. */
-  readonly begun?: FileMoment | undefined;
-  ended?: FileMoment | undefined;
   readonly found: Change[];
 }
 
 export interface WindowEvents {
   /** Called once, when the window ends: a look has to follow. */
-  ended(window: TrackedWindow, how: { readonly isAwaited: boolean }): void;
+  ended(window: TrackedWindow): void;
   /** Called once, when that look has been written down. */
   settled(window: TrackedWindow): void;
-}
-
-export interface WindowClocks {
-  now(): number;
-  fileNow(): FileMoment | undefined;
 }
 
 /**
@@ -33,10 +25,10 @@ export interface WindowClocks {
  */
 export class Windows {
   readonly #kept = new Map<TrackedWindow, () => void>();
-  readonly #clocks: WindowClocks;
+  readonly #clock: Pick<Clock, 'now'>;
 
-  constructor(clocks: WindowClocks) {
-    this.#clocks = clocks;
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock;
   }
 
   open(
@@ -45,9 +37,8 @@ export class Windows {
   ): { readonly handle: OpenWindow; readonly window: TrackedWindow } {
     const window: TrackedWindow = {
       ...about,
-      startedAt: this.#clocks.now(),
+      startedAt: this.#clock.now(),
       endedAt: undefined,
-      begun: this.#clocks.fileNow(),
       found: [],
     };
     const changes = new Promise<readonly Change[]>((resolve) => {
@@ -61,11 +52,10 @@ export class Windows {
       goesOn: () => {
         if (window.author.kind === 'call') window.author = { ...window.author, background: true };
       },
-      end: ({ isAwaited = false } = {}) => {
+      end: () => {
         if (window.endedAt !== undefined) return;
-        window.ended = this.#clocks.fileNow();
-        window.endedAt = this.#clocks.now();
-        events.ended(window, { isAwaited });
+        window.endedAt = this.#clock.now();
+        events.ended(window);
       },
     };
     return { handle, window };

@@ -28,12 +28,6 @@ export interface SpawnRequest {
   readonly env: Readonly<Record<string, string>>;
   /** Written to standard input, which is then closed. Absent: standard input is /dev/null. */
   readonly input?: string | Uint8Array;
-  /**
-   * For a child that waits for a line on its standard input before it begins: called when it has been
-   * started; it is let go when this is fulfilled, and ended when it is not. `timeoutMs` counts from then.
-   * Not together with `input`.
-   */
-  readonly hold?: () => Promise<void>;
   /** Kills the whole group when it passes. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;

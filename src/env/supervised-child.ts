@@ -2,7 +2,6 @@ import type { ChildProcess } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { childProcess } from './builtins.js';
-import { HoldPipe } from './child-hold.js';
 import { inputFile } from './child-input.js';
 import { ChildStream, ControlPipe, type Outlet } from './child-streams.js';
 import { interpreterProblem } from './interpreter-problem.js';
@@ -54,7 +53,6 @@ export class SupervisedChild {
   readonly #spill: SpillFile | undefined;
   #streams: readonly ChildStream[] = [];
   #control: ControlPipe | undefined;
-  #hold: HoldPipe | undefined;
   #process: ChildProcess | undefined;
   #resolve: (result: ProcessResult) => void = () => {};
   #exit: { readonly code: number | null; readonly signal: string | null } | undefined;
@@ -128,7 +126,6 @@ export class SupervisedChild {
     const stderr = this.#stderr && this.#stream(this.#stderr, 'stderr');
     this.#streams = stderr === undefined ? [stdout] : [stdout, stderr];
     if (request.controlPipe) this.#control = new ControlPipe(this.#host.pipes);
-    if (request.hold !== undefined) this.#hold = new HoldPipe(this.#host.pipes);
     try {
       this.#process = this.#spawn(stdout.outlet, stderr?.outlet);
     } catch (thrown) {
@@ -147,11 +144,10 @@ export class SupervisedChild {
     if (stderr === undefined && child.stderr !== null) this.#readMerged(child.stderr);
     this.#control?.open(child.stdio[3]);
     child.once('exit', (code, signal) => this.#exited(code, signal));
-    if (this.#hold === undefined) this.#feed(child);
+    this.#feed(child);
     this.#listenForAbort();
     this.#host.started(this);
-    if (request.hold === undefined) this.#startDeadline();
-    else void this.#letGoAfter(request.hold, child);
+    this.#startDeadline();
   }
 
   #spawn(stdout: Outlet, stderr: Outlet | undefined): ChildProcess {
@@ -170,13 +166,12 @@ export class SupervisedChild {
       });
     } finally {
       // The child has its own copy.
-      if (typeof input === 'number' && this.#hold === undefined) closeSync(input);
+      if (typeof input === 'number') closeSync(input);
     }
   }
 
   #input(): Outlet | 'ignore' {
     if (this.#takeInput !== undefined) return 'pipe';
-    if (this.#hold !== undefined) return this.#hold.inlet;
     const { input } = this.request;
     return input === undefined ? 'ignore' : (inputFile(input) ?? 'pipe');
   }
@@ -213,24 +208,6 @@ export class SupervisedChild {
     });
     if (this.#takeInput !== undefined) this.#takeInput(child.stdin);
     else child.stdin.end(this.request.input);
-  }
-
-  async #letGoAfter(hold: () => Promise<void>, child: ChildProcess): Promise<void> {
-    child.stdin?.on('error', () => {
-      // The child ended before it was let go, which is told by its end.
-    });
-    this.#hold?.spawned(child.stdin);
-    try {
-      await hold();
-    } catch {
-      // fail-closed: what it was held for has not happened, so it does not begin.
-      void this.end('asked');
-      return;
-    }
-    if (this.#settled || this.#ending !== undefined) return;
-    this.#startedAt = performance.now();
-    this.#startDeadline();
-    this.#hold?.release();
   }
 
   #startDeadline(): void {
@@ -291,7 +268,6 @@ export class SupervisedChild {
     for (const stream of this.#streams) stream.release();
     this.#spill?.close();
     const leftRunning = this.pid !== undefined && groupAlive(this.pid);
-    this.#hold?.giveBack({ mayBeHeld: leftRunning });
     if (this.pid !== undefined) this.#host.finished(this, leftRunning);
     this.#resolve({ ...this.#outcome(), control, leftRunning, ...startError });
   }

@@ -95,13 +95,7 @@ export function openCheckpointing(
     const { agent, workspace, mode } = context;
     const { paths } = tool.subject(input, workspace);
     const written = paths.flatMap(({ path, access }) => (access === 'write' ? [path] : []));
-    // Whatever the tool, once: a call that is tried again goes on in its window.
-    let begun: Promise<OpenWindow | undefined> | undefined;
-    const hold = async (): Promise<void> => {
-      begun ??= begin(authorOf(call.id, tool, agent), written);
-      await begun;
-    };
-    if (tool.startsHeld !== true) await hold();
+    const window = await begin(authorOf(call.id, tool, agent), written);
     const onlyReads = needs?.onlyReads(agent) === true;
     const denied = needs?.deniedEffects(agent) ?? [];
     const assumed = assumedHarmless(tool, verdict, { agent, mode, onlyReads, denied });
@@ -122,8 +116,7 @@ export function openCheckpointing(
     };
     return {
       async ended(output) {
-        const window = await begun;
-        // Nothing was started, or there is no journal, which was told.
+        // There is no journal, which was told.
         if (window === undefined) return [];
         const shell = needs?.startedShell(output);
         if (shell !== undefined && shell.status === 'running') {
@@ -133,7 +126,7 @@ export function openCheckpointing(
         }
         // What is to be undone is undone before the model goes on; what is only told is told later.
         const isAwaited = assumed !== undefined && takesBack(ground.settings.values);
-        window.end({ isAwaited });
+        window.end();
         if (assumed === undefined) return [];
         if (isAwaited) return [await judge(window).catch(failure)].filter(isText);
         void judge(window)
@@ -141,7 +134,6 @@ export function openCheckpointing(
           .then((text) => text === undefined || needs?.remind(text));
         return [];
       },
-      hold: tool.startsHeld === true ? hold : undefined,
     } satisfies CallWatch;
   };
   return {

@@ -54,8 +54,6 @@ export interface StartingCall extends CheckedCall {
 
 /** Somebody watches what a call does. */
 export interface CallWatch {
-  /** It has yet to be made safe what stands there: nothing may be changed before. Never rejects. */
-  readonly hold?: (() => Promise<void>) | undefined;
   /** It has run. What the model has to know about it comes back. Never rejects. */
   ended(output: ToolOutput): Promise<readonly string[]>;
 }

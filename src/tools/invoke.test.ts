@@ -99,27 +99,22 @@ function invoke(
 }
 
 describe('what has to be made safe before a call', () => {
-  it.each([true, undefined] as const)(
-    'is, whether the tool waits itself or not (%j)',
-    async (held) => {
-      const order: string[] = [];
-      const hold = async (): Promise<void> => {
-        await new Promise((resolve) => setTimeout(resolve, 5));
-        order.push('safe');
-      };
-      const echo = tool({
-        ...(held === undefined ? {} : { startsHeld: held }),
-        run: async (_input: unknown, context: ToolContext) => {
-          order.push('run');
-          if (held) await context.hold?.();
-          return { content: 'ran' };
-        },
-      });
-      const t = invoke([echo], open, async () => ({ hold, ended: async () => [] }));
-      await t.run(t.call('Echo', { text: 'hi' }), undefined, t.signal);
-      expect(order).toEqual(held ? ['run', 'safe'] : ['safe', 'run']);
-    },
-  );
+  it('is safe before the tool runs', async () => {
+    const order: string[] = [];
+    const echo = tool({
+      run: async () => {
+        order.push('run');
+        return { content: 'ran' };
+      },
+    });
+    const t = invoke([echo], open, async () => {
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      order.push('safe');
+      return { ended: async () => [] };
+    });
+    await t.run(t.call('Echo', { text: 'hi' }), undefined, t.signal);
+    expect(order).toEqual(['safe', 'run']);
+  });
 });
 
 describe('the one way in', () => {

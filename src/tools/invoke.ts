@@ -83,14 +83,11 @@ async function runAllowed(
   const { agentContext, judged, input, permit } = verdict;
   const context: ToolContext = { ...deps.contextFor(call, signal, judged), agentContext };
   const watch = await deps.watch?.({ call, tool, input, verdict }, context);
-  const hold = watch?.hold;
-  // fail-closed: a tool that does not say that it waits is not run before it may change something.
-  if (hold !== undefined && tool.startsHeld !== true) await hold();
   const started = deps.monotonic();
   spendPermit(permit, call.id, input);
   let output: ToolOutput;
   try {
-    output = await tool.run(input, { ...context, hold }, permit);
+    output = await tool.run(input, context, permit);
   } catch (thrown) {
     output = thrownOutput(tool, thrown);
   }

@@ -92,11 +92,6 @@ export interface ToolContext {
   readonly agentContext?: string;
   /** Shown to people while a long call runs; never to the model. */
   progress(text: string): void;
-  /**
-   * For a tool that starts held: makes safe what stands in the workspace, and is fulfilled when it is.
-   * Nothing may be changed before. Absent: there is nothing to wait for.
-   */
-  readonly hold?: (() => Promise<void>) | undefined;
 }
 
 export interface ToolOutput {
@@ -149,11 +144,6 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly definition: ToolDefinition;
   /** Empty when the input is valid. */
   readonly validate: Validate;
-  /**
-   * It gets ready what it runs while what stands in the workspace is made safe, and lets it go only
-   * then: see `hold` of its context. All other tools are run when it is safe.
-   */
-  readonly startsHeld?: true;
   /**
    * It has what was decided about it written down itself, before anything happens that others could see: so
    * that the decisions about calls beside it are written together. For all other tools that is done before they run.

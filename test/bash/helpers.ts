@@ -37,8 +37,6 @@ export interface BenchOptions extends Partial<BashDeps> {
   readonly signal?: AbortSignal;
   readonly extraRoots?: readonly string[];
   readonly toolUseId?: string;
-  /** What commands are held for. Default: they are, as usual, but not for long. 'no': they are not. */
-  readonly hold?: (() => Promise<void>) | 'no';
 }
 
 /** A Bash tool in a temporary project, called as the runtime calls it. */
@@ -70,7 +68,6 @@ export function bashBench(options: BenchOptions = {}): BashBench {
     setMode: () => {},
     spillDirectory: () => spill,
     progress: (text) => progress.push(text),
-    ...(options.hold === 'no' ? {} : { hold: options.hold ?? (() => Promise.resolve()) }),
   };
   const environment = shellEnvironment(options.env ?? process.env);
   const bash = bashTool({

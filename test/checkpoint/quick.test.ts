@@ -5,7 +5,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openCheckpoints } from '../../src/checkpoint/open.js';
 import { openBlobStore, openTracker } from '../../src/checkpoint/tracker.js';
 import type { Author, Checkpoints } from '../../src/checkpoint/types.js';
-import { FileClock } from '../../src/env/file-clock.js';
 
 let home: string;
 let root: string;
@@ -41,43 +40,7 @@ const by = (toolUseId: string): Author => ({
   agent: { id: 'main', type: 'main', path: 'main' },
 });
 const write = (name: string, text = name): void => fs.writeFileSync(path.join(root, name), text);
-const nameOf = (author: Author): string =>
-  author.kind === 'call' ? author.toolUseId : author.kind;
-
-/** The kernel stamps files finely enough: since Linux 6.13. */
-const isFine = ((): boolean => {
-  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'portcullis-quick-'));
-  const clock = new FileClock(directory, directory);
-  const told = clock.now();
-  clock.close();
-  fs.rmSync(directory, { recursive: true });
-  return told !== undefined;
-})();
-
 describe('calls that follow each other at once', () => {
-  it.runIf(isFine)('share a look, and nothing of the person is taken for theirs', async () => {
-    write('both', 'before');
-    for (let at = 0; at < 40; at++) {
-      const window = await checkpoints.begin(by(`call-${at}`));
-      write(`of-call-${at}`);
-      window.end();
-      write(`mine-${at}`);
-      if (at % 2 === 0) write('both', `mine ${at}`);
-    }
-    const authors = new Map<string, string[]>();
-    for (const change of await checkpoints.changes()) {
-      authors.set(change.path, [
-        ...(authors.get(change.path) ?? []),
-        ...change.authors.map(nameOf),
-      ]);
-    }
-    for (let at = 0; at < 40; at++) {
-      expect(authors.get(`of-call-${at}`)).toEqual([`call-${at}`]);
-      expect(authors.get(`mine-${at}`)).toEqual(['user']);
-    }
-    expect(new Set(authors.get('both'))).toEqual(new Set(['user']));
-  });
-
   it('keep what the person wrote in between, though the next one writes over it', async () => {
     write('f', 'first');
     for (const call of ['a', 'b']) {

@@ -55,7 +55,6 @@ export function bashTool(deps: BashDeps): Tool<BashInput> {
       summary: sliceWhole(input.command, 0, 80),
     }),
     concurrencySafe: (input) => (input.run_in_background === true ? false : 'if-read-only'),
-    startsHeld: true,
     run: (input, context) => runner.run(input, context),
     present: presentBash,
   };
@@ -128,12 +127,10 @@ class BashRunner {
     const { cwd } = context.workspace;
     // So that the shell goes by the name we know the directory by, also through a symbolic link.
     const env = { ...this.#deps.environment(), PWD: cwd };
-    const hold = await heldStart(context, env);
     const result = await this.#deps.processes.run({
-      ...shellProgram(this.#shell, command, { reportCwd: true, held: hold !== undefined }),
+      ...shellProgram(this.#shell, command, { reportCwd: true }),
       cwd,
       env,
-      ...(hold !== undefined && { hold }),
       timeoutMs,
       signal: context.signal,
       mergeStderr: true,
@@ -157,7 +154,6 @@ class BashRunner {
 
   async #startInBackground(input: BashInput, context: ToolContext): Promise<ToolOutput> {
     const { cwd } = context.workspace;
-    await context.hold?.();
     // Never noted as ended: what it changes later is its doing too.
     this.#noteRun(context);
     const started = await this.#deps.shells.start({
@@ -207,19 +203,6 @@ class BashRunner {
       return undefined;
     }
   }
-}
-
-/**
- * What the shell is held for, once it has been started; undefined where it need not be held.
- * fail-closed: a shell that reads a file before its command is not started before it may change something.
- */
-async function heldStart(
-  { hold }: ToolContext,
-  env: Readonly<Record<string, string>>,
-): Promise<ToolContext['hold']> {
-  if (hold === undefined || env.BASH_ENV === undefined) return hold;
-  await hold();
-  return undefined;
 }
 
 function failure(content: string): ToolOutput {
