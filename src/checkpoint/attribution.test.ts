@@ -37,16 +37,6 @@ describe('whose a change is', () => {
     expect(namesFor({ path: 'a', after: FILE, at: 695 }, [window('w', 700, 900)])).toEqual(['w']);
   });
 
-  it('goes by the clock of files where that tells the moments of begin and end', () => {
-    const exact = {
-      ...window('exact', 700, 900),
-      begun: { before: 699.1, after: 699.2 },
-      ended: { before: 899.1, after: 899.2 },
-    };
-    const at = (time: number): string[] => namesFor({ path: 'a', after: FILE, at: time }, [exact]);
-    expect([at(699.1), at(699.2), at(899.1), at(899.2)]).toEqual([[], ['exact'], ['exact'], []]);
-  });
-
   it('does not trust a time outside of what is possible', () => {
     const windows = [window('one', 510, 600), window('two', 700)];
     expect(namesFor({ path: 'a', after: FILE, at: 20 }, windows)).toEqual(['one', 'two']);

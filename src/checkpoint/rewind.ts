@@ -4,7 +4,7 @@ import type { RewindFiles } from '../env/rewind-files.js';
 import { Turns } from '../env/turns.js';
 import { type Applied, applySteps } from './apply.js';
 import type { ChangeLog } from './change-log.js';
-import { recordOf, type StoredPlan } from './plan-file.js';
+import { blobsOf, recordOf, type StoredPlan } from './plan-file.js';
 import type { Draft, Step } from './step.js';
 import type { BlobStore, NodeState, RewindTarget } from './types.js';
 
@@ -44,7 +44,7 @@ export async function carryOut(order: RewindOrder, parts: RewindParts): Promise<
     return { draft, failed: [] };
   }
   const plan = planOf(order, draft.steps, parts);
-  await parts.store.sync();
+  await parts.store.sync(blobsOf(plan.steps.flatMap(({ from, to }) => [from, to])));
   parts.files.writePlan(plan.id, JSON.stringify(plan));
   const applied = await applySteps(plan.steps, {
     files: parts.workspace,

@@ -347,7 +347,7 @@ describe('a tracker', () => {
         return store.offer(bytes);
       },
       read: (id) => store.read(id),
-      sync: () => store.sync(),
+      sync: (ids) => store.sync(ids),
       size: () => store.size(),
       prune: (needed) => store.prune(needed),
       close: () => store.close(),

@@ -1,4 +1,4 @@
-import { PackStore } from '../env/blob-store.js';
+import { BlobStore as FileBlobStore } from '../env/blob-store.js';
 import { readTreeMemory, type TreeMemory, writeTreeMemory } from '../env/tree-memory.js';
 import { type EntryStat, isSameEntry, type Observation } from '../env/tree-node.js';
 import { openTreeScan, type TreeScan } from '../env/tree-scan.js';
@@ -36,7 +36,7 @@ export interface BlobStoreOptions {
 
 /** Nothing is read or made before the first use. */
 export function openBlobStore({ directory, maxBytes }: BlobStoreOptions): CheckpointStore {
-  return new PackStore({ directory, maxBytes: maxBytes ?? DEFAULT_STORE_BYTES });
+  return new FileBlobStore({ directory, maxBytes: maxBytes ?? DEFAULT_STORE_BYTES });
 }
 
 export interface TrackerDeps {

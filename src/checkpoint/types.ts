@@ -82,11 +82,11 @@ export interface BlobStore {
   put(bytes: Uint8Array): Promise<BlobId | undefined>;
   /** Undefined: it is not there, or what is there does not have this hash. */
   read(id: BlobId): Promise<Uint8Array | undefined>;
-  /** What has been put so far survives a loss of power as well, not only the death of this process. */
-  sync(): Promise<void>;
+  /** These contents survive a loss of power as well, not only the death of this process. */
+  sync(ids: Iterable<BlobId>): Promise<void>;
   /** Bytes on disk. */
   size(): Promise<number>;
-  /** Drops what no session needs any more, oldest first, until it is under its cap. */
+  /** Drops what no session needs any more. */
   prune(needed: ReadonlySet<BlobId>): Promise<void>;
   close(): Promise<void>;
 }

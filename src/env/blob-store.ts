@@ -1,13 +1,24 @@
-import { statSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { promisify } from 'node:util';
+import { deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
 import { makePrivateDirectory } from './append-log.js';
-import { pieceEnd } from './blob-chunk.js';
-import { HASH_BYTES, HEAD_BYTES, ITEM_BYTES, sha256Hex } from './blob-format.js';
-import { PackIndex } from './blob-index.js';
-import { type Block, type NewItem, PackWriter, packBlock, readBody } from './blob-pack.js';
-import { type PruneHost, pruneStore, StoreUsers } from './blob-prune.js';
-import { join } from './paths.js';
+import { isFileLocked, withFileLock } from './file-lock.js';
+import { sha256 } from './hash.js';
+import { dirname, join } from './paths.js';
+import { processAlive } from './process-tree.js';
 import { randomBytes } from './random.js';
-import { nextTurn, Turns } from './turns.js';
+import { Turns } from './turns.js';
 
 export interface BlobStoreOptions {
   /** Made when it is needed, 0700. */
@@ -16,56 +27,41 @@ export interface BlobStoreOptions {
   readonly maxBytes: number;
 }
 
-/** Contents from this length on are cut into pieces that versions of a file share. */
-const CUT_FROM = 64 * 1024;
-/** Contents are compressed together up to this size. */
-const BLOCK_BYTES = 256 * 1024;
-const BLOCK_ITEMS = 4096;
-/** A pack that is longer is closed, so that old contents can be dropped by the file. */
-const PACK_BYTES = 32 * 1024 * 1024;
-/** Blocks that are compressed at once; more contents wait, so that memory stays bounded. */
-const MOST_BLOCKS = 4;
-/** The sum of what others have written is asked for again after this time. */
-const SIZE_AGE_MS = 5_000;
-const BODIES_KEPT = 4;
-
-interface Waiting extends NewItem {
-  readonly done: (isStored: boolean) => void;
-}
+const ID = /^[0-9a-f]{64}$/;
+/** Larger contents are compressed by a thread of Node's, so that the event loop goes on. */
+const COMPRESS_ASIDE_FROM = 64 * 1024;
+const FAST = { level: 1 };
+const LOCK_STALE_MS = 10 * 60_000;
+const PRUNE_WAIT_MS = 3_000;
+const POLL_MS = 25;
+const deflate = promisify(deflateRaw);
 
 /**
- * Contents by hash in append-only packs, one per process, so that any number of processes can share the
- * directory. What there is follows from the packs alone; a torn end of a pack hides nothing else.
+ * Contents by hash, one compressed file each (`objects/ab/cdef…`), so that any number of processes can
+ * share the directory: a file has its name only when it is whole.
  */
-export class PackStore {
-  readonly #packs: string;
+export class BlobStore {
+  readonly #objects: string;
+  readonly #users: string;
+  readonly #lock: string;
   readonly #maxBytes: number;
-  readonly #users: StoreUsers;
-  readonly #index: PackIndex;
-  readonly #underWay = new Map<string, Promise<boolean>>();
+  /** Contents on their way to the disk. */
   readonly #offered = new Map<string, { bytes: Uint8Array; stored: Promise<boolean> }>();
   readonly #pins = new Set<() => Iterable<string>>();
-  #bodies: { readonly block: Block; readonly body: Buffer }[] = [];
-  #waiting: Waiting[] = [];
-  #waitingBytes = 0;
+  #ownUser: string | undefined;
+  #bytesOnDisk = 0;
   #bytesUnderWay = 0;
-  #flushing = 0;
-  #isFlushSet = false;
-  #writer: PackWriter | undefined;
-  #ready: Promise<void> | undefined;
-  #othersBytes = { at: Number.NEGATIVE_INFINITY, bytes: 0 };
-  #hasFailed = false;
+  #opened: Promise<boolean> | undefined;
 
   constructor({ directory, maxBytes }: BlobStoreOptions) {
-    this.#packs = join(directory, 'packs');
+    this.#objects = join(directory, 'objects');
+    this.#users = join(directory, 'users');
+    this.#lock = join(directory, 'prune.lock');
     this.#maxBytes = maxBytes;
-    this.#index = new PackIndex(this.#packs);
-    this.#users = new StoreUsers(directory);
   }
 
   async has(id: string): Promise<boolean> {
-    await this.#open();
-    return this.#index.has(id);
+    return (await this.#open()) && ID.test(id) && existsSync(this.#pathOf(id));
   }
 
   /** Undefined: there is no room for it, or the disk does not take it. */
@@ -76,35 +72,25 @@ export class PackStore {
 
   /** Names the bytes at once; they can be read from now on, and must not be changed. */
   offer(bytes: Uint8Array): { readonly id: string; readonly stored: Promise<boolean> } {
-    const id = sha256Hex(bytes);
-    if (this.#index.has(id)) return { id, stored: Promise.resolve(true) };
+    const id = sha256(bytes);
     const same = this.#offered.get(id);
     if (same !== undefined) return { id, stored: same.stored };
-    const stored = this.#take(id, bytes).finally(() => this.#offered.delete(id));
+    const stored = this.#write(id, bytes)
+      // fail-closed: contents that the disk does not take are named as missing.
+      .catch(() => false)
+      .finally(() => this.#offered.delete(id));
     this.#offered.set(id, { bytes, stored });
     return { id, stored };
-  }
-
-  async #take(id: string, bytes: Uint8Array): Promise<boolean> {
-    await this.#open();
-    if (this.#index.has(id)) return true;
-    if (bytes.length < CUT_FROM) return this.#add({ id, kind: 'bytes', bytes });
-    return this.#putPieces(id, bytes);
   }
 
   async read(id: string): Promise<Uint8Array | undefined> {
     const offered = this.#offered.get(id);
     if (offered !== undefined) return Uint8Array.from(offered.bytes);
-    await this.#open();
+    if (!ID.test(id)) return undefined;
     try {
-      const found = this.#readNow(id);
-      if (found !== undefined) return found;
-    } catch {
-      // Another process may have moved it into a new pack.
-    }
-    this.#index.refresh(this.#writer?.path);
-    try {
-      return this.#readNow(id);
+      const bytes = inflateRawSync(readFileSync(this.#pathOf(id)));
+      // fail-closed: bytes that do not have the hash they are asked for by are none.
+      return sha256(bytes) === id ? Uint8Array.from(bytes) : undefined;
     } catch {
       return undefined;
     }
@@ -112,232 +98,145 @@ export class PackStore {
 
   async size(): Promise<number> {
     await this.#open();
-    return this.#sizeNow();
+    return this.#bytesOnDisk;
   }
 
-  /** What has been put so far survives a loss of power. */
-  async sync(): Promise<void> {
+  /** These contents survive a loss of power as well, not only the death of this process. */
+  async sync(ids: Iterable<string>): Promise<void> {
     await this.#allStored();
-    this.#writer?.sync();
+    const directories = new Set<string>();
+    for (const id of ids) {
+      const path = this.#pathOf(id);
+      if (!existsSync(path)) continue;
+      syncToDisk(path);
+      directories.add(dirname(path));
+    }
+    for (const directory of directories) syncToDisk(directory);
   }
 
-  /** Contents that an open tree still stands on are never dropped. */
+  /** Contents that an open tree is based on are never dropped. */
   pin(ids: () => Iterable<string>): () => void {
     this.#pins.add(ids);
     return () => this.#pins.delete(ids);
   }
 
+  /** Drops what is not needed, where no other process has the store open. */
   async prune(needed: ReadonlySet<string>): Promise<void> {
-    await this.#open();
+    if (!(await this.#open())) return;
     await this.#allStored();
     const kept = new Set(needed);
     for (const ids of this.#pins) for (const id of ids()) kept.add(id);
-    const host: PruneHost = {
-      packs: this.#packs,
-      users: this.#users,
-      maxBytes: this.#maxBytes,
-      // A pack is dropped by name: what is written from now on goes to another one.
-      closeOwn: () => this.#closeWriter(),
-      read: (id) => this.#readItem(id),
-      write: (item) => this.#add(item, true),
-      sync: () => this.#writer?.sync(),
-      forget: (pack) => this.#forgetPack(pack),
-    };
-    await pruneStore(host, kept);
-    this.#othersBytes.at = Number.NEGATIVE_INFINITY;
+    await withFileLock(this.#lock, { staleMs: LOCK_STALE_MS, waitMs: 0 }, async () => {
+      if (this.#hasOtherUsers()) return;
+      const turns = new Turns();
+      for (const { id, path, bytes } of this.#files()) {
+        await turns.pause();
+        if (kept.has(id) || this.#offered.has(id)) continue;
+        // Another process that has opened the store meanwhile waits for the lock.
+        if (this.#hasOtherUsers()) return;
+        rmSync(path, { force: true });
+        this.#bytesOnDisk -= bytes;
+      }
+    });
   }
 
   async close(): Promise<void> {
     await this.#allStored();
-    this.#closeWriter();
-    this.#users.leave();
-    this.#bodies = [];
+    if (this.#ownUser !== undefined) rmSync(this.#ownUser, { force: true });
+    this.#ownUser = undefined;
+  }
+
+  async #write(id: string, bytes: Uint8Array): Promise<boolean> {
+    if (!(await this.#open())) return false;
+    const path = this.#pathOf(id);
+    if (existsSync(path)) return true;
+    // As if nothing of what is on its way could be compressed.
+    const total = this.#bytesOnDisk + this.#bytesUnderWay + bytes.length;
+    if (total > this.#maxBytes) return false;
+    this.#bytesUnderWay += bytes.length;
+    try {
+      const packed =
+        bytes.length < COMPRESS_ASIDE_FROM
+          ? deflateRawSync(bytes, FAST)
+          : await deflate(bytes, FAST);
+      makePrivateDirectory(dirname(path));
+      const partial = `${path}.${randomBytes(6).toString('hex')}`;
+      writeFileSync(partial, packed, { mode: 0o600, flag: 'wx' });
+      renameSync(partial, path);
+      this.#bytesOnDisk += packed.length;
+      return true;
+    } finally {
+      this.#bytesUnderWay -= bytes.length;
+    }
   }
 
   async #allStored(): Promise<void> {
     await Promise.all([...this.#offered.values()].map(({ stored }) => stored));
-    await Promise.all(this.#underWay.values());
   }
 
-  #open(): Promise<void> {
-    this.#ready ??= this.#load();
-    return this.#ready;
+  #pathOf(id: string): string {
+    return join(this.#objects, id.slice(0, 2), id.slice(2));
   }
 
-  async #load(): Promise<void> {
+  #open(): Promise<boolean> {
+    this.#opened ??= this.#enter();
+    return this.#opened;
+  }
+
+  /** False: without its directory the store takes nothing and has nothing. */
+  async #enter(): Promise<boolean> {
     try {
-      makePrivateDirectory(this.#packs);
-      await this.#users.enter();
-      await this.#index.load();
-    } catch {
-      // fail-closed: without its directory the store takes nothing and has nothing.
-      this.#hasFailed = true;
-    }
-  }
-
-  #forgetPack(pack: string): void {
-    this.#index.forget(pack);
-    this.#bodies = this.#bodies.filter(({ block }) => block.pack !== pack);
-  }
-
-  #readItem(id: string): NewItem | undefined {
-    const location = this.#index.get(id);
-    if (location === undefined) return undefined;
-    const body = this.#body(location.block);
-    const bytes = body.subarray(location.start, location.start + location.length);
-    return { id, kind: location.kind, bytes };
-  }
-
-  #readNow(id: string): Uint8Array | undefined {
-    const item = this.#readItem(id);
-    if (item === undefined) return undefined;
-    let whole = item.bytes;
-    if (item.kind === 'pieces') {
-      const pieces: Uint8Array[] = [];
-      for (let at = 0; at < whole.length; at += HASH_BYTES) {
-        const pieceId = Buffer.from(whole.subarray(at, at + HASH_BYTES)).toString('hex');
-        const piece = this.#readItem(pieceId);
-        if (piece === undefined || piece.kind !== 'bytes') return undefined;
-        pieces.push(piece.bytes);
+      makePrivateDirectory(this.#objects);
+      makePrivateDirectory(this.#users);
+      const own = join(this.#users, `${process.pid}-${randomBytes(6).toString('hex')}`);
+      writeFileSync(own, '', { mode: 0o600, flag: 'wx' });
+      this.#ownUser = own;
+      // A process that drops contents looked for users before this one was listed.
+      const deadline = performance.now() + PRUNE_WAIT_MS;
+      while (isFileLocked(this.#lock, LOCK_STALE_MS) && performance.now() < deadline) {
+        await new Promise((resolve) => setTimeout(resolve, POLL_MS));
       }
-      whole = Buffer.concat(pieces);
-    }
-    // fail-closed: bytes that do not have the hash they are asked for by are none.
-    return sha256Hex(whole) === id ? Uint8Array.from(whole) : undefined;
-  }
-
-  #body(block: Block): Buffer {
-    const known = this.#bodies.find((one) => one.block === block);
-    if (known !== undefined) return known.body;
-    const body = readBody(block);
-    this.#bodies = [{ block, body }, ...this.#bodies.slice(0, BODIES_KEPT - 1)];
-    return body;
-  }
-
-  async #putPieces(id: string, bytes: Uint8Array): Promise<boolean> {
-    const list: string[] = [];
-    const pieces: Promise<boolean>[] = [];
-    const turns = new Turns();
-    for (let from = 0; from < bytes.length; ) {
-      const end = pieceEnd(bytes, from);
-      const piece = bytes.subarray(from, end);
-      const pieceId = sha256Hex(piece);
-      list.push(pieceId);
-      if (!this.#index.has(pieceId)) {
-        pieces.push(this.#add({ id: pieceId, kind: 'bytes', bytes: piece }));
+      const turns = new Turns();
+      for (const { bytes } of this.#files()) {
+        this.#bytesOnDisk += bytes;
+        await turns.pause();
       }
-      from = end;
-      await turns.pause();
-    }
-    // The list comes last: where it is, the pieces are.
-    if ((await Promise.all(pieces)).includes(false)) return false;
-    return this.#add({ id, kind: 'pieces', bytes: Buffer.from(list.join(''), 'hex') });
-  }
-
-  /** Resolves when it is in the pack, false when it could not be put there. */
-  #add(item: NewItem, overCap = false): Promise<boolean> {
-    if (this.#hasFailed) return Promise.resolve(false);
-    const same = this.#underWay.get(item.id);
-    if (same !== undefined) return same;
-    const length = item.bytes.length + HEAD_BYTES + ITEM_BYTES;
-    // As if nothing of what is on its way could be compressed.
-    if (!overCap && this.#sizeNow() + this.#bytesUnderWay + length > this.#maxBytes) {
-      return Promise.resolve(false);
-    }
-    this.#bytesUnderWay += length;
-    const stored = this.#roomFor(item).finally(() => {
-      this.#bytesUnderWay -= length;
-      this.#underWay.delete(item.id);
-    });
-    this.#underWay.set(item.id, stored);
-    return stored;
-  }
-
-  #roomFor(item: NewItem): Promise<boolean> {
-    return new Promise<boolean>((done) => {
-      this.#waiting.push({ ...item, done });
-      this.#waitingBytes += item.bytes.length;
-      if (this.#waitingBytes >= BLOCK_BYTES || this.#waiting.length >= BLOCK_ITEMS) {
-        void this.#flush();
-      } else this.#flushSoon();
-    });
-  }
-
-  /** Whatever comes until then shares the block. */
-  #flushSoon(): void {
-    if (this.#isFlushSet) return;
-    this.#isFlushSet = true;
-    void nextTurn().then(() => {
-      this.#isFlushSet = false;
-      do void this.#flush();
-      while (this.#flushing < MOST_BLOCKS && this.#waitingBytes >= BLOCK_BYTES);
-    });
-  }
-
-  /** As much as makes a block, in the order in which it came. */
-  #takeWaiting(): Waiting[] {
-    let count = 0;
-    let bytes = 0;
-    while (count < this.#waiting.length && count < BLOCK_ITEMS && bytes < BLOCK_BYTES) {
-      bytes += this.#waiting[count++]?.bytes.length ?? 0;
-    }
-    this.#waitingBytes -= bytes;
-    return this.#waiting.splice(0, count);
-  }
-
-  async #flush(): Promise<void> {
-    if (this.#flushing >= MOST_BLOCKS || this.#waiting.length === 0) return;
-    const taken = this.#takeWaiting();
-    this.#flushing++;
-    let isStored = false;
-    try {
-      this.#write(await packBlock(taken));
-      isStored = true;
+      return true;
     } catch {
-      // The pack may end in half a block: nothing is appended to it any more.
-      this.#closeWriter();
-    } finally {
-      this.#flushing--;
-      for (const { done } of taken) done(isStored);
-      if (this.#waiting.length > 0) this.#flushSoon();
+      return false;
     }
   }
 
-  #write({ head, body, items, rawBytes }: Awaited<ReturnType<typeof packBlock>>): void {
-    this.#writer ??= new PackWriter(
-      join(this.#packs, `${process.pid}-${randomBytes(8).toString('hex')}.pack`),
-    );
-    const { path: pack } = this.#writer;
-    const at = this.#writer.append(head, body);
-    const bodyAt = at + head.length;
-    const block: Block = { pack, bodyAt, storedBytes: body.length, rawBytes };
-    this.#index.add(block, items);
-    if (this.#writer.size >= PACK_BYTES) this.#closeWriter();
-  }
-
-  #closeWriter(): void {
-    const writer = this.#writer;
-    this.#writer = undefined;
-    if (writer === undefined) return;
-    try {
-      this.#index.finish(writer.path, writer.size);
-      writer.close();
-    } catch {
-      // Every write was checked when it was made.
-    }
-    this.#othersBytes.at = Number.NEGATIVE_INFINITY;
-  }
-
-  #sizeNow(): number {
-    const now = performance.now();
-    if (now - this.#othersBytes.at > SIZE_AGE_MS) {
-      let bytes = 0;
-      for (const path of this.#index.packs()) {
-        if (path === this.#writer?.path) continue;
-        bytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  /** All objects; what a killed process left of an unfinished one counts under a name of its own. */
+  *#files(): Iterable<{ readonly id: string; readonly path: string; readonly bytes: number }> {
+    for (const shard of readdirSync(this.#objects)) {
+      const directory = join(this.#objects, shard);
+      for (const name of readdirSync(directory)) {
+        const path = join(directory, name);
+        const stat = statSync(path, { throwIfNoEntry: false });
+        if (stat !== undefined) yield { id: `${shard}${name}`, path, bytes: stat.size };
       }
-      this.#othersBytes = { at: now, bytes };
     }
-    return this.#othersBytes.bytes + (this.#writer?.size ?? 0);
+  }
+
+  #hasOtherUsers(): boolean {
+    let found = false;
+    for (const name of readdirSync(this.#users)) {
+      const path = join(this.#users, name);
+      if (path === this.#ownUser) continue;
+      const pid = Number.parseInt(name, 10);
+      if (Number.isSafeInteger(pid) && pid > 0 && processAlive(pid)) found = true;
+      else rmSync(path, { force: true });
+    }
+    return found;
+  }
+}
+
+function syncToDisk(path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }

@@ -40,7 +40,7 @@ async function open({ deps, tracker, onRead }: Options = {}): Promise<Checkpoint
     },
     has: (id: string) => store.has(id),
     put: (bytes: Uint8Array) => store.put(bytes),
-    sync: () => store.sync(),
+    sync: (ids: Iterable<string>) => store.sync(ids),
     size: () => store.size(),
     prune: (needed: ReadonlySet<string>) => store.prune(needed),
     close: () => store.close(),
