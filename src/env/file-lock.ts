@@ -68,6 +68,20 @@ export function isFileLocked(path: string, staleMs?: number): boolean {
   }
 }
 
+/** Whether the last holder ended without giving the lock back. The next process takes it over. */
+export function isAbandonedLock(path: string): boolean {
+  try {
+    const top = highest(path);
+    if (top === 0) return false;
+    const file = join(path, String(top));
+    return readFileSync(file, 'utf8') !== FREE && !isHeld(file, undefined);
+  } catch (thrown) {
+    // It was given back or removed just now.
+    if (systemCodeOf(thrown) === 'ENOENT') return false;
+    throw thrown;
+  }
+}
+
 function makeDirectory(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });

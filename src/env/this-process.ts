@@ -5,6 +5,11 @@ export function processEnvironment(): Readonly<Record<string, string | undefined
   return process.env;
 }
 
+/** The version of Node that runs this program, without its `v`. */
+export function nodeVersion(): string {
+  return process.versions.node;
+}
+
 export function workingDirectory(): string {
   try {
     return process.cwd();

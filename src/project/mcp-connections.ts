@@ -1,5 +1,6 @@
 import { systemClock } from '../env/clock.js';
-import { join, pathDelimiter } from '../env/paths.js';
+import { hostFacts } from '../env/host.js';
+import { join } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
 import type { OpenServersOfSession } from '../harness/mcp-servers.js';
 import type { ClientConnection } from '../mcp/connection.js';
@@ -14,6 +15,7 @@ import type { ToolCallResult } from '../protocol/tool-call.js';
 import { nearest } from '../util/nearest.js';
 import { shellWord } from '../util/shell-word.js';
 import { visible } from '../util/visible.js';
+import { findProgram } from './find-program.js';
 import { unknownServer } from './mcp.js';
 import type { SessionParts } from './session-parts.js';
 
@@ -89,8 +91,6 @@ async function statusOf(
   mcp: OpenServersOfSession,
   row: McpServerStatusRow,
 ): Promise<ServerStatus> {
-  const isThere = async (path: string): Promise<boolean> =>
-    (await ground.fs.stat(path).catch(() => undefined)) !== undefined;
   const declaration = mcp.servers.find(row.name)?.declaration;
   const { changed, saysOther } = mcp.changed(row.name);
   const log =
@@ -102,14 +102,15 @@ async function statusOf(
   // For people only: what the model reads of a failure names no directories.
   if (row.status === 'failed' && entry?.type === 'stdio' && !/[/\\]/.test(entry.command)) {
     const { env, workspace } = ground;
-    const { PATH = '' } = stdioRequest(row.name, entry, { env, cwd: workspace.cwd }).env;
-    const found = await Promise.all(
-      PATH.split(pathDelimiter).map((directory) => isThere(join(directory, entry.command))),
-    );
-    if (!found.includes(true)) searched = PATH;
+    const { cwd } = workspace;
+    const { PATH: path = '' } = stdioRequest(row.name, entry, { env, cwd }).env;
+    const host = { fs: ground.fs, isWindows: hostFacts().os === 'win32' };
+    const found = await findProgram(host, entry.command, { path, cwd });
+    if (found.kind === 'missing') searched = path;
   }
   // A server that wrote nothing has no log.
-  const hasLog = log !== undefined && (await isThere(log));
+  const hasLog =
+    log !== undefined && (await ground.fs.stat(log).catch(() => undefined)) !== undefined;
   return { ...row, changed, saysOther, log: hasLog ? log : undefined, searched };
 }
 

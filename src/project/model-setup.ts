@@ -57,12 +57,28 @@ export async function findModels(env: Environment): Promise<readonly ModelCandid
 }
 
 /** Asks the model for one word, so that a wrong key or address shows now. Never tells the key. */
-export async function tryModel(
+export function tryModel(
   choice: StoredModel,
   signal: AbortSignal,
 ): Promise<Result<{ readonly model: string }, string>> {
-  const env = variablesOf(choice);
-  const provider = chooseProvider(env);
+  return tryVariables(variablesOf(choice), signal);
+}
+
+/** As `tryModel`, with the model that a session of this environment would use. */
+export function tryConfiguredModel(
+  env: Environment,
+  signal: AbortSignal,
+  asked?: string,
+): Promise<Result<{ readonly model: string }, string>> {
+  return tryVariables(withStoredModel(env, asked), signal, asked);
+}
+
+async function tryVariables(
+  env: Environment,
+  signal: AbortSignal,
+  asked?: string,
+): Promise<Result<{ readonly model: string }, string>> {
+  const provider = chooseProvider(env, { model: asked });
   if (provider.kind === 'none') return err(`${provider.reason} · ${provider.remedy}`);
   try {
     const model = resolveModel(await modelName(provider, env), env).id;

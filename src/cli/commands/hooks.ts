@@ -16,6 +16,7 @@ import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { hookTestText, readPayload } from './hooks-test.js';
+import { interruptible } from './person.js';
 import {
   commandGroup,
   JSON_OPTION,
@@ -118,19 +119,6 @@ function parseEvent(name: string): HookEventName {
     remedy:
       meant === undefined ? 'docs/reference/hooks.md lists the events' : `did you mean ${meant}?`,
   });
-}
-
-/** Ends the hooks at Ctrl+C and still prints what is known. */
-async function interruptible(use: (signal: AbortSignal) => Promise<number>): Promise<number> {
-  const controller = new AbortController();
-  const interrupt = (): void => controller.abort(new Error('interrupted'));
-  process.once('SIGINT', interrupt);
-  try {
-    const code = await use(controller.signal);
-    return controller.signal.aborted ? EXIT.interrupted : code;
-  } finally {
-    process.off('SIGINT', interrupt);
-  }
 }
 
 function probeData({ probed, skipped }: ProbeReport) {

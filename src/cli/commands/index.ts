@@ -17,6 +17,11 @@ export const COMMANDS: Readonly<Record<string, Subcommand>> = {
     group: START,
     load: () => import('./auth.js'),
   },
+  doctor: {
+    summary: 'Check that everything a session here needs works.',
+    group: START,
+    load: () => import('./doctor.js'),
+  },
   demo: {
     summary: 'Play a session of a scripted model; needs no key and no network.',
     group: START,

@@ -1,6 +1,7 @@
 import { isRunByAgent } from '../../env/run-by-agent.js';
 import { PortcullisError } from '../../errors.js';
 import type { CommandCall, OptionSpec } from '../command.js';
+import { EXIT } from '../exit-code.js';
 import { confirmAtTerminal, hasTerminal } from '../terminal-input.js';
 
 export const YES_OPTION: OptionSpec = {
@@ -27,4 +28,19 @@ export async function confirmed(
     throw new PortcullisError('config', `${refused}: there is no terminal to ask on`, { remedy });
   }
   return await confirmAtTerminal(question, output.out);
+}
+
+/** Passes Ctrl+C on as a signal, so that a command ends its children and still prints what is known. */
+export async function interruptible(
+  use: (signal: AbortSignal) => Promise<number>,
+): Promise<number> {
+  const controller = new AbortController();
+  const interrupt = (): void => controller.abort(new Error('interrupted'));
+  process.once('SIGINT', interrupt);
+  try {
+    const code = await use(controller.signal);
+    return controller.signal.aborted ? EXIT.interrupted : code;
+  } finally {
+    process.off('SIGINT', interrupt);
+  }
 }

@@ -29,7 +29,7 @@ export const DEADLINE_MS = 20_000;
 const OUTPUT_BYTES = 16 * 1024 * 1024;
 
 /** The program that came with the package, else whatever `rg` the path finds. */
-async function ripgrepProgram(fs: FileSystem): Promise<string> {
+export async function ripgrepProgram(fs: FileSystem): Promise<string> {
   try {
     const { rgPath } = await import('@vscode/ripgrep');
     if ((await fs.stat(rgPath)) !== undefined) return rgPath;
