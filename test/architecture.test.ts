@@ -195,20 +195,6 @@ describe('architecture', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('starts without copies of Node modules, which default imports become in a bundle', () => {
-    const wrong = [...loadedAtStart('cli/main.ts')].filter((name) =>
-      /^import (?:(?!type\b)\w+|\* as \w+)(?:, .*)? from 'node:/m.test(
-        byName.get(name)?.text ?? '',
-      ),
-    );
-    expect(wrong).toEqual([]);
-  });
-
-  it('exports no variable that changes: packs of the program hand values to each other', () => {
-    const wrong = shipped.filter(({ text }) => /^export (?:let|var)\b/m.test(text));
-    expect(wrong.map(({ name }) => name)).toEqual([]);
-  });
-
   it('has one way in: only tools/invoke.ts runs a tool, only the gate issues a permit', () => {
     // Everything that has a `run` of another kind, by the name it goes under; a new one is looked at here.
     const others = [

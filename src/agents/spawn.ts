@@ -1,4 +1,3 @@
-import { areAtWork } from '../env/main-thread.js';
 import type { InputMessage } from '../loop/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { CloneableReadState } from '../tools/read-state.js';
@@ -259,7 +258,6 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
   const seat = { task, workspace: place.workspace, readState, way, guards: below };
   state.seats.set(ref.id, seat);
   state.roster.add(task, request.name);
-  areAtWork(state.roster.running().length);
   state.parts.deliveries.started(task);
   announce({ world, roster: state.roster }, task, request);
   void run(state, { order, task, undo: [fence.value, leave, () => budget?.value.close()] });

@@ -1,5 +1,4 @@
 import { systemClock } from '../env/clock.js';
-import { preferMainThread } from '../env/main-thread.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { AgentSession, TeamRole } from '../harness.js';
 import { CONTRACT_VERSION } from '../server/contract-version.js';
@@ -16,9 +15,11 @@ import { type CliOptions, readOptions, usageError } from './options.js';
 import { type Output, processOutput } from './output.js';
 import { runPrint } from './print.js';
 
-void main(process.argv.slice(2));
-
-async function main(argv: readonly string[]): Promise<void> {
+/**
+ * Runs the program and exits. `saveCompiledCode` is given where V8's code is not cached yet; it is called once a
+ * session has ended, because code that has not run is not compiled.
+ */
+export async function main(argv: readonly string[], saveCompiledCode?: () => void): Promise<void> {
   // fail-closed: a program that runs out of work before it has finished has failed.
   process.exitCode = EXIT.error;
   let output = processOutput({ debug: false, debugFile: undefined });
@@ -39,6 +40,7 @@ async function main(argv: readonly string[]): Promise<void> {
       const options = read.value;
       output = processOutput(options);
       code = await runSession(options, output, mate?.role);
+      if (code === EXIT.done) attempt(saveCompiledCode);
     }
   } catch (thrown) {
     code = await report(thrown, output);
@@ -57,6 +59,14 @@ async function main(argv: readonly string[]): Promise<void> {
     if (code === EXIT.done) code = EXIT.error;
   }
   process.exit(code);
+}
+
+function attempt(save: (() => void) | undefined): void {
+  try {
+    save?.();
+  } catch {
+    // The next start compiles again.
+  }
 }
 
 /** What needs no session: version, help, subcommands. Undefined: go on. */
@@ -124,7 +134,6 @@ async function runSession(
     const argv = [messageId, '--session', sessionId];
     return await runCommand(file, ['rewind'], { argv, output });
   }
-  preferMainThread();
   const config = {
     ...options.session,
     ...(team === undefined ? {} : { team }),

@@ -10,10 +10,6 @@ export function fileSystemPromises(): typeof import('node:fs/promises') {
   return process.getBuiltinModule('node:fs/promises');
 }
 
-export function engine(): typeof import('node:v8') {
-  return process.getBuiltinModule('node:v8');
-}
-
 let crypto: typeof import('node:crypto') | undefined;
 
 /** Kept: every call of a tool is hashed, and to ask for a module costs as much as a short hash. */

@@ -134,9 +134,4 @@ describe('pins', () => {
       WriteDraft: 'draft_id',
     });
   });
-
-  it('nothing of a library is loaded at start', () => {
-    const inputs = Object.keys(readJson('dist/cli/at-start.json'));
-    expect(inputs.filter((name) => name.includes('node_modules'))).toEqual([]);
-  });
 });
