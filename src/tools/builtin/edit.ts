@@ -1,6 +1,5 @@
 import type { FileSystem } from '../../env/fs.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { structuredPatch } from '../../util/diff.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, judgedNames, loadForChange, targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';
@@ -81,7 +80,7 @@ async function edit(
   const snippet = snippetAround(after, first.start, input.new_string);
   return {
     content: `Changed ${path}${times}:\n${snippet}`,
-    structured: result(input, { path, before: before.text, after }),
+    structured: await result(input, { path, before: before.text, after }),
   };
 }
 
@@ -99,14 +98,15 @@ async function create(
   await writeAndNote(fs, path, { data: input.new_string, writer });
   return {
     content: `Created ${path}`,
-    structured: result(input, { path, before: '', after: input.new_string }),
+    structured: await result(input, { path, before: '', after: input.new_string }),
   };
 }
 
-function result(
+async function result(
   input: EditInput,
   change: { path: string; before: string; after: string },
-): unknown {
+): Promise<unknown> {
+  const { structuredPatch } = await import('../../util/diff.js');
   return {
     filePath: change.path,
     oldString: input.old_string,
