@@ -1,7 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import { messageOf } from '../errors.js';
 import { parseLocatedJson } from '../settings/located-json.js';
-import { removeMember, setMember } from '../util/json-member.js';
+import { removeMember, setMember } from '../util/json-edit.js';
 import { isRecord, own } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { McpStores } from './stores.js';

@@ -3,7 +3,7 @@ import { isInside } from '../env/paths.js';
 import { messageOf, systemCodeOf } from '../errors.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import { parseJson } from '../util/json.js';
-import { appendToList, indentStep } from '../util/json-edit.js';
+import { appendToList, setMember } from '../util/json-edit.js';
 import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 
@@ -58,32 +58,33 @@ export function editedText(text: string, edit: SettingsEdit): Result<string, str
   if (!isRecord(parsed.value)) return err('it is not a JSON object');
   const { permissions = {} } = parsed.value;
   if (!isRecord(permissions)) return err('its `permissions` is not an object');
-  if (edit.kind === 'mode') {
-    return ok(rewritten(text, parsed.value, { ...permissions, defaultMode: edit.mode }));
-  }
-  const { list } = edit;
-  const before = permissions[list] ?? [];
-  if (!Array.isArray(before)) return err(`its \`permissions.${list}\` is not a list`);
-  if (edit.kind === 'add') {
-    const added = edit.items.filter((item) => !before.includes(item));
-    const result = appendToList(text, ['permissions', list], added);
-    return result === undefined ? err(`its \`permissions.${list}\` is not a list`) : ok(result);
-  }
-  const items =
-    edit.kind === 'replace'
-      ? [...edit.items]
-      : before.filter((item) => !edit.items.includes(String(item)));
-  if (JSON.stringify(items) === JSON.stringify(before)) return ok(text);
-  return ok(rewritten(text, parsed.value, { ...permissions, [list]: items }));
+  const edited =
+    edit.kind === 'mode'
+      ? ok(setMember(text, ['permissions', 'defaultMode'], edit.mode))
+      : editedList(text, permissions, edit);
+  if (!edited.ok) return edited;
+  return edited.value === undefined ? err('its `permissions` is not an object') : ok(edited.value);
 }
 
-function rewritten(
+function editedList(
   text: string,
-  settings: Readonly<Record<string, unknown>>,
   permissions: Readonly<Record<string, unknown>>,
-): string {
-  const end = text.endsWith('\n') ? '\n' : '';
-  return `${JSON.stringify({ ...settings, permissions }, null, indentStep(text))}${end}`;
+  { kind, list, items }: Exclude<SettingsEdit, { kind: 'mode' }>,
+): Result<string | undefined, string> {
+  const path = ['permissions', list];
+  const before = permissions[list] ?? [];
+  if (!Array.isArray(before)) return err(`its \`permissions.${list}\` is not a list`);
+  if (kind === 'add') {
+    return ok(
+      appendToList(
+        text,
+        path,
+        items.filter((item) => !before.includes(item)),
+      ),
+    );
+  }
+  const after = kind === 'replace' ? items : before.filter((item) => !items.includes(String(item)));
+  return ok(JSON.stringify(after) === JSON.stringify(before) ? text : setMember(text, path, after));
 }
 
 async function currentText(fs: EditFiles, file: string): Promise<string> {

@@ -3,63 +3,118 @@ import { isRecord } from './own.js';
 /**
  * Puts items at the end of a list inside JSON text and leaves every other byte as it was. Missing
  * objects and the list itself are made. The text must be valid JSON, an object; undefined when some
- * value on the way is of another kind.
+ * value on the path is of another kind.
  */
 export function appendToList(
   text: string,
-  way: readonly string[],
+  path: readonly string[],
   items: readonly unknown[],
 ): string | undefined {
   if (items.length === 0) return text;
-  const root = JSON.parse(text) as unknown;
-  let value: unknown = root;
-  let depth = 0;
-  for (; depth < way.length; depth++) {
-    if (!isRecord(value)) return undefined;
-    const key = way[depth] ?? '';
-    if (!Object.hasOwn(value, key)) break;
-    value = value[key];
-  }
+  const { value, depth } = follow(text, path);
+  if (depth < path.length) return setMember(text, path, items);
+  if (!Array.isArray(value)) return undefined;
+  return insert(
+    text,
+    spanOf(text, path),
+    items.map((item) => JSON.stringify(item)),
+  );
+}
+
+/**
+ * Sets a member of an object inside JSON text and leaves every other byte as it was. Missing objects
+ * on the path are made. The text must be valid JSON, an object; undefined when some value on the path
+ * is of another kind.
+ */
+export function setMember(
+  text: string,
+  path: readonly string[],
+  value: unknown,
+): string | undefined {
   const step = indentStep(text);
-  if (depth === way.length) {
-    if (!Array.isArray(value)) return undefined;
-    return insert(text, spanOf(text, way), {
-      parts: items.map((item) => JSON.stringify(item)),
-      step,
-    });
+  const { value: found, depth } = follow(text, path);
+  if (depth === path.length) {
+    const span = spanOf(text, path);
+    const indent = lineIndent(text, span.start);
+    return `${text.slice(0, span.start)}${shown(value, step, indent)}${text.slice(span.end)}`;
   }
-  if (!isRecord(value)) return undefined;
-  const missing = way.slice(depth);
-  const key = missing[0] ?? '';
-  const content = missing
-    .slice(1)
-    .reduceRight<unknown>((inner, name) => ({ [name]: inner }), [...items]);
-  const span = spanOf(text, way.slice(0, depth));
+  if (!isRecord(found)) return undefined;
+  const [key = '', ...deeper] = path.slice(depth);
+  const content = deeper.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value);
+  const span = spanOf(text, path.slice(0, depth));
   const isMultiline = text.slice(span.start, span.end).includes('\n');
   const inner =
     isMultiline || isEmptyContainer(text, span)
-      ? reindented(JSON.stringify(content, null, step), `${lineIndent(text, span.start)}${step}`)
+      ? shown(content, step, `${lineIndent(text, span.start)}${step}`)
       : JSON.stringify(content);
-  return insert(text, span, { parts: [`${JSON.stringify(key)}: ${inner}`], step });
+  return insert(text, span, [`${JSON.stringify(key)}: ${inner}`]);
+}
+
+/** Follows a path of keys as far as it exists. */
+function follow(text: string, path: readonly string[]): { value: unknown; depth: number } {
+  let value: unknown = JSON.parse(text);
+  let depth = 0;
+  for (const key of path) {
+    if (!isRecord(value) || !Object.hasOwn(value, key)) break;
+    value = value[key];
+    depth++;
+  }
+  return { value, depth };
+}
+
+/** Takes a member apath, each time that its key stands there; undefined when there is none. */
+export function removeMember(text: string, path: readonly string[]): string | undefined {
+  const key = path.at(-1);
+  let holder: unknown = JSON.parse(text);
+  for (const name of path.slice(0, -1))
+    holder = isRecord(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined;
+  if (key === undefined || !isRecord(holder) || !Object.hasOwn(holder, key)) return undefined;
+  let left = text;
+  for (;;) {
+    const shorter = withoutOne(left, path.slice(0, -1), key);
+    if (shorter === undefined) return left;
+    left = shorter;
+  }
+}
+
+function withoutOne(text: string, path: readonly string[], key: string): string | undefined {
+  const { start, end } = spanOf(text, path);
+  let at = skipBlank(text, start + 1);
+  let before = start + 1;
+  while (text[at] === '"') {
+    const keyEnd = valueEnd(text, at);
+    const valueStart = skipBlank(text, skipBlank(text, keyEnd) + 1);
+    const valueStop = valueEnd(text, valueStart);
+    const next = skipBlank(text, valueStop);
+    const hasNext = text[next] === ',';
+    if (JSON.parse(text.slice(at, keyEnd)) === key) {
+      // With the comma behind it, or, at the end, the one before it.
+      const from = hasNext || before === start + 1 ? before : before - 1;
+      const rest = hasNext ? next + 1 : valueStop;
+      const isLast = !hasNext && before === start + 1;
+      return `${text.slice(0, from)}${text.slice(isLast ? end - 1 : rest)}`;
+    }
+    before = next + 1;
+    at = skipBlank(text, next + 1);
+    if (!hasNext) return undefined;
+  }
+  return undefined;
 }
 
 /** The whitespace that one level of nesting adds in this text. */
-export function indentStep(text: string): string {
+function indentStep(text: string): string {
   return /\n([ \t]+)\S/.exec(text)?.[1] ?? '  ';
 }
 
-export interface Span {
+interface Span {
   readonly start: number;
   /** Behind the closing bracket. */
   readonly end: number;
 }
 
 /** Adds members or elements in front of the closing bracket, in the manner of those before. */
-export function insert(
-  text: string,
-  span: Span,
-  { parts, step }: { parts: readonly string[]; step: string },
-): string {
+function insert(text: string, span: Span, parts: readonly string[]): string {
+  const step = indentStep(text);
   const close = span.end - 1;
   const outer = lineIndent(text, span.start);
   if (isEmptyContainer(text, span)) {
@@ -73,24 +128,24 @@ export function insert(
   return `${text.slice(0, lastEnd)}${added}${text.slice(lastEnd)}`;
 }
 
-export function isEmptyContainer(text: string, { start, end }: Span): boolean {
+function isEmptyContainer(text: string, { start, end }: Span): boolean {
   return text.slice(start + 1, end - 1).trim() === '';
 }
 
 /** The whitespace at the beginning of the line that an offset is on. */
-export function lineIndent(text: string, offset: number): string {
+function lineIndent(text: string, offset: number): string {
   const lineStart = text.lastIndexOf('\n', offset - 1) + 1;
   return /^[ \t]*/.exec(text.slice(lineStart, offset))?.[0] ?? '';
 }
 
-export function reindented(text: string, indent: string): string {
-  return text.replaceAll('\n', `\n${indent}`);
+function shown(value: unknown, step: string, indent: string): string {
+  return JSON.stringify(value, null, step).replaceAll('\n', `\n${indent}`);
 }
 
-/** Where the value at the end of a way of keys stands. The last of equal keys counts, as in parsing. */
-export function spanOf(text: string, way: readonly string[]): Span {
+/** Where the value at the end of a path of keys stands. The last of equal keys counts, as in parsing. */
+function spanOf(text: string, path: readonly string[]): Span {
   let start = skipBlank(text, 0);
-  for (const key of way) {
+  for (const key of path) {
     let found: number | undefined;
     let at = skipBlank(text, start + 1);
     while (text[at] === '"') {
@@ -107,7 +162,7 @@ export function spanOf(text: string, way: readonly string[]): Span {
 }
 
 /** Behind the value that begins here, in text that is known to be JSON. */
-export function valueEnd(text: string, start: number): number {
+function valueEnd(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
     const char = text[at];
@@ -125,7 +180,7 @@ export function valueEnd(text: string, start: number): number {
   return text.length;
 }
 
-export function skipBlank(text: string, from: number): number {
+function skipBlank(text: string, from: number): number {
   let at = from;
   while (at < text.length && /[\s\uFEFF]/.test(text[at] ?? '')) at++;
   return at;
