@@ -1,6 +1,6 @@
 import { isRecord } from '../util/own.js';
 import { settingsDrafts } from './trust-settings.js';
-import type { Draft, DraftList } from './trust-types.js';
+import type { Draft } from './trust-types.js';
 
 /** Whether nothing but its own text decides what happens. */
 export function isBare({ runs, kind }: Draft): boolean {
@@ -8,15 +8,10 @@ export function isBare({ runs, kind }: Draft): boolean {
 }
 
 /** Reads what a file of JSON declares. */
-export type JsonDrafts = (value: unknown) => readonly (Draft | DraftList)[];
-
-/** How many declarations they are, each item of a list one. */
-export function countOf(drafts: ReturnType<JsonDrafts>): number {
-  return drafts.reduce((sum, one) => sum + ('items' in one ? one.items.length : 1), 0);
-}
+export type JsonDrafts = (value: unknown) => readonly Draft[];
 
 /** Of a settings file, whatever it holds. */
-export function settingsOf(value: unknown): readonly (Draft | DraftList)[] {
+export function settingsOf(value: unknown): readonly Draft[] {
   return isRecord(value) ? settingsDrafts(value) : [];
 }
 

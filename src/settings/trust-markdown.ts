@@ -1,13 +1,11 @@
 import { sha256 } from '../env/hash.js';
 import { type EmbeddedCommand, embeddedCommands } from '../util/embedded-commands.js';
 import { splitFile } from '../util/head-text.js';
-import { plainFields } from '../util/plain-head.js';
 import { canonicalName, readFrontmatter } from './trust-frontmatter.js';
 import type { Draft } from './trust-types.js';
 
 /** What a skill or a command would run or be allowed: its granting fields and the shell in its text. */
 export function skillDrafts(text: string, label: string): readonly Draft[] {
-  if (isPlain(text, SKILL_FIELDS)) return NOTHING;
   const { fields, unread } = readFrontmatter(text);
   // fail-closed: the text of a skill begins where the one who runs its commands says.
   const { body, bodyLine } = splitFile(text);
@@ -49,7 +47,6 @@ function shellDrafts(body: string, bodyLine: number, label: string): readonly Dr
 
 /** What an agent file would run or be allowed beyond what its session is. */
 export function agentDrafts(text: string, label: string): readonly Draft[] {
-  if (isPlain(text, AGENT_FIELDS)) return NOTHING;
   const { fields, unread } = readFrontmatter(text);
   return [
     ...unreadDrafts(unread, label),
@@ -60,26 +57,6 @@ export function agentDrafts(text: string, label: string): readonly Draft[] {
       return AGENT_GRANTS.has(name) ? [fieldDraft('agent grant', field, label)] : [];
     }),
   ];
-}
-
-const NOTHING: readonly Draft[] = [];
-/** What most files say about themselves, none of which runs or allows anything. */
-const PLAIN_FIELDS: readonly string[] = ['name', 'description'];
-const SKILL_FIELDS = { harmless: new Set([...PLAIN_FIELDS, 'when_to_use']), hasShell: true };
-const AGENT_FIELDS = { harmless: new Set([...PLAIN_FIELDS, 'model', 'color']), hasShell: false };
-
-/** Whether a look shows that there is nothing to declare. In doubt not: then everything is taken apart. */
-function isPlain(
-  text: string,
-  how: { readonly harmless: ReadonlySet<string>; readonly hasShell: boolean },
-): boolean {
-  if (how.hasShell && mayHoldCommands(text)) return false;
-  return plainFields(text)?.names.every((name) => how.harmless.has(name)) === true;
-}
-
-/** fail-closed: no mark of a command is without these, wherever it stands. */
-function mayHoldCommands(text: string): boolean {
-  return text.includes('!') && (text.includes('`') || text.includes('~'));
 }
 
 /** Not `portcullis`: all that a skill can say there holds back, and needs no trust. */

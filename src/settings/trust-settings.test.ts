@@ -1,12 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { SETTINGS } from '../../build/generated/settings-table.js';
 import type { SettingNode } from '../protocol/setting-node.js';
-import { draftsIn, settingsDrafts, withoutGrants } from './trust-settings.js';
+import { settingsDrafts, withoutGrants } from './trust-settings.js';
 
 const brief = (content: Record<string, unknown>): string[] =>
-  settingsDrafts(content)
-    .flatMap((one) => ('items' in one ? draftsIn(one) : one))
-    .map(({ kind, name, text }) => `${kind} | ${name} | ${text}`);
+  settingsDrafts(content).map(({ kind, name, text }) => `${kind} | ${name} | ${text}`);
 
 const hook = (command: string): unknown => ({ type: 'command', command });
 

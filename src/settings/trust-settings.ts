@@ -2,7 +2,7 @@ import { isRecord, own } from '../util/own.js';
 import { projectMayNotSet } from './trust-env.js';
 import { hookDrafts } from './trust-hooks.js';
 import { sandboxDrafts } from './trust-sandbox.js';
-import type { Draft, DraftList } from './trust-types.js';
+import type { Draft } from './trust-types.js';
 
 type Content = Readonly<Record<string, unknown>>;
 
@@ -10,7 +10,7 @@ type Content = Readonly<Record<string, unknown>>;
  * What a project's settings would run or let happen. Everything else in them (deny and ask rules,
  * looks, model names) holds without trust.
  */
-export function settingsDrafts(content: Content): readonly (Draft | DraftList)[] {
+export function settingsDrafts(content: Content): readonly Draft[] {
   return Object.entries(content).flatMap(([key, value]) => {
     if (value === null || value === undefined) return [];
     const drafts = own(READERS, key);
@@ -31,7 +31,7 @@ export function withoutGrants(content: Content): Content {
   return rest;
 }
 
-const READERS: Readonly<Record<string, (value: unknown) => readonly (Draft | DraftList)[]>> = {
+const READERS: Readonly<Record<string, (value: unknown) => readonly Draft[]>> = {
   permissions: permissionDrafts,
   hooks: (value) => hookDrafts(value, ['hooks']),
   env: envDrafts,
@@ -78,7 +78,7 @@ const PLAIN: Readonly<Record<string, unknown>> = {
   worktree: undefined,
 };
 
-function permissionDrafts(value: unknown): readonly (Draft | DraftList)[] {
+function permissionDrafts(value: unknown): readonly Draft[] {
   // The loader refuses the start; nothing of it can be in force.
   if (!isRecord(value)) return [];
   const { allow, additionalDirectories, defaultMode, blockReadsExemptPaths } = value;
@@ -114,7 +114,7 @@ const OWN_RESTRICTIONS = new Set(['strict', 'askReadOnly', 'probeHooks']);
 const STRICT_FAILURE: ReadonlySet<unknown> = new Set(['strict', 'closed', 'block']);
 
 /** Of our own settings: rules for some agents are told apart; what is not known to restrict counts. */
-function ownDrafts(value: unknown): readonly (Draft | DraftList)[] {
+function ownDrafts(value: unknown): readonly Draft[] {
   if (!isRecord(value)) return [setting(['portcullis'], value)];
   return Object.entries(value).flatMap(([key, inner]) => {
     const way = ['portcullis', key];
@@ -137,24 +137,20 @@ function plugins(key: string, value: unknown): readonly Draft[] {
   return entries(key, value, () => true).map((draft) => ({ ...draft, kind: 'plugin' }));
 }
 
-/** The items of a list are told apart when somebody asks; what is no list is one draft. */
+/** One draft for each item of a list; anything else is one draft. */
 function items(
   way: readonly string[],
   value: unknown,
   what: Pick<Draft, 'kind' | 'name'>,
-): readonly (Draft | DraftList)[] {
+): readonly Draft[] {
   if (value === undefined) return [];
   if (!Array.isArray(value)) return [{ ...setting(way, value), ...what }];
-  return value.length === 0 ? [] : [{ ...what, way, items: value }];
-}
-
-/** One draft for each item. */
-export function draftsIn({ kind, name, way, items }: DraftList): readonly Draft[] {
-  return items.map((item, index) => {
-    // Not spread: that would leave room in each of hundreds for more.
-    const at = (way as Draft['way']).concat(index);
-    return { kind, name, way: at, text: textOf(item), value: item };
-  });
+  return value.map((item, index) => ({
+    ...what,
+    way: [...way, index],
+    text: textOf(item),
+    value: item,
+  }));
 }
 
 function entries(

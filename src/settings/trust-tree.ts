@@ -1,18 +1,14 @@
-import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
-import type { FileSystem } from '../env/fs.js';
+import type { DirectoryEntries, FileSystem } from '../env/fs.js';
 import { separator } from '../env/paths.js';
-import { rememberedList, rememberedNow } from '../env/remembered-list.js';
 import { systemCodeOf } from '../errors.js';
 import { PASSED_OVER } from './trust-names.js';
 
 export interface Tree {
   /** Files, absolute, in order of their names. */
   readonly files: readonly string[];
-  /** Those among them that are links. */
-  readonly links: ReadonlySet<string>;
   /** There is more than is ever looked at. */
   readonly cut: boolean;
-  /** What is there and cannot be looked at: loops of links, directories that may not be listed. */
+  /** What is there and cannot be looked at: loops of directories that may not be listed. */
   readonly unreadable: readonly string[];
 }
 
@@ -22,11 +18,9 @@ const MOST_ENTRIES = 5_000;
 export interface TreeOptions {
   /** Names of directories that are passed over. */
   readonly skipped?: ReadonlySet<string>;
-  /** Absent: every directory is listed. */
-  readonly memory?: FileMemory | undefined;
 }
 
-type TreeFiles = Pick<FileSystem, 'list' | 'listNow' | 'stat' | 'statNow' | 'realPath'>;
+type TreeFiles = Pick<FileSystem, 'list' | 'stat' | 'realPath'>;
 
 interface Open {
   readonly at: string;
@@ -37,24 +31,23 @@ interface Open {
 export async function filesBelow(
   fs: TreeFiles,
   directory: string,
-  { skipped = PASSED_OVER, memory = NO_MEMORY }: TreeOptions = {},
+  { skipped = PASSED_OVER }: TreeOptions = {},
 ): Promise<Tree> {
   const files: string[] = [];
-  const links = new Set<string>();
   const unreadable: string[] = [];
   const seen = new Set<string>();
   const top = await realOrNothing(fs, directory);
-  if (top === undefined) return { files, links, cut: false, unreadable: [directory] };
+  if (top === undefined) return { files, cut: false, unreadable: [directory] };
   const open: Open[] = [{ at: directory, real: top }];
   let entries = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { at, real } = next;
     if (seen.has(real)) continue;
     seen.add(real);
-    const list = rememberedNow(fs, at, memory) ?? (await listOrNothing(fs, at, memory));
+    const list = await listOrNothing(fs, at);
     if (list === undefined) unreadable.push(at);
     for (const entry of list ?? []) {
-      if (++entries > MOST_ENTRIES) return { files, links, cut: true, unreadable };
+      if (++entries > MOST_ENTRIES) return { files, cut: true, unreadable };
       // A name of a list is one step, so that nothing has to be normalised.
       const full = `${at}${separator}${entry.name}`;
       if (entry.kind === 'symlink') {
@@ -62,10 +55,7 @@ export async function filesBelow(
         if (target === undefined) unreadable.push(full);
         else if (target.kind === 'directory' && !skipped.has(entry.name)) {
           open.push({ at: full, real: target.real });
-        } else if (target.kind === 'file') {
-          files.push(full);
-          links.add(full);
-        }
+        } else if (target.kind === 'file') files.push(full);
       } else if (entry.kind === 'directory') {
         // Below a directory whose real path is known only links lead elsewhere.
         const inside = `${real}${separator}${entry.name}`;
@@ -73,7 +63,7 @@ export async function filesBelow(
       } else if (entry.kind === 'file') files.push(full);
     }
   }
-  return { files: files.sort(), links, cut: false, unreadable };
+  return { files: files.sort(), cut: false, unreadable };
 }
 
 /** What a link leads to; undefined when that cannot be found out, as in a loop of links. */
@@ -103,12 +93,9 @@ async function realOrNothing(fs: TreeFiles, path: string): Promise<string | unde
 async function listOrNothing(
   fs: TreeFiles,
   directory: string,
-  memory: FileMemory,
-): Promise<Awaited<ReturnType<FileSystem['list']>> | undefined> {
+): Promise<DirectoryEntries | undefined> {
   try {
-    return memory === NO_MEMORY
-      ? await fs.list(directory)
-      : await rememberedList(fs, directory, memory);
+    return await fs.list(directory);
   } catch (thrown) {
     const code = systemCodeOf(thrown);
     // fail-closed: only what is not there holds nothing.

@@ -45,16 +45,10 @@ export interface Draft {
   /** Where in the file it stands; also part of the digest, without numbers of list items. */
   readonly way: readonly (string | number)[];
   readonly value: unknown;
-  readonly line?: number;
+  readonly line?: number | undefined;
   /** Command text whose scripts under `.claude` belong to the declaration. */
   readonly runs?: readonly string[];
   readonly pinned?: boolean;
-}
-
-/** A list of which each item is a declaration by itself. */
-export interface DraftList extends Pick<Draft, 'kind' | 'name'> {
-  readonly way: readonly string[];
-  readonly items: readonly unknown[];
 }
 
 export type TrustVerdict =
@@ -75,7 +69,6 @@ export interface PendingDeclaration {
 export interface SeenDeclarations {
   /** Real path of the repository's root, or of the start directory outside of one. */
   readonly root: string;
-  /** There may be hundreds, made when they are first asked for. */
   readonly declarations: readonly Declaration[];
   /** What the scripts were that commands stand for. Absent: nothing is declared. */
   readonly scripts?: SeenScripts;

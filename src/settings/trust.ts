@@ -1,4 +1,3 @@
-import { fileMemoryOf, NO_MEMORY } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
 import { basename, dirname, join, relative, toPosix } from '../env/paths.js';
 import {
@@ -60,9 +59,8 @@ export interface ProjectTrust {
 
 export interface CheckHow {
   /**
-   * The first look of a session: documents that look as they did at an earlier start are not read
-   * again. What it says is enough to show them and not to use one, as programs can write a file
-   * without a trace in its times. What cannot be pinned counts as accepted here and not later.
+   * The check at the start of a session. A declaration that cannot be pinned counts as accepted here
+   * and at no later check.
    */
   readonly atStart?: boolean;
   /** A skill, command or agent that is used now: this text is judged in place of what its file holds. */
@@ -102,7 +100,7 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
   let scripts: SeenScripts | undefined;
 
   async function look(how: CheckHow & { readonly part?: TrustPart }): Promise<SeenDeclarations> {
-    const { atStart = false, used, part } = how;
+    const { used, part } = how;
     const levels = places.levels?.look() ?? lookAtLevels(places.fs, places.cwd);
     const top = levels.at(-1)?.path ?? places.cwd;
     const root = await places.fs.realPath(top);
@@ -116,25 +114,17 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
       import('./trust-look.js'),
     ]);
     const sources = places.sources ?? ['project', 'local'];
-    const memory = atStart ? fileMemoryOf({ ...places, root: top }).drawer('trust') : NO_MEMORY;
     const look = openLook(places.fs, used);
     const found = await collectDeclarations({
       ...places,
       root,
       levels: looked,
       sources,
-      memory,
       look,
       part,
     });
-    if (found.isNone) return { root, declarations: [] };
-    return {
-      root,
-      scripts: look.scripts.seen,
-      get declarations() {
-        return found.all();
-      },
-    };
+    if (found.length === 0) return { root, declarations: [] };
+    return { root, scripts: look.scripts.seen, declarations: found };
   }
 
   async function check(how: CheckHow = {}): Promise<TrustCheck> {
@@ -221,31 +211,21 @@ function joined(
   };
 }
 
-/**
- * What was accepted in this process, of that which can be pinned or of the rest. Digests are made when
- * the first declaration is compared with them.
- */
+/** Digests accepted in this process: of declarations that can be pinned, or of the rest. */
 class AcceptedDigests {
   readonly #digests = new Set<string>();
   readonly #pinned: boolean;
-  #added: Pick<SeenDeclarations, 'declarations'>[] = [];
 
   constructor({ pinned }: Pick<Declaration, 'pinned'>) {
     this.#pinned = pinned;
   }
 
-  add(seen: Pick<SeenDeclarations, 'declarations'>): void {
-    this.#added.push(seen);
+  add({ declarations }: Pick<SeenDeclarations, 'declarations'>): void {
+    for (const one of declarations) if (one.pinned === this.#pinned) this.#digests.add(one.digest);
   }
 
-  has(declaration: Pick<Declaration, 'digest'>): boolean {
-    // Asked for each of hundreds.
-    if (this.#added.length > 0) {
-      const all = this.#added.flatMap(({ declarations }) => declarations);
-      for (const one of all) if (one.pinned === this.#pinned) this.#digests.add(one.digest);
-      this.#added = [];
-    }
-    return this.#digests.size > 0 && this.#digests.has(declaration.digest);
+  has({ digest }: Pick<Declaration, 'digest'>): boolean {
+    return this.#digests.has(digest);
   }
 }
 
