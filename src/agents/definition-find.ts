@@ -1,7 +1,4 @@
-import type { SeenPlace } from '../env/file-seal.js';
-import type { FileVersion } from '../env/file-version.js';
-import { join, separator } from '../env/paths.js';
-import { type LookedPlace, sealable } from '../env/sealed-text.js';
+import { join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import { PASSED_OVER } from '../settings/trust-names.js';
 import {
@@ -12,7 +9,6 @@ import {
 } from '../skills/find-roots.js';
 import { type Entry, listed, MOST_ENTRIES } from '../skills/found.js';
 import type { Homes } from '../skills/homes.js';
-import type { Looks } from '../skills/looks.js';
 import type { DefinitionSource } from './definition.js';
 
 /** A directory that holds definitions, at any depth. */
@@ -37,8 +33,6 @@ export interface DefinitionFile {
   readonly real: string;
   /** Folders between the root and the file. */
   readonly folders: readonly string[];
-  /** What somebody has just seen of it. */
-  readonly look?: FileVersion | undefined;
 }
 
 export interface SkippedFile {
@@ -50,8 +44,6 @@ export interface SkippedFile {
 export interface FoundFiles {
   readonly files: readonly DefinitionFile[];
   readonly skipped: readonly SkippedFile[];
-  /** The place, and all that was looked at there. */
-  looked(): LookedPlace;
 }
 
 const FOLDER = 'agents';
@@ -86,8 +78,6 @@ export async function definitionRoots(places: SkillPlaces): Promise<readonly Def
 export interface FindFileDeps {
   readonly fs: SkillPlaces['fs'];
   readonly homes: Homes;
-  /** Of the start: what is looked at is looked at once. */
-  readonly looks?: Looks | undefined;
 }
 
 const DEEPEST = 8;
@@ -114,11 +104,6 @@ class Walk implements FoundFiles {
   readonly #deps: FindFileDeps;
   /** Real directories, so that a loop of links ends. */
   readonly #seen = new Set<string>();
-  readonly #folders: SeenPlace[] = [];
-  #real = '';
-  #isAbsent = false;
-  /** Something decides about the files that no seal of them can hold. */
-  #isOdd = false;
   #entries = 0;
 
   constructor(root: DefinitionRoot, deps: FindFileDeps) {
@@ -130,22 +115,9 @@ class Walk implements FoundFiles {
     this.skipped.push({ root: this.#root, file, reason });
   }
 
-  looked(): LookedPlace {
-    const { directory, only, prefix } = this.#root;
-    if (this.#isAbsent) return { directory, seen: 'absence' };
-    const below = (file: string): string => file.slice(directory.length + 1);
-    const files = this.files.flatMap(({ file, look }) => sealable(below(file), look) ?? []);
-    const isWhole = files.length === this.files.length && this.skipped.length === 0;
-    const isPlain = !this.#isOdd && only === undefined && prefix === undefined;
-    if (!isWhole || !isPlain) return { directory };
-    return { directory, seen: { real: this.#real, folders: this.#folders, files } };
-  }
-
   async into(directory: string, folders: readonly string[]): Promise<void> {
     const list = await listed(directory, this.#deps.fs);
     if (!list.ok) {
-      if (folders.length === 0 && list.found.by === 'absence') this.#isAbsent = true;
-      this.#isOdd = true;
       for (const { file, reason } of list.found.skipped) this.skip(file, reason);
       return;
     }
@@ -153,9 +125,6 @@ class Walk implements FoundFiles {
     if (this.#seen.has(real)) return;
     this.#seen.add(real);
     const at = { directory, real, folders, isHome: await this.#isHome(directory, real) };
-    if (folders.length === 0) this.#real = real;
-    this.#folders.push({ path: folders.join(separator), stat: list.stat });
-    if (!at.isHome) this.#isOdd = true;
     for (const entry of list.entries) {
       // fail-closed: whoever asks for trust does not look there either.
       if (entry.name.startsWith('.') || PASSED_OVER.has(entry.name)) continue;
@@ -164,20 +133,8 @@ class Walk implements FoundFiles {
         this.skip(directory, `only the first ${MOST_ENTRIES} files are looked at`);
         return;
       }
-      if (!this.#plainly(entry, at)) await this.#entry(entry, at);
+      await this.#entry(entry, at);
     }
-  }
-
-  /** The usual case, at once: a Markdown file that is no link. False for every other. */
-  #plainly({ name, kind }: Entry, { directory, real, folders, isHome }: Place): boolean {
-    if (kind !== 'file' || !isHome || !name.endsWith('.md')) return false;
-    // A name out of a list is one step, so that nothing has to be normalised.
-    const file = `${directory}${separator}${name}`;
-    const root = this.#root;
-    const realFile = real === directory ? file : `${real}${separator}${name}`;
-    const look = this.#deps.looks?.at(file);
-    this.files.push({ root, file, real: realFile, folders, look });
-    return true;
   }
 
   /** Asked once for all: without links what is in a directory is where the directory is. */
@@ -193,7 +150,6 @@ class Walk implements FoundFiles {
     const file = join(at.directory, entry.name);
     try {
       const isLink = entry.kind === 'symlink';
-      if (isLink) this.#isOdd = true;
       const kind = isLink ? (await fs.stat(file))?.kind : entry.kind;
       if (kind === 'directory') {
         if (at.folders.length >= DEEPEST) this.skip(file, 'it lies too deep');
@@ -217,13 +173,7 @@ class Walk implements FoundFiles {
 
   async #stray(at: { file: string; real: string }): Promise<string | undefined> {
     const { source: origin, directory, level, home } = this.#root;
-    const root = {
-      origin,
-      directory,
-      ...(level === undefined ? {} : { level }),
-      ...(home === undefined ? {} : { home }),
-    };
-    return await this.#deps.homes.stray(root, at);
+    return await this.#deps.homes.stray({ origin, directory, level, home }, at);
   }
 }
 

@@ -1,57 +1,49 @@
-import { type FileMemory, NO_MEMORY } from '../env/file-memory.js';
-import { type FileVersion, isSameVersion, isTextOf, stampOf } from '../env/file-version.js';
-import type { FileStat, FileSystem } from '../env/fs.js';
+import { type FileStat, type FileSystem, isSameVersion } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
-import { SeenText } from '../env/seen-text.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { LARGEST_DOCUMENT } from '../settings/trust-names.js';
 import { textOf } from '../skills/head-values.js';
-import { type EverydayHead, everydayHead } from '../util/everyday-head.js';
 import { type Frontmatter, loadFrontmatter } from '../util/frontmatter.js';
 import { splitFile } from '../util/head-text.js';
 import { lineBelow } from '../util/line-below.js';
-import { isRecord } from '../util/own.js';
 import type { ParseYaml } from '../util/parse-yaml.js';
 import { yamlWithin } from '../util/parse-yaml.js';
-import { headFrom, plainFields } from '../util/plain-head.js';
-import { bareFields } from './definition-bare.js';
 import { claimedName, MOST_LOOKED_AT } from './definition-claimed.js';
 import { knownField } from './definition-field-names.js';
 import { readFields } from './definition-fields.js';
-import { hasHead, headInSeen, headOf } from './definition-head.js';
-import { isPlainType } from './definition-names.js';
 import { lostLimits } from './definition-strays.js';
 import type { AgentFinding, DefinitionFields } from './definition-types.js';
 
-type Files = Pick<FileSystem, 'stat' | 'statNow' | 'readHead' | 'readText'>;
+type Files = Pick<FileSystem, 'stat' | 'readHead' | 'readWithStat' | 'realPath'>;
+
+/** A file, and its real path, which was judged. */
+interface FileAt {
+  readonly file: string;
+  readonly real: string;
+}
 
 /** What one file holds. */
 export interface ReadDefinition {
-  /** Names no agent: text for people. */
+  /** The file names no agent: it is text for people. */
   readonly isDocument: boolean;
   readonly name: string | undefined;
   /** Absent where there is an error. */
-  readonly fields?: DefinitionFields;
-  readonly line?: number;
+  readonly fields?: DefinitionFields | undefined;
+  readonly line?: number | undefined;
   readonly findings: readonly AgentFinding[];
-  /** Is another one whenever the file changes; absent where it could not be read. */
-  readonly version: FileVersion | undefined;
+  /** Of the file that was read; absent where it could not be read. */
+  readonly version: FileStat | undefined;
   contentHash(): string;
-  /** Text below the head, of the same version. Throws when the file is another one by now. */
+  /** Reads the text below the head. Throws when the file is another version by now. */
   prompt(): Promise<string>;
 }
 
 export interface DefinitionReader {
-  /** Reads the beginning of a file; what was read before is remembered until the file changes. */
-  read(file: string, look?: FileVersion): Promise<ReadDefinition>;
-  /** The same at once, of a file that is known, or was looked at and is plain; undefined: read it. */
-  known(file: string, look?: FileVersion): ReadDefinition | undefined;
-  /**
-   * For use: all of a file as it is now, head and prompt of the same bytes, and those bytes. Nothing
-   * that was read before is believed. Undefined when it cannot be read.
-   */
+  /** Reads a file within the limits of one scan. */
+  read(at: FileAt): Promise<ReadDefinition>;
+  /** Reads a file for use: head, prompt and trust come from the same text. Undefined when it cannot be read. */
   readWhole(file: string): Promise<WholeDefinition | undefined>;
-  /** What is read from now on counts anew against the limits. */
+  /** Starts a scan: the limits count anew. */
   begin(): void;
   /** Of the file as it is now; undefined when there is none. */
   versionOf(file: string): Promise<FileStat | undefined>;
@@ -60,130 +52,50 @@ export interface DefinitionReader {
 export interface WholeDefinition {
   readonly read: ReadDefinition;
   readonly text: string;
+  readonly real: string;
 }
 
-const LONGEST_KEPT = 64 * 1024;
-/** Of all heads of one look together; limits, so that no folder holds a start up. */
+/** Limits of one scan, so that no folder delays a start: all texts, and all heads parsed as YAML. */
 const MOST_OF_ALL = 32 * 1024 * 1024;
-const MOST_YAML_OF_ALL = 1024 * 1024;
-/** The same without the text below them: heads are what takes time. */
-const MOST_HEADS_OF_ALL = 4 * 1024 * 1024;
+const MOST_YAML_OF_ALL = 4 * 1024 * 1024;
 
 export function openDefinitionReader(deps: {
   readonly fs: Files;
   readonly parseYaml?: ParseYaml | undefined;
   readonly knownTools: readonly string[];
-  /** Heads that earlier starts have read, with the same tools known. */
-  readonly memory?: FileMemory | undefined;
 }): DefinitionReader {
-  const { fs, knownTools, memory = NO_MEMORY } = deps;
+  const { fs, knownTools } = deps;
   const yaml = yamlWithin(deps.parseYaml, MOST_YAML_OF_ALL);
   let room = MOST_OF_ALL;
-  let headRoom = MOST_HEADS_OF_ALL;
-  const known = new Map<string, ReadDefinition>();
 
-  async function readHead(
-    file: string,
-    stat: FileStat,
-    seen: SeenText | undefined,
-  ): Promise<KnownHead> {
-    // fail-closed: what is not read is not used, and said.
-    if (room <= 0 || headRoom <= 0)
-      throw new PortcullisError('io', 'all agents together are more than is read');
-    const { bytes, isWhole, text } =
-      seen === undefined ? await headOf(fs, file, stat.size) : headInSeen(seen);
-    room -= bytes.length;
-    if (hasHead(text)) headRoom -= text.length;
-    const read = await readDefinition(text, { parseYaml: yaml.parse, knownTools, file });
-    // What was not read is known by its version.
-    const contentHash = isWhole ? sha256(bytes) : sha256(`${sha256(bytes)} ${stampOf(stat)}`);
-    return { ...read, contentHash };
-  }
-
-  /** Of a head of plain texts, which most are. */
-  function readLooked(file: string, seen: SeenText): ReadDefinition | undefined {
-    const { text } = seen;
-    // Of a long file no more than its head is kept.
-    if (text.length > LONGEST_KEPT || text.includes('\0')) return undefined;
-    if (room <= 0 || headRoom <= 0) return undefined;
-    const plain = plainDefinition(text, deps);
-    if (plain === undefined) return undefined;
-    const { found, bodyAt } = plain;
-    room -= text.length;
-    headRoom -= bodyAt;
+  async function readFile(at: FileAt, parseYaml: ParseYaml | undefined): Promise<WholeDefinition> {
+    const { stat: version, text } = await readVersion(fs, at);
+    const { file } = at;
+    const found = await readDefinition(text, { parseYaml, knownTools, file });
     const contentHash = (): string => sha256(text);
-    memory.note(AGENT, file, seen, (): KnownHead => ({ ...found, contentHash: contentHash() }));
-    return take(file, seen, { found, contentHash });
-  }
-
-  function take(file: string, version: FileVersion, head: HashedHead): ReadDefinition {
-    const { isDocument, name, fields, line, findings } = head.found;
-    const { contentHash } = head;
-    const prompt = (): Promise<string> => promptOf(fs, file, version);
-    // Of a document there is no name, and then JSON does not have the key.
-    const read: Writable<ReadDefinition> = {
-      isDocument,
-      name,
-      findings,
-      version,
-      contentHash,
-      prompt,
-    };
-    if (fields !== undefined) read.fields = fields;
-    if (line !== undefined) read.line = line;
-    known.set(file, read);
-    return read;
-  }
-
-  function recalled(file: string, stat: FileStat): HashedHead | undefined {
-    const said = memory.recall(AGENT, file, stat);
-    return isHead(said) ? { found: said, contentHash: () => said.contentHash } : undefined;
+    const prompt = (): Promise<string> => promptOf(fs, at, version);
+    return { read: { ...found, version, contentHash, prompt }, text, real: at.real };
   }
 
   return {
-    known(file, look) {
-      try {
-        if (look instanceof SeenText) return readLooked(file, look);
-        const stat = look ?? fs.statNow?.(file);
-        if (stat?.kind !== 'file' || stat.size > LARGEST_DOCUMENT) return undefined;
-        const before = known.get(file);
-        if (before?.version !== undefined && isSameVersion(before.version, stat)) return before;
-        const head = recalled(file, stat);
-        return head === undefined ? undefined : take(file, stat, head);
-      } catch {
-        // fail-closed: whoever reads it is told what is wrong.
-        return undefined;
-      }
-    },
     begin() {
       room = MOST_OF_ALL;
-      headRoom = MOST_HEADS_OF_ALL;
       yaml.begin();
     },
     async readWhole(file) {
       try {
-        const text = await fs.readText(file, { maxBytes: LARGEST_DOCUMENT });
-        const stat = await fs.stat(file);
-        if (stat === undefined) return undefined;
-        const prompt = splitFile(text).body.trim();
-        const read: ReadDefinition = {
-          ...(await readDefinition(text, { ...deps, file })),
-          version: stat,
-          contentHash: () => sha256(text),
-          prompt: () => Promise.resolve(prompt),
-        };
-        return { read, text };
+        const whole = await readFile({ file, real: await fs.realPath(file) }, deps.parseYaml);
+        const prompt = splitFile(whole.text).body.trim();
+        return { ...whole, read: { ...whole.read, prompt: () => Promise.resolve(prompt) } };
       } catch {
         // fail-closed: what cannot be read is not used.
         return undefined;
       }
     },
-    async read(file, look) {
+    async read(at) {
+      const { file } = at;
       try {
-        const stat = look instanceof SeenText ? look.facts() : (look ?? (await fs.stat(file)));
-        // fail-closed: another file, or a link, stands there by now; nobody has looked at that.
-        if (look !== undefined && stat === undefined)
-          return unread('it changes while it is looked at', claimedName(file));
+        const stat = await fs.stat(file);
         if (stat?.kind !== 'file') return unread('it is not a regular file', claimedName(file));
         if (stat.size > LARGEST_DOCUMENT) {
           const beginning = new TextDecoder().decode(await fs.readHead(file, MOST_LOOKED_AT));
@@ -192,14 +104,10 @@ export function openDefinitionReader(deps: {
             claimedName(file, beginning),
           );
         }
-        const before = known.get(file);
-        if (before?.version !== undefined && isSameVersion(before.version, stat)) return before;
-        const remembered = recalled(file, stat);
-        if (remembered !== undefined) return take(file, stat, remembered);
-        const seen = look instanceof SeenText ? look : undefined;
-        const found = await readHead(file, stat, seen);
-        memory.note(AGENT, file, stat, found);
-        return take(file, stat, { found, contentHash: () => found.contentHash });
+        room -= stat.size;
+        // fail-closed: what is not read is not used, and said.
+        if (room < 0) throw new PortcullisError('io', 'all agents together are more than is read');
+        return (await readFile(at, yaml.parse)).read;
       } catch (thrown) {
         // fail-closed: what cannot be read is not used, and said.
         return unread(`it cannot be read: ${messageOf(thrown)}`, claimedName(file));
@@ -215,32 +123,6 @@ export function openDefinitionReader(deps: {
       }
     },
   };
-}
-
-/** Another one whenever a reader finds other things wrong: what an older one noted is not believed. */
-const AGENT = 'agent 3';
-
-/** While it is made. */
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
-/** Nobody asks for the digest before a definition has changed. */
-interface HashedHead extends Pick<ReadDefinition, 'contentHash'> {
-  readonly found: HeadFindings;
-}
-
-/** As it is remembered. */
-type KnownHead = HeadFindings & { readonly contentHash: string };
-
-/** fail-closed: what is not whole is read from the file again. */
-function isHead(value: unknown): value is KnownHead {
-  return (
-    isRecord(value) &&
-    typeof value.contentHash === 'string' &&
-    typeof value.isDocument === 'boolean' &&
-    Array.isArray(value.findings) &&
-    (value.name === undefined || typeof value.name === 'string') &&
-    (value.fields === undefined || isRecord(value.fields))
-  );
 }
 
 function unread(message: string, name: string | undefined): ReadDefinition {
@@ -277,28 +159,6 @@ export async function readDefinition(
   return definitionFrom(await loadFrontmatter(text, deps), text, deps);
 }
 
-/** The head of a file at once, where it is one of plain texts; undefined for every other. */
-function plainDefinition(
-  text: string,
-  deps: HeadDeps,
-): { readonly found: HeadFindings; readonly bodyAt: number } | undefined {
-  const everyday = everydayHead(text);
-  // fail-closed: a name in doubt is for the reader that says what is wrong with it.
-  if (everyday !== undefined && isPlainType(everyday.name)) {
-    return { found: everydayDefinition(everyday), bodyAt: everyday.bodyAt };
-  }
-  const plain = plainFields(text);
-  if (plain === undefined) return undefined;
-  return { found: definitionFrom(headFrom(plain, text), text, deps), bodyAt: plain.bodyAt };
-}
-
-function everydayDefinition({ name, description, lines }: EverydayHead): HeadFindings {
-  const fields = bareFields({ name, description });
-  return { isDocument: false, name, fields, line: lines.name, findings: NONE };
-}
-
-const NONE: readonly AgentFinding[] = [];
-
 function definitionFrom(
   head: Frontmatter,
   text: string,
@@ -327,8 +187,8 @@ function definitionFrom(
   return {
     isDocument: false,
     name: read.name ?? (isNamed ? undefined : claimedName(file, text)),
-    ...(read.fields === undefined || lost.length > 0 ? {} : { fields: read.fields }),
-    ...(line === undefined ? {} : { line }),
+    fields: lost.length > 0 ? undefined : read.fields,
+    line,
     findings: [...isYaml, ...lost, ...read.findings].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
   };
 }
@@ -355,13 +215,24 @@ function yamlFinding({ problem, how }: Frontmatter): readonly AgentFinding[] {
   return [{ severity, line, message: text }];
 }
 
-async function promptOf(fs: Files, file: string, version: FileVersion): Promise<string> {
-  const text = await fs.readText(file, { maxBytes: LARGEST_DOCUMENT });
-  if (isTextOf(version, text, await fs.stat(file))) {
-    return splitFile(text).body.trim();
-  }
+const utf8 = new TextDecoder('utf-8');
+
+/** fail-closed: only the file at the real path that was judged is read. */
+async function readVersion(
+  fs: Files,
+  { file, real }: FileAt,
+): Promise<{ readonly stat: FileStat; readonly text: string }> {
+  const maxBytes = LARGEST_DOCUMENT;
+  const { stat, bytes } = await fs.readWithStat(file, { maxBytes, realPath: real });
+  if (bytes === undefined) throw new PortcullisError('io', `it is larger than ${maxBytes} bytes`);
+  return { stat, text: utf8.decode(bytes) };
+}
+
+async function promptOf(fs: Files, at: FileAt, version: FileStat): Promise<string> {
+  const now = await readVersion(fs, at).catch(() => undefined);
+  if (now !== undefined && isSameVersion(now.stat, version)) return splitFile(now.text).body.trim();
   // fail-closed: what the old head allows was not said about this text.
-  throw new PortcullisError('io', `${file} has changed since it was looked at`, {
+  throw new PortcullisError('io', `${at.file} has changed since it was read`, {
     remedy: 'Start the agent again.',
   });
 }

@@ -1,5 +1,4 @@
-import type { FileVersion } from '../env/file-version.js';
-import { extended } from '../util/extended.js';
+import type { FileStat } from '../env/fs.js';
 import type { AgentDefinition, DefinitionSource } from './definition.js';
 import type { DefinitionFile, SkippedFile } from './definition-find.js';
 import type { ReadHostAgents } from './definition-host.js';
@@ -17,7 +16,7 @@ export interface ShelfClaim {
   readonly definition?: AgentDefinition;
   readonly findings: readonly AgentFinding[];
   readonly file?: string;
-  readonly version?: FileVersion;
+  readonly version?: FileStat | undefined;
   /** The directory whose trust decides; absent where no project's does. */
   readonly level?: string;
   /** The built-in whose name it has taken. */
@@ -205,13 +204,14 @@ function claimOf(one: ShelfFile, name: string): ShelfClaim {
   const claim: Writable<ShelfClaim> = { name, source, place: file, file, version, findings, as };
   if (level !== undefined) claim.level = level;
   if (fields === undefined) return claim;
-  const definition: Writable<AgentDefinition> = extended(fields, {
+  const definition: Writable<AgentDefinition> = {
+    ...fields,
     name,
     source,
     file,
     prompt,
     contentHash,
-  });
+  };
   if (line !== undefined) definition.line = line;
   claim.definition = source === 'plugin' ? asPlugin(definition) : definition;
   return claim;

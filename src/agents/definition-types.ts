@@ -49,13 +49,6 @@ export interface AgentBook {
   documents(): Promise<readonly AgentDocument[]>;
   /** Looks at all places again. True: the list is another one. */
   refresh(): Promise<boolean>;
-  /**
-   * What an earlier start has made of the list, with the same key, where nothing of the list can be
-   * different; undefined where it may, and after the first look.
-   */
-  recallListed(keyOf: () => string): Promise<string | undefined>;
-  /** Notes that for the next start. */
-  noteListed(keyOf: () => string, text: string): Promise<void>;
 }
 
 /** What a definition says, without where it stands. */

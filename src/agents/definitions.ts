@@ -1,12 +1,9 @@
-import type { FileMemory } from '../env/file-memory.js';
-import { isSameVersion } from '../env/file-version.js';
-import { noteText, recallText } from '../env/sealed-text.js';
+import { isSameVersion } from '../env/fs.js';
 import type { UsedDocument } from '../settings/trust-types.js';
 import { mapBounded } from '../skills/bounded.js';
 import type { SkillPlaces } from '../skills/find-roots.js';
 import { AT_ONCE } from '../skills/found.js';
 import { openHomes } from '../skills/homes.js';
-import { type Looks, openLooks } from '../skills/looks.js';
 import { isTrusted, rememberedTrust } from '../skills/trust.js';
 import { nearest } from '../util/nearest.js';
 import type { ParseYaml } from '../util/parse-yaml.js';
@@ -14,19 +11,10 @@ import { err, ok, type Result } from '../util/result.js';
 import { visible } from '../util/visible.js';
 import { builtinAgents } from './builtin-agents.js';
 import type { AgentDefinition } from './definition.js';
-import {
-  type DefinitionFile,
-  definitionRoots,
-  type FoundFiles,
-  findDefinitions,
-} from './definition-find.js';
+import { type DefinitionFile, definitionRoots, findDefinitions } from './definition-find.js';
 import type { ReadHostAgents } from './definition-host.js';
 import { typeKey } from './definition-names.js';
-import {
-  type DefinitionReader,
-  openDefinitionReader,
-  type ReadDefinition,
-} from './definition-reader.js';
+import { type DefinitionReader, openDefinitionReader } from './definition-reader.js';
 import {
   type DefinitionShelf,
   type ShelfClaim,
@@ -49,8 +37,6 @@ export interface AgentBookDeps extends SkillPlaces {
   /** Names that `tools` may hold; those of the rules unless said otherwise. */
   readonly knownTools?: readonly string[];
   readonly parseYaml?: ParseYaml | undefined;
-  /** Heads that earlier starts have read. Absent: every file is read. */
-  readonly memory?: FileMemory | undefined;
 }
 
 /** The kinds of agents here. Nothing is read before something is asked for. */
@@ -64,8 +50,6 @@ export function openAgentBook(deps: AgentBookDeps): AgentBook {
     hidden: async () => (await book.shelf()).hidden,
     documents: async () => (await book.shelf()).documents,
     refresh: () => book.refresh(),
-    recallListed: (keyOf) => book.recallListed(keyOf),
-    noteListed: (keyOf, listed) => book.noteListed(keyOf, listed),
   };
 }
 
@@ -106,18 +90,12 @@ class Book {
   readonly #deps: AgentBookDeps;
   readonly #reader: DefinitionReader;
   #shelf: Promise<DefinitionShelf> | undefined;
-  /** For the first look only: it belongs to the start, in which others look at the same files. */
-  #looks: Looks | undefined;
-  #look: { readonly at: number; readonly found: readonly FoundFiles[] } | undefined;
   readonly #listed = new WeakMap<DefinitionShelf, Promise<readonly AgentDefinition[]>>();
 
   constructor(deps: AgentBookDeps) {
     this.#deps = deps;
     const { fs, parseYaml, knownTools = KNOWN_TOOLS } = deps;
-    // What is found wrong with a head depends on the tools that there are.
-    const memory = knownTools === KNOWN_TOOLS ? deps.memory : undefined;
-    this.#reader = openDefinitionReader({ fs, parseYaml, knownTools, memory });
-    this.#looks = memory === undefined ? undefined : openLooks(fs, memory);
+    this.#reader = openDefinitionReader({ fs, parseYaml, knownTools });
   }
 
   async list(): Promise<readonly AgentDefinition[]> {
@@ -147,7 +125,7 @@ class Book {
     const found = definitionOf(now);
     const { level } = claim;
     if (!found.ok || level === undefined) return found;
-    const used = { file: await this.#deps.fs.realPath(claim.file), text: whole.text };
+    const used = { file: whole.real, text: whole.text };
     const trusted = await isTrusted(this.#deps, level, used);
     return trusted ? ok({ ...found.value, trusted }) : ok(restrained(claim, found.value));
   }
@@ -159,41 +137,6 @@ class Book {
       throw thrown;
     });
     return this.#shelf;
-  }
-
-  /** What a host gives stands in no file that could be sealed. */
-  get #mayBeSealed(): boolean {
-    const { host, memory, knownTools = KNOWN_TOOLS } = this.#deps;
-    const isGiven = (host?.definitions.length ?? 0) + (host?.problems.length ?? 0) > 0;
-    return memory !== undefined && knownTools === KNOWN_TOOLS && !isGiven;
-  }
-
-  async recallListed(keyOf: () => string): Promise<string | undefined> {
-    if (this.#shelf !== undefined || !this.#mayBeSealed) return undefined;
-    const { fs } = this.#deps;
-    const directories = (await definitionRoots(this.#deps)).map(({ directory }) => directory);
-    const known = await recallText({ fs, memory: this.#seals() }, LISTED, { directories, keyOf });
-    return known?.text;
-  }
-
-  async noteListed(keyOf: () => string, text: string): Promise<void> {
-    const [shelf, look] = [await this.#shelf, this.#look];
-    if (shelf === undefined || look === undefined || !this.#mayBeSealed) return;
-    // fail-closed: what people are told at each start, and what trust decides, is looked at anew.
-    if (shelf.problems.length > 0 || shelf.hidden.length > 0) return;
-    for (const claim of shelf.claims.values()) {
-      const { definition } = claim;
-      if (definition === undefined || claim.file === undefined) continue;
-      if (dependsOnTrust(claim, definition)) return;
-    }
-    const { at, found } = look;
-    const places = found.map((one) => one.looked());
-    noteText(this.#seals(), LISTED, { at, places, made: { text }, keyOf });
-  }
-
-  /** In a drawer of their own: where they hold, nothing else is asked for. */
-  #seals(): FileMemory | undefined {
-    return this.#deps.memory?.drawer('agent-seals');
   }
 
   async refresh(): Promise<boolean> {
@@ -252,13 +195,9 @@ class Book {
     const trusts = rememberedTrust(this.#deps);
     const homes = await openHomes({ userFolder: 'agents', ...this.#deps, trusts });
     const roots = await definitionRoots(this.#deps);
-    const looks = this.#looks;
-    this.#looks = undefined;
-    const at = Date.now();
     const found = await mapBounded(roots, AT_ONCE, (root) =>
-      findDefinitions(root, { fs: this.#deps.fs, homes, looks }),
+      findDefinitions(root, { fs: this.#deps.fs, homes }),
     );
-    this.#look = { at, found };
     const shelf: ShelfDeps = {
       files: await this.#read(found.flatMap((one) => one.files)),
       skipped: found.flatMap((one) => one.skipped),
@@ -269,28 +208,15 @@ class Book {
     return await shelve(shelf);
   }
 
-  /** The head of each file. What is remembered or plain needs no promise, and mostly all is. */
   async #read(files: readonly DefinitionFile[]): Promise<readonly ShelfFile[]> {
-    const heads: (ReadDefinition | undefined)[] = [];
-    const unread: number[] = [];
-    for (const { file, look } of files) {
-      const head = this.#reader.known(file, look);
-      if (head === undefined) unread.push(heads.length);
-      heads.push(head);
-    }
-    await mapBounded(unread, AT_ONCE, async (at) => {
-      const { file = '', look } = files[at] ?? {};
-      heads[at] = await this.#reader.read(file, look);
-    });
-    return files.flatMap(({ root, file, real, folders }, at) => {
-      const read = heads[at];
-      return read === undefined ? [] : { root, file, real, folders, read };
-    });
+    return await mapBounded(files, AT_ONCE, async (file) => ({
+      ...file,
+      read: await this.#reader.read(file),
+    }));
   }
 }
 
 const MOST_NAMES = 40;
-const LISTED = 'agents';
 
 function definitionOf(claim: ShelfClaim): Result<AgentDefinition, string> {
   return claim.definition === undefined ? err(brokenText(claim)) : ok(claim.definition);

@@ -1,4 +1,3 @@
-import type { FileMemory } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
 import { join } from '../env/paths.js';
 import type { ProjectLevels } from '../env/project-levels.js';
@@ -41,7 +40,6 @@ export interface DiscoveryParts {
   readonly loader: InstructionLoader;
   readonly matcher?: PathMatcher;
   readonly parseYaml?: ParseYaml;
-  readonly memory?: FileMemory;
   /** What the start has seen of the project's directories. Absent: it is looked for. */
   readonly levels?: ProjectLevels;
 }

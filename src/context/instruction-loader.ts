@@ -31,8 +31,6 @@ export interface LoaderParts {
 export interface InstructionLoader {
   /** Takes a file and what it includes, right behind it. */
   take(place: Place, how: Taking, into: Gathering, sought?: Sought): Promise<void>;
-  /** The same at once, of one that was located; undefined: done, where it was read and includes nothing. */
-  takeNow(place: Place, how: Taking, into: Gathering, located: Located): Promise<void> | undefined;
   /** One file as it is now, without what it includes. */
   prepare(place: Place, located: Located): Promise<Result<Prepared, SkippedInstruction>>;
   /** What a file includes now and did not before; `unshown`: only for what that enforces. */
@@ -48,7 +46,7 @@ export interface Prepared {
   readonly text: string;
   readonly source: string;
   readonly notes: readonly string[];
-  readonly globs?: readonly string[];
+  readonly globs?: readonly string[] | undefined;
 }
 
 /** Files that can be shown below each other, counted from one that nobody includes. */
@@ -73,49 +71,29 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
     return ok(preparedFrom(place, located, { read: read.value, rule }));
   };
 
-  /** The usual case of a directory of rules, without a promise; undefined: `prepare` it. */
-  const preparedNow = (place: Place, located: Located): Prepared | undefined => {
-    const read = reader.known(located);
-    if (read === undefined || mayHaveHead(place, read)) return undefined;
-    return preparedFrom(place, located, { read, rule: undefined });
-  };
-
-  /** Undefined: it is done. Of hundreds of rules most are, and a promise for each would be felt. */
-  function takeLocated(place: Place, found: Found, into: Gathering): Promise<void> | undefined {
-    const { located, unshown = false } = found;
+  async function takeLocated(place: Place, found: Found, into: Gathering): Promise<void> {
+    const { located, how, unshown = false } = found;
     const isNew = !into.seen.has(located.real);
     const toShow = isNew && !unshown;
     // fail-closed: whoever names a file first decides how it is shown, not for whom its rules speak.
     const toEnforce = mayHoldRules(place.path, located.real) && admit(into, place, located);
-    if (!toShow && !toEnforce) return undefined;
+    if (!toShow && !toEnforce) return;
     if (toShow) into.seen.add(located.real);
-    const wanted = { place, found, toShow, toEnforce };
-    const now = preparedNow(place, located);
-    if (now !== undefined) return takePrepared(wanted, now, into);
-    return prepare(place, located).then((prepared) => {
-      if (prepared.ok) return takePrepared(wanted, prepared.value, into);
+    const prepared = await prepare(place, located);
+    if (!prepared.ok) {
       if (isNew) into.skipped.push(prepared.error);
-      return undefined;
-    });
-  }
-
-  function takePrepared(
-    { place, found, toShow, toEnforce }: TakenFor,
-    prepared: Prepared,
-    into: Gathering,
-  ): Promise<void> | undefined {
-    const { text, notes } = prepared;
-    const { located, how } = found;
-    if (text.trim() === '' && notes.length === 0) return undefined;
+      return;
+    }
+    const { text, notes } = prepared.value;
+    if (text.trim() === '' && notes.length === 0) return;
     if (toShow && located.hidden !== undefined) into.skipped.push(located.hidden);
     const isRepeated =
       place.onceByContent === true && into.entries.some((one) => isSame(one, text));
     const isShown = toShow && located.hidden === undefined && !isRepeated;
-    const entry = entryOf(place, found, prepared);
+    const entry = entryOf(place, found, prepared.value);
     if (isShown) into.entries.push(entry);
     else if (toEnforce) into.unshown.push(entry);
-    if (!(isShown || toEnforce) || !mayInclude(entry)) return undefined;
-    return follow(entry, how, into, { unshown: !isShown });
+    if (isShown || toEnforce) await follow(entry, how, into, { unshown: !isShown });
   }
 
   const follow: InstructionLoader['takeIncludes'] = async (entry, how, into, options) => {
@@ -173,7 +151,6 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
       if (isLocated(found)) await takeLocated(place, { located: found, how, depth: 0 }, into);
       else into.skipped.push(found);
     },
-    takeNow: (place, how, into, located) => takeLocated(place, { located, how, depth: 0 }, into),
     takeIncludes: follow,
   };
 }
@@ -193,27 +170,19 @@ function preparedFrom(
   const shown = withoutHidden(isProse ? withoutBlockComments(body) : body);
   const cut = place.kind === 'memory' ? firstLines(shown.text, MEMORY_CAP) : { text: shown.text };
   const source = rule === undefined ? body : '\n'.repeat(rule.bodyLine - 1) + body;
-  const prepared: Writable<Prepared> = {
+  return {
     text: cut.text,
     source: holdsRules ? source : '',
-    notes: NO_NOTES,
-  };
-  if (rule?.globs !== undefined) prepared.globs = rule.globs;
-  // Of most files there is nothing to say.
-  const isPlain = rule === undefined && holdsRules && shown.removed === 0;
-  if (!isPlain || read.notes.length > 0 || cut.note !== undefined) {
-    prepared.notes = [
+    notes: [
       ...read.notes,
       ...(!holdsRules && IDLE_BLOCK.test(shown.text) ? [IDLE_NOTE] : []),
       ...(rule?.notes ?? []),
       ...(shown.removed === 0 ? [] : [`${shown.removed} invisible characters were taken out`]),
       ...(cut.note === undefined ? [] : [cut.note]),
-    ];
-  }
-  return prepared;
+    ],
+    globs: rule?.globs,
+  };
 }
-
-const NO_NOTES: readonly string[] = [];
 
 /** While it is made. */
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
@@ -241,14 +210,6 @@ interface Found {
   readonly depth: number;
   /** It is taken for what it enforces, not to be shown. */
   readonly unshown?: boolean;
-}
-
-/** What a file is taken for. */
-interface TakenFor {
-  readonly place: Place;
-  readonly found: Found;
-  readonly toShow: boolean;
-  readonly toEnforce: boolean;
 }
 
 function entryOf(place: Place, { located, how, depth }: Found, prepared: Prepared): Entry {

@@ -1,5 +1,4 @@
-import { isSameVersion, stampOf } from '../env/file-version.js';
-import type { FileStat, FileSystem } from '../env/fs.js';
+import { type FileStat, type FileSystem, isSameVersion, stampOf } from '../env/fs.js';
 import {
   basename,
   dirname,
@@ -17,7 +16,6 @@ import type { IncludeApprovals } from './include-approvals.js';
 import type { InstructionScope, SkipKind, SkippedInstruction } from './instruction-types.js';
 import type { Located, Sought, Wanted } from './located.js';
 import type { PathMatcher } from './path-matcher.js';
-import { isPlainFile, PlainFile, realPathIn } from './plain-file.js';
 
 export type { Located, Sought, Wanted } from './located.js';
 
@@ -34,22 +32,12 @@ export interface InstructionReader {
   locate(wanted: Wanted): Promise<Sought>;
   /** Whether nothing has that name, told at once; false: `locate` it. */
   isAbsent(path: string): boolean;
-  /** As `locate` at once, where nothing has to be resolved or asked; undefined: `locate` it. */
-  locateNow(wanted: Wanted): Located | 'absent' | undefined;
-  /** Whether nothing has to be asked about any plain file below a directory. */
-  takesPlain(at: Pick<Wanted, 'path' | 'within'> & { readonly real: string }): boolean;
-  /** Looks and reads at once, both of one open file, under the same conditions; undefined: `locate` it. */
-  readNow(wanted: Wanted): { readonly located: Located; readonly text: string } | undefined;
   /**
    * Whether a file is still the very one that was located and nothing of it has changed. False also
    * where only `locate` can tell.
    */
   isAsLocated(located: Located): boolean;
   read(located: Located): Promise<Result<InstructionText, SkippedInstruction>>;
-  /** What was read of the very file that was located; undefined: `read` it. */
-  known(located: Located): InstructionText | undefined;
-  /** The first part, as far as it is text. */
-  readHead(located: Located, bytes: number): Promise<string>;
 }
 
 export interface ReaderParts {
@@ -75,19 +63,6 @@ export interface ReaderParts {
 export function createInstructionReader(parts: ReaderParts): InstructionReader {
   const { fs } = parts;
   const isExcluded = excludedBy(parts);
-  let lastIn:
-    | { directory: string; within: readonly string[] | undefined; isIn: boolean }
-    | undefined;
-  const texts = new Map<string, { located: Located; text: InstructionText }>();
-
-  const known: InstructionReader['known'] = (located) => {
-    const read = texts.get(located.real);
-    if (read === undefined) return undefined;
-    // To make a stamp costs as much as all else about a small file.
-    const isSame = read.located === located || read.located.stamp === located.stamp;
-    return isSame ? read.text : undefined;
-  };
-
   async function judge(
     wanted: Wanted,
     { stat, isLink }: { stat: FileStat; isLink: boolean },
@@ -121,32 +96,11 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
     };
   }
 
-  /**
-   * The real path of a file in a directory that is known, inside of where it may lie. fail-closed: what
-   * is excluded or elsewhere is looked at closely.
-   */
-  function plainPlace(wanted: Wanted): string | undefined {
-    const { path, scope, realDirectory, within } = wanted;
-    if (realDirectory === undefined || wasChosen(wanted)) return undefined;
-    if (!liesWithin(realDirectory, within)) return undefined;
-    const real = realPathIn(realDirectory, path);
-    return isExcluded([path, real], scope) || !isAsNamed(path, real) ? undefined : real;
-  }
-
   /** No link leads there, but for those that lead to the project itself. */
   function isAsNamed(path: string, real: string): boolean {
     if (path === real) return true;
     const { root, realRoot } = parts;
     return isInside(path, root) && join(realRoot, relative(root, path)) === real;
-  }
-
-  /** The rules of a directory come one after the other. */
-  function liesWithin(directory: string, within: readonly string[] | undefined): boolean {
-    if (lastIn?.directory !== directory || lastIn.within !== within) {
-      const isIn = within === undefined || within.some((place) => isInside(directory, place));
-      lastIn = { directory, within, isIn };
-    }
-    return lastIn.isIn;
   }
 
   /** What the repository chose to show must not be what its user chose to hide. */
@@ -190,37 +144,6 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
         return false;
       }
     },
-    locateNow(wanted) {
-      try {
-        const real = plainPlace(wanted);
-        if (fs.lstatNow === undefined || real === undefined) return undefined;
-        const stat = fs.lstatNow(wanted.path);
-        if (stat === undefined) return 'absent';
-        return isPlainFile(stat, MAX_INSTRUCTION_BYTES)
-          ? new PlainFile(wanted, real, stat)
-          : undefined;
-      } catch {
-        // As above.
-        return undefined;
-      }
-    },
-    takesPlain: ({ path, real, within }) =>
-      parts.excludes === undefined && isAsNamed(path, real) && liesWithin(real, within),
-    readNow(wanted) {
-      try {
-        const real = plainPlace(wanted);
-        if (fs.readTextNow === undefined || real === undefined) return undefined;
-        const { text, stat } = fs.readTextNow(real, { maxBytes: MOST_AT_ONCE, noLink: true });
-        if (!isPlainFile(stat, MAX_INSTRUCTION_BYTES) || UNCLEAR_TEXT.test(text)) return undefined;
-        const located = new PlainFile(wanted, real, stat);
-        const lines = unixLines(text);
-        texts.set(real, { located, text: { text: lines, notes: [] } });
-        return { located, text: lines };
-      } catch {
-        // `locate` says why it cannot be looked at, `read` why it cannot be read.
-        return undefined;
-      }
-    },
     isAsLocated({ wanted, real, stat, hidden }) {
       try {
         if (stat === undefined || wasChosen(wanted) || hidden !== undefined) return false;
@@ -245,24 +168,18 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
         return unreadable(wanted, thrown, { isThere });
       }
     },
-    known,
     async read(located) {
       const { wanted, real } = located;
-      const text = known(located);
-      if (text !== undefined) return ok(text);
       try {
         // By its real path: a link that is turned meanwhile leads nowhere else.
         const bytes = await fs.readBytes(real, { maxBytes: MAX_INSTRUCTION_BYTES });
         const decoded = decode(bytes, { strict: wanted.parent !== undefined });
         if (decoded === undefined) return err(skip(wanted, 'not text', 'it is not text in UTF-8'));
-        texts.set(real, { located, text: decoded });
         return ok(decoded);
       } catch (thrown) {
         return err(unreadable(wanted, thrown, { isThere: true }));
       }
     },
-    readHead: async ({ real, bytes }, length) =>
-      lenient.decode(await fs.readHead(real, Math.min(length, bytes))),
   };
 }
 
@@ -303,12 +220,6 @@ export function isLocated(sought: Sought): sought is Located {
 function wasChosen({ parent, nested }: Wanted): boolean {
   return parent !== undefined || nested === true;
 }
-
-/** Of a larger file the head is looked at first: the rest of a rule that waits is not read. */
-const MOST_AT_ONCE = 16 * 1024;
-
-/** What is no text, or was not UTF-8: `read` tells which. */
-const UNCLEAR_TEXT = /[\u0000\ufffd]/;
 
 const exact = new TextDecoder('utf-8', { fatal: true });
 const lenient = new TextDecoder('utf-8');

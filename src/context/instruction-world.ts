@@ -1,4 +1,3 @@
-import type { FileMemory } from '../env/file-memory.js';
 import type { FileSystem } from '../env/fs.js';
 import type { ProjectLevels } from '../env/project-levels.js';
 import type { ParseYaml } from '../util/parse-yaml.js';
@@ -35,8 +34,6 @@ export interface InstructionBookParts {
   isHidden?(path: string, how: { readonly isIncluded: boolean }): Promise<boolean>;
   /** For heads that are more than a simple list of fields. */
   readonly parseYaml?: ParseYaml;
-  /** What earlier starts found in the same files. Absent: all of them are read. */
-  readonly memory?: FileMemory;
   /** For the patterns of rules; absent: as of .gitignore. */
   readonly matcher?: PathMatcher;
   /** What the start has seen of the project's directories. Absent: it is looked for. */

@@ -1,17 +1,15 @@
-import type { SeenPlace } from '../env/file-seal.js';
-import type { DirectoryEntries, FileStat, FileSystem } from '../env/fs.js';
+import type { FileSystem } from '../env/fs.js';
 import { separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
 import { type Frontmatter, loadFrontmatter } from '../util/frontmatter.js';
 import type { ParseYaml } from '../util/parse-yaml.js';
-import { plainHead } from '../util/plain-head.js';
 import { visible } from '../util/visible.js';
 import { isUniversal, splitPatterns } from './path-matcher.js';
 
 /** More entries than any project needs; a limit, so that a start stays quick. */
 const MOST_ENTRIES = 5_000;
 
-export type RuleFiles = Pick<FileSystem, 'list' | 'listNow' | 'stat' | 'lstatNow' | 'realPath'>;
+export type RuleFiles = Pick<FileSystem, 'list' | 'stat' | 'realPath'>;
 
 /** A directory to look into. */
 interface Open {
@@ -27,8 +25,6 @@ export interface FoundRules {
   readonly closed: readonly { readonly path: string; readonly why: unknown }[];
   /** There is more than is looked at. */
   readonly cut: boolean;
-  /** All directories as they were before they were listed; absent where a link leads on, or nobody can tell. */
-  readonly seen?: { readonly real: string; readonly folders: readonly SeenPlace[] };
 }
 
 /** Every Markdown file below a directory of rules, by name. Links are followed, each directory once. */
@@ -37,9 +33,6 @@ export async function ruleFilesIn(fs: RuleFiles, directory: string): Promise<Fou
   const closed: { readonly path: string; readonly why: unknown }[] = [];
   const seen = new Set<string>();
   const open: Open[] = [{ at: directory }];
-  const folders: SeenPlace[] = [];
-  let top: string | undefined;
-  let isPlain = true;
   let entries = 0;
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { at } = next;
@@ -50,17 +43,11 @@ export async function ruleFilesIn(fs: RuleFiles, directory: string): Promise<Fou
     const real = next.real ?? (await fs.realPath(at).catch(note));
     if (real === undefined || seen.has(real)) continue;
     seen.add(real);
-    const stat = statNow(fs, at);
-    top ??= real;
-    if (stat === undefined) isPlain = false;
-    else folders.push({ path: at.slice(directory.length + 1), stat });
-    const listed = listedNow(fs, at) ?? (await fs.list(at).catch(note)) ?? [];
-    for (const { name, kind } of listed) {
+    for (const { name, kind } of (await fs.list(at).catch(note)) ?? []) {
       if (++entries > MOST_ENTRIES) return { files: files.sort(byPath), closed, cut: true };
       // A name of a list is one step, so that nothing has to be normalised.
       const path = `${at}${separator}${name}`;
       const isLink = kind === 'symlink';
-      if (isLink) isPlain = false;
       const what = isLink ? await statOf(fs, path) : kind;
       if (what === 'directory') {
         // Below a directory whose real path is known only links lead elsewhere.
@@ -68,9 +55,7 @@ export async function ruleFilesIn(fs: RuleFiles, directory: string): Promise<Fou
       } else if (name.endsWith('.md')) files.push({ path, realDirectory: real });
     }
   }
-  const found = { files: files.sort(byPath), closed, cut: false };
-  if (!isPlain || closed.length > 0 || top === undefined) return found;
-  return { ...found, seen: { real: top, folders } };
+  return { files: files.sort(byPath), closed, cut: false };
 }
 
 export interface RuleFile {
@@ -81,25 +66,6 @@ export interface RuleFile {
 
 function byPath(a: RuleFile, b: RuleFile): number {
   return a.path < b.path ? -1 : 1;
-}
-
-/** Undefined where it cannot be told at once. */
-function listedNow(fs: RuleFiles, directory: string): DirectoryEntries | undefined {
-  try {
-    return fs.listNow?.(directory);
-  } catch {
-    return undefined;
-  }
-}
-
-/** Undefined for what is no directory by itself, and where it cannot be told at once. */
-function statNow(fs: RuleFiles, directory: string): FileStat | undefined {
-  try {
-    const stat = fs.lstatNow?.(directory);
-    return stat?.kind === 'directory' ? stat : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 function isAbsence(thrown: unknown): boolean {
@@ -138,19 +104,6 @@ export async function readRuleHead(
     ...(globs === undefined ? {} : { globs }),
     notes: [...problemNotes(read), ...(note === undefined ? [] : [note])],
   };
-}
-
-/** When a rule with a plain head, or none, applies; undefined: `readRuleHead` tells. */
-export function plainGlobs(text: string): readonly string[] | 'always' | undefined {
-  if (headIn(text) === 'none') return 'always';
-  const head = plainHead(text);
-  return head === undefined ? undefined : (globsOf(head).globs ?? 'always');
-}
-
-/** What a first part of a file says about its head. */
-export function headIn(text: string): 'whole' | 'part' | 'none' {
-  if (!/^\uFEFF?\s*---[ \t]*\r?\n/.test(text)) return 'none';
-  return /\n(?:---|\.\.\.)[ \t]*\r?\n/.test(text) ? 'whole' : 'part';
 }
 
 function problemNotes({ problem, how }: Frontmatter): readonly string[] {

@@ -56,13 +56,6 @@ export interface FileSystem {
    * a name that is a link is refused.
    */
   readTextNow?(path: string, options: ReadNowOptions): ReadNow;
-  /**
-   * The text of a small regular file that is no link, at once and without its facts, which for hundreds
-   * of files cost as much as the texts. Undefined for all else: `readTextNow` says what is wrong with it.
-   */
-  readSmallNow?(path: string): string | undefined;
-  /** As `list`, at once. */
-  listNow?(path: string): DirectoryEntries;
   /** Never waits for a pipe or device: what is not a regular file, or is above `maxBytes`, is refused. */
   readBytes(path: string, options?: OpenOptions & { maxBytes?: number }): Promise<Uint8Array>;
   /** The same with the facts of the opened file; without content where that is above `maxBytes`. */
@@ -100,4 +93,14 @@ export interface FileSystem {
   list(path: string, options?: OpenOptions): Promise<DirectoryEntries>;
   /** The path with every symbolic link resolved; for a path that does not exist, its nearest existing parent's, rest appended. */
   realPath(path: string): Promise<string>;
+}
+
+/** fail-closed: a file of which anything is different may hold something else. */
+export function isSameVersion(one: FileStat, other: FileStat): boolean {
+  return stampOf(one) === stampOf(other);
+}
+
+/** Changes whenever the content does. */
+export function stampOf({ mtimeMs, size, ctimeMs, inode, device }: FileStat): string {
+  return `${mtimeMs} ${size} ${ctimeMs} ${inode} ${device}`;
 }

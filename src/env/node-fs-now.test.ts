@@ -1,15 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -99,58 +89,5 @@ describe('readTextNow', () => {
     expect(read(link)?.text).toBe('text');
     expect(() => read(link, { noLink: true })).toThrow();
     expect(read(file, { noLink: true })?.text).toBe('text');
-  });
-});
-
-describe('readSmallNow', () => {
-  const small = (at: string) => nodeFileSystem.readSmallNow?.(at);
-
-  it('gives the text that readTextNow gives', () => {
-    for (const text of ['short', 'ä'.repeat(10), '\uFEFFafter a mark', 'x'.repeat(64 * 1024 - 1)]) {
-      writeFileSync(file, text);
-      expect(small(file)).toBe(read(file)?.text);
-    }
-    writeFileSync(file, Buffer.from([0x61, 0xff, 0x62]));
-    expect(small(file)).toBe(read(file)?.text);
-  });
-
-  it('leaves what is empty, large, missing, a directory or a link to others', () => {
-    writeFileSync(file, '');
-    expect(small(file)).toBeUndefined();
-    writeFileSync(file, 'x'.repeat(64 * 1024));
-    expect(small(file)).toBeUndefined();
-    expect(small(top)).toBeUndefined();
-    expect(small(path.join(top, 'none'))).toBeUndefined();
-    writeFileSync(file, 'text');
-    symlinkSync(file, path.join(top, 'link'));
-    if (process.platform !== 'win32') expect(small(path.join(top, 'link'))).toBeUndefined();
-  });
-
-  it.skipIf(process.platform === 'win32')('takes nothing out of a pipe, and no device', () => {
-    const pipe = path.join(top, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    expect(small(pipe)).toBeUndefined();
-    const fd = openSync(pipe, 'r+');
-    writeSync(fd, 'words');
-    expect(small(pipe)).toBeUndefined();
-    const left = Buffer.alloc(10);
-    expect(left.toString('utf8', 0, readSync(fd, left))).toBe('words');
-    closeSync(fd);
-    for (const device of ['/dev/null', '/dev/zero']) expect(small(device)).toBeUndefined();
-  });
-});
-
-describe('listNow', () => {
-  it('is the same as list', async () => {
-    writeFileSync(file, '');
-    mkdirSync(path.join(top, 'b'));
-    symlinkSync(file, path.join(top, 'c'));
-    expect(nodeFileSystem.listNow?.(top)).toEqual([
-      { name: 'a', kind: 'file' },
-      { name: 'b', kind: 'directory' },
-      { name: 'c', kind: 'symlink' },
-    ]);
-    expect(nodeFileSystem.listNow?.(top)).toEqual(await nodeFileSystem.list(top));
-    expect(() => nodeFileSystem.listNow?.(file)).toThrow();
   });
 });

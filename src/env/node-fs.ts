@@ -7,7 +7,6 @@ import {
   openSync,
   readdirSync,
   readSync,
-  readvSync,
   rmdirSync,
   rmSync,
   type Stats,
@@ -39,8 +38,6 @@ export const nodeFileSystem: FileSystem = {
   statNow,
   lstatNow,
   readTextNow,
-  readSmallNow,
-  listNow,
   readBytes,
   readWithStat,
   readWithStatNow,
@@ -147,64 +144,28 @@ async function readLarge(
   }
 }
 
-/** One for all who read at once: room for each of hundreds of files would cost more than the reading. */
-let shared: Buffer | undefined;
-const SHARED_BYTES = 64 * 1024;
-
 function readTextNow(path: string, { maxBytes, noLink = false }: ReadNowOptions): ReadNow {
   const { fd, stat } = openRegular(path, {}, noLink ? OPEN_NO_LINK : OPEN_FOR_READING);
   try {
-    if (stat.size > maxBytes) throw tooLarge(path, maxBytes);
-    shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);
-    const count = readSync(fd, shared, 0, SHARED_BYTES, null);
-    const isWhole = count === stat.size && count < SHARED_BYTES;
-    if (isWhole && count <= maxBytes) return { stat, text: sharedText(shared, count) };
-    // A large file, one that grows, or one of /proc, which says 0 and holds more: its end decides.
-    const rest = readUpTo(fd, maxBytes + 1 - count, Math.max(1, stat.size + 1 - count));
-    if (count + rest.length > maxBytes) throw tooLarge(path, maxBytes);
-    return { stat, text: decodeUtf8(Buffer.concat([shared.subarray(0, count), rest])) };
+    const bytes = readUpTo(fd, maxBytes + 1, stat.size + 1);
+    if (bytes.length > maxBytes) throw tooLarge(path, maxBytes);
+    return { stat, text: decodeUtf8(bytes) };
   } finally {
     closeSync(fd);
   }
 }
 
-/** Whatever is odd about a file is for whoever asks what it is. */
-function readSmallNow(path: string): string | undefined {
-  let fd: number | undefined;
-  try {
-    fd = openSync(path, OPEN_NO_LINK);
-    shared ??= Buffer.allocUnsafeSlow(SHARED_BYTES);
-    // From a place in it, which pipes, sockets, terminals and directories do not have. `readSync` says
-    // the same, and checks what it is given for longer than the reading takes.
-    const count = readvSync(fd, [shared], 0);
-    // Of a regular file less than was asked for is all of it. Devices give nothing, or all one asks for.
-    return count === 0 || count === SHARED_BYTES ? undefined : sharedText(shared, count);
-  } catch {
-    // Not there, a link, no file, or not to be read.
-    return undefined;
-  } finally {
-    if (fd !== undefined) closeSync(fd);
-  }
-}
-
-/** As `decodeUtf8`, which costs as much as the reading where files are small and many. */
-function sharedText(bytes: Buffer, count: number): string {
-  const hasMark = count >= 3 && bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  // Unnamed it is UTF-8 too, and no name has to be looked up for each file.
-  return bytes.toString(undefined, hasMark ? 3 : 0, count);
-}
-
-function listNow(path: string): DirectoryEntries {
+function readDirectory(path: string): DirectoryEntries {
   return readdirSync(path, { withFileTypes: true })
     .map((entry) => ({ name: entry.name, kind: kindOf(entry) }))
     .sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 async function list(path: string, { realPath }: OpenOptions = {}): Promise<DirectoryEntries> {
-  if (realPath === undefined) return listNow(path);
+  if (realPath === undefined) return readDirectory(path);
   const directory = openDirectory(realPath, path);
   try {
-    return listNow(directory.path);
+    return readDirectory(directory.path);
   } finally {
     directory.close();
   }

@@ -16,8 +16,7 @@ import { type AgentRuntime, createAgentRuntime } from '../agents/spawn.js';
 import type { AgentTask } from '../agents/task.js';
 import { createTypeRules, type TypeRuleParts } from '../agents/type-rules.js';
 
-import { fileMemoryOf } from '../env/file-memory.js';
-import { findRepositoryRoot, homeDirectory, join } from '../env/paths.js';
+import { homeDirectory, join } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/stop-hooks.js';
@@ -86,11 +85,6 @@ export function openKinds(
     isHidden,
     host: host.value,
     parseYaml,
-    // Of their own: what is remembered of skills is mostly not asked for.
-    memory: fileMemoryOf({
-      stateDirectory: ground.stateDirectory,
-      root: findRepositoryRoot(config.cwd) ?? config.cwd,
-    }).drawer('agents'),
   });
 }
 
@@ -349,7 +343,6 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
       return await memories.open(MAIN_AGENT, definition);
     },
     /** What the next start can do without looking at the kinds again. */
-    settle: listings.settle,
     async close(): Promise<void> {
       await closeAll([
         () => runtime?.close(),

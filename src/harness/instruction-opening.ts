@@ -2,8 +2,7 @@ import type { SessionConfig } from '../agents/session-config.js';
 import { type IncludeApprovalStore, openIncludeApprovals } from '../context/include-approvals.js';
 import { createInstructionBook, type InstructionBook } from '../context/instruction-book.js';
 import { instructionSettings } from '../context/instruction-settings.js';
-import { fileMemoryOf } from '../env/file-memory.js';
-import { findRepositoryRoot, homeDirectory, resolve, stateDirectory } from '../env/paths.js';
+import { homeDirectory, resolve, stateDirectory } from '../env/paths.js';
 import { managedSettingsDirectory } from '../settings/load.js';
 import { parseLocatedJson } from '../settings/located-json.js';
 import type { ConfigProblem } from '../settings/types.js';
@@ -66,10 +65,6 @@ export function openInstructionBook(
     isHidden: hiding.isHidden,
     parseYaml,
     locateJson: parseLocatedJson,
-    memory: fileMemoryOf({
-      stateDirectory: ground.stateDirectory,
-      root: findRepositoryRoot(config.cwd) ?? config.cwd,
-    }),
   });
   return { book, hiding, approvals, problems };
 }

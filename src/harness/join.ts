@@ -166,7 +166,7 @@ export async function joinSession(
         const said = prompts.findLast(({ meta }) => meta !== true);
         if (said !== undefined) parts.checkpoints.turn(said.uuid, textOf(said.content));
         permissions.beginTurn();
-        skills.beginTurn({ said: said !== undefined, settle: agents.settle });
+        skills.beginTurn({ said: said !== undefined });
         late.beginTurn();
       },
       background,

@@ -2,7 +2,6 @@ import { judgesCalls } from '../agents/held-hooks.js';
 import type { ModelChoices } from '../agents/model-choice.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { reminder } from '../context/reminders.js';
-import { fileMemoryOf } from '../env/file-memory.js';
 import { homeDirectory, isInside } from '../env/paths.js';
 import { privateDirectory } from '../env/private-files.js';
 import type { ProcessSupervisor } from '../env/process.js';
@@ -70,7 +69,6 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
   const guard = skillGuard(parts.hooks);
   let keeping: Keeping | undefined;
   const root = levels.at(-1) ?? config.cwd;
-  const memory = fileMemoryOf({ stateDirectory: ground.stateDirectory, root });
   const hasBundled = values.get('disableBundledSkills')?.value !== true;
   const book = openSkillBook({
     fs,
@@ -82,7 +80,6 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     plugins: ground.plugins,
     additionalDirectories: () => besidesFirst(ground.workspace.roots),
     parseYaml,
-    memory,
     override,
     trusts: folderTrust(config, ground).trusts,
     isHidden: parts.isHidden,
@@ -178,12 +175,6 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     book,
     ledger,
     list: listed,
-    // fail-closed: what is said about single skills would all have to be in the key; then each is looked at.
-    keyOf: (windowTokens) =>
-      isOverridden || config.skills !== undefined
-        ? undefined
-        : JSON.stringify([windowTokens, optionsNow(), [...ledger.counts()], hasBundled]),
-    settings: () => values,
     tell: parts.hooks.tell,
   });
   const tool = skillTool({
@@ -199,16 +190,10 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     extension,
     onReady,
     tool,
-    /** `settle`: others, too, note something about the project's files. */
-    beginTurn(turn: { readonly said: boolean; settle(): Promise<void> }) {
+    beginTurn(turn: { readonly said: boolean }) {
       grants.beginTurn(turn);
       parts.choices?.endTurn();
-      keeping ??= keepLater(async () => {
-        await turn.settle();
-        await listings.settle();
-        memory.keep();
-        await ledger.keep();
-      });
+      keeping ??= keepLater(() => ledger.keep());
     },
     /** The list that the model is shown at the start; undefined when there is none to show. */
     async listing(
@@ -222,21 +207,16 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
       preloadSkills({ book, invoker, forbids, tell: parts.hooks.tell }, { names, agent, signal }),
     /** Skills that became known because files were touched. */
     touched: (paths: readonly string[]): AtOnce<string | undefined> =>
-      whenThere(listings.missed(), (missed) =>
-        whenThere(book.touched(paths), (found) => {
-          const text = found.length === 0 ? '' : listings.later(found);
-          const news = text === '' ? missed : [...missed, text];
-          if (news.length === 0) return undefined;
-          return reminder(`These skills can be started now:\n\n${news.join('\n')}`);
-        }),
-      ),
+      whenThere(book.touched(paths), (found) => {
+        const text = found.length === 0 ? '' : listings.later(found);
+        return text === '' ? undefined : reminder(`These skills can be started now:\n\n${text}`);
+      }),
     /** What is new, different or gone on disk since the model was told last. */
     async changed(): Promise<string | undefined> {
-      const missed = await listings.missed();
       const before = await book.list();
-      if (!(await book.refresh()) && missed.length === 0) return undefined;
+      if (!(await book.refresh())) return undefined;
       const after = await book.list();
-      const text = [...missed, listings.later(newAmong(after, before))].filter(isText).join('\n');
+      const text = listings.later(newAmong(after, before));
       const gone = namesMissing(before, after);
       const news = [
         ...(text === '' ? [] : [`The skills have changed. These can be started now:\n\n${text}`]),
@@ -278,10 +258,7 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     },
     async close() {
       // Whoever only looked leaves nothing behind.
-      if (keeping !== undefined) {
-        await listings.settle();
-        ledger.end(await book.waiting());
-      }
+      if (keeping !== undefined) ledger.end(await book.waiting());
       guard.close();
       files.remove();
       await keeping?.now();
@@ -316,7 +293,7 @@ interface Keeping {
 /** Long enough after the start that nobody waits for it. */
 const KEEP_AFTER_MS = 1_000;
 
-/** What this start has found out is written down for the next, when the model is at work. */
+/** Writes the usage counts while the model is at work. */
 function keepLater(keep: () => Promise<void>): Keeping {
   const timer = setTimeout(keep, KEEP_AFTER_MS);
   timer.unref();
@@ -360,10 +337,6 @@ const MOST_NAMED = 100;
 
 function wordsOf({ head }: Skill): string {
   return JSON.stringify([head.description, head.whenToUse, head.disableModelInvocation]);
-}
-
-function isText(text: string): boolean {
-  return text !== '';
 }
 
 function numberOf(value: unknown): number | undefined {

@@ -80,7 +80,8 @@ async function validateFiles(
   const findings: Finding[] = [];
   let agents = 0;
   for (const place of await filesAt(places, paths, findings)) {
-    const read = await reader.read(place);
+    const real = await places.fs.realPath(place);
+    const read = await reader.read({ file: place, real });
     if (read.isDocument) continue;
     findings.push(...read.findings.map((finding) => ({ ...finding, place })));
     if (read.fields === undefined) continue;

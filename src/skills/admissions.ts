@@ -1,4 +1,4 @@
-import { type FileVersion, isSameVersion } from '../env/file-version.js';
+import { type FileStat, isSameVersion } from '../env/fs.js';
 import { messageOf } from '../errors.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { ReadFile } from './read-file.js';
@@ -10,10 +10,6 @@ export interface Admissions {
    * is none. Nobody is asked twice about one version.
    */
   admit(file: string, read: ReadFile): Promise<Result<ReadFile, string>>;
-  /** The same at once: whether it may be used as it was read, and nobody has to be asked or told. */
-  admitNow(file: string, read: ReadFile): boolean;
-  /** A look begins: who may hold a change back is asked once for all that is found at once. */
-  begin(): void;
   /** The first look is over: what comes from now on is a change. */
   settle(): void;
 }
@@ -26,7 +22,7 @@ export interface AdmissionDeps {
 
 /** About one version of a file; without a reason it may be used. */
 interface Answer {
-  readonly version: FileVersion;
+  readonly version: FileStat;
   readonly reason?: string | undefined;
 }
 
@@ -38,7 +34,6 @@ export function openAdmissions(deps: AdmissionDeps): Admissions {
   const kept = new Map<string, { readonly read: ReadFile; readonly size: number }>();
   let room = MOST_KEPT;
   let isSettled = false;
-  let isGuarded = false;
   return {
     async admit(file, read) {
       const known = answers.get(file);
@@ -54,18 +49,6 @@ export function openAdmissions(deps: AdmissionDeps): Admissions {
       const isKept = last !== undefined && isSameVersion(last, read.version);
       if (!isKept && deps.isGuarded?.() === true) await keep(file, read);
       return ok(read);
-    },
-    admitNow(file, read) {
-      const known = answers.get(file);
-      const isKnown = known !== undefined && isSameVersion(known.version, read.version);
-      const isFree = isKnown ? known.reason === undefined : !isSettled;
-      // Somebody may want the text later, and reading it takes a promise.
-      if (!isFree || isGuarded) return false;
-      answers.set(file, read);
-      return true;
-    },
-    begin() {
-      isGuarded = deps.isGuarded?.() === true;
     },
     settle() {
       isSettled = true;

@@ -1,12 +1,9 @@
 import { gitignoreMatcher } from '../context/path-matcher.js';
-import type { FileMemory } from '../env/file-memory.js';
-import { isSameVersion } from '../env/file-version.js';
+import { isSameVersion } from '../env/fs.js';
 import { isInside, relative, resolve, toPosix } from '../env/paths.js';
 import { projectLevels } from '../env/project-levels.js';
-import type { SealedText } from '../env/sealed-text.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { UsedDocument } from '../settings/trust-types.js';
-import { extended } from '../util/extended.js';
 import type { ParseYaml } from '../util/parse-yaml.js';
 import { err, type Result } from '../util/result.js';
 import { type Admissions, openAdmissions } from './admissions.js';
@@ -15,11 +12,9 @@ import type { Extraction } from './extract.js';
 import { type NestedFinder, openNestedFinder } from './find-nested.js';
 import type { SkillPlaces, SkillRoot } from './find-roots.js';
 import type { SkillOverride } from './listing.js';
-import { type Looks, openLooks } from './looks.js';
 import { asName } from './names.js';
 import { openSkillReader, type SkillFileReader } from './read-file.js';
 import { type Shelf, type ShelfEntry, scanSkills, type UsedSkill } from './scan.js';
-import { noteShown, recallShown } from './sealed-listing.js';
 import type { Skill, SkillBook, SkippedSkill } from './skill.js';
 import { isTrusted, rememberedTrust } from './trust.js';
 
@@ -47,8 +42,6 @@ export interface SkillBookDeps extends SkillPlaces {
   /** Where bundled skills put their files. Absent: there are none (`disableBundledSkills`). */
   readonly bundled?: Extraction | undefined;
   readonly parseYaml?: ParseYaml | undefined;
-  /** Heads that earlier starts have read. Absent: every file is read. */
-  readonly memory?: FileMemory | undefined;
 }
 
 /** The skills of a session, and which of them wait for a file. */
@@ -61,13 +54,6 @@ export interface LiveSkillBook extends SkillBook {
   waiting(): Promise<readonly Skill[]>;
   /** Its `paths` name files and none of them was touched: people may run it, the model does not know it. */
   isDormant(skill: Skill): boolean;
-  /**
-   * What an earlier start has shown of the same skills, made in the way that the key says; then none of
-   * them has been looked at. Undefined where anything may be different, and after the first look.
-   */
-  recallShown(keyOf: () => string | undefined): Promise<SealedText | undefined>;
-  /** Notes for the next start what was made of all of them. */
-  noteShown(keyOf: () => string | undefined, shown: SealedText): Promise<void>;
 }
 
 /** Nothing is read before something is asked for. */
@@ -80,17 +66,12 @@ export function openSkillBook(deps: SkillBookDeps): LiveSkillBook {
     waiting: async () => (await book.untrusted()).filter((skill) => book.isDormant(skill)),
     skipped: () => book.skipped(),
     isDormant: (skill) => book.isDormant(skill),
-    recallShown: (keyOf) => book.recallShown(keyOf),
-    noteShown: (keyOf, shown) => book.noteShown(keyOf, shown),
     // Changes come one after the other.
     find: (name) => book.inTurn(() => book.find(name)),
-    touched: (paths) =>
-      book.bringNothing(paths) ? NO_SKILLS : book.inTurn(() => book.touched(paths)),
+    touched: (paths) => book.inTurn(() => book.touched(paths)),
     refresh: () => book.inTurn(() => book.refresh()),
   };
 }
-
-const NO_SKILLS: readonly Skill[] = [];
 
 class Book {
   readonly #deps: SkillBookDeps;
@@ -100,49 +81,22 @@ class Book {
   /** Files of those that no longer wait. */
   readonly #awake = new Set<string>();
   readonly #trusted = new WeakMap<Shelf, Promise<readonly Skill[]>>();
-  readonly #matchers = new WeakMap<readonly string[], (path: string) => boolean>();
   #nestedRoots: readonly SkillRoot[] = [];
   #bundled: readonly Skill[] | undefined;
   #shelf: Promise<Shelf> | undefined;
-  /** The shelf once it is there. */
-  #settled: Shelf | undefined;
-  /** The last shelf on which none was found that waits. */
-  #allAwake: Shelf | undefined;
-  /** How many stand in line. */
-  #waiting = 0;
-  /** For the first look only: it belongs to the start, in which others look at the same files. */
-  #looks: Looks | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(deps: SkillBookDeps) {
     this.#deps = deps;
     this.#nested = openNestedFinder(deps);
     this.#reader = openSkillReader(deps);
-    this.#looks = deps.memory === undefined ? undefined : openLooks(deps.fs, deps.memory);
     this.#admissions = openAdmissions(deps);
   }
 
   inTurn<T>(work: () => Promise<T>): Promise<T> {
     const done = this.#turn.then(work);
-    this.#waiting++;
-    const end = (): void => void this.#waiting--;
-    this.#turn = done.then(end, end);
+    this.#turn = done.catch(() => undefined);
     return done;
-  }
-
-  /** Whether these paths bring nothing, known without a look at the disk: nobody need wait in line for that. */
-  bringNothing(paths: readonly string[]): boolean {
-    return this.#waiting === 0 && this.#isAllAwake() && this.#nested.isKnown(paths);
-  }
-
-  /** Whether no skill waits for a file. None falls asleep again, so that a shelf is looked through until then. */
-  #isAllAwake(): boolean {
-    const shelf = this.#settled;
-    if (shelf === undefined) return false;
-    if (shelf === this.#allAwake) return true;
-    if (shelf.entries.some(({ skill }) => this.isDormant(skill))) return false;
-    this.#allAwake = shelf;
-    return true;
   }
 
   async all(): Promise<readonly Skill[]> {
@@ -205,22 +159,11 @@ class Book {
     return signatureOf(await this.#rescan()) !== before;
   }
 
-  async recallShown(keyOf: () => string | undefined): Promise<SealedText | undefined> {
-    // fail-closed: whoever may hold changes back has to know the texts that are there now.
-    const isOdd = this.#deps.only !== undefined || this.#deps.isGuarded?.() === true;
-    return this.#shelf !== undefined || isOdd ? undefined : await recallShown(this.#deps, keyOf);
-  }
-
-  async noteShown(keyOf: () => string | undefined, shown: SealedText): Promise<void> {
-    if (this.#shelf === undefined || this.#nestedRoots.length > 0) return;
-    noteShown(this.#deps, (await this.#shelf).looked, { keyOf, shown });
-  }
-
   async #withTrust(entries: readonly ShelfEntry[]): Promise<readonly Skill[]> {
     const trusts = rememberedTrust(this.#deps);
     return await Promise.all(
       entries.map(async ({ skill, level }) =>
-        level !== undefined && (await trusts(level)) ? extended(skill, { trusted: true }) : skill,
+        level !== undefined && (await trusts(level)) ? { ...skill, trusted: true } : skill,
       ),
     );
   }
@@ -235,25 +178,17 @@ class Book {
   }
 
   #current(): Promise<Shelf> {
-    this.#shelf ??= this.#scan().then(
-      (shelf) => {
-        // It may have been looked at anew meanwhile.
-        this.#settled ??= shelf;
-        return shelf;
-      },
-      (thrown: unknown) => {
-        // The next who asks looks again.
-        this.#shelf = undefined;
-        throw thrown;
-      },
-    );
+    this.#shelf ??= this.#scan().catch((thrown: unknown) => {
+      // The next who asks looks again.
+      this.#shelf = undefined;
+      throw thrown;
+    });
     return this.#shelf;
   }
 
   async #rescan(): Promise<Shelf> {
     const next = await this.#scan();
     this.#shelf = Promise.resolve(next);
-    this.#settled = next;
     return next;
   }
 
@@ -261,16 +196,11 @@ class Book {
     this.#reader.begin();
     const { bundled } = this.#deps;
     this.#bundled ??= bundled === undefined ? [] : await bundledSkills(bundled);
-    const looks = this.#looks;
-    this.#looks = undefined;
-    this.#admissions.begin();
     const found = await scanSkills({
-      looks,
       reader: this.#reader,
       ...this.#deps,
       nestedRoots: this.#nestedRoots,
       admit: this.#admissions.admit,
-      admitNow: this.#admissions.admitNow,
       bundledSkills: this.#bundled,
     });
     this.#admissions.settle();
@@ -284,17 +214,11 @@ class Book {
       level === undefined
         ? [...projectLevels(cwd), ...this.#deps.additionalDirectories()]
         : [level];
-    const fits = this.#matcherOf(skill.head.paths ?? []);
+    const fits = gitignoreMatcher(skill.head.paths ?? []);
     return paths.some((path) => {
       const file = resolve(cwd, path);
       return bases.some((base) => isInside(file, base) && fits(toPosix(relative(base, file))));
     });
-  }
-
-  #matcherOf(globs: readonly string[]): (path: string) => boolean {
-    const known = this.#matchers.get(globs) ?? gitignoreMatcher(globs);
-    this.#matchers.set(globs, known);
-    return known;
   }
 }
 

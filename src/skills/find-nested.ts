@@ -14,14 +14,10 @@ export interface NestedDeps extends SkillPlaces {
 export interface NestedFinder {
   /** The roots that these paths bring in; each comes once. */
   touched(paths: readonly string[]): Promise<readonly SkillRoot[]>;
-  /** Whether these paths bring nothing, as every directory on the way to them is known. */
-  isKnown(paths: readonly string[]): boolean;
   skipped(): readonly SkippedSkill[];
   /** Looks again where nothing was. */
   forget(): void;
 }
-
-const NOWHERE: ReadonlyMap<string, string> = new Map();
 
 /** Code of others lies here. */
 const FOREIGN: ReadonlySet<string> = new Set(['node_modules', 'vendor']);
@@ -30,8 +26,6 @@ export function openNestedFinder(deps: NestedDeps): NestedFinder {
   const looked = new Set<string>();
   const given = new Set<string>();
   let skipped: SkippedSkill[] = [];
-  // Asked with every file that is touched; where the repository begins does not change meanwhile.
-  let known: readonly string[] | undefined;
 
   async function look(directory: string, top: string): Promise<SkillRoot | undefined> {
     const claude = join(directory, '.claude');
@@ -55,20 +49,10 @@ export function openNestedFinder(deps: NestedDeps): NestedFinder {
     }
   }
 
-  /** Whether all lie in the start directory or one above it, as most do: what these bring is known. */
-  function areBeside(paths: readonly string[]): boolean {
-    if (known === undefined) return false;
-    for (let at = 0; at < paths.length; at++) {
-      if (!known.includes(dirname(resolve(deps.cwd, paths[at] as string)))) return false;
-    }
-    return true;
-  }
-
   /** The directories on the way to these paths in which nobody has looked. */
   function unknownTowards(paths: readonly string[]): ReadonlyMap<string, string> {
-    if (!deps.sources.includes('project')) return NOWHERE;
-    known ??= projectLevels(deps.cwd);
-    const levels = known;
+    if (!deps.sources.includes('project')) return new Map();
+    const levels = projectLevels(deps.cwd);
     const outermost = levels.at(-1) ?? deps.cwd;
     const unknown = new Map<string, string>();
     for (const path of paths) {
@@ -87,7 +71,6 @@ export function openNestedFinder(deps: NestedDeps): NestedFinder {
   }
 
   return {
-    isKnown: (paths) => areBeside(paths) || unknownTowards(paths).size === 0,
     async touched(paths) {
       const roots: SkillRoot[] = [];
       for (const [at, top] of unknownTowards(paths)) {
@@ -103,7 +86,6 @@ export function openNestedFinder(deps: NestedDeps): NestedFinder {
     forget() {
       looked.clear();
       skipped = [];
-      known = undefined;
     },
   };
 }

@@ -6,16 +6,7 @@ import type { SkillOrigin } from './skill.js';
 
 export type SkillFiles = Pick<
   FileSystem,
-  | 'stat'
-  | 'statNow'
-  | 'lstat'
-  | 'lstatNow'
-  | 'list'
-  | 'readHead'
-  | 'readText'
-  | 'readTextNow'
-  | 'readSmallNow'
-  | 'realPath'
+  'stat' | 'lstat' | 'statNow' | 'list' | 'readHead' | 'readText' | 'readWithStat' | 'realPath'
 >;
 
 /** A plugin's directory. What it is called by is `name:skill`. */

@@ -1,6 +1,4 @@
-import type { FileVersion } from '../env/file-version.js';
-import { join, separator } from '../env/paths.js';
-import { SeenText } from '../env/seen-text.js';
+import { join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import { PASSED_OVER } from '../settings/trust-names.js';
 import { mapBounded } from './bounded.js';
@@ -8,7 +6,6 @@ import type { SkillFiles, SkillRoot } from './find-roots.js';
 import {
   ALL,
   AT_ONCE,
-  type Candidate,
   type Entry,
   type FindDeps,
   type Found,
@@ -18,8 +15,7 @@ import {
   NOTHING,
   passedOver,
 } from './found.js';
-import { isPlainName, nameProblem } from './names.js';
-import type { SkippedSkill } from './skill.js';
+import { nameProblem } from './names.js';
 
 const SKILL_FILE = 'SKILL.md';
 /** Holds skills that an account brings, which are not read here. */
@@ -32,37 +28,10 @@ export async function findSkills(root: SkillRoot, deps: FindDeps): Promise<Found
   const real = await deps.fs.realPath(root.directory);
   const place = { root, real, isHome: await isHome(root, real, deps), deps };
   const entries = list.entries.slice(0, MOST_ENTRIES);
-  const plain = entries.map((entry) => plainly(entry, place));
-  const odd = entries.filter((_, index) => plain[index] === undefined);
-  const others = await mapBounded(odd, AT_ONCE, (entry) => fromEntry(entry, place));
-  const found = inOrder(plain, others);
-  if (list.entries.length <= MOST_ENTRIES) {
-    return odd.every(isNone) ? { ...found, by: { stat: list.stat, real } } : found;
-  }
+  const found = joined(await mapBounded(entries, AT_ONCE, (entry) => fromEntry(entry, place)));
+  if (list.entries.length <= MOST_ENTRIES) return found;
   const reason = `only the first ${MOST_ENTRIES} entries of a directory are looked at`;
   return joined([found, passedOver(ALL, root.directory, reason)]);
-}
-
-/** No skill, whatever is in it. */
-function isNone({ name, kind }: Entry): boolean {
-  return kind === 'file' || (kind === 'directory' && name.startsWith('.'));
-}
-
-/** Where something is missing among the plain ones the next of the others stands. */
-function inOrder(plain: readonly (Candidate | undefined)[], others: readonly Found[]): Found {
-  const candidates: Candidate[] = [];
-  const skipped: SkippedSkill[] = [];
-  let next = 0;
-  for (const one of plain) {
-    if (one !== undefined) {
-      candidates.push(one);
-      continue;
-    }
-    const other = others[next++] ?? NOTHING;
-    candidates.push(...other.candidates);
-    skipped.push(...other.skipped);
-  }
-  return { candidates, skipped };
 }
 
 /** A plugin that is one skill, in its own directory. */
@@ -94,38 +63,9 @@ async function isHome(root: SkillRoot, real: string, { homes }: FindDeps): Promi
   return stray === undefined;
 }
 
-/** A name out of a list is one step, so that nothing has to be normalised. */
-function below(directory: string, name: string): string {
-  return `${directory}${separator}${name}`;
-}
-
-/** The usual case, at once: a directory with a SKILL.md in it and no link. Undefined for every other. */
-function plainly({ name, kind }: Entry, place: Place): Candidate | undefined {
-  const { root, deps } = place;
-  if (kind !== 'directory' || !place.isHome || !isPlainName(name)) return undefined;
-  if (name === RESERVED || PASSED_OVER.has(name)) return undefined;
-  const directory = below(root.directory, name);
-  const file = below(directory, SKILL_FILE);
-  try {
-    const look = deps.looks?.at(file) ?? deps.fs.lstatNow?.(file);
-    if (look === undefined || !isFile(look)) return undefined;
-    const isReal = place.real === root.directory;
-    const real = isReal ? file : below(below(place.real, name), SKILL_FILE);
-    return { name, root, file, directory, real, look };
-  } catch {
-    // Whoever looks closer says why it cannot be looked at.
-    return undefined;
-  }
-}
-
-/** What has a text is one. */
-function isFile(look: FileVersion): boolean {
-  return look instanceof SeenText || look.kind === 'file';
-}
-
 async function fromEntry(entry: Entry, place: Place): Promise<Found> {
   const { root, deps } = place;
-  const directory = below(root.directory, entry.name);
+  const directory = join(root.directory, entry.name);
   if (entry.name.startsWith('.')) return NOTHING;
   try {
     const kind = entry.kind === 'symlink' ? (await deps.fs.stat(directory))?.kind : entry.kind;
@@ -159,8 +99,8 @@ async function fromDirectory(
   place: Place & { readonly name: string; readonly isLink: boolean },
 ): Promise<Found> {
   const { root, deps, isLink } = place;
-  const directory = below(root.directory, place.name);
-  const file = below(directory, SKILL_FILE);
+  const directory = join(root.directory, place.name);
+  const file = join(directory, SKILL_FILE);
   const stat = await deps.fs.lstat(file);
   if (stat === undefined) {
     return passedOver(place.name, directory, await whyNot(directory, deps.fs));
@@ -168,16 +108,15 @@ async function fromDirectory(
   const name = place.name.normalize('NFC');
   const problem = nameProblem(name);
   if (problem !== undefined) return passedOver(place.name, file, problem);
-  const realDirectory = isLink ? await deps.fs.realPath(directory) : below(place.real, place.name);
+  const realDirectory = isLink ? await deps.fs.realPath(directory) : join(place.real, place.name);
   const real =
-    stat.kind === 'symlink' ? await deps.fs.realPath(file) : below(realDirectory, SKILL_FILE);
+    stat.kind === 'symlink' ? await deps.fs.realPath(file) : join(realDirectory, SKILL_FILE);
   const isPlain = !isLink && stat.kind !== 'symlink';
   if (!isPlain || !place.isHome) {
     const stray = await deps.homes.stray(root, { file, real });
     if (stray !== undefined) return passedOver(name, file, stray);
   }
-  const looked = stat.kind === 'symlink' ? {} : { look: stat };
-  return { candidates: [{ name, root, file, directory, real, ...looked }], skipped: [] };
+  return { candidates: [{ name, root, file, directory, real }], skipped: [] };
 }
 
 /** For people who wonder where their skill is. */

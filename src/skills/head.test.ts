@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseYaml as realYaml } from '../util/parse-yaml.js';
-import { readPlainSkill, readSkill } from './head.js';
+import { readSkill } from './head.js';
 import { HEAD_FIELDS } from './head-fields.js';
 import { booleanOf, listOf } from './head-values.js';
 
@@ -280,29 +280,6 @@ describe('a skill’s head', () => {
         expect(Object.getPrototypeOf(head)).toBe(Object.prototype);
       }),
     );
-  });
-
-  it('says the same when it is plain and read at once', async () => {
-    const heads = [
-      'name: a\ndescription: B c',
-      'description: B c\nname: a',
-      'name: a',
-      'description: B',
-      'when_to_use: often\nname: a\ndescription: B',
-      'name: a\ndescription: B\nallowed-tools: Read',
-      'name: a\ndescription: B\npaths: src',
-      'Name: a\nDescription: B',
-      'name: a\ndescription: B\nfence-tools: Read',
-      'name: a\ndescription: B\ncolour: red',
-    ];
-    const bodies = ['', '# T\n\nFirst words.\n\nMore.\n'];
-    for (const text of heads.flatMap((head) => bodies.map((body) => skill(head, body)))) {
-      for (const isCommand of [false, true]) {
-        const { body: _, ...careful } = await readSkill(text, { isCommand });
-        expect(readPlainSkill(text, { isCommand }), text).toEqual(careful);
-      }
-    }
-    expect(readPlainSkill(skill('name: "a"'), {})).toBeUndefined();
   });
 
   it('reads a megabyte', async () => {

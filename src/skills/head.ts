@@ -1,11 +1,9 @@
 import { isUniversal } from '../context/path-matcher.js';
-import { everydayHead } from '../util/everyday-head.js';
 import { type Frontmatter, loadFrontmatter } from '../util/frontmatter.js';
 import { lineBelow } from '../util/line-below.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
 import type { ParseYaml } from '../util/parse-yaml.js';
-import { headFrom, plainFields } from '../util/plain-head.js';
 import { fewProblems } from './few-problems.js';
 import { firstWords } from './first-words.js';
 import { HEAD_FIELDS, knownField, SAID_AS } from './head-fields.js';
@@ -48,29 +46,6 @@ export interface ReadHeadOptions {
 export async function readSkill(text: string, options: ReadHeadOptions = {}): Promise<ReadSkill> {
   return skillFrom(await loadFrontmatter(text, options), text, options);
 }
-
-/** Enough of the body to take a description from. */
-export const ENOUGH_BODY = 2_048;
-
-/** The same at once and without the body, of a head of plain texts; undefined for every other. */
-export function readPlainSkill(
-  text: string,
-  options: Pick<ReadHeadOptions, 'isCommand'>,
-): Omit<ReadSkill, 'body'> | undefined {
-  // What most heads are.
-  const everyday = everydayHead(text);
-  if (everyday !== undefined) {
-    const { name: displayName, description, keys, lines, bodyLine } = everyday;
-    return { head: { displayName, description, keys, lines }, bodyLine, problems: NONE };
-  }
-  const fields = plainFields(text);
-  if (fields === undefined) return undefined;
-  const enough = text.slice(0, fields.bodyAt + ENOUGH_BODY);
-  const { body: _, ...skill } = skillFrom(headFrom(fields, enough), enough, options);
-  return skill;
-}
-
-const NONE: readonly SkillProblem[] = [];
 
 function skillFrom(read: Frontmatter, text: string, options: ReadHeadOptions): ReadSkill {
   const reader = new HeadReader(read, text);

@@ -33,8 +33,6 @@ export function openSessionTally(): SessionTally {
   const taken = new Set<string>();
   const startedHere = new Map<string, Named>();
   const leftOut = new Map<string, { readonly skill: Named; readonly why: LeftOutWhy }>();
-  /** Looked through when somebody wants to know: the model is about to be asked. */
-  let lists: { readonly skills: readonly Skill[]; readonly listing: SkillListing }[] = [];
 
   const add = (skill: Named, change: (before: Tally) => Partial<Tally>): void => {
     const key = recordKey(skill);
@@ -47,7 +45,7 @@ export function openSessionTally(): SessionTally {
     seen.add(key);
     add(skill, (before) => ({ [field]: before[field] + 1 }));
   };
-  const look = (skills: readonly Skill[], { shown, cut, hidden }: SkillListing): void => {
+  const tally = (skills: readonly Skill[], { shown, cut, hidden }: SkillListing): void => {
     const byName = new Map(skills.map((skill) => [skill.name, skill]));
     const withSkill = (name: string, use: (skill: Skill) => void): void => {
       const skill = byName.get(name);
@@ -62,22 +60,18 @@ export function openSessionTally(): SessionTally {
     }
     for (const { name, why } of hidden) omit(name, why);
   };
-  const lookThrough = (): void => {
-    for (const { skills, listing } of lists) look(skills, listing);
-    lists = [];
+  const countTaken = (): void => {
     for (const [key, skill] of startedHere) if (offered.has(key)) once(taken, skill, 'taken');
   };
   return {
-    listed(skills, listing) {
-      lists.push({ skills, listing });
-    },
+    listed: tally,
     started({ name, file }, by) {
       const skill = { name, file };
       startedHere.set(recordKey(skill), skill);
       add(skill, (before) => ({ [by]: before[by] + 1 }));
     },
     end(waiting) {
-      lookThrough();
+      countTaken();
       for (const skill of waiting) leftOut.set(recordKey(skill), { skill, why: 'file' });
       for (const [key, { skill, why }] of leftOut) {
         if (offered.has(key)) continue;
@@ -88,7 +82,7 @@ export function openSessionTally(): SessionTally {
       leftOut.clear();
     },
     take() {
-      lookThrough();
+      countTaken();
       const tallies = [...fresh.values()];
       fresh.clear();
       return tallies;

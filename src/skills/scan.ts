@@ -1,15 +1,14 @@
-import type { FileVersion } from '../env/file-version.js';
+import type { FileStat } from '../env/fs.js';
 import { messageOf } from '../errors.js';
 import { splitFile } from '../util/head-text.js';
 import { err, ok, type Result } from '../util/result.js';
 import { mapBounded } from './bounded.js';
 import { findIn } from './find.js';
 import { type SkillPlaces, type SkillRoot, skillRoots } from './find-roots.js';
-import { AT_ONCE, type Candidate, type Found, joined, NOTHING, passedOver } from './found.js';
+import { AT_ONCE, type Candidate, type Found, joined, passedOver } from './found.js';
 import type { ReadSkill } from './head.js';
 import { openHomes } from './homes.js';
 import type { SkillOverride } from './listing.js';
-import type { Looks } from './looks.js';
 import { nameProblem } from './names.js';
 import type { ReadFile, SkillFileReader } from './read-file.js';
 import type { Skill, SkillHead, SkillOrigin, SkippedSkill } from './skill.js';
@@ -23,11 +22,7 @@ export interface ScanDeps extends SkillPlaces {
   readonly reader: SkillFileReader;
   /** The version of a file that may be used, or why there is none. */
   admit(file: string, read: ReadFile): Promise<Result<ReadFile, string>>;
-  /** Whether a version may be used without a question. */
-  admitNow(file: string, read: ReadFile): boolean;
   readonly bundledSkills: readonly Skill[];
-  /** Of the start: what is looked at is looked at once. */
-  readonly looks?: Looks | undefined;
 }
 
 export interface ShelfEntry {
@@ -37,10 +32,10 @@ export interface ShelfEntry {
   /** The directory whose trust decides; absent where no project's does. */
   readonly level?: string;
   /** The version that was looked at last; absent for what is not a file. */
-  readonly version?: FileVersion;
+  readonly version?: FileStat;
   /**
-   * The skill as it is used: head and body of the bytes that are there now, and those bytes. What is
-   * in `skill` may be from an earlier start. An error: what is there now cannot be used.
+   * The skill as it is used: head and body of the bytes that are there now, and those bytes. An error:
+   * what is there now cannot be used.
    */
   use?(): Promise<Result<UsedSkill, string>>;
 }
@@ -60,46 +55,29 @@ export interface Shelf {
   /** Second names that no skill has for its own. */
   readonly byAlias: ReadonlyMap<string, ShelfEntry>;
   readonly skipped: readonly SkippedSkill[];
-  /** Where it was looked for, when, and what was found in each place. */
-  readonly looked: Looked;
-}
-
-export interface Looked {
-  readonly at: number;
-  readonly places: readonly { readonly root: SkillRoot; readonly found: Found }[];
 }
 
 /** Looks through all places, decides which skill has which name, and reads the heads of those. */
 export async function scanSkills(deps: ScanDeps): Promise<Shelf> {
-  const at = Date.now();
   const trusts = rememberedTrust(deps);
   const homes = await openHomes({ ...deps, trusts });
   const find = async (root: SkillRoot): Promise<Found> => {
     try {
-      return await findIn(root, { fs: deps.fs, homes, looks: deps.looks });
+      return await findIn(root, { fs: deps.fs, homes });
     } catch (thrown) {
       return passedOver('*', root.directory, `it cannot be looked at: ${messageOf(thrown)}`);
     }
   };
   const roots = [...(await skillRoots(deps)), ...deps.nestedRoots];
-  const founds = await mapBounded(roots, AT_ONCE, find);
-  const found = joined(founds);
+  const found = joined(await mapBounded(roots, AT_ONCE, find));
   const names = new NameBook(deps);
   for (const candidate of found.candidates) names.claim(candidate);
-  const read: (ShelfEntry | SkippedSkill | undefined)[] = [];
-  const unread: { name: string; candidate: Candidate; index: number }[] = [];
-  names.claims.forEach((candidate, name) => {
-    const now = loadNow(name, candidate, deps);
-    if (now === undefined) unread.push({ name, candidate, index: read.length });
-    read.push(now);
-  });
-  await mapBounded(unread, AT_ONCE, async ({ name, candidate, index }) => {
-    read[index] = await load(name, candidate, deps);
-  });
+  const read = await mapBounded([...names.claims], AT_ONCE, ([name, candidate]) =>
+    load(name, candidate, deps),
+  );
   const entries: ShelfEntry[] = [];
   const skipped: SkippedSkill[] = [];
   for (const one of read) {
-    if (one === undefined) continue;
     if ('skill' in one) entries.push(one);
     else skipped.push(one);
   }
@@ -125,7 +103,6 @@ export async function scanSkills(deps: ScanDeps): Promise<Shelf> {
     byName,
     byAlias,
     skipped: [...found.skipped, ...names.skipped, ...skipped],
-    looked: { at, places: roots.map((root, index) => ({ root, found: founds[index] ?? NOTHING })) },
   };
 }
 
@@ -207,22 +184,10 @@ async function load(
   return entryOf(name, candidate, { deps, read: admitted.value, version: read.value.version });
 }
 
-/** What is remembered needs no promise; undefined for what has to be read, or asked about. */
-function loadNow(
-  name: string,
-  candidate: Candidate,
-  deps: ScanDeps,
-): ShelfEntry | SkippedSkill | undefined {
-  const read = deps.reader.known(candidate);
-  if (read === undefined) return undefined;
-  const isFree = candidate.root.source === 'managed' || deps.admitNow(candidate.file, read);
-  return isFree ? entryOf(name, candidate, { deps, read, version: read.version }) : undefined;
-}
-
 function entryOf(
   name: string,
   candidate: Candidate,
-  from: { readonly deps: ScanDeps; readonly read: ReadFile; readonly version: FileVersion },
+  from: { readonly deps: ScanDeps; readonly read: ReadFile; readonly version: FileStat },
 ): ShelfEntry | SkippedSkill {
   const { root, file } = candidate;
   const { deps, read, version } = from;

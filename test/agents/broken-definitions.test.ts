@@ -44,12 +44,10 @@ describe('a file that cannot be read', () => {
       home: { [`${AT}/a.md`]: agentText('a', 'users') },
       fs: (real) => ({
         ...real,
-        readHead: (file, length) =>
+        readWithStat: (file, options) =>
           isBroken && !file.includes('home')
             ? Promise.reject(new Error('disk on fire'))
-            : real.readHead(file, length),
-        readText: (file, options) =>
-          isBroken ? Promise.reject(new Error('disk on fire')) : real.readText(file, options),
+            : real.readWithStat(file, options),
       }),
     });
     expect(await book.resolve('a')).toMatchObject({ ok: false });

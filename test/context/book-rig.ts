@@ -88,16 +88,3 @@ export function bookWorld(files: Files = {}, options: { git?: boolean } = {}): W
 }
 
 export const never = new AbortController().signal;
-
-/** A disk that counts what is asked of it. */
-export function countingFileSystem(): FileSystem & { readonly reads: string[] } {
-  const reads: string[] = [];
-  return {
-    ...nodeFileSystem,
-    reads,
-    readBytes(file, options) {
-      reads.push(file);
-      return nodeFileSystem.readBytes(file, options);
-    },
-  };
-}

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { bookWorld, countingFileSystem, never } from './book-rig.js';
+import { bookWorld, never } from './book-rig.js';
 
 const rule = (head: string, body: string): string => `---\n${head}\n---\n${body}`;
 
@@ -139,23 +139,6 @@ describe('rules', () => {
     expect((await book.open()).files).toEqual([]);
     const { files } = await book.touched([world.at('src/x')], never);
     expect(files.map(({ loadReason }) => loadReason)).toEqual(['path_glob_match', 'include']);
-  });
-
-  it('are not read whole while they wait', async () => {
-    const long = 'text\n'.repeat(10_000);
-    const many = Object.fromEntries(
-      Array.from({ length: 300 }, (_, n) => [
-        `project/.claude/rules/r${n}.md`,
-        rule(`paths: src/${n}/**`, `R${n}\n${long}`),
-      ]),
-    );
-    const world = bookWorld({ ...many, 'project/.claude/rules/always.md': `A\n${long}` });
-    const fs = countingFileSystem();
-    const book = world.book({ fs });
-    expect((await book.open()).files).toHaveLength(1);
-    expect(fs.reads.filter((file) => file.includes('/rules/'))).toHaveLength(1);
-    expect((await book.touched([world.at('src/7/x')], never)).files).toHaveLength(1);
-    expect(fs.reads.filter((file) => file.includes('/rules/'))).toHaveLength(2);
   });
 
   it('wait also with a head that is longer than a first look', async () => {

@@ -9,7 +9,6 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { fileMemoryOf } from '../../src/env/file-memory.js';
 import { openAgentWorld } from '../agents/definitions-rig.js';
 import { openWorld, skillText } from './rig.js';
 
@@ -17,9 +16,6 @@ const SKILL = '.claude/skills/a/SKILL.md';
 const AGENT = '.claude/agents/a.md';
 const first = skillText('name: a-name\ndescription: The first words', 'ONE');
 const second = skillText('name: a-name\ndescription: The other words', 'TWO');
-
-const memoryIn = (root: string) =>
-  fileMemoryOf({ stateDirectory: path.join(root, 'state'), root: path.join(root, 'project') });
 
 /** Changes of a file right after the first look at it, by which its own times tell nothing. */
 const CHANGES: readonly [string, (file: string) => void][] = [
@@ -49,7 +45,6 @@ describe.each(CHANGES)('a file that is %s between the first look and the next', 
     let asked = 0;
     const { book, project } = openWorld({
       files: { [SKILL]: first },
-      memory: memoryIn('/nowhere'),
       veto: async () => {
         asked += 1;
         return undefined;
@@ -67,7 +62,6 @@ describe.each(CHANGES)('a file that is %s between the first look and the next', 
   it('is seen when skills are looked for again', async () => {
     const { book, project } = openWorld({
       files: { [SKILL]: first },
-      memory: memoryIn('/nowhere'),
     });
     await book.offered();
     change(project.at(SKILL));
@@ -82,7 +76,6 @@ describe('a file that stays as it was', () => {
     let asked = 0;
     const { book } = openWorld({
       files: { [SKILL]: first },
-      memory: memoryIn('/nowhere'),
       veto: async () => {
         asked += 1;
         return 'no';
@@ -90,7 +83,7 @@ describe('a file that stays as it was', () => {
     });
     const [listed] = await book.offered();
     expect(await book.refresh()).toBe(false);
-    expect((await book.offered())[0]?.head).toBe(listed?.head);
+    expect((await book.offered())[0]?.head).toEqual(listed?.head);
     expect(await listed?.body()).toBe('ONE');
     expect(await (await book.find('a'))?.body()).toBe('ONE');
     expect(asked).toBe(0);
@@ -101,7 +94,6 @@ describe('an agent', () => {
   it('is what its file says when it is started, and its prompt is of what was listed', async () => {
     const { book, project } = openAgentWorld({
       files: { [AGENT]: first },
-      memory: memoryIn('/nowhere'),
     });
     const listed = (await book.list()).find(({ name }) => name === 'a-name');
     expect(listed?.description).toBe('The first words');
@@ -121,24 +113,22 @@ describe('a link that takes the place of a file while it is looked at', () => {
   ])('leads to nothing that is used: %s', async (_, head) => {
     let isDone = false;
     const { book, project } = openWorld({
-      memory: memoryIn('/nowhere'),
       files: { [SKILL]: skillText(head, 'ONE'), secret: skillText(head, 'PRIVATE') },
       fs: (real) => ({
         ...real,
-        readSmallNow(file) {
-          const text = real.readSmallNow?.(file);
+        async readWithStat(file, options) {
           if (!isDone && file === project.at(SKILL)) {
             isDone = true;
             rmSync(file);
             symlinkSync(project.at('secret'), file);
           }
-          return text;
+          return await real.readWithStat(file, options);
         },
       }),
     });
-    const offered = await book.offered();
+    expect(await book.offered()).toEqual([]);
     expect(isDone).toBe(true);
-    for (const skill of offered) await expect(skill.body()).rejects.toThrow('has changed');
+    expect((await book.skipped())[0]?.reason).toContain('changed');
   });
 });
 
@@ -147,15 +137,15 @@ describe('a file that says something else for the moment in which it is read', (
     let isSwapped = false;
     const { book, project } = openWorld({
       files: { [SKILL]: first },
-      memory: memoryIn('/nowhere'),
       fs: (real) => ({
         ...real,
-        async readText(file, options) {
-          if (!isSwapped || file !== project.at(SKILL)) return await real.readText(file, options);
+        async readWithStat(file, options) {
+          if (!isSwapped || file !== project.at(SKILL))
+            return await real.readWithStat(file, options);
           writeFileSync(file, second);
-          const text = await real.readText(file, options);
+          const read = await real.readWithStat(file, options);
           writeFileSync(file, first);
-          return text;
+          return read;
         },
       }),
     });

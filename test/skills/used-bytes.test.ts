@@ -1,46 +1,31 @@
 import { describe, expect, it } from 'vitest';
-import type { FileMemory } from '../../src/env/file-memory.js';
 import { parseYaml } from '../../src/util/parse-yaml.js';
 import { openAgentWorld } from '../agents/definitions-rig.js';
 import { openWorld, skillText } from './rig.js';
 
 const FILE = '.claude/skills/a/SKILL.md';
 
-/** Remembers the first that it is told about a file, and believes that the file never changes. */
-function credulous(): FileMemory {
-  const notes = new Map<string, unknown>();
-  const memory: FileMemory = {
-    recall: (what, file) => notes.get(`${what} ${file}`),
-    note: (what, file, _stat, said) => void notes.set(`${what} ${file}`, said),
-    knows: (file) => [...notes.keys()].some((key) => key.endsWith(` ${file}`)),
-    look: () => {},
-    lookedAt: () => undefined,
-    drawer: () => memory,
-    keep: () => {},
-  };
-  return memory;
-}
-
 /** A file system in which no change ever shows in the times of a file. */
 const timeless = <F extends { stat: unknown }>(fs: F): F => {
   const same = (stat: object | undefined) =>
     stat === undefined ? undefined : { ...stat, mtimeMs: 1, ctimeMs: 1, inode: 1, size: 4096 };
-  const real = fs as unknown as Record<string, (path: string) => unknown>;
+  const real = fs as unknown as Record<string, (path: string, options?: object) => unknown>;
   return {
     ...fs,
     stat: async (path: string) => same((await real.stat?.(path)) as object | undefined),
     lstat: async (path: string) => same((await real.lstat?.(path)) as object | undefined),
-    lstatNow: (path: string) => same(real.lstatNow?.(path) as object | undefined),
+    readWithStat: async (path: string, options: object) => {
+      const read = (await real.readWithStat?.(path, options)) as { stat: object };
+      return { ...read, stat: same(read.stat) };
+    },
   };
 };
 
 describe('a skill that is used', () => {
   it('is what is in its file now, head and text, whatever the times say', async () => {
     const used: string[] = [];
-    const memory = credulous();
     const { book, project } = openWorld({
       files: { [FILE]: skillText('description: one', 'FIRST') },
-      memory,
       fs: timeless,
       trusts: async (_directory, document) => {
         used.push(`${document?.file} ${document?.text.slice(-6)}`);
@@ -60,17 +45,15 @@ describe('a skill that is used', () => {
   });
 
   it('is not used when what is there now cannot be', async () => {
-    const { book, project } = openWorld({
+    const { book, project, reason } = openWorld({
       files: { [FILE]: skillText('description: one') },
-      memory: credulous(),
       parseYaml,
       fs: timeless,
     });
     await book.offered();
     project.write(FILE, skillText('description: two\ndisallowed-tools: {a: b}'));
-    const skill = await book.find('a');
-    expect(skill?.trusted).toBe(false);
-    await expect(skill?.body()).rejects.toThrow('a restriction cannot be read');
+    expect(await book.find('a')).toBeUndefined();
+    expect(await reason('a')).toContain('a restriction cannot be read');
   });
 
   it('has no name that is passed over where people are asked', async () => {
@@ -107,7 +90,6 @@ describe('an agent that is used', () => {
     const { book, project } = openAgentWorld({
       files: { [at]: text('one') },
       fs: timeless,
-      memory: credulous(),
       trusts: async (_directory, used) => {
         judged.push(used?.text);
         return used === undefined || used.text.includes('two');
