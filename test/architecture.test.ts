@@ -179,7 +179,6 @@ describe('architecture', () => {
       'marked',
       'highlight.js',
       'diff',
-      'ignore',
       'get-east-asian-width',
       'node:https',
       'node:zlib',

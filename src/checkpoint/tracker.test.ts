@@ -376,10 +376,13 @@ describe('contents behind a look', () => {
   it('are private to the user', async () => {
     put('.env', 'SECRET');
     await track();
-    const packs = path.join(work, 'store/packs');
-    expect(statSync(packs).mode & 0o777).toBe(0o700);
-    for (const name of readdirSync(packs)) {
-      expect(statSync(path.join(packs, name)).mode & 0o777).toBe(0o600);
+    const objects = path.join(work, 'store/objects');
+    const entries = readdirSync(objects, { recursive: true, withFileTypes: true });
+    expect(entries.filter((entry) => entry.isFile())).not.toEqual([]);
+    expect(statSync(objects).mode & 0o777).toBe(0o700);
+    for (const entry of entries) {
+      const { mode } = statSync(path.join(entry.parentPath, entry.name));
+      expect(mode & 0o777).toBe(entry.isFile() ? 0o600 : 0o700);
     }
   });
 });

@@ -12,68 +12,28 @@ export interface IgnoreRules {
 }
 
 interface Rule {
-  readonly order: number;
   readonly leavesOut: boolean;
   readonly onlyDirectories: boolean;
-  fits(names: readonly string[], name: string): boolean;
+  matches(names: readonly string[]): boolean;
 }
 
-/** Rules beyond this number are not read: nobody writes that many, and each is asked for each new path. */
-const MOST_RULES = 5_000;
+/** Rules beyond this number are not read: each is tried for each new path. */
+const MAX_RULES = 5_000;
 
 export function parseIgnoreRules(text: string): IgnoreRules {
-  // Most rules are a plain name or an ending: those are looked up, the others are tried in turn.
-  const byName = new Map<string, Rule[]>();
-  const byEnding = new Map<string, Rule[]>();
-  const others: Rule[] = [];
   const lines = text.replace(/^\uFEFF/, '').split('\n');
-  for (const [order, line] of lines.entries()) {
-    if (order >= MOST_RULES) break;
-    const parsed = parseRule(line, order);
-    if (parsed === undefined) continue;
-    if (parsed.name !== undefined) add(byName, parsed.name, parsed.rule);
-    else if (parsed.ending !== undefined) add(byEnding, parsed.ending, parsed.rule);
-    else others.push(parsed.rule);
-  }
+  const rules = lines.slice(0, MAX_RULES).flatMap((line) => parseRule(line) ?? []);
   return {
-    isWhole: lines.length <= MOST_RULES,
-    verdict(names, isDirectory) {
-      const name = names.at(-1) ?? '';
-      let best: Rule | undefined;
-      const consider = (rules: readonly Rule[] | undefined, isTried: boolean): void => {
-        if (rules === undefined) return;
-        for (let at = rules.length - 1; at >= 0; at--) {
-          const rule = rules[at];
-          if (rule === undefined || (best !== undefined && rule.order < best.order)) return;
-          if (rule.onlyDirectories && !isDirectory) continue;
-          if (isTried && !rule.fits(names, name)) continue;
-          best = rule;
-          return;
-        }
-      };
-      consider(byName.get(name), false);
-      if (byEnding.size > 0) {
-        for (let dot = name.indexOf('.'); dot !== -1; dot = name.indexOf('.', dot + 1)) {
-          consider(byEnding.get(name.slice(dot)), false);
-        }
-      }
-      consider(others, true);
-      return best?.leavesOut;
-    },
+    isWhole: lines.length <= MAX_RULES,
+    verdict: (names, isDirectory) =>
+      rules.findLast(
+        ({ onlyDirectories, matches }) => (isDirectory || !onlyDirectories) && matches(names),
+      )?.leavesOut,
   };
 }
 
-function add(map: Map<string, Rule[]>, key: string, rule: Rule): void {
-  const known = map.get(key);
-  if (known === undefined) map.set(key, [rule]);
-  else known.push(rule);
-}
-
-function parseRule(
-  line: string,
-  order: number,
-): { rule: Rule; name?: string; ending?: string } | undefined {
-  // Blanks at the end do not count, unless a backslash stands before them.
+function parseRule(line: string): Rule | undefined {
+  // Blanks at the end do not count, unless a backslash precedes them.
   let pattern = line.replace(/\r$/, '').replace(/((?:^|[^\\])(?:\\\\)*)[ \t]+$/, '$1');
   if (pattern === '' || pattern.startsWith('#')) return undefined;
   const leavesOut = !pattern.startsWith('!');
@@ -81,29 +41,24 @@ function parseRule(
   const onlyDirectories = pattern.endsWith('/');
   if (onlyDirectories) pattern = pattern.slice(0, -1);
   if (pattern === '') return undefined;
-  const base = { order, leavesOut, onlyDirectories };
-  if (!pattern.includes('/')) return nameRule(pattern, base);
+  const matches = pattern.includes('/') ? pathMatcher(pattern) : nameMatcher(pattern);
+  return matches === undefined ? undefined : { leavesOut, onlyDirectories, matches };
+}
+
+function pathMatcher(pattern: string): Rule['matches'] | undefined {
   const names = pattern.replace(/^\//, '').split('/');
   // Two of `**` in a row say no more than one.
   const steps = names
     .filter((name, at) => name !== '**' || names[at - 1] !== '**')
     .map((name) => namePatternOf(name));
   if (steps.includes(undefined)) return undefined;
-  const whole = steps as readonly NamePattern[];
-  return { rule: { ...base, fits: (names) => stepsFit(whole, names) } };
+  return (path) => stepsFit(steps as readonly NamePattern[], path);
 }
 
-function nameRule(
-  pattern: string,
-  base: Omit<Rule, 'fits'>,
-): { rule: Rule; name?: string; ending?: string } | undefined {
-  if (!/[*?[\\]/.test(pattern)) return { rule: { ...base, fits: () => true }, name: pattern };
-  if (/^\*\.[^*?[\\]+$/.test(pattern)) {
-    return { rule: { ...base, fits: () => true }, ending: pattern.slice(1) };
-  }
+function nameMatcher(pattern: string): Rule['matches'] | undefined {
   const tokens = namePatternOf(pattern === '**' ? '*' : pattern);
   if (tokens === undefined || tokens === ANY_DEPTH) return undefined;
-  return { rule: { ...base, fits: (_, name) => nameFits(tokens, name) } };
+  return (path) => nameFits(tokens, path.at(-1) ?? '');
 }
 
 /** All names have to be used up; a `**` at the end stands for at least one. */
