@@ -4,15 +4,14 @@ import type { SessionClient } from '../client/session-client.js';
 import { messageOf } from '../errors.js';
 import { DisplayOptions } from './display-options.js';
 import { DrawScheduler } from './draw-scheduler.js';
-import { renderEntry } from './entries.js';
 import { buildFrame } from './frame.js';
 import { type Action, Composer } from './input/composer.js';
 import { type HistoryStore, PromptHistory } from './input/history.js';
 import { KeyReader } from './input/key-reader.js';
 import type { InputEvent, Key } from './input/keys.js';
 import { commandOverlay } from './overlays/command-overlay.js';
-import { Pager } from './overlays/pager.js';
-import { type Line, line, STYLE, span, wrapLine } from './screen/line.js';
+import { line, STYLE, span, wrapLine } from './screen/line.js';
+import { isTheme, THEMES } from './screen/theme.js';
 import { SessionStatus } from './session-status.js';
 import { SessionView, STATUS_EVENTS } from './session-view.js';
 import type { ReadText } from './views/diff-view.js';
@@ -23,8 +22,8 @@ export interface TerminalOptions {
   readonly device: Device;
   readonly colour: boolean;
   readonly history?: HistoryStore | undefined;
-  /** Asked when the session is open: the user's settings are known then. */
-  wantsVim?(): boolean;
+  /** The user's settings, asked for when the session is open: `editorMode`, `theme`. */
+  settings?(): Readonly<Record<string, unknown>>;
   readonly keys?: Readonly<Record<string, Action>> | undefined;
   /** Sent once the terminal is open. */
   readonly prompt?: string | undefined;
@@ -123,7 +122,7 @@ export class Terminal {
     if (STATUS_EVENTS.has(event.type)) this.#status.refresh();
     switch (event.type) {
       case 'opened':
-        this.#composer.useVim(this.#options.wantsVim?.() === true);
+        this.#applySettings();
         void this.#showHistory();
         break;
       case 'turn_started':
@@ -154,11 +153,24 @@ export class Terminal {
     if (this.#window.isAway) return;
     if (event.type === 'focus') this.#window.isFocused = event.focused;
     else if (event.type === 'paste') this.#paste(event.text);
+    else if (event.type === 'reply') this.#window.takeReply(event.text);
     else if (!this.#window.hasOverlay) this.#press(event.key);
     else {
       const result = this.#window.press(event.key);
+      // The key that closed the overlay, pressed twice, must not answer a question behind it.
+      if (result.kind !== 'stay') this.#view.questions.hide();
       if (result.kind === 'run') void this.#submit(result.line, result.line);
     }
+  }
+
+  /** The settings of the user are known. */
+  #applySettings(): void {
+    const { editorMode, theme = 'auto' } = this.#options.settings?.() ?? {};
+    this.#composer.useVim(editorMode === 'vim');
+    if (this.#window.useTheme(String(theme)) === 'asked') this.#keys.expectReply();
+    if (isTheme(String(theme))) return;
+    const text = `There is no theme "${theme}". Themes: ${THEMES}.`;
+    this.#view.conversation.notice(text, 'warning');
   }
 
   #paste(text: string): void {
@@ -261,13 +273,7 @@ export class Terminal {
         void this.#editOutside();
         return;
       case 'transcript':
-        this.#window.open(
-          new Pager({
-            title: 'Transcript',
-            fromEnd: true,
-            rows: (columns) => this.#transcript(columns),
-          }),
-        );
+        this.#window.open(this.#view.transcript());
         return;
       case 'toggle-todos':
         this.#display.toggle('todos');
@@ -345,16 +351,9 @@ export class Terminal {
     this.#drawing.now();
   }
 
-  #transcript(columns: number): Line[] {
-    const options = { columns, now: this.#options.now(), expanded: true };
-    return this.#view.conversation.entries.flatMap((entry) => renderEntry(entry, options));
-  }
-
   #statusChanged(): void {
     const { snapshot } = this.#status;
-    this.#view.snapshot = snapshot;
-    this.#view.tasks = snapshot?.tasks ?? [];
-    this.#view.agents.update(snapshot?.agents ?? []);
+    this.#view.update(snapshot);
     this.#branch = this.#options.branch?.();
     const mark = this.#view.runningSince === undefined ? '' : '● ';
     this.#window.setTitle(`${mark}portcullis · ${snapshot?.info?.cwd.split(/[\\/]/).at(-1) ?? ''}`);
@@ -369,6 +368,7 @@ export class Terminal {
     const showThinking = this.#display.shows('thinking');
     const showReceipts = this.#display.shows('receipts');
     const showTodos = this.#display.shows('todos');
+    this.#window.badge = questions.badge;
     if (!this.#window.hasOverlay) {
       this.#window.commit(
         conversation.take({ columns: size.columns, now, showThinking, showReceipts }),

@@ -72,7 +72,7 @@ function upperRows({ view, now, showTodos, showThinking }: FrameFacts, columns: 
     ...live,
     ...activity,
     ...agents.lines(columns, view.questions.agents),
-    ...taskRows(view.tasks, columns),
+    ...taskRows(view.snapshot?.tasks ?? [], columns),
     ...(showTodos ? todoRows(conversation.todos, columns) : []),
     ...queueRows(conversation.queue, columns),
   ];

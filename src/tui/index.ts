@@ -53,7 +53,6 @@ export async function runTerminal(
         ? await runStatusCommand(command, facts, { cwd, env })
         : undefined;
     },
-    wantsVim: () => options.settings().editorMode === 'vim',
     keys: keysPath === undefined ? undefined : readKeys(keysPath),
     version: VERSION,
     now: () => performance.now(),

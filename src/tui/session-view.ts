@@ -1,8 +1,10 @@
 import type { SessionEvent } from '../client/events.js';
 import type { SessionSnapshot } from '../client/session-client.js';
-import type { BackgroundTask } from '../protocol/session-events.js';
 import { Conversation } from './conversation.js';
 import { QuestionQueue } from './dialogs/question-queue.js';
+import { renderEntry } from './entries.js';
+import { Pager } from './overlays/pager.js';
+import type { Line } from './screen/line.js';
 import type { ReadText } from './views/diff-view.js';
 import { noticeOf } from './views/notices.js';
 import { AgentTree } from './views/panels.js';
@@ -13,7 +15,6 @@ export class SessionView {
   readonly questions: QuestionQueue;
   readonly agents: AgentTree;
   snapshot: SessionSnapshot | undefined;
-  tasks: readonly BackgroundTask[] = [];
   /** When the running turn began; undefined: none runs. */
   runningSince: number | undefined;
   isCompacting = false;
@@ -31,6 +32,20 @@ export class SessionView {
     if (this.conversation.isThinking) return 'Thinking';
     if (this.conversation.isWriting) return 'Writing';
     return this.conversation.cards.size > 0 ? 'Running tools' : 'Waiting for the model';
+  }
+
+  /** Everything so far, unfolded. */
+  transcript(): Pager {
+    const rows = (columns: number): Line[] => {
+      const options = { columns, now: this.#now(), expanded: true };
+      return this.conversation.entries.flatMap((entry) => renderEntry(entry, options));
+    };
+    return new Pager({ title: 'Transcript', fromEnd: true, rows });
+  }
+
+  update(snapshot: SessionSnapshot | undefined): void {
+    this.snapshot = snapshot;
+    this.agents.update(snapshot?.agents ?? []);
   }
 
   follow(event: SessionEvent): void {

@@ -1,8 +1,16 @@
 import { printable } from '../util/printable.js';
 import type { Key } from './input/keys.js';
 import { AlternateScreen, type Overlay, type OverlayResult, STAY } from './overlays/overlay.js';
-import type { Line } from './screen/line.js';
+import { type Line, line, STYLE, span } from './screen/line.js';
 import { type Frame, RESET_SCREEN, TailRenderer, type WindowSize } from './screen/tail-renderer.js';
+import {
+  ASK_BACKGROUND,
+  type Background,
+  backgroundIn,
+  type Palette,
+  paletteOf,
+  TERMINAL_COLOURS,
+} from './screen/theme.js';
 
 /** The terminal as a device: bytes in and out. Tests hand in an emulator. */
 export interface Device {
@@ -35,6 +43,12 @@ export class Window {
   readonly #renderer: TailRenderer;
   readonly #alternate: AlternateScreen;
   #overlay: Overlay | undefined;
+  /** Undefined: no colours. */
+  #palette: Palette | undefined;
+  #theme = 'auto';
+  #background: Background | undefined;
+  /** A line below an overlay: something waits behind it. */
+  badge: string | undefined;
   #title = '';
   #isAway = false;
   #isClosed = false;
@@ -43,8 +57,12 @@ export class Window {
 
   constructor(device: Device, options: WindowOptions) {
     this.#device = device;
-    const output = { write: (data: string) => device.write(data), colour: options.colour };
     const { appendOnly } = options;
+    this.#palette = options.colour ? TERMINAL_COLOURS : undefined;
+    const output = {
+      write: (data: string) => device.write(data),
+      palette: () => this.#palette,
+    };
     this.#renderer = new TailRenderer({ ...output, size: () => device.size(), appendOnly });
     this.#alternate = new AlternateScreen(output);
     device.setRaw(true);
@@ -68,8 +86,24 @@ export class Window {
     this.#overlay = overlay;
   }
 
+  /** Takes the colours of a theme. `asked`: the reply of the terminal to a question comes as input. */
+  useTheme(theme: string): 'asked' | 'known' {
+    this.#theme = theme;
+    this.takeReply('');
+    const isKnown = this.#palette === undefined || this.#background !== undefined;
+    if (isKnown || !theme.startsWith('auto')) return 'known';
+    this.#device.write(ASK_BACKGROUND);
+    return 'asked';
+  }
+
+  /** The terminal replied to a question about itself. */
+  takeReply(text: string): void {
+    this.#background = backgroundIn(text) ?? this.#background;
+    if (this.#palette !== undefined) this.#palette = paletteOf(this.#theme, this.#background);
+  }
+
   press(key: Key): OverlayResult {
-    const result = this.#overlay?.press(key, this.size) ?? STAY;
+    const result = this.#overlay?.press(key, this.#overlaySize) ?? STAY;
     if (result.kind !== 'stay') {
       this.#overlay = undefined;
       this.#alternate.close();
@@ -82,8 +116,16 @@ export class Window {
   }
 
   draw(frame: () => Frame): void {
-    if (this.#overlay !== undefined) this.#alternate.draw(this.#overlay, this.size);
-    else this.#renderer.draw(frame());
+    if (this.#overlay === undefined) this.#renderer.draw(frame());
+    else {
+      const badge = this.badge === undefined ? [] : [line(span(this.badge, STYLE.warning))];
+      this.#alternate.draw(this.#overlay.view(this.#overlaySize), badge, this.size);
+    }
+  }
+
+  get #overlaySize(): WindowSize {
+    const { columns, rows } = this.size;
+    return { columns, rows: Math.max(1, rows - (this.badge === undefined ? 0 : 1)) };
   }
 
   /** Draws the live region anew. */

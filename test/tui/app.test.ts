@@ -181,6 +181,79 @@ describe('the terminal', () => {
     expect(await screen()).not.toContain('Allow Bash?');
   });
 
+  it('shows in an overlay that a question waits, and takes the answer after it was closed', async () => {
+    const { client, type, typeNow, wait, screen, emulator } = setup();
+    await type('\u000f');
+    client.emit({ type: 'question', question: question('q1') });
+    client.emit({ type: 'question', question: question('q2') });
+    await screen();
+    expect(emulator.screen().at(-1)).toBe('2 questions wait · Esc to answer');
+    wait(5_000);
+    typeNow('y');
+    typeNow('q');
+    // Typed blindly behind the key that closed the overlay.
+    typeNow('y');
+    expect(client.answers).toEqual([]);
+    expect(await screen()).toContain('Allow Bash?');
+    wait(5_000);
+    await type('y');
+    expect(client.answers).toEqual([{ id: 'q1', answer: { behavior: 'allow' } }]);
+  });
+
+  it('counts down to the expiry of a question', async () => {
+    const { client, wait, screen } = setup();
+    const expiresAt = new Date(Date.now() + 90_500).toISOString();
+    client.emit({ type: 'question', question: { ...question('q1'), expiresAt } });
+    expect(await screen()).toContain('expires in 1m 30s');
+    wait(60_000);
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    expect(await screen()).toMatch(/expires in (30|29)s/);
+  });
+
+  it('asks for the background of the terminal, and takes colours that are readable on it', async () => {
+    const { client, type, screen, emulator } = setup();
+    client.emit({ type: 'opened', info: {} as never });
+    await screen();
+    expect(emulator.sent).toContain('\u001b]11;?\u001b\\\u001b[c');
+    await type('\u001b]11;rgb:ffff/ff');
+    await type('ff/ffff\u001b\\\u001b[?62c');
+    client.emit({ type: 'notice', level: 'warning', text: 'careful' });
+    const seen = await screen();
+    expect(seen).not.toContain('rgb');
+    expect(emulator.sent).toContain('\u001b[38;5;130mcareful');
+  });
+
+  it.each([
+    ['dark-daltonized', '38;5;208'],
+    ['light-daltonized', '38;5;166'],
+    ['dark-ansi', '31'],
+  ])('has the theme %s', async (theme, red) => {
+    const { client, screen, emulator } = setup({ settings: () => ({ theme }) });
+    client.emit({ type: 'opened', info: {} as never });
+    client.output = { text: 'failed', failed: true };
+    await screen();
+    expect(emulator.sent).not.toContain(']11;?');
+    client.emit({
+      type: 'command_output',
+      line: '/x',
+      output: { text: 'bad', failed: true },
+      durationMs: 1,
+    });
+    await screen();
+    expect(emulator.sent).toContain(`\u001b[${red}mbad`);
+  });
+
+  it('names the themes where there is no such one, and sends no colours where none are wanted', async () => {
+    const { client, screen, emulator } = setup({
+      colour: false,
+      settings: () => ({ theme: 'pink' }),
+    });
+    client.emit({ type: 'opened', info: {} as never });
+    expect(await screen()).toContain('There is no theme "pink". Themes: auto, dark');
+    expect(emulator.sent).not.toContain(']11;?');
+    expect(emulator.sent).not.toMatch(/\u001b\[(?:\d;)*[34]\d/);
+  });
+
   it('interrupts with Esc and hands queued prompts back', async () => {
     const { client, type, screen } = setup();
     client.emit({ type: 'state', state: 'running' });

@@ -15,7 +15,7 @@ function keys(data: string): string[] {
 
 function named(event: InputEvent): string {
   if (event.type === 'key') return event.key.id;
-  return event.type === 'paste' ? `paste:${event.text}` : `focus:${event.focused}`;
+  return event.type === 'focus' ? `focus:${event.focused}` : `${event.type}:${event.text}`;
 }
 
 function composer(options: { entries?: string[]; vim?: boolean } = {}) {
@@ -59,14 +59,42 @@ describe('keys', () => {
   it('takes a lone escape for Esc, and a letter that comes later for a letter', () => {
     const parser = new KeyParser();
     expect(parser.feed('\u001b')).toEqual([]);
-    expect(parser.isWaiting).toBe(true);
+    expect(parser.patienceMs).toBe(40);
     expect(parser.flush().map(named)).toEqual(['escape']);
     expect(parser.feed('y').map(named)).toEqual(['y']);
     expect(keys('\u001b\u001b')).toEqual(['escape', 'escape']);
   });
 
-  it('drops reports of the terminal', () => {
-    expect(keys('\u001b]11;rgb:00/00/00\u0007x\u001b[?62;1c\u001b[I')).toEqual(['x', 'focus:true']);
+  it('takes reports of the terminal for no keys', () => {
+    expect(keys('\u001b]11;rgb:00/00/00\u0007x\u001b[?62;1c\u001b[I')).toEqual([
+      'reply:11;rgb:00/00/00',
+      'x',
+      'focus:true',
+    ]);
+  });
+
+  it('takes no part of an expected reply for keys, wherever it is cut', () => {
+    const reply = '\u001b]11;rgb:1e1e/1e1e/2e2e\u001b\\\u001b[?62;22c';
+    for (let cut = 1; cut < reply.length; cut++) {
+      const parser = new KeyParser();
+      parser.expectsReply = true;
+      const events = parser.feed(reply.slice(0, cut));
+      // A patient reader waits for the rest.
+      expect(parser.patienceMs ?? 1_000).toBe(1_000);
+      events.push(...parser.feed(`${reply.slice(cut)}y`));
+      expect(events.map(named)).toEqual(['reply:11;rgb:1e1e/1e1e/2e2e', 'y']);
+    }
+    const parser = new KeyParser();
+    parser.feed('\u001b]11;rgb:1e1e/');
+    expect(parser.flush()).toEqual([]);
+  });
+
+  it('gives Alt+] and Esc as soon as no reply is expected', () => {
+    const parser = new KeyParser();
+    parser.expectsReply = true;
+    parser.feed('\u001b[?62;22c\u001b]');
+    expect(parser.patienceMs).toBe(40);
+    expect(parser.flush().map(named)).toEqual(['alt+]']);
   });
 
   it('gives a paste whole, however it is cut into chunks', () => {

@@ -118,7 +118,7 @@ The end.`);
   it('colours code once the highlighter is loaded', async () => {
     await loadHighlighter();
     const [row] = renderMarkdown('```js\nconst a = "<&>";\n```', 40);
-    expect(row?.find(({ text: part }) => part === 'const')?.style).toBe('35');
+    expect(row?.find(({ text: part }) => part === 'const')?.style).toBe('magenta');
     expect(plainText(row ?? [])).toBe('  const a = "<&>";');
   });
 

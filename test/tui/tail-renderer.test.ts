@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Line, line, plainText, span } from '../../src/tui/screen/line.js';
 import { type Frame, TailRenderer } from '../../src/tui/screen/tail-renderer.js';
+import { TERMINAL_COLOURS } from '../../src/tui/screen/theme.js';
 import { createEmulator, type Emulator } from './emulator.js';
 
 const WORDS = [
@@ -57,7 +58,7 @@ function setup(columns = 80, rows = 24, appendOnly = false): Setup {
   const renderer = new TailRenderer({
     write: (data) => emulator.write(data),
     size: () => emulator.size,
-    colour: true,
+    palette: () => TERMINAL_COLOURS,
     appendOnly,
   });
   return { emulator, renderer };

@@ -2,6 +2,7 @@ import type { AnyAnswer, Question } from '../../client/questions.js';
 import type { Key } from '../input/keys.js';
 import { type Line, line, STYLE, span } from '../screen/line.js';
 import type { ReadText } from '../views/diff-view.js';
+import { formatDuration } from '../views/format.js';
 import { ChoicesDialog } from './choices-dialog.js';
 import { describeQuestion } from './description.js';
 import type { DescribedDialog, Dialog, DialogView } from './dialog.js';
@@ -12,6 +13,7 @@ import { OptionDialog } from './option-dialog.js';
 const SETTLE_MS = 250;
 /** A person who is typing has to pause this long before keys go to the question. */
 const PAUSE_MS = 700;
+const COUNTDOWN_MS = 1_000;
 
 /**
  * Open questions, oldest first. Only keys that are pressed after a question was on the screen, and after a
@@ -20,7 +22,12 @@ const PAUSE_MS = 700;
 export class QuestionQueue {
   readonly #readText: ReadText;
   readonly #now: () => number;
-  #waiting: { readonly question: Question; readonly dialog: Dialog; shownAt?: number }[] = [];
+  #waiting: {
+    readonly question: Question;
+    readonly dialog: Dialog;
+    readonly expires: number | undefined;
+    shownAt?: number | undefined;
+  }[] = [];
   #lastKey = Number.NEGATIVE_INFINITY;
   /** The screen says that the question does not take keys yet. */
   #drawnClosed = false;
@@ -54,7 +61,10 @@ export class QuestionQueue {
 
   add(question: Question): void {
     if (this.#waiting.some(({ question: known }) => known.id === question.id)) return;
-    this.#waiting.push({ question, dialog: createDialog(question, this.#readText) });
+    const { expiresAt } = question;
+    const expires =
+      expiresAt === undefined ? undefined : this.#now() + Date.parse(expiresAt) - Date.now();
+    this.#waiting.push({ question, dialog: createDialog(question, this.#readText), expires });
   }
 
   /** The question was answered elsewhere, or is over. */
@@ -62,8 +72,16 @@ export class QuestionQueue {
     this.#waiting = this.#waiting.filter(({ question }) => question.id !== id);
   }
 
-  clear(): void {
-    this.#waiting = [];
+  /** The first question is not on the screen any more: keys go to it again after it was. */
+  hide(): void {
+    const [first] = this.#waiting;
+    if (first !== undefined) first.shownAt = undefined;
+  }
+
+  /** What an overlay in front of the questions says. */
+  get badge(): string | undefined {
+    if (this.size === 0) return undefined;
+    return `${this.size === 1 ? '1 question waits' : `${this.size} questions wait`} · Esc to answer`;
   }
 
   /** Milliseconds until keys go to the question; 0: they do now. Undefined: there is none, or it is not drawn yet. */
@@ -74,12 +92,12 @@ export class QuestionQueue {
     return Math.max(0, ready - this.#now());
   }
 
-  /** Milliseconds until the question, drawn as one that takes no keys, is drawn again. Undefined: it need not be. */
+  /** Milliseconds until the question is drawn again: it takes keys then, or its time is shown. Undefined: it need not be. */
   redrawIn(): number | undefined {
     // By what was drawn, not by the time now: it may have settled while the rest was drawn.
     const ms = this.#drawnClosed ? Math.max(1, this.settlesIn ?? 0) : undefined;
     this.#drawnClosed = false;
-    return ms;
+    return ms ?? (this.#waiting[0]?.expires === undefined ? undefined : COUNTDOWN_MS);
   }
 
   /** Whether the person was typing when the question came, and has not paused yet. */
@@ -109,11 +127,14 @@ export class QuestionQueue {
     current.shownAt ??= this.#now();
     const isOpen = this.settlesIn === 0;
     this.#drawnClosed = !isOpen;
+    const { expires } = current;
+    const left = expires === undefined ? 0 : Math.max(0, expires - this.#now());
+    const end = expires === undefined ? '' : ` · expires in ${formatDuration(left)}`;
     const more = this.size === 1 ? '' : ` · ${this.size - 1} more waiting`;
     const pause = this.interruptsTyping ? 'Pause typing to answer' : '…';
     const hint = isOpen ? current.dialog.hint : pause;
     const shown = current.dialog.view(columns, Math.max(4, rows - 2));
-    const foot: Line = line(span(`${hint}${more}`, isOpen ? STYLE.dim : STYLE.warning));
+    const foot: Line = line(span(`${hint}${end}${more}`, isOpen ? STYLE.dim : STYLE.warning));
     return {
       lines: [[], ...shown.lines, foot],
       caret:

@@ -1,8 +1,5 @@
 import { type InputEvent, KeyParser } from './keys.js';
 
-/** How long an escape character may wait for the rest of its sequence. */
-const ESCAPE_MS = 40;
-
 /** Hands on key presses as they arrive; a lone escape character becomes the Esc key after a moment. */
 export class KeyReader {
   readonly #parser = new KeyParser();
@@ -17,8 +14,14 @@ export class KeyReader {
   feed(data: string): void {
     clearTimeout(this.#timer);
     this.#give(this.#parser.feed(data));
-    if (!this.#parser.isWaiting) return;
-    this.#timer = setTimeout(() => this.#give(this.#parser.flush()), ESCAPE_MS);
+    const { patienceMs } = this.#parser;
+    if (patienceMs === undefined) return;
+    this.#timer = setTimeout(() => this.#give(this.#parser.flush()), patienceMs);
+  }
+
+  /** The terminal was asked something: its reply must not be taken for keys, however it is cut into chunks. */
+  expectReply(): void {
+    this.#parser.expectsReply = true;
   }
 
   close(): void {

@@ -9,11 +9,18 @@ export type InputEvent =
   | { readonly type: 'key'; readonly key: Key }
   /** All text between the marks of a bracketed paste, as the terminal sent it. */
   | { readonly type: 'paste'; readonly text: string }
-  | { readonly type: 'focus'; readonly focused: boolean };
+  | { readonly type: 'focus'; readonly focused: boolean }
+  /** What the terminal answered when it was asked about itself. */
+  | { readonly type: 'reply'; readonly text: string };
 
 const PASTE_END = '\u001b[201~';
 /** A reply of the terminal longer than this is not one: a lone Esc came before typed text. */
 const LONGEST_SEQUENCE = 256;
+/** How long an escape character may wait for the rest of its sequence, and how long for the rest of a reply. */
+const ESCAPE_MS = 40;
+const REPLY_MS = 1_000;
+/** The beginning of a reply: Alt+] comes without a number. */
+const REPLY = /^\u001b(?:\]\d|\[\?)/;
 
 const FINAL_NAMES: Readonly<Record<string, string>> = {
   A: 'up',
@@ -62,10 +69,13 @@ const CODE_NAMES: Readonly<Record<number, string>> = {
 export class KeyParser {
   #rest = '';
   #paste: string[] | undefined;
+  /** The terminal was asked something: an escape character may begin its reply. */
+  expectsReply = false;
 
-  /** Whether the input so far may be the beginning of a longer sequence: `flush` decides after a moment. */
-  get isWaiting(): boolean {
-    return this.#rest !== '' && this.#paste === undefined;
+  /** How long the input so far may wait for the rest of its sequence; undefined: nothing waits. */
+  get patienceMs(): number | undefined {
+    if (this.#rest === '' || this.#paste !== undefined) return undefined;
+    return this.expectsReply || REPLY.test(this.#rest) ? REPLY_MS : ESCAPE_MS;
   }
 
   feed(data: string): InputEvent[] {
@@ -89,9 +99,12 @@ export class KeyParser {
 
   /** No more came: an escape character that waits is the Esc key. */
   flush(): InputEvent[] {
-    if (!this.isWaiting) return [];
+    if (this.patienceMs === undefined) return [];
     const rest = this.#rest;
     this.#rest = '';
+    this.expectsReply = false;
+    // Half of a reply is nothing that a person typed.
+    if (REPLY.test(rest)) return [];
     if (rest === '\u001b') return [pressed('escape')];
     const events: InputEvent[] = [pressed(`alt+${rest.slice(1, 2)}`)];
     return rest.length > 2 ? [...events, ...this.feed(rest.slice(2))] : events;
@@ -129,7 +142,7 @@ export class KeyParser {
       events.push(pressed(name ?? 'unknown'));
       return 3;
     }
-    if (']P_^'.includes(kind)) return skipString(input, events);
+    if (']P_^'.includes(kind)) return this.#readString(input, events);
     if (kind === '\u001b') {
       events.push(pressed('escape'));
       return 1;
@@ -160,18 +173,23 @@ export class KeyParser {
       events.push({ type: 'focus', focused: final === 'I' });
       return whole.length;
     }
+    // The last of the replies: an escape character is a key again.
+    if (final === 'c' && parameters.startsWith('?')) this.expectsReply = false;
     const key = csiKey(parameters, final);
     if (key !== undefined) events.push({ type: 'key', key });
     return whole.length;
   }
-}
 
-function skipString(input: string, events: InputEvent[]): number {
-  const end = /\u0007|\u001b\\/.exec(input);
-  if (end !== null) return end.index + end[0].length;
-  if (input.length <= LONGEST_SEQUENCE) return 0;
-  events.push(pressed(`alt+${input[1]}`));
-  return 2;
+  #readString(input: string, events: InputEvent[]): number {
+    const end = /\u0007|\u001b\\/.exec(input);
+    if (end !== null) {
+      events.push({ type: 'reply', text: input.slice(2, end.index) });
+      return end.index + end[0].length;
+    }
+    if (input.length <= LONGEST_SEQUENCE) return 0;
+    events.push(pressed(`alt+${input[1]}`));
+    return 2;
+  }
 }
 
 function pressed(id: string): InputEvent {

@@ -1,6 +1,7 @@
 import type { Key } from '../input/keys.js';
 import { cutLine, encode, type Line } from '../screen/line.js';
-import { SYNC_OFF, SYNC_ON, type WindowSize } from '../screen/tail-renderer.js';
+import { type Frame, SYNC_OFF, SYNC_ON, type WindowSize } from '../screen/tail-renderer.js';
+import type { Palette } from '../screen/theme.js';
 
 export type OverlayResult =
   | { readonly kind: 'stay' }
@@ -10,10 +11,7 @@ export type OverlayResult =
 
 /** Something that fills the alternate screen for a while. */
 export interface Overlay {
-  view(size: WindowSize): {
-    readonly lines: readonly Line[];
-    readonly caret?: { readonly row: number; readonly offset: number } | undefined;
-  };
+  view(size: WindowSize): Frame;
   press(key: Key, size: WindowSize): OverlayResult;
 }
 
@@ -26,22 +24,23 @@ const LEAVE = '\u001b[?1049l';
 /** Draws overlays in the alternate screen, row by row; the main screen stays as it is. */
 export class AlternateScreen {
   readonly #write: (data: string) => void;
-  readonly #colour: boolean;
+  readonly #palette: () => Palette | undefined;
   #isOpen = false;
 
-  constructor(options: { write(data: string): void; readonly colour: boolean }) {
+  constructor(options: { write(data: string): void; palette(): Palette | undefined }) {
     this.#write = options.write;
-    this.#colour = options.colour;
+    this.#palette = options.palette;
   }
 
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  draw(overlay: Overlay, size: WindowSize): void {
-    const { lines, caret } = overlay.view(size);
+  /** `foot`: lines at the bottom of the window. */
+  draw({ lines, caret }: Frame, foot: readonly Line[], size: WindowSize): void {
     const rows = Array.from({ length: size.rows }, (_, index) => {
-      const text = encode(cutLine(lines[index] ?? [], size.columns), this.#colour);
+      const line = foot[index - size.rows + foot.length] ?? lines[index] ?? [];
+      const text = encode(cutLine(line, size.columns), this.#palette());
       return `\u001b[${index + 1};1H\u001b[K${text}`;
     });
     const cursor =

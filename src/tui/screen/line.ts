@@ -1,36 +1,34 @@
 import { printable } from '../../util/printable.js';
+import type { Palette } from './theme.js';
 import { fitText, graphemes, graphemeWidth, textWidth } from './width.js';
 
 /** Text in one style. */
 export interface Span {
   readonly text: string;
-  /** Parameters of an SGR sequence: `1;36`. */
+  /** Parameters of an SGR sequence and names of colours: `1;cyan`. */
   readonly style?: string | undefined;
 }
 
 /** One row of text. Spans hold neither line ends nor escape sequences: `encode` drops them. */
 export type Line = readonly Span[];
 
-/** The styles of the terminal: the sixteen colours, which follow the theme of the user's terminal. */
+/** The styles of the terminal; a theme says what its colours are. */
 export const STYLE = {
-  plain: undefined,
   bold: '1',
   dim: '2',
   italic: '3',
-  underline: '4',
   inverse: '7',
   strike: '9',
-  accent: '36',
-  code: '36',
-  link: '4;34',
-  user: '1;34',
-  success: '32',
-  error: '31',
-  warning: '33',
-  heading: '1;35',
-  removed: '31',
-  added: '32',
-  selected: '1;36',
+  accent: 'cyan',
+  code: 'cyan',
+  link: '4;blue',
+  success: 'green',
+  error: 'red',
+  warning: 'yellow',
+  heading: '1;magenta',
+  removed: 'red',
+  added: 'green',
+  selected: '1;cyan',
 } as const;
 
 /**
@@ -156,20 +154,19 @@ function breakLine(row: Line, columns: number, anywhere: boolean): Line[] {
   return rows;
 }
 
-/** The bytes of a line. Without colour only bold, dim, italic, underline, inverse and strike remain. */
-export function encode(row: Line, colour: boolean): string {
+/** The bytes of a line. Without a palette only bold, dim, italic, underline, inverse and strike remain. */
+export function encode(row: Line, palette: Palette | undefined): string {
   let out = '';
   for (const { text, style } of row) {
     const safe = printable(text).replace(/[\n\t]/g, ' ');
-    const codes = colour ? style : monochrome(style);
-    out += codes === undefined || codes === '' ? safe : `\u001b[${codes}m${safe}\u001b[0m`;
+    const codes = style === undefined ? '' : styleCodes(style, palette);
+    out += codes === '' ? safe : `\u001b[${codes}m${safe}\u001b[0m`;
   }
   return out;
 }
 
-function monochrome(style: string | undefined): string | undefined {
-  return style
-    ?.split(';')
-    .filter((code) => /^[1-9]$/.test(code))
-    .join(';');
+function styleCodes(style: string, palette: Palette | undefined): string {
+  const parts = style.split(';');
+  if (palette === undefined) return parts.filter((part) => /^[1-9]$/.test(part)).join(';');
+  return parts.map((part) => palette[part as keyof Palette] ?? part).join(';');
 }

@@ -1,4 +1,5 @@
 import { cutLine, encode, type Line, plainText, takeCharacters, wrapLine } from './line.js';
+import type { Palette } from './theme.js';
 import { wrappedRows } from './width.js';
 
 export interface WindowSize {
@@ -17,7 +18,8 @@ export interface RendererOptions {
   write(data: string): void;
   /** Asked before every drawing, so that a resize is seen before its signal arrives. */
   size(): WindowSize;
-  readonly colour: boolean;
+  /** Undefined: no colours. */
+  palette(): Palette | undefined;
   /** For screen readers and `--plain`: nothing that was written changes again. */
   readonly appendOnly?: boolean;
 }
@@ -70,7 +72,7 @@ export class TailRenderer {
     }
     const shown = this.#options.appendOnly === true ? { lines: [] } : clip(frame, size);
     const rows = shown.lines.map((line) => cutLine(line, size.columns));
-    const encoded = rows.map((line) => encode(line, this.#options.colour));
+    const encoded = rows.map((line) => encode(line, this.#options.palette()));
     out +=
       this.#pending.length > 0 || encoded.length !== this.#drawn.length
         ? this.#redraw(encoded)
@@ -94,7 +96,7 @@ export class TailRenderer {
     let out = this.#toTop();
     const committed = this.#pending
       .flatMap((line) => wrapLine(line, this.#size.columns, { anywhere: true }))
-      .map((line) => encode(line, this.#options.colour));
+      .map((line) => encode(line, this.#options.palette()));
     this.#pending = [];
     for (const text of committed) out += `${ERASE_ROW}${text}\r\n`;
     out += encoded.map((text) => `${ERASE_ROW}${text}`).join('\r\n');
@@ -126,7 +128,7 @@ export class TailRenderer {
       return wasHidden ? '' : HIDE;
     }
     const row = Math.min(caret.row, rows.length - 1);
-    const before = encode(takeCharacters(rows[row] ?? [], caret.offset), this.#options.colour);
+    const before = encode(takeCharacters(rows[row] ?? [], caret.offset), this.#options.palette());
     const place = `${row}:${before}`;
     if (!changed && place === this.#caret) return '';
     this.#caret = place;
