@@ -1,5 +1,6 @@
 import type { RuleSet } from '../permissions/rules.js';
 import type { AgentSpent } from '../protocol/session-events.js';
+import { hookSwitches } from '../settings/hook-switches.js';
 import type { EffectiveSettings, SourcedRule } from '../settings/types.js';
 
 /** What a host may ask about an open session. Plain data, as it goes over the wire. */
@@ -8,8 +9,16 @@ export interface SessionInspection {
   settings(): Readonly<Record<string, unknown>>;
   /** Every permission rule in force, and the directories that count as inside. */
   rules(): Readonly<Record<string, unknown>>;
+  /** The command that prints the status line of a terminal; undefined: there is none that may run. */
+  statusLine(): StatusLine | undefined;
   /** What one agent has used, and what is left for it. Undefined: it is not counted. */
   spent(path: string): AgentSpent | undefined;
+}
+
+export interface StatusLine {
+  readonly command: string;
+  /** Seconds between two runs, besides those after events. */
+  readonly refreshInterval?: number | undefined;
 }
 
 export interface InspectionDeps {
@@ -90,7 +99,28 @@ export function createInspection(deps: InspectionDeps): SessionInspection {
         managedOnly: permissions.managedRulesOnly !== undefined,
       };
     },
+    statusLine: () => statusLineOf(deps.settings()),
     spent: deps.spent,
+  };
+}
+
+/**
+ * fail-closed: the command of a project runs only where the folder is trusted and neither an administrator nor the
+ * person has one, and what turns off hooks of a source turns off its status line.
+ */
+function statusLineOf({ values }: Pick<EffectiveSettings, 'values'>): StatusLine | undefined {
+  const said = values.said('statusLine.command');
+  const isOfProject = ({ source }: { readonly source: string }): boolean =>
+    source === 'project' || source === 'local';
+  const chosen = said.find((one) => !isOfProject(one)) ?? said[0];
+  if (typeof chosen?.value !== 'string') return undefined;
+  if (hookSwitches({ values }).disabled(chosen.source) !== undefined) return undefined;
+  const interval = values
+    .said('statusLine.refreshInterval')
+    .find(({ source }) => source === chosen.source)?.value;
+  return {
+    command: chosen.value,
+    refreshInterval: typeof interval === 'number' ? interval : undefined,
   };
 }
 

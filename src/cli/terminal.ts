@@ -40,6 +40,7 @@ export async function runTerminalSession(deps: PrintDeps): Promise<number> {
     keysPath: join(state, 'keybindings.json'),
     signal: refused.signal,
     settings: () => userSettings(runner),
+    statusLine: () => runner.current?.inspect.statusLine(),
     streams: () => (runner.current?.hooks().set.hooks.MessageDisplay ?? []).length === 0,
   });
   try {
@@ -59,7 +60,7 @@ export async function runTerminalSession(deps: PrintDeps): Promise<number> {
   }
 }
 
-/** The user's own settings file: what it names may run without the trust that a project's file needs. */
+/** The user's own settings file: how the terminal looks is not for a project to say. */
 function userSettings(runner: TurnRunner): Readonly<Record<string, unknown>> {
   const { sources } = runner.current?.inspect.settings() ?? {};
   const rows = Array.isArray(sources) ? sources.filter(isRecord) : [];

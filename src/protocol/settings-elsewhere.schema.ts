@@ -19,8 +19,17 @@ export const accountSettings = {
   disableRemoteControl: key(flag(), 'Remote control.', ELSEWHERE),
 };
 
+/** Read from the user's own file. */
+export const terminalSettings = {
+  theme: key(
+    text(),
+    'Colours: `auto`, `dark` or `light`, each also with `-daltonized` or `-ansi`.',
+  ),
+  editorMode: key(text(), '`vim` gives the prompt vim keys.'),
+};
+
 export const lookAndFeel = Object.fromEntries(
-  `theme tui editorMode vimInsertModeRemaps keybindingFlavor verbose viewMode
+  `tui vimInsertModeRemaps keybindingFlavor verbose viewMode
   syntaxHighlightingDisabled prefersReducedMotion axScreenReader showTurnDuration
   showMessageTimestamps timeFormat timeZone maxProseWidth spinnerTipsEnabled spinnerTipsOverride
   spinnerVerbs terminalProgressBarEnabled terminalTitleFromRename autoScrollEnabled

@@ -99,7 +99,7 @@ export const programSettings = {
   awsCredentialExport: key(text(), 'Command that prints AWS credentials.', COMMAND),
   gcpAuthRefresh: key(text(), 'Command that refreshes GCP credentials.', COMMAND),
   otelHeadersHelper: key(text(), 'Command that prints telemetry headers.', COMMAND),
-  statusLine: key(statusLine, 'Command that prints a status line.', COMMAND),
+  statusLine: key(statusLine, 'Command that prints a status line.', { needsTrust: true }),
   subagentStatusLine: key(statusLine, 'The same for agents.', COMMAND),
   fileSuggestion: key(statusLine, 'Command that suggests files.', COMMAND),
   processWrapper: key(anything(), 'Program around every process.', { ...COMMAND, scope: 'user' }),

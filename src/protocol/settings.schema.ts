@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { ELSEWHERE, flag, key, list, MANAGED_FENCE, table } from './setting-key.schema.js';
-import { accountSettings, lookAndFeel } from './settings-elsewhere.schema.js';
+import { accountSettings, lookAndFeel, terminalSettings } from './settings-elsewhere.schema.js';
 import { extensionSettings, programSettings } from './settings-extensions.schema.js';
 import { hooks } from './settings-hooks.schema.js';
 import { portcullis } from './settings-own.schema.js';
@@ -83,6 +83,7 @@ export const SETTING_GROUPS = {
   'Environment, memory, sessions': sessionSettings,
   'Programs that settings start': programSettings,
   'Accounts, updates, delivery': accountSettings,
+  'The terminal': terminalSettings,
   'Look and feel of other programs': lookAndFeel,
 };
 

@@ -37,6 +37,8 @@ export interface TerminalOptions {
   editText?(text: string): Promise<string | undefined>;
   /** Runs the user's status line command with facts about the session. */
   statusLine?(facts: Readonly<Record<string, unknown>>): Promise<string | undefined>;
+  /** Seconds between two runs of it besides those after events. */
+  refreshSeconds?(): number | undefined;
   readonly version: string;
   now(): number;
 }

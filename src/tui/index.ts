@@ -21,8 +21,12 @@ export interface RunTerminalOptions {
   readonly historyPath?: string | undefined;
   /** Ends the terminal: the session could not be opened. */
   readonly signal?: AbortSignal | undefined;
-  /** The user's own settings, once the session is open: `statusLine`, `editorMode`. */
+  /** The user's own settings, once the session is open: `theme`, `editorMode`. */
   settings(): Readonly<Record<string, unknown>>;
+  /** The status line command that may run now. */
+  statusLine():
+    | { readonly command: string; readonly refreshInterval?: number | undefined }
+    | undefined;
   /** A file that binds keys to actions: `{ "ctrl+x": "transcript" }`. */
   readonly keysPath?: string | undefined;
   /** False: a hook rewrites answers, so they are shown when they are whole. */
@@ -47,12 +51,10 @@ export async function runTerminal(
     branch: () => readBranch(cwd),
     editText: (text) => editText(text, env),
     async statusLine(facts) {
-      const { statusLine } = options.settings();
-      const command = isRecord(statusLine) ? statusLine.command : undefined;
-      return typeof command === 'string'
-        ? await runStatusCommand(command, facts, { cwd, env })
-        : undefined;
+      const { command } = options.statusLine() ?? {};
+      return command && (await runStatusCommand(command, facts, { cwd, env }));
     },
+    refreshSeconds: () => options.statusLine()?.refreshInterval,
     keys: keysPath === undefined ? undefined : readKeys(keysPath),
     version: VERSION,
     now: () => performance.now(),

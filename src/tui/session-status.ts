@@ -4,6 +4,7 @@ import { messageOf } from '../errors.js';
 export interface StatusOptions {
   /** Runs the user's status line command with facts about the session. */
   statusLine?(facts: Readonly<Record<string, unknown>>): Promise<string | undefined>;
+  refreshSeconds?(): number | undefined;
   readonly version: string;
   /** There is something new to show. */
   onChange(): void;
@@ -19,6 +20,11 @@ export class SessionStatus {
   readonly #client: SessionClient;
   readonly #options: StatusOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #again: ReturnType<typeof setTimeout> | undefined;
+  /** The command runs; what happened since is shown by its next run. */
+  #isRunning = false;
+  #isStale = false;
+  #isClosed = false;
 
   constructor(client: SessionClient, options: StatusOptions) {
     this.#client = client;
@@ -31,6 +37,8 @@ export class SessionStatus {
 
   close(): void {
     clearTimeout(this.#timer);
+    clearTimeout(this.#again);
+    this.#isClosed = true;
   }
 
   async #read(): Promise<void> {
@@ -40,12 +48,25 @@ export class SessionStatus {
     if (snapshot === undefined) return;
     this.snapshot = snapshot;
     this.#options.onChange();
-    const { statusLine, version } = this.#options;
+    await this.#runCommand(snapshot);
+  }
+
+  async #runCommand(snapshot: SessionSnapshot): Promise<void> {
+    const { statusLine, version, refreshSeconds } = this.#options;
     if (statusLine === undefined || snapshot.info === undefined) return;
+    this.#isStale = this.#isRunning;
+    if (this.#isRunning) return;
+    this.#isRunning = true;
     this.custom = await statusLine(statusFacts(snapshot, version)).catch(
       (thrown: unknown) => `The statusLine command failed: ${messageOf(thrown)}`,
     );
+    this.#isRunning = false;
+    if (this.#isClosed) return;
     this.#options.onChange();
+    if (this.#isStale) this.refresh();
+    clearTimeout(this.#again);
+    const seconds = refreshSeconds?.();
+    if (seconds !== undefined) this.#again = setTimeout(() => this.refresh(), seconds * 1_000);
   }
 }
 
