@@ -33,7 +33,7 @@ const push = request(
 describe('options of a permission question', () => {
   it('names the exact rule that the wide answer saves, and its file', () => {
     const options = permissionOptions(push);
-    expect(options.map(({ key }) => key)).toEqual(['y', 'a', 'p', 'n']);
+    expect(options.map(({ key }) => key)).toEqual(['y', 'a', 's', 'p', 'n']);
     expect(options[0]?.answer).toEqual({ behavior: 'allow' });
     expect(options[1]?.answer).toEqual({
       behavior: 'allow',
@@ -41,10 +41,14 @@ describe('options of a permission question', () => {
     });
     expect(options[2]).toMatchObject({
       rule: 'Bash(git push *)',
+      answer: { behavior: 'allow', scope: { what: 'prefix', until: 'session' } },
+    });
+    expect(options[3]).toMatchObject({
+      rule: 'Bash(git push *)',
       savedIn: '.claude/settings.local.json',
       answer: { behavior: 'allow', scope: { what: 'prefix', until: 'project' } },
     });
-    expect(options[2]?.label).toContain('every command that begins with `git push`');
+    expect(options[3]?.label).toContain('every command that begins with `git push`');
   });
 
   it('offers only yes and no where a guard would ask again', () => {

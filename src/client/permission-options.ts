@@ -67,13 +67,22 @@ function widerOptions(request: AskRequest): readonly AnswerOption[] {
     suggestions.prefix ?? (suggestions.exact === undefined ? suggestions.tool : undefined);
   if (rule !== undefined) {
     const what = suggestions.prefix === undefined ? 'tool' : 'prefix';
-    options.push({
-      key: 'p',
-      label: `Yes, and always allow ${visible(describeRule(rule))} in this project (adds the rule ${visible(rule)})`,
-      rule,
-      savedIn: PROJECT_FILE,
-      answer: { behavior: 'allow', scope: { what, until: 'project' } },
-    });
+    const calls = visible(describeRule(rule));
+    options.push(
+      {
+        key: 's',
+        label: `Yes, and allow ${calls} this session`,
+        rule,
+        answer: { behavior: 'allow', scope: { what, until: 'session' } },
+      },
+      {
+        key: 'p',
+        label: `Yes, and always allow ${calls} in this project`,
+        rule,
+        savedIn: PROJECT_FILE,
+        answer: { behavior: 'allow', scope: { what, until: 'project' } },
+      },
+    );
   }
   return options;
 }

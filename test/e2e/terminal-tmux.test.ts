@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { hasTmux, openTerminal, type Terminal } from './terminal.js';
+import { ASKS, hasTmux, openTerminal, READY, type Terminal } from './terminal.js';
 
 const open: Terminal[] = [];
 afterEach(async () => {
@@ -14,10 +14,6 @@ async function terminal(options: Parameters<typeof openTerminal>[0]): Promise<Te
   return opened;
 }
 
-/** The prompt is drawn and the session is open. */
-const READY = /\n> ?\n\S+ · (default|acceptEdits|plan)/;
-/** A question takes keys. */
-const ASKS = /Esc (refuses|gives no answer)/;
 const TOUCH = { tool: 'Bash', input: { command: 'touch made' } } as const;
 
 const bodyOf = (shell: Terminal, index: number): string =>

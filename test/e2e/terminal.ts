@@ -16,6 +16,11 @@ export const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 
 const DEADLINE_MS = 15_000;
 
+/** The prompt is drawn and the session is open. */
+export const READY = /\n> ?\n\S+ · (default|acceptEdits|plan)/;
+/** A question takes keys. */
+export const ASKS = /Esc (refuses|gives no answer)/;
+
 /** The interactive program in a real terminal. */
 export interface Terminal {
   readonly project: TempProject;

@@ -142,7 +142,12 @@ function listRules({ session }: CommandContext): string {
   const rules = rulesOf(session);
   const { workspaceDirectories } = session.inspect.rules();
   const directories = Array.isArray(workspaceDirectories) ? workspaceDirectories.map(String) : [];
-  const rows = rules.map(({ behavior, rule, source, file, line }) => {
+  // An answer that saves a rule in a file also counts at once; it is one rule to a person.
+  const isRepeated = ({ behavior, rule, source }: ListedRule): boolean =>
+    source === 'session' &&
+    rules.some((one) => one.file && one.behavior === behavior && one.rule === rule);
+  const shown = rules.filter((rule) => !isRepeated(rule));
+  const rows = shown.map(({ behavior, rule, source, file, line }) => {
     const place = file === undefined ? SOURCES.get(source) : `${file}${line ? `:${line}` : ''}`;
     return `  ${behavior.padEnd(5)}  ${visible(rule)}  (${visible(place ?? source)})`;
   });
