@@ -66,7 +66,7 @@ export function agentTool(deps: AgentToolDeps): Tool<Input> {
     }),
     startsOnRecord: true,
     concurrencySafe: () => true,
-    mostAtOnce: () => mostStartedTogether(deps.mostRunning()),
+    maxConcurrency: () => mostStartedTogether(deps.mostRunning()),
     run: (input, context) => run(deps, input, context),
   };
 }

@@ -59,7 +59,7 @@ export interface AgentSetup {
   onAnswer(answer: ModelAnswer): void;
   emit(event: LoopEvent): void;
   /** False: `emit` has no use for parts of an answer. */
-  readonly tellsParts?: boolean;
+  readonly emitPartials?: boolean;
   uuid(): string;
 }
 
@@ -125,7 +125,7 @@ export function createAgent(setup: AgentSetup): Agent {
       await settled;
       return (await setup.isReadOnly?.(call)) === true;
     },
-    mostAtOnce: (call) => setup.pool.resolve(call.name)?.mostAtOnce?.(),
+    maxConcurrency: (call) => setup.pool.resolve(call.name)?.maxConcurrency?.(),
     runTool(call, malformed, signal) {
       if (settled === undefined) return setup.invoke(call, malformed, signal);
       return settled.then(() => setup.invoke(call, malformed, signal));
@@ -157,7 +157,7 @@ export function createAgent(setup: AgentSetup): Agent {
         setup.compaction.noteUsage(event.answer.usage, conversation.messages);
       setup.emit(event);
     },
-    tellsParts: setup.tellsParts !== false,
+    emitPartials: setup.emitPartials !== false,
     uuid: setup.uuid,
   };
   return {

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
 import type { Scene } from '../hooks/scene.js';
-import type { IdleMove, InputMessage, LoopOutcome, ModelAnswer } from '../loop/types.js';
+import type { IdleDecision, InputMessage, LoopOutcome, ModelAnswer } from '../loop/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import type { Recorder } from '../session/recorder.js';
@@ -213,7 +213,7 @@ function childSetup(
       log.event(event);
     },
     // The log tells of whole answers only.
-    tellsParts: false,
+    emitPartials: false,
     uuid: world.clock.uuid,
   };
 }
@@ -223,7 +223,7 @@ async function rested(
   world: ChildWorld,
   { order, line }: Pick<Work, 'order' | 'line'>,
   { answer, scene }: { answer: ModelAnswer; scene: Scene },
-): Promise<IdleMove> {
+): Promise<IdleDecision> {
   const { stays } = order;
   if (stays === undefined) return undefined;
   const move = await stays.beforeRest(scene, textOf(answer.message.content));

@@ -4,15 +4,14 @@ import { reminder } from '../context/reminders.js';
 import { estimateFixed, estimateMessages } from '../context/tokens.js';
 import type { Clock } from '../env/clock.js';
 import type { ModelClient } from '../model/client.js';
-import { type Meter, metered } from '../model/metered.js';
 import { modelName } from '../model/model-name.js';
 import { openModel } from '../model/open.js';
-import { paced } from '../model/paced.js';
 import { costOf } from '../model/pricing.js';
 import { chooseProvider } from '../model/provider.js';
 import { maxRetriesFrom } from '../model/retry.js';
 import { withStoredModel } from '../model/stored.js';
 import { UsageLedger } from '../model/usage.js';
+import { type Meter, withBackpressure, withUsageTracking } from '../model/wrappers.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { createModelChoices, type ModelChoices } from './model-choice.js';
 import type { SessionConfig } from './session-config.js';
@@ -71,10 +70,10 @@ export async function openModelLayer(
     },
   });
   const clientFor = (agent: AgentRef): ModelClient & Meter =>
-    paced(
-      metered(opened, {
+    withBackpressure(
+      withUsageTracking(opened, {
         clock: parts.clock,
-        book: (model, usage) =>
+        recordUsage: (model, usage) =>
           ledger.add({ agent: agent.path, model, provider: opened.provider, usage }),
       }),
       config.ready,

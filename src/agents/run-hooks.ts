@@ -1,4 +1,4 @@
-import type { IdleMove, InputMessage, LoopOutcome, ModelAnswer } from '../loop/types.js';
+import type { IdleDecision, InputMessage, LoopOutcome, ModelAnswer } from '../loop/types.js';
 
 /** Why a session ends, as hooks are told. */
 export type SessionEndReason = 'clear' | 'resume' | 'logout' | 'prompt_input_exit' | 'other';
@@ -29,7 +29,7 @@ export interface RunHooks {
   /** Prompts on their way to the model: what hooks add to them, or that they go no further. */
   submit(prompts: readonly InputMessage[], signal: AbortSignal): Promise<Submitted>;
   /** The model is done: leave, or go on with what a hook says. */
-  beforeLeaving(answer: ModelAnswer, signal: AbortSignal): Promise<IdleMove>;
+  beforeLeaving(answer: ModelAnswer, signal: AbortSignal): Promise<IdleDecision>;
   /** The run is over. */
   ended(outcome: LoopOutcome): Promise<void>;
   /** The session is over. */

@@ -2,7 +2,7 @@ import type { Clock } from '../env/clock.js';
 import type { InputMessage, LoopOutcome, StopReason } from '../loop/types.js';
 import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from '../model/client.js';
 import { ABORTED } from '../model/failures.js';
-import { metered } from '../model/metered.js';
+import { withUsageTracking } from '../model/wrappers.js';
 import type { Usage } from '../protocol/content.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { BudgetAccount, Reservation } from './account.js';
@@ -261,7 +261,7 @@ function reserving(client: ModelClient, state: State, { admit, isTurn }: Manner)
     }
     const { request, reservation } = admission.value;
     const bill = createBill(state, reservation, isTurn ? request : undefined);
-    const counted = metered(client, { clock: state.parts.clock, book: bill.book });
+    const counted = withUsageTracking(client, { clock: state.parts.clock, recordUsage: bill.book });
     try {
       yield* counted.stream(request, signal);
     } finally {

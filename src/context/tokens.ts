@@ -1,5 +1,5 @@
 import type { ModelRequest } from '../model/client.js';
-import { toolText } from '../model/tool-text.js';
+import { toolText } from '../model/request-json.js';
 import type {
   AssistantBlock,
   Message,

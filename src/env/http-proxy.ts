@@ -66,10 +66,14 @@ function bypasses(target: URL, list: string | undefined): boolean {
   });
 }
 
-/** The one that is meant where an address names none. */
+/** The URL's port, or the default one of its scheme. */
 export function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? 443 : 80;
+}
+
+export function withoutBrackets(hostname: string): string {
+  return hostname.replace(/^\[|\]$/g, '');
 }
 
 export function credentialsOf(url: URL): Record<string, string> {

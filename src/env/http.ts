@@ -1,20 +1,34 @@
-import { messageOf } from '../errors.js';
-import type { HttpConnection } from './http-connection.js';
-import { HttpError, type HttpErrorKind } from './http-error.js';
-import {
-  HttpExchange,
-  type HttpRequest,
-  type HttpResponse,
-  type Waiting,
-} from './http-exchange.js';
-import { NONE, requestHead } from './http-head.js';
-import { idleConnection, openConnection } from './http-pool.js';
-import type { ProxyEnvironment } from './http-proxy.js';
-import { routeOf } from './http-route.js';
+import { HttpError, type HttpErrorKind, toHttpError } from './http-error.js';
+import { type ProxyEnvironment, proxyFor } from './http-proxy.js';
+import { type Exchange, flatHeaders, parseTarget, sendRequest, silence } from './http-request.js';
+
+export interface HttpRequest {
+  readonly url: string;
+  /** Default: POST with a body, GET without one. */
+  readonly method?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
+  readonly body?: string | Uint8Array | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Until the connection is open, TLS included. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** Longest silence: before the headers and between two chunks. */
+  readonly idleTimeoutMs?: number | undefined;
+}
+
+export interface HttpResponse {
+  readonly status: number;
+  /** Lower-case names; repeated headers joined with ", ". */
+  readonly headers: Readonly<Record<string, string>>;
+  /** UTF-8 text; a character is never split. Iterating throws `HttpError` when the body breaks off. */
+  readonly chunks: AsyncIterable<string>;
+  /**
+   * For a reader that has seen all it wants. An end of the body within `graceMs` frees the connection
+   * for the next request; otherwise it is closed.
+   */
+  finish(graceMs: number): void;
+}
 
 export type HttpStream = (request: HttpRequest) => Promise<HttpResponse>;
-
-export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
 
 /**
  * Sends one request and resolves with its headers. Rejects with `HttpError`, nothing else.
@@ -23,85 +37,84 @@ export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
  */
 export const httpStream: HttpStream = (request) => send(request, process.env);
 
-/** The same with a proxy configuration other than the process's own. */
+/** Like `httpStream`, with other proxy variables than the process's own. */
 export function httpStreamWith(environment: ProxyEnvironment): HttpStream {
   return (request) => send(request, environment);
 }
 
-function send(request: HttpRequest, environment: ProxyEnvironment): Promise<HttpResponse> {
-  return new Promise((resolve, reject) => {
+/** How many connections in a row may turn out to be closed by the server. */
+const MAX_STALE_SOCKETS = 4;
+
+/**
+ * A server may close a kept-alive connection at the moment a request is written to it. It has not seen such a
+ * request, so the client sends it again on another connection.
+ */
+async function send(request: HttpRequest, environment: ProxyEnvironment): Promise<HttpResponse> {
+  const target = parseTarget(request.url);
+  const { body, headers = {}, idleTimeoutMs = 0 } = request;
+  for (let attempt = 1; ; attempt++) {
     try {
-      begin(request, environment, { resolve, reject });
+      const exchange = await sendRequest({
+        target,
+        proxy: proxyFor(target, environment),
+        method: request.method ?? (body === undefined ? 'GET' : 'POST'),
+        headers,
+        body,
+        signal: request.signal,
+        connectTimeoutMs: request.connectTimeoutMs,
+        headTimeoutMs: idleTimeoutMs,
+      });
+      return toResponse(exchange, target, idleTimeoutMs);
     } catch (thrown) {
-      reject(thrown instanceof HttpError ? thrown : new HttpError('other', messageOf(thrown)));
+      const isStale = thrown instanceof HttpError && thrown.staleSocket;
+      if (!isStale || attempt >= MAX_STALE_SOCKETS) throw thrown;
     }
-  });
+  }
 }
 
-function begin(request: HttpRequest, environment: ProxyEnvironment, waiting: Waiting): void {
-  const { url, headers = NONE, signal } = request;
-  if (signal?.aborted) throw new HttpError('aborted', 'the request was aborted');
-  const { target, host, place, path, proxyHeaders } = routeOf(url, headers, environment);
-  const method = (request.method ?? (request.body === undefined ? 'GET' : 'POST')).toUpperCase();
-  const bodyBytes = lengthOf(request.body);
-  const line = { method, path, host, bodyBytes };
-  const head = requestHead(line, headers, proxyHeaders);
-  const outgoing = {
-    target,
-    place,
-    head,
-    body: piecesOf(request.body),
-    bytes: head.length + (bodyBytes ?? 0),
-    isBodiless: method === 'HEAD',
-    connectTimeoutMs: request.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS,
-    idleTimeoutMs: request.idleTimeoutMs ?? 0,
-    signal,
-    dispatch,
+function toResponse(
+  { response, fail }: Exchange,
+  target: URL,
+  idleTimeoutMs: number,
+): HttpResponse {
+  let isFinished = false;
+  async function* read(): AsyncGenerator<string> {
+    // Runs only while the reader waits: a slow reader is not a silent server.
+    let idle: NodeJS.Timeout | undefined;
+    const waitForMore = (): void => {
+      if (idleTimeoutMs === 0) return;
+      idle = setTimeout(() => fail(silence(target, idleTimeoutMs)), idleTimeoutMs);
+    };
+    try {
+      waitForMore();
+      const texts = response.setEncoding('utf8').iterator({ destroyOnReturn: false });
+      for await (const text of texts) {
+        clearTimeout(idle);
+        if (isFinished) return;
+        yield text;
+        waitForMore();
+      }
+    } catch (thrown) {
+      if (!isFinished) throw toHttpError(thrown, target);
+    } finally {
+      clearTimeout(idle);
+      if (!isFinished) response.destroy();
+      // A connection is free for the next request only after the end of the body.
+      response.resume();
+      if (!response.closed) await new Promise((resolve) => response.once('close', resolve));
+    }
+  }
+  return {
+    status: response.statusCode ?? 0,
+    headers: flatHeaders(response.headers),
+    chunks: read(),
+    finish(graceMs) {
+      isFinished = true;
+      const timer = setTimeout(() => response.destroy(), graceMs);
+      response.once('close', () => clearTimeout(timer));
+    },
   };
-  dispatch(new HttpExchange(outgoing, waiting));
 }
 
-/** Puts a request on a connection that waits for one, or else on a new one. */
-function dispatch(exchange: HttpExchange): void {
-  const { place, connectTimeoutMs } = exchange.outgoing;
-  const used = idleConnection(place);
-  if (used !== undefined) {
-    putOn(used, exchange);
-    return;
-  }
-  exchange.giveUp = openConnection({
-    place,
-    timeoutMs: connectTimeoutMs,
-    opened: (connection) => putOn(connection, exchange),
-    failed: (error) => exchange.broke({ kind: 'error', error }, { isStale: false }),
-    late: () => exchange.late(connectTimeoutMs),
-  });
-}
-
-function putOn(connection: HttpConnection, exchange: HttpExchange): void {
-  // Nobody waits for it any more: nothing is sent.
-  if (exchange.isOver) {
-    connection.destroy();
-    return;
-  }
-  exchange.on(connection);
-  connection.begin(exchange, exchange.outgoing);
-}
-
-function lengthOf(body: HttpRequest['body']): number | undefined {
-  if (body === undefined) return undefined;
-  if (typeof body === 'string') return Buffer.byteLength(body);
-  if (body instanceof Uint8Array) return body.byteLength;
-  let sum = 0;
-  for (const part of body) sum += part.byteLength;
-  return sum;
-}
-
-function piecesOf(body: HttpRequest['body']): readonly Uint8Array[] {
-  if (body === undefined) return [];
-  if (typeof body === 'string') return [Buffer.from(body)];
-  return body instanceof Uint8Array ? [body] : body;
-}
-
-export type { HttpErrorKind, HttpRequest, HttpResponse };
+export type { HttpErrorKind };
 export { HttpError };

@@ -3,14 +3,14 @@ import https from 'node:https';
 import type { Duplex } from 'node:stream';
 import tls from 'node:tls';
 import { HttpError } from './http-error.js';
-import { credentialsOf } from './http-proxy.js';
+import { credentialsOf, portOf, withoutBrackets } from './http-proxy.js';
 
 /** Loaded at the first https request only: TLS costs start-up time that local models need not pay. */
 export { https };
 
 const agents = new Map<string, https.Agent>();
 
-/** One keep-alive agent per proxy; the direct one has no proxy. */
+/** Returns the keep-alive agent for a proxy, or the direct one. */
 export function agentFor(proxy: URL | undefined): https.Agent {
   const key = proxy?.href ?? '';
   let agent = agents.get(key);
@@ -26,12 +26,9 @@ interface ConnectOptions {
   readonly host?: string | null;
   readonly hostname?: string | null;
   readonly port?: number | string | null;
-  readonly servername?: string;
 }
 
-type ConnectCallback = (error: Error | null, socket?: Duplex) => void;
-
-/** Reaches the target through a CONNECT tunnel; TLS runs between us and the target. */
+/** Reaches the target through a CONNECT tunnel; TLS runs between this process and the target. */
 class TunnelAgent extends https.Agent {
   readonly #proxy: URL;
 
@@ -40,40 +37,48 @@ class TunnelAgent extends https.Agent {
     this.#proxy = proxy;
   }
 
-  override createConnection(options: ConnectOptions, callback: ConnectCallback): undefined {
-    openTunnel(this.#proxy, options, callback);
+  override createConnection(
+    options: ConnectOptions,
+    callback: (error: Error | null, socket?: Duplex) => void,
+  ): undefined {
+    const host = options.host ?? options.hostname ?? '';
+    openTunnel(this.#proxy, host, Number(options.port ?? 443)).then(
+      (socket) => callback(null, tls.connect({ ...(options as tls.ConnectionOptions), socket })),
+      callback,
+    );
   }
 }
 
-/** What is returned can be destroyed by whoever does not want to wait for the proxy. */
-export function openTunnel(
-  proxy: URL,
-  options: ConnectOptions,
-  callback: (error: Error | null, socket?: tls.TLSSocket) => void,
-): http.ClientRequest {
-  const host = options.host ?? options.hostname ?? '';
-  const authority = `${host.includes(':') ? `[${host}]` : host}:${options.port ?? 443}`;
-  const opener = proxy.protocol === 'https:' ? https : http;
-  const fail = (reason: string): void =>
-    callback(new HttpError('proxy', `the proxy ${proxy.host} ${reason}`));
-  const connect = opener.request({
-    hostname: proxy.hostname,
-    port: proxy.port === '' ? undefined : Number(proxy.port),
-    method: 'CONNECT',
-    path: authority,
-    agent: false,
-    headers: { host: authority, ...credentialsOf(proxy) },
+const TUNNEL_TIMEOUT_MS = 30_000;
+
+/** Opens a CONNECT tunnel through a proxy. Rejects with an `HttpError` of kind `proxy`. */
+export function openTunnel(proxy: URL, host: string, port: number): Promise<Duplex> {
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  return new Promise((resolve, reject) => {
+    const fail = (reason: string): void =>
+      reject(new HttpError('proxy', `the proxy ${proxy.host} ${reason}`));
+    const client = proxy.protocol === 'https:' ? https : http;
+    const connect = client.request({
+      hostname: withoutBrackets(proxy.hostname),
+      port: portOf(proxy),
+      method: 'CONNECT',
+      path: authority,
+      agent: false,
+      headers: { host: authority, ...credentialsOf(proxy) },
+      timeout: TUNNEL_TIMEOUT_MS,
+    });
+    connect.on('timeout', () => connect.destroy(new Error('it did not answer in time')));
+    connect.on('error', (error) => fail(`cannot be reached: ${error.message}`));
+    connect.on('connect', (response, socket, head) => {
+      if (response.statusCode !== 200) {
+        socket.destroy();
+        fail(`refused a tunnel to ${authority} with status ${response.statusCode}`);
+        return;
+      }
+      socket.setTimeout(0);
+      if (head.length > 0) socket.unshift(head);
+      resolve(socket);
+    });
+    connect.end();
   });
-  connect.on('error', (error) => fail(`cannot be reached: ${error.message}`));
-  connect.on('connect', (response, socket) => {
-    if (response.statusCode !== 200) {
-      socket.destroy();
-      fail(`refused a tunnel to ${authority} with status ${response.statusCode}`);
-      return;
-    }
-    const secured = tls.connect({ ...(options as tls.ConnectionOptions), socket });
-    callback(null, secured);
-  });
-  connect.end();
-  return connect;
 }

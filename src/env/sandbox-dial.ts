@@ -68,37 +68,17 @@ export async function dialDirect(
   return err({ kind: 'unreachable', text: `${target.host}:${target.port}: ${last}` });
 }
 
-/** A tunnel through the company's proxy. */
+/** Opens a tunnel through the company's proxy. */
 export async function dialThrough(
   proxy: CompanyProxy,
   target: Target,
 ): Promise<Result<Duplex, DialFailure>> {
-  const secure = proxy.url.protocol === 'https:';
-  const client = secure ? await import('node:https') : await import('node:http');
-  const host = target.host.includes(':') ? `[${target.host}]` : target.host;
-  const authority = `${host}:${target.port}`;
-  return new Promise((resolve) => {
-    const fail = (text: string): void => resolve(err({ kind: 'unreachable', text }));
-    const request = client.request({
-      hostname: proxy.url.hostname.replace(/^\[|\]$/g, ''),
-      port: proxy.port,
-      method: 'CONNECT',
-      path: authority,
-      agent: false,
-      headers: { host: authority, ...proxy.headers },
-    });
-    request.on('error', (error) => fail(`the proxy cannot be reached: ${error.message}`));
-    request.on('connect', (response, socket, head) => {
-      if (response.statusCode !== 200) {
-        socket.destroy();
-        fail(`the proxy answered ${response.statusCode} for ${authority}`);
-        return;
-      }
-      if (head.length > 0) socket.unshift(head);
-      resolve(ok(socket));
-    });
-    request.end();
-  });
+  const { openTunnel } = await import('./https-agent.js');
+  try {
+    return ok(await openTunnel(proxy.url, target.host, target.port));
+  } catch (thrown) {
+    return err({ kind: 'unreachable', text: messageOf(thrown) });
+  }
 }
 
 const CONNECT_MS = 15_000;

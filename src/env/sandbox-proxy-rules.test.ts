@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { classifyAddress } from './address.js';
+import { classifyAddress } from './ip-address.js';
 import {
   hostHeaderAgrees,
   judgeAddresses,

@@ -75,8 +75,8 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
       ),
       http: createHttpRunner({
         fetch: async () => {
-          const { guardedFetch } = await import('../env/net.js');
-          return (request) => guardedFetch(request, { environment: env });
+          const { fetchPublic } = await import('../env/public-fetch.js');
+          return (request) => fetchPublic(request, { environment: env });
         },
         env,
         allowedUrls: () => hookSwitches(parts.settings()).httpUrls,

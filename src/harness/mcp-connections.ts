@@ -1,7 +1,7 @@
 import type { SessionConfig } from '../agents/session-config.js';
 import { join } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
-import { createWebFetch } from '../env/web-fetch.js';
+import { createFetch } from '../env/fetch.js';
 import { createElicitationHooks } from '../hooks/elicitation-hooks.js';
 import { type ClientConnection, createConnection } from '../mcp/connection.js';
 import { createElicit } from '../mcp/elicitation.js';
@@ -49,7 +49,7 @@ export function connectionMaker(
       isRemote && entry.type !== 'ws'
         ? createServerAuth(
             { name, entry },
-            { fs, stateDirectory, clock, fetch: createWebFetch({ environment: env }) },
+            { fs, stateDirectory, clock, fetch: createFetch({ environment: env }) },
           )
         : undefined;
     const headers = isRemote

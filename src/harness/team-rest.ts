@@ -1,4 +1,4 @@
-import type { IdleMove, ModelAnswer } from '../loop/types.js';
+import type { IdleDecision, ModelAnswer } from '../loop/types.js';
 import { textOf } from '../protocol/content.js';
 import type { OpenAgents } from './agents.js';
 import type { OpenHooks } from './hooks.js';
@@ -8,7 +8,7 @@ export async function teamRest(
   { agents, hooks }: { readonly agents: OpenAgents; readonly hooks: OpenHooks },
   answer: ModelAnswer,
   signal: AbortSignal,
-): Promise<IdleMove> {
+): Promise<IdleDecision> {
   const move = await agents.teams?.side.rest?.(hooks.scene(signal), textOf(answer.message.content));
   if (move?.kind === 'go-on') return await hooks.notes.note([move.text]);
   if (move?.kind !== 'leave' || move.stop === undefined) return undefined;

@@ -1,5 +1,5 @@
 import { type Environment, isSecretName } from '../env/environment.js';
-import type { FetchFailure, FetchRedirect, FetchResponse, GuardedFetch } from '../env/net.js';
+import type { FetchFailure, FetchRedirect, FetchResponse, PublicFetch } from '../env/public-fetch.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import type { SettingSource } from '../util/sourced.js';
@@ -11,7 +11,7 @@ import { failed, inTime, LONGEST_TIMER_MS, oneLine } from './in-time.js';
 
 export interface HttpRunnerDeps {
   /** Loaded with the first hook that needs it. */
-  fetch(): Promise<GuardedFetch>;
+  fetch(): Promise<PublicFetch>;
   /** Where the variables of headers come from. */
   readonly env: Environment;
   /** `allowedHttpHookUrls`, of all settings together; undefined where none has it. */
@@ -29,7 +29,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
  * A status says nothing but whether there is an answer: to refuse, a server sends a verdict.
  *
  * Behind a proxy the proxy resolves the name, so that literal addresses and internal names are all
- * that can be judged here; see `guardedFetch`.
+ * that can be judged here; see `fetchPublic`.
  */
 export function createHttpRunner(deps: HttpRunnerDeps): HookRunner<HttpHandler> {
   return (hook, request) =>

@@ -1,4 +1,4 @@
-import { classifyAddress } from '../env/address.js';
+import { classifyAddress } from '../env/ip-address.js';
 import { isLoopback } from '../env/http-proxy.js';
 import { commandTokens, matches } from '../permissions/wildcard.js';
 import { err, ok, type Result } from '../util/result.js';

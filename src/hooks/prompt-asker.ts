@@ -1,5 +1,5 @@
 import type { ModelClient } from '../model/client.js';
-import { AnswerFold } from '../model/fold.js';
+import { MessageAccumulator } from '../model/accumulate.js';
 import { textOf } from '../protocol/content.js';
 import { err, ok } from '../util/result.js';
 import type { AskModel } from './prompt-runner.js';
@@ -16,7 +16,7 @@ const VERDICT_TOKENS = 2_000;
  */
 export function modelAsker(client: ModelClient, choose: (name?: string) => string): AskModel {
   return async ({ model, system, prompt, schema }, signal) => {
-    const fold = new AnswerFold();
+    const fold = new MessageAccumulator();
     let whole = false;
     const events = client.stream(
       {
@@ -34,7 +34,7 @@ export function modelAsker(client: ModelClient, choose: (name?: string) => strin
     for await (const event of events) {
       if (event.type === 'failure')
         return err(`the model cannot be asked: ${event.failure.message}`);
-      fold.feed(event);
+      fold.push(event);
       whole = event.type === 'message_stop';
     }
     // fail-closed: the rest of an answer may have been what mattered.

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { oneByOne } from '../model/bunched.js';
-import type { ModelEvent, ModelFailure, ReadyEvents } from '../model/client.js';
+import type { ModelEvent, ModelFailure } from '../model/client.js';
 import type { Message, ToolUseBlock } from '../protocol/content.js';
 import { createConversation } from './conversation.js';
 import { runLoop } from './loop.js';
@@ -285,104 +284,56 @@ describe('the loop', () => {
     expect(await start(w)).toMatchObject({ text: 'whole' });
   });
 
-  it('asks for nothing more where it is told what has come and that it is over', async () => {
-    const [first, ...rest] = [...eventsFor('whole')];
-    if (first === undefined) throw new Error('no event');
-    const bunches = [[first], [], rest];
-    let ready: ModelEvent[] = [];
-    const asked: string[] = [];
-    const events: ReadyEvents = {
-      async next() {
-        asked.push(`next with ${bunches.length} to come`);
-        const [value, ...others] = bunches.shift() ?? [];
-        ready = others;
-        return value === undefined ? { value, done: true } : { value, done: false };
-      },
-      takeReady: () => (ready.length === 0 ? undefined : ready.splice(0)),
-      async whenReady() {
-        ready = bunches.shift() ?? [];
-      },
-      takeEnd: () => bunches.length === 0 && ready.length === 0,
-      [Symbol.asyncIterator]: () => events,
-    };
-    const w = world([], { callModel: () => events });
-    expect(await start(w)).toMatchObject({ text: 'whole', turns: 1 });
-    // Only where something came that is no event.
-    expect(asked).toEqual(['next with 1 to come']);
-    expect(w.events.filter(({ type }) => type === 'stream')).toHaveLength(rest.length + 1);
-  });
-
-  it('takes what is there already without waiting, and leaves the stream when it cannot go on', async () => {
-    const waited: string[] = [];
-    let left = 0;
-    const pieces = (bunches: readonly (readonly ModelEvent[])[]): ReadyEvents => {
-      const coming = bunches.map((bunch) => [...bunch]);
-      const events: ReadyEvents = {
-        async next() {
-          while (coming[0]?.length === 0) coming.shift();
-          const value = coming[0]?.shift();
-          if (value === undefined) return { value: undefined, done: true };
-          waited.push(value.type);
-          return { value, done: false };
-        },
-        takeReady: () => (coming[0]?.length ? coming[0].splice(0) : undefined),
-        async return() {
-          left++;
-          return { value: undefined, done: true };
-        },
-        [Symbol.asyncIterator]: () => events,
-      };
-      return events;
-    };
-    const [first, ...rest] = [...eventsFor('whole')];
-    if (first === undefined) throw new Error('no event');
-    const w = world([], { callModel: () => pieces([[first], rest]) });
-    expect(await start(w)).toMatchObject({ text: 'whole', turns: 1 });
-    expect(waited).toEqual(['message_start', 'content_block_start']);
-    expect(w.events.filter(({ type }) => type === 'stream')).toHaveLength(rest.length + 1);
-    expect(left).toBe(0);
-
-    const deaf = world([], {
-      callModel: () => pieces([[first, ...rest]]),
-      emit: ({ type }) => {
-        if (type === 'block') throw new Error('nobody there');
-      },
-    });
-    await expect(start(deaf)).rejects.toThrow('nobody there');
-    expect(left).toBe(1);
-
-    const failed = world([], {
-      callModel: () => pieces([[first], [{ type: 'failure', failure: FAILURE }]]),
-    });
-    expect(await start(failed)).toMatchObject({ reason: { kind: 'model_failure' } });
-    expect(left).toBe(2);
-  });
-
-  it('tells nothing more of what has come once whoever is told has had enough', async () => {
-    const controller = new AbortController();
-    let left = 0;
-    async function* bunches(): AsyncGenerator<readonly ModelEvent[]> {
+  it('closes the stream when a listener throws and when the model fails', async () => {
+    let closed = 0;
+    async function* events(list: Iterable<ModelEvent>): AsyncGenerator<ModelEvent> {
       try {
-        yield [...eventsFor('whole')];
+        yield* list;
       } finally {
-        left++;
+        closed++;
       }
     }
-    const told: string[] = [];
-    const w = world([], {
-      callModel: (_, signal) => oneByOne(bunches(), signal),
+    const failing = world([], {
+      callModel: () => events(eventsFor('whole')),
       emit: ({ type }) => {
-        told.push(type);
+        if (type === 'block') throw new Error('the listener failed');
+      },
+    });
+    await expect(start(failing)).rejects.toThrow('the listener failed');
+    expect(closed).toBe(1);
+
+    const failed = world([], {
+      callModel: () => events([{ type: 'failure', failure: FAILURE }]),
+    });
+    expect(await start(failed)).toMatchObject({ reason: { kind: 'model_failure' } });
+    expect(closed).toBe(2);
+  });
+
+  it('emits nothing more of an answer once a listener has aborted the turn', async () => {
+    const controller = new AbortController();
+    let closed = 0;
+    async function* events(): AsyncGenerator<ModelEvent> {
+      try {
+        yield* eventsFor('whole');
+      } finally {
+        closed++;
+      }
+    }
+    const emitted: string[] = [];
+    const w = world([], {
+      callModel: () => events(),
+      emit: ({ type }) => {
+        emitted.push(type);
         if (type === 'stream') controller.abort();
       },
     });
     expect((await start(w, controller.signal)).reason.kind).toBe('aborted');
-    expect(told).toEqual(['input', 'stream']);
-    expect(left).toBe(1);
+    expect(emitted).toEqual(['input', 'stream']);
+    expect(closed).toBe(1);
   });
 
-  it('tells of no part of an answer where nobody wants to hear of it', async () => {
-    const w = world([[{ id: 'a', name: 'safe' }], 'done'], { tellsParts: false });
+  it('emits no part of an answer when partial events are switched off', async () => {
+    const w = world([[{ id: 'a', name: 'safe' }], 'done'], { emitPartials: false });
     expect(await start(w)).toMatchObject({ text: 'done' });
     expect(w.events.map(({ type }) => type)).toEqual(['input', 'answer', 'tool_result', 'answer']);
   });

@@ -1,10 +1,9 @@
 import type { AssistantBlock, ToolUseBlock } from '../protocol/content.js';
 import { textOf } from '../protocol/content.js';
-import { isLater } from '../util/at-once.js';
-import { addUserMessage, takeToolStep } from './tool-step.js';
-import { takeTurn } from './turn.js';
+import { addUserMessage, runToolCalls } from './tool-calls.js';
+import { runTurn } from './turn.js';
 import type {
-  IdleMove,
+  IdleDecision,
   InputMessage,
   LoopDeps,
   LoopOutcome,
@@ -22,13 +21,13 @@ const CONTINUE_NOTE =
 
 export interface LoopStart {
   readonly prompts: readonly InputMessage[];
-  /** Calls of the last answer that were put off: they run before the model is asked again. */
+  /** Deferred calls of the last answer: they run before the model is asked again. */
   readonly pending?: readonly ToolUseBlock[];
 }
 
 /**
- * Turns until something says stop: a prompt goes in, the model answers, its tool calls run, their
- * results go back. All that it can do comes in through `deps`.
+ * Runs turns until something stops it: a prompt goes in, the model answers, its tool calls run, their
+ * results go back. Everything that the loop can do comes in through `deps`.
  *
  * Contract: the answer is recorded before any of its calls runs; every call gets a recorded result,
  * also on abort; the outcome says why the run ended. Never throws for anything a model, a tool or an
@@ -51,12 +50,12 @@ export async function runLoop(
     turns: turns - sameTurns,
     text: answer === undefined ? '' : textOf(answer.message.content),
     lastAnswer: answer,
-    ...(display === undefined ? {} : { display: shownText(answer, display) }),
+    display: display && displayedText(answer, display),
   });
 
   if (pending.length > 0) {
     const batch = { calls: pending, malformed: new Map() };
-    const stop = await takeToolStep(deps, { batch, more: () => prompts }, signal);
+    const stop = await runToolCalls(deps, { batch, takeInput: () => prompts }, signal);
     if (stop !== undefined) return leave(stop);
   } else {
     addUserMessage(deps, [], prompts);
@@ -66,7 +65,7 @@ export async function runLoop(
     const stop = deps.shouldStop(turns);
     if (stop !== undefined) return leave(stop);
 
-    const turn = await takeTurn(deps, signal);
+    const turn = await runTurn(deps, signal);
     turns++;
     if (turn.kind === 'aborted') return leave({ kind: 'aborted', during: 'streaming' });
     if (turn.kind === 'failed') {
@@ -85,7 +84,7 @@ export async function runLoop(
     const calls = answer.message.content.filter(isToolUse);
     if (calls.length === 0) {
       const cutOff = answer.stopReason === 'max_tokens' && continuations++ < MAX_CONTINUATIONS;
-      const next: IdleMove = cutOff
+      const next: IdleDecision = cutOff
         ? runtimeNote(deps, CONTINUE_NOTE)
         : await deps.onIdle(answer, signal);
       if (next === undefined) return leave({ kind: 'completed', stopReason: answer.stopReason });
@@ -97,9 +96,8 @@ export async function runLoop(
     }
 
     const batch = { calls, malformed: answer.malformed };
-    const step = takeToolStep(deps, { batch, more: deps.takeInput }, signal);
-    const ending = isLater(step) ? await step : step;
-    if (ending !== undefined) return leave(ending);
+    const toolStop = await runToolCalls(deps, { batch, takeInput: deps.takeInput }, signal);
+    if (toolStop !== undefined) return leave(toolStop);
   }
 }
 
@@ -108,7 +106,7 @@ function isToolUse(block: AssistantBlock): block is ToolUseBlock {
 }
 
 /** The last answer's text as screens show it. */
-function shownText(
+function displayedText(
   answer: ModelAnswer | undefined,
   display: Readonly<Record<number, string>>,
 ): string {

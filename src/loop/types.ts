@@ -10,7 +10,6 @@ import type {
   UserBlock,
 } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
-import type { AtOnce } from '../util/at-once.js';
 
 export type { MalformedInput, ToolCallResult };
 
@@ -102,7 +101,7 @@ export type LoopEvent =
       readonly type: 'answer';
       readonly answer: ModelAnswer;
       /** What screens show in place of a text block, by its index. */
-      readonly display?: Readonly<Record<number, string>>;
+      readonly display?: Readonly<Record<number, string>> | undefined;
     }
   | { readonly type: 'retry'; readonly event: Extract<ModelEvent, { type: 'retry' | 'fallback' }> }
   | { readonly type: 'tool_result'; readonly call: ToolUseBlock; readonly result: ToolCallResult }
@@ -118,7 +117,7 @@ export interface Conversation {
 }
 
 /** What happens when the model calls nothing more. */
-export type IdleMove =
+export type IdleDecision =
   | (InputMessage & {
       /** More to know, no new task: the answer to it is part of the turn before. */
       readonly sameTurn?: boolean;
@@ -148,13 +147,13 @@ export interface LoopDeps {
   /** Whether this call may run beside others. */
   isConcurrencySafe(call: ToolUseBlock): boolean | Promise<boolean>;
   /** How many calls of a group may run at once when this one begins; undefined: as many as usual. */
-  mostAtOnce?(call: ToolUseBlock): number | undefined;
+  maxConcurrency?(call: ToolUseBlock): number | undefined;
   /** Runs one call and always has a result, an error if need be. */
   runTool(
     call: ToolUseBlock,
     malformed: MalformedInput | undefined,
     signal: AbortSignal,
-  ): AtOnce<ToolCallResult>;
+  ): ToolCallResult | Promise<ToolCallResult>;
   /**
    * The calls of one answer are about to run: what takes time and changes nothing may begin for all
    * of them. Returns what ends it, called when all have their results.
@@ -163,7 +162,7 @@ export interface LoopDeps {
   /** What screens show in place of the answer's texts, by block; asked before the answer is shown. */
   display?(answer: ModelAnswer): Promise<Readonly<Record<number, string>> | undefined>;
   /** All calls of an answer have their results: what is to be added to them, and whether the turn ends. */
-  afterBatch?(batch: FinishedBatch, signal: AbortSignal): AtOnce<BatchEnd>;
+  afterBatch?(batch: FinishedBatch, signal: AbortSignal): BatchEnd | Promise<BatchEnd>;
   /** Whether a run may end with a call that was put off. */
   readonly mayDefer?: boolean;
   /** Messages that arrived meanwhile. */
@@ -174,7 +173,7 @@ export interface LoopDeps {
    * The model has nothing more to call: leave, go on with one more message (a nudge, a hook's
    * reason), or leave for a reason of its own.
    */
-  onIdle(answer: ModelAnswer, signal: AbortSignal): Promise<IdleMove> | IdleMove;
+  onIdle(answer: ModelAnswer, signal: AbortSignal): Promise<IdleDecision> | IdleDecision;
   /** The request was too long for the model. True: the history was shortened, try again. */
   onPromptTooLong(signal: AbortSignal): Promise<boolean>;
   /** Makes the message durable. Must return before anything else happens with it. */
@@ -182,8 +181,8 @@ export interface LoopDeps {
   recordAnswer(answer: ModelAnswer): void;
   recordResult(call: ToolUseBlock, result: ToolCallResult): void;
   emit(event: LoopEvent): void;
-  /** False: nobody is told of an answer before it is whole (`stream`, `block`). */
-  readonly tellsParts?: boolean;
+  /** False: no event reports an answer before it is complete (`stream`, `block`). */
+  readonly emitPartials?: boolean | undefined;
   uuid(): string;
 }
 
@@ -195,5 +194,5 @@ export interface LoopOutcome {
   readonly text: string;
   readonly lastAnswer: ModelAnswer | undefined;
   /** What screens show in place of the last answer's text. */
-  readonly display?: string;
+  readonly display?: string | undefined;
 }

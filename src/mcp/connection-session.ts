@@ -1,6 +1,6 @@
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import { basename, toPosix } from '../env/paths.js';
-import { createWebFetch } from '../env/web-fetch.js';
+import { createFetch } from '../env/fetch.js';
 import { orAbort } from '../util/abort.js';
 import { VERSION } from '../version.js';
 import type { ConnectionDeps, ConnectionTimeouts } from './connection-deps.js';
@@ -244,7 +244,7 @@ async function openTransport(library: McpLibrary, parts: SessionParts): Promise<
   const remote = {
     library,
     url: new URL(entry.url),
-    fetch: createWebFetch({
+    fetch: createFetch({
       environment: deps.env,
       connectTimeoutMs: timeouts.connectMs,
       maxBodyBytes: MAX_MESSAGE_BYTES,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { GuardedFetch } from '../env/net.js';
+import type { PublicFetch } from '../env/public-fetch.js';
 import { err, ok } from '../util/result.js';
 import { addressRefusal, guardedAuthFetch } from './oauth-fetch.js';
 
@@ -66,7 +66,7 @@ describe('an address for signing in', () => {
       'as.example': '93.184.216.34',
       'in.example': '10.0.0.1',
     };
-    const far: GuardedFetch = async ({ url }) => {
+    const far: PublicFetch = async ({ url }) => {
       const address = resolved[new URL(url).hostname];
       if (address?.startsWith('10.')) return err({ reason: 'forbidden', message: 'inner' });
       dialled.push(url);
@@ -89,7 +89,7 @@ describe('an address for signing in', () => {
   it('that leads to another origin is left', async () => {
     const headers = { location: 'https://evil.example/' };
     const near = async (): Promise<Response> => new Response('', { status: 302, headers });
-    const far: GuardedFetch = async () =>
+    const far: PublicFetch = async () =>
       ok({ kind: 'redirect', status: 302, statusText: '', redirect: 'https://evil.example/' });
     for (const server of [HERE, OUT_THERE]) {
       const moved = guardedAuthFetch({ near, far, resolve: publicly }, server);

@@ -1,6 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { classifyAddress, isInternalName, isIpAddress } from '../env/address.js';
-import type { GuardedFetch } from '../env/net.js';
+import { classifyAddress, isInternalName, isIpAddress } from '../env/ip-address.js';
+import type { PublicFetch } from '../env/public-fetch.js';
 
 /** No metadata and no token is longer. */
 const MAX_BYTES = 1024 * 1024;
@@ -57,7 +57,7 @@ export interface AuthNetwork {
   /** For a server on this machine or on the inner network, whose sign-in may be there too. */
   readonly near: FetchLike;
   /** For every other server: it resolves names itself, and dials public addresses only. */
-  readonly far: GuardedFetch;
+  readonly far: PublicFetch;
   readonly resolve: (hostname: string) => Promise<readonly string[]>;
 }
 
@@ -109,7 +109,7 @@ async function nearAnswer(
 }
 
 async function farAnswer(
-  fetch: GuardedFetch,
+  fetch: PublicFetch,
   address: string | URL,
   init: RequestInit,
 ): Promise<Response> {

@@ -6,7 +6,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import type { Clock } from '../env/clock.js';
 import type { FileSystem } from '../env/fs.js';
-import type { GuardedFetch } from '../env/net.js';
+import type { PublicFetch } from '../env/public-fetch.js';
 import type { Result } from '../util/result.js';
 import type { RemoteEntry, ServerDeclaration } from './server.js';
 
@@ -65,8 +65,8 @@ export interface ServerAuthDeps {
   readonly clock: Pick<Clock, 'now'>;
   /** To the server itself, and to sign-ins of servers on this machine or the inner network. Default: the system's. */
   readonly fetch?: FetchLike;
-  /** To all other sign-ins: it dials public addresses only. Default: `guardedFetch`. */
-  readonly guarded?: GuardedFetch;
+  /** To all other sign-ins: it dials public addresses only. Default: `fetchPublic`. */
+  readonly guarded?: PublicFetch;
   /** Every address of a name. Default: the system's word. */
   readonly resolve?: (hostname: string) => Promise<readonly string[]>;
   /** Absent: nobody can sign in here. */

@@ -1,5 +1,5 @@
 import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
-import { guardedFetch } from '../env/net.js';
+import { fetchPublic } from '../env/public-fetch.js';
 import { resolveName } from '../env/resolve-name.js';
 import { err, ok, type Result } from '../util/result.js';
 import { loadLibrary, type McpLibrary } from './library.js';
@@ -83,7 +83,7 @@ class RemoteServerAuth {
     this.#plain = deps.fetch ?? ((url, init) => fetch(url, init));
     const network = {
       near: this.#plain,
-      far: deps.guarded ?? ((request) => guardedFetch(request)),
+      far: deps.guarded ?? ((request) => fetchPublic(request)),
       resolve: deps.resolve ?? resolveName,
     };
     this.#fetch = guardedAuthFetch(network, declaration.entry.url);

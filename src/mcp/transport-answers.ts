@@ -1,4 +1,4 @@
-import type { WebFetch } from '../env/web-fetch.js';
+import type { Fetch } from '../env/fetch.js';
 import { isRecord } from '../util/own.js';
 import { sliceWhole } from '../util/truncate.js';
 import { visible } from '../util/visible.js';
@@ -58,10 +58,10 @@ export class Waiting {
  * both without a word. `hasOwnBody`: the answer comes with the response to the request.
  */
 export function answersJudged(
-  fetch: WebFetch,
+  fetch: Fetch,
   waiting: Waiting,
   { hasOwnBody }: { readonly hasOwnBody: boolean },
-): WebFetch {
+): Fetch {
   return async (url, init = {}) => {
     const response = await fetch(url, init);
     const asked = hasOwnBody ? askedIn(init) : undefined;

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import type { WebFetch } from '../env/web-fetch.js';
+import type { Fetch } from '../env/fetch.js';
 import { type ConnectionAuth, currentToken, type StepUpChallenge } from './connection-deps.js';
 import type { McpLibrary } from './library.js';
 import { streamPace } from './stream-pace.js';
@@ -12,7 +12,7 @@ type LibraryTransport = Transport & { terminateSession?(): Promise<void> };
 export interface RemoteParts {
   readonly library: McpLibrary;
   readonly url: URL;
-  readonly fetch: WebFetch;
+  readonly fetch: Fetch;
   readonly headers: Readonly<Record<string, string>>;
   /** Asks for the headers once more; absent where none but the entry's are sent. */
   readonly freshHeaders?: () => Promise<Readonly<Record<string, string>>>;
@@ -173,7 +173,7 @@ export class WatchedTransport implements Transport {
  * Adds the configured headers to what goes to the server itself, and to nothing else: where a sign-in
  * or a redirect leads is another host's business. A refusal for want of rights gets one second try.
  */
-function serverFetch(parts: RemoteParts): WebFetch {
+function serverFetch(parts: RemoteParts): Fetch {
   let extra = parts.headers;
   let isRefreshable = parts.freshHeaders !== undefined;
   return async (url, init = {}) => {

@@ -1,10 +1,8 @@
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
-import { plainDelta } from './anthropic-delta.js';
-import { isLast } from './bunched.js';
+import { type AnswerParser, MAX_BODY_CHARS } from './answer.js';
 import type { ModelEvent, ModelFailure, StreamEvent } from './client.js';
 import { badResponse, type FailureContext, failureOfErrorObject, sample } from './failures.js';
-import { MAX_BODY_CHARS } from './http-reading.js';
 import { SseParser } from './sse.js';
 
 interface Options {
@@ -13,22 +11,8 @@ interface Options {
   readonly requestId: string | undefined;
 }
 
-/** By their text: ends of blocks and of answers, which say the same every time. */
-const knownEnds = new Map<string, StreamEvent>();
-const MOST_KNOWN_ENDS = 64;
-const LONGEST_KNOWN_END = 100;
-
-function knownEnd(data: string): StreamEvent | undefined {
-  // A long one is none, and is not read once more to find that out.
-  return data.length > LONGEST_KNOWN_END ? undefined : knownEnds.get(data);
-}
-
-function isEnd({ type }: StreamEvent): boolean {
-  return type === 'content_block_stop' || type === 'message_stop';
-}
-
 /** Turns the text of a Messages API stream into events. Whatever is wrong becomes one failure. */
-export class AnthropicEvents {
+export class AnthropicEvents implements AnswerParser {
   readonly #options: Options;
   readonly #parser = new SseParser();
   /** Text of an answer that turned out not to be a stream. */
@@ -40,116 +24,80 @@ export class AnthropicEvents {
     this.#options = options;
   }
 
-  /** The events of a piece; nothing is read behind the end of an answer. */
-  push(chunk: string): readonly ModelEvent[] {
+  *push(chunk: string): Generator<ModelEvent> {
     if (this.#foreign !== undefined) {
       this.#foreign += chunk;
-      return this.#foreign.length > MAX_BODY_CHARS ? [...this.end()] : [];
+      if (this.#foreign.length > MAX_BODY_CHARS) yield* this.end();
+      return;
     }
     if (!this.#sniffed) {
       const first = chunk.trimStart().charAt(0);
-      if (first === '') return [];
+      if (first === '') return;
       this.#sniffed = true;
       if (first === '{' || first === '[' || first === '<') {
         this.#foreign = chunk;
-        return [];
+        return;
       }
     }
-    const events: ModelEvent[] = [];
-    for (const data of this.#parser.push(chunk)) {
-      const event = this.#event(data);
-      if (event === undefined) continue;
-      events.push(event);
-      if (isLast(event)) break;
-    }
-    return events;
+    for (const data of this.#parser.push(chunk)) yield* this.#events(data);
   }
 
   /** The body ended without `message_stop`. */
   *end(): Generator<ModelEvent> {
     if (this.#foreign !== undefined) {
-      yield this.#fail(this.#foreignFailure(this.#foreign));
+      yield failure(this.#foreignFailure(this.#foreign));
       return;
     }
-    for (const data of this.#parser.end()) {
-      if (!parseJson(data).ok) continue;
-      const event = this.#event(data);
-      if (event === undefined) continue;
-      yield event;
-      if (isLast(event)) return;
-    }
-    const { stray } = this.#parser;
-    if (!this.#started && stray !== '') {
-      yield this.#fail(
-        badResponse(
-          `the server sent no event stream but: ${sample(stray)}`,
-          this.#options.context,
-          {
-            requestId: this.#options.requestId,
-          },
-        ),
-      );
+    for (const data of this.#parser.end()) if (parseJson(data).ok) yield* this.#events(data);
+    const { context, requestId } = this.#options;
+    const { unknown } = this.#parser;
+    if (!this.#started && unknown !== '') {
+      const what = `the server sent no event stream but: ${sample(unknown)}`;
+      yield failure(badResponse(what, context, { requestId }));
       return;
     }
-    yield this.#fail({
+    yield failure({
       kind: 'connection',
       message: this.#started
         ? 'the stream ended in the middle of the answer'
         : 'the server closed the stream without an answer',
       retryable: true,
-      ...(this.#options.requestId === undefined ? {} : { requestId: this.#options.requestId }),
+      requestId,
     });
   }
 
-  #event(data: string): ModelEvent | undefined {
-    const known = plainDelta(data) ?? knownEnd(data);
-    if (known !== undefined) return known;
+  *#events(data: string): Generator<ModelEvent> {
     const parsed = parseJson(data);
     if (!parsed.ok || !isRecord(parsed.value)) {
-      return this.#fail(this.#malformed(data, parsed.ok ? 'not an object' : parsed.error));
+      yield failure(this.#malformed(data, parsed.ok ? 'not an object' : parsed.error));
+      return;
     }
     const event = parsed.value;
     if (event.type === 'error') {
-      const { model, requestId } = this.#options;
-      return this.#fail(
-        failureOfErrorObject(event.error ?? event, { model, requestId }, this.#options.context),
-      );
+      const { model, requestId, context } = this.#options;
+      yield failure(failureOfErrorObject(event.error ?? event, { model, requestId }, context));
+      return;
     }
-    const shape = typeof event.type === 'string' ? SHAPES.get(event.type) : undefined;
-    if (shape === undefined) return undefined;
-    const wrong = shape.wrong(event);
-    if (wrong === 'ignore') return undefined;
-    if (wrong !== undefined) return this.#fail(this.#malformed(data, wrong));
-    if (shape.type === 'message_start') return this.#start(event);
-    // Every layer compares it, and with the very same text that is quicker than with one that only says the same.
-    event.type = shape.type;
-    // Checked by the table of shapes just above.
-    const checked = event as unknown as StreamEvent;
-    if (isEnd(checked) && knownEnds.size < MOST_KNOWN_ENDS && data.length <= LONGEST_KNOWN_END) {
-      knownEnds.set(data, Object.freeze(checked));
-    }
-    return checked;
+    const check = typeof event.type === 'string' ? PROBLEMS.get(event.type) : undefined;
+    const problem = check === undefined ? 'ignore' : check(event);
+    if (problem === 'ignore') return;
+    if (problem !== undefined) yield failure(this.#malformed(data, problem));
+    else if (event.type === 'message_start') yield this.#start(event);
+    // Checked by the table just above.
+    else yield event as unknown as StreamEvent;
   }
 
   #start(event: Record<string, unknown>): ModelEvent {
     this.#started = true;
     const given = isRecord(event.message) ? event.message : {};
-    const { requestId } = this.#options;
-    const message = isWhole(given)
-      ? given
-      : {
-          ...given,
-          id: typeof given.id === 'string' ? given.id : '',
-          model: typeof given.model === 'string' ? given.model : this.#options.model,
-          usage: isRecord(given.usage) ? given.usage : {},
-        };
-    return requestId === undefined
-      ? { type: 'message_start', message }
-      : { type: 'message_start', message, requestId };
-  }
-
-  #fail(failure: ModelFailure): ModelEvent {
-    return { type: 'failure', failure };
+    const { requestId, model } = this.#options;
+    const message = {
+      ...given,
+      id: typeof given.id === 'string' ? given.id : '',
+      model: typeof given.model === 'string' ? given.model : model,
+      usage: isRecord(given.usage) ? given.usage : {},
+    };
+    return { type: 'message_start', message, requestId };
   }
 
   #malformed(data: string, reason: string): ModelFailure {
@@ -171,20 +119,8 @@ export class AnthropicEvents {
   }
 }
 
-type StartMessage = Extract<StreamEvent, { readonly type: 'message_start' }>['message'];
-
-function isWhole(
-  message: Record<string, unknown>,
-): message is Record<string, unknown> & StartMessage {
-  return (
-    typeof message.id === 'string' && typeof message.model === 'string' && isRecord(message.usage)
-  );
-}
-
-interface Shape {
-  readonly type: StreamEvent['type'];
-  /** What is wrong with an event of this kind; undefined: all is well. */
-  wrong(event: Record<string, unknown>): string | undefined;
+function failure(of: ModelFailure): ModelEvent {
+  return { type: 'failure', failure: of };
 }
 
 const KNOWN_DELTAS: ReadonlySet<unknown> = new Set([
@@ -194,37 +130,27 @@ const KNOWN_DELTAS: ReadonlySet<unknown> = new Set([
   'input_json_delta',
 ]);
 
-/** What each kind of event must hold. Kinds that are not listed are skipped. */
-const SHAPES: ReadonlyMap<string, Shape> = new Map(
-  (
-    [
-      {
-        type: 'message_start',
-        wrong: (event) => (isRecord(event.message) ? undefined : 'no message'),
-      },
-      {
-        type: 'content_block_start',
-        wrong: (event) =>
-          typeof event.index === 'number' &&
-          isRecord(event.content_block) &&
-          typeof event.content_block.type === 'string'
-            ? undefined
-            : 'no index or content block',
-      },
-      {
-        type: 'content_block_delta',
-        wrong(event) {
-          if (typeof event.index !== 'number' || !isRecord(event.delta)) return 'no index or delta';
-          return KNOWN_DELTAS.has(event.delta.type) ? undefined : 'ignore';
-        },
-      },
-      {
-        type: 'content_block_stop',
-        wrong: (event) => (typeof event.index === 'number' ? undefined : 'no index'),
-      },
-      { type: 'message_delta', wrong: (event) => (isRecord(event.delta) ? undefined : 'no delta') },
-      { type: 'message_stop', wrong: () => undefined },
-      { type: 'ping', wrong: () => undefined },
-    ] satisfies readonly Shape[]
-  ).map((shape) => [shape.type, shape]),
-);
+type Check = (event: Record<string, unknown>) => string | undefined;
+
+/** What is wrong with an event of each kind; undefined: nothing. Kinds that are not listed are skipped. */
+const PROBLEMS: ReadonlyMap<string, Check> = new Map<string, Check>([
+  ['message_start', ({ message }) => (isRecord(message) ? undefined : 'no message')],
+  [
+    'content_block_start',
+    ({ index, content_block: block }) =>
+      typeof index === 'number' && isRecord(block) && typeof block.type === 'string'
+        ? undefined
+        : 'no index or content block',
+  ],
+  [
+    'content_block_delta',
+    ({ index, delta }) => {
+      if (typeof index !== 'number' || !isRecord(delta)) return 'no index or delta';
+      return KNOWN_DELTAS.has(delta.type) ? undefined : 'ignore';
+    },
+  ],
+  ['content_block_stop', ({ index }) => (typeof index === 'number' ? undefined : 'no index')],
+  ['message_delta', ({ delta }) => (isRecord(delta) ? undefined : 'no delta')],
+  ['message_stop', () => undefined],
+  ['ping', () => undefined],
+]);

@@ -1,78 +1,68 @@
 import { type HttpStream, httpStream } from '../env/http.js';
-import { AnthropicAnswer } from './anthropic-answer.js';
-import { AnthropicBody, type AnthropicBodyOptions } from './anthropic-body.js';
-import { oneByOne } from './bunched.js';
-import type { ModelClient, ModelRequest } from './client.js';
+import { DEFAULT_IDLE_TIMEOUT_MS, streamAnswer } from './answer.js';
+import { AnthropicEvents } from './anthropic-events.js';
+import { type AnthropicRequestOptions, anthropicRequest } from './anthropic-request.js';
+import type { ModelClient } from './client.js';
 import type { FailureContext } from './failures.js';
-import { DEFAULT_IDLE_TIMEOUT_MS } from './http-reading.js';
 
-export interface AnthropicOptions extends AnthropicBodyOptions {
+export interface AnthropicOptions extends AnthropicRequestOptions {
   /** Without `/v1`. */
   readonly baseUrl: string;
-  readonly apiKey?: string;
-  readonly authToken?: string;
+  readonly apiKey?: string | undefined;
+  readonly authToken?: string | undefined;
   /** `portcullis/<version>`. */
   readonly userAgent: string;
   /** From ANTHROPIC_CUSTOM_HEADERS; they win over ours. */
-  readonly customHeaders?: Readonly<Record<string, string>>;
+  readonly customHeaders?: Readonly<Record<string, string>> | undefined;
   /** Sent with every request, beside the request's own. */
-  readonly betas?: readonly string[];
-  readonly idleTimeoutMs?: number;
-  readonly http?: HttpStream;
+  readonly betas?: readonly string[] | undefined;
+  readonly idleTimeoutMs?: number | undefined;
+  readonly http?: HttpStream | undefined;
 }
 
 /** A client of the Anthropic Messages API, always streaming. */
 export function anthropicClient(options: AnthropicOptions): ModelClient {
   const http = options.http ?? httpStream;
-  const body = new AnthropicBody(options);
-  const url = `${options.baseUrl}/v1/messages`;
-  const headers = Object.freeze(headersOf(options));
   const context = contextOf(options);
-  const idleTimeoutMs = options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS;
-
-  const answerTo = (request: ModelRequest, signal: AbortSignal): AnthropicAnswer =>
-    new AnthropicAnswer({
-      send: () =>
-        http({
-          url,
-          method: 'POST',
-          headers: withBetas(headers, options.betas, request.betas),
-          body: body.chunks(request),
-          signal,
-          idleTimeoutMs,
-        }),
-      model: request.model,
-      signal,
-      context,
-    });
-
   return {
     provider: 'anthropic',
-    stream: (request, signal) => oneByOne(answerTo(request, signal), signal),
+    stream: (request, signal) =>
+      streamAnswer({
+        send: () =>
+          http({
+            url: `${options.baseUrl}/v1/messages`,
+            method: 'POST',
+            headers: headersOf(options, request.betas),
+            body: anthropicRequest(request, options),
+            signal,
+            idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+          }),
+        requestIdHeader: 'request-id',
+        createParser: (requestId) =>
+          new AnthropicEvents({ context, model: request.model, requestId }),
+        model: request.model,
+        signal,
+        context,
+      }),
   };
 }
 
-function headersOf(options: AnthropicOptions): Record<string, string> {
-  return {
+function headersOf(options: AnthropicOptions, own: readonly string[] = []): Record<string, string> {
+  const { apiKey, authToken, customHeaders } = options;
+  const headers: Record<string, string> = {
     accept: 'text/event-stream',
     'content-type': 'application/json',
     'anthropic-version': '2023-06-01',
     'user-agent': options.userAgent,
-    ...(options.apiKey === undefined ? {} : { 'x-api-key': options.apiKey }),
-    ...(options.authToken === undefined ? {} : { authorization: `Bearer ${options.authToken}` }),
-    ...options.customHeaders,
   };
-}
-
-function withBetas(
-  headers: Readonly<Record<string, string>>,
-  always: readonly string[] = [],
-  own: readonly string[] = [],
-): Readonly<Record<string, string>> {
-  if (always.length === 0 && own.length === 0) return headers;
-  const betas = [...new Set([...always, ...own])].join(',');
-  const custom = headers['anthropic-beta'];
-  return { ...headers, 'anthropic-beta': custom === undefined ? betas : `${custom},${betas}` };
+  if (apiKey !== undefined) headers['x-api-key'] = apiKey;
+  if (authToken !== undefined) headers.authorization = `Bearer ${authToken}`;
+  Object.assign(headers, customHeaders);
+  const betas = new Set([...(options.betas ?? []), ...own]);
+  if (betas.size > 0) {
+    headers['anthropic-beta'] = [headers['anthropic-beta'] ?? [], ...betas].flat().join(',');
+  }
+  return headers;
 }
 
 function contextOf(options: AnthropicOptions): FailureContext {

@@ -30,8 +30,8 @@ export interface ModelRequest {
   readonly system: readonly SystemBlock[];
   readonly tools: readonly ToolDefinition[];
   /**
-   * Append-only within a conversation: adapters serialise each message once and recognise it by
-   * identity in the next request. A history that was rewritten (compaction) simply costs a rebuild.
+   * Append-only within a conversation, and never changed in place: adapters serialise each message once and
+   * recognise it by identity in the next request.
    */
   readonly messages: readonly Message[];
   readonly maxTokens: number;
@@ -52,7 +52,7 @@ export type StreamEvent =
         readonly usage: Partial<Usage>;
       };
       /** The provider's own id of the request, for support questions. */
-      readonly requestId?: string;
+      readonly requestId?: string | undefined;
     }
   | {
       readonly type: 'content_block_start';
@@ -100,16 +100,16 @@ export type FailureKind =
 export interface ModelFailure {
   readonly kind: FailureKind;
   /** HTTP status, where there was one. */
-  readonly status?: number;
+  readonly status?: number | undefined;
   /** What happened, in one sentence. */
   readonly message: string;
   /** What the user can do about it. */
-  readonly remedy?: string;
+  readonly remedy?: string | undefined;
   readonly retryable: boolean;
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
   /** The server was waited for this long and sent not even the head of an answer. */
-  readonly waitedMs?: number;
-  readonly requestId?: string;
+  readonly waitedMs?: number | undefined;
+  readonly requestId?: string | undefined;
 }
 
 /**
@@ -141,39 +141,4 @@ export interface ModelClient {
    * `signal` aborts, with a failure of kind `aborted`.
    */
   stream(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
-}
-
-/**
- * Events of which several may be there at once: a piece of a body brings more than one. A reader takes
- * those without waiting, so that only the first of a piece costs every layer on its way a promise. No
- * client has to offer it.
- */
-export interface ReadyEvents extends AsyncIterableIterator<ModelEvent> {
-  /**
-   * All events that are there and of which nothing has to be done but to give them; never none. Undefined:
-   * `next()` tells how it goes on, as it does of failures and of an abort.
-   */
-  takeReady(): readonly ModelEvent[] | undefined;
-  /**
-   * Settles when something has come, so that one promise serves all layers; undefined: there is nothing to wait
-   * for. What can be taken then is taken, and where nothing can, `next()` tells how it goes on.
-   */
-  whenReady?(): Promise<unknown> | undefined;
-  /** True: they are over and all is closed, as if `next()` had said so. Where it is not offered, that has to. */
-  takeEnd?(): boolean;
-}
-
-/** What is there already of any client's events: nothing, where it does not say. */
-export function takeReady(events: AsyncIterator<ModelEvent>): readonly ModelEvent[] | undefined {
-  return (events as Partial<ReadyEvents>).takeReady?.();
-}
-
-/** Until something has come of any client's events, where it says so. */
-export function whenReady(events: AsyncIterator<ModelEvent>): Promise<unknown> | undefined {
-  return (events as Partial<ReadyEvents>).whenReady?.();
-}
-
-/** Whether any client's events are known to be over without asking for more. */
-export function takeEnd(events: AsyncIterator<ModelEvent>): boolean {
-  return (events as Partial<ReadyEvents>).takeEnd?.() === true;
 }

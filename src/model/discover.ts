@@ -1,7 +1,7 @@
 import { type HttpStream, httpStream } from '../env/http.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
-import { readAll } from './http-reading.js';
+import { readAll } from './answer.js';
 
 export interface LocalServer {
   readonly name: string;
@@ -49,11 +49,9 @@ export async function listModels(
     const response = await (options.http ?? httpStream)({
       url: `${server.baseUrl}/models`,
       signal: AbortSignal.timeout(options.deadlineMs ?? LIST_DEADLINE_MS),
-      ...(server.apiKey === undefined
-        ? {}
-        : { headers: { authorization: `Bearer ${server.apiKey}` } }),
+      headers: server.apiKey === undefined ? {} : { authorization: `Bearer ${server.apiKey}` },
     });
-    const body = parseJson(await readAll(response.chunks));
+    const body = parseJson(await readAll(response));
     return (response.status === 200 && body.ok ? modelNames(body.value) : undefined) ?? [];
   } catch {
     // Not reachable, or no such list: the caller asks the user instead.
@@ -76,7 +74,7 @@ async function probe(
         signal,
         headers: { connection: 'close' },
       });
-      const body = parseJson(await readAll(response.chunks));
+      const body = parseJson(await readAll(response));
       const models = response.status === 200 && body.ok ? modelNames(body.value) : undefined;
       if (models !== undefined) return { name: candidate.name, baseUrl: `${origin}/v1`, models };
     } catch {

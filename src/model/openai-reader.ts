@@ -1,8 +1,9 @@
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
+import type { AnswerParser } from './answer.js';
 import type { ModelEvent, ModelFailure } from './client.js';
 import { badResponse, type FailureContext, failureOfErrorObject, sample } from './failures.js';
-import { ChatTranslator } from './openai-chunks.js';
+import { ChatTranslator } from './openai-events.js';
 import { SseParser } from './sse.js';
 
 /** An answer that was not streamed is no longer than this. */
@@ -16,7 +17,7 @@ interface ReaderOptions {
 }
 
 /** From the body's text to events; takes streams and answers that were not streamed. */
-export class ChatReader {
+export class ChatReader implements AnswerParser {
   readonly #options: ReaderOptions;
   readonly #parser = new SseParser();
   readonly #translator: ChatTranslator;
@@ -24,7 +25,7 @@ export class ChatReader {
   #sniffed = false;
   /** A failure was yielded; nothing may follow. */
   done = false;
-  sawDone = false;
+  sawEnd = false;
 
   constructor(options: ReaderOptions) {
     this.#options = options;
@@ -51,7 +52,7 @@ export class ChatReader {
     }
     for (const data of this.#parser.push(chunk)) {
       yield* this.#message(data);
-      if (this.done || this.sawDone) return;
+      if (this.done || this.sawEnd) return;
     }
   }
 
@@ -61,13 +62,13 @@ export class ChatReader {
     if (this.#foreign !== undefined) {
       yield* this.#message(this.#foreign);
       if (this.done) return;
-    } else if (!this.sawDone) {
+    } else if (!this.sawEnd) {
       for (const data of this.#parser.end()) {
         if (data === '[DONE]' || parseJson(data).ok) yield* this.#message(data);
         if (this.done) return;
       }
     }
-    if (this.#translator.finished || (this.sawDone && this.#translator.started)) {
+    if (this.#translator.finished || (this.sawEnd && this.#translator.started)) {
       yield* this.#translator.end();
       return;
     }
@@ -76,7 +77,7 @@ export class ChatReader {
 
   *#message(data: string): Generator<ModelEvent> {
     if (data.trim() === '[DONE]') {
-      this.sawDone = true;
+      this.sawEnd = true;
       return;
     }
     const { context, model, requestId } = this.#options;
@@ -104,9 +105,9 @@ export class ChatReader {
   }
 
   #incomplete(): ModelFailure {
-    const { stray } = this.#parser;
-    if (!this.#translator.started && stray !== '') {
-      const what = `the server sent no event stream but: ${sample(stray)}`;
+    const { unknown } = this.#parser;
+    if (!this.#translator.started && unknown !== '') {
+      const what = `the server sent no event stream but: ${sample(unknown)}`;
       return badResponse(what, this.#options.context, { requestId: this.#options.requestId });
     }
     return {

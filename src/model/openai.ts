@@ -1,19 +1,18 @@
 import { type HttpStream, httpStream } from '../env/http.js';
-import { isLast, oneByOne, upToLast } from './bunched.js';
-import type { ModelClient, ModelEvent, ModelRequest } from './client.js';
-import { ABORTED, type FailureContext, failureOfStatus, failureOfTransport } from './failures.js';
-import { DEFAULT_IDLE_TIMEOUT_MS, FINISH_GRACE_MS, readAll } from './http-reading.js';
-import { ChatBody, type ChatBodyOptions } from './openai-body.js';
+import { DEFAULT_IDLE_TIMEOUT_MS, streamAnswer } from './answer.js';
+import type { ModelClient } from './client.js';
+import type { FailureContext } from './failures.js';
 import { ChatReader } from './openai-reader.js';
+import { type ChatRequestOptions, chatRequest } from './openai-request.js';
 
-export interface OpenAiOptions extends ChatBodyOptions {
+export interface OpenAiOptions extends ChatRequestOptions {
   /** With its `/v1` or whatever stands before `/chat/completions`. */
   readonly baseUrl: string;
-  readonly apiKey?: string;
+  readonly apiKey?: string | undefined;
   readonly userAgent: string;
-  readonly customHeaders?: Readonly<Record<string, string>>;
-  readonly idleTimeoutMs?: number;
-  readonly http?: HttpStream;
+  readonly customHeaders?: Readonly<Record<string, string>> | undefined;
+  readonly idleTimeoutMs?: number | undefined;
+  readonly http?: HttpStream | undefined;
   /** Ids for tool calls and answers of servers that send none. */
   readonly newId?: () => string;
 }
@@ -21,7 +20,6 @@ export interface OpenAiOptions extends ChatBodyOptions {
 /** A client of any server that speaks OpenAI's chat completions. */
 export function openAiClient(options: OpenAiOptions): ModelClient {
   const http = options.http ?? httpStream;
-  const body = new ChatBody(options);
   const newId = options.newId ?? randomId;
   const context: FailureContext = {
     baseUrl: options.baseUrl,
@@ -29,59 +27,37 @@ export function openAiClient(options: OpenAiOptions): ModelClient {
     keyVariables: ['OPENAI_API_KEY'],
     hasKey: options.apiKey !== undefined,
   };
-
-  async function* answer(
-    request: ModelRequest,
-    signal: AbortSignal,
-  ): AsyncGenerator<readonly ModelEvent[]> {
-    try {
-      const response = await http({
-        url: `${options.baseUrl}/chat/completions`,
-        method: 'POST',
-        headers: headersOf(options),
-        body: body.chunks(request),
-        signal,
-        idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
-      });
-      if (response.status < 200 || response.status > 299) {
-        const text = await readAll(response.chunks);
-        const refusal = { ...response, body: text, model: request.model, now: Date.now() };
-        yield [{ type: 'failure', failure: failureOfStatus(refusal, context) }];
-        return;
-      }
-      const requestId = response.headers['x-request-id'];
-      const reader = new ChatReader({ model: request.model, newId, context, requestId });
-      for await (const chunk of response.chunks) {
-        const bunch = upToLast([...reader.push(chunk)]);
-        yield bunch;
-        if (isLast(bunch.at(-1))) return;
-        if (reader.sawDone) {
-          response.finish(FINISH_GRACE_MS);
-          break;
-        }
-      }
-      if (signal.aborted) throw signal.reason;
-      yield [...reader.end()];
-    } catch (thrown) {
-      const failure = signal.aborted ? ABORTED : failureOfTransport(thrown, context);
-      yield [{ type: 'failure', failure }];
-    }
-  }
-
   return {
     provider: 'openai-compatible',
-    stream: (request, signal) => oneByOne(answer(request, signal), signal),
+    stream: (request, signal) =>
+      streamAnswer({
+        send: () =>
+          http({
+            url: `${options.baseUrl}/chat/completions`,
+            method: 'POST',
+            headers: headersOf(options),
+            body: chatRequest(request, options),
+            signal,
+            idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+          }),
+        requestIdHeader: 'x-request-id',
+        createParser: (requestId) =>
+          new ChatReader({ model: request.model, newId, context, requestId }),
+        model: request.model,
+        signal,
+        context,
+      }),
   };
 }
 
-function headersOf(options: OpenAiOptions): Record<string, string> {
-  return {
+function headersOf({ userAgent, apiKey, customHeaders }: OpenAiOptions): Record<string, string> {
+  const headers: Record<string, string> = {
     accept: 'text/event-stream',
     'content-type': 'application/json',
-    'user-agent': options.userAgent,
-    ...(options.apiKey === undefined ? {} : { authorization: `Bearer ${options.apiKey}` }),
-    ...options.customHeaders,
+    'user-agent': userAgent,
   };
+  if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`;
+  return { ...headers, ...customHeaders };
 }
 
 function randomId(): string {

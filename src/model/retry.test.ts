@@ -1,18 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { oneByOne } from './bunched.js';
-import {
-  type ModelClient,
-  type ModelEvent,
-  type ModelFailure,
-  type ModelRequest,
-  takeEnd,
-  takeReady,
-  whenReady,
-} from './client.js';
+import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from './client.js';
 import { maxRetriesFrom, type RetryOptions, withRetry } from './retry.js';
 
 const request: ModelRequest = { model: 'a', system: [], tools: [], messages: [], maxTokens: 10 };
-const START: ModelEvent = { type: 'message_start', message: { id: '1', model: 'a', usage: {} } };
 const overloaded: ModelFailure = { kind: 'overloaded', message: 'busy', retryable: true };
 
 /** Plays one list of outcomes: a failure, or undefined for a good answer. */
@@ -49,88 +39,6 @@ async function run(
 describe('withRetry', () => {
   it('passes a good answer through', async () => {
     expect((await run([undefined])).events).toEqual([{ type: 'message_stop' }]);
-  });
-
-  it('passes on what is there already, and leaves the attempt behind its end', async () => {
-    let left = 0;
-    async function* bunches(failed: boolean): AsyncGenerator<readonly ModelEvent[]> {
-      try {
-        yield failed
-          ? [START, { type: 'failure', failure: overloaded }]
-          : [START, { type: 'ping' }, { type: 'message_stop' }];
-      } finally {
-        left++;
-      }
-    }
-    const attempts = [true, false];
-    const inner: ModelClient = {
-      provider: 'test',
-      stream: (_request, signal) => oneByOne(bunches(attempts.shift() === true), signal),
-    };
-    const { signal } = new AbortController();
-    const events = withRetry(inner, { sleep: async () => undefined }).stream(request, signal);
-    const seen: string[] = [];
-    const iterator = events[Symbol.asyncIterator]();
-    for (;;) {
-      const result = await iterator.next();
-      if (result.done === true) break;
-      seen.push(`waited ${result.value.type}`);
-      for (const event of takeReady(iterator) ?? []) seen.push(event.type);
-    }
-    expect(seen).toEqual([
-      'waited message_start',
-      'waited retry',
-      'waited message_start',
-      'ping',
-      'message_stop',
-    ]);
-    expect(left).toBe(2);
-  });
-
-  it('passes on that something has come, and that all is over, attempt after attempt', async () => {
-    const outcomes: ModelEvent[] = [
-      { type: 'failure', failure: overloaded },
-      { type: 'failure', failure: { ...overloaded, retryable: false } },
-      { type: 'message_stop' },
-    ];
-    async function* bunch(last: ModelEvent): AsyncGenerator<readonly ModelEvent[]> {
-      yield [START, last];
-    }
-    const slept: number[] = [];
-    const asked: string[] = [];
-    const inner: ModelClient = {
-      provider: 'test',
-      stream({ model }, signal) {
-        const last = outcomes[asked.push(model) - 1] ?? { type: 'message_stop' };
-        return oneByOne(Object.assign(bunch(last), { isOver: true }), signal);
-      },
-    };
-    const retrying = withRetry(inner, {
-      random: () => 1,
-      sleep: async (ms) => void slept.push(ms),
-      fallbackModels: ['b'],
-    });
-    const iterator = retrying.stream(request, new AbortController().signal)[Symbol.asyncIterator]();
-    const seen: string[] = [];
-    for (;;) {
-      await whenReady(iterator);
-      for (const event of takeReady(iterator) ?? []) seen.push(event.type);
-      if (takeEnd(iterator)) break;
-      const result = await iterator.next();
-      if (result.done === true) throw new Error('it was over before');
-      seen.push(`waited ${result.value.type}`);
-    }
-    expect(seen).toEqual([
-      'message_start',
-      'waited retry',
-      'waited message_start',
-      'waited fallback',
-      'message_start',
-      'message_stop',
-    ]);
-    expect([asked, slept]).toEqual([['a', 'a', 'b'], [500]]);
-    expect(whenReady(iterator)).toBeUndefined();
-    expect(await iterator.next()).toEqual({ value: undefined, done: true });
   });
 
   it('doubles the pause from half a second to 32 s and gives up after ten retries', async () => {

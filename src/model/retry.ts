@@ -1,22 +1,12 @@
 import { abortableDelay } from '../util/abort.js';
-import { OVER } from './bunched.js';
-import {
-  type ModelClient,
-  type ModelEvent,
-  type ModelFailure,
-  type ModelRequest,
-  type ReadyEvents,
-  takeEnd,
-  takeReady,
-  whenReady,
-} from './client.js';
+import type { ModelClient, ModelEvent, ModelFailure } from './client.js';
 import { ABORTED } from './failures.js';
 
 export interface RetryOptions {
   /** Default 10, at most 15. */
-  readonly maxRetries?: number;
+  readonly maxRetries?: number | undefined;
   /** Tried in order when the model itself is unavailable. Already resolved ids. */
-  readonly fallbackModels?: readonly string[];
+  readonly fallbackModels?: readonly string[] | undefined;
   /** Takes out of a failure what nobody may see. */
   readonly clean?: (failure: ModelFailure) => ModelFailure;
   /** Between 0 and 1. */
@@ -40,152 +30,57 @@ const FALL_BACK_ON: ReadonlySet<ModelFailure['kind']> = new Set([
 ]);
 
 /**
- * The same client, but failures that pass are tried again and a model that stays unavailable is
- * replaced. A stream that broke off in the middle is tried again too: the `retry` event tells readers
- * to forget what came before.
+ * Repeats requests that failed for a passing reason and replaces a model that stays unavailable. A stream that
+ * broke off in the middle is repeated too: the `retry` event tells readers to forget what came before.
  */
 export function withRetry(client: ModelClient, options: RetryOptions = {}): ModelClient {
-  const rules: RetryRules = {
-    ...options,
-    maxRetries: clampRetries(options.maxRetries),
-    fallbackModels: options.fallbackModels ?? [],
-    sleep: options.sleep ?? abortableDelay,
-  };
+  const maxRetries = clampRetries(options.maxRetries);
+  const sleep = options.sleep ?? abortableDelay;
   return {
     provider: client.provider,
-    stream: (request, signal) => new RetriedEvents(client, request, { rules, signal }),
+    async *stream(request, signal): AsyncGenerator<ModelEvent> {
+      let { model } = request;
+      const fallbacks = (options.fallbackModels ?? []).filter((other) => other !== model);
+      for (let attempt = 1; ; attempt++) {
+        const met = yield* attemptEvents(client.stream({ ...request, model }, signal));
+        if (met === undefined) return;
+        const failure = options.clean?.(met) ?? met;
+        const next = afterFailure(failure, attempt, { maxRetries, random: options.random });
+        if (next.kind === 'retry') {
+          const { delayMs } = next;
+          yield { type: 'retry', attempt, maxRetries, delayMs, failure };
+          try {
+            await sleep(delayMs, signal);
+          } catch {
+            // Only an abort ends the wait early.
+            yield { type: 'failure', failure: ABORTED };
+            return;
+          }
+          continue;
+        }
+        const to = FALL_BACK_ON.has(next.failure.kind) ? fallbacks.shift() : undefined;
+        if (to === undefined) {
+          yield { type: 'failure', failure: next.failure };
+          return;
+        }
+        yield { type: 'fallback', from: model, to, failure: next.failure };
+        model = to;
+        attempt = 0;
+      }
+    },
   };
 }
 
-type RetryRules = RetryOptions &
-  Required<Pick<RetryOptions, 'maxRetries' | 'fallbackModels' | 'sleep'>>;
-
-/** The events of all attempts. By hand and not a generator, as in watched.ts: most are only passed on. */
-class RetriedEvents implements ReadyEvents {
-  readonly #client: ModelClient;
-  readonly #rules: RetryRules;
-  readonly #signal: AbortSignal;
-  readonly #fallbacks: string[];
-  #request: ModelRequest;
-  #attempt = 1;
-  /** Of the attempt under way. */
-  #events: AsyncIterator<ModelEvent> | undefined;
-  /** Before the next attempt. */
-  #pauseMs: number | undefined;
-  #isOver = false;
-
-  constructor(
-    client: ModelClient,
-    request: ModelRequest,
-    { rules, signal }: { readonly rules: RetryRules; readonly signal: AbortSignal },
-  ) {
-    this.#client = client;
-    this.#rules = rules;
-    this.#signal = signal;
-    this.#request = request;
-    this.#fallbacks = rules.fallbackModels.filter((model) => model !== request.model);
+/** Passes the events of one attempt on. Returns its failure, or undefined after a complete answer. */
+async function* attemptEvents(
+  events: AsyncIterable<ModelEvent>,
+): AsyncGenerator<ModelEvent, ModelFailure | undefined> {
+  for await (const event of events) {
+    if (event.type === 'failure') return event.failure;
+    yield event;
+    if (event.type === 'message_stop') return undefined;
   }
-
-  next(): Promise<IteratorResult<ModelEvent>> {
-    if (this.#isOver) return this.return();
-    if (this.#events !== undefined)
-      return this.#events.next().then((result) => this.#passed(result));
-    return this.#pauseMs === undefined ? this.#begin() : this.#beginAfter(this.#pauseMs);
-  }
-
-  takeReady(): readonly ModelEvent[] | undefined {
-    const ready = this.#events === undefined ? undefined : takeReady(this.#events);
-    if (ready?.at(-1)?.type === 'message_stop') this.#isOver = true;
-    return ready;
-  }
-
-  whenReady(): Promise<unknown> | undefined {
-    // A pause is for `next()` to wait for.
-    if (this.#isOver || (this.#events === undefined && this.#pauseMs !== undefined))
-      return undefined;
-    this.#events ??= this.#attemptEvents();
-    return whenReady(this.#events);
-  }
-
-  takeEnd(): boolean {
-    if (!this.#isOver || (this.#events !== undefined && !takeEnd(this.#events))) return false;
-    this.#events = undefined;
-    return true;
-  }
-
-  return(): Promise<IteratorResult<ModelEvent>> {
-    this.#isOver = true;
-    return this.#leaveAttempt().then(over);
-  }
-
-  [Symbol.asyncIterator](): ReadyEvents {
-    return this;
-  }
-
-  async #beginAfter(pauseMs: number): Promise<IteratorResult<ModelEvent>> {
-    try {
-      await this.#rules.sleep(pauseMs, this.#signal);
-    } catch {
-      // The only reason for the wait to end early is the abort.
-      return this.#last(ABORTED);
-    }
-    // Whoever left meanwhile wants no further attempt.
-    return this.#isOver ? OVER : this.#begin();
-  }
-
-  async #begin(): Promise<IteratorResult<ModelEvent>> {
-    const events = this.#attemptEvents();
-    this.#events = events;
-    return this.#passed(await events.next());
-  }
-
-  #attemptEvents(): AsyncIterator<ModelEvent> {
-    return this.#client.stream(this.#request, this.#signal)[Symbol.asyncIterator]();
-  }
-
-  #passed(
-    result: IteratorResult<ModelEvent>,
-  ): IteratorResult<ModelEvent> | Promise<IteratorResult<ModelEvent>> {
-    if (result.done === true) return this.#failed(ENDED_EARLY);
-    if (result.value.type === 'failure') return this.#failed(result.value.failure);
-    if (result.value.type === 'message_stop') this.#isOver = true;
-    return result;
-  }
-
-  async #failed(met: ModelFailure): Promise<IteratorResult<ModelEvent>> {
-    await this.#leaveAttempt();
-    const failure = this.#rules.clean?.(met) ?? met;
-    const { maxRetries } = this.#rules;
-    const next = afterFailure(failure, this.#attempt, this.#rules);
-    if (next.kind === 'retry') {
-      const { delayMs } = next;
-      this.#pauseMs = delayMs;
-      const attempt = this.#attempt++;
-      return { value: { type: 'retry', attempt, maxRetries, delayMs, failure }, done: false };
-    }
-    const to = FALL_BACK_ON.has(next.failure.kind) ? this.#fallbacks.shift() : undefined;
-    if (to === undefined) return this.#last(next.failure);
-    const from = this.#request.model;
-    this.#request = { ...this.#request, model: to };
-    this.#attempt = 1;
-    this.#pauseMs = undefined;
-    return { value: { type: 'fallback', from, to, failure: next.failure }, done: false };
-  }
-
-  #last(failure: ModelFailure): IteratorResult<ModelEvent> {
-    this.#isOver = true;
-    return { value: { type: 'failure', failure }, done: false };
-  }
-
-  #leaveAttempt(): Promise<unknown> {
-    const events = this.#events;
-    this.#events = undefined;
-    return events?.return?.() ?? Promise.resolve();
-  }
-}
-
-function over(): IteratorResult<ModelEvent> {
-  return OVER;
+  return ENDED_EARLY;
 }
 
 /** CLAUDE_CODE_MAX_RETRIES, or undefined when it is not set or not a number. */
@@ -211,7 +106,10 @@ const ENDED_EARLY: ModelFailure = {
 function afterFailure(
   failure: ModelFailure,
   attempt: number,
-  { maxRetries, random = Math.random }: RetryOptions & { readonly maxRetries: number },
+  {
+    maxRetries,
+    random = Math.random,
+  }: { readonly maxRetries: number; readonly random?: (() => number) | undefined },
 ):
   | { readonly kind: 'retry'; readonly delayMs: number }
   | { readonly kind: 'give-up'; readonly failure: ModelFailure } {

@@ -31,8 +31,8 @@ describe('SseParser', () => {
   it('remembers the beginning of what is no event stream', () => {
     const parser = new SseParser();
     parser.push(`Service unavailable\n${'x'.repeat(500)}\n`);
-    expect(parser.stray.startsWith('Service unavailable\nxxx')).toBe(true);
-    expect(parser.stray.length).toBe(200);
+    expect(parser.unknown.startsWith('Service unavailable\nxxx')).toBe(true);
+    expect(parser.unknown.length).toBe(200);
   });
 
   it('does not depend on where the text is cut', () => {

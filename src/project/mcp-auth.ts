@@ -1,7 +1,7 @@
 import { systemClock } from '../env/clock.js';
 import { hostFacts } from '../env/host.js';
 import { createProcessSupervisor } from '../env/node-process.js';
-import { createWebFetch } from '../env/web-fetch.js';
+import { createFetch } from '../env/fetch.js';
 import { PortcullisError } from '../errors.js';
 import { createServerAuth } from '../mcp/oauth.js';
 import { browserAgent, pasteAgent } from '../mcp/oauth-agents.js';
@@ -36,7 +36,7 @@ export async function openSignIn(
   const auth = createServerAuth(declaration, {
     ...places,
     clock: systemClock,
-    fetch: createWebFetch({ environment: places.env }),
+    fetch: createFetch({ environment: places.env }),
   });
   return {
     signIn: (dialog, signal) => auth.signIn(signInAgent(project, declaration, dialog), signal),

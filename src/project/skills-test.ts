@@ -4,7 +4,7 @@ import { systemPrompt } from '../context/system-prompt.js';
 import { systemClock } from '../env/clock.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { ToolDefinition } from '../model/client.js';
-import { AnswerFold } from '../model/fold.js';
+import { MessageAccumulator } from '../model/accumulate.js';
 import { listingMessage, type SkillListing, skillListing } from '../skills/listing.js';
 import { asName } from '../skills/names.js';
 import skillDescription from '../skills/skill-tool.md';
@@ -193,7 +193,7 @@ async function chosenSkills(
 ): Promise<Result<readonly string[], string>> {
   const { listing, prompt } = question;
   const texts = listing.text === '' ? [prompt] : [reminder(listingMessage(listing)), prompt];
-  const fold = new AnswerFold();
+  const fold = new MessageAccumulator();
   const events = client.stream(
     {
       ...choices.current(),
@@ -205,7 +205,7 @@ async function chosenSkills(
   );
   for await (const event of events) {
     if (event.type === 'failure') return err(event.failure.message);
-    fold.feed(event);
+    fold.push(event);
   }
   const names = fold.answer().content.flatMap((block) => {
     if (block.type !== 'tool_use' || block.name !== SKILL) return [];

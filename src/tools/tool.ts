@@ -157,7 +157,7 @@ export interface Tool<Input = Record<string, unknown>> {
   /** Whether this call may run beside others. */
   concurrencySafe(input: Input): boolean | 'if-read-only';
   /** How many calls may be running for one more of this tool to begin. Default: as many as of any other. */
-  mostAtOnce?(): number;
+  maxConcurrency?(): number;
   /**
    * Does the work. Called from `tools/invoke.ts` alone, with the permit the gate gave for exactly
    * this input. Expected failures are an output with `isError`; a throw becomes one.

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { systemClock } from '../../src/env/clock.js';
 import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { createProcessSupervisor } from '../../src/env/node-process.js';
-import { createWebFetch } from '../../src/env/web-fetch.js';
+import { createFetch } from '../../src/env/fetch.js';
 import { createConnection } from '../../src/mcp/connection.js';
 import { createElicit } from '../../src/mcp/elicitation.js';
 import { createServerAuth } from '../../src/mcp/oauth.js';
@@ -69,7 +69,7 @@ function authFor({ name, entry }: ServerDeclaration & { readonly entry: RemoteEn
       fs: nodeFileSystem,
       stateDirectory: directory,
       clock: systemClock,
-      fetch: createWebFetch({ environment }),
+      fetch: createFetch({ environment }),
       ...(machine === undefined ? { agent: agreeable() } : { machine }),
       // The suite would look the address up; only the scenario that is about it may do so.
       ...(scenario === 'auth/basic-cimd'

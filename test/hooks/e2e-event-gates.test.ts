@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { guardedFetch } from '../../src/env/net.js';
+import { fetchPublic } from '../../src/env/public-fetch.js';
 import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { createAgentRunner } from '../../src/hooks/agent-runner.js';
 import { createCallbackRunner } from '../../src/hooks/callback-runner.js';
@@ -73,7 +73,7 @@ function hooksWith(
       runners: async () => ({
         command: createCommandRunner({ ...place, persistent }),
         http: createHttpRunner({
-          fetch: async () => (request) => guardedFetch(request, { environment: {} }),
+          fetch: async () => (request) => fetchPublic(request, { environment: {} }),
           env,
           allowedUrls: () => undefined,
           allowedEnvVars: () => undefined,

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { guardedFetch, type NetDeps } from '../../src/env/net.js';
+import { fetchPublic, type PublicFetchDeps } from '../../src/env/public-fetch.js';
 import type { Hook, HookRaw, HttpHandler } from '../../src/hooks/hook.js';
 import { createHttpRunner, type HttpRunnerDeps } from '../../src/hooks/http-runner.js';
 import { listen, startServer, type TestServer } from '../web/http-server.js';
@@ -33,7 +33,7 @@ async function serve(listener: Parameters<typeof startServer>[0]): Promise<TestS
 }
 
 interface Options extends Partial<HttpRunnerDeps> {
-  readonly net?: NetDeps;
+  readonly net?: PublicFetchDeps;
   readonly hook?: Partial<Hook<HttpHandler>>;
   readonly request?: Parameters<typeof requestOf>[0];
   readonly urls?: readonly string[];
@@ -42,7 +42,7 @@ interface Options extends Partial<HttpRunnerDeps> {
 
 function post(handler: Omit<HttpHandler, 'type'>, options: Options = {}): Promise<HookRaw> {
   const run = createHttpRunner({
-    fetch: async () => (request) => guardedFetch(request, { environment: {}, ...options.net }),
+    fetch: async () => (request) => fetchPublic(request, { environment: {}, ...options.net }),
     env: options.env ?? {},
     allowedUrls: () => options.urls,
     allowedEnvVars: () => options.variables,
@@ -313,7 +313,7 @@ describe('where an http hook may post to', () => {
     [['127.0.0.1', '10.0.0.1']],
     [['no address']],
   ])('is no name that resolves to %j', async (addresses) => {
-    const net: NetDeps = { resolve: async () => addresses };
+    const net: PublicFetchDeps = { resolve: async () => addresses };
     const failure = failureOf(await post({ url: 'http://hooks.example.com/' }, { net }));
     expect(failure).toMatchObject({ cause: 'http' });
     expect(failure.message).toContain('resolves to');
@@ -348,7 +348,7 @@ describe('where an http hook may post to', () => {
   it('is the address that was judged, whatever the name server says later', async () => {
     const server = await serve((_request, response) => response.end());
     let asked = 0;
-    const net: NetDeps = { resolve: async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']) };
+    const net: PublicFetchDeps = { resolve: async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']) };
     const url = `http://rebind.example:${server.port}/`;
     expect(await post({ url }, { net })).toEqual({ kind: 'value', value: undefined });
     expect([asked, dialled]).toEqual([1, 1]);
@@ -359,7 +359,7 @@ describe('where an http hook may post to', () => {
   it('is this machine without a proxy, by all its names', async () => {
     const proxy = await serve((_request, response) => response.end('{"via": "proxy"}'));
     const server = await serve((_request, response) => response.end('{"via": "nobody"}'));
-    const net: NetDeps = { environment: { HTTP_PROXY: proxy.url, ALL_PROXY: proxy.url } };
+    const net: PublicFetchDeps = { environment: { HTTP_PROXY: proxy.url, ALL_PROXY: proxy.url } };
     for (const host of ['127.0.0.1', 'localhost', '127.1', '0x7f000001']) {
       const raw = await post({ url: `http://${host}:${server.port}/` }, { net });
       expect(raw, host).toEqual({ kind: 'value', value: { via: 'nobody' } });
@@ -369,7 +369,7 @@ describe('where an http hook may post to', () => {
 
   it('is judged behind a proxy as far as it can be', async () => {
     const proxy = await serve((_request, response) => response.end('{"via": "proxy"}'));
-    const net: NetDeps = {
+    const net: PublicFetchDeps = {
       environment: { HTTP_PROXY: proxy.url },
       resolve: () => Promise.reject(new Error('asked')),
     };

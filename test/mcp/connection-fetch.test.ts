@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createWebFetch, type WebFetchOptions } from '../../src/env/web-fetch.js';
+import { createFetch, type FetchOptions } from '../../src/env/fetch.js';
 import { StderrLog } from '../../src/mcp/stderr-log.js';
 
 async function serve(listener: RequestListener): Promise<string> {
@@ -17,8 +17,8 @@ async function serve(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${typeof address === 'object' && address !== null ? address.port : 0}`;
 }
 
-const fetchWith = (options: Partial<WebFetchOptions> = {}) =>
-  createWebFetch({ environment: {}, ...options });
+const fetchWith = (options: Partial<FetchOptions> = {}) =>
+  createFetch({ environment: {}, ...options });
 
 describe('the fetch of MCP', () => {
   it('sends method, headers and body, and hands on status, headers and body', async () => {

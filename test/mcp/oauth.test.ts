@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { GuardedFetch } from '../../src/env/net.js';
+import type { PublicFetch } from '../../src/env/public-fetch.js';
 import { err, ok } from '../../src/util/result.js';
 import { type OAuthRig, startRig, willing } from './oauth-rig.js';
 
@@ -224,7 +224,7 @@ describe('addresses that a server names', () => {
   it('are not dialled when they are not https, on this machine or on the inner network', async () => {
     const dialled: string[] = [];
     for (const address of NAMED) {
-      const guarded: GuardedFetch = async ({ url }) => {
+      const guarded: PublicFetch = async ({ url }) => {
         dialled.push(url);
         return err({ reason: 'connection', message: 'no' });
       };
@@ -247,7 +247,7 @@ describe('addresses that a server names', () => {
   it('are not dialled when the metadata name them either', async () => {
     const dialled: string[] = [];
     for (const address of NAMED) {
-      const guarded: GuardedFetch = async ({ url }) => {
+      const guarded: PublicFetch = async ({ url }) => {
         dialled.push(url);
         const metadata = { resource: 'https://mcp.example/mcp', authorization_servers: [address] };
         const body = new TextEncoder().encode(JSON.stringify(metadata));

@@ -1,8 +1,9 @@
+import http from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ChunkQueue } from '../../src/env/http-chunks.js';
+import { MessageAccumulator } from '../../src/model/accumulate.js';
 import { type AnthropicOptions, anthropicClient } from '../../src/model/anthropic.js';
 import type { ModelEvent, ModelFailure, ModelRequest } from '../../src/model/client.js';
-import { AnswerFold } from '../../src/model/fold.js';
 import { withRetry } from '../../src/model/retry.js';
 import type { Reply } from '../../src/model/script-format.js';
 import type { Message } from '../../src/protocol/content.js';
@@ -46,8 +47,8 @@ const base: ModelRequest = {
 };
 
 function answerOf(events: readonly ModelEvent[]) {
-  const fold = new AnswerFold();
-  for (const event of events) fold.feed(event);
+  const fold = new MessageAccumulator();
+  for (const event of events) fold.push(event);
   return fold.answer();
 }
 
@@ -123,33 +124,29 @@ describe('answers', () => {
 
 describe('connections', () => {
   it('are kept although the body ends after the last event was read', async () => {
-    let isDropped = false;
-    const chunks = new ChunkQueue<string>({
-      drop: () => {
-        isDropped = true;
-      },
-      resume: () => undefined,
+    let connections = 0;
+    const server = http.createServer((request, response) => {
+      request.resume();
+      const message = { id: 'msg_1', model: 'm', usage: {} };
+      response.write(`data: ${JSON.stringify({ type: 'message_start', message })}\n\n`);
+      response.write('data: {"type":"message_stop"}\n\n');
+      setTimeout(() => response.end(), 10);
     });
-    const client = anthropicClient({
-      baseUrl: 'http://127.0.0.1',
-      userAgent: 'portcullis/1.2.3',
-      http: async () => ({
-        status: 200,
-        headers: {},
-        chunks,
-        finish: (graceMs) => chunks.finish(graceMs),
-      }),
-    });
-    const message = { id: 'msg_1', model: 'm', usage: {} };
-    chunks.push(`data: ${JSON.stringify({ type: 'message_start', message })}\n\n`);
-    chunks.push('data: {"type":"message_stop"}\n\n');
-    const types: string[] = [];
-    for await (const event of withRetry(client).stream(base, new AbortController().signal)) {
-      types.push(event.type);
+    server.on('connection', () => connections++);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const client = anthropicClient({ baseUrl: `http://127.0.0.1:${port}`, userAgent: 'x/1' });
+    for (let turn = 0; turn < 3; turn++) {
+      const types: string[] = [];
+      for await (const event of withRetry(client).stream(base, new AbortController().signal)) {
+        types.push(event.type);
+      }
+      expect(types).toEqual(['message_start', 'message_stop']);
+      await new Promise((resolve) => setTimeout(resolve, 30));
     }
-    expect(types).toEqual(['message_start', 'message_stop']);
-    expect(isDropped).toBe(false);
-    chunks.end();
+    server.closeAllConnections();
+    server.close();
+    expect(connections).toBe(1);
   });
 });
 

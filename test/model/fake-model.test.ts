@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { MessageAccumulator } from '../../src/model/accumulate.js';
 import { anthropicClient } from '../../src/model/anthropic.js';
 import type { ModelClient, ModelRequest } from '../../src/model/client.js';
-import { AnswerFold } from '../../src/model/fold.js';
 import { openAiClient } from '../../src/model/openai.js';
 import { withRetry } from '../../src/model/retry.js';
 import { FakeModel } from '../../src/testing/fake-model.js';
@@ -18,10 +18,10 @@ function request(text: string, system = ''): ModelRequest {
 }
 
 async function say(client: ModelClient, asked: ModelRequest): Promise<string> {
-  const fold = new AnswerFold();
+  const fold = new MessageAccumulator();
   for await (const event of client.stream(asked, new AbortController().signal)) {
     if (event.type === 'failure') return `failure: ${event.failure.message}`;
-    fold.feed(event);
+    fold.push(event);
   }
   return fold
     .answer()

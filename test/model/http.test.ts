@@ -56,11 +56,10 @@ async function echo(): Promise<{ url: string; connections: () => number; server:
 }
 
 describe('httpStream', () => {
-  it('sends a list of chunks with its length and uses the connection again', async () => {
+  it('sends a body with its length and uses the connection again', async () => {
     const { url, connections } = await echo();
-    const encoder = new TextEncoder();
-    const body = ['{"a":', '', '"ä"', '}'].map((text) => encoder.encode(text));
-    for (let turn = 0; turn < 3; turn++) {
+    const text = '{"a":"ä"}';
+    for (const body of [text, new TextEncoder().encode(text), text]) {
       const response = await httpStream({ url: `${url}/x?y=1`, body, headers: { 'x-a': 'b' } });
       const seen = JSON.parse(await read(response.chunks));
       expect(seen).toMatchObject({ method: 'POST', url: '/x?y=1', body: '{"a":"ä"}' });
@@ -79,11 +78,11 @@ describe('httpStream', () => {
     expect(JSON.parse(await read(chunks)).body).toBe('four');
     const names = raw[0]?.filter((_, at) => at % 2 === 0).map((name) => name.toLowerCase());
     expect(new Set(names).size).toBe(names?.length);
-    expect(raw[0]?.join('\n')).toMatch(/Host\nother\.example\ncontent-length\n4\nx-a\n2\n/);
+    expect(raw[0]?.join('\n')).toMatch(/Host\nother\.example\ncontent-length\n4\nx-a\n2(\n|$)/i);
     expect(await kindOf(httpStream({ url, headers: { 'x-a': 'b\r\nx-c: d' } }))).toBe('other');
     const bare = await httpStream({ url, method: 'POST' });
     await read(bare.chunks);
-    expect(raw.at(-1)?.join('\n').toLowerCase()).toMatch(/content-length\n0\n/);
+    expect(raw.at(-1)?.join('\n').toLowerCase()).toMatch(/content-length\n0(\n|$)/);
     expect(raw.at(-1)?.join('\n').toLowerCase()).not.toContain('transfer-encoding');
   });
 
@@ -111,22 +110,6 @@ describe('httpStream', () => {
     }
   });
 
-  it('gives what has come without waiting, and then as it goes on', async () => {
-    let more: () => void = () => undefined;
-    const { port } = await listen(
-      http.createServer((_request, response) => {
-        response.write('first');
-        more = () => response.end('second');
-      }),
-    );
-    const response = await httpStream({ url: `http://127.0.0.1:${port}` });
-    while (response.take?.() !== 'first') await new Promise((resolve) => setImmediate(resolve));
-    expect(response.take?.()).toBeUndefined();
-    more();
-    expect(await read(response.chunks)).toBe('second');
-    expect(response.take?.()).toBeUndefined();
-  });
-
   it('gives every header of an answer as one text', async () => {
     const given = ['Set-Cookie', 'a=1', 'Set-Cookie', 'b=2', 'X-A', '1', 'x-a', '2', 'Age', '7'];
     const { port } = await listen(
@@ -134,14 +117,6 @@ describe('httpStream', () => {
     );
     const { headers } = await httpStream({ url: `http://127.0.0.1:${port}` });
     expect(headers).toMatchObject({ 'set-cookie': 'a=1, b=2', 'x-a': '1, 2', age: '7' });
-  });
-
-  it('sends small and large pieces of a list in their order', async () => {
-    const { url } = await echo();
-    const texts = ['a', 'b'.repeat(5_000), 'c', '', 'd'.repeat(2_048), 'e'.repeat(2_049), 'f'];
-    const body = texts.map((text) => new TextEncoder().encode(text));
-    const { chunks } = await httpStream({ url, body });
-    expect(JSON.parse(await read(chunks)).body).toBe(texts.join(''));
   });
 
   it('never splits a character', async () => {
@@ -249,7 +224,7 @@ describe('httpStream', () => {
     for (const path of ['/ends', '/never']) {
       const response = await httpStream({ url: `http://127.0.0.1:${port}${path}` });
       for await (const chunk of response.chunks) {
-        expect(chunk).toBe('all\n');
+        expect(chunk).toMatch(/^all\n/);
         response.finish(100);
         break;
       }

@@ -1,8 +1,8 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { MessageAccumulator } from '../../src/model/accumulate.js';
 import type { ModelEvent, ModelRequest } from '../../src/model/client.js';
-import { AnswerFold } from '../../src/model/fold.js';
 import { openAiClient } from '../../src/model/openai.js';
 import type { Message } from '../../src/protocol/content.js';
 import { startFakeModelServer } from '../../src/testing/fake-model-server.js';
@@ -57,8 +57,8 @@ async function ask(baseUrl: string, request: Partial<ModelRequest> = {}): Promis
 }
 
 function answerOf(events: readonly ModelEvent[]) {
-  const fold = new AnswerFold();
-  for (const event of events) fold.feed(event);
+  const fold = new MessageAccumulator();
+  for (const event of events) fold.push(event);
   expect(events.at(-1)).toEqual({ type: 'message_stop' });
   return fold.answer();
 }

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { guardedFetch } from '../../src/env/net.js';
+import { fetchPublic } from '../../src/env/public-fetch.js';
 import { listen } from './http-server.js';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'tls-'));
@@ -48,7 +48,7 @@ function certificate(): { key: string; cert: string } | undefined {
 
 const pair = certificate();
 
-describe.skipIf(pair === undefined)('guardedFetch over TLS', () => {
+describe.skipIf(pair === undefined)('fetchPublic over TLS', () => {
   const { key, cert } = pair ?? { key: '', cert: '' };
 
   it('checks the certificate against the name, not the pinned address', async () => {
@@ -57,7 +57,7 @@ describe.skipIf(pair === undefined)('guardedFetch over TLS', () => {
     });
     const port = await listen(server);
     const get = (host: string, ca: string | undefined) =>
-      guardedFetch(
+      fetchPublic(
         { url: `https://${host}:${port}/`, allow: { loopback: true } },
         { environment: {}, resolve: async () => ['127.0.0.1'], ...(ca ? { ca } : {}) },
       );
@@ -89,7 +89,7 @@ describe.skipIf(pair === undefined)('guardedFetch over TLS', () => {
     });
     const proxyPort = await listen(proxy);
     const get = (ca: string | undefined) =>
-      guardedFetch(
+      fetchPublic(
         { url: 'https://site.example/' },
         {
           environment: { HTTPS_PROXY: `http://127.0.0.1:${proxyPort}` },

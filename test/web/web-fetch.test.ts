@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { guardedFetch, type NetDeps } from '../../src/env/net.js';
+import { fetchPublic, type PublicFetchDeps } from '../../src/env/public-fetch.js';
 import { PAGE_CHUNK, type WebFetchDeps, webFetchTool } from '../../src/tools/builtin/web-fetch.js';
 import { callTool } from '../support/permitted-call.js';
 import { startServer, type TestServer } from './http-server.js';
@@ -25,12 +25,12 @@ async function serve(answer: (url: string) => Answer): Promise<TestServer> {
 }
 
 function makeTool(
-  options: Partial<WebFetchDeps> & { net?: NetDeps; clockMs?: { now: number } } = {},
+  options: Partial<WebFetchDeps> & { net?: PublicFetchDeps; clockMs?: { now: number } } = {},
 ) {
   const time = options.clockMs ?? { now: 1_000_000 };
   const { net, clockMs: _unused, ...deps } = options;
   return webFetchTool({
-    fetch: async () => (request) => guardedFetch(request, { environment: {}, ...net }),
+    fetch: async () => (request) => fetchPublic(request, { environment: {}, ...net }),
     clock: { now: () => time.now, monotonic: () => time.now, uuid: () => 'id' },
     allowLoopback: true,
     ...deps,
@@ -110,7 +110,7 @@ describe('WebFetch', () => {
     let asked = 0;
     const rebinding = makeTool({
       fetch: async () => (request) =>
-        guardedFetch(
+        fetchPublic(
           { ...request, url: request.url.replace('https:', 'http:') },
           { environment: {}, resolve: async () => [asked++ === 0 ? '127.0.0.1' : '10.0.0.1'] },
         ),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { MessageAccumulator } from '../../model/accumulate.js';
 import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from '../../model/client.js';
-import { AnswerFold } from '../../model/fold.js';
 import type { Reply } from '../../model/script-format.js';
 
 /** The test functions of whatever runner is used. */
@@ -209,7 +209,7 @@ function kindOf(event: ModelEvent): string {
 }
 
 function fold(events: readonly ModelEvent[]) {
-  const folded = new AnswerFold();
-  for (const event of events) folded.feed(event);
+  const folded = new MessageAccumulator();
+  for (const event of events) folded.push(event);
   return folded.answer();
 }

@@ -173,7 +173,7 @@ function allTools(
     grepTool({ fs, processes: parts.helpers ?? processes, env: minimalEnvironment(env) }),
     webFetchTool({
       clock,
-      fetch: async () => (await import('../../env/net.js')).guardedFetch,
+      fetch: async () => (await import('../../env/public-fetch.js')).fetchPublic,
       summarise: parts.summarise,
     }),
     todoWriteTool({ todos }),

@@ -1,5 +1,5 @@
 import type { Clock } from '../../env/clock.js';
-import type { FetchFailure, FetchResponse, GuardedFetch } from '../../env/net.js';
+import type { FetchFailure, FetchResponse, PublicFetch } from '../../env/public-fetch.js';
 import { messageOf } from '../../errors.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { err, ok, type Result } from '../../util/result.js';
@@ -17,7 +17,7 @@ const TOTAL_MS = 30_000;
 
 export interface WebFetchDeps {
   /** Loads the guarded fetch; called with the first page, so that the network costs nothing at start. */
-  readonly fetch: () => Promise<GuardedFetch>;
+  readonly fetch: () => Promise<PublicFetch>;
   /** A small model that answers `prompt` from the page. Undefined from it: show the page itself. */
   readonly summarise?: (
     prompt: string,

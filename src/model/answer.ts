@@ -1,0 +1,101 @@
+import type { HttpResponse } from '../env/http.js';
+import type { ModelEvent } from './client.js';
+import { ABORTED, type FailureContext, failureOfStatus, failureOfTransport } from './failures.js';
+
+/** Longest silence of a model's stream before it is given up. */
+export const DEFAULT_IDLE_TIMEOUT_MS = 5 * 60_000;
+
+/** How long the end of the body may take after the answer's last event. */
+const FINISH_GRACE_MS = 50;
+
+/** More is not looked at of what is not a stream. */
+export const MAX_BODY_CHARS = 1024 * 1024;
+
+/** How long an error body may take; it says enough by then. */
+const BODY_MS = 10_000;
+
+/** Turns the text of a provider's stream into events. */
+export interface AnswerParser {
+  push(text: string): Iterable<ModelEvent>;
+  /** The body is over, or the parser wants no more of it. Ends with `message_stop` or a failure. */
+  end(): Iterable<ModelEvent>;
+  /** The provider has marked the end of its stream; the rest of the body is not read. */
+  readonly sawEnd?: boolean;
+}
+
+interface AnswerParts {
+  send(): Promise<HttpResponse>;
+  /** The provider's header with its id of the request. */
+  readonly requestIdHeader: string;
+  createParser(requestId: string | undefined): AnswerParser;
+  readonly model: string;
+  readonly signal: AbortSignal;
+  readonly context: FailureContext;
+}
+
+/** Sends a request and yields the events of its answer. Every failure is the last event. */
+export async function* streamAnswer(parts: AnswerParts): AsyncGenerator<ModelEvent> {
+  const { model, signal, context } = parts;
+  let requestId: string | undefined;
+  try {
+    const response = await parts.send();
+    requestId = response.headers[parts.requestIdHeader];
+    if (response.status < 200 || response.status > 299) {
+      const { status, headers } = response;
+      const refusal = { status, headers, body: await readAll(response), model, now: Date.now() };
+      yield { type: 'failure', failure: failureOfStatus(refusal, context) };
+      return;
+    }
+    for await (const event of eventsOf(response, parts.createParser(requestId))) {
+      if (signal.aborted) throw signal.reason;
+      yield event;
+      if (isLast(event)) return;
+    }
+  } catch (thrown) {
+    const failure = signal.aborted ? ABORTED : failureOfTransport(thrown, context);
+    yield {
+      type: 'failure',
+      failure: requestId === undefined ? failure : { ...failure, requestId },
+    };
+  }
+}
+
+async function* eventsOf(response: HttpResponse, parser: AnswerParser): AsyncGenerator<ModelEvent> {
+  for await (const text of response.chunks) {
+    for (const event of parser.push(text)) {
+      if (event.type === 'message_stop') response.finish(FINISH_GRACE_MS);
+      yield event;
+    }
+    if (parser.sawEnd === true) {
+      response.finish(FINISH_GRACE_MS);
+      break;
+    }
+  }
+  yield* parser.end();
+}
+
+/** Whether nothing may come after this event. */
+function isLast(event: ModelEvent): boolean {
+  return event.type === 'message_stop' || event.type === 'failure';
+}
+
+/**
+ * The text of a body that is not a stream: an error, a page, a list. What comes after a mebibyte or
+ * ten seconds is left out, so that a slow server cannot hold the run.
+ */
+export async function readAll(
+  response: Pick<HttpResponse, 'chunks' | 'finish'>,
+  limits: { readonly maxMs?: number } = {},
+): Promise<string> {
+  const timer = setTimeout(() => response.finish(0), limits.maxMs ?? BODY_MS);
+  let text = '';
+  try {
+    for await (const chunk of response.chunks) {
+      text += chunk;
+      if (text.length > MAX_BODY_CHARS) break;
+    }
+  } finally {
+    clearTimeout(timer);
+  }
+  return text;
+}

@@ -1,0 +1,78 @@
+import type { Clock } from '../env/clock.js';
+import type { Usage } from '../protocol/content.js';
+import { ZERO_USAGE } from '../protocol/content.js';
+import { orAbort } from '../util/abort.js';
+import { mergeUsage } from './accumulate.js';
+import type { ModelClient, ModelEvent } from './client.js';
+
+export interface Meter {
+  /** Milliseconds spent waiting for the model. */
+  elapsedMs(): number;
+}
+
+/**
+ * Counts every call of a client: answers, summaries and side jobs alike, and also calls that broke off
+ * after the provider had begun to count. A budget that misses some would not hold.
+ */
+export function withUsageTracking(
+  client: ModelClient,
+  parts: {
+    readonly clock: Pick<Clock, 'monotonic'>;
+    recordUsage(model: string, usage: Usage): void;
+  },
+): ModelClient & Meter {
+  let elapsed = 0;
+  return {
+    provider: client.provider,
+    elapsedMs: () => elapsed,
+    async *stream(request, signal): AsyncGenerator<ModelEvent> {
+      const started = parts.clock.monotonic();
+      /** Undefined before an attempt has begun and after it was recorded. */
+      let model: string | undefined;
+      let usage: Usage = ZERO_USAGE;
+      const record = (): void => {
+        if (model !== undefined) parts.recordUsage(model, usage);
+        model = undefined;
+      };
+      try {
+        for await (const event of client.stream(request, signal)) {
+          if (event.type === 'message_start') {
+            record();
+            model = event.message.model;
+            usage = mergeUsage(ZERO_USAGE, event.message.usage);
+          } else if (event.type === 'message_delta' && event.usage !== undefined) {
+            usage = mergeUsage(usage, event.usage);
+          } else if (event.type === 'message_stop') record();
+          yield event;
+        }
+      } finally {
+        record();
+        elapsed += parts.clock.monotonic() - started;
+      }
+    },
+  };
+}
+
+/**
+ * Reads a client no faster than its consumer: a consumer that does not read would otherwise make this process
+ * keep everything that the model says.
+ */
+export function withBackpressure<Client extends ModelClient>(
+  client: Client,
+  ready: (() => Promise<void> | undefined) | undefined,
+): Client {
+  if (ready === undefined) return client;
+  const inner = client.stream.bind(client);
+  return {
+    ...client,
+    async *stream(request, signal): AsyncGenerator<ModelEvent> {
+      for await (const event of inner(request, signal)) {
+        yield event;
+        const behind = ready();
+        if (behind === undefined || signal.aborted) continue;
+        // The client itself reports an abort, as its last event.
+        await orAbort(behind, signal).catch(() => undefined);
+      }
+    },
+  };
+}
