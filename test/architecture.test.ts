@@ -48,7 +48,7 @@ const FEATURES = [
 const MAY_IMPORT: Record<string, readonly string[]> = {
   env: [],
   model: ['env'],
-  loop: ['model/client.ts', 'model/fold.ts'],
+  loop: ['model/client.ts', 'model/accumulate.ts'],
   settings: ['env', 'model', 'generated'],
   permissions: ['env', 'model', 'tools/tool.ts', 'settings'],
   hooks: ['env', 'model', 'generated', 'settings', 'permissions', 'tools/tool.ts'],
