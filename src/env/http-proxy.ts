@@ -2,7 +2,7 @@ import { HttpError } from './http-error.js';
 
 export type ProxyEnvironment = Readonly<Record<string, string | undefined>>;
 
-export interface Proxy {
+export interface HttpProxy {
   readonly url: URL;
   readonly port: number;
   /** `proxy-authorization`, where the address carries a user. */
@@ -13,7 +13,7 @@ export interface Proxy {
  * The proxy for `target`, if any. Loopback addresses are always reached directly. Throws `HttpError`
  * for an address that cannot be used: going round a proxy in silence would be worse.
  */
-export function proxyFor(target: URL, environment: ProxyEnvironment): Proxy | undefined {
+export function proxyFor(target: URL, environment: ProxyEnvironment): HttpProxy | undefined {
   if (isLoopback(target.hostname)) return undefined;
   const scheme = target.protocol === 'https:' ? 'https' : 'http';
   const address = pick(environment, `${scheme}_proxy`) ?? pick(environment, 'all_proxy');

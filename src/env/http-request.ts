@@ -7,13 +7,13 @@ import {
   type RequestOptions,
 } from 'node:http';
 import { HttpError, toHttpError } from './http-error.js';
-import { type Proxy, portOf, withoutBrackets } from './http-proxy.js';
+import { type HttpProxy, portOf, withoutBrackets } from './http-proxy.js';
 
-export const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
+const DEFAULT_CONNECT_TIMEOUT_MS = 30_000;
 
 export interface OutgoingRequest {
   readonly target: URL;
-  readonly proxy: Proxy | undefined;
+  readonly proxy: HttpProxy | undefined;
   readonly method: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array | undefined;
@@ -59,7 +59,7 @@ export async function sendRequest(request: OutgoingRequest): Promise<Exchange> {
   }
 }
 
-function requestOptions(request: OutgoingRequest, relay: Proxy | undefined): RequestOptions {
+function requestOptions(request: OutgoingRequest, relay: HttpProxy | undefined): RequestOptions {
   const { target, body } = request;
   const headers = { host: target.host, ...relay?.headers, ...request.headers };
   // fail-closed: a second way to say where the body ends would let a server see another request.

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { messageOf } from '../errors.js';
 import { err, ok, type Result } from '../util/result.js';
-import { type Proxy as CompanyProxy, proxyFor } from './http-proxy.js';
+import { type HttpProxy as CompanyProxy, proxyFor } from './http-proxy.js';
 import { resolveName } from './resolve-name.js';
 import {
   judgeAddresses,

@@ -1,7 +1,7 @@
 import type { SessionConfig } from '../agents/session-config.js';
+import { createFetch } from '../env/fetch.js';
 import { join } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
-import { createFetch } from '../env/fetch.js';
 import { createElicitationHooks } from '../hooks/elicitation-hooks.js';
 import { type ClientConnection, createConnection } from '../mcp/connection.js';
 import { createElicit } from '../mcp/elicitation.js';

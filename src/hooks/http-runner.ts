@@ -1,5 +1,10 @@
 import { type Environment, isSecretName } from '../env/environment.js';
-import type { FetchFailure, FetchRedirect, FetchResponse, PublicFetch } from '../env/public-fetch.js';
+import type {
+  FetchFailure,
+  FetchRedirect,
+  FetchResponse,
+  PublicFetch,
+} from '../env/public-fetch.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import type { SettingSource } from '../util/sourced.js';

@@ -1,5 +1,5 @@
-import { classifyAddress } from '../env/ip-address.js';
 import { isLoopback } from '../env/http-proxy.js';
+import { classifyAddress } from '../env/ip-address.js';
 import { commandTokens, matches } from '../permissions/wildcard.js';
 import { err, ok, type Result } from '../util/result.js';
 

@@ -1,6 +1,6 @@
 import type { Client, Transport } from '@modelcontextprotocol/client';
-import { basename, toPosix } from '../env/paths.js';
 import { createFetch } from '../env/fetch.js';
+import { basename, toPosix } from '../env/paths.js';
 import { orAbort } from '../util/abort.js';
 import { VERSION } from '../version.js';
 import type { ConnectionDeps, ConnectionTimeouts } from './connection-deps.js';

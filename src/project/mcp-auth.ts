@@ -1,7 +1,7 @@
 import { systemClock } from '../env/clock.js';
+import { createFetch } from '../env/fetch.js';
 import { hostFacts } from '../env/host.js';
 import { createProcessSupervisor } from '../env/node-process.js';
-import { createFetch } from '../env/fetch.js';
 import { PortcullisError } from '../errors.js';
 import { createServerAuth } from '../mcp/oauth.js';
 import { browserAgent, pasteAgent } from '../mcp/oauth-agents.js';

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { fetchPublic } from '../../src/env/public-fetch.js';
 import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { fetchPublic } from '../../src/env/public-fetch.js';
 import { createAgentRunner } from '../../src/hooks/agent-runner.js';
 import { createCallbackRunner } from '../../src/hooks/callback-runner.js';
 import { captureHooks } from '../../src/hooks/capture.js';

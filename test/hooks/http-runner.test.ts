@@ -348,7 +348,9 @@ describe('where an http hook may post to', () => {
   it('is the address that was judged, whatever the name server says later', async () => {
     const server = await serve((_request, response) => response.end());
     let asked = 0;
-    const net: PublicFetchDeps = { resolve: async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']) };
+    const net: PublicFetchDeps = {
+      resolve: async () => (asked++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']),
+    };
     const url = `http://rebind.example:${server.port}/`;
     expect(await post({ url }, { net })).toEqual({ kind: 'value', value: undefined });
     expect([asked, dialled]).toEqual([1, 1]);
