@@ -3,7 +3,7 @@
 //   schema, docs/reference     committed; --check compares these, --code leaves them alone
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { ROOT, runTypeScript } from './run-ts.mjs';
+import { ROOT, runTypeScript } from './setup.mjs';
 
 /** Writes what is not current and returns its names. The code comes first: the pages are made by running it. */
 export async function generate({ check = false, codeOnly = false } = {}) {

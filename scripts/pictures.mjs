@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ROOT } from './run-ts.mjs';
+import { ROOT } from './setup.mjs';
 
 const COLUMNS = 92;
 const ROWS = 38;

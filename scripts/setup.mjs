@@ -1,71 +1,106 @@
-// Makes a fresh clone ready: installs what the lock file names and builds what is out of date.
-// Uses nothing but Node's own modules, because nothing else may be there yet.
+// Makes a fresh clone ready: installs what the lock file names, and builds when a source is newer than the build.
+// Imports nothing but Node's own modules, because nothing else may be installed yet.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { isBuilt } from './build-state.mjs';
-import { takeLock } from './lock.mjs';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 export const ROOT = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
-const STAMP = path.join(ROOT, 'node_modules', '.portcullis-install');
+const INPUTS = ['src', 'scripts', 'package.json', 'package-lock.json', 'tsconfig.build.json'];
 
-/** Runs a command and leaves with its exit code when it fails. */
+/** Runs a command and exits with its code when it fails. */
 export function must(command, args, options = {}) {
-  const result = spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', ...options });
-  if (result.error !== undefined) {
-    process.stderr.write(`cannot run ${command}: ${result.error.message}\n`);
-    process.exit(1);
-  }
-  if (result.status === null)
-    process.stderr.write(`${[command, ...args].join(' ')} was ended by ${result.signal}\n`);
-  if (result.status !== 0) process.exit(result.status ?? 1);
-  return result;
+  const { error, status, signal } = spawnSync(command, args, {
+    cwd: ROOT,
+    stdio: 'inherit',
+    ...options,
+  });
+  const line = [command, ...args].join(' ');
+  if (error !== undefined) process.stderr.write(`cannot run ${line}: ${error.message}\n`);
+  if (signal !== null) process.stderr.write(`${line} was ended by ${signal}\n`);
+  if (status !== 0) process.exit(status ?? 1);
 }
 
 export function ensureInstalled() {
   const lockFile = path.join(ROOT, 'package-lock.json');
+  const stampFile = path.join(ROOT, 'node_modules/.portcullis-install');
   const lock = readFileSync(lockFile, 'utf8');
   const stamp = `${createHash('sha256').update(lock).digest('hex')} ${process.platform}-${process.arch}`;
-  const isInstalled = () => existsSync(STAMP) && readFileSync(STAMP, 'utf8') === stamp;
-  if (isInstalled()) return;
-  const release = takeLock(`${STAMP}.lock`, 'installing the dependencies');
-  try {
-    // Somebody else may have done it while we waited.
-    if (!isInstalled()) install(lockFile, lock, stamp);
-  } finally {
-    release();
-  }
-}
-
-function install(lockFile, lock, stamp) {
+  if (existsSync(stampFile) && readFileSync(stampFile, 'utf8') === stamp) return;
   process.stderr.write('installing dependencies …\n');
+  // Within `npm install -g .` the variables of that npm would make this one install elsewhere.
+  const target = /^npm_config_(?:global|local_prefix|global_prefix|prefix|location|dry_run)$/i;
+  const env = Object.entries(process.env).filter(([name]) => !target.test(name));
   // Not `npm ci`: it refuses a lock file in which a registry had no build of a tool for every platform.
   must('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--loglevel=error'], {
     stdio: ['ignore', 2, 2],
-    env: withoutTarget(process.env),
+    env: Object.fromEntries(env),
   });
-  // What npm finds out about other platforms on the way is not a change of the project.
-  if (readFileSync(lockFile, 'utf8') !== lock) writeFileSync(lockFile, lock);
-  mkdirSync(path.dirname(STAMP), { recursive: true });
-  writeFileSync(STAMP, stamp);
+  // What npm learns about other platforms is not a change of the project.
+  writeFileSync(lockFile, lock);
+  writeFileSync(stampFile, stamp);
 }
 
-/** Within `npm install -g .` the variables of that npm would make this one install elsewhere. */
-function withoutTarget(env) {
-  const others = Object.entries(env).filter(
-    ([name]) =>
-      !/^npm_config_(?:global|local_prefix|global_prefix|prefix|location|dry_run)$/i.test(name),
-  );
-  return Object.fromEntries(others);
-}
-
-/** `types` asks for the declarations too, which take longer than all the rest. */
+/** `types` asks for the declarations, too. */
 export function ensureBuilt({ types = false } = {}) {
-  if (isBuilt(types ? ['program', 'types'] : ['program'])) return;
+  const newest = Math.max(...INPUTS.map((name) => newestChange(path.join(ROOT, name))));
+  const results = ['dist/cli/main.js', 'dist/lib/index.js', ...(types ? ['dist/types'] : [])];
+  const isCurrent = (name) =>
+    (statSync(path.join(ROOT, name), { throwIfNoEntry: false })?.mtimeMs ?? 0) > newest;
+  if (results.every(isCurrent)) return;
+  process.stderr.write('building …\n');
   const options = types ? [] : ['--no-types'];
-  must(process.execPath, ['scripts/build.mjs', '--if-needed', ...options], {
-    stdio: ['ignore', 2, 2],
+  must(process.execPath, ['scripts/build.mjs', ...options], { stdio: ['ignore', 2, 2] });
+}
+
+/** Directories count, because they change when a file in them is removed. */
+function newestChange(file) {
+  const stat = statSync(file, { throwIfNoEntry: false });
+  if (stat === undefined || file.endsWith('.test.ts')) return 0;
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  const below = readdirSync(file).map((name) => newestChange(path.join(file, name)));
+  return Math.max(stat.mtimeMs, ...below);
+}
+
+/** Debian's packages of the programs that some tests drive. */
+const PACKAGES = { tmux: 'tmux', git: 'git', bwrap: 'bubblewrap' };
+const isMissing = (name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0;
+
+/** Installs them as root, unless PORTCULLIS_NO_INSTALL=1, and returns which are still missing. */
+export function ensurePrograms() {
+  const missing = Object.keys(PACKAGES).filter(isMissing);
+  const mayInstall = process.env.PORTCULLIS_NO_INSTALL !== '1' && process.getuid?.() === 0;
+  if (missing.length === 0 || !mayInstall || isMissing('apt-get')) return missing;
+  const packages = missing.map((name) => PACKAGES[name]);
+  process.stderr.write(
+    `installing for the tests: ${packages.join(' ')} (PORTCULLIS_NO_INSTALL=1 skips this)\n`,
+  );
+  const options = { stdio: ['ignore', 'ignore', 2] };
+  spawnSync('apt-get', ['update', '-qq'], options);
+  // One by one: a package that cannot be had must not keep the others away.
+  for (const name of packages) spawnSync('apt-get', ['install', '-y', '-qq', name], options);
+  return missing.filter(isMissing);
+}
+
+/** Bundles a TypeScript module of ours in memory, on any Node, and imports it. */
+export async function runTypeScript(file) {
+  const { build } = await import('esbuild');
+  const name = `run-${process.pid}-${path.basename(file)}.mjs`;
+  const outfile = path.join(ROOT, 'node_modules/.cache', name);
+  await build({
+    entryPoints: [path.join(ROOT, file)],
+    outfile,
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    loader: { '.md': 'text' },
+    logLevel: 'warning',
   });
+  try {
+    return await import(pathToFileURL(outfile).href);
+  } finally {
+    rmSync(outfile, { force: true });
+  }
 }

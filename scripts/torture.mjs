@@ -1,12 +1,11 @@
 // npm run torture: generated scripts are judged by the gate, and those that it allows run in a jail; see docs/testing.md.
-//   npm run torture                                  50,000 scripts of a seed that is printed
-//   npm run torture -- --scripts 2000 --seed 7       these
-//   npm run torture -- --seed 7 --from 123 --scripts 1
+//   npm run torture [minutes]                              of a seed that is printed; 10 minutes unless told otherwise
+//   npm run torture -- --seed 7 --from 123 --scripts 1     these
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { runTypeScript } from './run-ts.mjs';
+import { runTypeScript } from './setup.mjs';
 
 /** Scripts that a worker takes at a time. */
 const BATCH = 250;
@@ -15,34 +14,34 @@ if (process.send === undefined) await main();
 else await work();
 
 async function main() {
-  const { values } = parseArgs({
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
-      scripts: { type: 'string', default: '50000' },
+      scripts: { type: 'string' },
       seed: { type: 'string', default: String(Date.now() % 1_000_000) },
       from: { type: 'string', default: '0' },
-      workers: { type: 'string', default: String(Math.min(4, availableParallelism())) },
     },
   });
-  const numbers = Object.fromEntries(
-    Object.entries(values).map(([key, text]) => [key, Number(text)]),
-  );
-  const wrong = Object.keys(numbers).find((key) => !Number.isSafeInteger(numbers[key]));
+  const given = { ...values, minutes: positionals[0] ?? '10' };
+  const numbers = Object.entries(given).map(([name, text]) => [name, Number(text)]);
+  const wrong = numbers.find(([, value]) => !Number.isSafeInteger(value));
   if (wrong !== undefined) {
-    console.error(`--${wrong} takes a whole number, not ${values[wrong]}.`);
+    console.error(`${wrong[0]} must be a whole number, not ${given[wrong[0]]}.`);
     process.exit(2);
   }
-  const { seed, from, scripts, workers } = numbers;
-  console.log(`seed ${seed}, scripts ${from} to ${from + scripts - 1}`);
+  const { seed, from, minutes, scripts = Number.MAX_SAFE_INTEGER } = Object.fromEntries(numbers);
+  const until = values.scripts === undefined ? Date.now() + minutes * 60_000 : Infinity;
+  console.log(`seed ${seed}, from script ${from}`);
   const total = { generated: 0, run: 0, hung: 0, allowed: {}, findings: [] };
   let next = from;
   const takeBatch = () => {
+    if (Date.now() > until || next >= from + scripts) return 'end';
     const batch = { seed, from: next, scripts: Math.min(BATCH, from + scripts - next) };
     next += batch.scripts;
     return batch;
   };
-  await Promise.all(
-    Array.from({ length: workers }, () => runWorker(takeBatch, (part) => add(total, part))),
-  );
+  const workers = Array.from({ length: Math.min(4, availableParallelism()) });
+  await Promise.all(workers.map(() => runWorker(takeBatch, (part) => add(total, part))));
   console.log(
     `generated ${total.generated}, run ${total.run}, ended after a time-out ${total.hung}`,
   );
@@ -55,13 +54,9 @@ async function main() {
 function runWorker(takeBatch, report) {
   return new Promise((resolve, reject) => {
     const worker = fork(fileURLToPath(import.meta.url));
-    const give = () => {
-      const batch = takeBatch();
-      worker.send(batch.scripts > 0 ? batch : 'end');
-    };
     worker.on('message', (part) => {
       if (part !== 'ready') report(part);
-      give();
+      worker.send(takeBatch());
     });
     worker.on('error', reject);
     worker.on('exit', (code) =>
@@ -71,32 +66,26 @@ function runWorker(takeBatch, report) {
 }
 
 async function work() {
-  const { openDifferential, runDifferential } = await runTypeScript(
-    'test/differential/differential.ts',
-  );
-  const differential = openDifferential();
+  const module = await runTypeScript('test/differential/differential.ts');
+  const differential = module.openDifferential();
   process.on('message', async (batch) => {
     if (batch === 'end') {
       differential.close();
       process.disconnect();
       return;
     }
-    process.send(await runDifferential(differential, { ...batch, most: BATCH }));
+    process.send(await module.runDifferential(differential, { ...batch, most: BATCH }));
   });
   process.send('ready');
 }
 
 function add(total, part) {
-  total.generated += part.generated;
-  total.run += part.run;
-  total.hung += part.hung;
-  for (const [name, count] of Object.entries(part.allowed)) {
+  for (const name of ['generated', 'run', 'hung']) total[name] += part[name];
+  for (const [name, count] of Object.entries(part.allowed))
     total.allowed[name] = (total.allowed[name] ?? 0) + count;
-  }
   for (const finding of part.findings) {
+    const { index, ruleSet, problem, script } = finding;
     total.findings.push(finding);
-    console.log(
-      `${finding.index} ${finding.ruleSet}: ${finding.problem}\n  ${JSON.stringify(finding.script)}`,
-    );
+    console.log(`${index} ${ruleSet}: ${problem}\n  ${JSON.stringify(script)}`);
   }
 }

@@ -6,7 +6,7 @@ import { type OAuthRig, startRig } from './oauth-rig.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const DRIVER =
-  "import('./scripts/run-ts.mjs').then((it) => it.runTypeScript('test/mcp/oauth-cli.ts'))";
+  "import('./scripts/setup.mjs').then((it) => it.runTypeScript('test/mcp/oauth-cli.ts'))";
 let rig: OAuthRig;
 
 beforeAll(async () => {
