@@ -17,6 +17,11 @@ export const COMMANDS: Readonly<Record<string, Subcommand>> = {
     group: START,
     load: () => import('./auth.js'),
   },
+  init: {
+    summary: 'Write a first AGENTS.md and a tested policy for this project.',
+    group: START,
+    load: () => import('./init.js'),
+  },
   doctor: {
     summary: 'Check that everything a session here needs works.',
     group: START,
