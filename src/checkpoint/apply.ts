@@ -1,6 +1,6 @@
-import type { FoundNode, PeekedNode, RewindFiles, Sighting } from '../env/rewind-files.js';
 import { Turns } from '../env/turns.js';
 import type { Result } from '../util/result.js';
+import type { FoundNode, PeekedNode, RewindFiles, Sighting } from './disk/workspace-files.js';
 import { sameMode, sameState } from './states.js';
 import type { PathStep } from './step.js';
 import { depthOf } from './structure.js';

@@ -1,5 +1,5 @@
-import type { CheckpointFiles } from '../env/checkpoint-files.js';
 import { messageOf } from '../errors.js';
+import type { CheckpointFiles } from './disk/state-files.js';
 import { type LogEntry, readEntry } from './entry.js';
 import { History, type WindowRecord } from './history.js';
 

@@ -1,6 +1,6 @@
-import { type FileContent, readSteady } from '../env/tree-content.js';
-import type { TreeNode, TreeState } from '../env/tree-node.js';
 import { Turns } from '../env/turns.js';
+import { type FileContent, readSteady } from './disk/content.js';
+import type { TreeNode, TreeState } from './disk/known-tree.js';
 import type { BlobId } from './types.js';
 
 export interface ContentJob {

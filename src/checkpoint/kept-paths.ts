@@ -1,6 +1,6 @@
-import { type EntryStat, isSameEntry, nodeOf, type TreeNode } from '../env/tree-node.js';
-import type { TreeScan } from '../env/tree-scan.js';
 import type { ContentQueue } from './content-queue.js';
+import { type EntryStat, isSameEntry, nodeOf, type TreeNode } from './disk/known-tree.js';
+import type { TreeScan } from './disk/scan.js';
 import { type Applied, applySingle, freshState } from './tree-changes.js';
 import type { BlobId } from './types.js';
 

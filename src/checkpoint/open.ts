@@ -1,8 +1,8 @@
-import { openCheckpointFiles, storeTroubleOf } from '../env/checkpoint-files.js';
 import { type Clock, systemClock } from '../env/clock.js';
-import { openRewindFiles } from '../env/rewind-files.js';
 import { messageOf } from '../errors.js';
 import { openChangeLog } from './change-log.js';
+import { openCheckpointFiles, storeTroubleOf } from './disk/state-files.js';
+import { openRewindFiles } from './disk/workspace-files.js';
 import { recoverRewinds } from './recovery.js';
 import { SessionCheckpoints } from './session-checkpoints.js';
 import type { BlobStore, Checkpoints, TreeTracker } from './types.js';

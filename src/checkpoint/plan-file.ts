@@ -1,5 +1,5 @@
-import { isRewindablePath } from '../env/rewind-files.js';
 import { isRecord } from '../util/own.js';
+import { isRewindablePath } from './disk/workspace-files.js';
 import type { LogEntry, RewindChange } from './entry.js';
 import type { History } from './history.js';
 import type { PathStep } from './step.js';

@@ -1,6 +1,6 @@
-import { isRewindablePath, type RewindFiles } from '../env/rewind-files.js';
 import { Turns } from '../env/turns.js';
 import type { Candidate } from './candidates.js';
+import { isRewindablePath, type RewindFiles } from './disk/workspace-files.js';
 import { sameState, whyNotStored } from './states.js';
 import { type Draft, type Step, stepOf } from './step.js';
 import { fitTogether } from './structure.js';

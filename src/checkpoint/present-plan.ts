@@ -1,6 +1,6 @@
-import type { RewindFiles } from '../env/rewind-files.js';
 import type { ChangeLog } from './change-log.js';
 import { countLines } from './diff.js';
+import type { RewindFiles } from './disk/workspace-files.js';
 import type { Draft, Step } from './step.js';
 import type { Selection } from './target.js';
 import type { Author, BlobStore, RewindPlan, RewindTarget } from './types.js';

@@ -1,7 +1,7 @@
-import { storeTroubleOf } from '../env/checkpoint-files.js';
 import type { Clock } from '../env/clock.js';
 import { candidatesFor, type LookSpan, mayBeThePersons, spanOf, timeOf } from './attribution.js';
 import type { ChangeLog } from './change-log.js';
+import { storeTroubleOf } from './disk/state-files.js';
 import { LookQueue } from './look-queue.js';
 import type { Points } from './points.js';
 import { renamesIn } from './renames.js';

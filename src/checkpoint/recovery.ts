@@ -1,8 +1,8 @@
-import type { CheckpointFiles } from '../env/checkpoint-files.js';
-import type { RewindFiles } from '../env/rewind-files.js';
 import { Turns } from '../env/turns.js';
 import { type Applied, applySteps } from './apply.js';
 import { loadHistory } from './change-log.js';
+import type { CheckpointFiles } from './disk/state-files.js';
+import type { RewindFiles } from './disk/workspace-files.js';
 import { givesRights, readPlan, recordOf, type StoredPlan } from './plan-file.js';
 import { sameState } from './states.js';
 import type { PathStep } from './step.js';

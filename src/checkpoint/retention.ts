@@ -1,4 +1,4 @@
-import type { CheckpointFiles } from '../env/checkpoint-files.js';
+import type { CheckpointFiles } from './disk/state-files.js';
 import { readEntry } from './entry.js';
 import { History } from './history.js';
 import { blobsOf, readPlan } from './plan-file.js';

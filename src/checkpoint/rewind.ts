@@ -1,9 +1,9 @@
-import { type CheckpointFiles, storeTroubleOf } from '../env/checkpoint-files.js';
 import type { Clock } from '../env/clock.js';
-import type { RewindFiles } from '../env/rewind-files.js';
 import { Turns } from '../env/turns.js';
 import { type Applied, applySteps } from './apply.js';
 import type { ChangeLog } from './change-log.js';
+import { type CheckpointFiles, storeTroubleOf } from './disk/state-files.js';
+import type { RewindFiles } from './disk/workspace-files.js';
 import { blobsOf, recordOf, type StoredPlan } from './plan-file.js';
 import type { Draft, Step } from './step.js';
 import type { BlobStore, NodeState, RewindTarget } from './types.js';

@@ -1,10 +1,10 @@
-import { type CheckpointFiles, storeTroubleOf } from '../env/checkpoint-files.js';
 import type { Clock } from '../env/clock.js';
-import { isInGit, type RewindFiles } from '../env/rewind-files.js';
-import { writePlaceOf } from '../env/rewind-paths.js';
 import { type Candidate, candidatesOf, candidatesOfRedo, lastRewind } from './candidates.js';
 import type { ChangeLog } from './change-log.js';
 import { diffOf } from './diff.js';
+import { type CheckpointFiles, storeTroubleOf } from './disk/state-files.js';
+import { isInGit, type RewindFiles } from './disk/workspace-files.js';
+import { writePlaceOf } from './disk/workspace-paths.js';
 import { draftFor } from './plan.js';
 import { Points } from './points.js';
 import { presentPlan } from './present-plan.js';

@@ -1,5 +1,5 @@
-import { parentOf, type RewindFiles } from '../env/rewind-files.js';
 import { Turns } from '../env/turns.js';
+import { parentOf, type RewindFiles } from './disk/workspace-files.js';
 import type { Step } from './step.js';
 import type { NodeState, RewindItem } from './types.js';
 

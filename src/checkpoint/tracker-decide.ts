@@ -1,7 +1,7 @@
-import type { TreeNode, TreeState } from '../env/tree-node.js';
-import type { TreeScan } from '../env/tree-scan.js';
 import { Turns } from '../env/turns.js';
 import type { ContentJob, ContentQueue } from './content-queue.js';
+import type { TreeNode, TreeState } from './disk/known-tree.js';
+import type { TreeScan } from './disk/scan.js';
 import { type Applied, type Found, isSameState, type Undecided } from './tree-changes.js';
 
 /** A look reads what it found itself up to this many bytes; more is read behind it. */

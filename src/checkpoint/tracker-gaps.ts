@@ -1,4 +1,4 @@
-import type { WalkGaps } from '../env/tree-walk.js';
+import type { WalkGaps } from './disk/walk.js';
 
 const MOST_NAMED = 3;
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type EntryStat, KnownTree } from '../env/tree-node.js';
+import { type EntryStat, KnownTree } from './disk/known-tree.js';
 import { type CheckpointStore, openBlobStore, openTracker } from './tracker.js';
 import { applyObservations, freshState, withRenames } from './tree-changes.js';
 

@@ -1,10 +1,10 @@
-import { BlobStore as FileBlobStore } from '../env/blob-store.js';
-import { readTreeMemory, type TreeMemory, writeTreeMemory } from '../env/tree-memory.js';
-import { type EntryStat, isSameEntry, type Observation } from '../env/tree-node.js';
-import { openTreeScan, type TreeScan } from '../env/tree-scan.js';
 import { Turns } from '../env/turns.js';
 import { messageOf } from '../errors.js';
 import { ContentQueue, type ContentTaker } from './content-queue.js';
+import { BlobStore as FileBlobStore } from './disk/blob-store.js';
+import { readTreeMemory, type TreeMemory, writeTreeMemory } from './disk/index-file.js';
+import { type EntryStat, isSameEntry, type Observation } from './disk/known-tree.js';
+import { openTreeScan, type TreeScan } from './disk/scan.js';
 import { KeptPaths } from './kept-paths.js';
 import { Decider } from './tracker-decide.js';
 import { excludedGaps, gapTexts } from './tracker-gaps.js';

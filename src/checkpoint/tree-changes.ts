@@ -1,3 +1,5 @@
+import { Turns } from '../env/turns.js';
+import { seenHash } from './content-queue.js';
 import {
   type EntryStat,
   type KnownTree,
@@ -6,9 +8,7 @@ import {
   pathOf,
   type TreeNode,
   type TreeState,
-} from '../env/tree-node.js';
-import { Turns } from '../env/turns.js';
-import { seenHash } from './content-queue.js';
+} from './disk/known-tree.js';
 import type { TreeChange } from './types.js';
 
 /** A file whose bytes have to be read before it can be said whether it changed. */

@@ -1,17 +1,17 @@
 import { join } from '../env/paths.js';
-import type { Reach } from '../env/sandbox-dial.js';
-import { type SandboxFiles, sandboxFiles } from '../env/sandbox-files.js';
+import { PortcullisError } from '../errors.js';
+import { type BubblewrapFeatures, bubblewrapOptions } from './bubblewrap-argv.js';
+import type { Reach } from './host/dial.js';
+import { type SandboxFiles, sandboxFiles } from './host/files.js';
 import {
   type ForwarderTools,
   STARTER_ENVIRONMENT,
   starterText,
   withForwarder,
-} from '../env/sandbox-forwarder.js';
-import { INNER_PROXY, type SandboxHost } from '../env/sandbox-host.js';
-import type { PipePair } from '../env/sandbox-link.js';
-import { type MountPoints, mountPoints } from '../env/sandbox-mount-points.js';
-import { PortcullisError } from '../errors.js';
-import { type BubblewrapFeatures, bubblewrapOptions } from './bubblewrap-argv.js';
+} from './host/forwarder.js';
+import { INNER_PROXY, type SandboxHost } from './host/host.js';
+import type { PipePair } from './host/link.js';
+import { type MountPoints, mountPoints } from './host/mount-points.js';
 import { launcher } from './launcher.js';
 import { type MountPlan, planMounts } from './mount-plan.js';
 import { type ProgramProxy, programProxy } from './network.js';

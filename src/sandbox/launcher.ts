@@ -1,4 +1,4 @@
-import { FROM_HOST, STARTER, TO_HOST } from '../env/sandbox-forwarder.js';
+import { FROM_HOST, STARTER, TO_HOST } from './host/forwarder.js';
 import type { SandboxedProgram } from './types.js';
 
 export interface LaunchOrder {

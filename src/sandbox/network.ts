@@ -1,6 +1,6 @@
-import { type Reach, realReach } from '../env/sandbox-dial.js';
-import type { SandboxProxy } from '../env/sandbox-proxy.js';
-import type { Duplex } from '../env/sandbox-stream.js';
+import { type Reach, realReach } from './host/dial.js';
+import type { SandboxProxy } from './host/proxy.js';
+import type { Duplex } from './host/stream.js';
 import type { SandboxNetwork } from './types.js';
 
 export type Filtered = Extract<SandboxNetwork, { kind: 'filtered' }>;
@@ -27,7 +27,7 @@ export function programProxy(
   let loading: Promise<SandboxProxy> | undefined;
   let isClosed = false;
   const load = async (): Promise<SandboxProxy> => {
-    const { SandboxProxy: Filter } = await import('../env/sandbox-proxy.js');
+    const { SandboxProxy: Filter } = await import('./host/proxy.js');
     return new Filter({
       rules,
       reach,

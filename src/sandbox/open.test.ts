@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { nodeSandboxHost, type SandboxHost } from '../env/sandbox-host.js';
-import { distributionOf, type NamespaceFacts } from '../env/sandbox-probe.js';
+import { nodeSandboxHost, type SandboxHost } from './host/host.js';
+import { distributionOf, type NamespaceFacts } from './host/probe.js';
 import { openSandbox } from './open.js';
 
 const stateDirectory = mkdtempSync(path.join(os.tmpdir(), 'portcullis-open-'));

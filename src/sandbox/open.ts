@@ -1,8 +1,8 @@
 import { nodeFileSystem } from '../env/node-fs.js';
-import type { Reach } from '../env/sandbox-dial.js';
-import { nodeSandboxHost, type SandboxHost } from '../env/sandbox-host.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { BubblewrapDriver, type BubblewrapParts } from './bubblewrap.js';
+import type { Reach } from './host/dial.js';
+import { nodeSandboxHost, type SandboxHost } from './host/host.js';
 import { needsBash } from './launcher.js';
 import { SANDBOX_EXEC, SeatbeltDriver } from './seatbelt.js';
 import { callTable } from './seccomp-calls.js';

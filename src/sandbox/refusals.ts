@@ -1,6 +1,6 @@
 import { isAbsolute, isInside, resolve } from '../env/paths.js';
-import { REFUSAL_MARK } from '../env/sandbox-proxy-mark.js';
 import { visible } from '../util/visible.js';
+import { REFUSAL_MARK } from './host/proxy-mark.js';
 import type { SandboxPolicy } from './types.js';
 
 /** What a program left behind, and what the sandbox knows of it. */

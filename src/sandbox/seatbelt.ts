@@ -1,8 +1,8 @@
 import { join } from '../env/paths.js';
 import { randomUuid } from '../env/random.js';
-import type { Reach } from '../env/sandbox-dial.js';
-import { type SandboxFiles, sandboxFiles } from '../env/sandbox-files.js';
-import { listenOnLoopback, type SandboxHost } from '../env/sandbox-host.js';
+import type { Reach } from './host/dial.js';
+import { type SandboxFiles, sandboxFiles } from './host/files.js';
+import { listenOnLoopback, type SandboxHost } from './host/host.js';
 import { type ProgramProxy, programProxy } from './network.js';
 import { programEnvironment } from './program-environment.js';
 import { describeRefusals } from './refusals.js';

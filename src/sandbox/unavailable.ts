@@ -1,4 +1,4 @@
-import type { NamespaceFacts } from '../env/sandbox-probe.js';
+import type { NamespaceFacts } from './host/probe.js';
 import type { SandboxAvailability } from './types.js';
 
 type Unavailable = Extract<SandboxAvailability, { kind: 'unavailable' }>;

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodeSandboxHost } from '../../src/env/sandbox-host.js';
+import { nodeSandboxHost } from '../../src/sandbox/host/host.js';
 import { openSandbox } from '../../src/sandbox/open.js';
 import { until } from '../process/helpers.js';
 import { type Ground, ground, start, whyNot } from './inside.js';

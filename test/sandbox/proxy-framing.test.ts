@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import net from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { SandboxProxy } from '../../src/env/sandbox-proxy.js';
+import { SandboxProxy } from '../../src/sandbox/host/proxy.js';
 
 const closing: (() => void)[] = [];
 afterEach(() => {

@@ -7,9 +7,9 @@ import {
   readlinkSync,
   readSync,
 } from 'node:fs';
-import { cryptography } from './builtins.js';
-import { full, NO_FOLLOW, NOTHING, type Place, Refused, stampOf } from './rewind-place.js';
-import { Turns } from './turns.js';
+import { cryptography } from '../../env/builtins.js';
+import { Turns } from '../../env/turns.js';
+import { full, NO_FOLLOW, NOTHING, type Place, Refused, stampOf } from './workspace-root.js';
 
 /** What stands at a path now. `blob` is the SHA-256 of a file's bytes. */
 export type FoundNode =

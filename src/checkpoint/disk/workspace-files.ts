@@ -19,9 +19,17 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { systemCodeOf } from '../errors.js';
-import { err, ok, type Result } from '../util/result.js';
-import { dirname } from './paths.js';
+import { dirname } from '../../env/paths.js';
+import { systemCodeOf } from '../../errors.js';
+import { err, ok, type Result } from '../../util/result.js';
+import {
+  type FoundNode,
+  type PeekedNode,
+  peekAt,
+  readAll,
+  type Sighting,
+  seeAt,
+} from './workspace-read.js';
 import {
   full,
   hasDescriptorPaths,
@@ -34,18 +42,10 @@ import {
   requireStamp,
   WorkspaceRoot,
   wordsFor,
-} from './rewind-place.js';
-import {
-  type FoundNode,
-  type PeekedNode,
-  peekAt,
-  readAll,
-  type Sighting,
-  seeAt,
-} from './rewind-read.js';
+} from './workspace-root.js';
 
-export { isInGit, isRewindablePath } from './rewind-place.js';
-export type { FoundNode, PeekedNode, Sighting } from './rewind-read.js';
+export type { FoundNode, PeekedNode, Sighting } from './workspace-read.js';
+export { isInGit, isRewindablePath } from './workspace-root.js';
 
 /** How a file or a link is put in its place: under another name first, so that nobody sees half of it. */
 export interface DraftName {

@@ -6,10 +6,10 @@ import {
   readFileSync,
   readlinkSync,
 } from 'node:fs';
-import { childProcess } from './builtins.js';
-import { nodeFileSystem } from './node-fs.js';
-import { join } from './paths.js';
-import { realPathSync } from './real-path.js';
+import { childProcess } from '../../env/builtins.js';
+import { nodeFileSystem } from '../../env/node-fs.js';
+import { join } from '../../env/paths.js';
+import { realPathSync } from '../../env/real-path.js';
 
 /** How a short program ended. */
 export interface ProbeResult {

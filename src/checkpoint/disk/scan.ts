@@ -1,8 +1,8 @@
 import { realpathSync } from 'node:fs';
-import { dirname, isInside, join, normalise, relative, resolve } from './paths.js';
-import { TreeIgnore } from './tree-ignore.js';
-import { type EntryStat, KnownTree } from './tree-node.js';
-import { statOf, type WalkResult, walkTree, withTarget } from './tree-walk.js';
+import { dirname, isInside, join, normalise, relative, resolve } from '../../env/paths.js';
+import { TreeIgnore } from './ignore.js';
+import { type EntryStat, KnownTree } from './known-tree.js';
+import { statOf, type WalkResult, walkTree, withTarget } from './walk.js';
 
 export interface TreeScanOptions {
   readonly root: string;

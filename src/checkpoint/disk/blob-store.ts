@@ -12,13 +12,13 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import { deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
-import { makePrivateDirectory } from './append-log.js';
-import { isFileLocked, withFileLock } from './file-lock.js';
-import { sha256 } from './hash.js';
-import { dirname, join } from './paths.js';
-import { processAlive } from './process-tree.js';
-import { randomBytes } from './random.js';
-import { Turns } from './turns.js';
+import { makePrivateDirectory } from '../../env/append-log.js';
+import { isFileLocked, withFileLock } from '../../env/file-lock.js';
+import { sha256 } from '../../env/hash.js';
+import { dirname, join } from '../../env/paths.js';
+import { processAlive } from '../../env/process-tree.js';
+import { randomBytes } from '../../env/random.js';
+import { Turns } from '../../env/turns.js';
 
 export interface BlobStoreOptions {
   /** Made when it is needed, 0700. */

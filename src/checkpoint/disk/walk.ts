@@ -1,6 +1,7 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
-import { systemCodeOf } from '../errors.js';
-import type { TreeIgnore } from './tree-ignore.js';
+import { Turns } from '../../env/turns.js';
+import { systemCodeOf } from '../../errors.js';
+import type { TreeIgnore } from './ignore.js';
 import {
   type EntryStat,
   entryStat,
@@ -8,8 +9,7 @@ import {
   type KnownTree,
   type Observation,
   type TreeNode,
-} from './tree-node.js';
-import { Turns } from './turns.js';
+} from './known-tree.js';
 
 export interface WalkContext {
   /** Absolute, without links. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { classifyAddress } from './ip-address.js';
+import { classifyAddress } from '../../env/ip-address.js';
 import {
   hostHeaderAgrees,
   judgeAddresses,
@@ -8,7 +8,7 @@ import {
   parseAbsolute,
   parseAuthority,
   targetOf,
-} from './sandbox-proxy-rules.js';
+} from './proxy-rules.js';
 
 describe('targets', () => {
   it.each([

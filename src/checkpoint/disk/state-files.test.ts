@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CheckpointFiles, openCheckpointFiles, storeTroubleOf } from './checkpoint-files.js';
+import { type CheckpointFiles, openCheckpointFiles, storeTroubleOf } from './state-files.js';
 
 let directory: string;
 let files: CheckpointFiles;

@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
-import { type IgnoreRules, parseIgnoreRules } from '../util/ignore-rules.js';
-import { findRepositoryRoot, isInside, join, relative } from './paths.js';
-import { isRacyTime } from './tree-node.js';
+import { findRepositoryRoot, isInside, join, relative } from '../../env/paths.js';
+import { type IgnoreRules, parseIgnoreRules } from '../../util/ignore-rules.js';
+import { isRacyTime } from './known-tree.js';
 
 /** Files that say what is left out of their directory; the later one wins. */
 export const IGNORE_FILES: readonly string[] = ['.gitignore', '.ignore'];

@@ -1,14 +1,9 @@
 import type { Duplex } from 'node:stream';
-import { messageOf } from '../errors.js';
-import { err, ok, type Result } from '../util/result.js';
-import { type HttpProxy as CompanyProxy, proxyFor } from './http-proxy.js';
-import { resolveName } from './resolve-name.js';
-import {
-  judgeAddresses,
-  judgeTarget,
-  type ProxyRules,
-  type Target,
-} from './sandbox-proxy-rules.js';
+import { type HttpProxy as CompanyProxy, proxyFor } from '../../env/http-proxy.js';
+import { resolveName } from '../../env/resolve-name.js';
+import { messageOf } from '../../errors.js';
+import { err, ok, type Result } from '../../util/result.js';
+import { judgeAddresses, judgeTarget, type ProxyRules, type Target } from './proxy-rules.js';
 
 /** What reaches out; tests put their own in. */
 export interface Reach {
@@ -73,7 +68,7 @@ export async function dialThrough(
   proxy: CompanyProxy,
   target: Target,
 ): Promise<Result<Duplex, DialFailure>> {
-  const { openTunnel } = await import('./https-agent.js');
+  const { openTunnel } = await import('../../env/https-agent.js');
   try {
     return ok(await openTunnel(proxy.url, target.host, target.port));
   } catch (thrown) {

@@ -1,6 +1,6 @@
 import { Duplex, PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { Multiplexer } from './sandbox-mux.js';
+import { Multiplexer } from './mux.js';
 
 function pair(serve: (stream: Duplex) => void) {
   const there = new PassThrough();

@@ -1,8 +1,8 @@
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import type { Duplex } from 'node:stream';
-import { PROXY_PORT } from './sandbox-forwarder.js';
-import { openLink, pipePairs } from './sandbox-link.js';
+import { PROXY_PORT } from './forwarder.js';
+import { openLink, pipePairs } from './link.js';
 import {
   inheritedDescriptors,
   isExecutable,
@@ -14,7 +14,7 @@ import {
   runProbe,
   sandboxDisk,
   systemProgram,
-} from './sandbox-probe.js';
+} from './probe.js';
 
 /** All that a sandbox asks of the machine. Tests put other machines in. */
 export interface SandboxHost {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import type { TreeNode } from './tree-node.js';
-import { Turns } from './turns.js';
-import { writeAtomic } from './write-atomic.js';
+import { Turns } from '../../env/turns.js';
+import { writeAtomic } from '../../env/write-atomic.js';
+import type { TreeNode } from './known-tree.js';
 
 /**
  * Which bytes a file had when it was last read, by inode, change time and size, so that a later session

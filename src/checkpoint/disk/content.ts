@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
-import { type EntryStat, entryStat, isRacyTime, type Unstored } from './tree-node.js';
-import { nextTurn } from './turns.js';
+import { nextTurn } from '../../env/turns.js';
+import { type EntryStat, entryStat, isRacyTime, type Unstored } from './known-tree.js';
 
 export type FileContent =
   | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly isRacy: boolean }

@@ -4,9 +4,9 @@ import path from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { sha256 } from '../../env/hash.js';
+import { randomBytes } from '../../env/random.js';
 import { BlobStore } from './blob-store.js';
-import { sha256 } from './hash.js';
-import { randomBytes } from './random.js';
 
 let directory: string;
 let stores: BlobStore[];

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
-import type { Result } from '../util/result.js';
+import type { Result } from '../../util/result.js';
 import {
   type DialFailure,
   dialDirect,
@@ -8,16 +8,16 @@ import {
   findWay,
   type Reach,
   type Way,
-} from './sandbox-dial.js';
-import { REFUSAL_MARK } from './sandbox-proxy-mark.js';
+} from './dial.js';
+import { REFUSAL_MARK } from './proxy-mark.js';
 import {
   hostHeaderAgrees,
   type ProxyRules,
   parseAbsolute,
   parseAuthority,
   type Target,
-} from './sandbox-proxy-rules.js';
-import { serveSocks } from './sandbox-socks.js';
+} from './proxy-rules.js';
+import { serveSocks } from './socks.js';
 
 export interface SandboxProxyOptions {
   readonly rules: ProxyRules;

@@ -1,5 +1,5 @@
-import { err, ok, type Result } from '../util/result.js';
-import { classifyAddress, isInternalName, isIpAddress } from './ip-address.js';
+import { classifyAddress, isInternalName, isIpAddress } from '../../env/ip-address.js';
+import { err, ok, type Result } from '../../util/result.js';
 
 /** Where a program wants to go. */
 export interface Target {

@@ -1,8 +1,8 @@
 import { constants, openSync } from 'node:fs';
 import type { Duplex } from 'node:stream';
-import { PortcullisError } from '../errors.js';
-import { Multiplexer } from './sandbox-mux.js';
-import { runProbe } from './sandbox-probe.js';
+import { PortcullisError } from '../../errors.js';
+import { Multiplexer } from './mux.js';
+import { runProbe } from './probe.js';
 
 /** The way from a program in a network of its own to our proxy: two named pipes. */
 export interface SandboxLink {

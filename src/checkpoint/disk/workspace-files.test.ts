@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isRewindablePath, openRewindFiles, type RewindFiles } from './rewind-files.js';
+import { isRewindablePath, openRewindFiles, type RewindFiles } from './workspace-files.js';
 
 let home: string;
 let root: string;

@@ -1,4 +1,4 @@
-import { Multiplexer } from './sandbox-mux.js';
+import { Multiplexer } from './mux.js';
 
 /** Where a program inside finds the proxy. Its loopback is its own, so the number can be anybody's. */
 export const PROXY_PORT = 3128;

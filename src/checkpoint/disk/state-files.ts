@@ -1,10 +1,10 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
-import { messageOf, systemCodeOf } from '../errors.js';
-import { fileNameFor } from '../util/file-name.js';
-import { makePrivateDirectory } from './append-log.js';
-import { nodeDeliveryFiles, type SyncedLog } from './delivery-files.js';
-import { withFileLock } from './file-lock.js';
-import { join } from './paths.js';
+import { makePrivateDirectory } from '../../env/append-log.js';
+import { nodeDeliveryFiles, type SyncedLog } from '../../env/delivery-files.js';
+import { withFileLock } from '../../env/file-lock.js';
+import { join } from '../../env/paths.js';
+import { messageOf, systemCodeOf } from '../../errors.js';
+import { fileNameFor } from '../../util/file-name.js';
 
 /** Where the journals of one workspace and its unfinished rewinds are kept. */
 export interface CheckpointFiles {

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
-import type { Result } from '../util/result.js';
-import type { DialFailure } from './sandbox-dial.js';
-import { type Target, targetOf } from './sandbox-proxy-rules.js';
+import type { Result } from '../../util/result.js';
+import type { DialFailure } from './dial.js';
+import { type Target, targetOf } from './proxy-rules.js';
 
 const VERSION = 5;
 const NO_AUTHENTICATION = 0;

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from './paths.js';
-import { memberPath, privateDirectory } from './private-files.js';
-import { processAlive, startTimeOf } from './process-tree.js';
-import { randomBytes } from './random.js';
+import { join } from '../../env/paths.js';
+import { memberPath, privateDirectory } from '../../env/private-files.js';
+import { processAlive, startTimeOf } from '../../env/process-tree.js';
+import { randomBytes } from '../../env/random.js';
 
 /** What a sandbox keeps on the disk while it is open. For this user alone, and hidden inside. */
 export interface SandboxFiles {
