@@ -1,5 +1,6 @@
 import type { InputMessage, LoopEvent, RunResult, SessionInfo, SessionNews } from '../harness.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
+import type { ToolCallResult } from '../protocol/tool-call.js';
 import type { Question } from './questions.js';
 
 /** One event of a session, in the order in which it happened. JSON values only. */
@@ -58,6 +59,12 @@ export type RunnerEvent =
     }
   | { readonly type: 'turn_finished'; readonly turn: TurnResult }
   | { readonly type: 'tool'; readonly call: ToolCallView; readonly state: ToolCallState }
+  /** A person runs a shell command; with `result` it has ended. */
+  | {
+      readonly type: 'shell';
+      readonly call: ToolCallView;
+      readonly result?: ToolCallResult | undefined;
+    }
   | { readonly type: 'question'; readonly question: Question }
   | {
       readonly type: 'question_closed';

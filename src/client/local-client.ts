@@ -1,6 +1,7 @@
 import { PortcullisError } from '../errors.js';
 import { knownLimits } from '../harness.js';
 import { textOf } from '../protocol/content.js';
+import { callerOf } from './command-runner.js';
 import type { CommandOutput, Envelope } from './events.js';
 import type { Respondent } from './question-broker.js';
 import type { AnyAnswer, QuestionKind } from './questions.js';
@@ -157,6 +158,16 @@ export class LocalClient implements SessionClient {
       // A skill or a prompt of a server: the session knows it, or says that it does not.
       await this.#handlers.prompt({ content: [{ type: 'text', text: line }] }, undefined);
       return { text: '' };
+    },
+    shell: async ({ command }) => {
+      // fail-closed: a client that may not answer for a person does not type for one either.
+      if (callerOf(this.respondent) !== 'person') {
+        throw new PortcullisError('usage', `${this.name} cannot run shell commands`, {
+          remedy: 'connect a client that answers permission questions',
+        });
+      }
+      await this.#runner.shell(command);
+      return null;
     },
     complete: ({ text, cursor }) => this.#runner.complete(text, cursor, this.respondent),
     configure: async ({ mode, model, title }) => {

@@ -1,4 +1,4 @@
-import type { QueuedPrompt } from './events.js';
+import type { QueuedPrompt, SessionEvent } from './events.js';
 
 /** The prompts that no turn has taken yet, in the order in which they will be. */
 export class PromptQueue {
@@ -56,4 +56,30 @@ export class PromptQueue {
 
 function standsAlone({ append, command }: QueuedPrompt): boolean {
   return append === true || command !== undefined;
+}
+
+/** The prompts of one turn: tells clients when they start and end. */
+export class TurnPrompts {
+  /** Of the prompts whose clients chose the id and want to hear of their end. */
+  ids: readonly string[] = [];
+  readonly #emit: (event: SessionEvent) => void;
+
+  constructor(emit: (event: SessionEvent) => void) {
+    this.#emit = emit;
+  }
+
+  /** Gives back what the session takes of them. */
+  start(prompts: readonly QueuedPrompt[]): readonly QueuedPrompt['message'][] {
+    return prompts.map(({ message, named }) => {
+      if (named) this.ids = [...this.ids, message.uuid];
+      this.#emit({ type: 'prompt', id: message.uuid, state: 'started', named });
+      return message;
+    });
+  }
+
+  end(state: 'completed' | 'cancelled'): void {
+    const { ids } = this;
+    this.ids = [];
+    for (const id of ids) this.#emit({ type: 'prompt', id, state, named: true });
+  }
 }

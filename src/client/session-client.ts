@@ -100,6 +100,8 @@ export interface Commands {
   };
   /** A slash command: `/model opus`. */
   readonly command: { readonly params: { readonly line: string }; readonly result: CommandOutput };
+  /** A shell command that the person typed with `!`. Resolves at its end; rejects while a turn runs. */
+  readonly shell: { readonly params: { readonly command: string }; readonly result: null };
   /** Completions for the word at the cursor: commands and their arguments, `@` files and agents. */
   readonly complete: {
     readonly params: { readonly text: string; readonly cursor: number };

@@ -1,4 +1,5 @@
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { ToolCallResult } from '../protocol/tool-call.js';
 import type { SessionEvent, ToolCallState, ToolCallView } from './events.js';
 
 /** Derives the life of each tool call from the events of the session. */
@@ -28,6 +29,15 @@ export class ToolCalls {
           this.#tell(id, { kind: 'pending' });
         }
         return;
+      case 'shell': {
+        const { call, result } = event;
+        if (result !== undefined) this.#end(call.toolUseId, result);
+        else {
+          this.#calls.set(call.toolUseId, call);
+          this.#tell(call.toolUseId, { kind: 'pending' });
+        }
+        return;
+      }
       case 'decision': {
         const { toolUseId, decision, reason } = event.receipt;
         this.#tell(
@@ -39,12 +49,9 @@ export class ToolCalls {
       case 'progress':
         this.#tell(event.toolUseId, { kind: 'output', text: event.text });
         return;
-      case 'tool_result': {
-        const { id } = event.call;
-        this.#tell(id, { kind: event.result.block.is_error === true ? 'failed' : 'done' });
-        this.#calls.delete(id);
+      case 'tool_result':
+        this.#end(event.call.id, event.result);
         return;
-      }
       case 'turn_finished':
         for (const [id, call] of this.#calls) if (call.agent.depth === 0) this.#calls.delete(id);
         return;
@@ -57,6 +64,11 @@ export class ToolCalls {
       case 'closed':
         this.#calls.clear();
     }
+  }
+
+  #end(id: string, { block }: ToolCallResult): void {
+    this.#tell(id, { kind: block.is_error === true ? 'failed' : 'done' });
+    this.#calls.delete(id);
   }
 
   #tell(id: string, state: ToolCallState): void {

@@ -1,3 +1,4 @@
+import { PortcullisError } from '../errors.js';
 import type { AgentSession, InputMessage, RunResult } from '../harness.js';
 import { callerOf, createCommandRunner, PROMPT } from './command-runner.js';
 import {
@@ -8,14 +9,16 @@ import {
 } from './commands/command.js';
 import { EventLog } from './event-log.js';
 import type { CommandOutput, QueuedPrompt, SessionEvent, TurnResult } from './events.js';
+import { IdleWork } from './idle-work.js';
 import { jsonRun } from './json-event.js';
-import { PromptQueue } from './prompt-queue.js';
+import { PromptQueue, TurnPrompts } from './prompt-queue.js';
 import { QuestionBroker, type Respondent } from './question-broker.js';
 import type { Completion } from './session-client.js';
 import { type Replacement, SessionSlot, type SlotOptions } from './session-slot.js';
 import { SessionState } from './session-state.js';
 import { ToolCalls } from './tool-calls.js';
 import { turnEnd } from './turn-end.js';
+import { runTypedShell } from './typed-shell.js';
 import { Waits } from './waits.js';
 
 export interface RunnerOptions extends SlotOptions {
@@ -52,12 +55,12 @@ export class TurnRunner {
   #starting = false;
   #interrupted = false;
   #isRunning = false;
-  /** Ids of the prompts of this turn that their clients chose. */
-  #named: string[] = [];
+  /** A turn or a command that needs an idle session is at work. */
+  #isBusy = false;
+  readonly #prompts = new TurnPrompts((event) => this.emit(event));
   /** Why no further turn may run. */
   #failure: { readonly thrown: unknown } | undefined;
-  /** Commands of clients that wait for the end of the turn. */
-  readonly #exclusive: { start(): Promise<void>; cancel(): void }[] = [];
+  readonly #idleWork = new IdleWork();
 
   constructor(options: RunnerOptions) {
     this.#options = options;
@@ -117,9 +120,8 @@ export class TurnRunner {
 
   push(prompt: QueuedPrompt): void {
     this.queue.push(prompt);
-    const { message, named } = prompt;
-    const { uuid: id, content } = message;
-    this.emit({ type: 'prompt', id, state: 'queued', named, content });
+    const { uuid: id, content } = prompt.message;
+    this.emit({ type: 'prompt', id, state: 'queued', named: prompt.named, content });
     this.#waits.wake();
   }
 
@@ -169,14 +171,31 @@ export class TurnRunner {
     const session = await this.open();
     if (found.command.needsIdle !== true)
       return await runCommand(found, this.#commandContext(session, by));
-    return await new Promise((resolve) => {
-      this.#exclusive.push({
-        start: async () =>
-          resolve(await runCommand(found, this.#commandContext(await this.open(), by))),
-        cancel: () => resolve({ text: 'The session has ended.', failed: true }),
+    return await this.#betweenTurns(async () =>
+      runCommand(found, this.#commandContext(await this.open(), by)),
+    );
+  }
+
+  /** Runs a shell command that a person typed. Rejects while a turn runs. */
+  async shell(command: string): Promise<void> {
+    if (this.#isBusy || this.#hasWork()) {
+      throw new PortcullisError('usage', 'a turn is running', {
+        remedy: 'interrupt it or wait for its end, then run the command',
       });
-      this.#waits.wake();
+    }
+    await this.#betweenTurns(async () => {
+      const session = await this.open();
+      this.#takeTurn(session, 0);
+      await this.#begin(session);
+      this.#starting = false;
+      if (!this.#interrupted) await runTypedShell(this, session, command);
     });
+  }
+
+  async #betweenTurns<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#idleWork.push(work);
+    this.#waits.wake();
+    return await done;
   }
 
   /** Shows an event to all clients. */
@@ -203,7 +222,7 @@ export class TurnRunner {
       try {
         await opened?.close(this.#endReason);
       } finally {
-        for (const waiting of this.#exclusive.splice(0)) waiting.cancel();
+        this.#idleWork.close();
         this.emit({ type: 'closed', reason: this.#endReason ?? 'other' });
       }
     }
@@ -212,20 +231,22 @@ export class TurnRunner {
   async #loop(): Promise<void> {
     while (!this.#stopped) {
       if (this.#failure !== undefined) throw this.#failure.thrown;
-      const exclusive = this.#exclusive.shift();
-      if (exclusive !== undefined) {
-        await exclusive.start();
+      const work = this.#idleWork.next();
+      this.#isBusy = work !== undefined;
+      if (work !== undefined) {
+        await work();
         continue;
       }
       const background = (await this.session)?.takeBackgroundInput() ?? [];
       if (background.length > 0 || this.#hasWork()) {
+        this.#isBusy = true;
         await this.#step(background);
         continue;
       }
       if (this.#inputOver === 'now') return;
       const session = await this.session;
       // A prompt or the end may have come during the wait above, when nothing could be woken.
-      if (this.#stopped || this.#hasWork() || this.#exclusive.length > 0) continue;
+      if (this.#stopped || this.#hasWork() || this.#idleWork.size > 0) continue;
       if (session !== undefined && !this.#begun && this.#options.awaitsPerson === true) {
         // A person sees what hooks do at the start before the first prompt.
         await this.#begin(session);
@@ -266,11 +287,7 @@ export class TurnRunner {
     const isAlone = background.length > 0 && this.queue.startsAlone;
     const taken = await this.#take(session, isAlone ? 0 : undefined);
     const running = session.run([...background, ...taken.map(({ message }) => message)], {
-      takeInput: () => {
-        const more = this.queue.takeForRunning();
-        this.#started(more);
-        return more.map(({ message }) => message);
-      },
+      takeInput: () => this.#prompts.start(this.queue.takeForRunning()),
     });
     this.#starting = false;
     if (this.#interrupted) session.interrupt();
@@ -279,15 +296,14 @@ export class TurnRunner {
       taken.length === 0
         ? { kind: 'task-notification' }
         : taken.find((prompt) => prompt.origin !== undefined)?.origin;
-    this.#finished(run, { prompts: this.#named, origin });
-    this.#endPrompts(run.outcome.reason.kind === 'aborted' ? 'cancelled' : 'completed');
+    this.#finished(run, { prompts: this.#prompts.ids, origin });
+    this.#prompts.end(run.outcome.reason.kind === 'aborted' ? 'cancelled' : 'completed');
   }
 
   #finished(run: RunResult, more: Pick<TurnResult, 'prompts' | 'origin' | 'opening'>): void {
     const { reason, text } = run.outcome;
-    const queued = this.queue.size;
-    const turn = { problem: turnEnd(reason).problem, text, run: jsonRun(run), queued, ...more };
-    this.emit({ type: 'turn_finished', turn });
+    const facts = { problem: turnEnd(reason).problem, text, queued: this.queue.size };
+    this.emit({ type: 'turn_finished', turn: { ...facts, run: jsonRun(run), ...more } });
   }
 
   async #append(session: AgentSession): Promise<void> {
@@ -296,7 +312,7 @@ export class TurnRunner {
     this.#starting = false;
     const problem = (await session.append(taken.map(({ message }) => message))) ?? '';
     this.emit({ type: 'appended', problem, durationMs: performance.now() - begun });
-    this.#endPrompts('completed');
+    this.#prompts.end('completed');
   }
 
   async #queuedCommand(session: AgentSession, found: FoundCommand): Promise<void> {
@@ -312,7 +328,7 @@ export class TurnRunner {
     const durationMs = performance.now() - begun;
     const line = `/${found.command.name} ${found.argument}`.trimEnd();
     this.emit({ type: 'command_output', line, output, durationMs });
-    this.#endPrompts('completed');
+    this.#prompts.end('completed');
   }
 
   async complete(text: string, cursor: number, by: Respondent): Promise<readonly Completion[]> {
@@ -329,7 +345,7 @@ export class TurnRunner {
   async replace(replacement: Replacement): Promise<void> {
     this.#begun = false;
     try {
-      await this.#slot.replace(replacement, this.#named[0]);
+      await this.#slot.replace(replacement, this.#prompts.ids[0]);
     } catch (thrown) {
       // fail-closed: a session that is not steered as the one before must not go on.
       this.#failure = { thrown };
@@ -340,7 +356,7 @@ export class TurnRunner {
   /** Takes what comes next and makes the session ready for it. */
   async #take(session: AgentSession, count?: number): Promise<readonly QueuedPrompt[]> {
     const taken = this.#takeTurn(session, count);
-    await this.#prepare(session, this.#named);
+    await this.#prepare(session, this.#prompts.ids);
     return taken;
   }
 
@@ -350,7 +366,7 @@ export class TurnRunner {
     if (!this.#isRunning) session.news({ type: 'state', state: 'running' });
     this.#isRunning = true;
     const taken = count === 0 ? [] : this.queue.takeTurn();
-    this.#started(taken);
+    this.#prompts.start(taken);
     return taken;
   }
 
@@ -372,19 +388,6 @@ export class TurnRunner {
       }
       this.#finished(await session.run(first), { prompts: [], opening: true });
     }
-  }
-
-  #started(prompts: readonly QueuedPrompt[]): void {
-    for (const { message, named } of prompts) {
-      if (named) this.#named.push(message.uuid);
-      this.emit({ type: 'prompt', id: message.uuid, state: 'started', named });
-    }
-  }
-
-  #endPrompts(state: 'completed' | 'cancelled'): void {
-    const named = this.#named;
-    this.#named = [];
-    for (const id of named) this.emit({ type: 'prompt', id, state, named: true });
   }
 
   /** Nothing is left to do: reports `idle` once no agent works in the background. */

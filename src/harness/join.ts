@@ -3,9 +3,10 @@ import { backgroundShells } from '../agents/background-shells.js';
 import { opensProcess } from '../agents/call-facts.js';
 import { heldTo } from '../agents/child-budget.js';
 import { type Compaction, createCompaction } from '../agents/compaction.js';
+import { createSession } from '../agents/create-session.js';
 import type { AgentDefinition } from '../agents/definition.js';
 import { createInspection } from '../agents/inspection.js';
-import { type AgentSession, createSession } from '../agents/session.js';
+import type { AgentSession } from '../agents/session.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { STRUCTURED_ATTEMPTS, structuredNudge } from '../agents/structured.js';
 import { createLimits } from '../budget/limits.js';
@@ -34,6 +35,7 @@ import { openSessionEvents, type SessionEvents } from './session-events.js';
 import { sessionInfo } from './session-info.js';
 import { closeParts, type Parts } from './session-parts.js';
 import { teamRest } from './team-rest.js';
+import { typedShell } from './typed-calls.js';
 
 /** The agent and what happens around its runs. */
 export async function joinSession(
@@ -223,6 +225,7 @@ export async function joinSession(
         });
       },
       recordInput: (message) => recorder.input(message),
+      shell: typedShell(config, ground, { ...parts, events, rules }),
       costsKnown: agents.recallCosts,
       accounts: () => ({
         ...modelAccounts(ledger, { model: choices.current().model, limits: choices.limits() }),

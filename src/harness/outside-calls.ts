@@ -2,6 +2,7 @@ import type { ToolAnswer } from '../agents/host-requests.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { type ToolUseBlock, textOf } from '../protocol/content.js';
+import type { ToolCallResult } from '../protocol/tool-call.js';
 import { createInvoke } from '../tools/invoke.js';
 import { createPool } from '../tools/pool.js';
 import type { AnyTool, FileVersion, ReadState } from '../tools/tool.js';
@@ -35,37 +36,15 @@ export type OutsideInvoke = (
  */
 export function outsideInvoke(
   config: SessionConfig,
-  { workspace }: Ground,
-  { hands, instructions, as, shownIn, onStop }: OutsideParts,
+  ground: Ground,
+  parts: OutsideParts,
 ): OutsideInvoke {
+  const { hands, as, onStop } = parts;
   return async (tool, input, how) => {
-    const seen: (readonly [string, FileVersion])[] = [];
-    const readState: ReadState = {
-      note: (path, version) => void seen.push([path, version]),
-      get: () => undefined,
-    };
-    let judged = input;
-    const run = createInvoke({
-      ...hands.around,
-      pool: createPool([tool]),
-      agent: MAIN_AGENT,
-      workspace,
-      ...(how.unattended ? { unattended: true } : {}),
-      contextFor: hands.contextOf(MAIN_AGENT, workspace, readState),
-      onVerdict(_call, _tool, verdict) {
-        if (verdict.kind === 'allowed') judged = verdict.input;
-        config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt, 'now') });
-      },
-      onInvalidInput: async () => undefined,
-      onRan: () => undefined,
-    });
     const id = `${as}_${hands.around.uuid()}`;
-    const call: ToolUseBlock = { type: 'tool_use', id, name: tool.name, input };
-    const done = instructions.countIn(id, shownIn);
-    const ran = async () => await run(call, undefined, how.signal);
-    const result = await ran().finally(done);
-    const { structured, followUp = [], contexts = [], stop, interrupt } = result;
-    const { content, is_error: failed } = result.block;
+    const made = await outsideCall(config, ground, { ...parts, ...how, tool, id, input });
+    const { structured, followUp = [], contexts = [], stop, interrupt } = made.result;
+    const { content, is_error: failed } = made.result.block;
     const words = typeof content === 'string' ? content : textOf(content);
     if (stop !== undefined) onStop?.(`Stopped by a hook: ${stop}`);
     else if (interrupt === true) onStop?.(`Stopped: ${words}`);
@@ -73,8 +52,59 @@ export function outsideInvoke(
     // fail-closed: who wants to stop does not want what was read to go further.
     if (stop !== undefined) return err(`a hook stopped it: ${stop}`);
     const data = structured === undefined ? {} : { structured };
-    return ok({ content, ...data, followUp, contexts, input: judged, seen });
+    return ok({ content, ...data, followUp, contexts, input: made.input, seen: made.seen });
   };
+}
+
+/** One call that no model makes. */
+export interface OutsideCall extends Pick<OutsideParts, 'hands' | 'instructions' | 'shownIn'> {
+  readonly tool: AnyTool;
+  readonly id: string;
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly signal: AbortSignal;
+  readonly unattended: boolean;
+  /** A person typed this very call. */
+  readonly isTyped?: boolean;
+}
+
+export interface OutsideResult {
+  readonly result: ToolCallResult;
+  /** What the tool was called with in the end: a hook may have changed it. */
+  readonly input: Readonly<Record<string, unknown>>;
+  readonly seen: SeenFiles;
+}
+
+/** Makes one such call and gives the whole result back, refused or not. */
+export async function outsideCall(
+  config: SessionConfig,
+  { workspace }: Ground,
+  { hands, instructions, shownIn, tool, id, input, signal, unattended, isTyped }: OutsideCall,
+): Promise<OutsideResult> {
+  const seen: (readonly [string, FileVersion])[] = [];
+  const readState: ReadState = {
+    note: (path, version) => void seen.push([path, version]),
+    get: () => undefined,
+  };
+  let judged = input;
+  const run = createInvoke({
+    ...hands.around,
+    pool: createPool([tool]),
+    agent: MAIN_AGENT,
+    workspace,
+    unattended,
+    typed: isTyped === true ? input : undefined,
+    contextFor: hands.contextOf(MAIN_AGENT, workspace, readState),
+    onVerdict(_call, _tool, verdict) {
+      if (verdict.kind === 'allowed') judged = verdict.input;
+      config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt, 'now') });
+    },
+    onInvalidInput: async () => undefined,
+    onRan: () => undefined,
+  });
+  const call: ToolUseBlock = { type: 'tool_use', id, name: tool.name, input };
+  const done = instructions.countIn(id, shownIn);
+  const result = await run(call, undefined, signal).finally(done);
+  return { result, input: judged, seen };
 }
 
 export interface OutsideParts {

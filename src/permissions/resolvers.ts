@@ -8,6 +8,15 @@ import { coverageOf } from './shell-grants.js';
 import type { CallView, TouchedPath } from './view.js';
 import { matches } from './wildcard.js';
 
+/** fail-closed: an input that a hook has changed is not what the person typed. */
+const typed: Resolver = {
+  name: 'typed by the person',
+  decide: ({ call: { typed: words, input } }) =>
+    words !== undefined && JSON.stringify(words) === JSON.stringify(input)
+      ? allow('the person typed this call', 'typed by the person')
+      : undefined,
+};
+
 const mode: Resolver = {
   name: 'mode',
   decide: (view) =>
@@ -110,7 +119,7 @@ async function coveredCommands(view: CallView): Promise<Opening | undefined> {
 }
 
 /** In this order; the first that opens the call decides. */
-export const STANDARD_RESOLVERS: readonly Resolver[] = [mode, allowRules, paths, shell];
+export const STANDARD_RESOLVERS: readonly Resolver[] = [typed, mode, allowRules, paths, shell];
 
 function allow(reason: string, source: string): Opening {
   return { decision: 'allow', reason, source };

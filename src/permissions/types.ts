@@ -22,6 +22,8 @@ export interface GateCall {
   readonly signal: AbortSignal;
   /** Nobody is asked about it: what is still open is refused. */
   readonly unattended?: boolean;
+  /** The input that a person typed as this call: it runs without a question unless a guard holds it. */
+  readonly typed?: Readonly<Record<string, unknown>> | undefined;
 }
 
 /** A call with its final input, and what was found out about it on the way. */

@@ -152,6 +152,7 @@ export class FrameStream {
         return;
       }
       case 'tool':
+      case 'shell':
       case 'question':
       case 'question_closed':
       case 'closing':

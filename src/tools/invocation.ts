@@ -14,6 +14,8 @@ export interface InvokeDeps {
   readonly workspace: Workspace;
   /** Nobody is asked about its calls. */
   readonly unattended?: boolean;
+  /** The input that a person typed as this call; absent: a model or a host makes its calls. */
+  readonly typed?: Readonly<Record<string, unknown>> | undefined;
   contextFor(call: ToolUseBlock, signal: AbortSignal, judged: JudgedCall): ToolContext;
   /** What the model should know about a tool that it does not have and others do. */
   elsewhere?(name: string): string | undefined;

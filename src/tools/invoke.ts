@@ -53,7 +53,7 @@ async function invokeTool(
     const note = await deps.onInvalidInput({ call, tool: tool.name, malformed, problems }, signal);
     return failure(deps, call, note === undefined ? text : `${text}\n${note}`);
   }
-  const { agent, workspace, unattended } = deps;
+  const { agent, workspace, unattended, typed } = deps;
   const subject = tool.subject(input, workspace);
   const toolUseId = call.id;
   const verdict = await deps.gate({
@@ -65,6 +65,7 @@ async function invokeTool(
     workspace,
     signal,
     unattended,
+    typed,
   });
   // The decision is on record before anything runs.
   deps.onVerdict(call, tool, verdict);
