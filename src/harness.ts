@@ -41,7 +41,7 @@ export type { ContextReport } from './context/context-report.js';
 export type { AskIncludes } from './context/include-approvals.js';
 export { systemClock } from './env/clock.js';
 export { nodeFileSystem } from './env/node-fs.js';
-export { resolve as resolvePath } from './env/paths.js';
+export { expandHome, homeDirectory, resolve as resolvePath } from './env/paths.js';
 export { isRunByAgent } from './env/run-by-agent.js';
 export { processEnvironment, workingDirectory } from './env/this-process.js';
 export { openInboxOf } from './harness/inbox-of.js';

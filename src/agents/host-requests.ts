@@ -1,4 +1,4 @@
-import type { ResultBlock } from '../protocol/content.js';
+import type { ImageBlock, ResultBlock } from '../protocol/content.js';
 import type { PermissionUpdate } from '../protocol/permissions.js';
 import type { Result } from '../util/result.js';
 import type { ThinkingWish } from './model-choice.js';
@@ -30,6 +30,21 @@ export interface FileAnswer {
   readonly absolutePath: string;
   readonly bytes: Uint8Array;
   readonly truncated: boolean;
+}
+
+/** An instruction file that a person's note can go to. */
+export interface InstructionFile {
+  readonly scope: 'project' | 'local' | 'user';
+  /** With every link resolved. */
+  readonly path: string;
+  /** It does not exist yet. */
+  readonly isNew: boolean;
+}
+
+/** An image that a person puts into a prompt. */
+export interface PromptImage {
+  readonly block: ImageBlock;
+  readonly bytes: number;
 }
 
 export interface TaskOutput {
@@ -90,6 +105,16 @@ export interface HostRequests {
     wanted: { readonly server: string; readonly uri: string },
     signal: AbortSignal,
   ): Promise<Result<readonly unknown[], string>>;
+  /** An image that a person names by its path or pastes. Undefined: there is no such file, or it is no image. */
+  readImage(
+    image: { readonly path: string } | { readonly data: string },
+    signal: AbortSignal,
+  ): Promise<Result<PromptImage | undefined, string>>;
+  /** Names of the files below the working directory, for completion; what ignore files leave out is not among them. */
+  projectFiles(signal: AbortSignal): Promise<readonly string[]>;
+  instructionFiles(): Promise<readonly InstructionFile[]>;
+  /** Adds a note of a person to an instruction file. */
+  addInstruction(file: InstructionFile, text: string): Promise<void>;
   rename(title: string): void;
   reloadSkills(): Promise<void>;
 }

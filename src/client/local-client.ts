@@ -5,6 +5,7 @@ import { callerOf } from './command-runner.js';
 import type { CommandOutput, Envelope } from './events.js';
 import type { Respondent } from './question-broker.js';
 import type { AnyAnswer, QuestionKind } from './questions.js';
+import { type AskFile, remember } from './remember.js';
 import type {
   CommandName,
   Commands,
@@ -130,6 +131,17 @@ export class LocalClient implements SessionClient {
     this.#runner.questions.disconnect(this.respondent);
   }
 
+  /** fail-closed: a client that may not answer for a person does not type for one either. */
+  #requirePerson(): void {
+    if (callerOf(this.respondent) === 'person') return;
+    throw new PortcullisError('usage', `${this.name} cannot act for a person`, {
+      remedy: 'connect a client that answers permission questions',
+    });
+  }
+
+  readonly #askFile: AskFile = (question) =>
+    this.#runner.questions.confirm(question, { only: this.respondent });
+
   readonly #handlers: Handlers = {
     prompt: async ({ content, id, priority = 'next', verbatim, typed }) => {
       const uuid = id ?? this.#runner.uuid();
@@ -160,16 +172,23 @@ export class LocalClient implements SessionClient {
       return { text: '' };
     },
     shell: async ({ command }) => {
-      // fail-closed: a client that may not answer for a person does not type for one either.
-      if (callerOf(this.respondent) !== 'person') {
-        throw new PortcullisError('usage', `${this.name} cannot run shell commands`, {
-          remedy: 'connect a client that answers permission questions',
-        });
-      }
+      this.#requirePerson();
       await this.#runner.shell(command);
       return null;
     },
-    complete: ({ text, cursor }) => this.#runner.complete(text, cursor, this.respondent),
+    remember: async ({ text }) => {
+      this.#requirePerson();
+      const session = await this.#runner.open();
+      return { path: await remember(session, text, this.#askFile) };
+    },
+    image: async (wanted, signal = this.#left.signal) => {
+      this.#requirePerson();
+      const read = await (await this.#runner.open()).requests.readImage(wanted, signal);
+      if (!read.ok) throw new PortcullisError('tool', read.error);
+      return { image: read.value };
+    },
+    complete: (query, signal = this.#left.signal) =>
+      this.#runner.complete({ ...query, signal }, this.respondent),
     configure: async ({ mode, model, title }) => {
       const session = await this.#runner.open();
       if (mode !== undefined) session.setMode(mode);

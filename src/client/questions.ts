@@ -82,7 +82,7 @@ export interface UrlQuestion {
 /** A yes or no of the session itself. */
 export interface ConfirmQuestion {
   readonly kind: 'confirm';
-  readonly topic: 'trust' | 'mcp_server' | 'include' | 'model_switch' | 'rewind';
+  readonly topic: 'trust' | 'mcp_server' | 'include' | 'model_switch' | 'rewind' | 'memory';
   readonly title: string;
   readonly details: readonly string[];
   /** The refusal is last. */

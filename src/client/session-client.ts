@@ -1,6 +1,6 @@
 import type { SessionInfo } from '../harness.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { UserBlock } from '../protocol/content.js';
+import type { ImageBlock, UserBlock } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { AgentSpent, BackgroundTask } from '../protocol/session-events.js';
 import type { CommandOutput, Envelope, QueuedPrompt, ToolCallView } from './events.js';
@@ -102,6 +102,21 @@ export interface Commands {
   readonly command: { readonly params: { readonly line: string }; readonly result: CommandOutput };
   /** A shell command that the person typed with `!`. Resolves at its end; rejects while a turn runs. */
   readonly shell: { readonly params: { readonly command: string }; readonly result: null };
+  /** A note that the person typed with `#`: asks for the instruction file, and adds it there. */
+  readonly remember: {
+    readonly params: { readonly text: string };
+    readonly result: {
+      /** Where it was added; absent: the person chose not to. */
+      readonly path?: string | undefined;
+    };
+  };
+  /** An image for a prompt, by its path or as base64; absent: there is no image of that name. */
+  readonly image: {
+    readonly params: { readonly path: string } | { readonly data: string };
+    readonly result: {
+      readonly image?: { readonly block: ImageBlock; readonly bytes: number } | undefined;
+    };
+  };
   /** Completions for the word at the cursor: commands and their arguments, `@` files and agents. */
   readonly complete: {
     readonly params: { readonly text: string; readonly cursor: number };
@@ -130,6 +145,13 @@ export interface Commands {
 }
 
 export type CommandName = keyof Commands;
+
+/** The text of the prompt, and where the caret is in it. */
+export interface CompletionQuery {
+  readonly text: string;
+  readonly cursor: number;
+  readonly signal: AbortSignal;
+}
 
 export interface Completion {
   /** Replaces the text from `from` to the cursor. */

@@ -13,7 +13,7 @@ import { IdleWork } from './idle-work.js';
 import { jsonRun } from './json-event.js';
 import { PromptQueue, TurnPrompts } from './prompt-queue.js';
 import { QuestionBroker, type Respondent } from './question-broker.js';
-import type { Completion } from './session-client.js';
+import type { Completion, CompletionQuery } from './session-client.js';
 import { type Replacement, SessionSlot, type SlotOptions } from './session-slot.js';
 import { SessionState } from './session-state.js';
 import { ToolCalls } from './tool-calls.js';
@@ -331,9 +331,9 @@ export class TurnRunner {
     this.#prompts.end('completed');
   }
 
-  async complete(text: string, cursor: number, by: Respondent): Promise<readonly Completion[]> {
+  async complete(query: CompletionQuery, by: Respondent): Promise<readonly Completion[]> {
     const context = this.#commandContext(await this.open(), by);
-    return (await this.#options.commands?.complete(context, text, cursor)) ?? [];
+    return (await this.#options.commands?.complete(context, query)) ?? [];
   }
 
   #commandContext(session: AgentSession, by: Respondent): CommandContext {

@@ -3,6 +3,7 @@ import type { AgentRow, CommandRow, HostRequests, TaskOutput } from '../agents/h
 import type { ModelLayer } from '../agents/model-layer.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { compactEnvironment, mayCompact } from '../context/compact-trigger.js';
+import type { ProcessSupervisor } from '../env/process.js';
 import { createMcpPrompts } from '../mcp/prompts.js';
 import { targetPath } from '../tools/file-target.js';
 import { versionOf } from '../tools/read-state.js';
@@ -11,21 +12,25 @@ import type { Ground } from './ground.js';
 import type { Hands } from './hands.js';
 import { hostCalls } from './host-calls.js';
 import { applySettings } from './host-settings.js';
+import { addInstruction, instructionFiles } from './instruction-notes.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import { styleNames } from './output-style.js';
+import { projectFiles } from './project-files.js';
 import type { RulesInForce } from './rules-in-force.js';
 import type { SessionEvents } from './session-events.js';
 import type { OpenSkills } from './skills.js';
+import { typedImage } from './typed-calls.js';
 
 export interface HostRequestParts {
   readonly model: Pick<ModelLayer, 'choices'>;
   readonly hands: Hands;
-  readonly instructions: Pick<OpenInstructions, 'countIn'>;
+  readonly instructions: Pick<OpenInstructions, 'book' | 'countIn'>;
+  readonly processes: Pick<ProcessSupervisor, 'run'>;
   readonly skills: Pick<OpenSkills, 'book'>;
   readonly agents: Pick<OpenAgents, 'book' | 'runtime' | 'talkOf'>;
   readonly mcp: Pick<OpenServersOfSession, 'connections' | 'onPrompts'> | undefined;
-  readonly events: Pick<SessionEvents, 'rename' | 'reloadSkills'>;
+  readonly events: Pick<SessionEvents, 'rename' | 'reloadSkills' | 'remind'>;
   readonly rules: RulesInForce;
 }
 
@@ -90,6 +95,10 @@ export function openHostRequests(
       hands.readState.note(await ground.fs.realPath(file), versionOf(stat, bytes));
     },
     readResource: calls.readResource,
+    readImage: typedImage(config, ground, parts),
+    projectFiles: (signal) => projectFiles(ground, parts.processes, signal),
+    instructionFiles: () => instructionFiles(ground, config.cwd),
+    addInstruction: (file, text) => addInstruction(ground, parts, { file, text }),
     rename: events.rename,
     reloadSkills: events.reloadSkills,
   };

@@ -1,10 +1,16 @@
+import type { HostRequests, PromptImage } from '../agents/host-requests.js';
 import type { SessionParts } from '../agents/session.js';
 import type { SessionConfig } from '../agents/session-config.js';
+import { expandHome, homeDirectory } from '../env/paths.js';
 import { isRunByAgent } from '../env/run-by-agent.js';
 import { PortcullisError } from '../errors.js';
-import { type ToolUseBlock, textOf } from '../protocol/content.js';
+import { type ResultBlock, type ToolUseBlock, textOf } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
+import { readImage } from '../tools/builtin/read-image.js';
+import { targetPath } from '../tools/file-target.js';
+import { fileTypeOf } from '../util/file-type.js';
 import { quoteMarks } from '../util/quote-marks.js';
+import { err, ok, type Result } from '../util/result.js';
 import type { Ground } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
@@ -67,4 +73,59 @@ function shellText(command: string, { block }: ToolCallResult): string {
   const words = quoteMarks(typeof content === 'string' ? content : textOf(content));
   const [output, errors] = failed === true ? ['', words] : [words, ''];
   return `<bash-input>${quoteMarks(command)}</bash-input>\n<bash-stdout>${output}</bash-stdout><bash-stderr>${errors}</bash-stderr>`;
+}
+
+const NAMED_IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
+const CLIPBOARD = 'The pasted image';
+
+/**
+ * Reads an image that a person puts into a prompt. A path is a call of Read that the person typed: deny rules and hooks
+ * hold. Pasted bytes pass the same checks of type and size.
+ */
+export function typedImage(
+  config: SessionConfig,
+  ground: Ground,
+  { hands, instructions, rules }: Pick<TypedCallParts, 'hands' | 'instructions' | 'rules'>,
+): HostRequests['readImage'] {
+  return async (image, signal) => {
+    if (!('path' in image)) {
+      const bytes = new Uint8Array(Buffer.from(image.data, 'base64'));
+      const type = fileTypeOf(bytes);
+      if (type === undefined || type === 'pdf')
+        return err(`${CLIPBOARD} is no png, jpeg, gif or webp.`);
+      const shown = readImage({ path: CLIPBOARD, bytes, type, note: () => undefined });
+      return imageIn(shown.content, shown.isError);
+    }
+    const path = targetPath(expandHome(image.path, homeDirectory(ground.env)), ground.workspace);
+    if (!NAMED_IMAGE.test(path) || (await ground.fs.stat(path))?.kind !== 'file')
+      return ok(undefined);
+    const tool = hands.builtins.pool.resolve('Read');
+    // fail-closed: a session that cannot read files does not read them for a prompt either.
+    if (tool === undefined) return err('this session has no Read tool');
+    await rules.refresh();
+    const { result } = await outsideCall(config, ground, {
+      hands,
+      instructions,
+      shownIn: undefined,
+      tool,
+      id: `typed_${ground.clock.uuid()}`,
+      input: { file_path: path },
+      signal,
+      unattended: false,
+      isTyped: !isRunByAgent(ground.env),
+    });
+    if (result.stop !== undefined) return err(`a hook stopped it: ${result.stop}`);
+    return imageIn(result.block.content, result.block.is_error);
+  };
+}
+
+function imageIn(
+  content: string | readonly ResultBlock[],
+  failed: boolean | undefined,
+): Result<PromptImage | undefined, string> {
+  if (failed === true) return err(typeof content === 'string' ? content : textOf(content));
+  const block =
+    typeof content === 'string' ? undefined : content.find(({ type }) => type === 'image');
+  if (block?.type !== 'image' || block.source.type !== 'base64') return ok(undefined);
+  return ok({ block, bytes: Math.floor((block.source.data.length * 3) / 4) });
 }

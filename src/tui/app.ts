@@ -1,12 +1,19 @@
 import type { CommandOutput, SessionEvent } from '../client/events.js';
 import type { AnyAnswer } from '../client/questions.js';
 import type { SessionClient } from '../client/session-client.js';
-import { messageOf } from '../errors.js';
+import {
+  commandOrPrompt,
+  readTypedLine,
+  sendTyped,
+  type TypedInput,
+  type TypedLine,
+} from '../client/typed-input.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import { DisplayOptions } from './display-options.js';
 import { DrawScheduler } from './draw-scheduler.js';
 import { buildFrame } from './frame.js';
 import { type Action, Composer } from './input/composer.js';
-import { type HistoryStore, PromptHistory } from './input/history.js';
+import { PromptHistory } from './input/history.js';
 import { KeyReader } from './input/key-reader.js';
 import type { InputEvent, Key } from './input/keys.js';
 import { commandOverlay } from './overlays/command-overlay.js';
@@ -14,34 +21,9 @@ import { line, STYLE, span, wrapLine } from './screen/line.js';
 import { isTheme, THEMES } from './screen/theme.js';
 import { SessionStatus } from './session-status.js';
 import { SessionView, STATUS_EVENTS } from './session-view.js';
-import type { ReadText } from './views/diff-view.js';
+import type { TerminalOptions } from './terminal-options.js';
 import { loadHighlighter } from './views/highlight.js';
-import { type Device, Window } from './window.js';
-
-export interface TerminalOptions {
-  readonly device: Device;
-  readonly colour: boolean;
-  readonly history?: HistoryStore | undefined;
-  /** The user's settings, asked for when the session is open: `editorMode`, `theme`. */
-  settings?(): Readonly<Record<string, unknown>>;
-  readonly keys?: Readonly<Record<string, Action>> | undefined;
-  /** Sent once the terminal is open. */
-  readonly prompt?: string | undefined;
-  /** Shows the conversation that the session continues. */
-  readonly continues?: boolean | undefined;
-  /** False: a hook rewrites answers, so they are shown when they are whole. */
-  streams?(): boolean;
-  readonly readText: ReadText;
-  branch?(): string | undefined;
-  /** Hands the text to the user's editor; undefined: it was left without saving. */
-  editText?(text: string): Promise<string | undefined>;
-  /** Runs the user's status line command with facts about the session. */
-  statusLine?(facts: Readonly<Record<string, unknown>>): Promise<string | undefined>;
-  /** Seconds between two runs of it besides those after events. */
-  refreshSeconds?(): number | undefined;
-  readonly version: string;
-  now(): number;
-}
+import { Window } from './window.js';
 
 /** How the terminal was left. */
 export type Leaving = 'left' | 'interrupted' | 'closed';
@@ -64,7 +46,7 @@ export class Terminal {
   readonly #view: SessionView;
   readonly #composer: Composer;
   readonly #keys = new KeyReader({
-    onEvent: (event) => this.#handle(event),
+    onEvent: (event, chunk) => this.#handle(event, chunk),
     onIdle: () => this.#drawing.now(),
   });
   readonly #unsubscribe: () => void;
@@ -83,7 +65,13 @@ export class Terminal {
     this.#view = new SessionView(options);
     const history = new PromptHistory(options.history);
     const { keys, now } = options;
-    this.#composer = new Composer({ history, keys, now });
+    this.#composer = new Composer({
+      history,
+      keys,
+      now,
+      complete: (query, signal) => client.send('complete', query, signal),
+      onChange: () => this.#drawing.now(),
+    });
     this.#window = new Window(options.device, options);
     this.#status = new SessionStatus(client, { ...options, onChange: () => this.#statusChanged() });
     this.#drawing = new DrawScheduler(() => this.#draw(), now);
@@ -95,7 +83,7 @@ export class Terminal {
     ]);
     this.#unsubscribe = client.subscribe(({ event }) => this.#follow(event), { after: 0 });
     this.#status.refresh();
-    if (options.prompt !== undefined) void this.#submit(options.prompt, options.prompt);
+    if (options.prompt !== undefined) this.#run(options.prompt);
     this.#drawing.now();
   }
 
@@ -151,17 +139,17 @@ export class Terminal {
     this.#drawing.soon();
   }
 
-  #handle(event: InputEvent): void {
+  #handle(event: InputEvent, { hasMore }: { readonly hasMore: boolean }): void {
     if (this.#window.isAway) return;
     if (event.type === 'focus') this.#window.isFocused = event.focused;
     else if (event.type === 'paste') this.#paste(event.text);
     else if (event.type === 'reply') this.#window.takeReply(event.text);
-    else if (!this.#window.hasOverlay) this.#press(event.key);
+    else if (!this.#window.hasOverlay) this.#press(this.#asPasted(event.key, hasMore));
     else {
       const result = this.#window.press(event.key);
       // The key that closed the overlay, pressed twice, must not answer a question behind it.
       if (result.kind !== 'stay') this.#view.questions.hide();
-      if (result.kind === 'run') void this.#submit(result.line, result.line);
+      if (result.kind === 'run') this.#run(result.line);
     }
   }
 
@@ -173,6 +161,12 @@ export class Terminal {
     if (isTheme(String(theme))) return;
     const text = `There is no theme "${theme}". Themes: ${THEMES}.`;
     this.#view.conversation.notice(text, 'warning');
+  }
+
+  /** fail-closed: of pasted lines that begin with `!` none is run because a line break follows it. */
+  #asPasted(key: Key, hasMore: boolean): Key {
+    const isPasted = hasMore && key.id === 'enter' && this.#composer.editor.text.startsWith('!');
+    return isPasted ? { id: 'ctrl+j', text: '' } : key;
   }
 
   #paste(text: string): void {
@@ -194,17 +188,9 @@ export class Terminal {
       return;
     }
     const result = this.#composer.press(key);
-    if (result.kind === 'submit') void this.#submit(result.text, result.shown);
+    if (result.kind === 'submit') void this.#submit(result);
     else if (result.kind === 'action') this.#act(result.action);
-    const query = this.#composer.completionQuery;
-    if (query === undefined) return;
-    this.#client.send('complete', query).then(
-      (found) => {
-        this.#composer.setCompletions(found, query);
-        this.#drawing.now();
-      },
-      () => undefined,
-    );
+    this.#composer.requestCompletions();
   }
 
   async #answer(id: string, answer: AnyAnswer): Promise<void> {
@@ -220,18 +206,26 @@ export class Terminal {
     this.#drawing.soon();
   }
 
-  async #submit(text: string, shown: string): Promise<void> {
+  /** A line that no key of the person wrote. */
+  #run(text: string): void {
+    void this.#submit({ text }, commandOrPrompt(text));
+  }
+
+  async #submit(input: TypedInput, typed: TypedLine = readTypedLine(input)): Promise<void> {
     const { conversation } = this.#view;
+    const { text, shown = text } = input;
+    const id = crypto.randomUUID();
+    if (typed.kind === 'prompt' && shown !== text) conversation.shownAs.set(id, shown);
     try {
-      if (text.startsWith('/')) {
-        this.#showOutput(text, await this.#client.send('command', { line: text }));
-      } else {
-        const id = crypto.randomUUID();
-        if (shown !== text) conversation.shownAs.set(id, shown);
-        await this.#client.send('prompt', { content: [{ type: 'text', text }], id });
-      }
+      const { output, notices } = await sendTyped(this.#client, typed, { ...input, id });
+      if (output !== undefined) this.#showOutput(text, output);
+      for (const notice of notices) conversation.notice(notice);
     } catch (thrown) {
-      conversation.notice(messageOf(thrown), 'error');
+      const remedy = thrown instanceof PortcullisError ? thrown.remedy : undefined;
+      conversation.notice([messageOf(thrown), remedy ?? []].flat().join(' · '), 'error');
+      // What was not run can be changed and sent again.
+      const isKept = typed.kind === 'rejected' || typed.kind === 'shell';
+      if (isKept && this.#composer.editor.isEmpty) this.#composer.editor.restore(text);
     }
     this.#status.refresh();
     this.#drawing.soon();
@@ -263,7 +257,7 @@ export class Terminal {
         this.#leave('left');
         return;
       case 'rewind':
-        void this.#submit('/rewind', '/rewind');
+        this.#run('/rewind');
         return;
       case 'suspend':
         this.#window.suspend(() => this.#drawing.now());
@@ -299,9 +293,21 @@ export class Terminal {
         return;
       }
       case 'paste-image':
-        this.#display.flash('Name an image with @ and its path.');
+        void this.#pasteImage();
         return;
     }
+  }
+
+  async #pasteImage(): Promise<void> {
+    try {
+      const data = await this.#options.clipboardImage?.();
+      const found = data === undefined ? undefined : await this.#client.send('image', { data });
+      if (found?.image !== undefined) this.#composer.editor.attach(found.image);
+      else this.#display.flash('There is no image on the clipboard.');
+    } catch (thrown) {
+      this.#display.flash(messageOf(thrown));
+    }
+    this.#drawing.now();
   }
 
   /** Queued prompts come back into the editor: nothing is sent that the person wanted to stop. */

@@ -143,6 +143,9 @@ export class Conversation {
       case 'command_output':
         this.add({ kind: 'command', line: event.line, output: event.output });
         return;
+      case 'shell':
+        if (event.result !== undefined) this.#followResult(event.call.toolUseId, event.result);
+        return;
       case 'stream':
       case 'answer':
       case 'tool_result':
@@ -183,16 +186,16 @@ export class Conversation {
       this.#endThinking();
       this.#shownBlocks.clear();
     }
-    if (event.type === 'tool_result') {
-      const card = this.cards.get(event.call.id);
-      if (card === undefined) return;
-      card.result = event.result;
-      const { state } = card;
-      this.#finishCard(
-        card,
-        state === 'denied' ? state : event.result.block.is_error === true ? 'failed' : 'done',
-      );
-    }
+    if (event.type === 'tool_result') this.#followResult(event.call.id, event.result);
+  }
+
+  #followResult(id: string, result: NonNullable<ToolCard['result']>): void {
+    const card = this.cards.get(id);
+    if (card === undefined) return;
+    card.result = result;
+    const { state } = card;
+    const isFailed = result.block.is_error === true;
+    this.#finishCard(card, state === 'denied' ? state : isFailed ? 'failed' : 'done');
   }
 
   #followStream(event: StreamEvent): void {

@@ -8,7 +8,7 @@ import { type Leaving, Terminal } from './app.js';
 import { historyFile } from './history-file.js';
 import { ACTIONS, type Action } from './input/composer.js';
 import { EMERGENCY_RESET, openDevice } from './node-device.js';
-import { editText, runStatusCommand } from './programs.js';
+import { clipboardImage, editText, runStatusCommand } from './programs.js';
 
 export type { Leaving } from './app.js';
 
@@ -50,6 +50,7 @@ export async function runTerminal(
     readText,
     branch: () => readBranch(cwd),
     editText: (text) => editText(text, env),
+    clipboardImage: () => clipboardImage(env),
     async statusLine(facts) {
       const { command } = options.statusLine() ?? {};
       return command && (await runStatusCommand(command, facts, { cwd, env }));

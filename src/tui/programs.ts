@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ExecFileException, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,5 +60,43 @@ function exitCode(child: ReturnType<typeof spawn>): Promise<number | null> {
   return new Promise((resolve, reject) => {
     child.once('error', reject);
     child.once('close', resolve);
+  });
+}
+
+/** Programs that print the image on the clipboard, in the order in which they are tried. */
+const CLIPBOARDS: readonly (readonly string[])[] = [
+  ['wl-paste', '--no-newline', '--type', 'image/png'],
+  ['xclip', '-selection', 'clipboard', '-target', 'image/png', '-out'],
+  ['osascript', '-e', 'get the clipboard as «class PNGf»'],
+];
+const MOST_IMAGE = 32 * 1024 * 1024;
+
+/** The image on the clipboard as base64; undefined: there is none. */
+export async function clipboardImage(env: Environment): Promise<string | undefined> {
+  let hasProgram = false;
+  for (const [program = '', ...args] of CLIPBOARDS) {
+    const { error, bytes } = await output(program, args, env);
+    if (error?.code === 'ENOENT') continue;
+    hasProgram = true;
+    if (error !== null || bytes.length === 0) continue;
+    // AppleScript prints bytes as hexadecimal digits.
+    const digits = /«data PNGf([0-9A-F]+)»/.exec(
+      bytes.subarray(0, MOST_IMAGE).toString('utf8'),
+    )?.[1];
+    return (digits === undefined ? bytes : Buffer.from(digits, 'hex')).toString('base64');
+  }
+  if (hasProgram) return undefined;
+  throw new Error('Install wl-paste or xclip to paste images, or type the path of an image.');
+}
+
+function output(program: string, args: readonly string[], env: Environment) {
+  return new Promise<{ error: ExecFileException | null; bytes: Buffer }>((resolve) => {
+    const options = {
+      env: { ...env },
+      encoding: 'buffer',
+      maxBuffer: MOST_IMAGE,
+      timeout: 5_000,
+    } as const;
+    execFile(program, args, options, (error, bytes) => resolve({ error, bytes }));
   });
 }

@@ -3,8 +3,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { ToolCallView } from '../../src/client/events.js';
 import type { Question } from '../../src/client/questions.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
-import { Terminal, type TerminalOptions } from '../../src/tui/app.js';
+import { Terminal } from '../../src/tui/app.js';
 import type { WindowSize } from '../../src/tui/screen/tail-renderer.js';
+import type { TerminalOptions } from '../../src/tui/terminal-options.js';
 import { createEmulator } from './emulator.js';
 import { FakeClient } from './fake-client.js';
 

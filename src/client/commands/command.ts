@@ -5,7 +5,7 @@ import type { BackgroundTask } from '../../protocol/session-events.js';
 import { visible } from '../../util/visible.js';
 import type { CommandOutput } from '../events.js';
 import type { AnyAnswer, Question } from '../questions.js';
-import type { Completion } from '../session-client.js';
+import type { Completion, CompletionQuery } from '../session-client.js';
 
 /** A slash command: works in every client that can show text. */
 export interface SlashCommand {
@@ -69,7 +69,7 @@ export interface SlashCommandTable {
   /** The command that a line names and its argument; undefined: it is no command of the runtime. */
   find(line: string): FoundCommand | undefined;
   /** What the word before the cursor could become. */
-  complete(context: CommandContext, text: string, cursor: number): Promise<readonly Completion[]>;
+  complete(context: CommandContext, query: CompletionQuery): Promise<readonly Completion[]>;
 }
 
 export interface FoundCommand {

@@ -1,6 +1,8 @@
-import { nodeFileSystem, resolvePath } from '../../harness.js';
+import { expandHome, homeDirectory, nodeFileSystem, resolvePath } from '../../harness.js';
 import { visible } from '../../util/visible.js';
-import type { Completion } from '../session-client.js';
+import { fileIndexOf } from '../file-index.js';
+import { fuzzyScore } from '../fuzzy.js';
+import type { Completion, CompletionQuery } from '../session-client.js';
 import type { ArgumentOption, CommandContext } from './command.js';
 import { COMMANDS, findCommand, typedCommands } from './registry.js';
 
@@ -9,19 +11,19 @@ const MAX_COMPLETIONS = 50;
 /** What the word before the cursor could become: commands, their arguments, `@` files and agents. */
 export async function completeInput(
   context: CommandContext,
-  text: string,
-  cursor: number,
+  { text, cursor, signal }: CompletionQuery,
 ): Promise<readonly Completion[]> {
   const before = text.slice(0, cursor);
   const found = before.startsWith('/')
-    ? await completeCommand(context, before)
-    : await completeMention(context, before);
+    ? await completeCommand(context, before, signal)
+    : await completeMention(context, before, signal);
   return found.slice(0, MAX_COMPLETIONS);
 }
 
 async function completeCommand(
   context: CommandContext,
   before: string,
+  signal: AbortSignal,
 ): Promise<readonly Completion[]> {
   const argument = /^\/\S+\s+/.exec(before);
   if (argument === null) {
@@ -35,7 +37,7 @@ async function completeCommand(
   const options = (await findCommand(before)?.command.complete?.(context)) ?? [];
   const from = argument[0].length;
   const found = matching(options, before.slice(from), from);
-  return found.length > 0 ? found : await completeMention(context, before);
+  return found.length > 0 ? found : await completeMention(context, before, signal);
 }
 
 /** `@` and what follows it, at the beginning of a word. */
@@ -44,21 +46,40 @@ const MENTION = /(?:^|\s)@(\S*)$/;
 async function completeMention(
   context: CommandContext,
   before: string,
+  signal: AbortSignal,
 ): Promise<readonly Completion[]> {
   const typed = MENTION.exec(before)?.[1];
   if (typed === undefined) return [];
   const from = before.length - typed.length;
-  const rows = await context.session.requests.agents();
-  const agents = rows.map(({ name, description }) => ({ text: `agent-${name} `, description }));
-  const files = await filesAt(context.session.info().cwd, typed);
-  return [...matching(files, typed, from), ...matching(agents, typed, from)];
+  const { session } = context;
+  const { cwd } = session.info();
+  const agents = (await session.requests.agents())
+    .map(({ name, description }) => ({ text: `agent-${name} `, description }))
+    .filter(({ text }) => fuzzyScore(text.toLowerCase(), typed.toLowerCase()) >= 0);
+  if (ELSEWHERE.test(typed)) return matching(await filesAt(context, typed), typed, from);
+  const files = await fileIndexOf(session).search({ typed, cwd, limit: MAX_COMPLETIONS }, signal);
+  const rows = files
+    .filter((path) => !/\s/.test(path))
+    .map((path) => ({ text: path.endsWith('/') ? path : `${path} ` }));
+  // An agent that begins with what is typed is meant rather than a file that only contains it.
+  const isMeant = typed !== '' && agents.some(({ text }) => text.startsWith(typed));
+  return offered(isMeant ? [...agents, ...rows] : [...rows, ...agents], from);
 }
 
+/** Not below the working directory: the directory that is typed is listed. */
+const ELSEWHERE = /^(?:\/|~|\.\.?(?:\/|$))/;
+
 /** The entries of the directory that is being typed. */
-async function filesAt(cwd: string, typed: string): Promise<readonly ArgumentOption[]> {
+async function filesAt(
+  { session, env }: CommandContext,
+  typed: string,
+): Promise<readonly ArgumentOption[]> {
   const parent = typed.slice(0, typed.lastIndexOf('/') + 1);
   try {
-    const entries = await nodeFileSystem.list(resolvePath(cwd, parent));
+    const { cwd } = session.info();
+    const entries = await nodeFileSystem.list(
+      resolvePath(cwd, expandHome(parent, homeDirectory(env))),
+    );
     return entries
       .filter(({ name }) => !/\s/.test(name) && name !== '.git')
       .map(({ name, kind }) => ({ text: `${parent}${name}${kind === 'directory' ? '/' : ' '}` }))
@@ -75,10 +96,17 @@ function matching(
   from: number,
 ): readonly Completion[] {
   const wanted = typed.toLowerCase();
+  return offered(
+    options.filter(({ text }) => text.toLowerCase().startsWith(wanted)),
+    from,
+  );
+}
+
+function offered(options: readonly ArgumentOption[], from: number): readonly Completion[] {
   return (
     options
       // What could not be shown as it is cannot be offered either.
-      .filter(({ text }) => text.toLowerCase().startsWith(wanted) && visible(text) === text)
+      .filter(({ text }) => visible(text) === text)
       .map(({ text, description }) => ({
         text,
         from,

@@ -98,6 +98,7 @@ function fixture() {
       ],
       skills: async () => ['greet', 'quiet'],
       agents: async () => [{ name: 'reviewer', description: 'Reviews', source: 'project' }],
+      projectFiles: async () => ['command.ts', 'registry.ts', 'registry.test.ts'],
       updatePermissions: async (updates: unknown) => {
         done.push(JSON.stringify(updates));
         return { notes: ['saved'] };
@@ -312,7 +313,11 @@ describe('single commands', () => {
 
 describe('completion', () => {
   const complete = async (text: string) =>
-    await completeInput(fixture().context, text, text.length);
+    await completeInput(fixture().context, {
+      text,
+      cursor: text.length,
+      signal: new AbortController().signal,
+    });
 
   it('of commands and skills', async () => {
     expect((await complete('/mo')).map(({ text }) => text)).toEqual(['/model ', '/mode ']);
@@ -329,8 +334,8 @@ describe('completion', () => {
 
   it('of files and agents behind an @', async () => {
     expect(await complete('see @reg')).toEqual([
-      { text: 'registry.test.ts ', from: 5 },
       { text: 'registry.ts ', from: 5 },
+      { text: 'registry.test.ts ', from: 5 },
     ]);
     expect((await complete('ask @agent-r')).map(({ text }) => text)).toEqual(['agent-reviewer ']);
     expect((await complete('@../commands')).map(({ text }) => text)).toEqual(['../commands/']);

@@ -1,4 +1,5 @@
-import type { Completion } from '../../client/session-client.js';
+import type { Completion, CompletionQuery } from '../../client/session-client.js';
+import type { TypedInput } from '../../client/typed-input.js';
 import { cutLine, type Line, line, STYLE, span } from '../screen/line.js';
 import { Editor } from './editor.js';
 import type { PromptHistory } from './history.js';
@@ -41,15 +42,21 @@ export const DEFAULT_KEYS: Readonly<Record<string, Action>> = {
 
 export type ComposerResult =
   | { readonly kind: 'edited' }
-  | { readonly kind: 'submit'; readonly text: string; readonly shown: string }
+  | (TypedInput & { readonly kind: 'submit' })
   | { readonly kind: 'action'; readonly action: Action };
 
 export interface ComposerOptions {
   readonly history: PromptHistory;
   readonly keys?: Readonly<Record<string, Action>> | undefined;
+  /** What the text before the caret could become. */
+  complete?(query: CompletionText, signal: AbortSignal): Promise<readonly Completion[]>;
+  /** Completions have come. */
+  onChange?(): void;
   /** Milliseconds; tells a double Esc from two. */
   now(): number;
 }
+
+type CompletionText = Pick<CompletionQuery, 'text' | 'cursor'>;
 
 const EDITED: ComposerResult = { kind: 'edited' };
 const DOUBLE_ESCAPE_MS = 800;
@@ -64,6 +71,7 @@ export class Composer {
   #search: { text: string; skip: number } | undefined;
   #menu: readonly Completion[] = [];
   #selected = 0;
+  #completing: AbortController | undefined;
   #dismissed: string | undefined;
   #lastEscape = Number.NEGATIVE_INFINITY;
   #stash: string | undefined;
@@ -82,7 +90,7 @@ export class Composer {
   }
 
   /** What completion is asked for; undefined: there is nothing to complete at the caret. */
-  get completionQuery(): { readonly text: string; readonly cursor: number } | undefined {
+  get completionQuery(): CompletionText | undefined {
     const { text, caret } = this.editor;
     if (text === this.#dismissed || this.#search !== undefined) return undefined;
     const before = text.slice(0, caret);
@@ -90,10 +98,22 @@ export class Composer {
     return isCommand || /(?:^|\s)@\S*$/.test(before) ? { text, cursor: caret } : undefined;
   }
 
-  setCompletions(
-    found: readonly Completion[],
-    query: { readonly text: string; readonly cursor: number },
-  ): void {
+  requestCompletions(): void {
+    this.#completing?.abort();
+    const query = this.completionQuery;
+    if (query === undefined) return;
+    this.#completing = new AbortController();
+    this.#options.complete?.(query, this.#completing.signal).then(
+      (found) => {
+        this.setCompletions(found, query);
+        this.#options.onChange?.();
+      },
+      // A menu that cannot be filled stays closed.
+      () => undefined,
+    );
+  }
+
+  setCompletions(found: readonly Completion[], query: CompletionText): void {
     if (query.text !== this.editor.text || query.cursor !== this.editor.caret) return;
     this.#menu = found;
     this.#selected = 0;
@@ -168,7 +188,8 @@ export class Composer {
       return EDITED;
     }
     if (editor.text.trim() === '') return EDITED;
-    const result = { kind: 'submit', text: editor.expanded, shown: editor.text } as const;
+    const { expanded: text, text: shown, images } = editor;
+    const result = { kind: 'submit', text, shown, images } as const;
     this.#options.history.add(editor.expanded.length < 20_000 ? editor.expanded : editor.text);
     editor.clear();
     this.#vim?.reset();

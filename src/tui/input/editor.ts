@@ -1,16 +1,12 @@
-import { type Line, STYLE, span } from '../screen/line.js';
-import { graphemes, graphemeWidth } from '../screen/width.js';
+import type { ImageBlock } from '../../protocol/content.js';
+import type { Line } from '../screen/line.js';
+import { graphemes } from '../screen/width.js';
+import { breakRows, type Row, styledRow } from './editor-rows.js';
 import type { Key } from './keys.js';
 
 interface Snapshot {
   readonly text: string;
   readonly caret: number;
-}
-
-/** One row of the editor: the characters from `start` to `end` of the text. */
-interface Row {
-  readonly start: number;
-  readonly end: number;
 }
 
 /** Lines up to which a paste is shown as it is; a longer one becomes a placeholder. */
@@ -30,6 +26,8 @@ export class Editor {
   #killed: string[] = [];
   #yanked: { readonly start: number; readonly index: number } | undefined;
   #pastes = new Map<string, string>();
+  /** Kept while the terminal is open: a prompt that comes back finds its images again. */
+  readonly #images = new Map<string, ImageBlock>();
   /** Rows of the last layout, for up and down. */
   #rows: readonly Row[] = [{ start: 0, end: 0 }];
 
@@ -52,6 +50,19 @@ export class Editor {
       /\[Pasted text #\d+: [^\]]*\]/g,
       (mark) => this.#pastes.get(mark) ?? mark,
     );
+  }
+
+  /** The images whose placeholders are in the text. */
+  get images(): readonly ImageBlock[] {
+    const marks = [...this.#images].filter(([mark]) => this.#text.includes(mark));
+    return marks.map(([, block]) => block);
+  }
+
+  /** Puts a placeholder for an image at the caret. */
+  attach({ block, bytes }: { readonly block: ImageBlock; readonly bytes: number }): void {
+    const mark = `[Image #${this.#images.size + 1} · ${Math.max(1, Math.round(bytes / 1024))} KB]`;
+    this.#images.set(mark, block);
+    this.insert(mark);
   }
 
   set(text: string, caret = text.length): void {
@@ -308,7 +319,7 @@ export class Editor {
   }
 
   #placeholderBefore(): number | undefined {
-    const mark = [...this.#pastes.keys()].find((one) =>
+    const mark = [...this.#pastes.keys(), ...this.#images.keys()].find((one) =>
       this.#text.slice(0, this.#caret).endsWith(one),
     );
     return mark === undefined ? undefined : this.#caret - mark.length;
@@ -347,47 +358,4 @@ export class Editor {
 
 function amount(count: number, unit: string): string {
   return `${count.toLocaleString('en-US')} ${unit}${count === 1 ? '' : 's'}`;
-}
-
-/** Breaks at blanks where a row has one; each character of the text is in one row. */
-function breakRows(text: string, columns: number): Row[] {
-  const rows: Row[] = [];
-  let offset = 0;
-  for (const paragraph of text.split('\n')) {
-    let start = offset;
-    let at = offset;
-    let used = 0;
-    let blank = -1;
-    for (const grapheme of graphemes(paragraph)) {
-      const width = Math.max(1, graphemeWidth(grapheme));
-      if (used + width > columns && at > start) {
-        const end = blank > start ? blank : at;
-        rows.push({ start, end });
-        used = widthOf(text.slice(end, at));
-        start = end;
-        blank = -1;
-      }
-      at += grapheme.length;
-      used += width;
-      if (grapheme === ' ') blank = at;
-    }
-    rows.push({ start, end: at });
-    offset += paragraph.length + 1;
-  }
-  return rows;
-}
-
-function widthOf(text: string): number {
-  return graphemes(text).reduce((sum, one) => sum + Math.max(1, graphemeWidth(one)), 0);
-}
-
-/** Characters that cannot be shown become a mark of the same length, so that the caret stays right. */
-function styledRow(text: string): Line {
-  const shown = text
-    .replace(/\t/g, ' ')
-    .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '·');
-  return shown
-    .split(/(\[Pasted text #\d+: [^\]]*\])/)
-    .filter((part) => part !== '')
-    .map((part) => span(part, part.startsWith('[Pasted text #') ? STYLE.accent : undefined));
 }

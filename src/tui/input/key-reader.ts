@@ -1,13 +1,19 @@
 import { type InputEvent, KeyParser } from './keys.js';
 
+interface KeyReaderOptions {
+  /** `hasMore`: further input came together with it, as a paste does in terminals that do not mark pastes. */
+  onEvent(event: InputEvent, chunk: { readonly hasMore: boolean }): void;
+  /** Called after all events of a chunk. */
+  onIdle(): void;
+}
+
 /** Hands on key presses as they arrive; a lone escape character becomes the Esc key after a moment. */
 export class KeyReader {
   readonly #parser = new KeyParser();
-  readonly #options: { onEvent(event: InputEvent): void; onIdle(): void };
+  readonly #options: KeyReaderOptions;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `onIdle` is called after all events of a chunk. */
-  constructor(options: { onEvent(event: InputEvent): void; onIdle(): void }) {
+  constructor(options: KeyReaderOptions) {
     this.#options = options;
   }
 
@@ -29,7 +35,9 @@ export class KeyReader {
   }
 
   #give(events: readonly InputEvent[]): void {
-    for (const event of events) this.#options.onEvent(event);
+    const last = events.length - 1;
+    for (const [at, event] of events.entries())
+      this.#options.onEvent(event, { hasMore: at < last });
     if (events.length > 0) this.#options.onIdle();
   }
 }

@@ -1,0 +1,32 @@
+import type { Action } from './input/composer.js';
+import type { HistoryStore } from './input/history.js';
+import type { ReadText } from './views/diff-view.js';
+import type { Device } from './window.js';
+
+/** What a terminal needs of the program around it. */
+export interface TerminalOptions {
+  readonly device: Device;
+  readonly colour: boolean;
+  readonly history?: HistoryStore | undefined;
+  /** The user's settings, asked for when the session is open: `editorMode`, `theme`. */
+  settings?(): Readonly<Record<string, unknown>>;
+  readonly keys?: Readonly<Record<string, Action>> | undefined;
+  /** Sent once the terminal is open. */
+  readonly prompt?: string | undefined;
+  /** Shows the conversation that the session continues. */
+  readonly continues?: boolean | undefined;
+  /** False: a hook rewrites answers, so they are shown when they are whole. */
+  streams?(): boolean;
+  readonly readText: ReadText;
+  branch?(): string | undefined;
+  /** Hands the text to the user's editor; undefined: it was left without saving. */
+  editText?(text: string): Promise<string | undefined>;
+  /** The image on the clipboard as base64; undefined: there is none. Rejects where no program can read it. */
+  clipboardImage?(): Promise<string | undefined>;
+  /** Runs the user's status line command with facts about the session. */
+  statusLine?(facts: Readonly<Record<string, unknown>>): Promise<string | undefined>;
+  /** Seconds between two runs of it besides those after events. */
+  refreshSeconds?(): number | undefined;
+  readonly version: string;
+  now(): number;
+}
