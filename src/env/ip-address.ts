@@ -1,19 +1,7 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 /** What kind of network an IP address belongs to. Everything but `public` is refused by default. */
-export type AddressClass =
-  | 'public'
-  | 'loopback'
-  | 'private'
-  | 'link-local'
-  | 'shared'
-  | 'metadata'
-  | 'multicast'
-  | 'broadcast'
-  | 'documentation'
-  | 'unspecified'
-  | 'reserved'
-  | 'invalid';
+export type AddressClass = 'public' | keyof typeof CLASS_WORDS;
 
 /**
  * Judges an IP address as a resolver or the WHATWG URL parser writes it (brackets and a zone id are
@@ -22,7 +10,7 @@ export type AddressClass =
  */
 export function classifyAddress(ip: string): AddressClass {
   const bare = ip.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
-  if (isIPv4(bare)) return rangeOf(bare, 'ipv4') ?? 'public';
+  if (isIPv4(bare)) return rangeOf(bare) ?? 'public';
   // fail-closed: what cannot be read as an address is not a public one.
   return isIPv6(bare) ? classifyIpv6(bare) : 'invalid';
 }
@@ -52,7 +40,7 @@ export function isInternalName(hostname: string): boolean {
   return INTERNAL_NAMES.has(name) || INTERNAL_SUFFIXES.some((suffix) => name.endsWith(suffix));
 }
 
-const CLASS_WORDS: Readonly<Record<Exclude<AddressClass, 'public'>, string>> = {
+const CLASS_WORDS = {
   loopback: 'this machine (loopback)',
   private: 'a private network',
   'link-local': 'the local link, where cloud metadata lives',
@@ -64,92 +52,47 @@ const CLASS_WORDS: Readonly<Record<Exclude<AddressClass, 'public'>, string>> = {
   unspecified: 'no particular host (0.0.0.0/8 or ::)',
   reserved: 'a reserved range',
   invalid: 'no readable address',
-};
+} as const;
 
-const INTERNAL_NAMES = new Set([
-  'localhost',
-  'localhost.localdomain',
-  'ip6-localhost',
-  'ip6-loopback',
-  'broadcasthost',
-  'metadata',
-  'instance-data',
-  'host.docker.internal',
-  'metadata.google.internal',
-  'metadata.azure.com',
-  'metadata.tencentyun.com',
-]);
+const INTERNAL_NAMES = new Set(
+  `localhost localhost.localdomain ip6-localhost ip6-loopback broadcasthost metadata instance-data
+   host.docker.internal metadata.google.internal metadata.azure.com metadata.tencentyun.com`.split(
+    /\s+/,
+  ),
+);
 
-const INTERNAL_SUFFIXES = [
-  '.localhost',
-  '.localdomain',
-  '.local',
-  '.internal',
-  '.intranet',
-  '.lan',
-  '.corp',
-  '.home.arpa',
-];
+const INTERNAL_SUFFIXES =
+  '.localhost .localdomain .local .internal .intranet .lan .corp .home.arpa'.split(' ');
 
-interface Range {
-  readonly range: BlockList;
-  readonly kind: AddressClass;
-}
-
-const IPV4_RANGES: readonly Range[] = (
+/** The first class that holds an address counts: the broadcast address is also in a reserved range. */
+const RANGES = (
   [
-    ['0.0.0.0', 8, 'unspecified'],
-    ['10.0.0.0', 8, 'private'],
-    ['100.64.0.0', 10, 'shared'],
-    ['127.0.0.0', 8, 'loopback'],
-    ['168.63.129.16', 32, 'metadata'],
-    ['169.254.0.0', 16, 'link-local'],
-    ['172.16.0.0', 12, 'private'],
-    ['192.0.0.0', 24, 'reserved'],
-    ['192.0.2.0', 24, 'documentation'],
-    ['192.88.99.0', 24, 'reserved'],
-    ['192.168.0.0', 16, 'private'],
-    ['198.18.0.0', 15, 'reserved'],
-    ['198.51.100.0', 24, 'documentation'],
-    ['203.0.113.0', 24, 'documentation'],
-    ['224.0.0.0', 4, 'multicast'],
-    ['255.255.255.255', 32, 'broadcast'],
-    ['240.0.0.0', 4, 'reserved'],
+    ['unspecified', '0.0.0.0/8 ::/128'],
+    ['loopback', '127.0.0.0/8 ::1/128'],
+    // 64:ff9b:1::/48 translates inside one network: where it leads is that network's business.
+    ['private', '10.0.0.0/8 172.16.0.0/12 192.168.0.0/16 64:ff9b:1::/48 fc00::/7 fec0::/10'],
+    ['shared', '100.64.0.0/10'],
+    ['metadata', '168.63.129.16/32'],
+    ['link-local', '169.254.0.0/16 fe80::/10'],
+    ['multicast', '224.0.0.0/4 ff00::/8'],
+    ['broadcast', '255.255.255.255/32'],
+    ['documentation', '192.0.2.0/24 198.51.100.0/24 203.0.113.0/24 2001:db8::/32 3fff::/20'],
+    ['reserved', '192.0.0.0/24 192.88.99.0/24 198.18.0.0/15 240.0.0.0/4 100::/64 5f00::/16'],
   ] as const
-).map(([base, bits, kind]) => ({ range: subnet(base, bits, 'ipv4'), kind }));
+).map(([kind, subnets]) => ({ kind, list: blockList(subnets) }));
 
-const IPV6_RANGES: readonly Range[] = (
-  [
-    ['::', 128, 'unspecified'],
-    ['::1', 128, 'loopback'],
-    // Translation prefix for use inside one network: where it leads is that network's business.
-    ['64:ff9b:1::', 48, 'private'],
-    ['100::', 64, 'reserved'],
-    ['2001:db8::', 32, 'documentation'],
-    ['3fff::', 20, 'documentation'],
-    ['5f00::', 16, 'reserved'],
-    ['fc00::', 7, 'private'],
-    ['fe80::', 10, 'link-local'],
-    ['fec0::', 10, 'private'],
-    ['ff00::', 8, 'multicast'],
-  ] as const
-).map(([base, bits, kind]) => ({ range: subnet(base, bits, 'ipv6'), kind }));
-
-/** Prefixes with an IPv4 address inside, and the position of its first group. Teredo inverts the client's. */
+/** Prefixes with an IPv4 address inside. Teredo holds two, its client's inverted. */
 const CARRIERS: readonly {
-  readonly range: BlockList;
-  readonly inner: (groups: readonly number[]) => readonly string[];
+  readonly list: BlockList;
+  inner(groups: readonly number[]): readonly string[];
 }[] = [
-  ...['::', '::ffff:0:0', '::ffff:0:0:0', '64:ff9b::'].map((base) => ({
-    range: subnet(base, 96, 'ipv6'),
-    inner: (groups: readonly number[]) => [dotted(groups[6], groups[7])],
-  })),
   {
-    range: subnet('2002::', 16, 'ipv6'),
-    inner: (groups) => [dotted(groups[1], groups[2])],
+    list: blockList('::/96 ::ffff:0:0/96 ::ffff:0:0:0/96 64:ff9b::/96'),
+    inner: (groups) => [dotted(groups[6], groups[7])],
   },
+  { list: blockList('2002::/16'), inner: (groups) => [dotted(groups[1], groups[2])] },
   {
-    range: subnet('2001::', 32, 'ipv6'),
+    list: blockList('2001::/32'),
     inner: ([, , server1, server2, , , client1 = 0, client2 = 0]) => [
       dotted(server1, server2),
       dotted(client1 ^ 0xffff, client2 ^ 0xffff),
@@ -157,32 +100,37 @@ const CARRIERS: readonly {
   },
 ];
 /** The rest of this range is set aside for protocols. */
-const PROTOCOLS = subnet('2001::', 23, 'ipv6');
+const PROTOCOLS = blockList('2001::/23');
 /** Nothing public is assigned outside. */
-const GLOBAL_UNICAST = subnet('2000::', 3, 'ipv6');
+const GLOBAL_UNICAST = blockList('2000::/3');
 
 function classifyIpv6(ip: string): AddressClass {
-  const kind = rangeOf(ip, 'ipv6');
+  const kind = rangeOf(ip);
   if (kind !== undefined) return kind;
-  const carrier = CARRIERS.find(({ range }) => range.check(ip, 'ipv6'));
+  const carrier = CARRIERS.find(({ list }) => list.check(ip, 'ipv6'));
   if (carrier !== undefined) {
-    const kinds = carrier.inner(groupsOf(ip)).map((inner) => rangeOf(inner, 'ipv4'));
+    const kinds = carrier.inner(groupsOf(ip)).map(rangeOf);
     return kinds.find((inner) => inner !== undefined) ?? 'public';
   }
   if (PROTOCOLS.check(ip, 'ipv6')) return 'reserved';
   return GLOBAL_UNICAST.check(ip, 'ipv6') ? 'public' : 'reserved';
 }
 
-/** The first range that holds the address. */
-function rangeOf(ip: string, family: 'ipv4' | 'ipv6'): AddressClass | undefined {
-  const ranges = family === 'ipv4' ? IPV4_RANGES : IPV6_RANGES;
-  return ranges.find(({ range }) => range.check(ip, family))?.kind;
+function rangeOf(ip: string): AddressClass | undefined {
+  return RANGES.find(({ list }) => list.check(ip, familyOf(ip)))?.kind;
 }
 
-function subnet(base: string, bits: number, family: 'ipv4' | 'ipv6'): BlockList {
+function blockList(subnets: string): BlockList {
   const list = new BlockList();
-  list.addSubnet(base, bits, family);
+  for (const subnet of subnets.split(' ')) {
+    const [base = '', bits] = subnet.split('/');
+    list.addSubnet(base, Number(bits), familyOf(base));
+  }
   return list;
+}
+
+function familyOf(ip: string): 'ipv4' | 'ipv6' {
+  return ip.includes(':') ? 'ipv6' : 'ipv4';
 }
 
 /** The eight numbers of a valid IPv6 address. The URL parser turns a dotted end into two of them. */

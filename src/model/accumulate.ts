@@ -85,7 +85,7 @@ export class MessageAccumulator {
     for (const index of this.#open.keys()) this.#close(index, { cut: true });
     const content: AssistantBlock[] = [];
     const malformed = new Map<string, MalformedInput>();
-    for (const done of this.#inOrder()) {
+    for (const [, done] of [...this.#done].sort(([a], [b]) => a - b)) {
       content.push(done.block);
       const broken = this.#verdict(done, content.length === this.#done.size);
       if (broken !== undefined && done.block.type === 'tool_use')
@@ -100,11 +100,6 @@ export class MessageAccumulator {
       malformed,
       requestId: this.#requestId,
     };
-  }
-
-  #inOrder(): Iterable<DoneBlock> {
-    if (this.#done.size < 2) return this.#done.values();
-    return [...this.#done].sort(([a], [b]) => a - b).map(([, done]) => done);
   }
 
   /** The stop reason arrives after the blocks, so why an input is broken is known only now. */
@@ -124,9 +119,9 @@ export class MessageAccumulator {
     this.#requestId = undefined;
     this.#usage = ZERO_USAGE;
     this.#stopReason = null;
-    if (this.#open.size > 0) this.#open.clear();
-    if (this.#done.size > 0) this.#done.clear();
-    if (this.#ids.size > 0) this.#ids.clear();
+    this.#open.clear();
+    this.#done.clear();
+    this.#ids.clear();
   }
 
   #delta(index: number, delta: BlockDelta): void {
@@ -188,7 +183,7 @@ export class MessageAccumulator {
       input,
     };
     const inputMissing = open.json === '' && Object.keys(input).length === 0;
-    return malformed === undefined ? { block, inputMissing } : { block, malformed, inputMissing };
+    return { block, malformed, inputMissing };
   }
 
   #toolId(given: unknown, index: number): string {
@@ -209,7 +204,7 @@ interface OpenBlock {
 
 interface DoneBlock {
   readonly block: AssistantBlock;
-  readonly malformed?: MalformedInput;
+  readonly malformed?: MalformedInput | undefined;
   readonly inputMissing?: boolean;
 }
 

@@ -15,37 +15,22 @@ interface Options {
 export class AnthropicEvents implements AnswerParser {
   readonly #options: Options;
   readonly #parser = new SseParser();
-  /** Text of an answer that turned out not to be a stream. */
-  #foreign: string | undefined;
-  #sniffed = false;
   #started = false;
 
   constructor(options: Options) {
     this.#options = options;
   }
 
-  *push(chunk: string): Generator<ModelEvent> {
-    if (this.#foreign !== undefined) {
-      this.#foreign += chunk;
-      if (this.#foreign.length > MAX_BODY_CHARS) yield* this.end();
-      return;
-    }
-    if (!this.#sniffed) {
-      const first = chunk.trimStart().charAt(0);
-      if (first === '') return;
-      this.#sniffed = true;
-      if (first === '{' || first === '[' || first === '<') {
-        this.#foreign = chunk;
-        return;
-      }
-    }
-    for (const data of this.#parser.push(chunk)) yield* this.#events(data);
+  *push(text: string): Generator<ModelEvent> {
+    for (const data of this.#parser.push(text)) yield* this.#events(data);
+    if ((this.#parser.document?.length ?? 0) > MAX_BODY_CHARS) yield* this.end();
   }
 
   /** The body ended without `message_stop`. */
   *end(): Generator<ModelEvent> {
-    if (this.#foreign !== undefined) {
-      yield failure(this.#foreignFailure(this.#foreign));
+    const { document } = this.#parser;
+    if (document !== undefined) {
+      yield failure(this.#documentFailure(document));
       return;
     }
     for (const data of this.#parser.end()) if (parseJson(data).ok) yield* this.#events(data);
@@ -108,7 +93,7 @@ export class AnthropicEvents implements AnswerParser {
     );
   }
 
-  #foreignFailure(text: string): ModelFailure {
+  #documentFailure(text: string): ModelFailure {
     const { context, model, requestId } = this.#options;
     const parsed = parseJson(text);
     if (parsed.ok && isRecord(parsed.value) && parsed.value.error !== undefined) {

@@ -37,17 +37,16 @@ export function failureOfStatus(
   const error = errorIn(answer.body);
   const message = error?.message ?? (answer.body.trim() === '' ? 'no text' : sample(answer.body));
   const kind = kindOf({ status, type: error?.type, message, fromApi: error !== undefined });
-  const wait = retryAfterMs(headers, answer.now);
   const requestId = headers['request-id'] ?? headers['x-request-id'] ?? error?.requestId;
   const told = headers['x-should-retry'];
   return {
     kind,
     status,
     message: `${status}: ${message}`,
-    ...remedyFor(kind, { ...context, model: answer.model }),
+    remedy: remedyFor(kind, { ...context, model: answer.model }),
     retryable: told === undefined ? isRetryable(kind, status) : told === 'true',
-    ...(wait === undefined ? {} : { retryAfterMs: wait }),
-    ...(requestId === undefined ? {} : { requestId }),
+    retryAfterMs: retryAfterMs(headers, answer.now),
+    requestId,
   };
 }
 
@@ -63,11 +62,11 @@ export function failureOfErrorObject(
   const kind = kindOf({ status: status ?? 500, type: found?.type, message, fromApi: true });
   return {
     kind,
-    ...(status === undefined ? {} : { status }),
+    status,
     message: found?.type === undefined ? message : `${found.type}: ${message}`,
-    ...remedyFor(kind, { ...context, model: options.model }),
+    remedy: remedyFor(kind, { ...context, model: options.model }),
     retryable: isRetryable(kind, status ?? 500),
-    ...(options.requestId === undefined ? {} : { requestId: options.requestId }),
+    requestId: options.requestId,
   };
 }
 
@@ -78,9 +77,7 @@ export function failureOfTransport(thrown: unknown, context: FailureContext): Mo
   }
   const { kind, message, waitedMs } = thrown;
   if (kind === 'aborted') return ABORTED;
-  if (kind === 'timeout') {
-    return { kind, message, retryable: true, ...(waitedMs !== undefined && { waitedMs }) };
-  }
+  if (kind === 'timeout') return { kind, message, retryable: true, waitedMs };
   const address = `Check ${context.baseUrlVariable} (now ${context.baseUrl})`;
   const remedies: Partial<Record<typeof kind, string>> = {
     refused: `${address} and that the server runs.`,
@@ -90,12 +87,11 @@ export function failureOfTransport(thrown: unknown, context: FailureContext): Mo
     proxy: 'Check HTTPS_PROXY, HTTP_PROXY and NO_PROXY.',
     invalid_url: `${address}.`,
   };
-  const remedy = remedies[kind];
   const permanent = kind === 'tls' || kind === 'invalid_url' || kind === 'proxy';
   return {
     kind: 'connection',
     message,
-    ...(remedy === undefined ? {} : { remedy }),
+    remedy: remedies[kind],
     retryable: !permanent && kind !== 'protocol',
   };
 }
@@ -117,7 +113,7 @@ export function badResponse(
     message: what,
     remedy: `Check that ${context.baseUrlVariable} (now ${context.baseUrl}) is the address of a model API.`,
     retryable: options.retryable ?? false,
-    ...(options.requestId === undefined ? {} : { requestId: options.requestId }),
+    requestId: options.requestId,
   };
 }
 
@@ -199,38 +195,28 @@ function isRetryable(kind: FailureKind, status: number): boolean {
 function remedyFor(
   kind: FailureKind,
   context: FailureContext & { readonly model: string },
-): { readonly remedy?: string } {
-  const variables = context.keyVariables.join(' or ');
+): string | undefined {
+  const { baseUrl, keyVariables } = context;
   switch (kind) {
     case 'authentication':
-      return {
-        remedy: context.hasKey
-          ? `Check ${context.keyVariables[0] ?? 'the key'}: the server at ${context.baseUrl} does not accept it.`
-          : `Set ${variables}.`,
-      };
+      return context.hasKey
+        ? `Check ${keyVariables[0] ?? 'the key'}: the server at ${baseUrl} does not accept it.`
+        : `Set ${keyVariables.join(' or ')}.`;
     case 'billing':
-      return {
-        remedy: 'Check the credit and the billing settings of the account that owns the key.',
-      };
+      return 'Check the credit and the billing settings of the account that owns the key.';
     case 'model_not_found':
-      return {
-        remedy: `Choose a model that the server at ${context.baseUrl} offers; it does not know "${context.model}".`,
-      };
+      return `Choose a model that the server at ${baseUrl} offers; it does not know "${context.model}".`;
     case 'bad_response':
-      return {
-        remedy: `Check that ${context.baseUrlVariable} (now ${context.baseUrl}) is the address of a model API.`,
-      };
+      return `Check that ${context.baseUrlVariable} (now ${baseUrl}) is the address of a model API.`;
     case 'prompt_too_long':
-      return {
-        remedy:
-          'Shorten the conversation (compact it) or choose a model with a larger context window.',
-      };
+      return 'Shorten the conversation (compact it) or choose a model with a larger context window.';
     case 'rate_limit':
-      return { remedy: 'Wait, or ask the provider for a higher limit.' };
+      return 'Wait, or ask the provider for a higher limit.';
     default:
-      return {};
+      return undefined;
   }
 }
+
 /** How long the server asks us to wait, from `retry-after-ms` or `retry-after` (seconds or a date). */
 function retryAfterMs(headers: Readonly<Record<string, string>>, now: number): number | undefined {
   const exact = numeric(headers['retry-after-ms']);

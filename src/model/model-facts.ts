@@ -54,22 +54,8 @@ const FACTS: ReadonlyMap<string, ModelFacts> = new Map([
   ['claude-3-5-haiku', facts([200_000, 8_192], 'none', { effort: false })],
 ]);
 
-/** Asked with every answer, of the same few models. */
-const plainNames = new Map<string, string>();
-const MOST_NAMES = 100;
-
 /** The name under which a model is known here: without provider prefix, date, `[1m]` and the like. */
 export function plainModelName(model: string): string {
-  const known = plainNames.get(model);
-  if (known !== undefined) return known;
-  // A server may call itself something else with every answer.
-  if (plainNames.size >= MOST_NAMES) plainNames.clear();
-  const plain = withoutAdditions(model);
-  plainNames.set(model, plain);
-  return plain;
-}
-
-function withoutAdditions(model: string): string {
   return model
     .toLowerCase()
     .replace(/\[[^\]]*\]$/, '')

@@ -21,8 +21,6 @@ export class ChatReader implements AnswerParser {
   readonly #options: ReaderOptions;
   readonly #parser = new SseParser();
   readonly #translator: ChatTranslator;
-  #foreign: string | undefined;
-  #sniffed = false;
   /** A failure was yielded; nothing may follow. */
   done = false;
   sawEnd = false;
@@ -32,35 +30,23 @@ export class ChatReader implements AnswerParser {
     this.#translator = new ChatTranslator(options);
   }
 
-  *push(chunk: string): Generator<ModelEvent> {
-    if (this.#foreign !== undefined) {
-      this.#foreign += chunk;
-      if (this.#foreign.length > MAX_ANSWER_CHARS) {
-        const what = 'the server sends an answer without end';
-        yield this.#fail(badResponse(what, this.#options.context));
-      }
-      return;
-    }
-    if (!this.#sniffed) {
-      const first = chunk.trimStart()[0];
-      if (first === undefined) return;
-      this.#sniffed = true;
-      if (first === '{' || first === '[' || first === '<') {
-        this.#foreign = chunk;
-        return;
-      }
-    }
-    for (const data of this.#parser.push(chunk)) {
+  *push(text: string): Generator<ModelEvent> {
+    for (const data of this.#parser.push(text)) {
       yield* this.#message(data);
       if (this.done || this.sawEnd) return;
+    }
+    if ((this.#parser.document?.length ?? 0) > MAX_ANSWER_CHARS) {
+      const what = 'the server sends an answer without end';
+      yield this.#fail(badResponse(what, this.#options.context));
     }
   }
 
   /** `[DONE]` came, or the body is over. */
   *end(): Generator<ModelEvent> {
     if (this.done) return;
-    if (this.#foreign !== undefined) {
-      yield* this.#message(this.#foreign);
+    const { document } = this.#parser;
+    if (document !== undefined) {
+      yield* this.#message(document);
       if (this.done) return;
     } else if (!this.sawEnd) {
       for (const data of this.#parser.end()) {

@@ -1,5 +1,4 @@
 import type { Usage } from '../protocol/content.js';
-import { whenWanted } from '../util/when-wanted.js';
 import { plainModelName } from './model-facts.js';
 
 /** Dollars per million tokens. */
@@ -34,42 +33,36 @@ function price(input: number, output: number, cacheReadShare = 0.1): Price {
 }
 
 /** Anthropic's list prices, as published in October 2026. */
-const listPrices = whenWanted(
-  (): ReadonlyMap<string, PriceList> =>
-    new Map<string, PriceList>([
-      ['claude-fable-5-1', price(10, 50, 0.025)],
-      ['claude-mythos-5-1', price(10, 50, 0.025)],
-      ['claude-fable-5', price(10, 50)],
-      ['claude-mythos-5', price(10, 50)],
-      ['claude-opus-5-5', price(4, 20, 0.05)],
-      ['claude-opus-5', price(5, 25)],
-      ['claude-opus-4-8', price(5, 25)],
-      ['claude-opus-4-7', price(5, 25)],
-      ['claude-opus-4-6', price(5, 25)],
-      ['claude-opus-4-5', price(5, 25)],
-      ['claude-opus-4-1', price(15, 75)],
-      ['claude-opus-4', price(15, 75)],
-      ['claude-sonnet-5-5', price(2, 10, 0.05)],
-      ['claude-sonnet-5', price(2, 10)],
-      ['claude-sonnet-4-6', price(3, 15)],
-      ['claude-sonnet-4-5', price(3, 15)],
-      ['claude-sonnet-4', price(3, 15)],
-      ['claude-3-7-sonnet', price(3, 15)],
-      [
-        'claude-haiku-5-5',
-        { ...price(0.1, 0.5), long: { above: 100_000, price: price(0.5, 2.5) } },
-      ],
-      ['claude-haiku-4-5', price(1, 5)],
-      ['claude-3-5-haiku', price(0.8, 4)],
-    ]),
-);
+const LIST_PRICES: ReadonlyMap<string, PriceList> = new Map<string, PriceList>([
+  ['claude-fable-5-1', price(10, 50, 0.025)],
+  ['claude-mythos-5-1', price(10, 50, 0.025)],
+  ['claude-fable-5', price(10, 50)],
+  ['claude-mythos-5', price(10, 50)],
+  ['claude-opus-5-5', price(4, 20, 0.05)],
+  ['claude-opus-5', price(5, 25)],
+  ['claude-opus-4-8', price(5, 25)],
+  ['claude-opus-4-7', price(5, 25)],
+  ['claude-opus-4-6', price(5, 25)],
+  ['claude-opus-4-5', price(5, 25)],
+  ['claude-opus-4-1', price(15, 75)],
+  ['claude-opus-4', price(15, 75)],
+  ['claude-sonnet-5-5', price(2, 10, 0.05)],
+  ['claude-sonnet-5', price(2, 10)],
+  ['claude-sonnet-4-6', price(3, 15)],
+  ['claude-sonnet-4-5', price(3, 15)],
+  ['claude-sonnet-4', price(3, 15)],
+  ['claude-3-7-sonnet', price(3, 15)],
+  ['claude-haiku-5-5', { ...price(0.1, 0.5), long: { above: 100_000, price: price(0.5, 2.5) } }],
+  ['claude-haiku-4-5', price(1, 5)],
+  ['claude-3-5-haiku', price(0.8, 4)],
+]);
 
 export interface CostQuestion {
   readonly model: string;
   readonly usage: Usage;
   /** `anthropic`, `openai-compatible` …: list prices are those of the first only. */
   readonly provider: string;
-  readonly overrides?: PriceOverrides;
+  readonly overrides?: PriceOverrides | undefined;
 }
 
 /** What a call cost in dollars; undefined when no price is known. Never a guess. */
@@ -102,5 +95,5 @@ function priceList(question: Omit<CostQuestion, 'usage'>): PriceList | undefined
       if (Object.hasOwn(overrides, name)) return overrides[name];
     }
   }
-  return provider === 'anthropic' ? listPrices().get(plainModelName(model)) : undefined;
+  return provider === 'anthropic' ? LIST_PRICES.get(plainModelName(model)) : undefined;
 }

@@ -8,26 +8,26 @@ export type ProviderChoice =
       readonly kind: 'anthropic';
       /** Without a trailing slash and without `/v1`. */
       readonly baseUrl: string;
-      readonly apiKey?: string;
-      readonly authToken?: string;
+      readonly apiKey?: string | undefined;
+      readonly authToken?: string | undefined;
       readonly customHeaders: Readonly<Record<string, string>>;
       readonly betas: readonly string[];
-      readonly extraBody?: Readonly<Record<string, unknown>>;
-      readonly idleTimeoutMs?: number;
+      readonly extraBody?: Readonly<Record<string, unknown>> | undefined;
+      readonly idleTimeoutMs?: number | undefined;
       /** False: no cache marks are sent. */
-      readonly promptCaching?: boolean;
+      readonly promptCaching?: boolean | undefined;
       /** As asked for, without the provider's prefix; may be an alias. */
-      readonly model?: string;
+      readonly model?: string | undefined;
     }
   | {
       readonly kind: 'openai';
       /** With its `/v1`. */
       readonly baseUrl: string;
-      readonly apiKey?: string;
-      readonly idleTimeoutMs?: number;
-      readonly model?: string;
+      readonly apiKey?: string | undefined;
+      readonly idleTimeoutMs?: number | undefined;
+      readonly model?: string | undefined;
     }
-  | { readonly kind: 'scripted'; readonly file: string; readonly model?: string }
+  | { readonly kind: 'scripted'; readonly file: string; readonly model?: string | undefined }
   | { readonly kind: 'none'; readonly reason: string; readonly remedy: string };
 
 const ANTHROPIC_URL = 'https://api.anthropic.com';
@@ -44,9 +44,8 @@ export function chooseProvider(
 ): ProviderChoice {
   const asked = text(options.model);
   const [prefix, name] = splitPrefix(asked);
-  const named = name === undefined ? {} : { model: name };
   const script = text(environment.PORTCULLIS_SCRIPT);
-  if (script !== undefined) return { kind: 'scripted', file: script, ...named };
+  if (script !== undefined) return { kind: 'scripted', file: script, model: name };
   if (prefix === 'openai') return openAi(environment, name);
   if (prefix === 'anthropic') return anthropic(environment, name);
   if (text(environment.PORTCULLIS_OPENAI_BASE_URL) !== undefined) return openAi(environment, name);
@@ -92,14 +91,14 @@ function anthropic(environment: Environment, model: string | undefined): Provide
   return {
     kind: 'anthropic',
     baseUrl: address.url.replace(/\/v1$/, ''),
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...(authToken === undefined ? {} : { authToken }),
+    apiKey,
+    authToken,
     customHeaders: headersFrom(environment.ANTHROPIC_CUSTOM_HEADERS),
     betas: (text(environment.ANTHROPIC_BETAS) ?? '').split(/[\s,]+/).filter((beta) => beta !== ''),
-    ...(extraBody.value === undefined ? {} : { extraBody: extraBody.value }),
-    ...idleTimeout(environment),
-    ...(text(environment.DISABLE_PROMPT_CACHING) === '1' ? { promptCaching: false } : {}),
-    ...(model === undefined ? {} : { model }),
+    extraBody: extraBody.value,
+    idleTimeoutMs: idleTimeout(environment),
+    promptCaching: text(environment.DISABLE_PROMPT_CACHING) === '1' ? false : undefined,
+    model,
   };
 }
 
@@ -119,9 +118,9 @@ function openAi(environment: Environment, model: string | undefined): ProviderCh
   return {
     kind: 'openai',
     baseUrl: hasPath ? address.url : `${address.url}/v1`,
-    ...(apiKey === undefined ? {} : { apiKey }),
-    ...idleTimeout(environment),
-    ...(model === undefined ? {} : { model }),
+    apiKey,
+    idleTimeoutMs: idleTimeout(environment),
+    model,
   };
 }
 
@@ -175,11 +174,9 @@ function extraBodyFrom(
 }
 
 /** PORTCULLIS_STREAM_IDLE_TIMEOUT_MS: longest silence of a model's stream. */
-function idleTimeout(environment: Environment): { readonly idleTimeoutMs?: number } {
+function idleTimeout(environment: Environment): number | undefined {
   const value = Number(text(environment.PORTCULLIS_STREAM_IDLE_TIMEOUT_MS));
-  return Number.isFinite(value) && value > 0
-    ? { idleTimeoutMs: Math.min(value, LONGEST_TIMER_MS) }
-    : {};
+  return Number.isFinite(value) && value > 0 ? Math.min(value, LONGEST_TIMER_MS) : undefined;
 }
 
 /** A timer of Node that is longer ends at once. */

@@ -52,10 +52,10 @@ export type ScriptedBlock =
   | { readonly thinking: string; readonly signature?: string }
   | {
       readonly tool: string;
-      readonly input?: Readonly<Record<string, unknown>>;
-      readonly id?: string;
+      readonly input?: Readonly<Record<string, unknown>> | undefined;
+      readonly id?: string | undefined;
       /** Sent as it is instead of `input`: broken JSON. */
-      readonly rawInput?: string;
+      readonly rawInput?: string | undefined;
     };
 
 export interface ScriptedError {
@@ -97,9 +97,9 @@ export type Reply =
       readonly text?: string;
       readonly thinking?: string;
       readonly tool?: string;
-      readonly input?: Readonly<Record<string, unknown>>;
-      readonly id?: string;
-      readonly rawInput?: string;
+      readonly input?: Readonly<Record<string, unknown>> | undefined;
+      readonly id?: string | undefined;
+      readonly rawInput?: string | undefined;
       readonly blocks?: readonly ScriptedBlock[];
       readonly error?: ScriptedError;
     });

@@ -10,25 +10,24 @@ export function blocksOf(reply: FullReply): Exclude<ScriptedBlock, string>[] {
   if (reply.text !== undefined) blocks.push({ text: reply.text });
   if (reply.tool !== undefined) {
     const { tool, input, id, rawInput } = reply;
-    blocks.push({
-      tool,
-      ...(input === undefined ? {} : { input }),
-      ...(id === undefined ? {} : { id }),
-      ...(rawInput === undefined ? {} : { rawInput }),
-    });
+    blocks.push({ tool, input, id, rawInput });
   }
   blocks.push(...(reply.blocks ?? []));
   return blocks.map((block) => (typeof block === 'string' ? { text: block } : block));
 }
 
-export function toolIdOf(block: { readonly id?: string }, serial: number, index: number): string {
+export function toolIdOf(
+  block: { readonly id?: string | undefined },
+  serial: number,
+  index: number,
+): string {
   return block.id ?? `toolu_script_${serial}_${index}`;
 }
 
 /** What the model would write as the input of a call. */
 export function inputTextOf(block: {
-  readonly input?: Readonly<Record<string, unknown>>;
-  readonly rawInput?: string;
+  readonly input?: Readonly<Record<string, unknown>> | undefined;
+  readonly rawInput?: string | undefined;
 }): string {
   return block.rawInput ?? JSON.stringify(block.input ?? {});
 }

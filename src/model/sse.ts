@@ -6,12 +6,17 @@ const MAX_MESSAGE_CHARS = 64 * 1024 * 1024;
 const MAX_STREAM_CHARS = 128 * 1024 * 1024;
 const SAMPLE_CHARS = 200;
 
-/** The data of server-sent events; a last message may lack its blank line. Event names repeat what the data says. */
+/**
+ * The data of server-sent events; a last message may lack its blank line. Event names repeat what the data says.
+ * A body that begins like JSON or a web page is no stream and is kept as `document`.
+ */
 export class SseParser {
   readonly #parser: EventSourceParser;
   #messages: string[] = [];
   #received = 0;
   #unknown = '';
+  #isSniffed = false;
+  #document: string | undefined;
 
   constructor() {
     this.#parser = createParser({
@@ -31,12 +36,25 @@ export class SseParser {
 
   /** Throws when a message, or the stream, is longer than any answer can be. */
   push(text: string): string[] {
-    const isFirst = this.#received === 0;
     this.#received += text.length;
     if (this.#received > MAX_STREAM_CHARS)
       throw new Error('the server sends an answer without end');
-    this.#parser.feed(isFirst ? text.replace(/^\ufeff/, '') : text);
+    if (this.#document !== undefined) {
+      this.#document += text;
+      return [];
+    }
+    // `trimStart` also takes a byte order mark away.
+    const first = text.trimStart();
+    if (!this.#isSniffed && first === '') return [];
+    if (!this.#isSniffed && /^[{[<]/.test(first)) this.#document = text;
+    else this.#parser.feed(this.#isSniffed ? text : first);
+    this.#isSniffed = true;
     return this.#messages.splice(0);
+  }
+
+  /** The body so far, if it is not an event stream. */
+  get document(): string | undefined {
+    return this.#document;
   }
 
   /** What the stream left unfinished: a message without its blank line. */

@@ -47,8 +47,7 @@ export class UsageLedger {
   /** Books one model call and returns its cost, undefined when no price is known. */
   add(entry: UsageEntry): number | undefined {
     const { agent, model, provider, usage } = entry;
-    const overrides = this.#overrides;
-    const cost = costOf({ model, provider, usage, ...(overrides ? { overrides } : {}) });
+    const cost = costOf({ model, provider, usage, overrides: this.#overrides });
     const models = this.#rows.get(agent) ?? new Map<string, UsageTotals>();
     this.#rows.set(agent, models);
     models.set(model, plus(models.get(model) ?? ZERO_TOTALS, totalsOf(usage, cost)));

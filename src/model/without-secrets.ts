@@ -15,7 +15,7 @@ export function withoutSecrets(
   return (failure) => ({
     ...failure,
     message: clean(failure.message),
-    ...(failure.remedy === undefined ? {} : { remedy: clean(failure.remedy) }),
+    remedy: failure.remedy && clean(failure.remedy),
   });
 }
 
