@@ -92,40 +92,24 @@ function totalLimit(max: number): Limit {
   };
 }
 
-/** An event ends with an empty line; until then its reader keeps all of it. Comments are not kept. */
+/** Bounds every event, which its reader keeps until the blank line that ends it. Comment lines are not kept. */
 function eventLimit(max: number): Limit {
-  /** Of the whole lines of the event, and of the line that is not whole yet. */
   let kept = 0;
-  let line = 0;
-  let isComment = false;
-  let isBlank = true;
-  const take = (chunk: Buffer, from: number, to: number): void => {
-    if (line === 0 && to > from) isComment = chunk[from] === COLON;
-    // A line of nothing but a carriage return is empty too.
-    isBlank = isBlank && (to === from || (line === 0 && to - from === 1 && chunk[from] === CR));
-    line += to - from;
-  };
+  let line = '';
   return (chunk) => {
-    for (let from = 0; from < chunk.length; ) {
-      const end = chunk.indexOf(LF, from);
-      take(chunk, from, end === -1 ? chunk.length : end);
-      // fail-closed: what has no end is not taken in to its end.
-      if (kept + line > max) return false;
-      if (end === -1) break;
-      if (isBlank) kept = 0;
-      else if (!isComment) kept += line + 1;
-      line = 0;
-      isComment = false;
-      isBlank = true;
-      from = end + 1;
+    for (const [index, part] of chunk.toString('latin1').split('\n').entries()) {
+      if (index > 0) {
+        if (line === '' || line === '\r') kept = 0;
+        else if (!line.startsWith(':')) kept += line.length + 1;
+        line = '';
+      }
+      line += part;
+      // fail-closed: an event without end is not read to its end.
+      if (kept + line.length > max) return false;
     }
     return true;
   };
 }
-
-const LF = 10;
-const CR = 13;
-const COLON = 58;
 
 function bodyOf(incoming: IncomingMessage, target: URL, limit: Limit): ReadableStream<Uint8Array> {
   let isOver = false;

@@ -106,7 +106,7 @@ export type LoopEvent =
   | { readonly type: 'retry'; readonly event: Extract<ModelEvent, { type: 'retry' | 'fallback' }> }
   | { readonly type: 'tool_result'; readonly call: ToolUseBlock; readonly result: ToolCallResult }
   | { readonly type: 'input'; readonly message: InputMessage }
-  /** The same of an agent that works for another one. No loop tells this of itself. */
+  /** An event of a subagent's loop; no loop emits it about itself. */
   | { readonly type: 'child'; readonly agent: AgentRef; readonly event: LoopEvent };
 
 /** The conversation as the model sees it. The loop is its only writer during a run. */
@@ -119,20 +119,20 @@ export interface Conversation {
 /** What happens when the model calls nothing more. */
 export type IdleDecision =
   | (InputMessage & {
-      /** More to know, no new task: the answer to it is part of the turn before. */
+      /** Further information, not a new task: the answer counts as part of the turn before. */
       readonly sameTurn?: boolean;
     })
   | { readonly leave: StopReason }
   | undefined;
 
-/** The calls of one answer with what became of them, in call order. */
+/** The calls of one answer with their results, in call order. */
 export type FinishedBatch = readonly {
   readonly call: ToolUseBlock;
   readonly result: ToolCallResult;
 }[];
 
 export interface BatchEnd {
-  /** Stand after the results, in the same message. */
+  /** Go after the results, in the same message. */
   readonly inputs: readonly InputMessage[];
   /** The turn ends, and why. */
   readonly stop?: string;
@@ -155,24 +155,21 @@ export interface LoopDeps {
     signal: AbortSignal,
   ): ToolCallResult | Promise<ToolCallResult>;
   /**
-   * The calls of one answer are about to run: what takes time and changes nothing may begin for all
-   * of them. Returns what ends it, called when all have their results.
+   * Starts slow preparations without effects for all calls of an answer. Returns what ends them, called when
+   * all calls have their results.
    */
   prepareCalls?(calls: readonly ToolUseBlock[], signal: AbortSignal): Promise<() => void>;
   /** What screens show in place of the answer's texts, by block; asked before the answer is shown. */
   display?(answer: ModelAnswer): Promise<Readonly<Record<number, string>> | undefined>;
-  /** All calls of an answer have their results: what is to be added to them, and whether the turn ends. */
+  /** Called when all calls of an answer have their results: adds input, or ends the turn. */
   afterBatch?(batch: FinishedBatch, signal: AbortSignal): BatchEnd | Promise<BatchEnd>;
-  /** Whether a run may end with a call that was put off. */
+  /** Whether a run may end with a deferred call. */
   readonly mayDefer?: boolean;
   /** Messages that arrived meanwhile. */
   takeInput(): readonly InputMessage[] | Promise<readonly InputMessage[]>;
   /** Asked before each model call. */
   shouldStop(turnsTaken: number): StopReason | undefined;
-  /**
-   * The model has nothing more to call: leave, go on with one more message (a nudge, a hook's
-   * reason), or leave for a reason of its own.
-   */
+  /** The model calls nothing more: leave, go on with one more message, or leave for another reason. */
   onIdle(answer: ModelAnswer, signal: AbortSignal): Promise<IdleDecision> | IdleDecision;
   /** The request was too long for the model. True: the history was shortened, try again. */
   onPromptTooLong(signal: AbortSignal): Promise<boolean>;
