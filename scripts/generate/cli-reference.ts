@@ -2,38 +2,36 @@ import type { CommandSpec } from '../../src/cli/command.js';
 import { COMMANDS } from '../../src/cli/commands/index.js';
 import { EXIT } from '../../src/cli/exit-code.js';
 import { FLAGS, type FlagSpec } from '../../src/cli/flags.js';
-import { code, generatedPage, table } from './markdown.js';
+import { code, page, table } from './lib.js';
 
 /** docs/reference/cli.md: every command, flag and exit code of the program. */
-export async function cliReference(): Promise<Record<string, string>> {
+export async function cliReference(): Promise<string> {
   const active = FLAGS.filter((flag) => flag.notYet === undefined);
   const later = FLAGS.filter((flag) => flag.notYet !== undefined);
-  return {
-    'docs/reference/cli.md': generatedPage('Command line', '`src/cli`', [
-      'How a run behaves is told in [headless.md](../headless.md). `--flag value` and `--flag=value` are the same.',
-      '## Commands',
-      'A command is a reserved first word; what is no command, or follows `--`, is a prompt. `--help` describes the arguments and options of each.',
-      table(['command', 'what it does', 'options'], await commandRows()),
-      '## Flags',
-      'An unknown flag is a usage error. For a program that drives the session (--input-format stream-json) it is skipped with its value and a warning, unless it is a near miss of a flag marked "restricts".',
-      table(['flag', 'value', 'what it does', 'restricts'], active.map(flagRow)),
-      '## Not yet in effect',
-      'Clients of the ecosystem know these flags. What happens when one is given stands in the last column.',
-      table(
-        ['flag', 'value', 'what it is for', 'restricts', 'given today'],
-        later.map((flag) => [...flagRow(flag), NOT_YET[flag.notYet ?? 'quiet']]),
-      ),
-      '## Exit codes',
-      table(
-        ['code', 'name', 'meaning'],
-        Object.entries(EXIT).map(([name, value]) => [
-          String(value),
-          name,
-          MEANINGS[name as keyof typeof EXIT],
-        ]),
-      ),
-    ]),
-  };
+  return page('Command line', '`src/cli`', [
+    'How a run behaves is told in [headless.md](../headless.md). `--flag value` and `--flag=value` are the same.',
+    '## Commands',
+    'A command is a reserved first word; what is no command, or follows `--`, is a prompt. `--help` describes the arguments and options of each.',
+    table(['command', 'what it does', 'options'], await commandRows()),
+    '## Flags',
+    'An unknown flag is a usage error. For a program that drives the session (--input-format stream-json) it is skipped with its value and a warning, unless it is a near miss of a flag marked "restricts".',
+    table(['flag', 'value', 'what it does', 'restricts'], active.map(flagRow)),
+    '## Not yet in effect',
+    'Clients of the ecosystem know these flags. What happens when one is given stands in the last column.',
+    table(
+      ['flag', 'value', 'what it is for', 'restricts', 'given today'],
+      later.map((flag) => [...flagRow(flag), NOT_YET[flag.notYet ?? 'quiet']]),
+    ),
+    '## Exit codes',
+    table(
+      ['code', 'name', 'meaning'],
+      Object.entries(EXIT).map(([name, value]) => [
+        String(value),
+        name,
+        MEANINGS[name as keyof typeof EXIT],
+      ]),
+    ),
+  ]);
 }
 
 /** Every command that runs, in the order of the help text. */

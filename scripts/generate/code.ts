@@ -1,16 +1,10 @@
 import { hookFiles } from './hooks.js';
+import type { Files } from './lib.js';
 import { sdkTypeFiles } from './sdk-types.js';
-import { sessionOptionsFile } from './session-options.js';
 import { settingsFiles } from './settings.js';
-import { toolSchemaFiles } from './tool-schemas.js';
+import { toolFiles } from './tools.js';
 
-/** What is made of the schemas alone: the code that `src` imports, and the published JSON schemas. */
-export function generate(): Record<string, string> {
-  return {
-    ...toolSchemaFiles(),
-    ...settingsFiles(),
-    ...sessionOptionsFile(),
-    ...hookFiles(),
-    ...sdkTypeFiles(),
-  };
+/** What is made of the schemas alone: the code that `src` imports, JSON schemas and pages about them. */
+export function generate(): Files {
+  return { ...toolFiles(), ...settingsFiles(), ...hookFiles(), ...sdkTypeFiles() };
 }

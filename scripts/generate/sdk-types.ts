@@ -13,7 +13,7 @@ import { MESSAGE_TYPES, PART_TYPES } from '../../src/protocol/messages.schema.js
 import { PERMISSION_TYPES } from '../../src/protocol/permission-types.schema.js';
 import { SETTING_GROUPS } from '../../src/protocol/settings.schema.js';
 import { sandbox } from '../../src/protocol/settings-sandbox.schema.js';
-import { code, generatedPage, table } from './markdown.js';
+import { code, page, table } from './lib.js';
 import {
   comment,
   describedBy,
@@ -126,7 +126,7 @@ function namesOf(list: readonly Declaration[]): readonly string[] {
 
 /** docs/reference/messages.md: every frame on the wire with its fields. */
 function messagesPage(): string {
-  return generatedPage(
+  return page(
     'Messages',
     '`src/protocol/messages.schema.ts`, `message-content.schema.ts` and `control.schema.ts`',
     [
