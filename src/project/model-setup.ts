@@ -1,5 +1,5 @@
 import { PortcullisError } from '../errors.js';
-import { resolveModel } from '../model/aliases.js';
+import { MODEL_ALIASES, resolveModel } from '../model/aliases.js';
 import { discoverLocalServers, listModels } from '../model/discover.js';
 import { modelName } from '../model/model-name.js';
 import { openModel } from '../model/open.js';
@@ -150,4 +150,11 @@ export function modelStatus(env: Environment, asked?: string): ModelStatus {
       return { configured: true, provider: kind, method, source, baseUrl, model, file };
     }
   }
+}
+
+/** Names that `--model` takes here, as far as they are known without a request. */
+export function knownModels(env: Environment, asked?: string): readonly string[] {
+  const { provider, model } = modelStatus(env, asked);
+  const names = provider === 'openai' ? [] : MODEL_ALIASES;
+  return [...new Set([...(model === undefined ? [] : [model]), ...names])];
 }

@@ -27,6 +27,14 @@ export const COMMANDS: Readonly<Record<string, Subcommand>> = {
     group: START,
     load: () => import('./doctor.js'),
   },
+  completion: {
+    summary: 'Print a completion script for bash, zsh or fish.',
+    group: START,
+    load: async () => {
+      const { completionCommand } = await import('./completion.js');
+      return { command: completionCommand(COMMANDS) };
+    },
+  },
   demo: {
     summary: 'Play a session of a scripted model; needs no key and no network.',
     group: START,
