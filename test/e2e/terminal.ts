@@ -41,6 +41,8 @@ export interface Terminal {
   /** Waits until the screen, history included, holds the text; gives the screen. */
   shows(text: string | RegExp): Promise<string>;
   screen(): string;
+  /** What the window shows, with its colours. */
+  colours(): string;
   /** The title of the window, which a program can set. */
   title(): string;
   /** The exit code, once the program has left. */
@@ -117,6 +119,7 @@ export async function openTerminal(options: {
     press: (...keys) => void tmux('send-keys', '-t', 'main', ...keys),
     shows,
     screen,
+    colours: () => tmux('capture-pane', '-e', '-p', '-t', 'main'),
     title: () => tmux('display-message', '-p', '-t', 'main', '#{pane_title}'),
     async exitCode() {
       const seen = await shows(/left with \d+\./);
