@@ -16,7 +16,7 @@ import { openOpening } from '../context/opening.js';
 import { reminder, showsOpening } from '../context/reminders.js';
 import { messageOf } from '../errors.js';
 import type { InputMessage } from '../loop/types.js';
-import { modelAccounts } from '../model/accounts.js';
+import { modelAccounts } from '../model/usage.js';
 import { effectRulesIn } from '../permissions/effects.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';

@@ -1,8 +1,7 @@
 import { PortcullisError } from '../errors.js';
-import type { ModelClient } from './client.js';
+import type { ModelClient, ModelFailure } from './client.js';
 import type { ProviderChoice } from './provider.js';
 import { type RetryOptions, withRetry } from './retry.js';
-import { withoutSecrets } from './without-secrets.js';
 
 export interface OpenModelOptions {
   /** Of the program, for the user agent. */
@@ -59,4 +58,58 @@ function secretHeaders(headers: Readonly<Record<string, string>>): readonly stri
   return Object.entries(headers)
     .filter(([name]) => /auth|key|token|secret|cookie|password/i.test(name))
     .map(([, value]) => value.replace(/^(bearer|basic)\s+/i, ''));
+}
+
+/**
+ * The model that was asked for. A server of another kind has its own models, so without a name it is
+ * asked for its list: one model is taken, several are a question for the user.
+ */
+export async function modelName(
+  provider: ProviderChoice,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | undefined> {
+  if (provider.kind === 'none') return undefined;
+  const named = provider.model ?? (provider.kind === 'openai' ? env.OPENAI_MODEL : undefined);
+  if (named !== undefined || provider.kind !== 'openai') return named;
+  const { listModels } = await import('./discover.js');
+  const models = await listModels(provider);
+  const [only, ...others] = models;
+  if (only !== undefined && others.length === 0) return only;
+  throw new PortcullisError('config', `no model is named for ${provider.baseUrl}`, {
+    remedy:
+      only === undefined
+        ? 'give one with --model or OPENAI_MODEL'
+        : `give one with --model or OPENAI_MODEL: ${models.slice(0, 20).join(', ')}`,
+  });
+}
+
+/**
+ * Takes secrets out of the words of a failure. Servers and proxies like to quote what they were
+ * sent, and a failure's text goes to the terminal, to logs and to hosts.
+ */
+export function withoutSecrets(
+  secrets: readonly (string | undefined)[],
+): (failure: ModelFailure) => ModelFailure {
+  const known = secrets.flatMap((secret) =>
+    // A short one is no real secret, and taking it out would garble ordinary words.
+    secret !== undefined && secret.length >= SHORTEST ? [secret] : [],
+  );
+  const clean = (text: string): string => known.reduce(withoutSecret, text);
+  return (failure) => ({
+    ...failure,
+    message: clean(failure.message),
+    remedy: failure.remedy && clean(failure.remedy),
+  });
+}
+
+const SHORTEST = 8;
+const SHOWN = '[the key]';
+
+function withoutSecret(text: string, secret: string): string {
+  let left = text.replaceAll(secret, SHOWN);
+  // A long text is shown in part, and the cut may fall inside the secret.
+  for (let length = secret.length - 1; length >= SHORTEST; length--) {
+    left = left.replaceAll(`${secret.slice(0, length)}…`, `${SHOWN}…`);
+  }
+  return left;
 }

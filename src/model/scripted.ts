@@ -4,8 +4,7 @@ import { err, ok, type Result } from '../util/result.js';
 import type { ModelClient, ModelEvent, ModelRequest } from './client.js';
 import { ABORTED, failureOfStatus } from './failures.js';
 import { parseScript, type Reply, type Script } from './script-format.js';
-import { type RequestFacts, ScriptPlayer } from './script-player.js';
-import { eventsOf } from './script-reply.js';
+import { eventsOf, type RequestFacts, ScriptPlayer } from './script-player.js';
 
 export interface ScriptedClient extends ModelClient {
   /** Requests without a reply and replies without a request; empty when all went as written. */

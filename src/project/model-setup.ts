@@ -1,8 +1,7 @@
 import { PortcullisError } from '../errors.js';
 import { MODEL_ALIASES, resolveModel } from '../model/aliases.js';
 import { discoverLocalServers, listModels } from '../model/discover.js';
-import { modelName } from '../model/model-name.js';
-import { openModel } from '../model/open.js';
+import { modelName, openModel } from '../model/open.js';
 import { chooseProvider } from '../model/provider.js';
 import {
   type StoredModel,

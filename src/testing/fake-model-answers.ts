@@ -1,5 +1,5 @@
 import type { Reply } from '../model/script-format.js';
-import { blocksOf, eventsOf, inputTextOf, stopReasonOf, toolIdOf } from '../model/script-reply.js';
+import { blocksOf, eventsOf, inputTextOf, stopReasonOf, toolIdOf } from '../model/script-player.js';
 import { isRecord } from '../util/own.js';
 
 export type Flavour = 'anthropic' | 'chat';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ModelFailure } from './client.js';
-import { withoutSecrets } from './without-secrets.js';
+import { withoutSecrets } from './open.js';
 
 const KEY = 'sk-ant-0123456789-abcdef';
 const failure = (message: string): ModelFailure => ({
