@@ -25,7 +25,7 @@ import { withOutputStyle } from './harness/output-style.js';
 import { openSandboxing } from './harness/sandbox.js';
 import { type CurrentRun, closeParts, type Parts } from './harness/session-parts.js';
 import { openSkills } from './harness/skills.js';
-import { resolveModel } from './model/aliases.js';
+import { resolveModel } from './model/catalog/aliases.js';
 import { createReadState } from './tools/read-state.js';
 import { createWorkspace } from './tools/workspace.js';
 import { VERSION } from './version.js';
@@ -66,7 +66,7 @@ export {
 } from './hooks/host-callbacks.js';
 export type { InputMessage, LoopEvent, StopReason } from './loop/types.js';
 export type { SdkBridge } from './mcp/connection-deps.js';
-export { knownLimits } from './model/model-facts.js';
+export { knownLimits } from './model/catalog/models.js';
 export { readAskAnswer } from './permissions/ask-answer.js';
 export { describeRule } from './permissions/rule-words.js';
 export { suggestedUpdates } from './permissions/suggested-updates.js';

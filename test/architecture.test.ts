@@ -48,7 +48,7 @@ const FEATURES = [
 const MAY_IMPORT: Record<string, readonly string[]> = {
   env: [],
   model: ['env'],
-  loop: ['model/client.ts', 'model/accumulate.ts'],
+  loop: ['model/client.ts', 'model/stream/accumulate.ts'],
   settings: ['env', 'model', 'generated'],
   permissions: ['env', 'model', 'tools/tool.ts', 'settings'],
   hooks: ['env', 'model', 'generated', 'settings', 'permissions', 'tools/tool.ts'],
@@ -91,7 +91,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   tui: ['client'],
   server: ['harness.ts', 'client', 'generated'],
   sdk: ['harness.ts', 'client', 'server', 'generated'],
-  cli: ['harness.ts', 'client', 'project', 'server', 'tui', 'env', 'model/discover.ts'],
+  cli: ['harness.ts', 'client', 'project', 'server', 'tui', 'env', 'model/catalog/discover.ts'],
   'index.ts': ['harness.ts', 'client', 'server', 'sdk'],
   testing: ['env', 'model', 'loop', 'agents', ...FEATURES],
 };

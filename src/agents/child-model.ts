@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.js';
-import { MODEL_ALIASES } from '../model/aliases.js';
+import { MODEL_ALIASES } from '../model/catalog/aliases.js';
 import { err, ok, type Result } from '../util/result.js';
 import type { ModelChoice } from './agent.js';
 import type { ModelChoices, ModelLimits } from './model-choice.js';

@@ -1,7 +1,7 @@
 import { PortcullisError } from '../errors.js';
-import { MODEL_ALIASES, type ResolvedModel, resolveModel } from '../model/aliases.js';
+import { MODEL_ALIASES, type ResolvedModel, resolveModel } from '../model/catalog/aliases.js';
+import { hasPrice } from '../model/catalog/pricing.js';
 import type { ThinkingConfig, ThinkingDisplay } from '../model/client.js';
-import { hasPrice } from '../model/pricing.js';
 import type { ModelOffer } from '../protocol/session-events.js';
 import type { ModelChoice } from './agent.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LoopOutcome } from '../loop/types.js';
+import { costOf } from '../model/catalog/pricing.js';
 import type { ModelClient, ModelEvent, ModelRequest } from '../model/client.js';
-import { costOf } from '../model/pricing.js';
 import type { Usage } from '../protocol/content.js';
 import { createSpending, type SpendingParts } from './spending.js';
 import { createBudgetTree } from './tree.js';

@@ -245,7 +245,7 @@ async function report(thrown: unknown, output: Output): Promise<number> {
 
 /** What could be used instead: a model server that runs on this machine, or the demonstration. */
 async function localOffers(): Promise<readonly string[]> {
-  const { discoverLocalServers } = await import('../model/discover.js');
+  const { discoverLocalServers } = await import('../model/catalog/discover.js');
   const servers = await discoverLocalServers();
   return [
     ...servers.map(

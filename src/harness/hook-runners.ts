@@ -10,7 +10,7 @@ import { createMcpRunner, type McpRunnerDeps } from '../hooks/mcp-runner.js';
 import { createPersistentHooks } from '../hooks/persistent-hooks.js';
 import { modelAsker } from '../hooks/prompt-asker.js';
 import { createPromptRunner } from '../hooks/prompt-runner.js';
-import { resolveModel } from '../model/aliases.js';
+import { resolveModel } from '../model/catalog/aliases.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { hookSwitches } from '../settings/hook-switches.js';
 import type { EffectiveSettings } from '../settings/types.js';

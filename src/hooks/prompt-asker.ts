@@ -1,5 +1,5 @@
-import { MessageAccumulator } from '../model/accumulate.js';
 import type { ModelClient } from '../model/client.js';
+import { MessageAccumulator } from '../model/stream/accumulate.js';
 import { textOf } from '../protocol/content.js';
 import { err, ok } from '../util/result.js';
 import type { AskModel } from './prompt-runner.js';

@@ -1,5 +1,5 @@
-import { MessageAccumulator } from '../model/accumulate.js';
 import type { ModelFailure } from '../model/client.js';
+import { MessageAccumulator } from '../model/stream/accumulate.js';
 import type { ModelStopReason } from '../protocol/content.js';
 import type { LoopDeps, ModelAnswer } from './types.js';
 

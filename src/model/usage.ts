@@ -1,6 +1,6 @@
 import type { Usage } from '../protocol/content.js';
-import { knownLimits } from './model-facts.js';
-import { costOf, type PriceOverrides } from './pricing.js';
+import { knownLimits } from './catalog/models.js';
+import { costOf, type PriceOverrides } from './catalog/pricing.js';
 
 export interface UsageTotals {
   readonly inputTokens: number;

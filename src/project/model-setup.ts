@@ -1,18 +1,18 @@
 import { PortcullisError } from '../errors.js';
-import { MODEL_ALIASES, resolveModel } from '../model/aliases.js';
-import { discoverLocalServers, listModels } from '../model/discover.js';
-import { modelName, openModel } from '../model/open.js';
-import { chooseProvider } from '../model/provider.js';
+import { MODEL_ALIASES, resolveModel } from '../model/catalog/aliases.js';
+import { discoverLocalServers, listModels } from '../model/catalog/discover.js';
+import { modelName, openModel } from '../model/catalog/open.js';
+import { chooseProvider } from '../model/catalog/provider.js';
 import {
   type StoredModel,
   storedModelFile,
   variablesOf,
   withStoredModel,
-} from '../model/stored.js';
+} from '../model/catalog/stored.js';
 import { err, ok, type Result } from '../util/result.js';
 import { VERSION } from '../version.js';
 
-export { forgetModel, type StoredModel, storeModel } from '../model/stored.js';
+export { forgetModel, type StoredModel, storeModel } from '../model/catalog/stored.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,5 +1,11 @@
-import type { Reply } from '../model/script-format.js';
-import { blocksOf, eventsOf, inputTextOf, stopReasonOf, toolIdOf } from '../model/script-player.js';
+import type { Reply } from '../model/scripted/format.js';
+import {
+  blocksOf,
+  eventsOf,
+  inputTextOf,
+  stopReasonOf,
+  toolIdOf,
+} from '../model/scripted/player.js';
 import { isRecord } from '../util/own.js';
 
 export type Flavour = 'anthropic' | 'chat';

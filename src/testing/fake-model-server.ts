@@ -6,8 +6,8 @@ import {
   type ReplyFunction,
   type Script,
   scriptOf,
-} from '../model/script-format.js';
-import { ScriptPlayer } from '../model/script-player.js';
+} from '../model/scripted/format.js';
+import { ScriptPlayer } from '../model/scripted/player.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import {

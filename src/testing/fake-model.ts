@@ -1,6 +1,6 @@
 import type { ModelClient, ModelEvent, ModelRequest } from '../model/client.js';
-import { type Reply, type ReplyFunction, type Script, scriptOf } from '../model/script-format.js';
-import { type ScriptedClient, scriptedClient } from '../model/scripted.js';
+import { type ScriptedClient, scriptedClient } from '../model/scripted/client.js';
+import { type Reply, type ReplyFunction, type Script, scriptOf } from '../model/scripted/format.js';
 
 /** A scripted model that remembers what it was asked. */
 export class FakeModel implements ModelClient {

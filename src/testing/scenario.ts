@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { Actor, Reply, ReplyFunction } from '../model/script-format.js';
+import type { Actor, Reply, ReplyFunction } from '../model/scripted/format.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import { type FakeModelServer, startFakeModelServer } from './fake-model-server.js';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { isRunByAgent } from '../../src/env/run-by-agent.js';
-import type { Actor } from '../../src/model/script-format.js';
+import type { Actor } from '../../src/model/scripted/format.js';
 import type { Scenario, ScenarioRun } from '../../src/testing/scenario.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { PROGRAM, play } from '../e2e/program.js';

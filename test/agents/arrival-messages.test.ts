@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Actor, Reply } from '../../src/model/script-format.js';
+import type { Actor, Reply } from '../../src/model/scripted/format.js';
 import type { ScenarioRun, ScenarioWorld } from '../../src/testing/scenario.js';
 import { play } from '../e2e/program.js';
 import { agent, call, inBackground, messagesOf, sessionOf, timesIn } from './arrival-rig.js';

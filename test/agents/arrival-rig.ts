@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { Reply } from '../../src/model/script-format.js';
+import type { Reply } from '../../src/model/scripted/format.js';
 import type { ScenarioRun } from '../../src/testing/scenario.js';
 import { isRecord } from '../../src/util/own.js';
 

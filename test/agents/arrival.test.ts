@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Actor } from '../../src/model/script-format.js';
+import type { Actor } from '../../src/model/scripted/format.js';
 import type { Scenario, ScenarioRun, ScenarioWorld } from '../../src/testing/scenario.js';
 import { play } from '../e2e/program.js';
 import {

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Reply, RequestView } from '../../src/model/script-format.js';
+import type { Reply, RequestView } from '../../src/model/scripted/format.js';
 import { type AgentsSession, agent, openAgentsSession } from './core-rig.js';
 
 let open: AgentsSession | undefined;

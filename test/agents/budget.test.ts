@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Reply } from '../../src/model/script-format.js';
+import type { Reply } from '../../src/model/scripted/format.js';
 import { resultFrame } from '../../src/server/result.js';
 import { isRecord } from '../../src/util/own.js';
 import { agentFile, type BudgetSession, openBudgetSession } from './budget-rig.js';

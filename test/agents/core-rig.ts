@@ -1,6 +1,6 @@
 import { type AgentSession, openSession, type SessionConfig } from '../../src/harness.js';
 import type { LoopEvent } from '../../src/loop/types.js';
-import type { Actor, Reply, ReplyFunction } from '../../src/model/script-format.js';
+import type { Actor, Reply, ReplyFunction } from '../../src/model/scripted/format.js';
 import type { Receipt } from '../../src/protocol/permissions.js';
 import type { SessionNews } from '../../src/protocol/session-events.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';

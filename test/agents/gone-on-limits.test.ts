@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openSession, type SessionConfig } from '../../src/harness.js';
 import type { LoopEvent } from '../../src/loop/types.js';
-import type { Reply } from '../../src/model/script-format.js';
+import type { Reply } from '../../src/model/scripted/format.js';
 import type { SessionNews } from '../../src/protocol/session-events.js';
 import {
   type AgentsOptions,

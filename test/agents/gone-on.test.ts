@@ -13,7 +13,7 @@ import { openGround } from '../../src/harness/ground.js';
 import { joinSession } from '../../src/harness/join.js';
 import { openParts, openSession, type SessionConfig } from '../../src/harness.js';
 import type { LoopEvent } from '../../src/loop/types.js';
-import type { Reply } from '../../src/model/script-format.js';
+import type { Reply } from '../../src/model/scripted/format.js';
 import type { Asker } from '../../src/permissions/types.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { SessionNews } from '../../src/protocol/session-events.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Reply } from '../../src/model/script-format.js';
+import type { Reply } from '../../src/model/scripted/format.js';
 import type { AskAnswer } from '../../src/permissions/types.js';
 import {
   type AgentsOptions,

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Reply } from '../../src/model/script-format.js';
+import type { Reply } from '../../src/model/scripted/format.js';
 import {
   type AgentsOptions,
   type AgentsSession,

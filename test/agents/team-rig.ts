@@ -1,4 +1,4 @@
-import type { Reply, ReplyFunction, RequestView } from '../../src/model/script-format.js';
+import type { Reply, ReplyFunction, RequestView } from '../../src/model/scripted/format.js';
 
 export { agent } from './core-rig.js';
 

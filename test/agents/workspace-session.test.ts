@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Reply, ReplyFunction } from '../../src/model/script-format.js';
+import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
 import {
   type AgentsOptions,
   type AgentsSession,

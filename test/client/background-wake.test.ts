@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Reply } from '../../src/model/script-format.js';
+import type { Reply } from '../../src/model/scripted/format.js';
 import { own } from '../sdk/own.js';
 import { ofKind } from '../sdk/suite/look.js';
 import { Prompts, play } from '../sdk/suite/play.js';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ReplyFunction } from '../../src/model/script-format.js';
+import type { ReplyFunction } from '../../src/model/scripted/format.js';
 import { readUserMessage } from '../../src/server/user-message.js';
 import { skillText } from '../skills/rig.js';
 import {

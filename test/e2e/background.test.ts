@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { RequestView } from '../../src/model/script-format.js';
+import type { RequestView } from '../../src/model/scripted/format.js';
 import { drive, isResult } from './host.js';
 import { expectContinues, run, transcript, warnings } from './worlds.js';
 

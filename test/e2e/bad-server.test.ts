@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ServeOptions } from '../../src/model/script-format.js';
+import type { ServeOptions } from '../../src/model/scripted/format.js';
 import { expectContinues, run, transcript, transcripts } from './worlds.js';
 
 /** Longest silence of the model in these tests. */

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { ReplyFunction } from '../../src/model/script-format.js';
+import type { ReplyFunction } from '../../src/model/scripted/format.js';
 import { hasTmux, openTerminal, type Terminal } from './terminal.js';
 
 const open: Terminal[] = [];

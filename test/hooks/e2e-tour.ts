@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll } from 'vitest';
-import type { Actor } from '../../src/model/script-format.js';
+import type { Actor } from '../../src/model/scripted/format.js';
 import { HOOK_EVENTS, type HookEventName, hookEventFacts } from '../../src/protocol/hook-events.js';
 import type { ScenarioRun, ScenarioWorld } from '../../src/testing/scenario.js';
 import { makeTempProject, type ProjectFiles } from '../../src/testing/temp-project.js';

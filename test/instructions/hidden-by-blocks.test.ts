@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Reply } from '../../src/model/script-format.js';
+import type { Reply } from '../../src/model/scripted/format.js';
 import type { ProjectFiles } from '../../src/testing/temp-project.js';
 import {
   type AgentsOptions,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type AgentSession, openSession, type SessionConfig } from '../../src/harness.js';
-import type { Reply, ReplyFunction } from '../../src/model/script-format.js';
+import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
 import type { Receipt } from '../../src/protocol/permissions.js';
 import {
   type FakeModelServer,

@@ -1,11 +1,11 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MessageAccumulator } from '../../src/model/accumulate.js';
-import { type AnthropicOptions, anthropicClient } from '../../src/model/anthropic.js';
+import { type AnthropicOptions, anthropicClient } from '../../src/model/anthropic/client.js';
 import type { ModelEvent, ModelFailure, ModelRequest } from '../../src/model/client.js';
-import { withRetry } from '../../src/model/retry.js';
-import type { Reply } from '../../src/model/script-format.js';
+import type { Reply } from '../../src/model/scripted/format.js';
+import { MessageAccumulator } from '../../src/model/stream/accumulate.js';
+import { withRetry } from '../../src/model/stream/retry.js';
 import type { Message } from '../../src/protocol/content.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
 

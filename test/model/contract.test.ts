@@ -1,8 +1,8 @@
 import { describe, it } from 'vitest';
-import { anthropicClient } from '../../src/model/anthropic.js';
-import { openAiClient } from '../../src/model/openai.js';
-import { scriptOf } from '../../src/model/script-format.js';
-import { scriptedClient } from '../../src/model/scripted.js';
+import { anthropicClient } from '../../src/model/anthropic/client.js';
+import { openAiClient } from '../../src/model/openai/client.js';
+import { scriptedClient } from '../../src/model/scripted/client.js';
+import { scriptOf } from '../../src/model/scripted/format.js';
 import { modelClientContract } from '../../src/testing/contracts/model-client.js';
 import { startFakeModelServer } from '../../src/testing/fake-model-server.js';
 

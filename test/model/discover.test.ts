@@ -1,7 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { discoverLocalServers } from '../../src/model/discover.js';
+import { discoverLocalServers } from '../../src/model/catalog/discover.js';
 import { startFakeModelServer } from '../../src/testing/fake-model-server.js';
 
 describe('discoverLocalServers', () => {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { MessageAccumulator } from '../../src/model/accumulate.js';
-import { anthropicClient } from '../../src/model/anthropic.js';
+import { anthropicClient } from '../../src/model/anthropic/client.js';
 import type { ModelClient, ModelRequest } from '../../src/model/client.js';
-import { openAiClient } from '../../src/model/openai.js';
-import { withRetry } from '../../src/model/retry.js';
+import { openAiClient } from '../../src/model/openai/client.js';
+import { MessageAccumulator } from '../../src/model/stream/accumulate.js';
+import { withRetry } from '../../src/model/stream/retry.js';
 import { FakeModel } from '../../src/testing/fake-model.js';
 import { startFakeModelServer } from '../../src/testing/fake-model-server.js';
 

@@ -1,9 +1,9 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { MessageAccumulator } from '../../src/model/accumulate.js';
 import type { ModelEvent, ModelRequest } from '../../src/model/client.js';
-import { openAiClient } from '../../src/model/openai.js';
+import { openAiClient } from '../../src/model/openai/client.js';
+import { MessageAccumulator } from '../../src/model/stream/accumulate.js';
 import type { Message } from '../../src/protocol/content.js';
 import { startFakeModelServer } from '../../src/testing/fake-model-server.js';
 

@@ -1,12 +1,12 @@
 import { statSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { chooseProvider } from '../../src/model/provider.js';
+import { chooseProvider } from '../../src/model/catalog/provider.js';
 import {
   forgetModel,
   readStoredModel,
   storeModel,
   withStoredModel,
-} from '../../src/model/stored.js';
+} from '../../src/model/catalog/stored.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { redactSure } from '../../src/util/redact.js';
 

@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { LIVE_SETTINGS } from '../../src/harness/host-settings.js';
 import { openInboxOf } from '../../src/harness.js';
-import type { Reply, ReplyFunction } from '../../src/model/script-format.js';
+import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
 import {
   type AgentsOptions,
   type AgentsSession,

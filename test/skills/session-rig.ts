@@ -1,5 +1,5 @@
 import { type AgentSession, openSession, type SessionConfig } from '../../src/harness.js';
-import type { Reply, ReplyFunction } from '../../src/model/script-format.js';
+import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
 import type { Receipt } from '../../src/protocol/permissions.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
 import {

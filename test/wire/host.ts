@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterEach } from 'vitest';
-import type { Reply, ReplyFunction } from '../../src/model/script-format.js';
+import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
 import { type HostServing, type Served, serveHost } from '../../src/server/serve-host.js';
 import type { Frame } from '../../src/server/wire.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Reply } from '../../src/model/script-format.js';
+import type { Reply } from '../../src/model/scripted/format.js';
 import { startFakeModelServer } from '../../src/testing/fake-model-server.js';
 import { makeTempProject } from '../../src/testing/temp-project.js';
 import { PROGRAM } from '../e2e/program.js';

@@ -93,7 +93,7 @@ function makeProject(root: string): string {
 }
 
 async function nextSteps(): Promise<string> {
-  const { discoverLocalServers } = await import('../../model/discover.js');
+  const { discoverLocalServers } = await import('../../model/catalog/discover.js');
   const found = await discoverLocalServers();
   const local = found.map(
     (server) =>

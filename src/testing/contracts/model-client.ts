@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { MessageAccumulator } from '../../model/accumulate.js';
 import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from '../../model/client.js';
-import type { Reply } from '../../model/script-format.js';
+import type { Reply } from '../../model/scripted/format.js';
+import { MessageAccumulator } from '../../model/stream/accumulate.js';
 
 /** The test functions of whatever runner is used. */
 export interface TestRunner {

@@ -1,6 +1,6 @@
 import type { HookInput } from '@anthropic-ai/claude-agent-sdk';
 import { describe, expect, it } from 'vitest';
-import type { Actor } from '../../../src/model/script-format.js';
+import type { Actor } from '../../../src/model/scripted/format.js';
 import type { Client, ClientOptions } from './client.js';
 import { blocksIn, kindOf, ofKind, resultOf, shown, toolResult, toolResults } from './look.js';
 import { allAtOnce, type Frame, play } from './play.js';

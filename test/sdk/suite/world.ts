@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import type { Actor, Reply, ReplyFunction } from '../../../src/model/script-format.js';
+import type { Actor, Reply, ReplyFunction } from '../../../src/model/scripted/format.js';
 import {
   type FakeModelServer,
   startFakeModelServer,

@@ -1,10 +1,10 @@
-import { hostFacts } from '../env/host.js';
-import { nodeFileSystem } from '../env/node-fs.js';
-import { join, makeStateDirectory, stateDirectory } from '../env/paths.js';
-import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import { learnSecrets } from '../util/redact.js';
+import { hostFacts } from '../../env/host.js';
+import { nodeFileSystem } from '../../env/node-fs.js';
+import { join, makeStateDirectory, stateDirectory } from '../../env/paths.js';
+import { messageOf, PortcullisError, systemCodeOf } from '../../errors.js';
+import { parseJson } from '../../util/json.js';
+import { isRecord } from '../../util/own.js';
+import { learnSecrets } from '../../util/redact.js';
 import { chooseProvider } from './provider.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelClient, ModelEvent, ModelRequest } from './client.js';
+import type { ModelClient, ModelEvent, ModelRequest } from '../client.js';
 import { withUsageTracking } from './wrappers.js';
 
 const REQUEST: ModelRequest = { model: 'm', system: [], tools: [], messages: [], maxTokens: 1 };

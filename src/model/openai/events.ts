@@ -1,6 +1,6 @@
-import type { ModelStopReason, Usage } from '../protocol/content.js';
-import { isRecord } from '../util/own.js';
-import type { StreamEvent } from './client.js';
+import type { ModelStopReason, Usage } from '../../protocol/content.js';
+import { isRecord } from '../../util/own.js';
+import type { StreamEvent } from '../client.js';
 
 interface Call {
   readonly id: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { resolveModel } from './aliases.js';
-import { plainModelName } from './model-facts.js';
+import { plainModelName } from './models.js';
 
 describe('resolveModel', () => {
   it.each([

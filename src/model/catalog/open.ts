@@ -1,7 +1,7 @@
-import { PortcullisError } from '../errors.js';
-import type { ModelClient, ModelFailure } from './client.js';
+import { PortcullisError } from '../../errors.js';
+import type { ModelClient, ModelFailure } from '../client.js';
+import { type RetryOptions, withRetry } from '../stream/retry.js';
 import type { ProviderChoice } from './provider.js';
-import { type RetryOptions, withRetry } from './retry.js';
 
 export interface OpenModelOptions {
   /** Of the program, for the user agent. */
@@ -27,7 +27,7 @@ export async function openModel(
   const userAgent = userAgentOf(options);
   switch (choice.kind) {
     case 'anthropic': {
-      const { anthropicClient } = await import('./anthropic.js');
+      const { anthropicClient } = await import('../anthropic/client.js');
       const secrets = [choice.apiKey, choice.authToken, ...secretHeaders(choice.customHeaders)];
       return withRetry(anthropicClient({ userAgent, ...choice }), {
         ...options.retry,
@@ -35,14 +35,14 @@ export async function openModel(
       });
     }
     case 'openai': {
-      const { openAiClient } = await import('./openai.js');
+      const { openAiClient } = await import('../openai/client.js');
       return withRetry(openAiClient({ ...choice, userAgent }), {
         ...options.retry,
         clean: withoutSecrets([choice.apiKey]),
       });
     }
     case 'scripted': {
-      const { loadScript, scriptedClient } = await import('./scripted.js');
+      const { loadScript, scriptedClient } = await import('../scripted/client.js');
       const script = await loadScript(choice.file, options.readText);
       if (script.ok) return withRetry(scriptedClient(script.value), options.retry);
       throw new PortcullisError('config', script.error, {

@@ -1,4 +1,4 @@
-import type { ThinkingConfig } from './client.js';
+import type { ThinkingConfig } from '../client.js';
 
 /**
  * What is known of Anthropic's models. `thinking`: `budget` takes a token budget only, `both` a

@@ -1,9 +1,9 @@
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import { type AnswerParser, MAX_BODY_CHARS } from './answer.js';
-import type { ModelEvent, ModelFailure, StreamEvent } from './client.js';
-import { badResponse, type FailureContext, failureOfErrorObject, sample } from './failures.js';
-import { SseParser } from './sse.js';
+import { parseJson } from '../../util/json.js';
+import { isRecord } from '../../util/own.js';
+import type { ModelEvent, ModelFailure, StreamEvent } from '../client.js';
+import { badResponse, type FailureContext, failureOfErrorObject, sample } from '../failures.js';
+import { type AnswerParser, MAX_BODY_CHARS } from '../stream/answer.js';
+import { SseParser } from '../stream/sse.js';
 
 interface Options {
   readonly context: FailureContext;

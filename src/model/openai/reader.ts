@@ -1,10 +1,10 @@
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import type { AnswerParser } from './answer.js';
-import type { ModelEvent, ModelFailure } from './client.js';
-import { badResponse, type FailureContext, failureOfErrorObject, sample } from './failures.js';
-import { ChatTranslator } from './openai-events.js';
-import { SseParser } from './sse.js';
+import { parseJson } from '../../util/json.js';
+import { isRecord } from '../../util/own.js';
+import type { ModelEvent, ModelFailure } from '../client.js';
+import { badResponse, type FailureContext, failureOfErrorObject, sample } from '../failures.js';
+import type { AnswerParser } from '../stream/answer.js';
+import { SseParser } from '../stream/sse.js';
+import { ChatTranslator } from './events.js';
 
 /** An answer that was not streamed is no longer than this. */
 const MAX_ANSWER_CHARS = 64 * 1024 * 1024;

@@ -1,5 +1,5 @@
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
+import { parseJson } from '../../util/json.js';
+import { isRecord } from '../../util/own.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

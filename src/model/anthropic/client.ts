@@ -1,9 +1,9 @@
-import { type HttpStream, httpStream } from '../env/http.js';
-import { DEFAULT_IDLE_TIMEOUT_MS, streamAnswer } from './answer.js';
-import { AnthropicEvents } from './anthropic-events.js';
-import { type AnthropicRequestOptions, anthropicRequest } from './anthropic-request.js';
-import type { ModelClient } from './client.js';
-import type { FailureContext } from './failures.js';
+import { type HttpStream, httpStream } from '../../env/http.js';
+import type { ModelClient } from '../client.js';
+import type { FailureContext } from '../failures.js';
+import { DEFAULT_IDLE_TIMEOUT_MS, streamAnswer } from '../stream/answer.js';
+import { AnthropicEvents } from './events.js';
+import { type AnthropicRequestOptions, anthropicRequest } from './request.js';
 
 export interface AnthropicOptions extends AnthropicRequestOptions {
   /** Without `/v1`. */

@@ -1,9 +1,9 @@
-import { type HttpStream, httpStream } from '../env/http.js';
-import { DEFAULT_IDLE_TIMEOUT_MS, streamAnswer } from './answer.js';
-import type { ModelClient } from './client.js';
-import type { FailureContext } from './failures.js';
-import { ChatReader } from './openai-reader.js';
-import { type ChatRequestOptions, chatRequest } from './openai-request.js';
+import { type HttpStream, httpStream } from '../../env/http.js';
+import type { ModelClient } from '../client.js';
+import type { FailureContext } from '../failures.js';
+import { DEFAULT_IDLE_TIMEOUT_MS, streamAnswer } from '../stream/answer.js';
+import { ChatReader } from './reader.js';
+import { type ChatRequestOptions, chatRequest } from './request.js';
 
 export interface OpenAiOptions extends ChatRequestOptions {
   /** With its `/v1` or whatever stands before `/chat/completions`. */

@@ -4,11 +4,11 @@ import {
   type ToolUseBlock,
   type Usage,
   ZERO_USAGE,
-} from '../protocol/content.js';
-import type { MalformedInput } from '../protocol/tool-call.js';
-import { parseJson } from '../util/json.js';
-import { isRecord, own } from '../util/own.js';
-import type { BlockDelta, ModelEvent } from './client.js';
+} from '../../protocol/content.js';
+import type { MalformedInput } from '../../protocol/tool-call.js';
+import { parseJson } from '../../util/json.js';
+import { isRecord, own } from '../../util/own.js';
+import type { BlockDelta, ModelEvent } from '../client.js';
 
 /** An answer as far as the stream tells it. */
 export interface AccumulatedMessage {

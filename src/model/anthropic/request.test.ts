@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Message } from '../protocol/content.js';
-import { anthropicRequest } from './anthropic-request.js';
-import type { ModelRequest } from './client.js';
+import type { Message } from '../../protocol/content.js';
+import type { ModelRequest } from '../client.js';
+import { anthropicRequest } from './request.js';
 
 const MARK = ',"cache_control":{"type":"ephemeral"}';
 const system = [{ type: 'text', text: 'Be brief.' }] as const;

@@ -1,6 +1,6 @@
-import { abortableDelay } from '../util/abort.js';
-import type { ModelClient, ModelEvent, ModelFailure } from './client.js';
-import { ABORTED } from './failures.js';
+import { abortableDelay } from '../../util/abort.js';
+import type { ModelClient, ModelEvent, ModelFailure } from '../client.js';
+import { ABORTED } from '../failures.js';
 
 export interface RetryOptions {
   /** Default 10, at most 15. */

@@ -1,5 +1,5 @@
-import type { Usage } from '../protocol/content.js';
-import { plainModelName } from './model-facts.js';
+import type { Usage } from '../../protocol/content.js';
+import { plainModelName } from './models.js';
 
 /** Dollars per million tokens. */
 export interface Price {

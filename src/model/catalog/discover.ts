@@ -1,7 +1,7 @@
-import { type HttpStream, httpStream } from '../env/http.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import { readAll } from './answer.js';
+import { type HttpStream, httpStream } from '../../env/http.js';
+import { parseJson } from '../../util/json.js';
+import { isRecord } from '../../util/own.js';
+import { readAll } from '../stream/answer.js';
 
 export interface LocalServer {
   readonly name: string;

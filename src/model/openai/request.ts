@@ -6,9 +6,9 @@ import {
   type ToolResultBlock,
   textOf,
   type UserMessage,
-} from '../protocol/content.js';
-import type { ModelRequest } from './client.js';
-import { jsonText, serializedOnce } from './request-json.js';
+} from '../../protocol/content.js';
+import type { ModelRequest } from '../client.js';
+import { jsonText, serializedOnce } from '../request-json.js';
 
 export interface ChatRequestOptions {
   readonly baseUrl: string;

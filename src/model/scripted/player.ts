@@ -1,12 +1,5 @@
-import type { StreamEvent } from './client.js';
-import type {
-  Actor,
-  ActorMatch,
-  Reply,
-  RequestView,
-  Script,
-  ScriptedBlock,
-} from './script-format.js';
+import type { StreamEvent } from '../client.js';
+import type { Actor, ActorMatch, Reply, RequestView, Script, ScriptedBlock } from './format.js';
 
 /** What a request shows of itself, before it is known which actor gets it. */
 export type RequestFacts = Omit<RequestView, 'turn'>;

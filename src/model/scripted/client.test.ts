@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { openModel } from './open.js';
-import { chooseProvider } from './provider.js';
-import { parseScript } from './script-format.js';
-import { loadScript } from './scripted.js';
+import { openModel } from '../catalog/open.js';
+import { chooseProvider } from '../catalog/provider.js';
+import { loadScript } from './client.js';
+import { parseScript } from './format.js';
 
 function problemOf(script: unknown): string | undefined {
   const parsed = parseScript(

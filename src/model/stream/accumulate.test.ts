@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Usage } from '../protocol/content.js';
+import type { Usage } from '../../protocol/content.js';
+import type { BlockDelta, ModelEvent } from '../client.js';
 import { MessageAccumulator } from './accumulate.js';
-import type { BlockDelta, ModelEvent } from './client.js';
 
 const start: ModelEvent = {
   type: 'message_start',

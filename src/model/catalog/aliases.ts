@@ -1,4 +1,4 @@
-import { knownLimits, plainModelName } from './model-facts.js';
+import { knownLimits, plainModelName } from './models.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

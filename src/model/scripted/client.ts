@@ -1,10 +1,10 @@
-import type { Message } from '../protocol/content.js';
-import { abortableDelay } from '../util/abort.js';
-import { err, ok, type Result } from '../util/result.js';
-import type { ModelClient, ModelEvent, ModelRequest } from './client.js';
-import { ABORTED, failureOfStatus } from './failures.js';
-import { parseScript, type Reply, type Script } from './script-format.js';
-import { eventsOf, type RequestFacts, ScriptPlayer } from './script-player.js';
+import type { Message } from '../../protocol/content.js';
+import { abortableDelay } from '../../util/abort.js';
+import { err, ok, type Result } from '../../util/result.js';
+import type { ModelClient, ModelEvent, ModelRequest } from '../client.js';
+import { ABORTED, failureOfStatus } from '../failures.js';
+import { parseScript, type Reply, type Script } from './format.js';
+import { eventsOf, type RequestFacts, ScriptPlayer } from './player.js';
 
 export interface ScriptedClient extends ModelClient {
   /** Requests without a reply and replies without a request; empty when all went as written. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelFailure } from './client.js';
+import type { ModelFailure } from '../client.js';
 import { withoutSecrets } from './open.js';
 
 const KEY = 'sk-ant-0123456789-abcdef';

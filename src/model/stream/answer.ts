@@ -1,6 +1,6 @@
-import type { HttpResponse } from '../env/http.js';
-import type { ModelEvent } from './client.js';
-import { ABORTED, type FailureContext, failureOfStatus, failureOfTransport } from './failures.js';
+import type { HttpResponse } from '../../env/http.js';
+import type { ModelEvent } from '../client.js';
+import { ABORTED, type FailureContext, failureOfStatus, failureOfTransport } from '../failures.js';
 
 /** Longest silence of a model's stream before it is given up. */
 export const DEFAULT_IDLE_TIMEOUT_MS = 5 * 60_000;

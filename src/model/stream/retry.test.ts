@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from './client.js';
+import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from '../client.js';
 import { maxRetriesFrom, type RetryOptions, withRetry } from './retry.js';
 
 const request: ModelRequest = { model: 'a', system: [], tools: [], messages: [], maxTokens: 10 };

@@ -1,9 +1,9 @@
-import type { Clock } from '../env/clock.js';
-import type { Usage } from '../protocol/content.js';
-import { ZERO_USAGE } from '../protocol/content.js';
-import { orAbort } from '../util/abort.js';
+import type { Clock } from '../../env/clock.js';
+import type { Usage } from '../../protocol/content.js';
+import { ZERO_USAGE } from '../../protocol/content.js';
+import { orAbort } from '../../util/abort.js';
+import type { ModelClient, ModelEvent } from '../client.js';
 import { mergeUsage } from './accumulate.js';
-import type { ModelClient, ModelEvent } from './client.js';
 
 export interface Meter {
   /** Milliseconds spent waiting for the model. */

@@ -1,7 +1,7 @@
-import type { AssistantBlock, Message, ResultBlock, UserBlock } from '../protocol/content.js';
-import type { ModelRequest } from './client.js';
-import { acceptedEffort, acceptedThinking, acceptsForcedTool } from './model-facts.js';
-import { jsonText, serializedOnce, toolText } from './request-json.js';
+import type { AssistantBlock, Message, ResultBlock, UserBlock } from '../../protocol/content.js';
+import { acceptedEffort, acceptedThinking, acceptsForcedTool } from '../catalog/models.js';
+import type { ModelRequest } from '../client.js';
+import { jsonText, serializedOnce, toolText } from '../request-json.js';
 
 export interface AnthropicRequestOptions {
   /** Prompt-cache marks; on unless switched off. */
