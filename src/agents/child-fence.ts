@@ -84,7 +84,7 @@ export function createAgentFences(parts: {
     guard: {
       name: 'agent fence',
       onFailure: 'deny',
-      decide(view) {
+      async decide(view) {
         const mine = of(view.call.agent);
         return mine === undefined ? NOTHING : held(mine, view);
       },

@@ -112,7 +112,7 @@ export function forkedTalk(
 export const forkGuard: Guard = {
   name: 'forks',
   onFailure: 'deny',
-  decide({ call }): Finding {
+  async decide({ call }): Promise<Finding> {
     if (!MAIN_ONLY.includes(call.tool.name) || !isOfFork(call.agent)) return NOTHING;
     return {
       decision: 'deny',

@@ -36,7 +36,7 @@ function why(rule: string, asked: boolean): Promise<string | undefined> {
     toolOf: () => tool,
     asks: { takeAsked: () => asked },
     fences: {
-      guard: { name: 'fence', onFailure: 'deny', decide: () => NOTHING },
+      guard: { name: 'fence', onFailure: 'deny', decide: async () => NOTHING },
       holds: () => false,
     },
     fs: nodeFileSystem,

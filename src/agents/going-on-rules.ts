@@ -79,7 +79,7 @@ export function createGoingOnAsks(parts: Parts): GoingOnAsks {
     guard: {
       name: 'agents that go on',
       onFailure: 'deny',
-      decide({ call }) {
+      async decide({ call }) {
         const { to } = call.input;
         if (call.tool.name !== SEND_MESSAGE || typeof to !== 'string') return NOTHING;
         return decideMessage(call, to.trim());

@@ -7,7 +7,7 @@ const ANSWERS = /\binbox\s+answer\b|portcullis[\s\S]*\binbox\b[\s\S]*\banswer\b/
 export const inboxGuard: Guard = {
   name: 'inbox',
   onFailure: 'deny',
-  decide({ call }) {
+  async decide({ call }) {
     const { command } = call.subject;
     if (command === undefined || !ANSWERS.test(command.replace(/['"\\\n]/g, ''))) return NOTHING;
     return {

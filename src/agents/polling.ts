@@ -24,7 +24,7 @@ export function pollingGuard(running: () => readonly AgentTask[]): Guard {
   return {
     name: 'polling',
     onFailure: 'ask',
-    decide(view) {
+    async decide(view) {
       const tasks = running();
       if (tasks.length === 0) {
         answered.clear();

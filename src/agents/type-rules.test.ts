@@ -45,7 +45,7 @@ function judged(type: string, lists: { readonly deny?: string; readonly ask?: st
     },
     tool: () => tool,
     fences: {
-      guard: { name: 'fence', onFailure: 'deny' as const, decide: () => NOTHING },
+      guard: { name: 'fence', onFailure: 'deny' as const, decide: async () => NOTHING },
       holds: () => false,
     },
     fs: nodeFileSystem,

@@ -48,7 +48,7 @@ export function createTypeRules(parts: TypeRuleParts): TypeRules {
     guard: {
       name: 'agent types',
       onFailure: 'deny',
-      decide(view) {
+      async decide(view) {
         const type = view.call.input.subagent_type;
         const isMeant = view.call.tool.name === parts.tool().name && typeof type === 'string';
         // Mostly no rule is about any type, and none has to be looked up.

@@ -7,7 +7,7 @@ import { isOn } from '../context/memory-files.js';
 import { reminder } from '../context/reminders.js';
 import { isInside, join, toPosix } from '../env/paths.js';
 import { messageOf } from '../errors.js';
-import type { Opening, Resolver } from '../permissions/guard.js';
+import type { Approval, Resolver } from '../permissions/guard.js';
 import type { CallView } from '../permissions/view.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { AtOnce } from '../util/at-once.js';
@@ -69,7 +69,7 @@ export function openAgentMemories(
     notes,
     resolver: {
       name: 'notes of the agent',
-      decide(view) {
+      async decide(view) {
         const { agent, tool } = view.call;
         const own = notes(agent);
         return own.length === 0 || !TOOLS.includes(tool.name) ? undefined : inNotes(view, own);
@@ -78,7 +78,7 @@ export function openAgentMemories(
   };
 }
 
-async function inNotes(view: CallView, own: readonly string[]): Promise<Opening | undefined> {
+async function inNotes(view: CallView, own: readonly string[]): Promise<Approval | undefined> {
   const touched = await view.paths();
   const areNotes = touched.every(({ spellings }) =>
     [spellings.literal, ...spellings.resolved].every((path) =>

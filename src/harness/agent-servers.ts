@@ -218,7 +218,7 @@ function guardOf(books: ReadonlyMap<string, ToolBook>): Guard {
     name: 'MCP tools of agents',
     // fail-closed: whose tool it is could not be told.
     onFailure: 'deny',
-    decide(view) {
+    async decide(view) {
       const { tool, agent } = view.call;
       if (tool.origin?.ofAgent !== true) return NOTHING;
       const book = bookFor(books, agent.path);

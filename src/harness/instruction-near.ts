@@ -75,7 +75,7 @@ export function nearGuard(book: NearBook, compile: CompileEnforced, hold: Enforc
     name: 'instruction files',
     // fail-closed: a restriction that could not be looked up may have been one against this call.
     onFailure: 'deny',
-    decide(view) {
+    async decide(view) {
       const named = namedBy(view);
       return isLater(named) ? onceNamed(view, named) : decideNamed(view, named);
     },

@@ -69,14 +69,15 @@ export function openSandboxing(config: SessionConfig, ground: Ground, log: Log) 
         name: ASKS_PERSON.sandbox,
         // fail-closed: where it runs must be known before it runs.
         onFailure: 'deny',
-        decide: (view) => (isOff() ? NOTHING : load().then(({ gate }) => gate.guard.decide(view))),
+        decide: async (view) =>
+          isOff() ? NOTHING : load().then(({ gate }) => gate.guard.decide(view)),
       },
       settingsFilesGuard(() => namedSettings(settings)),
     ],
     resolvers: [
       {
         name: ASKS_PERSON.sandbox,
-        decide: (view) =>
+        decide: async (view) =>
           isOff() ? undefined : load().then(({ gate }) => gate.resolver.decide(view)),
       },
     ],

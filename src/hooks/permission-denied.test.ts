@@ -53,7 +53,7 @@ describe('PermissionDenied hooks', () => {
     for (const options of [
       { deny: ['Bash'] },
       { asker: async () => ({ behavior: 'deny', message: 'no' }) as const },
-      { guards: [{ name: 'g', onFailure: 'deny', decide: () => ({ decision: 'deny' }) }] },
+      { guards: [{ name: 'g', onFailure: 'deny', decide: async () => ({ decision: 'deny' }) }] },
       { allow: ['Bash'] },
       {},
       { mode: 'dontAsk' },

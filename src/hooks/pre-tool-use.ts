@@ -1,8 +1,8 @@
 import { absoluteInput } from '../permissions/absolute-input.js';
 import { type Finding, type Guard, NOTHING, type Resolver } from '../permissions/guard.js';
 import type { Examination, Precheck } from '../permissions/precheck.js';
-import type { Asides } from '../permissions/types.js';
-import { joinAsides } from '../permissions/verdict.js';
+import type { HookContext } from '../permissions/types.js';
+import { joinHookContext } from '../permissions/verdict.js';
 import type { CallView } from '../permissions/view.js';
 import {
   RESTRICTIONS,
@@ -87,7 +87,11 @@ function precheck(
   },
 ): Precheck {
   const { ask } = how;
-  const asked: Precheck = async (view, { retarget, rewritten }) => {
+  return async (view, { retarget, rewritten }) => {
+    const { agent } = view.call;
+    // What was asked ahead counts, whatever became of the hooks since.
+    const isAsked = how.isAhead(view) || dispatch.has(EVENT, { agent, matched: view.names });
+    if (!isAsked) return { view, trace: [] };
     const first = await how.first(view);
     const { rewrite } = first;
     if (rewrite === undefined || first.finding.decision === 'deny') return conclude(view, first);
@@ -102,12 +106,6 @@ function precheck(
       ? conclude(next, again)
       : conclude(next, refused(again, secondRewrite(again.rewrite.by)));
   };
-  return (view, options) => {
-    const { agent } = view.call;
-    // What was asked ahead counts, whatever became of the hooks since.
-    const isAsked = how.isAhead(view) || dispatch.has(EVENT, { agent, matched: view.names });
-    return isAsked ? asked(view, options) : { view, trace: [] };
-  };
 }
 
 /** One look of all hooks at one input. */
@@ -119,7 +117,7 @@ interface Round {
   readonly answered: boolean;
   readonly rewrite?: Rewrite;
   readonly trace: readonly TraceStep[];
-  readonly asides: Asides;
+  readonly hookContext: HookContext;
 }
 
 function roundOf(view: CallView, round: HookRound): Round {
@@ -130,7 +128,7 @@ function roundOf(view: CallView, round: HookRound): Round {
   const forAgent = said.flatMap(({ agentContext }) => agentContext ?? []).join('\n');
   const heard = {
     trace: said.map(({ step }) => step),
-    asides: joinAsides({ contexts }, forAgent === '' ? {} : { agentContext: forAgent }),
+    hookContext: joinHookContext({ contexts }, forAgent === '' ? {} : { agentContext: forAgent }),
   };
   if (finding.decision === 'deny') return { ...heard, finding, answered: false };
   const wanted = said.flatMap(({ rewrite }) => rewrite ?? []);
@@ -266,7 +264,7 @@ function joinRounds(first: Round, again: Round, rewrite: Rewrite): Round {
     finding: stricter(first.finding, again.finding),
     answered: rewrite.allowed || again.answered,
     trace: [...first.trace, ...again.trace],
-    asides: joinAsides(first.asides, again.asides),
+    hookContext: joinHookContext(first.hookContext, again.hookContext),
     ...(allowed === undefined ? {} : { allowed }),
   };
 }
@@ -279,15 +277,18 @@ function secondRewrite(by: string): string {
   return `${by} changed an input that had been changed already; it must leave its own output as it is`;
 }
 
-function refused({ trace, asides }: Pick<Round, 'trace' | 'asides'>, reason: string): Round {
+function refused(
+  { trace, hookContext }: Pick<Round, 'trace' | 'hookContext'>,
+  reason: string,
+): Round {
   const finding: Finding = { decision: 'deny', refusal: 'hook', reason };
-  return { finding, answered: false, trace, asides };
+  return { finding, answered: false, trace, hookContext };
 }
 
 function conclude(view: CallView, round: Round): Examination {
-  const { finding, allowed, answered, trace, asides } = round;
-  const guard: Guard = { name: PRE_TOOL_USE_HOOKS, onFailure: 'deny', decide: () => finding };
-  const seen = { view, guard, trace, ...asides };
+  const { finding, allowed, answered, trace, hookContext } = round;
+  const guard: Guard = { name: PRE_TOOL_USE_HOOKS, onFailure: 'deny', decide: async () => finding };
+  const seen = { view, guard, trace, ...hookContext };
   if (allowed === undefined) return seen;
   return { ...seen, answered, resolver: resolverOf(allowed) };
 }
@@ -295,7 +296,7 @@ function conclude(view: CallView, round: Round): Examination {
 function resolverOf({ by, reason }: NonNullable<Round['allowed']>): Resolver {
   return {
     name: PRE_TOOL_USE_HOOKS,
-    decide: ({ mode }) =>
+    decide: async ({ mode }) =>
       mode === 'plan'
         ? // fail-closed: what waits for the plan waits for a person, not for a script.
           { decision: 'pass', reason: `${by} allows it, which is not enough in plan mode` }

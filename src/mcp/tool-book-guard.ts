@@ -38,7 +38,7 @@ export function definitionGuard({ pageOf, judged, covers, refresh }: DefinitionG
     name: 'MCP tool definitions',
     // fail-closed: whether the definition was approved could not be told.
     onFailure: 'deny',
-    decide(view) {
+    async decide(view) {
       const { tool, toolUseId } = view.call;
       if (tool.origin === undefined || covers?.(tool) === false) return NOTHING;
       const page = pageOf(tool.origin.server);

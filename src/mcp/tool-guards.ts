@@ -5,7 +5,7 @@ import type { CallView } from '../permissions/view.js';
 export const planGuard: Guard = {
   name: 'MCP tools in plan mode',
   onFailure: 'ask',
-  decide: ({ mode, call }) =>
+  decide: async ({ mode, call }) =>
     mode === 'plan' && call.tool.origin !== undefined
       ? {
           decision: 'ask',
@@ -23,7 +23,7 @@ export const planGuard: Guard = {
 export const serverOfRuleGuard: Guard = {
   name: 'rules of other MCP servers',
   onFailure: 'ask',
-  decide(view) {
+  async decide(view) {
     const { origin } = view.call.tool;
     if (origin === undefined || !/__|_$/.test(origin.key)) return NOTHING;
     const granting = view.rules.allow.filter(({ matchesTool }) => matchesTool(view.names));

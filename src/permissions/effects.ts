@@ -36,7 +36,7 @@ export function effectOf({ spec }: Rule): Effect | undefined {
 export const effectRules: Guard = {
   name: 'effect rules',
   onFailure: 'deny',
-  decide: (view) =>
+  decide: async (view) =>
     effectRulesIn(view.rules.deny).length + effectRulesIn(view.rules.ask).length === 0
       ? NOTHING
       : unlessTooComplex(expectedEffect(view)),

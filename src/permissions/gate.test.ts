@@ -341,9 +341,9 @@ describe('guards', () => {
   });
 
   it('are all asked, and the strictest wins', async () => {
-    const asks = guard('asks', () => ({ decision: 'ask', reason: 'hm' }));
-    const denies = guard('denies', () => ({ decision: 'deny', reason: 'no way' }));
-    const defers = guard('defers', () => ({ decision: 'defer', reason: 'later' }));
+    const asks = guard('asks', async () => ({ decision: 'ask', reason: 'hm' }));
+    const denies = guard('denies', async () => ({ decision: 'deny', reason: 'no way' }));
+    const defers = guard('defers', async () => ({ decision: 'defer', reason: 'later' }));
     const options = { asker: scripted(YES).asker, mode: 'bypassPermissions' } as const;
     const worst = await rig({ ...options, guards: [asks, defers, denies] }).call('Bash', {
       command: 'ls',

@@ -1,34 +1,35 @@
-import { type AtOnce, whenThere } from '../util/at-once.js';
 import { seal } from '../util/sealed.js';
+import { createEvaluate, type Evaluate, type EvaluatedCall, type GateDeps } from './evaluate.js';
 import { fixedCall } from './fixed-call.js';
 import type { Finding } from './guard.js';
-import { type GateDeps, type Judged, judgeCall, type PanelledGate, panelOf } from './judge-call.js';
 import { refusalText } from './messages.js';
 import { takePermitIssuer } from './permit.js';
 import { createQuestions, isAnswered, type Questions } from './questions.js';
 import { suggestFor } from './suggest.js';
 import type { AskAnswer, Gate, GateVerdict } from './types.js';
-import { type Ending, joinAsides, NO_ASIDES, type Progress, receiptOf, refuse } from './verdict.js';
+import { type Ending, joinHookContext, type Progress, receiptOf, refuse } from './verdict.js';
 
 const issuePermit = takePermitIssuer();
-interface GateState extends PanelledGate {
+
+interface GateState extends GateDeps {
+  readonly evaluate: Evaluate;
   readonly questions: Questions;
 }
 
 /** The one way in: the function that every tool call passes, and the only maker of permits. */
 export function createGate(deps: GateDeps): Gate {
-  const state: GateState = { questions: createQuestions(), ...deps, panel: panelOf(deps) };
-  return (call) =>
-    whenThere(judgeCall(state, fixedCall(call)), (judged) => verdictOn(state, judged));
+  const evaluate = createEvaluate(deps);
+  const state: GateState = { ...deps, evaluate, questions: createQuestions() };
+  return async (call) => verdictOn(state, await evaluate(fixedCall(call)));
 }
 
-function verdictOn(state: GateState, judged: Judged): AtOnce<GateVerdict> {
+async function verdictOn(state: GateState, judged: EvaluatedCall): Promise<GateVerdict> {
   const { view, outcome } = judged;
   if (outcome.kind === 'allowed') {
-    return allow(judged, { by: outcome.by, reason: outcome.opening.reason });
+    return allow(judged, { by: outcome.by, reason: outcome.approval.reason });
   }
   const isQuestion = outcome.kind === 'open' || outcome.finding.decision === 'ask';
-  if (isQuestion) return settle(state, judged);
+  if (isQuestion) return await settle(state, judged);
   const { finding, by } = outcome;
   const message = refusalText(view.call.tool.name, finding);
   const decision = finding.decision === 'defer' ? 'defer' : 'deny';
@@ -37,7 +38,7 @@ function verdictOn(state: GateState, judged: Judged): AtOnce<GateVerdict> {
 }
 
 /** What is still open is a question; without anybody to answer it, the answer is no. */
-async function settle(state: GateState, judged: Judged): Promise<GateVerdict> {
+async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerdict> {
   const { view, outcome, trace } = judged;
   const { call, mode } = view;
   const finding = outcome.kind === 'held' ? outcome.finding : undefined;
@@ -119,10 +120,10 @@ async function rejudge(
   const input = sealed.value;
   const subject = call.tool.subject(input, call.workspace);
   const renewed = fixedCall({ ...call, input, subject });
-  const again = await judgeCall(state, renewed, { rewritten: true });
+  const again = await state.evaluate(renewed, { rewritten: true });
   const { view, outcome } = again;
   const trace = [...before.trace, ...again.trace];
-  const progress = { view, trace, ...joinAsides(before, again) };
+  const progress = { view, trace, ...joinHookContext(before, again) };
   if (outcome.kind !== 'held' || isAnswered(outcome.finding, before.question)) {
     const held = outcome.kind === 'held' ? outcome.finding.reason : undefined;
     return { ...progress, by: before.by, reason: 'allowed when asked, with new input', held };
@@ -142,7 +143,6 @@ function allow(progress: Progress, { by, reason }: Ending): GateVerdict {
   const { input } = view.call;
   const receipt = receiptOf(progress, { by, reason, decision: 'allow' });
   const permit = issuePermit(receipt, input);
-  const allowed = { kind: 'allowed', permit, input, receipt, judged: view } as const;
-  const asides = joinAsides(progress, NO_ASIDES);
-  return asides === NO_ASIDES ? allowed : { ...allowed, ...asides };
+  const hookContext = joinHookContext(progress, {});
+  return { kind: 'allowed', permit, input, receipt, judged: view, ...hookContext };
 }

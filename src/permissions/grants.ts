@@ -97,7 +97,7 @@ export function createGrants(
 export function answeredBefore(grants: Grants): Resolver {
   return {
     name: 'earlier answer',
-    decide: ({ call }) =>
+    decide: async ({ call }) =>
       grants.covers(call)
         ? { decision: 'allow', reason: 'the same call was allowed before', source: 'answer' }
         : undefined,

@@ -31,7 +31,7 @@ export type RefusalKind = 'rule' | 'plan' | 'guard-failed' | 'approval' | 'hook'
 export interface Guard {
   readonly name: string;
   readonly onFailure: 'deny' | 'ask';
-  decide(view: CallView): Finding | Promise<Finding>;
+  decide(view: CallView): Promise<Finding>;
 }
 
 /** The names of guards whose question is for a person: a script may say no to it, and nothing else. */
@@ -46,10 +46,10 @@ export const ASKS_PERSON = {
 /** Lets calls through that no guard held back. One that fails lets nothing through. */
 export interface Resolver {
   readonly name: string;
-  decide(view: CallView): Opening | undefined | Promise<Opening | undefined>;
+  decide(view: CallView): Promise<Approval | undefined>;
 }
 
-export interface Opening {
+export interface Approval {
   readonly decision: 'allow' | 'pass';
   readonly reason: string;
   readonly source?: string;

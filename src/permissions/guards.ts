@@ -1,7 +1,6 @@
 import type { FileStat } from '../env/fs.js';
 import { displayPath } from '../env/paths.js';
 import type { PathAccess } from '../tools/tool.js';
-import { isLater } from '../util/at-once.js';
 import { effectRules } from './effects.js';
 import { ASKS_PERSON, type Finding, type Guard, NOTHING, unlessTooComplex } from './guard.js';
 import { STANCES } from './modes.js';
@@ -23,7 +22,7 @@ import type { CallView, TouchedPath } from './view.js';
 const denyRules: Guard = {
   name: 'deny rules',
   onFailure: 'deny',
-  decide: (view) => (view.rules.deny.length === 0 ? NOTHING : unlessTooComplex(denied(view))),
+  decide: async (view) => (view.rules.deny.length === 0 ? NOTHING : unlessTooComplex(denied(view))),
 };
 
 async function denied(view: CallView): Promise<Finding> {
@@ -47,7 +46,8 @@ function doubtAboutFile(found: RestrictionMatch | undefined, { call }: CallView)
 const askRules: Guard = {
   name: 'ask rules',
   onFailure: 'ask',
-  decide: (view) => (view.rules.ask.length === 0 ? NOTHING : unlessTooComplex(askedAbout(view))),
+  decide: async (view) =>
+    view.rules.ask.length === 0 ? NOTHING : unlessTooComplex(askedAbout(view)),
 };
 
 async function askedAbout(view: CallView): Promise<Finding> {
@@ -63,7 +63,7 @@ async function askedAbout(view: CallView): Promise<Finding> {
 const shellAnalysis: Guard = {
   name: 'shell analysis',
   onFailure: 'ask',
-  decide: (view) =>
+  decide: async (view) =>
     needsShell(view.rules.deny, view) || needsShell(view.rules.ask, view)
       ? unlessTooComplex(doubted(view))
       : NOTHING,
@@ -110,7 +110,7 @@ async function doubted(view: CallView): Promise<Finding> {
 const protectedPaths: Guard = {
   name: ASKS_PERSON.protectedPaths,
   onFailure: 'ask',
-  decide: (view) => (mayWrite(view) ? unlessTooComplex(protectedWrite(view)) : NOTHING),
+  decide: async (view) => (mayWrite(view) ? unlessTooComplex(protectedWrite(view)) : NOTHING),
 };
 
 /** It names a file to write, or runs code that may write. */
@@ -189,8 +189,7 @@ async function twinOf(
   const { judge, home } = view;
   const found = new Map<FileStat, PathSpellings>();
   for (const { access, spellings } of touched) {
-    const looked = access === 'write' ? judge.manyNamed(spellings) : undefined;
-    const file = isLater(looked) ? await looked : looked;
+    const file = access === 'write' ? await judge.manyNamed(spellings) : undefined;
     if (file !== undefined) found.set(file, spellings);
   }
   const [first] = found.values();
@@ -211,7 +210,7 @@ async function twinOf(
 const criticalRemovals: Guard = {
   name: ASKS_PERSON.criticalRemovals,
   onFailure: 'ask',
-  decide: (view) =>
+  decide: async (view) =>
     view.call.subject.command === undefined ? NOTHING : unlessTooComplex(criticalRemoval(view)),
 };
 
@@ -248,7 +247,7 @@ async function anyPlaces(
 const planMode: Guard = {
   name: ASKS_PERSON.planMode,
   onFailure: 'ask',
-  decide: ({ mode, call }) =>
+  decide: async ({ mode, call }) =>
     STANCES[mode][call.tool.kind] === 'hold'
       ? {
           decision: 'ask',
@@ -262,7 +261,7 @@ const planMode: Guard = {
 const needsPerson: Guard = {
   name: 'needs a person',
   onFailure: 'ask',
-  decide: ({ call }) =>
+  decide: async ({ call }) =>
     call.tool.needsPerson === true
       ? {
           decision: 'ask',

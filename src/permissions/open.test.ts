@@ -84,7 +84,7 @@ describe('who is asked in a session', () => {
         view,
         trace: [],
         contexts: ['NOTE'],
-        guard: { name: 'first', onFailure: 'deny', decide: () => ({ decision: 'deny' }) },
+        guard: { name: 'first', onFailure: 'deny', decide: async () => ({ decision: 'deny' }) },
       }),
     });
     expect(verdict).toMatchObject({

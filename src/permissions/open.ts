@@ -23,11 +23,11 @@ import {
   openAnswering,
 } from './answering.js';
 import type { AppliedUpdates } from './answers.js';
+import type { GateDeps } from './evaluate.js';
 import { createGate } from './gate.js';
 import { createRuleJoin } from './grants.js';
 import type { Guard, Resolver } from './guard.js';
 import { hiddenBy, type IsHidden } from './hidden-files.js';
-import type { GateDeps } from './judge-call.js';
 import { createLiveRules, type LiveRules } from './live-rules.js';
 import type { PathFileSystem } from './paths.js';
 import type { Precheck } from './precheck.js';

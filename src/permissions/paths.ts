@@ -2,7 +2,6 @@ import type { FileStat, FileSystem } from '../env/fs.js';
 import { basename, dirname, isInside, resolve, separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
 import type { PathSpellings } from '../tools/tool.js';
-import { type AtOnce, isLater } from '../util/at-once.js';
 import { Budget } from './budget.js';
 import { filesFitting } from './file-patterns.js';
 import { throughProcess } from './process-paths.js';
@@ -12,14 +11,13 @@ import { TREES_BY_PLACE, type WorkingTrees } from './working-trees.js';
 export type { PathSpellings } from '../tools/tool.js';
 
 export interface PathJudge {
-  /** At once where the file system answers at once, and no link is on the way. */
-  spell(path: string): AtOnce<PathSpellings>;
+  spell(path: string): Promise<PathSpellings>;
   /** As `spell`, for a path as a shell word has it: `..` is taken after links are followed. */
   spellFrom(directory: string, path: string): Promise<readonly PathSpellings[]>;
   /** The files a shell pattern stands for now; undefined when that is not a simple look into one directory. */
   expand(directory: string, pattern: string): Promise<readonly string[] | undefined>;
   /** The file that the path leads to, where it is a regular one with several names. */
-  manyNamed(path: PathSpellings): FileStat | undefined | Promise<FileStat | undefined>;
+  manyNamed(path: PathSpellings): Promise<FileStat | undefined>;
   /** Whether both the name and what it leads to lie in one of the working directories. */
   inside(path: PathSpellings): Promise<boolean>;
   /** What git would start for a command that only looks, because the repository there says so. */
@@ -33,7 +31,7 @@ export interface PathJudge {
 
 export type PathFileSystem = Pick<
   FileSystem,
-  'realPath' | 'list' | 'lstat' | 'lstatNow' | 'readText' | 'readBytes'
+  'realPath' | 'list' | 'lstat' | 'readText' | 'readBytes'
 >;
 
 /** Where a call works, as far as paths are concerned. */
@@ -49,44 +47,37 @@ export function createPathJudge(fs: PathFileSystem, place: JudgedPlace): PathJud
   return new DiskJudge(fs, place);
 }
 
-/** Made for every call, and mostly asked for one path: all that is not wanted by each is made when it is. */
 class DiskJudge implements PathJudge {
   readonly disk: PathFileSystem;
   readonly budget: Budget;
-  readonly roots: readonly string[];
-  readonly home: string;
   readonly trees: WorkingTrees;
-  readonly pinned: Map<string, AtOnce<string>>;
-  /** Where paths lead that lead elsewhere or have to be waited for. */
-  readonly known: Map<string, AtOnce<string>>;
-  readonly spellings: Map<string, AtOnce<PathSpellings>>;
-  readonly looks: Looks;
-  /** Roots that are reached by a link; most are not. */
-  linkedRoots: AtOnce<LinkedRoots> | undefined;
-  traps: Map<string, Promise<string | undefined>> | undefined;
+  readonly #roots: readonly string[];
+  readonly #home: string;
+  readonly #pinned: Map<string, Promise<string>>;
+  readonly #known = new Map<string, Promise<string>>();
+  readonly #spellings = new Map<string, Promise<PathSpellings>>();
+  readonly #looks: Looks = new Map();
+  readonly #traps = new Map<string, Promise<string | undefined>>();
+  #linkedRoots: Promise<LinkedRoots> | undefined;
 
   constructor(fs: PathFileSystem, place: JudgedPlace) {
     this.disk = fs;
     this.budget = place.budget ?? new Budget();
-    this.roots = place.roots;
-    this.home = place.home;
     this.trees = place.trees ?? TREES_BY_PLACE;
-    this.pinned = pinnedRoots(fs);
-    this.known = new Map();
-    this.spellings = new Map();
-    this.looks = new Map();
-    this.linkedRoots = undefined;
-    this.traps = undefined;
+    this.#roots = place.roots;
+    this.#home = place.home;
+    this.#pinned = pinnedRoots(fs);
   }
 
-  spell(path: string): AtOnce<PathSpellings> {
+  async spell(path: string): Promise<PathSpellings> {
     const literal = resolve(path);
-    const before = this.spellings.get(literal);
-    if (before !== undefined) return before;
-    this.budget.spend(1 + (literal.length >> 4));
-    const found = this.spellOut(literal);
-    this.spellings.set(literal, found);
-    return found;
+    let found = this.#spellings.get(literal);
+    if (found === undefined) {
+      this.budget.spend(1 + (literal.length >> 4));
+      found = this.#spellOut(literal);
+      this.#spellings.set(literal, found);
+    }
+    return await found;
   }
 
   async spellFrom(directory: string, path: string): Promise<readonly PathSpellings[]> {
@@ -97,30 +88,29 @@ class DiskJudge implements PathJudge {
     if (!path.includes('..')) return [named];
     let at = path.startsWith('/') ? '/' : directory;
     for (const segment of path.split('/')) {
-      at = segment === '..' ? resolve(await this.real(at), '..') : resolve(at, segment);
+      at = segment === '..' ? resolve(await this.#real(at), '..') : resolve(at, segment);
     }
     return [named, await this.spell(at)];
   }
 
   async inside({ literal, real: target, perProcess }: PathSpellings): Promise<boolean> {
-    const { roots } = this;
     if (perProcess === true) return false;
-    for (const root of roots) {
-      const realRoot = await this.real(root);
+    for (const root of this.#roots) {
+      const realRoot = await this.#real(root);
       const named = isWithin(literal, root) || isWithin(literal, realRoot);
       if (named) {
-        for (const other of roots) {
-          if (isWithin(target, await this.real(other))) return true;
+        for (const other of this.#roots) {
+          if (isWithin(target, await this.#real(other))) return true;
         }
       }
     }
     return false;
   }
 
-  manyNamed({ real: target }: PathSpellings): FileStat | undefined | Promise<FileStat | undefined> {
-    const seen = this.looks.get(target);
-    if (seen === undefined) return manyNamedAt(this.disk, target);
-    return seen === MISSING || seen.links === undefined ? undefined : seen;
+  async manyNamed({ real: target }: PathSpellings): Promise<FileStat | undefined> {
+    // What cannot be looked at is no file that a call could touch.
+    const seen = this.#looks.get(target) ?? (await this.disk.lstat(target).catch(() => undefined));
+    return seen === undefined || seen === MISSING || seen.links === undefined ? undefined : seen;
   }
 
   async expand(directory: string, pattern: string): Promise<readonly string[] | undefined> {
@@ -129,136 +119,109 @@ class DiskJudge implements PathJudge {
     return filesFitting(this.disk, { directory, pattern, budget: this.budget });
   }
 
-  repositoryTrap(directory: string): Promise<string | undefined> {
-    this.traps ??= new Map();
-    const found = this.traps.get(directory) ?? repositoryTrap(this.disk, directory);
-    this.traps.set(directory, found);
-    return found;
+  async repositoryTrap(directory: string): Promise<string | undefined> {
+    const found = this.#traps.get(directory) ?? repositoryTrap(this.disk, directory);
+    this.#traps.set(directory, found);
+    return await found;
   }
 
-  real(path: string): AtOnce<string> {
-    const before = this.pinned.get(path) ?? this.known.get(path);
-    if (before !== undefined) return before;
-    // What was seen was noted by its real path.
-    if (this.looks.has(path)) return path;
-    const found = this.look(path);
-    if (found !== path) this.known.set(path, found);
-    return found;
+  async #real(path: string): Promise<string> {
+    const before = this.#pinned.get(path) ?? this.#known.get(path);
+    if (before !== undefined) return await before;
+    // Looks are recorded by real path.
+    if (this.#looks.has(path)) return path;
+    const found = this.#look(path);
+    this.#known.set(path, found);
+    return await found;
   }
 
-  look(path: string): AtOnce<string> {
-    const { roots, home } = this;
-    if (path === home || roots.includes(path)) return this.pin(path);
-    const isBelow = path.length <= LONGEST_WAY && beginsWithOne(path, roots);
-    return isBelow ? this.realBelow(path) : realOrTooLong(this.disk, path);
+  async #look(path: string): Promise<string> {
+    if (path === this.#home || this.#roots.includes(path)) return await this.#pin(path);
+    const isBelow =
+      path.length <= LONGEST_WAY &&
+      // By the letters alone: what lies beside a root is looked at as what is in it.
+      this.#roots.some((root) => path.startsWith(root)) &&
+      // Windows has short names (`PROGRA~1`), which only the system can spell out.
+      !(separator === '\\' && path.includes('~'));
+    if (!isBelow) return await realOrTooLong(this.disk, path);
+    const above = dirname(path);
+    return await this.#realIn(await this.#real(above), path, above);
   }
 
-  pin(root: string): Promise<string> {
-    const { pinned } = this;
+  async #pin(root: string): Promise<string> {
     const found = realOrTooLong(this.disk, root);
-    pinned.set(root, found);
-    found.then(
-      (there) => pinned.set(root, there),
-      () => pinned.delete(root),
-    );
-    return found;
+    this.#pinned.set(root, found);
+    found.catch(() => this.#pinned.delete(root));
+    return await found;
   }
 
   /**
    * The real path of something in a directory whose own is known. Most words of a command are no
    * files at all, and asking the system for the real path of those is slow.
    */
-  realBelow(path: string): AtOnce<string> {
-    // Windows has short names (`PROGRA~1`), which only the system can spell out.
-    if (separator === '\\' && path.includes('~')) return realOrTooLong(this.disk, path);
-    const above = dirname(path);
-    const parent = this.real(above);
-    return typeof parent === 'string'
-      ? this.realIn(parent, path, above)
-      : this.realInLater(parent, path, above);
-  }
-
-  async realInLater(parent: Promise<string>, path: string, above: string): Promise<string> {
-    return await this.realIn(await parent, path, above);
-  }
-
-  realIn(parent: string, path: string, above: string): AtOnce<string> {
-    const { disk, looks } = this;
+  async #realIn(parent: string, path: string, above: string): Promise<string> {
     const here = parent === above ? path : resolve(parent, basename(path));
-    if (looks.get(parent) === MISSING) return this.noted(here, undefined);
-    if (disk.lstatNow === undefined) return this.lookLater(here, path);
+    if (this.#looks.get(parent) === MISSING) return this.#noted(here, undefined);
     let stat: FileStat | undefined;
     try {
-      stat = disk.lstatNow(path);
+      stat = await this.disk.lstat(path);
     } catch {
       // The slower way says what is wrong.
-      return realOrTooLong(disk, path);
+      return await realOrTooLong(this.disk, path);
     }
-    return this.seen(stat, here, path);
-  }
-
-  lookLater(here: string, path: string): Promise<string> {
-    const { disk } = this;
-    return disk.lstat(path).then(
-      (stat) => this.seen(stat, here, path),
-      () => realOrTooLong(disk, path),
-    );
-  }
-
-  seen(stat: FileStat | undefined, here: string, path: string): AtOnce<string> {
-    if (stat?.kind === 'symlink') return this.disk.realPath(path);
+    if (stat?.kind === 'symlink') return await this.disk.realPath(path);
     // fail-closed: behind a link to nothing everything is missing, and may be there under its own name.
-    if (stat === undefined && here !== path) return this.realIn(dirname(here), here, dirname(here));
-    return this.noted(here, stat);
+    if (stat === undefined && here !== path) {
+      return await this.#realIn(dirname(here), here, dirname(here));
+    }
+    return this.#noted(here, stat);
   }
 
-  noted(here: string, stat: FileStat | undefined): string {
+  #noted(here: string, stat: FileStat | undefined): string {
     // What was there under another name a moment ago is not forgotten.
-    if (stat !== undefined || !this.looks.has(here)) this.looks.set(here, stat ?? MISSING);
+    if (stat !== undefined || !this.#looks.has(here)) this.#looks.set(here, stat ?? MISSING);
     return here;
   }
 
-  // What may have to be waited for is done elsewhere: a function that holds another costs more by itself.
-  spellOut(literal: string): AtOnce<PathSpellings> {
-    const target = this.real(literal);
-    if (typeof target !== 'string') return this.spellLater(literal, target);
-    const linked = this.linked();
-    if (isLater(linked)) return this.spellLater(literal, target);
-    return this.spellAs(literal, target, linked);
-  }
-
-  async spellLater(literal: string, target: AtOnce<string>): Promise<PathSpellings> {
-    const there = await target;
-    return await this.spellAs(literal, there, await this.linked());
-  }
-
-  linked(): AtOnce<LinkedRoots> {
-    this.linkedRoots ??= linkedAmong(this);
-    return this.linkedRoots;
-  }
-
-  spellAs(literal: string, target: string, linked: LinkedRoots): AtOnce<PathSpellings> {
+  async #spellOut(literal: string): Promise<PathSpellings> {
+    const target = await this.#real(literal);
     const resolved = [target];
     // Its own directory means another one to every process.
     const own = OWN_DIRECTORY.exec(literal);
-    if (own !== null) resolved.push(...inEach(this.roots, own[1] ?? ''));
-    for (let at = 0; at < linked.length; at++) {
-      const [root, realRoot] = linked[at] as LinkedRoots[number];
+    if (own !== null) resolved.push(...inEach(this.#roots, own[1] ?? ''));
+    this.#linkedRoots ??= this.#findLinkedRoots();
+    for (const [root, realRoot] of await this.#linkedRoots) {
       if (isWithin(target, realRoot)) {
         resolved.push(resolve(root, `.${target.slice(realRoot.length)}`));
       }
     }
-    const seen = this.looks.get(target);
-    const path =
-      seen === undefined || seen === MISSING
-        ? { literal, real: target, resolved }
-        : { literal, real: target, resolved, kind: seen.kind };
-    const copied = namesInCheckout(path, this.trees);
-    return copied.length === 0 ? path : this.withCheckout(path, copied);
+    const seen = this.#looks.get(target);
+    const kind = seen === undefined || seen === MISSING ? undefined : seen.kind;
+    const path = { literal, real: target, resolved, kind };
+    const copied = [...new Set([literal, ...resolved])].flatMap((one) => this.trees.standsFor(one));
+    return copied.length === 0 ? path : { ...path, standsFor: await this.#throughLinks(copied) };
   }
 
-  async withCheckout(path: PathSpellings, copied: readonly string[]): Promise<PathSpellings> {
-    return { ...path, standsFor: await throughLinks(copied, this) };
+  async #findLinkedRoots(): Promise<LinkedRoots> {
+    const pairs: (readonly [string, string])[] = [];
+    for (const root of [...this.#roots, this.#home]) {
+      const realRoot = await this.#real(root);
+      if (realRoot !== root) pairs.push([root, realRoot]);
+    }
+    return pairs;
+  }
+
+  /** Rules are anchored at whatever the session calls its checkout, so links to it count too. */
+  async #throughLinks(names: readonly string[]): Promise<readonly string[]> {
+    const found = new Set(names);
+    for (const root of this.trees.checkouts()) {
+      const realRoot = await this.#real(root);
+      for (const name of names) {
+        if (isWithin(name, realRoot)) found.add(resolve(root, `.${name.slice(realRoot.length)}`));
+        if (isWithin(name, root)) found.add(resolve(realRoot, `.${name.slice(root.length)}`));
+      }
+    }
+    return [...found];
   }
 }
 
@@ -271,12 +234,6 @@ function inEach(roots: readonly string[], way: string): readonly string[] {
 
 const OWN_DIRECTORY = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?cwd(\/.*)?$/s;
 
-/** By the letters alone: whoever lies beside a root is looked at as what is in it. */
-function beginsWithOne(path: string, roots: readonly string[]): boolean {
-  for (let at = 0; at < roots.length; at++) if (path.startsWith(roots[at] as string)) return true;
-  return false;
-}
-
 /** What was seen on the way, by the real paths. */
 type Looks = Map<string, FileStat | typeof MISSING>;
 
@@ -285,75 +242,16 @@ const MISSING = 'missing';
 /** A root, and where it leads. */
 type LinkedRoots = readonly (readonly [string, string])[];
 
-const NO_LINKS: LinkedRoots = [];
-
-function linkedAmong(judge: DiskJudge): AtOnce<LinkedRoots> {
-  const { roots, home } = judge;
-  let linked = NO_LINKS;
-  for (let at = 0; at <= roots.length; at++) {
-    const root = at === roots.length ? home : (roots[at] as string);
-    const realRoot = judge.real(root);
-    // Each is looked up once in a process, so that mostly all are known.
-    if (typeof realRoot !== 'string') return linkedLater([...roots, home], judge);
-    if (realRoot !== root) linked = [...linked, [root, realRoot]];
-  }
-  return linked;
-}
-
-async function linkedLater(roots: readonly string[], judge: DiskJudge): Promise<LinkedRoots> {
-  const pairs: (readonly [string, string])[] = [];
-  for (const root of roots) {
-    const realRoot = await judge.real(root);
-    if (realRoot !== root) pairs.push([root, realRoot]);
-  }
-  return pairs;
-}
-
-/** Rules are anchored at whatever the session calls its checkout, so links to it count too. */
-function namesInCheckout(
-  { literal, resolved }: PathSpellings,
-  trees: WorkingTrees,
-): readonly string[] {
-  let names = trees.standsFor(literal);
-  for (let at = 0; at < resolved.length; at++) {
-    const path = resolved[at] as string;
-    // Mostly it is its own name.
-    if (path !== literal) names = [...names, ...trees.standsFor(path)];
-  }
-  return names;
-}
-
-async function throughLinks(
-  names: readonly string[],
-  judge: DiskJudge,
-): Promise<readonly string[]> {
-  const found = new Set(names);
-  for (const root of judge.trees.checkouts()) {
-    const realRoot = await judge.real(root);
-    for (const name of names) {
-      if (isWithin(name, realRoot)) found.add(resolve(root, `.${name.slice(realRoot.length)}`));
-      if (isWithin(name, root)) found.add(resolve(realRoot, `.${name.slice(root.length)}`));
-    }
-  }
-  return [...found];
-}
-
-async function manyNamedAt(fs: PathFileSystem, path: string): Promise<FileStat | undefined> {
-  // What cannot be looked at is no file that a call could touch.
-  const stat = await fs.lstat(path).catch(() => undefined);
-  return stat?.links === undefined ? undefined : stat;
-}
-
-const pins = new WeakMap<PathFileSystem, Map<string, AtOnce<string>>>();
+const pins = new WeakMap<PathFileSystem, Map<string, Promise<string>>>();
 
 /**
  * Where the working directories and the home really are, as found the first time. A root that is
  * replaced by a link later does not take the workspace with it.
  */
-function pinnedRoots(fs: PathFileSystem): Map<string, AtOnce<string>> {
+function pinnedRoots(fs: PathFileSystem): Map<string, Promise<string>> {
   const before = pins.get(fs);
   if (before !== undefined) return before;
-  const found = new Map<string, AtOnce<string>>();
+  const found = new Map<string, Promise<string>>();
   pins.set(fs, found);
   return found;
 }

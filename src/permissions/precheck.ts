@@ -1,10 +1,9 @@
 import { messageOf } from '../errors.js';
 import type { TraceStep } from '../protocol/permissions.js';
-import { type AtOnce, isLater } from '../util/at-once.js';
 import { seal } from '../util/sealed.js';
 import { fixedCall } from './fixed-call.js';
 import type { Guard, Resolver } from './guard.js';
-import type { Asides, GateCall } from './types.js';
+import type { GateCall, HookContext } from './types.js';
 import type { CallView } from './view.js';
 
 type Input = Readonly<Record<string, unknown>>;
@@ -12,7 +11,7 @@ type Input = Readonly<Record<string, unknown>>;
 /** The same call with another input, or why that input will not do. */
 export type Retarget = (input: Input) => Promise<CallView | { readonly invalid: string }>;
 
-export interface Examination extends Asides {
+export interface Examination extends HookContext {
   /** The call with its final input: what the rules judge. */
   readonly view: CallView;
   /** What was found, as one more guard; absent when nobody was asked. */
@@ -33,14 +32,14 @@ export type Precheck = (
     /** The input has been rewritten already, so that another rewrite refuses. */
     readonly rewritten: boolean;
   },
-) => AtOnce<Examination>;
+) => Promise<Examination>;
 
 /** A precheck that fails holds the call back. */
-export function examine(
+export async function examine(
   precheck: Precheck | undefined,
   view: CallView,
   options: { readonly viewOf: (call: GateCall) => CallView; readonly rewritten: boolean },
-): AtOnce<Examination> {
+): Promise<Examination> {
   if (precheck === undefined) return { view, trace: [] };
   const { call } = view;
   const retarget: Retarget = async (wanted) => {
@@ -56,10 +55,7 @@ export function examine(
   };
   try {
     const { rewritten } = options;
-    const examined = precheck(view, { retarget, rewritten });
-    return isLater(examined)
-      ? examined.catch((thrown: unknown) => notExamined(view, thrown))
-      : examined;
+    return await precheck(view, { retarget, rewritten });
   } catch (thrown) {
     return notExamined(view, thrown);
   }
@@ -70,7 +66,7 @@ function notExamined(view: CallView, thrown: unknown): Examination {
   const guard: Guard = {
     name: 'hooks',
     onFailure: 'deny',
-    decide: () => Promise.reject(new Error(messageOf(thrown))),
+    decide: async () => Promise.reject(new Error(messageOf(thrown))),
   };
   return { view, trace: [], guard };
 }

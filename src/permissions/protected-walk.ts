@@ -1,6 +1,5 @@
 import { basename, dirname, isInside, resolve } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
-import { isLater } from '../util/at-once.js';
 import { trimEnd } from '../util/trim-end.js';
 import type { PathJudge } from './paths.js';
 import type { WrittenWalk } from './shell/written-walks.js';
@@ -90,8 +89,7 @@ class Way {
         return { path, doubt: 'there is more in it than can be looked at' };
       }
       for (const entry of entries) {
-        const finding = this.#entry(step, entry);
-        const here = isLater(finding) ? await finding : finding;
+        const here = await this.#entry(step, entry);
         if (here !== undefined) return here;
       }
     }
@@ -104,10 +102,10 @@ class Way {
     return this.#bases.every((base) => base.split(/[/\\]/).includes(COPIES));
   }
 
-  #entry(
+  async #entry(
     step: Step,
     { name, kind }: { readonly name: string; readonly kind: string },
-  ): WalkFinding | Promise<WalkFinding> {
+  ): Promise<WalkFinding> {
     const entry = {
       directory: `${step.directory === '/' ? '' : step.directory}/${name}`,
       below: `${step.below}/${name}`,
@@ -118,15 +116,15 @@ class Way {
     if (kind !== 'symlink') {
       const found = this.#look({ ...entry, isDirectory: kind === 'directory' });
       // A pipe would be waited for.
-      return kind === 'file' ? this.#ifHolding(found, entry.directory) : found;
+      return kind === 'file' ? await this.#ifHolding(found, entry.directory) : found;
     }
     const found = this.#look({ ...entry, isDirectory: false });
     const { follows, isWhole } = this.#walk;
-    return found !== undefined || !(follows || isWhole) ? found : this.#follow(entry);
+    return found !== undefined || !(follows || isWhole) ? found : await this.#follow(entry);
   }
 
   /** A search lists the files that have what it looks for. */
-  #ifHolding(found: WalkFinding, file: string): WalkFinding | Promise<WalkFinding> {
+  async #ifHolding(found: WalkFinding, file: string): Promise<WalkFinding> {
     const { holding } = this.#walk;
     if (found === undefined || holding === undefined) return found;
     // fail-closed: what cannot be read may have it.

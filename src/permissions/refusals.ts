@@ -1,6 +1,5 @@
 import type { Clock } from '../env/clock.js';
 import type { Receipt } from '../protocol/permissions.js';
-import { isLater } from '../util/at-once.js';
 import { hostOf } from './domain.js';
 import type { Gate, GateCall, GateVerdict } from './types.js';
 
@@ -74,24 +73,14 @@ export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
     const receipt: Timed = verdict.receipt;
     receipt.ms = Math.round((clock.monotonic() - started) * 1000) / 1000;
     if (verdict.kind === 'refused') return refused(call, verdict);
-    const needs = agents.get(call.agent.path)?.needs;
-    // Mostly nothing was refused before.
-    if (needs !== undefined && needs.size > 0) needs.delete(needOf(call, receipt.command));
+    agents.get(call.agent.path)?.needs.delete(needOf(call, receipt.command));
     return verdict;
   };
-  const decidedLater = async (
-    call: GateCall,
-    judging: Promise<GateVerdict>,
-    started: number,
-  ): Promise<GateVerdict> => decided(call, await judging, started);
 
   return {
-    watch: (gate) => (call) => {
+    watch: (gate) => async (call) => {
       const started = clock.monotonic();
-      const judging = gate(call);
-      return isLater(judging)
-        ? decidedLater(call, judging, started)
-        : decided(call, judging, started);
+      return decided(call, await gate(call), started);
     },
     stuck: (agentPath) => agents.get(agentPath)?.stuck,
     nextAnswer(agentPath) {

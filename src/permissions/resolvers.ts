@@ -1,5 +1,5 @@
 import { matchesDomain } from './domain.js';
-import type { Opening, Resolver } from './guard.js';
+import type { Approval, Resolver } from './guard.js';
 import { STANCES } from './modes.js';
 import { indexOf, type ToolRules } from './rule-index.js';
 import { fieldText, grantingPath } from './rule-match.js';
@@ -19,7 +19,7 @@ const typed: Resolver = {
 
 const mode: Resolver = {
   name: 'mode',
-  decide: (view) =>
+  decide: async (view) =>
     STANCES[view.mode][view.call.tool.kind] === 'allow'
       ? allow(`${view.call.tool.kind} tools run in mode ${view.mode}`, `mode ${view.mode}`)
       : undefined,
@@ -28,7 +28,7 @@ const mode: Resolver = {
 /** Rules that open a tool, a host or a named thing; paths and commands have resolvers of their own. */
 const allowRules: Resolver = {
   name: 'allow rules',
-  decide(view) {
+  async decide(view) {
     const mine = indexOf(view.rules.allow).forTool(view.names);
     const rule = mine.any ?? wholeCall(mine, view) ?? mine.others.find((one) => opens(one, view));
     if (rule === undefined) return undefined;
@@ -53,13 +53,13 @@ function opens({ spec }: Rule, { call }: CallView): boolean {
 /** Every file must be inside the workspace where the mode says so, or be opened by a rule. */
 const paths: Resolver = {
   name: 'paths',
-  decide: (view) =>
+  decide: async (view) =>
     view.call.tool.kind === 'read' || view.call.tool.kind === 'edit'
       ? openPaths(view, view.call.tool.kind)
       : undefined,
 };
 
-async function openPaths(view: CallView, kind: 'read' | 'edit'): Promise<Opening | undefined> {
+async function openPaths(view: CallView, kind: 'read' | 'edit'): Promise<Approval | undefined> {
   const touched = await view.paths();
   const stance = STANCES[view.mode][kind];
   if (touched.length === 0) {
@@ -94,10 +94,11 @@ async function openerOf(
 
 const shell: Resolver = {
   name: 'shell commands',
-  decide: (view) => (view.call.subject.command === undefined ? undefined : coveredCommands(view)),
+  decide: async (view) =>
+    view.call.subject.command === undefined ? undefined : coveredCommands(view),
 };
 
-async function coveredCommands(view: CallView): Promise<Opening | undefined> {
+async function coveredCommands(view: CallView): Promise<Approval | undefined> {
   const reading = await view.shell();
   if (reading === undefined) return undefined;
   const { cwd, roots } = view.call.workspace;
@@ -121,6 +122,6 @@ async function coveredCommands(view: CallView): Promise<Opening | undefined> {
 /** In this order; the first that opens the call decides. */
 export const STANDARD_RESOLVERS: readonly Resolver[] = [typed, mode, allowRules, paths, shell];
 
-function allow(reason: string, source: string): Opening {
+function allow(reason: string, source: string): Approval {
   return { decision: 'allow', reason, source };
 }

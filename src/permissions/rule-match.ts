@@ -1,4 +1,3 @@
-import { isLater } from '../util/at-once.js';
 import { matchesDomain } from './domain.js';
 import type { ManyNamed } from './hard-links.js';
 import { matchesPath, type PathPattern } from './path-pattern.js';
@@ -60,8 +59,7 @@ async function otherNamed(rules: readonly Rule[], view: CallView): Found {
   const touched = [...(await view.paths()), ...(await view.shellPaths()).paths];
   const found: ManyNamed[] = [];
   for (const one of touched) {
-    const looked = view.judge.manyNamed(one.spellings);
-    const file = isLater(looked) ? await looked : looked;
+    const file = await view.judge.manyNamed(one.spellings);
     if (file !== undefined) found.push({ ...one, file });
   }
   if (found.length === 0) return undefined;

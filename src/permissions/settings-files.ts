@@ -12,7 +12,7 @@ export function settingsFilesGuard(files: () => readonly string[]): Guard {
   return {
     name: ASKS_PERSON.settingsFiles,
     onFailure: 'ask',
-    decide(view) {
+    async decide(view) {
       // Whoever names no file to write and runs no code writes none.
       if (!mayWrite(view)) return NOTHING;
       const own = files();

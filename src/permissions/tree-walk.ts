@@ -1,5 +1,4 @@
 import { systemCodeOf } from '../errors.js';
-import { isLater } from '../util/at-once.js';
 import type { PathRule } from './path-index.js';
 import { namesOf, type PathPattern } from './path-pattern.js';
 import { restrictedNames, restrictingPath } from './path-restriction.js';
@@ -213,19 +212,13 @@ class Walk {
     const here = ignores === place.ignores ? place : { ...place, ignores };
     for (const { name, kind } of entries) {
       if (performance.now() > budget.until) return undefined;
-      const looked = this.#entry(here, name, kind);
-      const finding = isLater(looked) ? await looked : looked;
+      const finding = await this.#entry(here, name, kind);
       if (finding !== undefined) return finding;
     }
     return undefined;
   }
 
-  /** At once where no link has to be followed. */
-  #entry(
-    place: Place,
-    name: string,
-    kind: Kind,
-  ): TreeFinding | undefined | Promise<TreeFinding | undefined> {
+  async #entry(place: Place, name: string, kind: Kind): Promise<TreeFinding | undefined> {
     const { skips, follows, known } = this.#tree;
     const isDirectory = kind === 'directory';
     const isFollowed = kind === 'symlink' && follows;
@@ -245,7 +238,7 @@ class Walk {
       { isDirectory, name },
     );
     if (finding !== undefined || !isFollowed) return finding;
-    return this.#follow({ ...place, isWhole }, { path, ways });
+    return await this.#follow({ ...place, isWhole }, { path, ways });
   }
 
   /** What a link leads to goes by its real names too. */

@@ -1,5 +1,5 @@
 import type { Clock } from '../env/clock.js';
-import { judge } from './judge.js';
+import { runPipeline } from './evaluate.js';
 import type { PathFileSystem } from './paths.js';
 import { STANDARD_RESOLVERS } from './resolvers.js';
 import type { Rule } from './rules.js';
@@ -19,7 +19,7 @@ export async function opensCall(
     facts,
     rules: { ...rules, allow: [rule, ...rules.allow] },
   });
-  const { outcome } = await judge(tried, {
+  const { outcome } = await runPipeline(tried, {
     guards: [],
     resolvers: STANDARD_RESOLVERS,
     clock: deps.clock,

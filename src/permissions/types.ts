@@ -7,7 +7,6 @@ import type {
   TraceStep,
 } from '../protocol/permissions.js';
 import type { AnyTool, ToolSubject, TouchedPath, Workspace } from '../tools/tool.js';
-import type { AtOnce } from '../util/at-once.js';
 import type { Permit } from './permit.js';
 import type { ShellReading } from './shell/model.js';
 
@@ -36,7 +35,7 @@ export interface JudgedCall {
 }
 
 /** What hooks have to say besides their decision. */
-export interface Asides {
+export interface HookContext {
   /** For the model, one text a hook, each saying whose it is. */
   readonly contexts?: readonly string[];
   /** For the agent that the call starts. */
@@ -44,7 +43,7 @@ export interface Asides {
 }
 
 export type GateVerdict =
-  | (Asides & {
+  | (HookContext & {
       readonly kind: 'allowed';
       readonly permit: Permit;
       readonly input: Readonly<Record<string, unknown>>;
@@ -72,8 +71,8 @@ export type GateVerdict =
       readonly unanswered?: true;
     };
 
-/** The one function every tool call passes. At once where nobody has to be waited for. */
-export type Gate = (call: GateCall) => AtOnce<GateVerdict>;
+/** The one function every tool call passes. */
+export type Gate = (call: GateCall) => Promise<GateVerdict>;
 
 /** A question for a person or callback: everything else left the call open. */
 export interface AskRequest {

@@ -1,5 +1,5 @@
 import type { Receipt, TraceStep } from '../protocol/permissions.js';
-import type { Asides, GateVerdict } from './types.js';
+import type { GateVerdict, HookContext } from './types.js';
 import type { CallView } from './view.js';
 
 export interface Ending {
@@ -8,7 +8,7 @@ export interface Ending {
 }
 
 /** A call as far as it has been judged. */
-export interface Progress extends Asides {
+export interface Progress extends HookContext {
   readonly view: CallView;
   readonly trace: readonly TraceStep[];
 }
@@ -18,7 +18,7 @@ export function receiptOf(
   { view: { call, mode, commandRead }, trace }: Progress,
   { by, reason, decision }: Ending & { readonly decision: Receipt['decision'] },
 ): Receipt {
-  const receipt: Receipt = {
+  return {
     toolUseId: call.toolUseId,
     tool: call.tool.name,
     agent: call.agent.path,
@@ -28,9 +28,8 @@ export function receiptOf(
     trace,
     input: call.input,
     mode,
+    command: commandRead(),
   };
-  const command = commandRead();
-  return command === undefined ? receipt : { ...receipt, command };
 }
 
 export interface Refusal extends Ending {
@@ -52,32 +51,25 @@ export function refuse(progress: Progress, refusal: Refusal): GateVerdict {
     receipt: receiptOf(progress, { ...refusal, decision }),
     message,
     interrupt,
-    ...(reasonForModel === undefined ? {} : { reasonForModel }),
-    ...(stop === undefined ? {} : { stop }),
-    ...(suggestion === undefined ? {} : { suggestion }),
-    ...(contexts === undefined ? {} : { contexts }),
-    ...(decision === 'defer' ? { deferred: true } : {}),
-    ...(unanswered === undefined ? {} : { unanswered }),
+    reasonForModel,
+    stop,
+    suggestion,
+    contexts,
+    deferred: decision === 'defer' ? true : undefined,
+    unanswered,
   };
 }
 
-export const NO_ASIDES: Asides = Object.freeze({});
-
-/** What was said about a call and about the input that took its place; the same words once. */
-export function joinAsides(first: Asides, then: Asides): Asides {
-  if (isSilent(first) && isSilent(then)) return NO_ASIDES;
+/** The texts of hooks about a call and about the input that took its place, each text once. */
+export function joinHookContext(first: HookContext, then: HookContext): HookContext {
   const contexts = unique([...(first.contexts ?? []), ...(then.contexts ?? [])]);
   const forAgent = unique([first.agentContext, then.agentContext]).filter(
     (text) => text !== undefined,
   );
   return {
-    ...(contexts.length === 0 ? {} : { contexts }),
-    ...(forAgent.length === 0 ? {} : { agentContext: forAgent.join('\n') }),
+    contexts: contexts.length === 0 ? undefined : contexts,
+    agentContext: forAgent.length === 0 ? undefined : forAgent.join('\n'),
   };
-}
-
-function isSilent({ contexts, agentContext }: Asides): boolean {
-  return contexts === undefined && agentContext === undefined;
 }
 
 function unique<T>(list: readonly T[]): readonly T[] {

@@ -1,8 +1,7 @@
 import { resolve, toPosix } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import type { PathAccess, ToolSubject, TouchedPath } from '../tools/tool.js';
-import { type AtOnce, isLater } from '../util/at-once.js';
+import type { ToolSubject, TouchedPath } from '../tools/tool.js';
 import { Budget } from './budget.js';
 import { type GateFacts, NO_FACTS } from './facts.js';
 import { createPathJudge, type PathFileSystem, type PathJudge } from './paths.js';
@@ -34,8 +33,8 @@ export interface CallView extends JudgedCall {
   /** The tool's name and its other names. */
   readonly names: readonly string[];
   readonly judge: PathJudge;
-  /** The files that the tool's own input names. At once where the file system answers at once. */
-  paths(): AtOnce<readonly TouchedPath[]>;
+  /** The files that the tool's own input names. */
+  paths(): Promise<readonly TouchedPath[]>;
   shellPaths(): Promise<ShellPaths>;
   /** Files that code of other languages in a command line speaks of: read or written, who knows. */
   mentionedPaths(): Promise<readonly TouchedPath[]>;
@@ -62,7 +61,6 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
   const judge = createPathJudge(fs, { roots, home, trees: facts.trees, budget });
   const { command } = subject;
   const code = command === undefined ? NO_CODE : codeOf(command, judge, { cwd, home });
-  let named: AtOnce<readonly TouchedPath[]> | undefined;
   let found: readonly TouchedPath[] | undefined;
   return {
     call,
@@ -74,20 +72,14 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
     judge,
     shell: code.shell,
     commandRead: code.commandRead,
-    paths() {
-      if (named !== undefined) return named;
-      const touched = touchedBy(namedIn(call, home), judge);
-      if (isLater(touched)) {
-        named = touched.then((there) => {
-          found = there;
-          return there;
-        });
-        return named;
+    paths: once(async () => {
+      const touched: TouchedPath[] = [];
+      for (const { path, access } of namedIn(call, home)) {
+        touched.push({ access, spellings: await judge.spell(path) });
       }
       found = touched;
-      named = touched;
       return touched;
-    },
+    }),
     pathsFound: () => found,
     mentionedPaths: code.mentionedPaths,
     attachedPaths: code.attachedPaths,
@@ -133,8 +125,7 @@ function codeOf(
         }),
       );
       const spelled = await Promise.all(
-        // Each a promise: one that fails at once would leave the others' failures to nobody.
-        [...new Set(files)].map(async (file) => await judge.spell(resolve(cwd, file))),
+        [...new Set(files)].map((file) => judge.spell(resolve(cwd, file))),
       );
       return spelled.map((spellings): TouchedPath => ({ access: 'write', spellings }));
     }),
@@ -168,44 +159,10 @@ function codeOf(
   };
 }
 
-function touchedBy(named: ToolSubject['paths'], judge: PathJudge): AtOnce<readonly TouchedPath[]> {
-  const touched: TouchedPath[] = [];
-  for (let at = 0; at < named.length; at++) {
-    const { path, access } = named[at] as PathAccess;
-    const spellings = judge.spell(path);
-    if (isLater(spellings)) return touchedLater(named, judge);
-    touched.push({ access, spellings });
-  }
-  return touched;
-}
-
-async function touchedLater(
-  named: ToolSubject['paths'],
-  judge: PathJudge,
-): Promise<readonly TouchedPath[]> {
-  const touched: TouchedPath[] = [];
-  for (const { path, access } of named) {
-    touched.push({ access, spellings: await judge.spell(path) });
-  }
-  return touched;
-}
-
 /** The files of the input, under every reading of their names. */
 function namedIn({ subject, workspace }: GateCall, home: string): ToolSubject['paths'] {
-  const { paths } = subject;
   const place = { cwd: workspace.cwd, home };
-  for (let at = 0; at < paths.length; at++) {
-    const { path } = paths[at] as PathAccess;
-    if (otherReadings(path, place).length > 0) return withOtherReadings(paths, place);
-  }
-  return paths;
-}
-
-function withOtherReadings(
-  paths: ToolSubject['paths'],
-  place: { readonly cwd: string; readonly home: string },
-): ToolSubject['paths'] {
-  return paths.flatMap((one) => [
+  return subject.paths.flatMap((one) => [
     one,
     ...otherReadings(one.path, place).map((path) => ({ path, access: one.access })),
   ]);
@@ -213,18 +170,13 @@ function withOtherReadings(
 
 /** `@/etc/x`, `@~/x` and `file:///etc/x` lie in the working directory by the letter, and are meant for elsewhere. */
 function otherReadings(path: string, place: { cwd: string; home: string }): readonly string[] {
-  const mark = path.charAt(place.cwd.length + 1);
-  // What every other reading begins with; few names do.
-  if (mark !== '@' && mark !== 'f' && mark !== 'F') return NO_OTHERS;
-  if (!path.startsWith(place.cwd)) return NO_OTHERS;
+  if (!path.startsWith(place.cwd)) return [];
   const rest = toPosix(path.slice(place.cwd.length));
   const home = /^\/(?:@|file:\/{0,3})~(\/.*)$/is.exec(rest)?.[1];
   if (home !== undefined) return [resolve(place.home, `.${home}`)];
   const root = /^\/(?:@|file:)(\/.*)$/is.exec(rest)?.[1];
-  return root === undefined ? NO_OTHERS : [resolve(root)];
+  return root === undefined ? [] : [resolve(root)];
 }
-
-const NO_OTHERS: readonly string[] = [];
 
 function textOf({ commands }: ShellReading): string {
   const text = (word: ShellWord): string => (word.literal ? canonicalText([word]) : word.raw);

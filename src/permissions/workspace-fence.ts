@@ -30,7 +30,7 @@ export function workspaceFence(deps: FenceDeps): Guard {
     name: 'workspace fence',
     // fail-closed: an agent whose fence cannot be drawn stays where it is.
     onFailure: 'deny',
-    decide: (view) => {
+    decide: async (view) => {
       const { agent } = view.call;
       return agent.workspace === undefined ? NOTHING : kept(view, agent.workspace, deps);
     },

@@ -1,9 +1,9 @@
 import {
+  type Approval,
   ASKS_PERSON,
   type Finding,
   type Guard,
   NOTHING,
-  type Opening,
   type Resolver,
 } from '../permissions/guard.js';
 import { fits } from '../permissions/rule-match.js';
@@ -74,9 +74,9 @@ export function createSandboxGate(deps: {
     name: ASKS_PERSON.sandbox,
     // fail-closed: where it runs must be known before it runs.
     onFailure: 'deny',
-    decide: (view) => (runsCommands(view) ? decideCommand(view) : NOTHING),
+    decide: async (view) => (runsCommands(view) ? decideCommand(view) : NOTHING),
   };
-  const openCommand = async (view: CallView): Promise<Opening | undefined> => {
+  const openCommand = async (view: CallView): Promise<Approval | undefined> => {
     const settings = deps.settings();
     if (!settings.autoAllow || deps.state().kind !== 'up') return undefined;
     // A plan is looked at before anything is done, inside or not.
@@ -89,7 +89,7 @@ export function createSandboxGate(deps: {
   };
   const resolver: Resolver = {
     name: ASKS_PERSON.sandbox,
-    decide: (view) => (runsCommands(view) ? openCommand(view) : undefined),
+    decide: async (view) => (runsCommands(view) ? openCommand(view) : undefined),
   };
   return {
     guard,

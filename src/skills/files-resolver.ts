@@ -1,6 +1,6 @@
 import type { FileSystem } from '../env/fs.js';
 import { isInside } from '../env/paths.js';
-import type { Opening, Resolver } from '../permissions/guard.js';
+import type { Approval, Resolver } from '../permissions/guard.js';
 import type { CallView, TouchedPath } from '../permissions/view.js';
 import { isLater } from '../util/at-once.js';
 
@@ -19,7 +19,7 @@ export function filesResolver(
 ): Resolver {
   return {
     name,
-    decide(view) {
+    async decide(view) {
       const open = view.call.tool.kind === 'read' ? openTo(view.call) : undefined;
       if (open === undefined) return undefined;
       const paths = view.paths();
@@ -44,7 +44,7 @@ async function openingOf(
   fs: Pick<FileSystem, 'realPath'>,
   { directory, reason, source }: OpenDirectory,
   touched: readonly TouchedPath[],
-): Promise<Opening | undefined> {
+): Promise<Approval | undefined> {
   // fail-closed: a link in there leads elsewhere. Throws where nothing was put there yet.
   const real = await fs.realPath(directory);
   if (!touched.every(({ spellings }) => isInside(spellings.real, real))) return undefined;

@@ -1,9 +1,9 @@
 import { sha256 } from '../env/hash.js';
 import {
+  type Approval,
   type Finding,
   type Guard,
   NOTHING,
-  type Opening,
   type Resolver,
 } from '../permissions/guard.js';
 import type { GateCall } from '../permissions/types.js';
@@ -63,7 +63,7 @@ export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprov
     guard: {
       name: 'skill content',
       onFailure: 'deny',
-      decide: ({ call }) => (call.tool.name === SKILL_TOOL ? note(call) : NOTHING),
+      decide: async ({ call }) => (call.tool.name === SKILL_TOOL ? note(call) : NOTHING),
     },
     resolver: plainSkillResolver((toolUseId) => judged.get(toolUseId)),
     contentOf: (toolUseId) => judged.get(toolUseId)?.content,
@@ -79,7 +79,7 @@ export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprov
 function plainSkillResolver(noted: (toolUseId: string) => NotedSkill | undefined): Resolver {
   return {
     name: 'plain skills',
-    decide({ call }) {
+    async decide({ call }) {
       if (call.tool.name !== SKILL_TOOL) return undefined;
       // The content that the call is judged with, and not what is in the file a moment later.
       const found = noted(call.toolUseId);
@@ -88,7 +88,7 @@ function plainSkillResolver(noted: (toolUseId: string) => NotedSkill | undefined
   };
 }
 
-async function openingFor({ skill, content }: NotedSkill): Promise<Opening> {
+async function openingFor({ skill, content }: NotedSkill): Promise<Approval> {
   const body = await skill.body();
   const source = `skill ${skill.name} (${skill.file})`;
   // fail-closed: a text that is another one by now is not the one that is run.

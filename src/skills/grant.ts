@@ -113,7 +113,7 @@ export function createSkillGrants(parts: SkillRuleParts): SkillGrants {
     guard: {
       name: 'skill fence',
       onFailure: 'deny',
-      decide(view) {
+      async decide(view) {
         if (restraining.length === 0) return NOTHING;
         const entries = restraints(view.call.agent);
         return entries.length === 0 ? NOTHING : heldByFence(entries, view);

@@ -261,7 +261,8 @@ describe('the calls of a judge', () => {
       const guard: Guard = {
         name: 'hooks',
         onFailure: 'deny',
-        decide: () => (refuses ? { decision: 'deny', reason: 'no verdict' } : { decision: 'none' }),
+        decide: async () =>
+          refuses ? { decision: 'deny', reason: 'no verdict' } : { decision: 'none' },
       };
       return { view, guard, trace: [] };
     };
@@ -285,7 +286,7 @@ describe('the calls of a judge', () => {
     const stopping: Guard = {
       name: 'hooks',
       onFailure: 'deny',
-      decide: () => ({ decision: 'deny', reason: 'no', stop: 'enough' }),
+      decide: async () => ({ decision: 'deny', reason: 'no', stop: 'enough' }),
     };
     const { run } = await bench([verdict(true)], { guards: [stopping] });
     expect(await run()).toEqual({

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gateRig } from '../../test/support/gate-rig.js';
+import { gateRig, standIn } from '../../test/support/gate-rig.js';
+import { nodeFileSystem } from '../env/node-fs.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
+import type { SourcedRule } from '../settings/types.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
+import { createGate } from './gate.js';
+import { parseRules } from './rules.js';
 
 let project: TempProject;
 beforeAll(() => {
@@ -9,8 +14,8 @@ beforeAll(() => {
 });
 afterAll(() => project.remove());
 
-/** A gate whose mode changes while a hook looks at the call, at once or after a wait. */
-function switching(from: PermissionMode, to: PermissionMode, atOnce = false) {
+/** A gate whose mode changes while a hook looks at the call. */
+function switching(from: PermissionMode, to: PermissionMode) {
   let mode = from;
   return gateRig({
     cwd: project.directory,
@@ -18,10 +23,9 @@ function switching(from: PermissionMode, to: PermissionMode, atOnce = false) {
     get mode() {
       return mode;
     },
-    precheck: (view) => {
+    precheck: async (view) => {
       mode = to;
-      const examined = { view, trace: [] };
-      return atOnce ? examined : Promise.resolve(examined);
+      return { view, trace: [] };
     },
   });
 }
@@ -34,7 +38,6 @@ describe('a mode that changes while hooks are asked', () => {
   ])('from %s to %s: %s', async (from, to, outcome) => {
     const input = { file_path: project.at('n.txt'), content: 'new\n' };
     expect(await switching(from, to).outcome('Write', input)).toBe(outcome);
-    expect(await switching(from, to, true).outcome('Write', input)).toBe(outcome);
   });
 });
 
@@ -84,5 +87,52 @@ describe('a mode that changes while a guard waits', () => {
     expect(verdict.kind).not.toBe('allowed');
     expect(JSON.stringify(verdict.receipt)).toContain('kept changing while the call was judged');
     expect(asked()).toBe(4);
+  });
+});
+
+function sourced(text: string): SourcedRule {
+  const root = project.directory;
+  return { value: { text, root }, source: 'project', file: '/s.json', line: 1, trusted: true };
+}
+
+describe('rules that change while a guard waits', () => {
+  it('deny the call that was judged by those before', async () => {
+    const place = { cwd: project.directory, home: project.home };
+    const parse = (deny: readonly string[]) =>
+      parseRules({ allow: [sourced('Write')], ask: [], deny: deny.map(sourced) }, place).rules;
+    let rules = parse([]);
+    const stricter = parse(['Write(n.txt)']);
+    const gate = createGate({
+      fs: nodeFileSystem,
+      home: project.home,
+      clock: { monotonic: () => 0 },
+      mode: () => 'acceptEdits',
+      rules: () => rules,
+      asker: () => undefined,
+      guards: [
+        {
+          name: 'slow',
+          onFailure: 'deny',
+          decide: async () => {
+            rules = stricter;
+            return { decision: 'none' };
+          },
+        },
+      ],
+    });
+    const tool = standIn('Write');
+    const input = { file_path: project.at('n.txt'), content: 'new\n' };
+    const { directory: cwd } = project;
+    const workspace = { cwd, roots: [cwd], setCwd: () => undefined };
+    const verdict = await gate({
+      toolUseId: 'call-1',
+      tool,
+      input,
+      subject: tool.subject(input, workspace),
+      agent: MAIN_AGENT,
+      workspace,
+      signal: new AbortController().signal,
+    });
+    expect(verdict).toMatchObject({ kind: 'refused', receipt: { decidedBy: 'deny rules' } });
   });
 });
