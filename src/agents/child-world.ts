@@ -15,7 +15,6 @@ import type { Invoke } from '../tools/invocation.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { CloneableReadState } from '../tools/read-state.js';
 import type { AnyTool, Workspace } from '../tools/tool.js';
-import type { AtOnce } from '../util/at-once.js';
 import type { Result } from '../util/result.js';
 import type { AgentFences } from './child-fence.js';
 import type { CompactionHooks } from './compaction.js';
@@ -111,7 +110,7 @@ export interface ChildWorld {
     pool: ToolPool,
   ): (call: ToolUseBlock) => Promise<boolean>;
   /** Its transcript, ready for the first line. */
-  record(ref: AgentRef, place: RecordPlace): AtOnce<Recorder>;
+  record(ref: AgentRef, place: RecordPlace): Promise<Recorder>;
   output(ref: AgentRef): ChildOutput;
   readonly permissions: Pick<Permissions, 'admit' | 'stuck' | 'nextAnswer' | 'mode'>;
   readonly fences: AgentFences;
@@ -129,7 +128,7 @@ export interface ChildWorld {
   /** Ends and forgets all that is kept for an agent elsewhere: shells, lists, files. */
   release(ref: AgentRef): Promise<void>;
   /** The definition as it is to be used here. */
-  equip(definition: AgentDefinition): AtOnce<AgentDefinition>;
+  equip(definition: AgentDefinition): Promise<AgentDefinition>;
   /** Absent: it works where its parent does. */
   workspaceFor?(
     request: SpawnRequest,

@@ -4,7 +4,6 @@ import type { IdleDecision, InputMessage, LoopOutcome, ModelAnswer } from '../lo
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import type { Recorder } from '../session/recorder.js';
-import { type AtOnce, isLater } from '../util/at-once.js';
 import { createAgent } from './agent.js';
 import { ChildLog } from './child-log.js';
 import type { ChildLine, ChildOrder } from './child-order.js';
@@ -86,8 +85,7 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
     const servers = await ownServers(world, order, signal);
     if (servers !== undefined) cleanup.add(() => servers.close());
   }
-  const opening = world.record(ref, { cwd: () => workspace.cwd, ...earlier });
-  const recorder = isLater(opening) ? await opening : opening;
+  const recorder = await world.record(ref, { cwd: () => workspace.cwd, ...earlier });
   if (earlier === undefined) {
     recorder.attachment(log.head());
     if (fork !== undefined) recorder.history(fork.messages);
@@ -305,7 +303,7 @@ class Wants {
 
 const NONE_MISSING: ReadonlySet<string> = new Set();
 
-type Step = () => AtOnce<void>;
+type Step = () => void | Promise<void>;
 
 /** Undoes, last first, what was done for an agent. One failure does not keep the rest from it. */
 class Cleanup {
@@ -326,8 +324,7 @@ class Cleanup {
   async undo(): Promise<void> {
     for (let step = this.#steps.pop(); step !== undefined; step = this.#steps.pop()) {
       try {
-        const done = step();
-        if (isLater(done)) await done;
+        await step();
       } catch (thrown) {
         this.#world.tell(`cleaning up after ${this.#ref.path}: ${messageOf(thrown)}`);
       }

@@ -2,12 +2,11 @@ import { reminder } from '../context/reminders.js';
 import { type LongTextFiles, spillLong } from '../hooks/long-text.js';
 import type { InputMessage } from '../loop/types.js';
 import type { UserBlock } from '../protocol/content.js';
-import type { AtOnce } from '../util/at-once.js';
 
 /** Makes what hooks say for the model into messages of the conversation. */
 export interface HookNotes {
   /** All of it as one message; undefined when there is nothing to say. */
-  note(texts: readonly string[]): AtOnce<InputMessage | undefined>;
+  note(texts: readonly string[]): Promise<InputMessage | undefined>;
   /** Texts that calls want in the conversation as they are. */
   followUp(texts: readonly string[]): readonly InputMessage[];
   /** Content that stands beside a prompt and is not the person's own. */
@@ -17,16 +16,16 @@ export interface HookNotes {
 }
 
 export function createHookNotes(deps: LongTextFiles & { uuid(): string }): HookNotes {
-  const noted = async (texts: readonly string[]): Promise<InputMessage> => {
-    const shown = await Promise.all(texts.map((text) => spillLong(text, deps)));
-    return {
-      uuid: deps.uuid(),
-      content: shown.map((text) => ({ type: 'text', text: reminder(text) })),
-      meta: true,
-    };
-  };
   return {
-    note: (texts) => (texts.length === 0 ? undefined : noted(texts)),
+    async note(texts) {
+      if (texts.length === 0) return undefined;
+      const shown = await Promise.all(texts.map((text) => spillLong(text, deps)));
+      return {
+        uuid: deps.uuid(),
+        content: shown.map((text) => ({ type: 'text', text: reminder(text) })),
+        meta: true,
+      };
+    },
     followUp: (texts) =>
       texts.length === 0
         ? []

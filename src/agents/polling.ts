@@ -4,8 +4,6 @@ import type { SimpleCommand } from '../permissions/shell/model.js';
 import type { GateCall } from '../permissions/types.js';
 import type { CallView } from '../permissions/view.js';
 import { matches, segmentTokens } from '../permissions/wildcard.js';
-import type { PathAccess } from '../tools/tool.js';
-import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
 import type { AgentTask } from './task.js';
 import { type ReadTree, treesRead } from './trees-read.js';
 
@@ -20,7 +18,6 @@ const INSTEAD =
 export function pollingGuard(running: () => readonly AgentTask[]): Guard {
   /** By agent and the one looked at: the call that was answered. One that is judged twice is still the first. */
   const answered = new Map<string, string>();
-  const outputs = new OutputPlaces();
   return {
     name: 'polling',
     onFailure: 'ask',
@@ -30,26 +27,15 @@ export function pollingGuard(running: () => readonly AgentTask[]): Guard {
         answered.clear();
         return NOTHING;
       }
-      if (!outputs.mayBeNamedBy(view.call, tasks)) return NOTHING;
-      const looking = lookedAt(view, tasks);
-      return isLater(looking) ? judgedLater(view.call, looking) : judged(view.call, looking);
+      const task = await lookedAt(view, tasks);
+      if (task === undefined) return NOTHING;
+      const { call } = view;
+      const key = `${call.agent.id} ${task.id}`;
+      const first = answered.get(key) ?? call.toolUseId;
+      answered.set(key, first);
+      return held(task, first === call.toolUseId);
     },
   };
-
-  function judged(call: GateCall, task: AgentTask | undefined): Finding {
-    if (task === undefined) return NOTHING;
-    const key = `${call.agent.id} ${task.id}`;
-    const first = answered.get(key) ?? call.toolUseId;
-    answered.set(key, first);
-    return held(task, first === call.toolUseId);
-  }
-
-  async function judgedLater(
-    call: GateCall,
-    looking: Promise<AgentTask | undefined>,
-  ): Promise<Finding> {
-    return judged(call, await looking);
-  }
 }
 
 function held({ id, description }: AgentTask, isFirst: boolean): Finding {
@@ -68,16 +54,16 @@ type Tasks = readonly AgentTask[];
 type LookingCall = Pick<CallView, 'call' | 'shell' | 'facts'>;
 
 /** The agent whose output or transcript a call names, or which it names by its id as a task. */
-function lookedAt(view: LookingCall, tasks: Tasks): AtOnce<AgentTask | undefined> {
+async function lookedAt(view: LookingCall, tasks: Tasks): Promise<AgentTask | undefined> {
   const { call } = view;
   const { command, paths } = call.subject;
-  const { names, places } = outputsOf(tasks);
+  const outputs = outputsOf(tasks);
+  const { names, places } = outputs;
   const { task_id: id } = call.input;
   const task = typeof id === 'string' ? names.get(id) : undefined;
   if (task !== undefined && isOther(task, call)) return task;
   let isInPlace = false;
-  for (let at = 0; at < paths.length; at++) {
-    const { path, access } = paths[at] as PathAccess;
+  for (const { path, access } of paths) {
     if (access !== 'read') continue;
     const writer = names.get(path);
     if (writer !== undefined && isOther(writer, call)) return writer;
@@ -86,7 +72,12 @@ function lookedAt(view: LookingCall, tasks: Tasks): AtOnce<AgentTask | undefined
     if (told !== undefined && isOther(told, call)) return told;
     isInPlace ||= places.has(resolve(path));
   }
-  return isInPlace || command !== undefined ? metBy(view, tasks) : undefined;
+  if (!isInPlace && command === undefined) return undefined;
+  for (const tree of await treesRead(view)) {
+    const below = writersIn(tree, outputs).find((one) => isOther(one, call));
+    if (below !== undefined) return below;
+  }
+  return command === undefined ? undefined : await lookedAtBy(command, view, tasks);
 }
 
 /** TaskStop names it in the same way as a look, and is none. */
@@ -95,19 +86,6 @@ function isOther({ id }: AgentTask, { agent, input, tool }: GateCall): boolean {
 }
 
 const TRANSCRIPT = /[\\/]agent-([^\\/]+)\.jsonl$/;
-
-/** The agent whose output a call comes across without naming it. */
-function metBy(view: LookingCall, tasks: Tasks): AtOnce<AgentTask | undefined> {
-  const { call } = view;
-  return whenThere(treesRead(view), (trees) => {
-    for (const tree of trees) {
-      const below = writersIn(tree, tasks).find((task) => isOther(task, call));
-      if (below !== undefined) return below;
-    }
-    const { command } = call.subject;
-    return command === undefined ? undefined : lookedAtBy(command, view, tasks);
-  });
-}
 
 async function lookedAtBy(
   command: string,
@@ -127,40 +105,6 @@ async function lookedAtBy(
 /** Where agents write what they do. */
 const OUTPUT_PLACES: ReadonlySet<string> = new Set(['tool-results', 'subagents']);
 
-/**
- * Where agents write, those that have ended too: who does so now has to be found out anew with every agent that
- * begins or ends, there may be hundreds, and most calls are about other files.
- */
-class OutputPlaces {
-  readonly #places = new Set<string>();
-  readonly #known = new WeakSet<AgentTask>();
-  #seen: Tasks | undefined;
-
-  /** In doubt yes. False: `lookedAt` finds nobody. */
-  mayBeNamedBy({ subject: { command, paths }, input }: GateCall, tasks: Tasks): boolean {
-    if (command !== undefined || typeof input.task_id === 'string') return true;
-    if (tasks !== this.#seen) this.#learn(tasks);
-    for (let at = 0; at < paths.length; at++) {
-      const { path } = paths[at] as PathAccess;
-      if (this.#places.has(dirname(path)) || this.#places.has(resolve(path))) return true;
-      if (TRANSCRIPT.test(path)) return true;
-    }
-    return false;
-  }
-
-  #learn(tasks: Tasks): void {
-    for (const task of tasks) {
-      if (this.#known.has(task)) continue;
-      this.#known.add(task);
-      const place = dirname(task.outputFile);
-      if (this.#places.has(place)) continue;
-      this.#places.add(place);
-      for (const one of placesAround(place)) this.#places.add(one);
-    }
-    this.#seen = tasks;
-  }
-}
-
 /** Who writes what. */
 interface Outputs {
   /** By their ids and the files that they write. */
@@ -172,18 +116,7 @@ interface Outputs {
   readonly places: ReadonlyMap<string, readonly Tasks[]>;
 }
 
-const known = new WeakMap<Tasks, Outputs>();
-
-/** The list is the same object for as long as the same agents run. */
 function outputsOf(tasks: Tasks): Outputs {
-  const before = known.get(tasks);
-  if (before !== undefined) return before;
-  const found = readOutputs(tasks);
-  known.set(tasks, found);
-  return found;
-}
-
-function readOutputs(tasks: Tasks): Outputs {
   const names = new Map<string, AgentTask>();
   const written = new Map<string, AgentTask[]>();
   for (const task of tasks) {
@@ -202,8 +135,8 @@ function readOutputs(tasks: Tasks): Outputs {
 }
 
 /** The agents whose output a walk through a directory finds. */
-function writersIn({ directory, takes }: ReadTree, tasks: Tasks): Tasks {
-  const there = outputsOf(tasks).places.get(directory) ?? [];
+function writersIn({ directory, takes }: ReadTree, { places }: Outputs): Tasks {
+  const there = places.get(directory) ?? [];
   return there.flat().filter(({ id, outputFile }) => namesOf(outputFile, id).some(takes));
 }
 

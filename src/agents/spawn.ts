@@ -2,7 +2,6 @@ import type { InputMessage } from '../loop/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { CloneableReadState } from '../tools/read-state.js';
 import type { Workspace } from '../tools/tool.js';
-import { type AtOnce, isLater, whenThere } from '../util/at-once.js';
 import { err, ok, type Result } from '../util/result.js';
 import { runChild } from './child.js';
 import type { Deliveries } from './child-delivery.js';
@@ -125,8 +124,7 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
   if (above === undefined) return err('the agent that asks for it is not there any more');
   state.starting++;
   try {
-    const ready = equipped(parts.world, asFork(parts.world, wanted, parent.id));
-    const request = isLater(ready) ? await ready : ready;
+    const request = await equipped(parts.world, asFork(parts.world, wanted, parent.id));
     const { definition } = request;
     const ref = newRef({ uuid: parts.world.clock.uuid, roster }, request);
     const { workspace, readState } = seatOf(state, parent);
@@ -150,10 +148,8 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
   }
 }
 
-function equipped(world: ChildWorld, request: SpawnRequest): AtOnce<SpawnRequest> {
-  return whenThere(world.equip(request.definition), (definition) =>
-    definition === request.definition ? request : { ...request, definition },
-  );
+async function equipped(world: ChildWorld, request: SpawnRequest): Promise<SpawnRequest> {
+  return { ...request, definition: await world.equip(request.definition) };
 }
 
 /** Why there can be no agent this deep. */

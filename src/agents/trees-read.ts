@@ -5,7 +5,6 @@ import { treesOf } from '../permissions/shell/trees-of.js';
 import { contextOf, directoriesOf } from '../permissions/tree-context.js';
 import type { CallView } from '../permissions/view.js';
 import { matches, segmentTokens } from '../permissions/wildcard.js';
-import type { AtOnce } from '../util/at-once.js';
 
 /** A directory that a call goes through, and what it reads there. */
 export interface ReadTree {
@@ -16,11 +15,11 @@ export interface ReadTree {
 }
 
 /** The directories whose files a call reads without naming each of them. */
-export function treesRead(
+export async function treesRead(
   view: Pick<CallView, 'call' | 'shell' | 'facts'>,
-): AtOnce<readonly ReadTree[]> {
+): Promise<readonly ReadTree[]> {
   const { subject, input } = view.call;
-  if (subject.command !== undefined) return treesReadByCode(view);
+  if (subject.command !== undefined) return await treesReadByCode(view);
   const { glob } = input;
   const takes = typeof glob === 'string' ? namesOf(glob) : every;
   const trees: ReadTree[] = [];

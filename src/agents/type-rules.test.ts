@@ -5,7 +5,6 @@ import { parseRules } from '../permissions/rules.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { AnyTool } from '../tools/tool.js';
 import { createWorkspace } from '../tools/workspace.js';
-import type { AtOnce } from '../util/at-once.js';
 import { ok } from '../util/result.js';
 import { agentTool } from './agent-tool.js';
 import { builtinAgents } from './builtin-agents.js';
@@ -25,7 +24,7 @@ const tool = agentTool({
 }) as AnyTool;
 
 /** What the guard says of a start under these rules, and which types it looked up. */
-function judged(type: string, lists: { readonly deny?: string; readonly ask?: string }) {
+async function judged(type: string, lists: { readonly deny?: string; readonly ask?: string }) {
   const listOf = (text: string | undefined) =>
     text === undefined
       ? []
@@ -55,15 +54,15 @@ function judged(type: string, lists: { readonly deny?: string; readonly ask?: st
     mode: () => 'default' as const,
   };
   const view = named(virtualCalls(parts)(MAIN_AGENT), type);
-  const finding: AtOnce<Finding> = createTypeRules(parts).guard.decide(view);
+  const finding = await createTypeRules(parts).guard.decide(view);
   return { finding, looked };
 }
 
 describe('the guard of types', () => {
   it.each([{}, { deny: 'Bash' }, { ask: 'Read(./x)', deny: 'mcp__srv' }])(
-    'has nothing to say at once where no rule is about agents: %j',
-    (lists) => {
-      const { finding, looked } = judged('general-purpose', lists);
+    'has nothing to say where no rule is about agents: %j',
+    async (lists) => {
+      const { finding, looked } = await judged('general-purpose', lists);
       expect(finding).toBe(NOTHING);
       expect(looked).toEqual([]);
     },
@@ -77,7 +76,7 @@ describe('the guard of types', () => {
     ['Explore', { deny: 'Agent' }, 'deny'],
     ['Explore', { deny: 'Agent(Plan)' }, 'none'],
   ] as const)('looks %s up under %j', async (type, lists, wanted) => {
-    const { finding, looked } = judged(type, lists);
+    const { finding, looked } = await judged(type, lists);
     const { decision = 'none' } = (await finding) as { decision?: string };
     expect(decision).toBe(wanted);
     expect(looked[0]).toBe(type);

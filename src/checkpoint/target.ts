@@ -28,11 +28,11 @@ export function selectionFor(history: History, target: RewindTarget): Result<Sel
 function sinceMessage(history: History, messageId: string): Result<Selection, string> {
   const turn = history.positionOf(messageId);
   if (turn < 0) return err('there is no point for this message: the journal did not run then');
-  const isLater = (of: { readonly messageId?: string }): boolean =>
+  const isAfter = (of: { readonly messageId?: string }): boolean =>
     history.positionOf(of.messageId) >= turn;
   return ok({
-    judge: (change) => (isLater(change) ? notTheUsers(change) : 'no'),
-    includes: isLater,
+    judge: (change) => (isAfter(change) ? notTheUsers(change) : 'no'),
+    includes: isAfter,
     fromTurn: turn,
   });
 }
@@ -73,11 +73,11 @@ function ofAgent(
   if (!history.windows.some((window) => isIt(window.author))) {
     return err(`the journal knows nothing written by an agent ${JSON.stringify(agent)}`);
   }
-  const isLater = (of: { readonly messageId?: string }): boolean =>
+  const isAfter = (of: { readonly messageId?: string }): boolean =>
     history.positionOf(of.messageId) >= turn;
   return ok({
-    judge: (change) => (isLater(change) ? theirs(change, isIt) : 'no'),
-    includes: (record) => isLater(record) && isIt(record.author),
+    judge: (change) => (isAfter(change) ? theirs(change, isIt) : 'no'),
+    includes: (record) => isAfter(record) && isIt(record.author),
     fromTurn: turn,
   });
 }

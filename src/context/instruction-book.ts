@@ -1,6 +1,5 @@
-import type { AtOnce } from '../util/at-once.js';
 import type { EnforcedRules } from './enforced.js';
-import { enforcedIn, type FoundRules, type NearRules } from './enforced-entries.js';
+import { enforcedIn, type NearRules } from './enforced-entries.js';
 import { createEnforcedWatch } from './enforced-watch.js';
 import type { BelowRules } from './instruction-below.js';
 import {
@@ -12,7 +11,7 @@ import {
 import type { Entry, Taking } from './instruction-loader.js';
 import { isLocated } from './instruction-reader.js';
 import { type InstructionReport, reportOf } from './instruction-report.js';
-import { areBare, type CallLook, namesIn, nearbyIn, touchedIn } from './instruction-towards.js';
+import { type CallLook, namesIn, nearbyIn, touchedIn } from './instruction-towards.js';
 import type { LoadedFiles, LoadedInstruction, SkippedInstruction } from './instruction-types.js';
 import { createWorld, type InstructionBookParts, type World } from './instruction-world.js';
 
@@ -28,7 +27,7 @@ export interface InstructionBook {
    * Files were read or written: what becomes active by that and was not before. Directories and
    * files outside of the project bring nothing.
    */
-  touched(paths: readonly string[], signal: AbortSignal, look?: CallLook): AtOnce<LoadedFiles>;
+  touched(paths: readonly string[], signal: AbortSignal, look?: CallLook): Promise<LoadedFiles>;
   /** Shown files that are different on disk now, in the order in which they were shown. */
   changed(): Promise<readonly LoadedInstruction[]>;
   /** What has to be shown again after a summary; the rest comes back when it is touched again. */
@@ -45,7 +44,7 @@ export interface InstructionBook {
    * Restrictions in the files on the way to these paths, shown or not: to be asked before a call
    * that names them is judged. Directories count themselves.
    */
-  enforcedNear(paths: readonly string[], look?: CallLook): AtOnce<NearRules>;
+  enforcedNear(paths: readonly string[], look?: CallLook): Promise<NearRules>;
   /**
    * Restrictions in the files of the folders in these directories, for calls that take in all of it.
    * Those that hold for some files only are not among them.
@@ -86,30 +85,17 @@ function openBook(
   /** As it was before anything came into play. */
   let atStart: Gathering | undefined;
   let queue: Promise<unknown> = Promise.resolve();
-  /** How many stand in line. */
-  let waiting = 0;
-  /** The world once it is there. */
-  let settled: World | undefined;
 
   const worldOf = async (): Promise<World> => {
     world ??= createWorld(parts);
-    settled = await world;
-    return settled;
+    return await world;
   };
   /** One at a time: two calls at once must not show the same file twice. */
   const serial = <T>(work: () => Promise<T>): Promise<T> => {
     const working = queue.then(work);
-    waiting++;
-    queue = working.then(done, done);
+    queue = working.catch(() => undefined);
     return working;
   };
-  const done = (): void => void waiting--;
-  /** Whether these paths bring nothing, known without a look at the disk: nobody need wait in line for that. */
-  const bringNothing = (paths: readonly string[], look: CallLook | undefined): boolean =>
-    waiting === 0 &&
-    state?.waiting.length === 0 &&
-    settled !== undefined &&
-    areBare(paths, settled, look);
   const start = async (how: Taking): Promise<Gathering> => {
     state = await (await worldOf()).discovery.start(how);
     atStart = copyOf(state);
@@ -117,8 +103,7 @@ function openBook(
   };
   const inherit = async (from: () => Promise<Beginning>): Promise<Gathering> => {
     const beginning = await from();
-    settled = beginning.world;
-    world = Promise.resolve(settled);
+    world = Promise.resolve(beginning.world);
     state = beginning.start;
     return state;
   };
@@ -158,12 +143,10 @@ function openBook(
     reopen: () =>
       serial(async () => {
         world = undefined;
-        settled = undefined;
         return filesOf(await start(AT_START));
       }),
     afterCompaction: () => serial(async () => filesOf(await start(AFTER_COMPACTION))),
-    touched: (paths, signal, look) =>
-      bringNothing(paths, look) ? NO_FILES : broughtBy({ paths, signal, look }),
+    touched: (paths, signal, look) => broughtBy({ paths, signal, look }),
     changed: () => serial(async () => changedIn(await opened(), await worldOf())),
     report: () =>
       serial(async () => {
@@ -190,12 +173,7 @@ function openBook(
         const more = await newlyIncluded(await worldOf(), before, now);
         return await enforcedIn([...now, ...more.unshown], parts.locateJson, more);
       }),
-    enforcedNear(paths, look) {
-      if (settled !== undefined && bringNothing(paths, look)) {
-        return nothingNear(namesIn(settled, paths));
-      }
-      return near({ paths, look });
-    },
+    enforcedNear: (paths, look) => near({ paths, look }),
     enforcedBelow: (directories) => below(async () => directories),
     enforcedAnywhere: () => below(async () => (await worldOf()).projects.map(({ root }) => root)),
     forAnother: () =>
@@ -235,13 +213,6 @@ function trialOf(book: {
 
 const AT_START: Taking = { reason: 'session_start' };
 const AFTER_COMPACTION: Taking = { reason: 'compact', reasonForAll: true };
-const NO_FILES: LoadedFiles = { files: [], skipped: [] };
-const NO_RULES: FoundRules = { deny: [], ask: [], problems: [], when: new Map() };
-
-function nothingNear(paths: readonly string[]): NearRules {
-  const { deny, ask, problems, when } = NO_RULES;
-  return { paths, deny, ask, problems, when };
-}
 
 /** Adds what was found to what is known; what remains is news. */
 function join(shown: Gathering, found: Gathering): Gathering {

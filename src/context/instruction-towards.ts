@@ -1,5 +1,5 @@
 import type { FileStat } from '../env/fs.js';
-import { dirname, isInside, resolve } from '../env/paths.js';
+import { isInside } from '../env/paths.js';
 import type { Surveys } from './directory-survey.js';
 import {
   enforcingGathering,
@@ -71,44 +71,6 @@ async function standsForItself(
 ): Promise<boolean> {
   const known = look?.kindOf(path);
   return known === undefined ? await isDirectory(world, path) : known === 'directory';
-}
-
-/** Whether no directory on the way to these paths has files that were not read at the start. */
-export function areBare(
-  paths: readonly string[],
-  world: Pick<World, 'projects' | 'bare'>,
-  look: CallLook | undefined,
-): boolean {
-  for (let at = 0; at < paths.length; at++) {
-    const path = paths[at] as string;
-    const kind = look?.kindOf(path);
-    if (kind === undefined) return false;
-    const itself = kind === 'directory';
-    // Asked twice about every file that a call names, and mostly about files that lie together.
-    if (!itself && world.bare.has(dirname(path))) continue;
-    if (!isBare(path, world, { itself })) return false;
-    if (!itself) noteBare(path, world);
-  }
-  return true;
-}
-
-function isBare(
-  path: string,
-  { projects }: Pick<World, 'projects'>,
-  options: { readonly itself: boolean },
-): boolean {
-  return projects.every(
-    (project) => directoriesTowards(asFound(path, project), project, options).length === 0,
-  );
-}
-
-const MOST_BARE = 1000;
-
-function noteBare(path: string, { bare }: Pick<World, 'bare'>): void {
-  // fail-closed: `a/..` lies in `a` by the letter alone.
-  if (resolve(path) !== path) return;
-  if (bare.size >= MOST_BARE) bare.clear();
-  bare.add(dirname(path));
 }
 
 /** These paths, also as the files see them. */

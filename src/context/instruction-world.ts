@@ -52,11 +52,6 @@ export interface World {
   readonly projects: readonly ProjectPlace[];
   /** What stood in folders below when somebody looked. */
   readonly folders: FolderMemory;
-  /**
-   * Directories that have nothing of their own on the way to the files in them, see `areBare`. That is so by
-   * their names and those of the projects, whatever is on the disk.
-   */
-  readonly bare: Set<string>;
   /** What was seen for a call: nobody looks twice for the same one. */
   readonly looks: WeakMap<object, Surveys>;
 }
@@ -91,7 +86,6 @@ export async function createWorld(parts: InstructionBookParts): Promise<World> {
     discovery,
     projects: [project, ...added],
     folders: new Map(),
-    bare: new Set(),
     looks: new WeakMap(),
   };
 }

@@ -10,7 +10,6 @@ import { messageOf } from '../errors.js';
 import type { Approval, Resolver } from '../permissions/guard.js';
 import type { CallView } from '../permissions/view.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { AtOnce } from '../util/at-once.js';
 import { visible } from '../util/visible.js';
 import type { Ground } from './ground.js';
 
@@ -22,7 +21,7 @@ const TOOLS: readonly string[] = ['Read', 'Write', 'Edit'];
 
 export interface AgentMemories {
   /** The definition with the tools that its notes need; where it did not have them, for its notes alone. */
-  equip(definition: AgentDefinition): AtOnce<AgentDefinition>;
+  equip(definition: AgentDefinition): Promise<AgentDefinition>;
   /** From now on the agent may write its notes. What it is told of them; undefined: it has none. */
   open(ref: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
   close(ref: AgentRef): void;
@@ -41,16 +40,15 @@ export function openAgentMemories(
   const places = new Map<string, readonly string[]>();
   const notes = (agent: AgentRef): readonly string[] => places.get(agent.path) ?? NOWHERE;
   return {
-    equip(definition) {
+    async equip(definition) {
       const { tools } = definition;
       if (tools === undefined || definition.memory === undefined) return definition;
-      return placeOf(config, ground, definition).then((place) => {
-        if (!('directory' in place)) return definition;
-        const had = new Set(tools.map(bareName));
-        const inside = `(/${toPosix(place.directory)}/**)`;
-        const more = TOOLS.filter((tool) => !had.has(tool)).map((tool) => `${tool}${inside}`);
-        return { ...definition, tools: [...tools, ...more] };
-      });
+      const place = await placeOf(config, ground, definition);
+      if (!('directory' in place)) return definition;
+      const had = new Set(tools.map(bareName));
+      const inside = `(/${toPosix(place.directory)}/**)`;
+      const more = TOOLS.filter((tool) => !had.has(tool)).map((tool) => `${tool}${inside}`);
+      return { ...definition, tools: [...tools, ...more] };
     },
     async open(ref, definition) {
       if (definition.memory === undefined) return undefined;

@@ -29,7 +29,6 @@ import { SKILL_TOOL } from '../skills/grant-approval.js';
 import type { Invoke } from '../tools/invocation.js';
 import { createInvoke } from '../tools/invoke.js';
 import type { ToolPool } from '../tools/pool.js';
-import { whenThere } from '../util/at-once.js';
 import { VERSION } from '../version.js';
 import type { AgentMemories } from './agent-memory.js';
 import { childHooks } from './child-hooks.js';
@@ -105,20 +104,19 @@ export function openChildWorld(
       return childInvoke(config, parts, hand);
     },
     readsOnly: hands.readsOnly,
-    record(ref, place) {
+    async record(ref, place) {
       // What it records first is written at once: a file that is being made would be opened a second time for it.
-      return whenThere(log.store.prepare(sessionId, ref.id), () =>
-        createRecorder({
-          store: log.store,
-          sessionId,
-          clock,
-          version: VERSION,
-          entrypoint: config.entrypoint,
-          agentId: ref.id,
-          ...place,
-          ...(gitBranch === undefined ? {} : { gitBranch }),
-        }),
-      );
+      await log.store.prepare(sessionId, ref.id);
+      return createRecorder({
+        store: log.store,
+        sessionId,
+        clock,
+        version: VERSION,
+        entrypoint: config.entrypoint,
+        agentId: ref.id,
+        ...place,
+        gitBranch,
+      });
     },
     output({ id, background }) {
       // Whoever waits for an agent gets its report with the result: nobody is sent to a file meanwhile.

@@ -7,7 +7,6 @@ import type { SimpleCommand } from '../permissions/shell/model.js';
 import { mayTakeTree } from '../permissions/shell/tree-programs.js';
 import type { TakenDirectory } from '../permissions/taken-directories.js';
 import type { CallView, TouchedPath } from '../permissions/view.js';
-import { type AtOnce, isLater } from '../util/at-once.js';
 
 /** What a call names, for those who look which rules are near to it. */
 export interface Named {
@@ -23,36 +22,26 @@ export interface Named {
 }
 
 /** fail-closed: a link is another name for what lies behind it, not a way around its rules. */
-export function namedBy(view: CallView): AtOnce<Named> {
-  const paths = view.paths();
-  return isLater(paths) ? namedLater(view, paths) : namedWith(view, paths);
-}
-
-async function namedLater(view: CallView, paths: Promise<readonly TouchedPath[]>): Promise<Named> {
-  return await namedWith(view, await paths);
-}
-
-function namedWith(view: CallView, own: readonly TouchedPath[]): AtOnce<Named> {
-  return view.call.subject.command === undefined ? namedByInput(view, own) : namedByCode(view, own);
+export async function namedBy(view: CallView): Promise<Named> {
+  const own = await view.paths();
+  return view.call.subject.command === undefined
+    ? namedByInput(view, own)
+    : await namedByCode(view, own);
 }
 
 function namedByInput({ names }: CallView, own: readonly TouchedPath[]): Named {
   const whole = names.includes('Grep')
     ? own.map(({ spellings }) => ({ access: 'read' as const, paths: restrictedNames(spellings) }))
-    : NOTHING_MORE;
-  return { paths: unique(own), expanded: NOTHING_MORE, whole, kindOf: kindsIn(own) };
+    : [];
+  return { paths: unique(own), expanded: [], whole, kindOf: kindsIn(own) };
 }
-
-const NOTHING_MORE: readonly never[] = [];
 
 async function namedByCode(view: CallView, own: readonly TouchedPath[]): Promise<Named> {
   const shell = await view.shellPaths();
   const reading = await view.shell();
   const commands = reading?.commands ?? [];
   const places = await Promise.all(
-    commands
-      .flatMap(({ directories }) => directories ?? [])
-      .map(async (one) => await view.judge.spell(one)),
+    commands.flatMap(({ directories }) => directories ?? []).map((one) => view.judge.spell(one)),
   );
   const globs = await expandedBy(view, commands);
   const all = [
@@ -74,11 +63,6 @@ async function namedByCode(view: CallView, own: readonly TouchedPath[]): Promise
 
 /** Whoever has resolved a path has seen what it is. */
 export function kindsIn(touched: readonly Pick<TouchedPath, 'spellings'>[] = []): KindOf {
-  const first = touched[0];
-  if (first !== undefined && touched.length === 1) {
-    const { literal, resolved, kind } = first.spellings;
-    return (path) => (path === literal || resolved.includes(path) ? kind : undefined);
-  }
   const kinds = new Map<string, PathSpellings['kind']>();
   for (const { spellings } of touched) {
     if (spellings.kind === undefined) continue;
@@ -88,8 +72,6 @@ export function kindsIn(touched: readonly Pick<TouchedPath, 'spellings'>[] = [])
 }
 
 function unique(touched: readonly Pick<TouchedPath, 'spellings'>[]): readonly string[] {
-  const first = touched[0];
-  if (first !== undefined && touched.length === 1) return restrictedNames(first.spellings);
   return [...new Set(touched.flatMap(({ spellings }) => restrictedNames(spellings)))];
 }
 

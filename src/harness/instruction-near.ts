@@ -1,5 +1,4 @@
 import type { EnforcedRules } from '../context/enforced.js';
-import type { NearRules } from '../context/enforced-entries.js';
 import type { EnforcedHold } from '../context/enforced-hold.js';
 import type { BelowRules } from '../context/instruction-below.js';
 import type { InstructionBook } from '../context/instruction-book.js';
@@ -12,7 +11,6 @@ import { NO_RULES, type RuleSet } from '../permissions/rules.js';
 import type { TakenDirectory } from '../permissions/taken-directories.js';
 import type { CallView } from '../permissions/view.js';
 import { describeProblem } from '../settings/types.js';
-import { type AtOnce, isLater } from '../util/at-once.js';
 import { type Named, namedBy } from './instruction-named.js';
 import type { CompileEnforced } from './instruction-rules.js';
 import { ruleInside } from './rule-inside.js';
@@ -30,26 +28,11 @@ export function nearGuard(book: NearBook, compile: CompileEnforced, hold: Enforc
     const reason = `a restriction near it cannot be honoured: ${describeProblem(fatal)}`;
     return { decision: 'deny', refusal: 'guard-failed', reason };
   };
-  const decideNamed = (view: CallView, named: Named): AtOnce<Finding> => {
-    const { paths, unknown, kindOf } = named;
+  const decideNamed = async (view: CallView, named: Named): Promise<Finding> => {
+    const { paths, whole, unknown, kindOf } = named;
     if (paths.length === 0 && unknown === undefined) return NOTHING;
-    const found = book.enforcedNear(paths, { kindOf, call: view });
-    return isLater(found) ? decideLater(found, view, named) : decideFound(found, view, named);
-  };
-  const decideLater = async (
-    found: Promise<NearRules>,
-    view: CallView,
-    named: Named,
-  ): Promise<Finding> => await decideFound(await found, view, named);
-  const decideFound = (found: NearRules, view: CallView, named: Named): AtOnce<Finding> => {
-    const near = compiled(hold.with(found));
+    const near = compiled(hold.with(await book.enforcedNear(paths, { kindOf, call: view })));
     if ('decision' in near) return near;
-    // Mostly no file near it restricts anything, and it takes in no more than it names.
-    const isOver = near === NO_RULES && named.whole.length === 0 && named.unknown === undefined;
-    return isOver ? NOTHING : decideNear(near, view, named);
-  };
-  const decideNear = async (near: RuleSet, view: CallView, named: Named): Promise<Finding> => {
-    const { whole, unknown } = named;
     const finding = near === NO_RULES ? NOTHING : await judged(near, view, named);
     if (finding.decision !== 'none') return finding;
     if (whole.length > 0) {
@@ -69,16 +52,11 @@ export function nearGuard(book: NearBook, compile: CompileEnforced, hold: Enforc
       ? doubt(`${unknown}, and the project has more folders than are looked at`)
       : maybe;
   };
-  const onceNamed = async (view: CallView, named: Promise<Named>): Promise<Finding> =>
-    await decideNamed(view, await named);
   return {
     name: 'instruction files',
     // fail-closed: a restriction that could not be looked up may have been one against this call.
     onFailure: 'deny',
-    async decide(view) {
-      const named = namedBy(view);
-      return isLater(named) ? onceNamed(view, named) : decideNamed(view, named);
-    },
+    decide: async (view) => await decideNamed(view, await namedBy(view)),
   };
 }
 

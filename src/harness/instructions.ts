@@ -12,7 +12,6 @@ import type { ShellWord } from '../permissions/shell/model.js';
 import type { JudgedCall } from '../permissions/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Workspace } from '../tools/tool.js';
-import { type AtOnce, isLater } from '../util/at-once.js';
 import { visible } from '../util/visible.js';
 import type { Ground } from './ground.js';
 import { kindsIn } from './instruction-named.js';
@@ -71,37 +70,6 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     told(found);
     return instructionsReminder(found.files, { occasion: 'touched' });
   };
-  /** What these files of a call bring into play. */
-  const broughtBy = (
-    view: JudgedCall,
-    paths: readonly string[],
-    signal: AbortSignal,
-  ): AtOnce<Touched> => {
-    if (paths.length === 0) return { paths };
-    const { agent, toolUseId } = view.call;
-    const itsOwn = agent.depth === 0 ? book : books.get(agent.id);
-    const own = elsewhere.has(toolUseId) ? elsewhere.get(toolUseId) : itsOwn;
-    if (own === undefined) return { paths };
-    const kindOf = kindsIn(view.pathsFound());
-    // What was on the way to a file that was only read is there still.
-    const look = view.call.tool.kind === 'read' ? { kindOf, call: view } : { kindOf };
-    const brought = own.touched(paths, signal, look);
-    return isNothing(brought) ? { paths } : toldLater(agent, paths, brought);
-  };
-  const broughtLater = async (
-    view: JudgedCall,
-    paths: Promise<readonly string[]>,
-    signal: AbortSignal,
-  ): Promise<Touched> => await broughtBy(view, await paths, signal);
-  const toldLater = async (
-    agent: AgentRef,
-    paths: readonly string[],
-    bringing: AtOnce<LoadedFiles>,
-  ): Promise<Touched> => {
-    const brought = await bringing;
-    const text = isNothing(brought) ? undefined : await toldTo(agent, brought);
-    return text === undefined ? { paths } : { paths, text };
-  };
   const extension: GateExtension = {
     guards: [nearGuard(book, compile, hold)],
     resolvers: [],
@@ -141,9 +109,18 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     },
     onLoaded: (listener: (file: LoadedInstruction) => void) => void listeners.push(listener),
     /** Instructions that a call brought into play, as the text that shows them. */
-    touchedBy(view: JudgedCall, signal: AbortSignal): AtOnce<Touched> {
-      const shown = shownFiles(view);
-      return isLater(shown) ? broughtLater(view, shown, signal) : broughtBy(view, shown, signal);
+    async touchedBy(view: JudgedCall, signal: AbortSignal): Promise<Touched> {
+      const paths = await shownFiles(view);
+      const { agent, toolUseId } = view.call;
+      const itsOwn = agent.depth === 0 ? book : books.get(agent.id);
+      const own = elsewhere.has(toolUseId) ? elsewhere.get(toolUseId) : itsOwn;
+      if (paths.length === 0 || own === undefined) return { paths };
+      const kindOf = kindsIn(view.pathsFound());
+      // What was on the way to a file that was only read is there still.
+      const call = view.call.tool.kind === 'read' ? view : undefined;
+      const brought = await own.touched(paths, signal, { kindOf, call });
+      const isNothing = brought.files.length + brought.skipped.length === 0;
+      return { paths, text: isNothing ? undefined : await toldTo(agent, brought) };
     },
     /** A call begins whose answer is shown there. The function that ends it is to be called. */
     countIn(toolUseId: string, shownIn: ShownIn): () => void {
@@ -185,14 +162,10 @@ export interface Touched {
   readonly text?: string;
 }
 
-function isNothing(brought: AtOnce<LoadedFiles>): boolean {
-  return !isLater(brought) && brought.files.length + brought.skipped.length === 0;
-}
-
 /** The files whose content a call has shown or written. */
-function shownFiles(view: JudgedCall): AtOnce<readonly string[]> {
+async function shownFiles(view: JudgedCall): Promise<readonly string[]> {
   const { subject, tool } = view.call;
-  if (subject.command !== undefined) return shownByCode(view);
+  if (subject.command !== undefined) return await shownByCode(view);
   return tool.kind === 'read' || tool.kind === 'edit' ? subject.paths.map(({ path }) => path) : [];
 }
 

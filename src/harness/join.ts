@@ -23,7 +23,6 @@ import { textOf } from '../protocol/content.js';
 import { DEFERRED_MARK } from '../session/deferred.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import { loadValidators } from '../tools/builtin-definition.js';
-import { whenThere } from '../util/at-once.js';
 import { openingFacts, systemOf } from './context-facts.js';
 import type { Ground } from './ground.js';
 import { openHostRequests } from './host-requests.js';
@@ -100,7 +99,7 @@ export async function joinSession(
   hooks.onBackground(({ context, rewake }) => {
     if (context !== undefined) void events.say([context]);
     if (rewake !== undefined) {
-      void whenThere(hooks.notes.note([rewake]), (note) => {
+      void hooks.notes.note([rewake]).then((note) => {
         if (note !== undefined) background.add(note);
       });
     }

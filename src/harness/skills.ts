@@ -31,7 +31,6 @@ import type { RunShell } from '../skills/shell.js';
 import type { Skill } from '../skills/skill.js';
 import { skillTool } from '../skills/skill-tool.js';
 import { skillsAgain } from '../skills/skills-again.js';
-import { type AtOnce, whenThere } from '../util/at-once.js';
 import { isRecord } from '../util/own.js';
 import { parseYaml } from '../util/parse-yaml.js';
 import { agentTrees } from './agent-trees.js';
@@ -206,11 +205,11 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     preload: (names: readonly string[], agent: AgentRef, signal: AbortSignal) =>
       preloadSkills({ book, invoker, forbids, tell: parts.hooks.tell }, { names, agent, signal }),
     /** Skills that became known because files were touched. */
-    touched: (paths: readonly string[]): AtOnce<string | undefined> =>
-      whenThere(book.touched(paths), (found) => {
-        const text = found.length === 0 ? '' : listings.later(found);
-        return text === '' ? undefined : reminder(`These skills can be started now:\n\n${text}`);
-      }),
+    async touched(paths: readonly string[]): Promise<string | undefined> {
+      const found = await book.touched(paths);
+      const text = found.length === 0 ? '' : listings.later(found);
+      return text === '' ? undefined : reminder(`These skills can be started now:\n\n${text}`);
+    },
     /** What is new, different or gone on disk since the model was told last. */
     async changed(): Promise<string | undefined> {
       const before = await book.list();

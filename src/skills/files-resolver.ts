@@ -2,7 +2,6 @@ import type { FileSystem } from '../env/fs.js';
 import { isInside } from '../env/paths.js';
 import type { Approval, Resolver } from '../permissions/guard.js';
 import type { CallView, TouchedPath } from '../permissions/view.js';
-import { isLater } from '../util/at-once.js';
 
 /** A directory whose files may be read, and how a receipt names that. */
 export interface OpenDirectory {
@@ -22,11 +21,8 @@ export function filesResolver(
     async decide(view) {
       const open = view.call.tool.kind === 'read' ? openTo(view.call) : undefined;
       if (open === undefined) return undefined;
-      const paths = view.paths();
-      if (isLater(paths)) {
-        return paths.then((there) => (areIn(open, there) ? openingOf(fs, open, there) : undefined));
-      }
-      return areIn(open, paths) ? openingOf(fs, open, paths) : undefined;
+      const paths = await view.paths();
+      return areIn(open, paths) ? await openingOf(fs, open, paths) : undefined;
     },
   };
 }

@@ -1,4 +1,3 @@
-import type { AtOnce } from '../util/at-once.js';
 import type { SettingSource } from '../util/sourced.js';
 
 /** Where a skill comes from. `command`: an old file of `.claude/commands`. */
@@ -99,7 +98,7 @@ export interface SkillBook {
   /** By the name the model or a person uses; a leading `/` is fine. */
   find(name: string): Promise<Skill | undefined>;
   /** Files were touched: what became known by that (nested directories, dormant skills). */
-  touched(paths: readonly string[]): AtOnce<readonly Skill[]>;
+  touched(paths: readonly string[]): Promise<readonly Skill[]>;
   /** Files of skills changed on disk: forgets what was read of them. True: the listing is another one. */
   refresh(): Promise<boolean>;
 }

@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createMemoryStore } from '../../src/session/memory-store.js';
-import { whenThere } from '../../src/util/at-once.js';
 import { agent } from './arrival-rig.js';
 import { openAgentsSession } from './core-rig.js';
 
@@ -92,7 +91,10 @@ describe('an agent', () => {
         config: {
           store: {
             ...store,
-            prepare: () => whenThere(opening(), () => void happened.push('open')),
+            async prepare() {
+              await opening();
+              happened.push('open');
+            },
             append(sessionId, lines, agentId) {
               if (agentId !== undefined) happened.push(String(lines[0]?.type));
               return store.append(sessionId, lines, agentId);
