@@ -11,7 +11,7 @@ import { matches } from './wildcard.js';
 /** fail-closed: an input that a hook has changed is not what the person typed. */
 const typed: Resolver = {
   name: 'typed by the person',
-  decide: ({ call: { typed: words, input } }) =>
+  decide: async ({ call: { typed: words, input } }) =>
     words !== undefined && JSON.stringify(words) === JSON.stringify(input)
       ? allow('the person typed this call', 'typed by the person')
       : undefined,
