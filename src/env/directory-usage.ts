@@ -84,8 +84,8 @@ function isWritable(directory: string): boolean {
 
 function freeBytes(directory: string): number | undefined {
   try {
-    const { bavail, bsize } = statfsSync(directory);
-    return bavail * bsize;
+    const { bavail, blocks, bsize } = statfsSync(directory);
+    return blocks === 0 ? undefined : bavail * bsize;
   } catch {
     // Some file systems do not report it.
     return undefined;

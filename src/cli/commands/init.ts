@@ -43,7 +43,7 @@ In a conversation, /init lets the model write the instructions instead.`,
 };
 
 /** Runs the policy tests as they are on the disk now, and says what to do next. */
-function testWritten(call: CommandCall, { files }: InitPlan): Promise<number> {
+function testWritten(call: CommandCall, { files, rules }: InitPlan): Promise<number> {
   return withProject(
     call,
     async (project) => {
@@ -53,7 +53,8 @@ function testWritten(call: CommandCall, { files }: InitPlan): Promise<number> {
       if (own.length > 0) call.output.out(`Policy tests: ${policyTestText(results)}`);
       const isNew = files.some(({ file }) => file.endsWith('AGENTS.md'));
       if (isNew) call.output.out('Add to AGENTS.md what you would tell a new colleague.\n');
-      call.output.out(NEXT_STEPS);
+      const grants = rules.some(({ list }) => list === 'allow');
+      call.output.out(`\nNext:\n${grants ? TRUST_STEP : ''}${NEXT_STEPS}`);
       const failed = results.some(({ failure }) => failure !== undefined);
       return failed ? EXIT.error : EXIT.done;
     },
@@ -61,10 +62,9 @@ function testWritten(call: CommandCall, { files }: InitPlan): Promise<number> {
   );
 }
 
-const NEXT_STEPS = `
-Next:
-  portcullis trust         review and approve the allow rules of this folder
-  portcullis doctor        check everything else
+const TRUST_STEP = `  portcullis trust         review and approve the allow rules of this folder
+`;
+const NEXT_STEPS = `  portcullis doctor        check everything else
   portcullis "your task"   start a conversation
 `;
 

@@ -29,7 +29,7 @@ export async function examineProject(
 ): Promise<readonly DoctorArea[]> {
   const areas: DoctorArea[] = [];
   for (const [name, check] of Object.entries(AREAS)) {
-    areas.push(await checkArea(name, check, { project, options }));
+    areas.push(await checkArea(name, () => check(project, options), areas));
   }
   return areas;
 }

@@ -2,7 +2,6 @@ import { messageOf, PortcullisError } from '../../errors.js';
 import { redact } from '../../util/redact.js';
 import { visible } from '../../util/visible.js';
 import type { Project } from '../project.js';
-import { fatalOf } from '../settings.js';
 
 export type CheckState = 'ok' | 'warning' | 'problem';
 
@@ -53,28 +52,25 @@ export const problem = (message: string, remedy: string): DoctorCheck => ({
 /** Runs the check of an area; what it throws becomes a check that failed, and the other areas still run. */
 export async function checkArea(
   name: string,
-  check: AreaCheck,
-  { project, options }: { readonly project: Project; readonly options: DoctorOptions },
+  check: () => Promise<readonly DoctorCheck[]>,
+  earlier: readonly DoctorArea[],
 ): Promise<DoctorArea> {
   try {
-    const checks = await check(project, options);
     // People show the report to others.
-    return { name, checks: checks.map((one) => ({ ...one, message: redact(one.message) })) };
+    const checks = (await check()).map((one) => ({ ...one, message: redact(one.message) }));
+    return { name, checks };
   } catch (thrown) {
     const known = thrown instanceof PortcullisError ? thrown : undefined;
-    if (known?.code === 'config' && !(await startsHere(project))) {
-      const message = 'Not checked, because no session would start with these settings.';
-      return { name, checks: [warning(message, 'Correct the settings, then run this again.')] };
+    if (known?.code === 'config' && countState(earlier, 'problem') > 0) {
+      const message = 'Not checked, because no session would start here.';
+      return {
+        name,
+        checks: [warning(message, 'Correct the problems above, then run this again.')],
+      };
     }
     const remedy = known?.remedy ?? 'Report this if the message names no cause.';
     return { name, checks: [problem(redact(messageOf(thrown)), remedy)] };
   }
-}
-
-/** Whether the settings and rules let a session start. */
-async function startsHere(project: Project): Promise<boolean> {
-  const { problems } = await project.settings();
-  return fatalOf([...problems, ...(await project.rules()).problems]).length === 0;
 }
 
 const MARKS: Readonly<Record<CheckState, string>> = {
