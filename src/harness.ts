@@ -13,7 +13,6 @@ import { openAgents } from './harness/agents.js';
 import { budgetOf } from './harness/budget-settings.js';
 import { openCheckpointing } from './harness/checkpoints.js';
 
-import { mayHaveEffects } from './harness/effects.js';
 import { type Ground, type Log, openGround, openLog } from './harness/ground.js';
 import { type Hands, openHands } from './harness/hands.js';
 import { openHooks } from './harness/hooks.js';
@@ -198,8 +197,6 @@ async function openEach(
     agents,
     sandbox,
     watch(starting, context) {
-      // What an agent has said is on the disk before anything follows from it.
-      if (mayHaveEffects(starting.tool)) log.store.flush({ sessionId, agentId: context.agent.id });
       return checkpoints.watch(starting, context);
     },
   });
@@ -220,7 +217,7 @@ async function openEach(
       workspace: () => createWorkspace([ground.workspace.cwd, ...ground.workspace.roots]),
       contextFor: (agent, workspace) => hands.contextOf(agent, workspace, createReadState()),
       onVerdict: (_agent, _call, _tool, verdict) =>
-        config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt, 'now') }),
+        config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt) }),
       depthLimit: 8,
     }),
   });

@@ -26,8 +26,6 @@ export interface AgentToolDeps {
   backgroundIsOff(agent: AgentRef): string | undefined;
   /** How many agents may run at once in this process. */
   mostRunning(): number;
-  /** The decisions up to now are in the journal when it returns. */
-  putOnRecord(): void;
   /** Makes a teammate of an agent with a name. Absent: there are no teams. */
   teammates?(wish: TeammateWish): Promise<Result<Started, string>>;
 }
@@ -64,7 +62,6 @@ export function agentTool(deps: AgentToolDeps): Tool<Input> {
       paths: [],
       summary: sliceWhole(`agent ${input.subagent_type ?? ''}: ${input.description}`, 0, 120),
     }),
-    startsOnRecord: true,
     concurrencySafe: () => true,
     maxConcurrency: () => mostStartedTogether(deps.mostRunning()),
     run: (input, context) => run(deps, input, context),
@@ -85,8 +82,6 @@ async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Pro
   if (input.prompt.trim() === '') {
     return failed('The agent was not started: The prompt is empty. Say what it is to do.');
   }
-  // From here on something happens. Those of one answer come here when all of them are judged, so the first writes for all.
-  deps.putOnRecord();
   if (isForTeam(deps, input, context)) return await joined(deps, { input, definition, context });
   const { background, note: how } = howToRun(deps, { input, agent: context.agent }, definition);
   const notes = [how, fork === undefined ? undefined : unusedNote(input)].filter(

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { DeliveryFiles } from '../env/delivery-files.js';
+import type { Processes } from '../env/process-stamp.js';
 import type { InputMessage } from '../loop/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { textOf, ZERO_USAGE } from '../protocol/content.js';
 import type { TranscriptEntry } from '../protocol/transcript.js';
 import { INTERRUPTED_RESULT } from '../session/messages.js';
-import { type OpenDeliveries, openDeliveries } from './deliveries.js';
+import { type DeliveryParts, type OpenDeliveries, openDeliveries } from './deliveries.js';
 import type { AgentReport } from './report.js';
 import type { AgentTask } from './task.js';
 
@@ -17,8 +17,8 @@ function disk() {
   const kept = new Map<string, string>();
   let alive: readonly number[] = [];
   let refuses = false;
-  const files = (pid: number): DeliveryFiles => ({
-    openLog: () => ({
+  const files = (pid: number): DeliveryParts['files'] & Processes => ({
+    openSyncedLog: () => ({
       append(added) {
         if (refuses) throw new Error('no space');
         lines.push(...added);
@@ -29,8 +29,7 @@ function disk() {
       for (const line of lines) onLine(line);
       return true;
     },
-    keep: (path, text) => void kept.set(path, text),
-    read: (path) => kept.get(path),
+    writeDurable: (path, text) => void kept.set(path, text),
     self: () => ({ pid }),
     isAlive: ({ pid: other }) => alive.includes(other),
   });
@@ -65,6 +64,7 @@ function open(pid = 1): OpenDeliveries {
   return openDeliveries({
     sessionId: SESSION,
     files: world.files(pid),
+    processes: world.files(pid),
     path: '/journal',
     keepDirectory: () => '/kept',
     words: { cap: 1_000, canResume: () => true },
@@ -75,7 +75,6 @@ function open(pid = 1): OpenDeliveries {
     },
     parentOf: (id) => ({ a2: 'a1', a1: 'main' })[id],
     entries: async (id) => transcripts.get(id),
-    flush: () => void world.lines.push('{"type":"(flushed)"}'),
     now: () => 1_000,
     warn: (text) => void warnings.push(text),
   });
@@ -158,25 +157,6 @@ describe('a report', () => {
     deliveries.recorded({ content: [first, ...(told[0]?.message.content ?? [])] });
     expect(deliveries.standing('a1')).toBe('arrived');
     expect(world.types()).toEqual(['started', 'ended', 'delivered']);
-  });
-
-  it('is on the disk in the transcript of an agent before it counts as arrived there', () => {
-    const deliveries = open();
-    const parent = refOf('a1');
-    finish(deliveries, refOf('a2', { parentId: 'a1' }), parent);
-    const [first] = told;
-    if (first === undefined) throw new Error('nobody was told');
-    expect(first.to).toBe('a1');
-    deliveries.recorded(first.message);
-    expect(world.types().slice(-2)).toEqual(['(flushed)', 'delivered']);
-    const waited = refOf('a3', { parentId: 'a1', spawnedBy: 't3', background: false });
-    finish(deliveries, waited);
-    deliveries.resultRecorded({ agentId: 'a1', toolUseId: 't3' });
-    expect(world.types().slice(-2)).toEqual(['(flushed)', 'delivered']);
-    const ofMain = refOf('a4', { parentId: 'main', spawnedBy: 't4', background: false });
-    finish(deliveries, ofMain);
-    deliveries.resultRecorded({ agentId: 'main', toolUseId: 't4' });
-    expect(world.types().slice(-2)).toEqual(['ended', 'delivered']);
   });
 
   it('goes to the nearest one above when its receiver is gone or ends without reading it', () => {

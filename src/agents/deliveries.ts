@@ -1,12 +1,17 @@
-import type { DeliveryFiles } from '../env/delivery-files.js';
 import { join } from '../env/paths.js';
+import type { Processes } from '../env/process-stamp.js';
+import type { StateFiles } from '../env/state-files.js';
 import { messageOf } from '../errors.js';
 import type { InputMessage } from '../loop/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { TranscriptEntry } from '../protocol/transcript.js';
 import type { Deliveries } from './child-delivery.js';
 import { escapeReport } from './child-escape.js';
-import { type DeliveryJournal, openDeliveryJournal } from './delivery-journal.js';
+import {
+  type DeliveryJournal,
+  type DeliveryLogFiles,
+  openDeliveryJournal,
+} from './delivery-journal.js';
 import {
   type Carrier,
   deliveryId,
@@ -21,7 +26,8 @@ import type { AgentEnd, AgentReport } from './report.js';
 
 export interface DeliveryParts {
   readonly sessionId: string;
-  readonly files: DeliveryFiles;
+  readonly files: Pick<StateFiles, 'writeDurable'> & DeliveryLogFiles;
+  readonly processes: Processes;
   /** The journal; absent: the session keeps nothing. */
   readonly path: string | undefined;
   /** Where texts go that are too long to show. */
@@ -32,8 +38,6 @@ export interface DeliveryParts {
   /** Who started an agent. */
   parentOf(id: string): string | undefined;
   entries(agentId: string): Promise<readonly TranscriptEntry[] | undefined>;
-  /** What agents have recorded is on the disk when this returns. */
-  flush(): void;
   now(): number;
   warn(text: string): void;
 }
@@ -132,7 +136,7 @@ class JournalledDeliveries implements OpenDeliveries {
       id,
       run,
       at: this.#parts.now(),
-      by: this.#parts.files.self(),
+      by: this.#parts.processes.self(),
       agent: ref,
       description,
       outputFile,
@@ -222,7 +226,7 @@ class JournalledDeliveries implements OpenDeliveries {
   }
 
   async recover(started?: (agents: readonly AgentRef[]) => void): Promise<readonly InputMessage[]> {
-    const { sessionId, files, entries } = this.#parts;
+    const { sessionId, processes, entries } = this.#parts;
     const runs = await this.#journal.read();
     started?.([...runs.values()].flatMap((run) => run.started?.agent ?? []));
     for (const { key, ended, delivered } of runs.values()) {
@@ -230,7 +234,7 @@ class JournalledDeliveries implements OpenDeliveries {
       const end = ended === undefined ? {} : { end: ended.report.end };
       this.#remember(key.id, { run: key.run, ...end, arrived: delivered });
     }
-    const found = await recover({ sessionId, runs: [...runs.values()], files, entries });
+    const found = await recover({ sessionId, runs: [...runs.values()], processes, entries });
     for (const { key } of found.proven) {
       this.#journal.write({ type: 'delivered', ...key });
       const known = this.#runs.get(key.id);
@@ -268,7 +272,7 @@ class JournalledDeliveries implements OpenDeliveries {
       type: 'ended',
       ...key,
       at: this.#parts.now(),
-      by: this.#parts.files.self(),
+      by: this.#parts.processes.self(),
       report,
       outputFile,
       ...(carrier === undefined ? {} : { carrier }),
@@ -293,7 +297,7 @@ class JournalledDeliveries implements OpenDeliveries {
     if (shown.length <= words.cap) return report;
     try {
       const file = join(keepDirectory(), `${key.id}.${key.run}.report.txt`);
-      files.keep(file, shown);
+      files.writeDurable(file, shown);
       return {
         ...report,
         text: report.text.slice(0, words.cap),
@@ -328,8 +332,7 @@ class JournalledDeliveries implements OpenDeliveries {
 
   #arrived(journey: Journey): void {
     this.#journeys.delete(keyText(journey.key));
-    // fail-closed: what counts as arrived is never told again, so it has to be in the transcript first.
-    if (journey.to !== MAIN_AGENT.id || !isOfMain(journey.carrier)) this.#parts.flush();
+    // fail-closed: a report is in the transcript before it counts as arrived and is never sent again.
     this.#journal.write({ type: 'delivered', ...journey.key });
     const known = this.#runs.get(journey.key.id);
     if (known?.run === journey.key.run) known.arrived = true;
@@ -361,9 +364,4 @@ class OpenHold {
   wants(receiver: string, id: string): boolean {
     return receiver === this.#holder && this.#ids.has(id);
   }
-}
-
-/** The main agent's transcript is on the disk as soon as something is recorded. */
-function isOfMain(carrier: Carrier | undefined): boolean {
-  return carrier === undefined || carrier.agentId === MAIN_AGENT.id;
 }

@@ -1,4 +1,5 @@
-import type { DeliveryFiles, SyncedLog } from '../env/delivery-files.js';
+import type { StateFiles, SyncedLog } from '../env/state-files.js';
+import type { TranscriptFiles } from '../env/transcript-files.js';
 import { messageOf } from '../errors.js';
 import { maySurelyHold, redactSureDeep } from '../util/redact.js';
 import { type DeliveryRecord, foldRecords, type RunState, readRecord } from './delivery-records.js';
@@ -28,8 +29,11 @@ function lineOf(record: DeliveryRecord): string {
   return maySurelyHold(line) ? JSON.stringify(redactSureDeep(record)) : line;
 }
 
+export type DeliveryLogFiles = Pick<StateFiles, 'openSyncedLog'> &
+  Pick<TranscriptFiles, 'readLines'>;
+
 export function openDeliveryJournal(parts: {
-  readonly files: Pick<DeliveryFiles, 'openLog' | 'readLines'>;
+  readonly files: DeliveryLogFiles;
   /** Absent: nothing is kept. */
   readonly path: string | undefined;
   warn(text: string): void;
@@ -42,7 +46,7 @@ export function openDeliveryJournal(parts: {
     write(record) {
       if (path === undefined) return;
       unsaved.push(lineOf(record));
-      log ??= files.openLog(path);
+      log ??= files.openSyncedLog(path);
       try {
         log.append(unsaved, { sync: outlivesMachine(record) });
         unsaved = [];

@@ -1,5 +1,5 @@
-import type { ProcessStamp } from '../env/delivery-files.js';
 import { sha256 } from '../env/hash.js';
+import type { ProcessStamp } from '../env/process-stamp.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';

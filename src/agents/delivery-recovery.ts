@@ -1,4 +1,4 @@
-import type { DeliveryFiles } from '../env/delivery-files.js';
+import type { Processes } from '../env/process-stamp.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { addUsage, textOf, type Usage, ZERO_USAGE } from '../protocol/content.js';
 import type { AssistantEntry, TranscriptEntry } from '../protocol/transcript.js';
@@ -10,7 +10,7 @@ import type { AgentReport } from './report.js';
 export interface RecoveryParts {
   readonly sessionId: string;
   readonly runs: readonly RunState[];
-  readonly files: Pick<DeliveryFiles, 'self' | 'isAlive'>;
+  readonly processes: Processes;
   /** All that an agent's transcript holds; undefined when there is none. `main`: the session's. */
   entries(agentId: string): Promise<readonly TranscriptEntry[] | undefined>;
 }
@@ -45,10 +45,10 @@ export async function recover(parts: RecoveryParts): Promise<Recovered> {
 }
 
 /** Another process that still lives has it in its hands, and will tell. */
-function isElsewhere({ started, ended }: RunState, { files }: RecoveryParts): boolean {
+function isElsewhere({ started, ended }: RunState, { processes }: RecoveryParts): boolean {
   const by = ended?.by ?? started?.by;
   if (by === undefined) return false;
-  return by.pid !== files.self().pid && files.isAlive(by);
+  return by.pid !== processes.self().pid && processes.isAlive(by);
 }
 
 /** The transcripts of everybody who may have been told: the main agent and those between. */

@@ -22,7 +22,6 @@ const tool = agentTool({
   forks: () => undefined,
   backgroundIsOff: () => undefined,
   mostRunning: () => 1,
-  putOnRecord: () => undefined,
 }) as AnyTool;
 
 /** Why an agent of the type does not go on under an ask rule, by whether somebody was asked. */

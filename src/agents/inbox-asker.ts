@@ -1,4 +1,4 @@
-import type { ProcessStamp } from '../env/delivery-files.js';
+import type { ProcessStamp } from '../env/process-stamp.js';
 import { messageOf } from '../errors.js';
 import type { AskAnswer, Asker, AskRequest } from '../permissions/types.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';

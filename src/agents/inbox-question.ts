@@ -1,5 +1,5 @@
-import type { ProcessStamp } from '../env/delivery-files.js';
 import { sha256 } from '../env/hash.js';
+import type { ProcessStamp } from '../env/process-stamp.js';
 import type { AskRequest } from '../permissions/types.js';
 import type { PendingQuestion } from '../protocol/session-events.js';
 import { parseJson } from '../util/json.js';

@@ -1,9 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { InboxFiles } from '../env/inbox-files.js';
 import type { AskAnswer, Asker, AskRequest } from '../permissions/types.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { err, ok } from '../util/result.js';
-import { type Inbox, openInbox } from './inbox.js';
+import { type Inbox, type InboxParts, openInbox } from './inbox.js';
 import { inboxAsker } from './inbox-asker.js';
 import { inboxGuard } from './inbox-guard.js';
 import { MOST_SHOWN_CHARS } from './inbox-question.js';
@@ -20,8 +19,8 @@ beforeEach(() => {
   now = 1_000;
   alive = true;
   damaged = undefined;
-  const disk: InboxFiles = {
-    putOnce(path, text) {
+  const disk: InboxParts['files'] = {
+    createOnce(path, text) {
       if (files.has(path)) return false;
       files.set(path, text);
       return true;

@@ -1,6 +1,6 @@
-import type { DeliveryFiles } from '../env/delivery-files.js';
-import type { InboxFiles } from '../env/inbox-files.js';
 import { join } from '../env/paths.js';
+import type { Processes } from '../env/process-stamp.js';
+import type { StateFiles } from '../env/state-files.js';
 import { err, ok, type Result } from '../util/result.js';
 import {
   type InboxAnswer,
@@ -28,8 +28,8 @@ export interface Inbox {
 }
 
 export interface InboxParts {
-  readonly files: InboxFiles;
-  readonly processes: Pick<DeliveryFiles, 'isAlive'>;
+  readonly files: Pick<StateFiles, 'createOnce' | 'readOwn' | 'list' | 'remove'>;
+  readonly processes: Pick<Processes, 'isAlive'>;
   readonly stateDirectory: string;
   now(): number;
 }
@@ -51,7 +51,7 @@ export function openInbox({ files, processes, stateDirectory, now }: InboxParts)
     expiresAt > now() && processes.isAlive(by);
   return {
     put(question) {
-      files.putOnce(questionFile(question.id), `${JSON.stringify(question, null, 2)}\n`);
+      files.createOnce(questionFile(question.id), `${JSON.stringify(question, null, 2)}\n`);
     },
     answerTo(question) {
       const read = files.readOwn(answerFile(question.id));
@@ -90,7 +90,7 @@ export function openInbox({ files, processes, stateDirectory, now }: InboxParts)
         at: now(),
         ...(message === undefined ? {} : { message }),
       };
-      const isFirst = files.putOnce(answerFile(id), `${JSON.stringify(answer, null, 2)}\n`);
+      const isFirst = files.createOnce(answerFile(id), `${JSON.stringify(answer, null, 2)}\n`);
       return isFirst ? ok(question) : err(`${id} has been answered already`);
     },
   };

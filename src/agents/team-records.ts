@@ -1,4 +1,4 @@
-import type { ProcessStamp } from '../env/delivery-files.js';
+import type { ProcessStamp } from '../env/process-stamp.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';

@@ -20,7 +20,6 @@ const tool = agentTool({
   forks: () => undefined,
   backgroundIsOff: () => undefined,
   mostRunning: () => 1,
-  putOnRecord: () => undefined,
 }) as AnyTool;
 
 /** What the guard says of a start under these rules, and which types it looked up. */

@@ -3,9 +3,7 @@ import {
   chmodSync,
   existsSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
-  readlinkSync,
   renameSync,
   rmSync,
   statSync,
@@ -17,7 +15,6 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PortcullisError } from '../errors.js';
 import { AppendError, createAppendLog } from './append-log.js';
-import { nextTurn } from './turns.js';
 
 let root: string;
 let file: string;
@@ -26,17 +23,6 @@ beforeEach(() => {
   file = path.join(root, 'projects', 'p', 's.jsonl');
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
-
-/** Those of this process that lead to the file. */
-function descriptors(): string[] {
-  return readdirSync('/proc/self/fd').filter((fd) => {
-    try {
-      return readlinkSync(`/proc/self/fd/${fd}`) === file;
-    } catch {
-      return false;
-    }
-  });
-}
 
 const content = (): string => readFileSync(file, 'utf8');
 
@@ -80,14 +66,12 @@ describe('append log', () => {
     expect(content()).toBe('2\n3\n');
   });
 
-  it('closes a tail that another writer left torn while the file was open', async () => {
+  it('closes a tail that another writer left torn while the file was open', () => {
     const log = createAppendLog(file);
     log.append(['1']);
     appendFileSync(file, '{"half');
-    await nextTurn();
     log.append(['2']);
     appendFileSync(file, '{"whole":1}\n');
-    await nextTurn();
     log.append(['3']);
     expect(content()).toBe('1\n{"half\n2\n{"whole":1}\n3\n');
   });
@@ -121,53 +105,43 @@ describe('append log', () => {
     expect(content()).toBe('1\n2\n3\n');
   });
 
-  it('goes on in a new file when the old one, or its whole directory, is deleted', async () => {
+  it('goes on in a new file when the old one, or its whole directory, is deleted', () => {
     const log = createAppendLog(file);
     log.append(['1']);
     rmSync(file);
-    await nextTurn();
     log.append(['2']);
     expect(content()).toBe('2\n');
     rmSync(path.join(root, 'projects'), { recursive: true });
-    await nextTurn();
     log.append(['3']);
     expect(content()).toBe('3\n');
   });
 
-  it('follows the path when the file is replaced', async () => {
+  it('follows the path when the file is replaced', () => {
     const log = createAppendLog(file);
     log.append(['1']);
     writeFileSync(`${file}.new`, 'other');
     renameSync(`${file}.new`, file);
-    await nextTurn();
     log.append(['2']);
     expect(content()).toBe('other\n2\n');
   });
 
-  it('follows the path when the file is moved away', async () => {
+  it('follows the path when the file is moved away', () => {
     const log = createAppendLog(file);
     log.append(['1']);
     renameSync(file, `${file}.old`);
     writeFileSync(file, 'other');
-    await nextTurn();
     log.append(['2']);
     expect(content()).toBe('other\n2\n');
     expect(readFileSync(`${file}.old`, 'utf8')).toBe('1\n');
   });
 
-  it('looks at the path once in each turn, and whenever it is asked where the file ends', async () => {
+  it('looks at the path at each append', () => {
     const log = createAppendLog(file);
     log.append(['1']);
     renameSync(file, `${file}.old`);
     log.append(['2']);
-    expect(readFileSync(`${file}.old`, 'utf8')).toBe('1\n2\n');
-    await nextTurn();
-    log.append(['3']);
-    expect(content()).toBe('3\n');
-    renameSync(file, `${file}.old`);
-    expect(log.end()).toBe(0);
-    log.append(['4']);
-    expect(content()).toBe('4\n');
+    expect(readFileSync(`${file}.old`, 'utf8')).toBe('1\n');
+    expect(content()).toBe('2\n');
   });
 
   it('tells where the file ends, and that another one wrote', () => {
@@ -177,75 +151,6 @@ describe('append log', () => {
     appendFileSync(file, '2\n');
     expect(log.end()).toBe(4);
     expect(log.append(['€'])).toBe(8);
-  });
-
-  it('can be opened before the first append, with its parents', async () => {
-    const log = createAppendLog(file);
-    await log.prepare();
-    expect(content()).toBe('');
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    expect(log.append(['1'])).toBe(2);
-    await log.prepare();
-    expect(log.append(['2'])).toBe(4);
-    expect(content()).toBe('1\n2\n');
-    log.close();
-  });
-
-  it('that is opened quickly is open at once, with its parents and in vain too', () => {
-    const log = createAppendLog(file);
-    expect(log.prepare()).toBeUndefined();
-    expect(content()).toBe('');
-    expect(log.prepare()).toBeUndefined();
-    log.close();
-    const none = createAppendLog(path.join(file, 'below a file'));
-    expect(none.prepare()).toBeUndefined();
-    expect(() => none.append(['1'])).toThrow();
-  });
-
-  it('is not disturbed by an append while it is being opened', async () => {
-    const log = createAppendLog(file);
-    const ready = log.prepare();
-    log.append(['1']);
-    await ready;
-    log.append(['2']);
-    expect(content()).toBe('1\n2\n');
-    log.close();
-  });
-
-  it.skipIf(!existsSync('/proc/self/fd'))(
-    'keeps nothing open when it was closed while it was being opened',
-    async () => {
-      const log = createAppendLog(file);
-      const ready = log.prepare();
-      log.close();
-      await ready;
-      expect(descriptors()).toEqual([]);
-      log.append(['1']);
-      expect(content()).toBe('1\n');
-      log.close();
-    },
-  );
-
-  it('closes a torn tail and notices a move after it was opened ahead, too', async () => {
-    createAppendLog(file).append(['1']);
-    appendFileSync(file, '{"b":');
-    const log = createAppendLog(file);
-    await log.prepare();
-    log.append(['2']);
-    expect(content()).toBe('1\n{"b":\n2\n');
-    const other = createAppendLog(file);
-    await other.prepare();
-    renameSync(file, `${file}.old`);
-    await nextTurn();
-    other.append(['3']);
-    expect(content()).toBe('3\n');
-  });
-
-  it('leaves it to the append to say that it cannot be opened', async () => {
-    writeFileSync(path.join(root, 'projects'), 'a file where a directory has to be');
-    const log = createAppendLog(file);
-    await log.prepare();
-    expect(failureOf(() => log.append(['1'])).message).toMatch(/ENOTDIR|EEXIST/);
   });
 
   it.skipIf(!existsSync('/dev/full'))('names file, reason and remedy when the disk is full', () => {

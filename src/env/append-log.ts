@@ -10,9 +10,6 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
-import { type AtOnce, isLater } from '../util/at-once.js';
-import { withNewFile } from './new-file.js';
-import { turnOfTheLoop } from './turns.js';
 
 /**
  * A file that only grows. What `append` wrote is safe from the death of this process when it
@@ -26,14 +23,9 @@ export interface AppendLog {
    * ends then. Throws `AppendError` when not all of it could be written.
    *
    * A file that was deleted, moved or replaced meanwhile is noticed: the lines go to the file at the
-   * path. It is looked at once in each turn of the event loop: what is appended in one goes to one file.
+   * path.
    */
   append(lines: readonly string[]): number;
-  /**
-   * Opens the file, at once or, where that is slow, while the program goes on, so that the first append need not
-   * wait for the disk to make it. Never fails: what is wrong with the file is for the append to say.
-   */
-  prepare(): AtOnce<void>;
   /**
    * Looks where the file ends now; it is made if there is none. Another value than that of the last
    * append: another writer.
@@ -70,32 +62,6 @@ interface Written {
   readonly failure?: unknown;
 }
 
-/** Where lines are encoded, outside of the heap: a write is done when it returns, so all logs share it. */
-let desk: Buffer | undefined;
-const DESK_BYTES = 128 * 1024;
-/** What a character takes at the most. */
-const BYTES_PER_CHAR = 3;
-
-/** The lines as they are written, each with its newline, from the beginning of `bytes`. */
-function encoded(prefix: string, lines: readonly string[]): { bytes: Buffer; length: number } {
-  let most = prefix.length;
-  for (const line of lines) most += line.length * BYTES_PER_CHAR + 1;
-  desk ??= Buffer.allocUnsafeSlow(DESK_BYTES);
-  const bytes = most <= DESK_BYTES ? desk : Buffer.allocUnsafeSlow(sizeOf(prefix, lines));
-  let length = prefix === '' ? 0 : bytes.write(prefix);
-  for (const line of lines) {
-    length += bytes.write(line, length);
-    bytes[length++] = NEWLINE;
-  }
-  return { bytes, length };
-}
-
-function sizeOf(prefix: string, lines: readonly string[]): number {
-  let size = prefix.length;
-  for (const line of lines) size += Buffer.byteLength(line) + 1;
-  return size;
-}
-
 class FileAppendLog implements AppendLog {
   readonly path: string;
   #fd: number | undefined;
@@ -103,39 +69,14 @@ class FileAppendLog implements AppendLog {
   /** Where the file ended after our last look at it. Another size means another writer. */
   #size = -1;
   #torn = false;
-  /** The turn of the event loop in which the path was last looked at. */
-  #lookedIn = -1;
-  /** How often it was closed: an opening under way is not to outlive that. */
-  #closed = 0;
 
   constructor(path: string) {
     this.path = path;
   }
 
   end(): number {
-    this.#lookedIn = -1;
     this.#ready();
     return this.#size;
-  }
-
-  prepare(): AtOnce<void> {
-    if (this.#fd !== undefined) return undefined;
-    const closed = this.#closed;
-    const take = (fd: number): void => {
-      // Whoever appended meanwhile has opened it already; whoever closed it wants none.
-      if (this.#fd === undefined && closed === this.#closed) this.#take(fd);
-      else closeSync(fd);
-    };
-    // The append opens it anew, and says what is wrong with it.
-    const failed = (): void => {
-      if (closed === this.#closed) this.close();
-    };
-    try {
-      const opening = makingParents(this.path, () => withNewFile(this.path, FLAGS, take));
-      return isLater(opening) ? opening.catch(failed) : opening;
-    } catch {
-      return failed();
-    }
   }
 
   append(lines: readonly string[]): number {
@@ -144,8 +85,8 @@ class FileAppendLog implements AppendLog {
     try {
       const fd = this.#ready();
       const prefix = this.#torn ? '\n' : '';
-      const { bytes, length } = encoded(prefix, lines);
-      const written = this.#write(fd, bytes, length);
+      const bytes = Buffer.from(`${prefix}${lines.join('\n')}\n`);
+      const written = this.#write(fd, bytes);
       if (written.failure === undefined) return this.#size;
       saved = wholeLines(lines, written.bytes - prefix.length);
       throw written.failure;
@@ -159,7 +100,6 @@ class FileAppendLog implements AppendLog {
   close(): void {
     const fd = this.#fd;
     this.#fd = undefined;
-    this.#closed++;
     if (fd === undefined) return;
     try {
       closeSync(fd);
@@ -168,11 +108,11 @@ class FileAppendLog implements AppendLog {
     }
   }
 
-  #write(fd: number, bytes: Buffer, length: number): Written {
+  #write(fd: number, bytes: Buffer): Written {
     let done = 0;
     try {
       // The disk may take a part of it: the rest goes on from there.
-      while (done < length) done += writeSync(fd, bytes, done, length - done);
+      while (done < bytes.length) done += writeSync(fd, bytes, done);
     } catch (failure) {
       return { bytes: done, failure };
     } finally {
@@ -185,26 +125,18 @@ class FileAppendLog implements AppendLog {
   /** An open descriptor on the file, with `#torn` telling how it ends. */
   #ready(): number {
     const known = this.#fd;
-    const turn = turnOfTheLoop();
-    if (known !== undefined && this.#lookedIn === turn) return known;
     const found = statSync(this.path, { throwIfNoEntry: false });
     if (known !== undefined && found !== undefined && found.ino === this.#inode) {
-      this.#lookedIn = turn;
       if (found.size !== this.#size) this.#lookAtEnd(known, found.size);
       return known;
     }
     this.close();
     const fd = openMakingParents(this.path);
-    this.#take(fd);
-    return fd;
-  }
-
-  #take(fd: number): void {
     this.#fd = fd;
-    this.#lookedIn = turnOfTheLoop();
     const opened = fstatSync(fd);
     this.#inode = opened.ino;
     this.#lookAtEnd(fd, opened.size);
+    return fd;
   }
 
   #lookAtEnd(fd: number, size: number): void {
@@ -226,21 +158,6 @@ function openMakingParents(path: string): number {
     if (systemCodeOf(thrown) !== 'ENOENT') throw thrown;
     makePrivateDirectory(dirname(path));
     return openSync(path, FLAGS, 0o600);
-  }
-}
-
-/** As `openMakingParents`, for what may be done later. */
-function makingParents(path: string, make: () => AtOnce<void>): AtOnce<void> {
-  const again = (thrown: unknown): AtOnce<void> => {
-    if (systemCodeOf(thrown) !== 'ENOENT') throw thrown;
-    makePrivateDirectory(dirname(path));
-    return make();
-  };
-  try {
-    const making = make();
-    return isLater(making) ? making.catch(again) : making;
-  } catch (thrown) {
-    return again(thrown);
   }
 }
 

@@ -12,8 +12,8 @@ import {
 import { systemCodeOf } from '../errors.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
-import { nodeDeliveryFiles } from './delivery-files.js';
 import { join } from './paths.js';
+import { nodeProcesses } from './process-stamp.js';
 import { randomUuid } from './random.js';
 
 export interface FileLockOptions {
@@ -98,7 +98,7 @@ function tryToTake(lock: string, staleMs: number | undefined): string | undefine
   if (top > 0 && isHeld(join(lock, String(top)), staleMs)) return undefined;
   const file = join(lock, String(top + 1));
   const draft = join(lock, `${randomUuid()}.tmp`);
-  const holder = { ...nodeDeliveryFiles.self(), mark: randomUuid() };
+  const holder = { ...nodeProcesses.self(), mark: randomUuid() };
   writeFileSync(draft, `${JSON.stringify(holder)}\n`, { mode: 0o600, flag: 'wx' });
   try {
     // Linked once it is complete: a reader never sees a lock without its holder.
@@ -137,7 +137,7 @@ function isHeld(file: string, staleMs: number | undefined): boolean {
   const { pid, start } = parsed.ok && isRecord(parsed.value) ? parsed.value : {};
   // fail-closed: a holder that is not named may still be alive.
   if (typeof pid !== 'number') return true;
-  return nodeDeliveryFiles.isAlive({ pid, ...(typeof start === 'string' ? { start } : {}) });
+  return nodeProcesses.isAlive({ pid, start: typeof start === 'string' ? start : undefined });
 }
 
 /** Whole at once, by the rename. Not when it took so long that another has taken the lock over. */

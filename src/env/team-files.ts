@@ -1,20 +1,18 @@
-import { lstatSync, rmSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { messageOf } from '../errors.js';
 import { err, ok, type Result } from '../util/result.js';
 import { makePrivateDirectory } from './append-log.js';
-import { nodeDeliveryFiles, type ProcessStamp } from './delivery-files.js';
 import { withFileLock } from './file-lock.js';
-import { MOST_OWN_BYTES, nodeInboxFiles } from './inbox-files.js';
+import { nodeProcesses, type Processes } from './process-stamp.js';
+import { MOST_OWN_BYTES, type StateFiles, stateFiles } from './state-files.js';
 
 /** What agents of several processes that work together ask of the disk. */
-export interface TeamFiles {
+export interface TeamFiles extends Pick<StateFiles, 'readOwn' | 'list' | 'remove'>, Processes {
   /**
    * Runs `work` while no other process, and nobody else in this one, holds the lock. The lock of a
    * process that is gone does not count, however it went. An error: it was not free in time.
    */
   exclusive<T>(lock: string, work: () => T | Promise<T>): Promise<Result<T, string>>;
-  /** A file that is ours and that nobody else may write. Undefined: there is none. */
-  readOwn(path: string): Result<string, string> | undefined;
   /**
    * Writes a private file that is on the disk, and whole, when this returns. Throws, also for one
    * that would be too long for `readOwn`: what nobody can read any more would be lost.
@@ -22,14 +20,6 @@ export interface TeamFiles {
   keep(path: string, text: string): void;
   /** Makes a directory for its owner alone, or says why the one that is there cannot be used. */
   ownDirectory(path: string): string | undefined;
-  /** Names in a directory; none when it cannot be read. */
-  list(directory: string): readonly string[];
-  /** Takes away a file, or a directory with all that is in it. */
-  remove(path: string): void;
-  /** This process. */
-  self(): ProcessStamp;
-  /** Whether that very process still runs. */
-  isAlive(stamp: ProcessStamp): boolean;
 }
 
 const WAIT_MS = 15_000;
@@ -45,18 +35,17 @@ export const nodeTeamFiles: TeamFiles = {
       return err(messageOf(thrown));
     }
   },
-  readOwn: nodeInboxFiles.readOwn,
+  readOwn: stateFiles.readOwn,
   keep(path, text) {
     if (Buffer.byteLength(text, 'utf8') > MOST_OWN_BYTES) {
       throw new Error(`${path} is full: it would have more than ${MOST_OWN_BYTES} bytes`);
     }
-    nodeDeliveryFiles.keep(path, text);
+    stateFiles.writeDurable(path, text);
   },
   ownDirectory,
-  list: nodeInboxFiles.list,
-  remove: (path) => rmSync(path, { recursive: true, force: true }),
-  self: nodeDeliveryFiles.self,
-  isAlive: nodeDeliveryFiles.isAlive,
+  list: stateFiles.list,
+  remove: stateFiles.remove,
+  ...nodeProcesses,
 };
 
 function ownDirectory(path: string): string | undefined {

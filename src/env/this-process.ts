@@ -20,28 +20,3 @@ export function workingDirectory(): string {
     });
   }
 }
-
-const atTheEnd = new Set<() => void>();
-let isListening = false;
-
-/**
- * Calls `act` when this process ends in any way but by a signal that nobody hears. It has to do its work at once.
- * Returns what takes it back.
- */
-export function atExit(act: () => void): () => void {
-  atTheEnd.add(act);
-  // One for all: a host may have many sessions.
-  if (!isListening) process.on('exit', endAll);
-  isListening = true;
-  return () => void atTheEnd.delete(act);
-}
-
-function endAll(): void {
-  for (const act of atTheEnd) {
-    try {
-      act();
-    } catch {
-      // The process ends, and the others have their turn.
-    }
-  }
-}

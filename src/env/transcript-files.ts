@@ -1,26 +1,12 @@
-import {
-  closeSync,
-  constants,
-  existsSync,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
-import type { AtOnce } from '../util/at-once.js';
 import { type AppendLog, createAppendLog, makePrivateDirectory } from './append-log.js';
 import { fileSystemPromises } from './builtins.js';
-import { withNewFile } from './new-file.js';
+import { type StateFiles, stateFiles } from './state-files.js';
 
 /** What keeping transcripts asks of the disk. Mostly synchronous: an append has to be done when it returns. */
-export interface TranscriptFiles {
+export interface TranscriptFiles extends Pick<StateFiles, 'list' | 'write' | 'writeOnce'> {
   openLog(path: string): AppendLog;
   /**
    * Calls `onLine` for every line in order, never holding more than one chunk and one line. A line
@@ -33,15 +19,9 @@ export interface TranscriptFiles {
     bytes: number,
   ): { readonly head: string; readonly tail: string } | undefined;
   readText(path: string): Promise<string | undefined>;
-  /** Names in a directory; none when it cannot be read. */
-  list(directory: string): readonly string[];
   /** Undefined when there is no regular file. */
   modifiedAt(path: string): number | undefined;
   makeDirectory(path: string): void;
-  /** Writes a file that nobody sees half-written; leaves one that is already there alone. Throws. */
-  writeOnce(path: string, text: string): void;
-  /** Writes a file that nobody sees half-written, at once or while the program goes on. Throws or rejects. */
-  writeAside(path: string, text: string): AtOnce<void>;
 }
 
 export const nodeTranscriptFiles: TranscriptFiles = {
@@ -49,14 +29,7 @@ export const nodeTranscriptFiles: TranscriptFiles = {
   readLines,
   readEnds,
   readText,
-  list(directory) {
-    try {
-      return readdirSync(directory);
-    } catch {
-      // A directory that is missing or closed to us holds no session that could be resumed.
-      return [];
-    }
-  },
+  list: stateFiles.list,
   modifiedAt(path) {
     try {
       const stat = statSync(path, { throwIfNoEntry: false });
@@ -67,52 +40,9 @@ export const nodeTranscriptFiles: TranscriptFiles = {
     }
   },
   makeDirectory: makePrivateDirectory,
-  writeOnce(path, text) {
-    if (existsSync(path)) return;
-    const draft = `${path}.${process.pid}.tmp`;
-    try {
-      writeMakingParents(draft, text);
-      renameSync(draft, path);
-    } catch (thrown) {
-      rmSync(draft, { force: true });
-      throw thrown;
-    }
-  },
-  writeAside,
+  write: stateFiles.write,
+  writeOnce: stateFiles.writeOnce,
 };
-
-/** What follows the making is done at once: of a file this small, handing each step over takes longer than the step. */
-function writeAside(path: string, text: string): AtOnce<void> {
-  const draft = `${path}.${process.pid}.tmp`;
-  return withNewFile(draft, 'w', (fd) => {
-    try {
-      writeAndClose(fd, text);
-      renameSync(draft, path);
-    } catch (thrown) {
-      rmSync(draft, { force: true });
-      throw thrown;
-    }
-  });
-}
-
-function writeAndClose(fd: number, text: string): void {
-  try {
-    writeFileSync(fd, text);
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** The directory is there already as a rule: it is made only where it is missing. */
-function writeMakingParents(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { mode: 0o600 });
-  } catch (thrown) {
-    if (systemCodeOf(thrown) !== 'ENOENT') throw thrown;
-    makePrivateDirectory(dirname(path));
-    writeFileSync(path, text, { mode: 0o600 });
-  }
-}
 
 /** Absent on Windows, where opening never waits. */
 const READ_WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);

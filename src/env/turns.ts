@@ -3,22 +3,6 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }
 
-let turn = 0;
-let isCounted = false;
-
-/** A number of its own for each turn of the event loop, for what is to be done once in each. */
-export function turnOfTheLoop(): number {
-  if (!isCounted) {
-    isCounted = true;
-    // Before the loop waits for anything, so that no turn outlasts a pause.
-    setImmediate(() => {
-      isCounted = false;
-      turn++;
-    });
-  }
-  return turn;
-}
-
 /** Longest stretch that long work may keep everybody else waiting. */
 const SLICE_MS = 4;
 

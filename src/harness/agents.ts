@@ -20,7 +20,6 @@ import { homeDirectory, join } from '../env/paths.js';
 import type { ProcessSupervisor } from '../env/process.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/stop-hooks.js';
-import type { Journal } from '../journal/journal.js';
 import type { InputMessage } from '../loop/types.js';
 import type { GateExtension, Permissions } from '../permissions/open.js';
 import { NO_RULES } from '../permissions/rules.js';
@@ -154,14 +153,12 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
   });
   const memories = openAgentMemories(config, ground, hooks.tell);
   let gate: Pick<Permissions, 'rules' | 'mode'> | undefined;
-  let journal: Pick<Journal, 'writeNoted'> | undefined;
   const startAgent = agentTool({
     book,
     runtime: running,
     words,
     forks,
     mostRunning: () => limitsOf(ground).concurrency,
-    putOnRecord: () => journal?.writeNoted(),
     backgroundIsOff: (agent) => {
       if (teams?.isTeammate(agent) === true) return 'teammates wait for the agents that they start';
       return env.CLAUDE_CODE_DISABLE_BACKGROUND_TASKS === '1'
@@ -260,7 +257,6 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
       >,
     ): void {
       gate = lent.hands.permissions;
-      journal = lent.hands.journal;
       counters = lent.model;
       lent.instructions.lendFences(fences);
       const world = openChildWorld(config, ground, {

@@ -9,9 +9,10 @@ import { sendMessageTool } from '../agents/send-message.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import type { AgentRuntime } from '../agents/spawn.js';
 import { waitForAgentsTool } from '../agents/wait-for-agents.js';
-import { nodeDeliveryFiles } from '../env/delivery-files.js';
-import { nodeInboxFiles } from '../env/inbox-files.js';
 import { join } from '../env/paths.js';
+import { nodeProcesses } from '../env/process-stamp.js';
+import { stateFiles } from '../env/state-files.js';
+import { nodeTranscriptFiles } from '../env/transcript-files.js';
 import type { InputMessage, LoopEvent } from '../loop/types.js';
 import type { Guard } from '../permissions/guard.js';
 import type { Asker } from '../permissions/types.js';
@@ -41,7 +42,8 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
   const { sessionId } = log.history;
   const deliveries = openDeliveries({
     sessionId,
-    files: nodeDeliveryFiles,
+    files: { ...stateFiles, ...nodeTranscriptFiles },
+    processes: nodeProcesses,
     path: config.persist
       ? join(log.store.transcriptPath(sessionId).replace(/\.jsonl$/, ''), 'deliveries.jsonl')
       : undefined,
@@ -51,7 +53,6 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
     parentOf: (id) => runtime().roster.find(id)?.ref.parentId,
     entries: async (agentId) =>
       (await log.store.read(sessionId, agentId === MAIN_AGENT.id ? undefined : agentId))?.entries,
-    flush: () => log.store.flush(),
     now: clock.now,
     warn: tell,
   });
@@ -60,8 +61,8 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
     return typeof value === 'number' ? value : undefined;
   };
   const inbox = openInbox({
-    files: nodeInboxFiles,
-    processes: nodeDeliveryFiles,
+    files: stateFiles,
+    processes: nodeProcesses,
     stateDirectory: ground.stateDirectory,
     now: clock.now,
   });
@@ -87,7 +88,7 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
         sessionId,
         expiryMs: () => (number('portcullis.inbox.expiryMinutes') ?? EXPIRY_MINUTES) * 60_000,
         unattended: () => ground.settings.values.get('portcullis.inbox.unattended')?.value === true,
-        self: nodeDeliveryFiles.self,
+        self: nodeProcesses.self,
         member: parts.teams?.side.asks,
         now: clock.now,
         newId: () => `q${clock.uuid().replaceAll('-', '').slice(0, 12)}`,

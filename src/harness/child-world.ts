@@ -1,6 +1,5 @@
 import { childSystem, siblingsReminder } from '../agents/agent-context.js';
 import { AGENT_TOOL } from '../agents/agent-tool.js';
-import { mayBeNotedLater } from '../agents/call-facts.js';
 import { denialOf } from '../agents/call-ledger.js';
 import { childBudgets } from '../agents/child-budget.js';
 import type { AgentFences } from '../agents/child-fence.js';
@@ -105,8 +104,6 @@ export function openChildWorld(
     },
     readsOnly: hands.readsOnly,
     async record(ref, place) {
-      // What it records first is written at once: a file that is being made would be opened a second time for it.
-      await log.store.prepare(sessionId, ref.id);
       return createRecorder({
         store: log.store,
         sessionId,
@@ -167,7 +164,7 @@ export function openChildWorld(
       await builtins.release(ref.id);
       // What becomes of a place of its own goes by what it wrote: who closes that place forgets it.
       if (ref.workspace === undefined) builtins.ledger.forget(ref.path);
-      await log.store.release(sessionId, ref.id);
+      log.store.release(sessionId, ref.id);
     },
     ...(model.budget === undefined ? {} : { budgetFor: childBudgets(model.budget) }),
     ...parts.more,
@@ -192,8 +189,7 @@ function childInvoke(
     onVerdict(call, tool, verdict) {
       attempts.validInput();
       onVerdict(verdict);
-      const when = mayBeNotedLater(tool, verdict) ? 'gathered' : 'now';
-      config.emit({ type: 'decision', receipt: journal.note(verdict.receipt, when) });
+      config.emit({ type: 'decision', receipt: journal.note(verdict.receipt) });
       if (verdict.kind !== 'refused') return;
       const denial = denialOf(call, tool, verdict);
       calls.deniedBelow(denial);

@@ -1,4 +1,3 @@
-import { mayBeNotedLater } from '../agents/call-facts.js';
 import { createCallLedger } from '../agents/call-ledger.js';
 import { extract } from '../agents/extract.js';
 import type { ModelLayer } from '../agents/model-layer.js';
@@ -245,7 +244,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       builtins.validInput();
       config.emit({
         type: 'decision',
-        receipt: journal.note(verdict.receipt, mayBeNotedLater(tool, verdict) ? 'soon' : 'now'),
+        receipt: journal.note(verdict.receipt),
       });
       const denial = calls.verdict(call, tool, verdict);
       if (denial !== undefined && verdict.kind === 'refused') {
@@ -283,7 +282,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
       return contextOf(agent, placeOf(agent), isKnown ? readState : createReadState());
     },
     onVerdict: (verdict) =>
-      config.emit({ type: 'decision', receipt: journal.note(verdict.receipt, 'now') }),
+      config.emit({ type: 'decision', receipt: journal.note(verdict.receipt) }),
   });
   skills.lend({
     runShell: skillShell(forSkill, clock.uuid),

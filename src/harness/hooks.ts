@@ -91,18 +91,14 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
       return (await opened).runners;
     },
     read: async (hook, raw) => (await import('../hooks/read-answer.js')).readRaw(hook, raw),
-    facts: () => {
-      // It is told where transcripts are, and may look.
-      log.store.flush();
-      return {
-        sessionId,
-        transcriptPath: log.store.transcriptPath(sessionId),
-        agentTranscriptPath: ({ id }) => log.store.transcriptPath(sessionId, id),
-        promptId: parts.current.run?.promptId,
-        effort: config.effort,
-        mainType: config.runsAs?.name,
-      };
-    },
+    facts: () => ({
+      sessionId,
+      transcriptPath: log.store.transcriptPath(sessionId),
+      agentTranscriptPath: ({ id }) => log.store.transcriptPath(sessionId, id),
+      promptId: parts.current.run?.promptId,
+      effort: config.effort,
+      mainType: config.runsAs?.name,
+    }),
     background: (result) => {
       for (const tellOne of arrivals) tellOne(result);
     },

@@ -1,14 +1,14 @@
 import { type Inbox, openInbox } from '../agents/inbox.js';
 import { systemClock } from '../env/clock.js';
-import { nodeDeliveryFiles } from '../env/delivery-files.js';
-import { nodeInboxFiles } from '../env/inbox-files.js';
 import { type DirectoryEnvironment, stateDirectory } from '../env/paths.js';
+import { nodeProcesses } from '../env/process-stamp.js';
+import { stateFiles } from '../env/state-files.js';
 
 /** The inbox of the user whose environment this is. */
 export function openInboxOf(env: DirectoryEnvironment): Inbox {
   return openInbox({
-    files: nodeInboxFiles,
-    processes: nodeDeliveryFiles,
+    files: stateFiles,
+    processes: nodeProcesses,
     stateDirectory: stateDirectory(env),
     now: systemClock.now,
   });

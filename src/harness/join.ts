@@ -90,8 +90,7 @@ export async function joinSession(
   parts.checkpoints.lend({
     startedShell: builtins.startedShell,
     onShellFinished: (listener) => void builtins.shells.onFinished(listener),
-    amend: (receipt) =>
-      config.emit({ type: 'decision', receipt: hands.journal.note(receipt, 'now') }),
+    amend: (receipt) => config.emit({ type: 'decision', receipt: hands.journal.note(receipt) }),
     onlyReads: agents.onlyReads,
     deniedEffects: (agent) => effectRulesIn(permissions.rules(agent).deny),
     remind: events.remind,

@@ -96,7 +96,7 @@ export async function outsideCall(
     contextFor: hands.contextOf(MAIN_AGENT, workspace, readState),
     onVerdict(_call, _tool, verdict) {
       if (verdict.kind === 'allowed') judged = verdict.input;
-      config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt, 'now') });
+      config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt) });
     },
     onInvalidInput: async () => undefined,
     onRan: () => undefined,

@@ -3,8 +3,8 @@ import type { TeamDesk } from '../agents/team-desk.js';
 import type { TeammateWay } from '../agents/team-records.js';
 import type { TeamRole } from '../agents/team-role.js';
 import { ended, type StartParts, startTeammate } from '../agents/teammate-start.js';
-import { nodeDeliveryFiles } from '../env/delivery-files.js';
-import { nodeInboxFiles } from '../env/inbox-files.js';
+import { nodeProcesses } from '../env/process-stamp.js';
+import { stateFiles } from '../env/state-files.js';
 import { nodeTeamFiles } from '../env/team-files.js';
 import { nodePanes } from '../env/team-panes.js';
 import { messageOf } from '../errors.js';
@@ -30,8 +30,8 @@ export function openLead(
   let making: Promise<Result<TeamDesk, string>> | undefined;
   const asks = createTeamAsks({
     inbox: openInbox({
-      files: nodeInboxFiles,
-      processes: nodeDeliveryFiles,
+      files: stateFiles,
+      processes: nodeProcesses,
       stateDirectory: ground.stateDirectory,
       now: clock.now,
     }),

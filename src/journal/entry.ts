@@ -1,9 +1,7 @@
-import type { Receipt } from '../protocol/permissions.js';
+import type { Receipt, TraceStep } from '../protocol/permissions.js';
 import { isRecord } from '../util/own.js';
 import { redactDeep } from '../util/redact.js';
-import { isSealed } from '../util/sealed.js';
 import { cleanBeginning, cleanText, LONGEST_TEXT } from './clean-text.js';
-import { traceText } from './trace-text.js';
 
 /** One decision as the journal keeps it. */
 export interface JournalEntry {
@@ -35,11 +33,8 @@ export function pendingEntry(
   receipt: Receipt,
   { time, cwd }: Pick<PendingEntry, 'time' | 'cwd'>,
 ): PendingEntry {
-  const { input } = receipt;
-  // Nobody can change it, and nothing of it would be cut.
-  if (isSealed(input) && isShort(input)) return { time, cwd, receipt, input, isCut: false };
   const budget = { left: LONGEST_INPUT, cut: false };
-  return { time, cwd, receipt, input: bounded(input, budget), isCut: budget.cut };
+  return { time, cwd, receipt, input: bounded(receipt.input, budget), isCut: budget.cut };
 }
 
 /** Where an entry stands. */
@@ -69,11 +64,21 @@ export function entryText(pending: PendingEntry, { n, session, prev }: EntryPlac
     effects: effects === undefined ? undefined : redactDeep(effects),
     time: receipt.time,
     sessionId: receipt.sessionId,
-  } satisfies Record<Exclude<keyof Receipt, 'trace'>, unknown>;
+    trace: receipt.trace.map(cleanStep),
+  } satisfies Record<keyof Receipt, unknown>;
   const cut = isCut ? true : undefined;
-  // The receipt comes last, for its trace is put in at the end: that is most of the text, and mostly known.
-  const text = JSON.stringify({ v: 1, n, time, session, cwd, cut, prev, receipt: kept });
-  return `${text.slice(0, -2)},"trace":${traceText(receipt.trace)}}}`;
+  return JSON.stringify({ v: 1, n, time, session, cwd, cut, prev, receipt: kept });
+}
+
+function cleanStep({ guard, decision, ms, reason, source, failure }: TraceStep) {
+  return {
+    guard: cleanText(guard),
+    decision,
+    ms,
+    reason: reason === undefined ? undefined : cleanText(reason),
+    source: source === undefined ? undefined : cleanText(source),
+    failure: failure === undefined ? undefined : cleanText(failure),
+  } satisfies Record<keyof TraceStep, unknown>;
 }
 
 /** A line of the journal, or undefined when it is none. */
@@ -92,23 +97,6 @@ export function readEntry(value: unknown): JournalEntry | undefined {
 }
 
 const LONGEST_INPUT = 32_000;
-
-/** Shorter than any text may be on its own, all its parts together. */
-function isShort(value: unknown): boolean {
-  return leftAfter(value, LONGEST_TEXT) >= 0;
-}
-
-/** What is left of a length; never more than `bounded` would leave of it. */
-function leftAfter(value: unknown, length: number): number {
-  if (typeof value === 'string') return length - value.length - 2;
-  if (typeof value !== 'object' || value === null) return length;
-  let left = length;
-  for (const key of Object.keys(value)) {
-    if (left < 0) return left;
-    left = leftAfter((value as Record<string, unknown>)[key], left - key.length - 4);
-  }
-  return left;
-}
 
 function bounded(value: unknown, budget: { left: number; cut: boolean }): unknown {
   if (typeof value === 'string') {

@@ -11,9 +11,9 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../env/hash.js';
-import { nodeJournalFiles } from '../env/journal-files.js';
+import { nodeTranscriptFiles } from '../env/transcript-files.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { learnSecrets } from '../util/redact.js';
@@ -35,7 +35,7 @@ function open(
   over: { file?: string | undefined; files?: JournalParts['files'] } = { file },
 ): Journal {
   return openJournal({
-    files: over.files ?? nodeJournalFiles,
+    files: over.files ?? nodeTranscriptFiles,
     hash: sha256,
     clock: { now: () => Date.UTC(2026, 0, 2, 3, 4, 5) },
     file: over.file,
@@ -59,14 +59,14 @@ function receipt(toolUseId: string, input: unknown = { command: 'ls' }): Receipt
   };
 }
 
-const verify = () => verifyChain(file, nodeJournalFiles, sha256);
+const verify = () => verifyChain(file, nodeTranscriptFiles, sha256);
 const lines = (): string[] => readFileSync(file, 'utf8').trimEnd().split('\n');
 
 describe('the decision journal', () => {
   it('is made with the first decision, for its owner alone', () => {
     const journal = open();
     expect(() => statSync(file)).toThrow();
-    journal.note(receipt('a'), 'now');
+    journal.note(receipt('a'));
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(statSync(path.dirname(file)).mode & 0o777).toBe(0o700);
     expect(file).toBe(path.join(root, 'journal', '-a-project', 'session-1.jsonl'));
@@ -74,7 +74,7 @@ describe('the decision journal', () => {
   });
 
   it('stamps a receipt with time and session', () => {
-    const stamped = open().note(receipt('a'), 'now');
+    const stamped = open().note(receipt('a'));
     expect(stamped).toEqual({
       ...receipt('a'),
       time: '2026-01-02T03:04:05.000Z',
@@ -84,11 +84,11 @@ describe('the decision journal', () => {
 
   it('keeps every decision in one chain, across processes', async () => {
     const first = open();
-    first.note(receipt('a'), 'now');
-    first.note(receipt('b'), 'now');
+    first.note(receipt('a'));
+    first.note(receipt('b'));
     first.close();
-    open().note(receipt('c'), 'now');
-    const read = await readJournal(file, nodeJournalFiles, sha256);
+    open().note(receipt('c'));
+    const read = await readJournal(file, nodeTranscriptFiles, sha256);
     expect(read.entries.map((entry) => [entry.n, entry.receipt.toolUseId])).toEqual([
       [1, 'a'],
       [2, 'b'],
@@ -100,52 +100,34 @@ describe('the decision journal', () => {
   it('goes on behind what another process wrote in between', async () => {
     const one = open();
     const other = open();
-    one.note(receipt('a'), 'now');
-    other.note(receipt('b'), 'now');
-    one.note(receipt('c'), 'now');
+    one.note(receipt('a'));
+    other.note(receipt('b'));
+    one.note(receipt('c'));
     expect(await verify()).toEqual({ ok: true, lines: 3, torn: 0 });
   });
 
-  it('writes what may wait together, once this turn of the event loop is over', async () => {
+  it('has a decision on disk when `note` returns, as it was when it was made', async () => {
     const journal = open();
     const input = { command: 'ls' };
-    journal.note(receipt('a', input), 'soon');
-    journal.note(receipt('b'), 'soon');
+    journal.note(receipt('a', input));
+    expect(lines().length).toBe(1);
     input.command = 'rm';
-    expect(existsSync(file)).toBe(false);
-    await new Promise((resolve) => setImmediate(resolve));
+    journal.note(receipt('b'));
     expect(lines().length).toBe(2);
-    // As it was when it was decided about.
     expect(lines()[0]).toContain('"command":"ls"');
     expect(await verify()).toMatchObject({ ok: true, lines: 2 });
     journal.close();
   });
 
-  it('writes all that waits as soon as somebody is about to change something, and none of it twice', async () => {
-    const journal = open();
-    journal.note(receipt('a'), 'gathered');
-    journal.note(receipt('b'), 'soon');
-    journal.writeNoted();
-    expect(lines().map((line) => JSON.parse(line).receipt.toolUseId)).toEqual(['a', 'b']);
-    journal.writeNoted();
-    journal.note(receipt('c'), 'gathered');
-    await new Promise((resolve) => setImmediate(resolve));
-    // What comes after that waits as long as ever.
-    expect(lines().length).toBe(2);
-    journal.close();
-    expect(await verify()).toEqual({ ok: true, lines: 3, torn: 0 });
-  });
-
   it('that is not kept has nothing to write', () => {
     const journal = open({ file: undefined });
-    journal.note(receipt('a'), 'soon');
-    journal.writeNoted();
+    journal.note(receipt('a'));
     expect(existsSync(file)).toBe(false);
   });
 
   it('names the first line that was changed', async () => {
     const journal = open();
-    for (const id of ['a', 'b', 'c']) journal.note(receipt(id), 'now');
+    for (const id of ['a', 'b', 'c']) journal.note(receipt(id));
     const text = readFileSync(file, 'utf8');
     writeFileSync(file, text.replace('"toolUseId":"b"', '"toolUseId":"x"'));
     expect(await verify()).toEqual({ ok: false, line: 2, reason: 'its content was changed' });
@@ -153,7 +135,7 @@ describe('the decision journal', () => {
 
   it('names the line after one that was removed, or made unreadable', async () => {
     const journal = open();
-    for (const id of ['a', 'b', 'c']) journal.note(receipt(id), 'now');
+    for (const id of ['a', 'b', 'c']) journal.note(receipt(id));
     const [first = '', second = '', third = ''] = lines();
     writeFileSync(file, `${first}\n${third}\n`);
     expect(await verify()).toMatchObject({ ok: false, line: 2 });
@@ -164,9 +146,9 @@ describe('the decision journal', () => {
   });
 
   it('does not take a line for forged that a dying process left half written', async () => {
-    open().note(receipt('a'), 'now');
+    open().note(receipt('a'));
     appendFileSync(file, '{"v":1,"n":2,"time":"20');
-    open().note(receipt('b'), 'now');
+    open().note(receipt('b'));
     expect(await verify()).toEqual({ ok: true, lines: 2, torn: 1 });
   });
 
@@ -174,11 +156,11 @@ describe('the decision journal', () => {
     mkdirSync(path.dirname(file), { recursive: true });
     mkdirSync(file);
     const journal = open();
-    journal.note(receipt('a'), 'now');
-    journal.note(receipt('b'), 'now');
+    journal.note(receipt('a'));
+    journal.note(receipt('b'));
     expect(news.map((one) => (one.type === 'notice' ? one.level : one.type))).toEqual(['warning']);
     rmSync(file, { recursive: true });
-    journal.note(receipt('c'), 'now');
+    journal.note(receipt('c'));
     expect(news).toHaveLength(2);
     expect(news[1]).toMatchObject({ level: 'info', text: expect.stringContaining('again') });
     expect(await verify()).toEqual({ ok: true, lines: 3, torn: 0 });
@@ -188,7 +170,7 @@ describe('the decision journal', () => {
   it('says at the end how much is not on disk', () => {
     mkdirSync(file, { recursive: true });
     const journal = open();
-    journal.note(receipt('a'), 'now');
+    journal.note(receipt('a'));
     expect(journal.close()).toBe(1);
     expect(news.at(-1)).toMatchObject({ text: '1 decision is missing in the journal' });
   });
@@ -197,12 +179,11 @@ describe('the decision journal', () => {
     const key = `sk-ant-${'x'.repeat(40)}`;
     open().note(
       receipt('a', { command: `curl -H "x-api-key: ${key}"`, content: 'y'.repeat(100_000) }),
-      'now',
     );
     const text = readFileSync(file, 'utf8');
     expect(text).not.toContain(key);
     expect(text.length).toBeLessThan(20_000);
-    const { entries } = await readJournal(file, nodeJournalFiles, sha256);
+    const { entries } = await readJournal(file, nodeTranscriptFiles, sha256);
     expect(entries[0]?.cut).toBe(true);
     expect(entries[0]?.receipt.input).toMatchObject({ command: 'curl -H "x-api-key: [redacted]"' });
   });
@@ -211,7 +192,7 @@ describe('the decision journal', () => {
     const key = `sk-ant-${'x'.repeat(40)}`;
     const trace = [{ guard: `hook curl ${key}`, decision: 'allow', ms: 0.001 }] as const;
     const effects = { changed: [`notes/${key}`], violated: `not to write by Bash(echo ${key})` };
-    open().note({ ...receipt('a'), decidedBy: `hook curl ${key}`, trace, effects }, 'now');
+    open().note({ ...receipt('a'), decidedBy: `hook curl ${key}`, trace, effects });
     expect(readFileSync(file, 'utf8')).not.toContain(key);
   });
 
@@ -226,7 +207,7 @@ describe('the decision journal', () => {
         third: `${start}https://me:Sw0rdf1sh@host.example ${tail}`,
       };
       const reason = input.first;
-      open().note({ ...receipt('a', input), reason, command: reason }, 'now');
+      open().note({ ...receipt('a', input), reason, command: reason });
       const text = readFileSync(file, 'utf8');
       expect(text).not.toMatch(/Ploug|:Sw0r/);
       rmSync(file);
@@ -235,7 +216,7 @@ describe('the decision journal', () => {
 
   it('bounds an input of many parts', () => {
     const edits = Array.from({ length: 5_000 }, () => ({ old: 'a'.repeat(100), new: 'b' }));
-    open().note(receipt('a', { edits }), 'now');
+    open().note(receipt('a', { edits }));
     expect(statSync(file).size).toBeLessThan(80_000);
   });
 
@@ -253,9 +234,9 @@ describe('the decision journal', () => {
     const sealed = seal(input);
     if (!sealed.ok) throw new Error(sealed.error);
     const journal = open();
-    journal.note(receipt('a', input), 'now');
-    journal.note(receipt('a', sealed.value), 'now');
-    const { entries, chain } = await readJournal(file, nodeJournalFiles, sha256);
+    journal.note(receipt('a', input));
+    journal.note(receipt('a', sealed.value));
+    const { entries, chain } = await readJournal(file, nodeTranscriptFiles, sha256);
     expect(chain.ok).toBe(true);
     expect(entries[1]?.receipt).toEqual(entries[0]?.receipt);
     expect(entries[1]?.cut).toBe(entries[0]?.cut);
@@ -274,96 +255,42 @@ describe('the decision journal', () => {
       time: '2026-01-01T00:00:00.000Z',
       sessionId: 'another',
     };
-    open().note(whole, 'now');
-    const { entries } = await readJournal(file, nodeJournalFiles, sha256);
+    open().note(whole);
+    const { entries } = await readJournal(file, nodeTranscriptFiles, sha256);
     expect(entries[0]).toMatchObject({ v: 1, n: 1, session: 'session-1', cwd: '/a/project' });
     expect(entries[0]?.receipt).toEqual(whole);
   });
 
   it('writes nothing where nothing is to be kept', () => {
     const journal = open({ file: undefined });
-    expect(journal.note(receipt('a'), 'now').sessionId).toBe('session-1');
-    expect(nodeJournalFiles.list(root)).toEqual([]);
+    expect(journal.note(receipt('a')).sessionId).toBe('session-1');
+    expect(nodeTranscriptFiles.list(root)).toEqual([]);
   });
 
   it('lists the journals of a project, the newest first', () => {
-    open().note(receipt('a'), 'now');
+    open().note(receipt('a'));
     const directory = path.dirname(file);
     writeFileSync(path.join(directory, 'notes.txt'), '');
-    expect(journalFilesIn(directory, nodeJournalFiles)).toEqual([file]);
-    expect(journalFilesIn(path.join(root, 'none'), nodeJournalFiles)).toEqual([]);
+    expect(journalFilesIn(directory, nodeTranscriptFiles)).toEqual([file]);
+    expect(journalFilesIn(path.join(root, 'none'), nodeTranscriptFiles)).toEqual([]);
   });
 
   it.skipIf(process.getuid?.() === 0)('tells of a directory that cannot be written', () => {
     mkdirSync(path.dirname(file), { recursive: true });
     chmodSync(path.dirname(file), 0o500);
-    open().note(receipt('a'), 'now');
+    open().note(receipt('a'));
     expect(news).toHaveLength(1);
     chmodSync(path.dirname(file), 0o700);
   });
 });
 
-describe('decisions about calls that only read', () => {
-  const textOf = (): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
-  /** What an end of the process calls. */
-  const endProcess = (): void => {
-    for (const listener of process.listeners('exit')) {
-      if (listener.name === 'endAll') listener.call(process, 0);
-    }
-  };
-
-  it('are written together with the next decision that cannot wait, in the order they were made', async () => {
-    const journal = open();
-    journal.note(receipt('one'), 'gathered');
-    journal.note(receipt('two'), 'gathered');
-    expect(textOf()).toBe('');
-    journal.note(receipt('three'), 'now');
-    expect(lines().map((line) => JSON.parse(line).receipt.toolUseId)).toEqual([
-      'one',
-      'two',
-      'three',
-    ]);
-    expect(await verify()).toMatchObject({ ok: true, lines: 3 });
-    journal.close();
-  });
-
-  it('are written in time where nothing follows, and when there are many of them', async () => {
-    const journal = open();
-    journal.note(receipt('one'), 'gathered');
-    await vi.waitFor(() => expect(lines()).toHaveLength(1));
-    for (let at = 0; at < 16; at++) journal.note(receipt(`more-${at}`), 'gathered');
-    await new Promise((resolve) => setImmediate(resolve));
-    expect(lines()).toHaveLength(17);
-    journal.close();
-  });
-
-  it('are written at the end, and at once after it', () => {
-    const journal = open();
-    journal.note(receipt('one'), 'gathered');
-    expect(journal.close()).toBe(0);
-    expect(lines()).toHaveLength(1);
-    journal.note(receipt('two'), 'gathered');
-    expect(lines()).toHaveLength(2);
-  });
-
-  it.each(['soon', 'gathered'] as const)(
-    'are written when the process ends without closing it: %s',
-    (when) => {
-      const journal = open();
-      journal.note(receipt('one'), when);
-      expect(textOf()).toBe('');
-      endProcess();
-      expect(lines()).toHaveLength(1);
-      journal.close();
-    },
-  );
-
+describe('decisions after the end', () => {
   it('leave no file open that nobody closes', () => {
     let opened = 0;
     const files = {
-      ...nodeJournalFiles,
+      ...nodeTranscriptFiles,
       openLog(at: string) {
-        const log = nodeJournalFiles.openLog(at);
+        const log = nodeTranscriptFiles.openLog(at);
         return {
           ...log,
           append(added: readonly string[]) {
@@ -379,9 +306,9 @@ describe('decisions about calls that only read', () => {
       },
     };
     const journal = open({ file, files });
-    journal.note(receipt('one'), 'now');
+    journal.note(receipt('one'));
     journal.close();
-    journal.note(receipt('two'), 'gathered');
+    journal.note(receipt('two'));
     expect([lines().length, opened]).toEqual([2, 0]);
   });
 });

@@ -1,6 +1,6 @@
 import type { Clock } from '../env/clock.js';
 import { sha256 } from '../env/hash.js';
-import { nodeJournalFiles } from '../env/journal-files.js';
+import { nodeTranscriptFiles } from '../env/transcript-files.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { type Journal, journalFile, openJournal } from './journal.js';
 
@@ -18,7 +18,7 @@ export function openSessionJournal(options: {
 }): Journal {
   const { persist, workspace, sessionId, clock, emit } = options;
   return openJournal({
-    files: nodeJournalFiles,
+    files: nodeTranscriptFiles,
     hash: sha256,
     clock,
     file: persist ? journalFile(options) : undefined,

@@ -1,5 +1,5 @@
-import type { JournalFiles } from '../env/journal-files.js';
 import { basename, join } from '../env/paths.js';
+import type { TranscriptFiles } from '../env/transcript-files.js';
 import { ChainReader, type ChainState, type Hash } from './chain.js';
 import { type JournalEntry, readEntry } from './entry.js';
 
@@ -10,7 +10,7 @@ export interface ReadJournal {
   readonly chain: ChainState;
 }
 
-type Files = Pick<JournalFiles, 'readLines' | 'list' | 'modifiedAt'>;
+type Files = Pick<TranscriptFiles, 'readLines' | 'list' | 'modifiedAt'>;
 
 /** Reads one session's journal and follows its chain. */
 export async function readJournal(file: string, files: Files, hash: Hash): Promise<ReadJournal> {

@@ -1,6 +1,6 @@
 import { sha256 } from '../env/hash.js';
-import { nodeJournalFiles } from '../env/journal-files.js';
 import { basename, findRepositoryRoot } from '../env/paths.js';
+import { nodeTranscriptFiles } from '../env/transcript-files.js';
 import { PortcullisError } from '../errors.js';
 import { journalDirectory } from '../journal/journal.js';
 import { journalFilesIn, type ReadJournal, readJournal } from '../journal/read.js';
@@ -24,7 +24,7 @@ export function openProjectJournal(
   const directories = new Set([cwd, findRepositoryRoot(cwd) ?? cwd]);
   const files = [...directories]
     .flatMap((one) =>
-      journalFilesIn(journalDirectory({ stateDirectory, cwd: one }), nodeJournalFiles),
+      journalFilesIn(journalDirectory({ stateDirectory, cwd: one }), nodeTranscriptFiles),
     )
     .filter((file) => session === undefined || basename(file).startsWith(session));
   if (files.length === 0) {
@@ -33,5 +33,5 @@ export function openProjectJournal(
       remedy: 'decisions are kept from the first tool call of a session that is itself kept',
     });
   }
-  return { files, read: (file) => readJournal(file, nodeJournalFiles, sha256) };
+  return { files, read: (file) => readJournal(file, nodeTranscriptFiles, sha256) };
 }

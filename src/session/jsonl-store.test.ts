@@ -74,7 +74,6 @@ describe('where things are', () => {
     store.append(ID, [entry('s1')], 'abc');
     const project = path.join(configDir, 'projects', '-home-me-my-project');
     expect(store.transcriptPath(ID)).toBe(path.join(project, `${ID}.jsonl`));
-    store.flush();
     const text = readFileSync(path.join(project, `${ID}.jsonl`), 'utf8');
     expect(text).toBe(`${JSON.stringify(entry('u1'))}\n`);
     expect(readdirSync(path.join(project, ID, 'subagents'))).toEqual(['agent-abc.jsonl']);
@@ -88,10 +87,9 @@ describe('where things are', () => {
     const store = storeAt('/p');
     const agent = { id: 'abc', type: 'Explore', depth: 1, spawnedBy: 'toolu_1' };
     const attachment = { type: 'agent_started', agent, description: 'looks around' };
-    await store.prepare(ID, 'abc');
     store.append(ID, [{ ...entry('s1'), type: 'attachment', attachment } as never], 'abc');
     store.append(ID, [entry('s2', 's1')], 'abc');
-    await store.release(ID, 'abc');
+    store.release(ID, 'abc');
     const directory = path.dirname(store.transcriptPath(ID, 'abc'));
     expect(readdirSync(directory).sort()).toEqual(['agent-abc.jsonl', 'agent-abc.meta.json']);
     expect(JSON.parse(readFileSync(path.join(directory, 'agent-abc.meta.json'), 'utf8'))).toEqual({
@@ -107,9 +105,8 @@ describe('where things are', () => {
     const store = storeAt('/p');
     const agent = { id: 'abc', type: 'Explore', depth: 1 };
     const attachment = { type: 'agent_started', agent, description: `signs in with ${SECRET}` };
-    await store.prepare(ID, 'abc');
     store.append(ID, [{ ...entry('s1'), type: 'attachment', attachment } as never], 'abc');
-    await store.release(ID, 'abc');
+    store.release(ID, 'abc');
     const file = store.transcriptPath(ID, 'abc').replace(/jsonl$/, 'meta.json');
     expect(JSON.parse(readFileSync(file, 'utf8')).description).toBe('signs in with [redacted]');
   });

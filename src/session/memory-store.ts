@@ -2,7 +2,6 @@ import { join } from '../env/paths.js';
 import { nodeTranscriptFiles } from '../env/transcript-files.js';
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
 import { SessionReader } from './lines.js';
-import { plainLine } from './linked-entry.js';
 import { onlyOne } from './listing.js';
 import { PAYLOAD_DIRECTORY } from './payload.js';
 import { requireSafeId } from './session-id.js';
@@ -37,10 +36,7 @@ export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
       // Deleted first, so that the order of the map is the order of the last appends.
       if (agentId === '') sessions.delete(sessionId);
       sessions.set(sessionId, files);
-      const known = files.get(agentId);
-      const lines: Line[] = known ?? [];
-      for (const line of added) lines.push(plainLine(line));
-      if (known === undefined) files.set(agentId, lines);
+      files.set(agentId, [...(files.get(agentId) ?? []), ...added]);
       return 0;
     },
     async read(sessionId, agentId) {
@@ -68,9 +64,7 @@ export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
       const file = `agent-${requireSafeId(agentId, 'agent')}.jsonl`;
       return join(options.directory, session, 'subagents', file);
     },
-    prepare: () => undefined,
-    release: async () => undefined,
-    flush: () => undefined,
+    release: () => undefined,
     spillDirectory(sessionId) {
       const session = requireSafeId(sessionId, 'session');
       const directory = join(options.directory, session, PAYLOAD_DIRECTORY);

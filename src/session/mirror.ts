@@ -20,9 +20,7 @@ export function mirrored(store: SessionStore, emit: (news: SessionNews) => void)
     newest: () => store.newest(),
     find: (idOrTitle) => store.find(idOrTitle),
     transcriptPath: (sessionId, agentId) => store.transcriptPath(sessionId, agentId),
-    prepare: (sessionId, agentId) => store.prepare(sessionId, agentId),
     release: (sessionId, agentId) => store.release(sessionId, agentId),
-    flush: (of) => store.flush(of),
     spillDirectory: (sessionId) => store.spillDirectory(sessionId),
     close: () => store.close(),
   };

@@ -49,10 +49,10 @@ export async function openSessionLog(options: SessionLogOptions): Promise<Sessio
     entrypoint: options.entrypoint,
     parentUuid: history.parentUuid,
     usedUuids: history.usedUuids,
-    ...(gitBranch === undefined ? {} : { gitBranch }),
-    ...(history.title === undefined ? {} : { title: history.title }),
-    ...(history.lastPrompt === undefined ? {} : { lastPrompt: history.lastPrompt }),
-    ...(history.agent === undefined ? {} : { agent: history.agent }),
+    gitBranch,
+    title: history.title,
+    lastPrompt: history.lastPrompt,
+    agent: history.agent,
   });
   for (const { call, result } of history.missingResults) recorder.result(call, result);
   if (options.title !== undefined) recorder.title(options.title);

@@ -1,8 +1,6 @@
 import { PortcullisError } from '../errors.js';
-import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
 import { isRecord } from '../util/own.js';
 import { maySurelyHold, redactSureDeep } from '../util/redact.js';
-import { LinkedEntry, plainLine } from './linked-entry.js';
 import type { NewLine } from './store.js';
 
 /** Structured tool output up to this many characters of JSON stands in the transcript itself. */
@@ -24,51 +22,31 @@ export function serialiseLine(
   line: NewLine,
   spill: (json: string) => PayloadRef | undefined,
 ): string {
-  if (!(line instanceof LinkedEntry)) return serialiseWhole(line, spill);
-  const json = line.cleanJson();
-  if (json !== undefined && json.length <= MAX_INLINE_PAYLOAD) return json;
-  return serialiseWhole(line.whole(), spill);
+  const clean = cleanLine(line);
+  const json = toJson(clean);
+  const payload = clean.type === 'user' ? clean.toolUseResult : undefined;
+  if (json !== undefined && (payload === undefined || json.length <= MAX_INLINE_PAYLOAD)) {
+    return json;
+  }
+  const output = toJson(payload);
+  if (output === undefined) return requireJson({ ...clean, toolUseResult: UNREPRESENTABLE });
+  const ref = output.length <= MAX_INLINE_PAYLOAD ? undefined : spill(output);
+  return requireJson(ref === undefined ? clean : { ...clean, toolUseResult: ref });
 }
 
 /** The line as an object, without what is surely a secret. */
-export function cleanLine(line: NewLine): TranscriptEntry | MetaLine {
-  const whole = plainLine(line);
-  const json = toJson(whole);
-  if (json !== undefined && !maySurelyHold(json)) return whole;
-  return redactSureDeep(json === undefined ? representable(whole) : whole) as typeof whole;
-}
-
-function serialiseWhole(
-  line: TranscriptEntry | MetaLine,
-  spill: (json: string) => PayloadRef | undefined,
-): string {
+export function cleanLine(line: NewLine): NewLine {
   const json = toJson(line);
-  if (json !== undefined && !maySurelyHold(json)) return placed(line, json, spill);
-  const clean = redactSureDeep(json === undefined ? representable(line) : line) as typeof line;
-  return placed(clean, clean === line ? json : toJson(clean), spill);
+  if (json !== undefined && !maySurelyHold(json)) return line;
+  return redactSureDeep(json === undefined ? representable(line) : line) as NewLine;
 }
 
 /** Without an output that is not JSON: whoever looks for secrets in a cycle comes to no end. */
-function representable(line: TranscriptEntry | MetaLine): object {
+function representable(line: NewLine): object {
   const rest = { ...line, toolUseResult: UNREPRESENTABLE };
   requireJson(rest);
   const isPayloadJson = line.type === 'user' && toJson(line.toolUseResult) !== undefined;
   return isPayloadJson ? line : rest;
-}
-
-function placed(
-  line: TranscriptEntry | MetaLine,
-  whole: string | undefined,
-  spill: (json: string) => PayloadRef | undefined,
-): string {
-  const payload = line.type === 'user' ? line.toolUseResult : undefined;
-  if (whole !== undefined && (payload === undefined || whole.length <= MAX_INLINE_PAYLOAD)) {
-    return whole;
-  }
-  const json = toJson(payload);
-  if (json === undefined) return requireJson({ ...line, toolUseResult: UNREPRESENTABLE });
-  const ref = json.length <= MAX_INLINE_PAYLOAD ? undefined : spill(json);
-  return ref === undefined ? requireJson(line) : requireJson({ ...line, toolUseResult: ref });
 }
 
 export function payloadFile(sha256: string): string {

@@ -4,15 +4,12 @@ import type { AssistantBlock, Message, ToolUseBlock, UserBlock } from '../protoc
 import { textOf, ZERO_USAGE } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type {
-  AssistantEntry,
   AttachmentEntry,
   EntryBase,
   MetaLine,
-  UserEntry,
+  TranscriptEntry,
 } from '../protocol/transcript.js';
-import { isoTime } from '../util/iso-time.js';
 import { sliceWhole } from '../util/truncate.js';
-import { type CommonFields, Envelope, LinkedEntry, type OwnFields } from './linked-entry.js';
 import type { NewLine, SessionStore } from './store.js';
 
 export interface RecorderOptions {
@@ -101,10 +98,7 @@ class StoreRecorder implements Recorder {
   readonly #options: RecorderOptions;
   readonly #cwd: () => string;
   readonly #used: Set<string>;
-  /** Those that came since somebody last asked what is used: few ever ask. */
-  #usedSince: string[] = [];
   #head: string | null;
-  #envelope: Envelope | undefined;
   #title: string | undefined;
   #lastPrompt: string | undefined;
   #agent: string | undefined;
@@ -138,11 +132,11 @@ class StoreRecorder implements Recorder {
     }
     const entry = this.#linked({
       type: 'user',
-      ...(message.meta === true ? { isMeta: true } : {}),
+      isMeta: message.meta === true ? true : undefined,
       uuid: this.#unused(message.uuid),
       timestamp: this.#now(),
       message: { role: 'user', content: compactContent(message.content) },
-      ...(message.permissionMode === undefined ? {} : { permissionMode: message.permissionMode }),
+      permissionMode: message.permissionMode,
     });
     const isPrompt = message.meta !== true && this.#options.agentId === undefined;
     const prompt = isPrompt ? textOf(message.content).trim() : '';
@@ -160,14 +154,14 @@ class StoreRecorder implements Recorder {
 
   result(_call: ToolUseBlock, result: RecordedResult): void {
     const { uuid, block, structured } = result;
-    const own: Draft<OwnFields<UserEntry>> = {
+    const entry = this.#linked({
       type: 'user',
       uuid,
       timestamp: this.#now(),
       message: { role: 'user', content: [block] },
-    };
-    if (structured !== undefined) own.toolUseResult = structured;
-    this.#append([this.#linked(own)]);
+      toolUseResult: structured,
+    });
+    this.#append([entry]);
   }
 
   compactBoundary({ trigger, preTokens, messages }: RecordedCompaction): {
@@ -185,8 +179,8 @@ class StoreRecorder implements Recorder {
     });
     const entries = this.#historyEntries(messages, { summaryFirst: true });
     this.#append([boundary, ...entries, ...this.#facts()]);
-    const { uuid } = boundary.own;
-    return { uuid, summaryUuid: entries[0]?.own.uuid ?? uuid };
+    const { uuid } = boundary;
+    return { uuid, summaryUuid: entries[0]?.uuid ?? uuid };
   }
 
   history(messages: readonly Message[]): void {
@@ -229,14 +223,13 @@ class StoreRecorder implements Recorder {
     };
   }
 
-  #answerEntries(answer: RecordedAnswer): LinkedEntry[] {
+  #answerEntries(answer: RecordedAnswer): TranscriptEntry[] {
     const { id, model, stopReason, usage, requestId } = answer;
-    const entries: LinkedEntry[] = [];
-    for (const block of answer.message.content) {
+    return answer.message.content.map((block, index) => {
       const malformed = block.type === 'tool_use' ? answer.malformed.get(block.id) : undefined;
-      const own: Draft<OwnFields<AssistantEntry>> = {
+      return this.#linked({
         type: 'assistant',
-        uuid: answer.blockIds[entries.length] ?? this.#options.clock.uuid(),
+        uuid: answer.blockIds[index] ?? this.#options.clock.uuid(),
         timestamp: this.#now(),
         message: {
           id,
@@ -248,30 +241,28 @@ class StoreRecorder implements Recorder {
           stop_sequence: null,
           usage,
         },
-      };
-      if (requestId !== undefined) own.requestId = requestId;
-      if (malformed !== undefined) own.malformedInput = malformed.raw;
-      entries.push(this.#linked(own));
-    }
-    return entries;
+        requestId,
+        malformedInput: malformed?.raw,
+      });
+    });
   }
 
   #historyEntries(
     messages: readonly Message[],
     { summaryFirst }: { readonly summaryFirst: boolean },
-  ): LinkedEntry[] {
-    return messages.flatMap((message, index): LinkedEntry[] =>
+  ): TranscriptEntry[] {
+    return messages.flatMap((message, index): TranscriptEntry[] =>
       message.role === 'user'
         ? [this.#historyEntry(message.content, summaryFirst && index === 0)]
         : this.#answerEntries(this.#asAnswer(message.content)),
     );
   }
 
-  #historyEntry(content: readonly UserBlock[], isSummary: boolean): LinkedEntry {
+  #historyEntry(content: readonly UserBlock[], isSummary: boolean): TranscriptEntry {
     return this.#linked({
       ...this.#made('user'),
       message: { role: 'user', content: compactContent(content) },
-      ...(isSummary ? { isCompactSummary: true } : {}),
+      isCompactSummary: isSummary ? true : undefined,
     });
   }
 
@@ -290,8 +281,6 @@ class StoreRecorder implements Recorder {
 
   /** Hosts name their own prompts, and a name that is used twice would tear the chain apart. */
   #unused(uuid: string): string {
-    for (const one of this.#usedSince) this.#used.add(one);
-    this.#usedSince = [];
     return this.#used.has(uuid) ? this.#options.clock.uuid() : uuid;
   }
 
@@ -301,35 +290,27 @@ class StoreRecorder implements Recorder {
   }
 
   #now(): string {
-    return isoTime(this.#options.clock.now());
+    return new Date(this.#options.clock.now()).toISOString();
   }
 
   /** Links a new entry to the head and makes it the head. */
-  #linked(own: OwnFields): LinkedEntry {
-    const cwd = this.#cwd();
-    let envelope = this.#envelope;
-    if (envelope?.fields.cwd !== cwd) {
-      envelope = new Envelope(this.#common(cwd));
-      this.#envelope = envelope;
-    }
-    const entry = new LinkedEntry(this.#head, envelope, own);
-    this.#head = own.uuid;
-    this.#usedSince.push(own.uuid);
-    return entry;
-  }
-
-  #common(cwd: string): CommonFields {
+  #linked(own: OwnFields): TranscriptEntry {
     const { agentId, sessionId, version, gitBranch, entrypoint } = this.#options;
-    // Field by field, in the order of the format.
-    const fields: Draft<Partial<CommonFields>> = { isSidechain: agentId !== undefined };
-    if (agentId !== undefined) fields.agentId = agentId;
-    fields.userType = 'external';
-    fields.cwd = cwd;
-    fields.sessionId = sessionId;
-    fields.version = version;
-    if (gitBranch !== undefined) fields.gitBranch = gitBranch;
-    if (entrypoint !== undefined) fields.entrypoint = entrypoint;
-    return fields as CommonFields;
+    // In the order of the format.
+    const common = {
+      parentUuid: this.#head,
+      isSidechain: agentId !== undefined,
+      agentId,
+      userType: 'external',
+      cwd: this.#cwd(),
+      sessionId,
+      version,
+      gitBranch,
+      entrypoint,
+    } satisfies CommonFields;
+    this.#head = own.uuid;
+    this.#used.add(own.uuid);
+    return { ...common, ...own } as TranscriptEntry;
   }
 
   #facts(only?: 'custom-title' | 'last-prompt' | 'agent-setting'): MetaLine[] {
@@ -359,8 +340,13 @@ class StoreRecorder implements Recorder {
   }
 }
 
-/** Of which not all is said yet. */
-type Draft<Whole> = { -readonly [Field in keyof Whole]: Whole[Field] };
+/** Fields that every entry of one agent has. */
+type CommonFields = Omit<EntryBase, 'uuid' | 'timestamp' | 'type' | 'isMeta'>;
+
+/** The fields of an entry behind the common ones. */
+type OwnFields<Entry extends TranscriptEntry = TranscriptEntry> = Entry extends TranscriptEntry
+  ? Omit<Entry, keyof CommonFields>
+  : never;
 
 /** A lone text is stored as a string, which every reader of the format shows. */
 function isAllReminders(content: readonly UserBlock[]): boolean {

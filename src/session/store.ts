@@ -1,14 +1,8 @@
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
-import type { AtOnce } from '../util/at-once.js';
-import type { LinkedEntry } from './linked-entry.js';
 
-/** What can be appended. A linked entry is the same as the entry that it gives whole. */
-export type NewLine = TranscriptEntry | MetaLine | LinkedEntry;
+export type NewLine = TranscriptEntry | MetaLine;
 
-/**
- * Where transcripts live. What is appended to a session is durable against the death of this process when the
- * append returns; what is appended for a subagent is so after `flush`, and a moment later by itself.
- */
+/** Where transcripts live. Appended lines survive the death of this process once `append` returns. */
 export interface SessionStore {
   /**
    * Appends lines to a session, all in one write. Never rewrites what is there. `agentId` selects a
@@ -36,19 +30,8 @@ export interface SessionStore {
   find(idOrTitle: string): Promise<string | undefined>;
   /** Where the session's transcript is, or would be. `agentId` selects a subagent's. */
   transcriptPath(sessionId: string, agentId?: string): string;
-  /** An agent begins: its file is made, where that is slow while others go on, so that its first line waits for nothing. */
-  prepare(sessionId: string, agentId: string): AtOnce<void>;
-  /**
-   * An agent has ended: its file is closed until something is appended to it again. What stands
-   * beside its transcript is written when this is done.
-   */
-  release(sessionId: string, agentId: string): Promise<void>;
-  /**
-   * What was appended for subagents and is still gathered is written now. To be called before anything is done
-   * that others can see. With `of`, before a call of that agent: only its own lines, and what it appends next is
-   * written at once, as it says what came of the call.
-   */
-  flush(of?: { readonly sessionId: string; readonly agentId: string }): void;
+  /** Closes the file of an agent that has ended. A later append opens it again. */
+  release(sessionId: string, agentId: string): void;
   /** A directory beside the transcript for output too long to show, made on first use. */
   spillDirectory(sessionId: string): string;
   /** Tries once more to save what could not be saved. Returns how many lines are still unsaved. */

@@ -144,11 +144,6 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly definition: ToolDefinition;
   /** Empty when the input is valid. */
   readonly validate: Validate;
-  /**
-   * It has what was decided about it written down itself, before anything happens that others could see: so
-   * that the decisions about calls beside it are written together. For all other tools that is done before they run.
-   */
-  readonly startsOnRecord?: true;
   /** True for tools that are themselves a question to a person. */
   readonly needsPerson?: boolean;
   /** What a model may send, where people may send more: takes away what is theirs alone. */

@@ -1,8 +1,9 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
 import { makePrivateDirectory } from '../../env/append-log.js';
-import { nodeDeliveryFiles, type SyncedLog } from '../../env/delivery-files.js';
 import { withFileLock } from '../../env/file-lock.js';
 import { join } from '../../env/paths.js';
+import { type SyncedLog, stateFiles } from '../../env/state-files.js';
+import { nodeTranscriptFiles } from '../../env/transcript-files.js';
 import { messageOf, systemCodeOf } from '../../errors.js';
 import { fileNameFor } from '../../util/file-name.js';
 
@@ -50,7 +51,7 @@ export function openCheckpointFiles(directory: string): CheckpointFiles {
   const logPath = (session: string): string => join(sessions, fileNameFor(session) + LOG_END);
   return {
     openLog(session) {
-      const log = nodeDeliveryFiles.openLog(logPath(session));
+      const log = stateFiles.openSyncedLog(logPath(session));
       return {
         append: (lines, options) => inWords(() => log.append(lines, options)),
         close: () => log.close(),
@@ -67,23 +68,23 @@ export function openCheckpointFiles(directory: string): CheckpointFiles {
     removeLog: (file) => rmSync(join(sessions, file), { force: true }),
     logFile: (session) => fileNameFor(session) + LOG_END,
     lastTidied: () => statSync(tidied, { throwIfNoEntry: false })?.mtimeMs ?? 0,
-    noteTidied: () => nodeDeliveryFiles.keep(tidied, ''),
+    noteTidied: () => stateFiles.writeDurable(tidied, ''),
     planFile: (id) => fileNameFor(id) + PLAN_END,
     writePlan: (id, text) =>
-      inWords(() => nodeDeliveryFiles.keep(join(plans, fileNameFor(id) + PLAN_END), text)),
+      inWords(() => stateFiles.writeDurable(join(plans, fileNameFor(id) + PLAN_END), text)),
     unfinishedPlans: () =>
       namesIn(plans, PLAN_END)
         .flatMap((file) => {
           const path = join(plans, file);
-          const text = nodeDeliveryFiles.read(path);
+          const text = stateFiles.read(path);
           const at = statSync(path, { throwIfNoEntry: false })?.mtimeMs;
           return text === undefined || at === undefined ? [] : [{ file, text, at }];
         })
         .sort((a, b) => a.at - b.at),
     removePlan: (file) => rmSync(join(plans, file), { force: true }),
     setPlanAside(file) {
-      const text = nodeDeliveryFiles.read(join(plans, file));
-      if (text !== undefined) nodeDeliveryFiles.keep(join(plans, `${file}.stuck`), text);
+      const text = stateFiles.read(join(plans, file));
+      if (text !== undefined) stateFiles.writeDurable(join(plans, `${file}.stuck`), text);
       rmSync(join(plans, file), { force: true });
     },
     exclusive(waitMs, work) {
@@ -124,7 +125,7 @@ async function readLinesOf(
   path: string,
   onLine: (line: string | undefined) => void,
 ): Promise<boolean> {
-  return nodeDeliveryFiles.readLines(path, onLine);
+  return nodeTranscriptFiles.readLines(path, onLine);
 }
 
 function namesIn(directory: string, end: string): string[] {

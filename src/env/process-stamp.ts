@@ -1,0 +1,25 @@
+import { processAlive, startTimeOf } from './process-tree.js';
+
+/** A process, told apart from a later one that got its number. */
+export interface ProcessStamp {
+  readonly pid: number;
+  /** Absent where the system does not tell. */
+  readonly start?: string | undefined;
+}
+
+/** Identifies processes across restarts of the program. */
+export interface Processes {
+  /** This process. */
+  self(): ProcessStamp;
+  /** Whether that very process still runs. */
+  isAlive(stamp: ProcessStamp): boolean;
+}
+
+export const nodeProcesses: Processes = {
+  self: () => ({ pid: process.pid, start: startTimeOf(process.pid) }),
+  isAlive({ pid, start }) {
+    if (!processAlive(pid)) return false;
+    const now = startTimeOf(pid);
+    return start === undefined || now === undefined || now === start;
+  },
+};
