@@ -1,7 +1,6 @@
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { messageOf, systemCodeOf } from '../errors.js';
 import { orAbort } from '../util/abort.js';
-import { own } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
 import { toHttpError } from './http-error.js';
 import { proxyFor, withoutBrackets } from './http-proxy.js';
@@ -133,12 +132,10 @@ async function fetchOnce(request: Bounded, deps: PublicFetchDeps): Promise<Fetch
 }
 
 function checkUrl(request: FetchRequest): Result<URL, FetchFailure> {
-  let url: URL;
-  try {
-    url = new URL(request.url);
-  } catch {
+  if (!URL.canParse(request.url)) {
     return failure('invalid_url', `"${request.url}" is not a valid URL`);
   }
+  const url = new URL(request.url);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return failure('invalid_url', `only http and https are fetched, not "${url.protocol}"`);
   }
@@ -156,7 +153,7 @@ function checkUrl(request: FetchRequest): Result<URL, FetchFailure> {
   return ok(url);
 }
 
-/** For a name that somebody else resolves: without a dot it can only mean something inner. */
+/** Judges a name that the proxy resolves: without a dot it can only mean something inner. */
 function refuseUnresolved(url: URL): string | undefined {
   const host = withoutBrackets(url.hostname).replace(/\.$/, '');
   if (isIpAddress(host) || host.includes('.') || host === 'localhost') return undefined;
@@ -233,14 +230,7 @@ async function readResponse(
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
 /** Headers that belong to the connection, not to the caller. */
-const OURS = new Set([
-  'host',
-  'connection',
-  'content-length',
-  'transfer-encoding',
-  'upgrade',
-  'te',
-]);
+const OURS = new Set('host connection content-length transfer-encoding upgrade te'.split(' '));
 
 function cleanHeaders(headers: Readonly<Record<string, string>> = {}): Record<string, string> {
   const clean: Record<string, string> = { 'accept-encoding': 'gzip, deflate, br' };
@@ -270,12 +260,12 @@ async function readBody(
   let size = 0;
   if (Number(response.headers['content-length']) > maxBytes) {
     response.destroy();
-    return err(tooLargeFailure(maxBytes, 'is'));
+    return tooLarge(maxBytes, 'is');
   }
   try {
     for await (const chunk of response as AsyncIterable<Uint8Array>) {
       size += chunk.byteLength;
-      if (size > maxBytes) return err(tooLargeFailure(maxBytes, 'is'));
+      if (size > maxBytes) return tooLarge(maxBytes, 'is');
       chunks.push(chunk);
     }
   } catch (thrown) {
@@ -287,7 +277,7 @@ async function readBody(
 }
 
 /** Undoes the content coding, expanding to at most `maxBytes`. */
-export async function decodeBody(
+async function decodeBody(
   raw: Uint8Array,
   encoding: string | undefined,
   maxBytes: number,
@@ -295,25 +285,26 @@ export async function decodeBody(
   const coding = (encoding ?? 'identity').trim().toLowerCase();
   if (coding === 'identity' || coding === '' || raw.byteLength === 0) return ok(raw);
   const zlib = await import('node:zlib');
-  const expand: Readonly<Record<string, Expander>> = {
-    gzip: zlib.gunzip,
-    'x-gzip': zlib.gunzip,
-    br: zlib.brotliDecompress,
-    // Some servers send the bare stream without the two bytes of zlib header.
-    deflate: ((raw[0] ?? 0) & 0x0f) === 8 ? zlib.inflate : zlib.inflateRaw,
-  };
-  const method = own(expand, coding);
+  // Some servers send a bare deflate stream without the two bytes of zlib header.
+  const inflate = ((raw[0] ?? 0) & 0x0f) === 8 ? zlib.inflate : zlib.inflateRaw;
+  const expand = new Map<string, Expander>([
+    ['gzip', zlib.gunzip],
+    ['x-gzip', zlib.gunzip],
+    ['br', zlib.brotliDecompress],
+    ['deflate', inflate],
+  ]);
+  const method = expand.get(coding);
   if (method === undefined) {
-    return err({ reason: 'bad_response', message: `unknown content encoding "${coding}"` });
+    return failure('bad_response', `unknown content encoding "${coding}"`);
   }
   return new Promise((resolve) => {
     method(raw, { maxOutputLength: maxBytes }, (thrown, expanded) => {
       if (thrown === null) resolve(ok(expanded));
       else if (systemCodeOf(thrown) === 'ERR_BUFFER_TOO_LARGE') {
-        resolve(err(tooLargeFailure(maxBytes, 'expands to')));
+        resolve(tooLarge(maxBytes, 'expands to'));
       } else {
         const message = `the ${coding} body is damaged or cut off (${messageOf(thrown)})`;
-        resolve(err({ reason: 'bad_response', message }));
+        resolve(failure('bad_response', message));
       }
     });
   });
@@ -325,8 +316,8 @@ type Expander = (
   callback: (thrown: Error | null, expanded: Uint8Array) => void,
 ) => void;
 
-function tooLargeFailure(maxBytes: number, verb: string): FetchFailure {
+function tooLarge(maxBytes: number, verb: string): ReturnType<typeof failure> {
   const limit =
     maxBytes >= 1024 * 1024 ? `${Math.floor(maxBytes / 1024 / 1024)} MB` : `${maxBytes} bytes`;
-  return { reason: 'too_large', message: `the answer ${verb} more than ${limit}` };
+  return failure('too_large', `the answer ${verb} more than ${limit}`);
 }

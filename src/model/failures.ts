@@ -117,6 +117,23 @@ export function badResponse(
   };
 }
 
+/** The body ended before the answer was complete. `unknown`: what came instead of server-sent events. */
+export function incompleteAnswer(
+  stream: { readonly isStarted: boolean; readonly unknown: string },
+  context: FailureContext,
+  requestId: string | undefined,
+): ModelFailure {
+  const { isStarted, unknown } = stream;
+  if (!isStarted && unknown !== '') {
+    const what = `the server sent no event stream but: ${sample(unknown)}`;
+    return badResponse(what, context, { requestId });
+  }
+  const message = isStarted
+    ? 'the stream ended in the middle of the answer'
+    : 'the server closed the stream without an answer';
+  return { kind: 'connection', message, retryable: true, requestId };
+}
+
 interface ErrorFields {
   readonly type: string | undefined;
   readonly message: string;

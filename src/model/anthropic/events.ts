@@ -1,7 +1,13 @@
 import { parseJson } from '../../util/json.js';
 import { isRecord } from '../../util/own.js';
 import type { ModelEvent, ModelFailure, StreamEvent } from '../client.js';
-import { badResponse, type FailureContext, failureOfErrorObject, sample } from '../failures.js';
+import {
+  badResponse,
+  type FailureContext,
+  failureOfErrorObject,
+  incompleteAnswer,
+  sample,
+} from '../failures.js';
 import { type AnswerParser, MAX_BODY_CHARS } from '../stream/answer.js';
 import { SseParser } from '../stream/sse.js';
 
@@ -35,20 +41,8 @@ export class AnthropicEvents implements AnswerParser {
     }
     for (const data of this.#parser.end()) if (parseJson(data).ok) yield* this.#events(data);
     const { context, requestId } = this.#options;
-    const { unknown } = this.#parser;
-    if (!this.#started && unknown !== '') {
-      const what = `the server sent no event stream but: ${sample(unknown)}`;
-      yield failure(badResponse(what, context, { requestId }));
-      return;
-    }
-    yield failure({
-      kind: 'connection',
-      message: this.#started
-        ? 'the stream ended in the middle of the answer'
-        : 'the server closed the stream without an answer',
-      retryable: true,
-      requestId,
-    });
+    const stream = { isStarted: this.#started, unknown: this.#parser.unknown };
+    yield failure(incompleteAnswer(stream, context, requestId));
   }
 
   *#events(data: string): Generator<ModelEvent> {

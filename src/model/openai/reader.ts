@@ -1,7 +1,13 @@
 import { parseJson } from '../../util/json.js';
 import { isRecord } from '../../util/own.js';
 import type { ModelEvent, ModelFailure } from '../client.js';
-import { badResponse, type FailureContext, failureOfErrorObject, sample } from '../failures.js';
+import {
+  badResponse,
+  type FailureContext,
+  failureOfErrorObject,
+  incompleteAnswer,
+  sample,
+} from '../failures.js';
 import type { AnswerParser } from '../stream/answer.js';
 import { SseParser } from '../stream/sse.js';
 import { ChatTranslator } from './events.js';
@@ -58,7 +64,9 @@ export class ChatReader implements AnswerParser {
       yield* this.#translator.end();
       return;
     }
-    yield this.#fail(this.#incomplete());
+    const { context, requestId } = this.#options;
+    const stream = { isStarted: this.#translator.started, unknown: this.#parser.unknown };
+    yield this.#fail(incompleteAnswer(stream, context, requestId));
   }
 
   *#message(data: string): Generator<ModelEvent> {
@@ -88,21 +96,6 @@ export class ChatReader implements AnswerParser {
       return;
     }
     yield* this.#translator.chunk(chunk, { requestId });
-  }
-
-  #incomplete(): ModelFailure {
-    const { unknown } = this.#parser;
-    if (!this.#translator.started && unknown !== '') {
-      const what = `the server sent no event stream but: ${sample(unknown)}`;
-      return badResponse(what, this.#options.context, { requestId: this.#options.requestId });
-    }
-    return {
-      kind: 'connection',
-      message: this.#translator.started
-        ? 'the stream ended in the middle of the answer'
-        : 'the server closed the stream without an answer',
-      retryable: true,
-    };
   }
 
   #fail(failure: ModelFailure): ModelEvent {

@@ -7,7 +7,7 @@ import {
 } from '../../protocol/content.js';
 import type { MalformedInput } from '../../protocol/tool-call.js';
 import { parseJson } from '../../util/json.js';
-import { isRecord, own } from '../../util/own.js';
+import { isRecord } from '../../util/own.js';
 import type { BlockDelta, ModelEvent } from '../client.js';
 
 /** An answer as far as the stream tells it. */
@@ -249,31 +249,15 @@ function toolInput(
  * is passed over, or a negative one would give a budget back what was spent.
  */
 export function mergeUsage(base: Usage, later: Partial<Usage>): Usage {
-  if (!isRecord(later)) return base;
-  const merged = {
-    ...base,
-    input_tokens: countOr(base.input_tokens, later.input_tokens),
-    output_tokens: countOr(base.output_tokens, later.output_tokens),
-    cache_creation_input_tokens: countOr(
-      base.cache_creation_input_tokens,
-      later.cache_creation_input_tokens,
-    ),
-    cache_read_input_tokens: countOr(base.cache_read_input_tokens, later.cache_read_input_tokens),
-  };
-  for (const name in later) if (!COUNTS.has(name)) mergeOther(merged, later, name);
-  return merged;
-}
-
-const COUNTS: ReadonlySet<string> = new Set(Object.keys(ZERO_USAGE));
-
-function countOr(known: number, later: unknown): number {
-  return isCount(later) ? later : known;
-}
-
-function mergeOther(merged: Usage, later: Partial<Usage>, name: string): void {
-  const value: unknown = own(later, name);
-  if (value === undefined || value === null) return;
-  Object.assign(merged, { [name]: DETAILS.has(name) ? onlyCounts(value) : value });
+  const merged: Record<string, unknown> = { ...base };
+  for (const [name, value] of Object.entries(isRecord(later) ? later : {})) {
+    if (value === undefined || value === null) continue;
+    if (!Object.hasOwn(ZERO_USAGE, name))
+      merged[name] = DETAILS.has(name) ? onlyCounts(value) : value;
+    else if (isCount(value)) merged[name] = value;
+  }
+  // Every count is a number: those of the base were, and only numbers replace them.
+  return merged as unknown as Usage;
 }
 
 /** Counts within counts that are paid for. */

@@ -7,7 +7,7 @@ export interface RetryOptions {
   readonly maxRetries?: number | undefined;
   /** Tried in order when the model itself is unavailable. Already resolved ids. */
   readonly fallbackModels?: readonly string[] | undefined;
-  /** Takes out of a failure what nobody may see. */
+  /** Removes secrets from a failure. */
   readonly clean?: (failure: ModelFailure) => ModelFailure;
   /** Between 0 and 1. */
   readonly random?: () => number;
@@ -35,7 +35,7 @@ const FALL_BACK_ON: ReadonlySet<ModelFailure['kind']> = new Set([
  */
 export function withRetry(client: ModelClient, options: RetryOptions = {}): ModelClient {
   const maxRetries = clampRetries(options.maxRetries);
-  const sleep = options.sleep ?? abortableDelay;
+  const { sleep = abortableDelay, random = Math.random } = options;
   return {
     provider: client.provider,
     async *stream(request, signal): AsyncGenerator<ModelEvent> {
@@ -45,9 +45,8 @@ export function withRetry(client: ModelClient, options: RetryOptions = {}): Mode
         const met = yield* attemptEvents(client.stream({ ...request, model }, signal));
         if (met === undefined) return;
         const failure = options.clean?.(met) ?? met;
-        const next = afterFailure(failure, attempt, { maxRetries, random: options.random });
-        if (next.kind === 'retry') {
-          const { delayMs } = next;
+        const delayMs = attempt > maxRetries ? undefined : delayBefore(attempt, failure, random);
+        if (delayMs !== undefined) {
           yield { type: 'retry', attempt, maxRetries, delayMs, failure };
           try {
             await sleep(delayMs, signal);
@@ -58,12 +57,13 @@ export function withRetry(client: ModelClient, options: RetryOptions = {}): Mode
           }
           continue;
         }
-        const to = FALL_BACK_ON.has(next.failure.kind) ? fallbacks.shift() : undefined;
+        const last = asksTooLong(failure) ? tooLongToWait(failure) : failure;
+        const to = FALL_BACK_ON.has(last.kind) ? fallbacks.shift() : undefined;
         if (to === undefined) {
-          yield { type: 'failure', failure: next.failure };
+          yield { type: 'failure', failure: last };
           return;
         }
-        yield { type: 'fallback', from: model, to, failure: next.failure };
+        yield { type: 'fallback', from: model, to, failure: last };
         model = to;
         attempt = 0;
       }
@@ -102,33 +102,21 @@ const ENDED_EARLY: ModelFailure = {
   retryable: true,
 };
 
-/** Whether the same model is asked again, and when. */
-function afterFailure(
-  failure: ModelFailure,
-  attempt: number,
-  {
-    maxRetries,
-    random = Math.random,
-  }: { readonly maxRetries: number; readonly random?: (() => number) | undefined },
-):
-  | { readonly kind: 'retry'; readonly delayMs: number }
-  | { readonly kind: 'give-up'; readonly failure: ModelFailure } {
-  if (!failure.retryable || attempt > maxRetries) return { kind: 'give-up', failure };
-  const delayMs = delayBefore(attempt, failure, random);
-  if (delayMs === undefined) return { kind: 'give-up', failure: tooLongToWait(failure) };
-  return { kind: 'retry', delayMs };
-}
-
+/** How long to wait before the same model is asked again; undefined: it is not. */
 function delayBefore(
   attempt: number,
   failure: ModelFailure,
   random: () => number,
 ): number | undefined {
-  const asked = failure.retryAfterMs;
-  if (asked !== undefined && asked > LONGEST_RETRY_AFTER_MS) return undefined;
+  if (!failure.retryable || asksTooLong(failure)) return undefined;
   const base = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** (attempt - 1));
   const jittered = Math.round(base * (0.75 + random() * 0.25));
+  const asked = failure.retryAfterMs;
   return asked === undefined ? jittered : Math.max(asked, Math.min(jittered, FIRST_DELAY_MS));
+}
+
+function asksTooLong({ retryable, retryAfterMs = 0 }: ModelFailure): boolean {
+  return retryable && retryAfterMs > LONGEST_RETRY_AFTER_MS;
 }
 
 function tooLongToWait(failure: ModelFailure): ModelFailure {
