@@ -54,6 +54,11 @@ const KIND_BY_CODE: ReadonlyMap<string, HttpErrorKind> = new Map([
   ['EPROTO', 'tls'],
 ]);
 
+/** The kind of a system error; undefined: the code says nothing about the network. */
+export function networkErrorKind(code: string): HttpErrorKind | undefined {
+  return KIND_BY_CODE.get(code);
+}
+
 /** Classifies an error of Node's HTTP client. */
 export function toHttpError(
   thrown: unknown,
@@ -75,19 +80,22 @@ function kindOf(code: string): HttpErrorKind {
 }
 
 function describe(kind: HttpErrorKind, error: Error, { host, hostname }: URL): string {
+  const code = systemCodeOf(error) ?? '';
+  // Some libraries hand on only this text: the code in it keeps the kind recognisable.
+  const suffix = /^E(?!RR_)/.test(code) ? ` (${code})` : '';
   switch (kind) {
     case 'refused':
-      return `nothing listens at ${host} (connection refused)`;
+      return `nothing listens at ${host}${suffix}`;
     case 'dns':
-      return `the name ${hostname} could not be resolved`;
+      return `the name ${hostname} could not be resolved${suffix}`;
     case 'reset':
-      return `${host} closed the connection`;
+      return `${host} closed the connection${suffix}`;
     case 'tls':
       return `no trusted TLS connection to ${host}: ${error.message}`;
     case 'protocol':
       return `${host} sent an invalid HTTP response: ${error.message}`;
     default:
       // An aggregate of failed addresses has an empty message of its own.
-      return `the request to ${host} failed: ${error.message || (systemCodeOf(error) ?? error.name)}`;
+      return `the request to ${host} failed: ${error.message || code || error.name}`;
   }
 }

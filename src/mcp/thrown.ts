@@ -1,4 +1,4 @@
-import { HttpError, type HttpErrorKind } from '../env/http-error.js';
+import { HttpError, type HttpErrorKind, networkErrorKind } from '../env/http-error.js';
 import type { LineProcessEnd, LineProcessRequest } from '../env/process.js';
 import { SocketRefused } from '../env/web-socket.js';
 import { isRecord } from '../util/own.js';
@@ -195,25 +195,12 @@ function plainError(thrown: unknown): Thrown {
   if (thrown.message === 'Not connected') return { kind: 'not-sent' };
   if (thrown.cause instanceof HttpError) return { kind: 'network', network: thrown.cause.kind };
   const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
-  const network = NETWORK_CODES[code];
+  const network = networkErrorKind(code);
   return network === undefined ? { kind: 'protocol' } : { kind: 'network', network };
 }
 
-/** An event source hands on only the text of what its fetch threw. */
+/** An event source hands on only the text of what its fetch threw, which holds the system's code. */
 function networkOf(error: Error): HttpErrorKind {
-  for (const [code, kind] of Object.entries(NETWORK_CODES)) {
-    if (error.message.includes(code)) return kind;
-  }
-  return 'other';
+  const codes = error.message.match(/\bE[A-Z_]+\b/g) ?? [];
+  return codes.map(networkErrorKind).find((kind) => kind !== undefined) ?? 'other';
 }
-
-const NETWORK_CODES: Readonly<Record<string, HttpErrorKind>> = {
-  ECONNREFUSED: 'refused',
-  ENOTFOUND: 'dns',
-  EAI_AGAIN: 'dns',
-  ECONNRESET: 'reset',
-  EPIPE: 'reset',
-  ETIMEDOUT: 'timeout',
-  EHOSTUNREACH: 'unreachable',
-  ENETUNREACH: 'unreachable',
-};
