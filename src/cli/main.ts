@@ -148,9 +148,7 @@ async function runSession(
     if (options.streamInput) return await (await import('./stream.js')).runStream(common);
     if (options.print) return await runPrint(common);
     await offerSetup(options, output);
-    const { runTerminalSession, wantsTerminal } = await import('./terminal.js');
-    if (wantsTerminal(common)) return await runTerminalSession(common);
-    return await (await import('./repl.js')).runRepl(common);
+    return await (await import('./terminal.js')).runConversation(common);
   } catch (thrown) {
     if (
       options.outputFormat !== 'stream-json' ||
@@ -173,7 +171,7 @@ async function runSession(
 
 /** A person who starts a conversation without any model is offered to set one up. */
 async function offerSetup({ session }: CliOptions, output: Output): Promise<void> {
-  const { hasTerminal } = await import('./terminal-input.js');
+  const { confirmAtTerminal, hasTerminal } = await import('./ask.js');
   if (!hasTerminal() || session.script !== undefined) return;
   const { modelStatus } = await import('../project/model-setup.js');
   if (modelStatus(process.env, session.model).configured) return;
@@ -184,8 +182,7 @@ async function offerSetup({ session }: CliOptions, output: Output): Promise<void
   const { env, settings } = await project.settings();
   await project.close();
   if (modelStatus(env, session.model ?? settings.model?.value).configured) return;
-  const { confirmAtTerminal } = await import('./terminal-input.js');
-  if (!(await confirmAtTerminal('No model is configured. Set one up now?', output.out))) return;
+  if (!(await confirmAtTerminal('No model is configured. Set one up now?'))) return;
   const { runCommand } = await import('./command.js');
   await runCommand(await import('./commands/setup.js'), ['setup'], { argv: [], output });
 }

@@ -1,6 +1,6 @@
 import type { CommandOutput, SessionEvent, Turn } from '../client/events.js';
 import { replaced } from '../client/session-slot.js';
-import { turnEnd } from '../client/turn-end.js';
+import { retryText, turnEnd } from '../client/turn-end.js';
 import { TurnRunner } from '../client/turn-runner.js';
 import { PortcullisError } from '../errors.js';
 import type { AgentSession, SessionConfig } from '../harness.js';
@@ -11,7 +11,6 @@ import { withDebug } from './debug.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
 import type { CliOptions } from './options.js';
 import type { Output } from './output.js';
-import { retryText } from './render.js';
 import { readPiped } from './stdin.js';
 
 export interface PrintDeps {
@@ -154,6 +153,5 @@ function tellPerson(event: SessionEvent, output: Output): void {
     if (event.level !== 'info' && event.tag !== 'prompt_blocked') output.warn(event.text);
   } else if (event.type === 'writes_lost')
     output.warn(`the transcript cannot be written: ${event.code}`);
-  else if (event.type === 'retry')
-    output.warn(`${event.event.failure.message}; ${retryText(event.event)}`);
+  else if (event.type === 'retry') output.warn(retryText(event.event));
 }

@@ -1,29 +1,35 @@
 import { join } from 'node:path';
+import { slashCommands } from '../client/commands/complete.js';
 import { ALL_QUESTIONS, connectClient } from '../client/local-client.js';
-import type { TurnRunner } from '../client/turn-runner.js';
+import {
+  askOpeningQuestions,
+  confirmIncludes,
+  confirmModelSwitch,
+} from '../client/opening-questions.js';
+import { replaced } from '../client/session-slot.js';
+import { TurnRunner } from '../client/turn-runner.js';
 import { stateDirectory } from '../env/paths.js';
+import { openSession, type TeamRole } from '../harness.js';
+import type { WindowKind } from '../tui/index.js';
 import { isRecord } from '../util/own.js';
+import { hasTerminal } from './ask.js';
+import { withDebug } from './debug.js';
 import { EXIT } from './exit-code.js';
+import { PipedPrompts } from './piped-prompts.js';
 import type { PrintDeps } from './print.js';
-import { createRunner, NotTrusted } from './repl.js';
-import { hasTerminal } from './terminal-input.js';
 
-/**
- * Whether the conversation gets the terminal interface. A dumb terminal, `--plain` and the panes of
- * teammates get lines.
- */
-export function wantsTerminal({ options, config }: PrintDeps): boolean {
-  const { TERM } = config.env;
-  const isMember = config.team?.kind === 'member';
-  return hasTerminal() && !options.plain && !isMember && TERM !== 'dumb' && TERM !== undefined;
-}
-
-/** Runs a conversation in the terminal interface. */
-export async function runTerminalSession(deps: PrintDeps): Promise<number> {
+/** Runs a conversation: in the terminal interface, or as lines. */
+export async function runConversation(deps: PrintDeps): Promise<number> {
   const { config, options, output } = deps;
   output.open();
-  const runner = createRunner(deps, true);
-  const client = connectClient(runner, { name: 'terminal', answers: ALL_QUESTIONS });
+  const kind = windowKind(deps);
+  const isPipe = kind === 'pipe';
+  const runner = createRunner(deps, !isPipe);
+  const client = connectClient(runner, {
+    name: 'terminal',
+    // fail-closed: only a terminal answers; what a pipe holds was written before the question.
+    answers: isPipe ? [] : ALL_QUESTIONS,
+  });
   const { runTerminal } = await import('../tui/index.js');
   const running = runner.run();
   // Awaited below, where its failure is reported.
@@ -33,10 +39,15 @@ export async function runTerminalSession(deps: PrintDeps): Promise<number> {
   opening.catch(() => refused.abort());
   const state = stateDirectory(config.env);
   const shown = runTerminal(client, {
+    kind,
     cwd: config.cwd,
     env: config.env,
-    prompt: options.prompt,
-    historyPath: config.persist ? join(state, 'prompts.jsonl') : undefined,
+    prompt: isPipe ? undefined : options.prompt,
+    pipe: isPipe
+      ? (listener) => new PipedPrompts(client, listener).read(process.stdin, options.prompt)
+      : undefined,
+    historyPath: config.persist && !isPipe ? join(state, 'prompts.jsonl') : undefined,
+    resumable: config.persist && !isPipe,
     keysPath: join(state, 'keybindings.json'),
     signal: refused.signal,
     settings: () => userSettings(runner),
@@ -58,6 +69,61 @@ export async function runTerminalSession(deps: PrintDeps): Promise<number> {
     client.close();
     await running.catch(() => undefined);
   }
+}
+
+/** `--plain`, dumb terminals, panes of teammates and pipes get lines. */
+function windowKind({ options, config }: PrintDeps): WindowKind {
+  if (!hasTerminal()) return 'pipe';
+  const { TERM = 'dumb' } = config.env;
+  if (TERM === 'dumb') return 'dumb';
+  return options.plain || config.team?.kind === 'member' ? 'lines' : 'full';
+}
+
+/** The person said no to the folder, and was told that nothing was started. */
+class NotTrusted extends Error {}
+
+/** Creates the runner of a conversation; a person at a terminal is asked about the folder first. */
+function createRunner(deps: PrintDeps, isTerminal: boolean): TurnRunner {
+  const { output, config } = deps;
+  const { team = leadOf(deps) } = config;
+  // What the lead was told holds for those who work for it: they are not asked once more.
+  const asksPerson = isTerminal && team.kind === 'lead';
+  return new TurnRunner({
+    env: config.env,
+    clock: { now: Date.now, uuid: deps.uuid },
+    commands: slashCommands,
+    awaitsPerson: true,
+    async open(ports, replacement) {
+      const emit = withDebug(output, ports.emit);
+      const clients = {
+        confirm: ports.questions.confirm.bind(ports.questions),
+        notify: (text: string) => emit({ type: 'notice', level: 'info', text }),
+      };
+      const projectTrust = asksPerson ? await askOpeningQuestions(clients, config) : undefined;
+      if (asksPerson && projectTrust === undefined) throw new NotTrusted();
+      const asked = {
+        ...config,
+        projectTrust,
+        team,
+        emit,
+        // fail-closed: only a terminal answers; what a pipe holds was written before the question.
+        ...(isTerminal && { asker: ports.asker, elicit: ports.elicit }),
+        serversMayComeLater: isTerminal,
+        // fail-closed: where no person sees the question, nothing is approved.
+        askIncludes: asksPerson ? confirmIncludes(clients) : undefined,
+        confirmModelSwitch: isTerminal ? confirmModelSwitch(clients) : undefined,
+      };
+      const session = await openSession(replaced(asked, replacement));
+      deps.onOpen(session);
+      return session;
+    },
+  });
+}
+
+/** A conversation may have a team, whose members run this program too. */
+function leadOf({ options }: PrintDeps): TeamRole {
+  const program = [process.execPath, ...process.argv.slice(1, 2)];
+  return { kind: 'lead', way: options.teammateMode, program };
 }
 
 /** The user's own settings file: how the terminal looks is not for a project to say. */

@@ -1,4 +1,5 @@
 import type { StopReason } from '../harness.js';
+import type { SessionEvent } from './events.js';
 
 /** What the end of a turn means to people, to programs on the wire and to a shell. */
 export interface TurnEnd {
@@ -102,4 +103,14 @@ function failed(
   end: Omit<TurnEnd, 'isError' | 'subtype'> & { readonly subtype?: string },
 ): TurnEnd {
   return { isError: true, subtype: 'error_during_execution', ...end };
+}
+
+/** What follows a failed request of the model; the first time with what to do about it. */
+export function retryText(event: Extract<SessionEvent, { type: 'retry' }>['event']): string {
+  const { failure } = event;
+  if (event.type === 'fallback') return `${failure.message}. Continuing with ${event.to}.`;
+  const { attempt, maxRetries, delayMs } = event;
+  const remedy = attempt === 1 && failure.remedy !== undefined ? ` · ${failure.remedy}` : '';
+  const wait = `trying again in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})`;
+  return `${failure.message} · ${wait}${remedy}`;
 }

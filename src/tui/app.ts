@@ -11,29 +11,23 @@ import {
 import { messageOf, PortcullisError } from '../errors.js';
 import { DisplayOptions } from './display-options.js';
 import { DrawScheduler } from './draw-scheduler.js';
-import { buildFrame } from './frame.js';
+import { DrawnScreen } from './drawn-screen.js';
+import type { EntryOptions } from './entries.js';
 import { type Action, Composer } from './input/composer.js';
 import { PromptHistory } from './input/history.js';
 import { KeyReader } from './input/key-reader.js';
 import type { InputEvent, Key } from './input/keys.js';
-import { commandOverlay } from './overlays/command-overlay.js';
-import { line, STYLE, span, wrapLine } from './screen/line.js';
+import { CHOICE, LineScreen } from './line-screen.js';
 import { isTheme, THEMES } from './screen/theme.js';
 import { SessionStatus } from './session-status.js';
 import { SessionView, STATUS_EVENTS } from './session-view.js';
-import type { TerminalOptions } from './terminal-options.js';
+import type { Leaving, TerminalOptions } from './terminal-options.js';
 import { loadHighlighter } from './views/highlight.js';
 import { Window } from './window.js';
 
-/** How the terminal was left. */
-export type Leaving = 'left' | 'interrupted' | 'closed';
-
-const SPINNER_MS = 120;
 const TWICE_MS = 2_000;
-const HISTORY_ENTRIES = 30;
+const HISTORY_ENTRIES = { full: 30, lines: 4, dumb: 4, pipe: 4 } as const;
 const LONG_TURN_MS = 15_000;
-const GREETING =
-  '/help lists commands · Ctrl+O opens the transcript · Shift+Tab changes the mode · Ctrl+D leaves';
 const MODES = ['default', 'acceptEdits', 'plan'] as const;
 
 /** The terminal of one session: draws what happens, sends what is typed, answers questions. */
@@ -52,9 +46,9 @@ export class Terminal {
   readonly #unsubscribe: () => void;
   readonly #drawing: DrawScheduler;
   readonly #display = new DisplayOptions(() => this.#drawing.now());
+  readonly #screen: DrawnScreen | LineScreen;
   #leave: (how: Leaving) => void = () => undefined;
   #lastInterrupt = Number.NEGATIVE_INFINITY;
-  #branch: string | undefined;
 
   constructor(client: SessionClient, options: TerminalOptions) {
     this.#client = client;
@@ -64,26 +58,37 @@ export class Terminal {
     });
     this.#view = new SessionView(options);
     const history = new PromptHistory(options.history);
-    const { keys, now } = options;
+    const { keys, now, kind } = options;
     this.#composer = new Composer({
       history,
       keys,
       now,
-      complete: (query, signal) => client.send('complete', query, signal),
-      onChange: () => this.#drawing.now(),
+      complete: async (query, signal) => {
+        const found = await client.send('complete', query, signal);
+        return this.#screen instanceof LineScreen ? this.#screen.listCompletions(found) : found;
+      },
+      onChange: () => {
+        // Append-only mode shows no menu: Tab takes the only completion.
+        if (kind !== 'full') this.#composer.press({ id: 'tab', text: '' });
+        this.#drawing.now();
+      },
     });
     this.#window = new Window(options.device, options);
     this.#status = new SessionStatus(client, { ...options, onChange: () => this.#statusChanged() });
     this.#drawing = new DrawScheduler(() => this.#draw(), now);
-    options.device.onInput((data) => this.#keys.feed(data));
+    const state = { view: this.#view, display: this.#display, status: this.#status };
+    const parts = { ...options, ...state, window: this.#window, composer: this.#composer };
+    this.#screen = kind === 'full' ? new DrawnScreen(parts) : new LineScreen(parts);
+    if (kind !== 'pipe') options.device.onInput((data) => this.#keys.feed(data));
     options.device.onResize(() => this.#drawing.now());
-    this.#window.commit([
-      line(span('Portcullis', STYLE.heading), span(` ${options.version}`, STYLE.dim)),
-      ...wrapLine(line(span(GREETING, STYLE.dim)), this.#window.size.columns),
-    ]);
     this.#unsubscribe = client.subscribe(({ event }) => this.#follow(event), { after: 0 });
     this.#status.refresh();
     if (options.prompt !== undefined) this.#run(options.prompt);
+    options.pipe?.({
+      onOutput: (command, output) => this.#showOutput(command, output),
+      onProblem: (text) => this.#view.conversation.notice(text, 'error'),
+      onEnd: () => this.#leave('left'),
+    });
     this.#drawing.now();
   }
 
@@ -98,7 +103,8 @@ export class Terminal {
     this.#view.conversation.endTurn();
     const { columns } = this.#window.size;
     const { info } = this.#status.snapshot ?? {};
-    if (info !== undefined && this.#view.conversation.entries.length > 0) {
+    const hasRun = this.#view.conversation.entries.some(({ kind }) => kind === 'prompt');
+    if (info !== undefined && hasRun && this.#options.resumable === true) {
       this.#view.conversation.notice(`To continue: portcullis --resume ${info.sessionId}`);
     }
     this.#window.commit(this.#view.conversation.take({ columns, now: this.#options.now() }));
@@ -108,11 +114,14 @@ export class Terminal {
   #follow(event: SessionEvent): void {
     if ((event.type === 'stream' || event.type === 'block') && this.#options.streams?.() === false)
       return;
+    // fail-closed: a pipe answers nothing; what it holds was written before the question.
+    if (event.type === 'question' && this.#options.kind === 'pipe') return;
     this.#view.follow(event);
     if (STATUS_EVENTS.has(event.type)) this.#status.refresh();
     switch (event.type) {
       case 'opened':
         this.#applySettings();
+        if (this.#screen instanceof LineScreen) this.#screen.greet(event);
         void this.#showHistory();
         break;
       case 'turn_started':
@@ -134,7 +143,8 @@ export class Terminal {
   }
 
   async #showHistory(): Promise<void> {
-    const entries = await this.#client.send('history', { limit: HISTORY_ENTRIES }).catch(() => []);
+    const limit = HISTORY_ENTRIES[this.#options.kind];
+    const entries = await this.#client.send('history', { limit }).catch(() => []);
     this.#view.conversation.addHistory(entries);
     this.#drawing.soon();
   }
@@ -180,6 +190,8 @@ export class Terminal {
       this.#act(key.id === 'ctrl+z' ? 'suspend' : 'transcript');
       return;
     }
+    if (key.id === 'enter' && this.#screen instanceof LineScreen) this.#screen.keepAnswer();
+    if (key.id !== 'ctrl+c') this.#lastInterrupt = Number.NEGATIVE_INFINITY;
     const asked = this.#view.questions.press(
       key.id === 'ctrl+c' ? { id: 'escape', text: '' } : key,
     );
@@ -190,10 +202,15 @@ export class Terminal {
     const result = this.#composer.press(key);
     if (result.kind === 'submit') void this.#submit(result);
     else if (result.kind === 'action') this.#act(result.action);
-    this.#composer.requestCompletions();
+    if (this.#options.kind === 'full' || key.id === 'tab') this.#composer.requestCompletions();
   }
 
   async #answer(id: string, answer: AnyAnswer): Promise<void> {
+    if (id === CHOICE && 'option' in answer) {
+      this.#view.questions.remove(id);
+      if (answer.option !== '') this.#run(answer.option);
+      return;
+    }
     const question = this.#view.questions.first;
     // A second key must not answer again; the next question gets the keys after a pause.
     this.#view.questions.remove(id);
@@ -215,6 +232,7 @@ export class Terminal {
     const { conversation } = this.#view;
     const { text, shown = text } = input;
     const id = crypto.randomUUID();
+    if (this.#screen instanceof LineScreen) this.#screen.keepPrompt(shown);
     if (typed.kind === 'prompt' && shown !== text) conversation.shownAs.set(id, shown);
     try {
       const { output, notices } = await sendTyped(this.#client, typed, { ...input, id });
@@ -237,11 +255,8 @@ export class Terminal {
       return;
     }
     if (output.draft !== undefined) this.#composer.editor.set(output.draft);
-    const overlay = commandOverlay(command, output, this.#window.size);
-    if (overlay !== undefined) this.#window.open(overlay);
-    else if (output.text !== '') {
-      this.#view.conversation.add({ kind: 'command', line: command, output });
-    }
+    this.#screen.show(command, output);
+    this.#drawing.soon();
   }
 
   #act(action: Action): void {
@@ -269,7 +284,7 @@ export class Terminal {
         void this.#editOutside();
         return;
       case 'transcript':
-        this.#window.open(this.#view.transcript());
+        this.#screen.showTranscript(this.#shown());
         return;
       case 'toggle-todos':
         this.#display.toggle('todos');
@@ -362,7 +377,7 @@ export class Terminal {
   #statusChanged(): void {
     const { snapshot } = this.#status;
     this.#view.update(snapshot);
-    this.#branch = this.#options.branch?.();
+    if (this.#screen instanceof DrawnScreen) this.#screen.branch = this.#options.branch?.();
     const mark = this.#view.runningSince === undefined ? '' : '● ';
     this.#window.setTitle(`${mark}portcullis · ${snapshot?.info?.cwd.split(/[\\/]/).at(-1) ?? ''}`);
     this.#drawing.soon();
@@ -370,29 +385,14 @@ export class Terminal {
 
   #draw(): void {
     if (this.#window.isAway) return;
-    const now = this.#options.now();
-    const { size } = this.#window;
-    const { conversation, questions, runningSince, agents } = this.#view;
+    const next = this.#screen.draw(this.#shown());
+    if (next !== undefined) this.#drawing.after(next);
+  }
+
+  #shown(): EntryOptions {
+    const { columns } = this.#window.size;
     const showThinking = this.#display.shows('thinking');
     const showReceipts = this.#display.shows('receipts');
-    const showTodos = this.#display.shows('todos');
-    this.#window.badge = questions.badge;
-    if (!this.#window.hasOverlay) {
-      this.#window.commit(
-        conversation.take({ columns: size.columns, now, showThinking, showReceipts }),
-      );
-    }
-    this.#window.draw(() => {
-      const status = {
-        branch: this.#branch,
-        custom: this.#status.custom,
-        hint: this.#display.hint,
-      };
-      const parts = { view: this.#view, composer: this.#composer, status };
-      return buildFrame({ ...parts, now, showTodos, showThinking }, size);
-    });
-    const isBusy = runningSince !== undefined || agents.size > 0;
-    const next = questions.redrawIn() ?? (isBusy ? SPINNER_MS : undefined);
-    if (next !== undefined) this.#drawing.after(next);
+    return { columns, now: this.#options.now(), showThinking, showReceipts };
   }
 }

@@ -44,9 +44,12 @@ export class Conversation {
   #tasks = new Map<string, Todo>();
   readonly #receipts = new Map<string, string>();
   readonly #now: () => number;
+  readonly #echoes: boolean;
 
-  constructor(now: () => number) {
+  /** `echoes`: what was typed stays on the screen as it was typed. */
+  constructor({ now, echoes = false }: { now(): number; readonly echoes?: boolean | undefined }) {
     this.#now = now;
+    this.#echoes = echoes;
   }
 
   /** Finished rows since the last call. */
@@ -171,7 +174,9 @@ export class Conversation {
     const queued = this.queue.find(({ id }) => id === event.id);
     this.queue = this.queue.filter(({ id }) => id !== event.id);
     if (event.state !== 'started' || queued === undefined) return;
-    this.add({ kind: 'prompt', text: this.shownAs.get(event.id) ?? queued.text });
+    const entry = { kind: 'prompt', text: this.shownAs.get(event.id) ?? queued.text } as const;
+    if (this.#echoes) this.entries.push(entry);
+    else this.add(entry);
     this.shownAs.delete(event.id);
   }
 

@@ -39,6 +39,13 @@ export class DisplayOptions {
     this.#onChange();
   }
 
+  /** The hint, for a terminal that writes it once. */
+  takeHint(): string | undefined {
+    const { hint } = this;
+    this.hint = undefined;
+    return hint;
+  }
+
   close(): void {
     clearTimeout(this.#timer);
   }

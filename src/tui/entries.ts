@@ -12,6 +12,7 @@ export type Entry =
   | { readonly kind: 'thinking'; readonly text: string; readonly durationMs: number }
   | { readonly kind: 'tool'; readonly card: ToolCard }
   | { readonly kind: 'notice'; readonly level: 'info' | 'warning' | 'error'; readonly text: string }
+  /** `line` is empty where what was typed stays on the screen. */
   | { readonly kind: 'command'; readonly line: string; readonly output: CommandOutput };
 
 export interface EntryOptions {
@@ -69,8 +70,7 @@ export function renderEntry(entry: Entry, options: EntryOptions): Line[] {
       const options_ = (choices ?? []).map(({ label }) => line(`  ${label}`));
       const head = wrapLine(line(span('> ', STYLE.accent), span(entry.line, STYLE.bold)), columns);
       return [
-        [],
-        ...head,
+        ...(entry.line === '' ? [] : [[], ...head]),
         ...[...body, ...(expanded ? options_ : [])].flatMap((row) =>
           wrapLine(row, columns, { first: line('  ') }),
         ),

@@ -2,21 +2,23 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SessionClient } from '../client/session-client.js';
 import { PortcullisError } from '../errors.js';
+import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import { VERSION } from '../version.js';
-import { type Leaving, Terminal } from './app.js';
+import { Terminal } from './app.js';
 import { historyFile } from './history-file.js';
 import { ACTIONS, type Action } from './input/composer.js';
 import { EMERGENCY_RESET, openDevice } from './node-device.js';
 import { clipboardImage, editText, runStatusCommand } from './programs.js';
+import type { Leaving, TerminalOptions } from './terminal-options.js';
 
-export type { Leaving } from './app.js';
+export type { Leaving, PipeListener } from './terminal-options.js';
+export type { WindowKind } from './window.js';
 
-export interface RunTerminalOptions {
+export interface RunTerminalOptions
+  extends Pick<TerminalOptions, 'kind' | 'pipe' | 'prompt' | 'resumable' | 'streams'> {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Sent once the terminal is open. */
-  readonly prompt?: string | undefined;
   /** Where prompts of all sessions are kept; absent: they are forgotten. */
   readonly historyPath?: string | undefined;
   /** Ends the terminal: the session could not be opened. */
@@ -29,8 +31,6 @@ export interface RunTerminalOptions {
     | undefined;
   /** A file that binds keys to actions: `{ "ctrl+x": "transcript" }`. */
   readonly keysPath?: string | undefined;
-  /** False: a hook rewrites answers, so they are shown when they are whole. */
-  streams?(): boolean;
 }
 
 /** Files larger than this are not compared in a question. */
@@ -52,7 +52,7 @@ export async function runTerminal(
     editText: (text) => editText(text, env),
     clipboardImage: () => clipboardImage(env),
     async statusLine(facts) {
-      const { command } = options.statusLine() ?? {};
+      const { command } = (options.kind === 'full' && options.statusLine()) || {};
       return command && (await runStatusCommand(command, facts, { cwd, env }));
     },
     refreshSeconds: () => options.statusLine()?.refreshInterval,
@@ -63,7 +63,7 @@ export async function runTerminal(
   // A crash or a signal must not leave raw mode, the alternate screen or a hidden cursor behind.
   const onExit = (): void => {
     terminal.close();
-    process.stdout.write(EMERGENCY_RESET);
+    if (options.kind === 'full') process.stdout.write(EMERGENCY_RESET);
   };
   process.once('exit', onExit);
   const refused = new Promise<Leaving>((resolve) => {
@@ -77,7 +77,8 @@ export async function runTerminal(
   }
 }
 
-function readText(path: string): string | undefined {
+/** The text of a file that a question compares with; undefined: it cannot be read. */
+export function readText(path: string): string | undefined {
   try {
     const text = readFileSync(path, 'utf8');
     return text.length > MOST_FILE || text.includes('\u0000') ? undefined : text;
@@ -97,11 +98,11 @@ function readKeys(path: string): Readonly<Record<string, Action>> {
     return {};
   }
   const parsed = parseJson(text);
-  if (!isRecord(parsed)) {
+  if (!parsed.ok || !isRecord(parsed.value)) {
     throw new PortcullisError('config', `${path} is not a JSON object of keys and actions`);
   }
   return Object.fromEntries(
-    Object.entries(parsed).map(([key, action]) => {
+    Object.entries(parsed.value).map(([key, action]) => {
       const known = ACTIONS.find((one) => one === action);
       if (known !== undefined) return [key, known];
       throw new PortcullisError('config', `${path}: ${key} is bound to an unknown action`, {
@@ -109,15 +110,6 @@ function readKeys(path: string): Readonly<Record<string, Action>> {
       });
     }),
   );
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The caller says what is wrong with the file.
-    return undefined;
-  }
 }
 
 /** The branch of a repository, read from its HEAD; undefined where there is none. */

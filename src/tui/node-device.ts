@@ -5,7 +5,8 @@ import type { Device } from './window.js';
 /** The terminal of this process. */
 export function openDevice(input: ReadStream, output: WriteStream): Device {
   const removers: (() => void)[] = [];
-  let size: WindowSize = { columns: 80, rows: 24 };
+  // A pipe has no window: its lines are not broken.
+  let size: WindowSize = { columns: output.isTTY ? 80 : 1_000, rows: 24 };
   const listen = (
     emitter: NodeJS.EventEmitter,
     name: string,

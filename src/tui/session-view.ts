@@ -6,8 +6,15 @@ import { renderEntry } from './entries.js';
 import { Pager } from './overlays/pager.js';
 import type { Line } from './screen/line.js';
 import type { ReadText } from './views/diff-view.js';
-import { noticeOf } from './views/notices.js';
+import { liveNotice, noticeOf } from './views/notices.js';
 import { AgentTree } from './views/panels.js';
+import type { WindowKind } from './window.js';
+
+interface ViewOptions {
+  readonly readText: ReadText;
+  now(): number;
+  readonly kind?: WindowKind | undefined;
+}
 
 /** Everything that the terminal knows of the session, derived from its events. */
 export class SessionView {
@@ -19,11 +26,13 @@ export class SessionView {
   runningSince: number | undefined;
   isCompacting = false;
   readonly #now: () => number;
+  readonly #appendOnly: boolean;
 
-  constructor({ readText, now }: { readonly readText: ReadText; now(): number }) {
+  constructor({ readText, now, kind = 'full' }: ViewOptions) {
     this.#now = now;
-    this.conversation = new Conversation(now);
-    this.questions = new QuestionQueue(readText, now);
+    this.#appendOnly = kind !== 'full';
+    this.conversation = new Conversation({ now, echoes: kind === 'lines' || kind === 'dumb' });
+    this.questions = new QuestionQueue({ readText, now, appendOnly: this.#appendOnly });
     this.agents = new AgentTree(now);
   }
 
@@ -52,7 +61,8 @@ export class SessionView {
     const isAwaited = event.type === 'task_finished' && this.agents.isAwaited(event.taskId);
     this.conversation.follow(event);
     this.agents.follow(event);
-    const notice = isAwaited ? undefined : noticeOf(event);
+    const live = this.#appendOnly ? liveNotice(event) : undefined;
+    const notice = isAwaited ? undefined : (noticeOf(event) ?? live);
     if (notice !== undefined) this.conversation.notice(notice.text, notice.level);
     switch (event.type) {
       case 'question':

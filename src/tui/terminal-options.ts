@@ -1,11 +1,16 @@
+import type { CommandOutput } from '../client/events.js';
 import type { Action } from './input/composer.js';
 import type { HistoryStore } from './input/history.js';
 import type { ReadText } from './views/diff-view.js';
-import type { Device } from './window.js';
+import type { Device, WindowKind } from './window.js';
 
 /** What a terminal needs of the program around it. */
 export interface TerminalOptions {
   readonly device: Device;
+  /** Everything but `full` only appends lines. */
+  readonly kind: WindowKind;
+  /** Runs what is piped in. */
+  readonly pipe?: ((listener: PipeListener) => void) | undefined;
   readonly colour: boolean;
   readonly history?: HistoryStore | undefined;
   /** The user's settings, asked for when the session is open: `editorMode`, `theme`. */
@@ -13,8 +18,8 @@ export interface TerminalOptions {
   readonly keys?: Readonly<Record<string, Action>> | undefined;
   /** Sent once the terminal is open. */
   readonly prompt?: string | undefined;
-  /** Shows the conversation that the session continues. */
-  readonly continues?: boolean | undefined;
+  /** The session is saved, and can be continued. */
+  readonly resumable?: boolean | undefined;
   /** False: a hook rewrites answers, so they are shown when they are whole. */
   streams?(): boolean;
   readonly readText: ReadText;
@@ -29,4 +34,15 @@ export interface TerminalOptions {
   refreshSeconds?(): number | undefined;
   readonly version: string;
   now(): number;
+}
+
+/** How the terminal was left. */
+export type Leaving = 'left' | 'interrupted' | 'closed';
+
+/** What a pipe tells the terminal. */
+export interface PipeListener {
+  onOutput(command: string, output: CommandOutput): void;
+  onProblem(text: string): void;
+  /** All lines have run, and no turn is running. */
+  onEnd(): void;
 }

@@ -1,6 +1,7 @@
 import { printable } from '../util/printable.js';
 import type { Key } from './input/keys.js';
 import { AlternateScreen, type Overlay, type OverlayResult, STAY } from './overlays/overlay.js';
+import { AppendRenderer } from './screen/append-renderer.js';
 import { type Line, line, STYLE, span } from './screen/line.js';
 import { type Frame, RESET_SCREEN, TailRenderer, type WindowSize } from './screen/tail-renderer.js';
 import {
@@ -26,21 +27,35 @@ export interface Device {
   close(): void;
 }
 
+/** `full` draws. The others append lines: with keys, without any escape sequence, without a person. */
+export type WindowKind = 'full' | 'lines' | 'dumb' | 'pipe';
+
 export interface WindowOptions {
   readonly colour: boolean;
-  readonly appendOnly?: boolean | undefined;
+  readonly kind: WindowKind;
 }
 
+const PASTE_ON = '\u001b[?2004h';
+const PASTE_OFF = '\u001b[?2004l';
+const NO_MODES = { enter: '', leave: '' };
 /** Bracketed paste, focus reports, and the Kitty protocol with flag 1, which leaves dead keys alone. */
-const ENTER_MODES = '\u001b[?2004h\u001b[?1004h\u001b[>1u';
-const LEAVE_MODES = '\u001b[<u\u001b[?1004l\u001b[?2004l';
+const MODES: Readonly<Record<WindowKind, { readonly enter: string; readonly leave: string }>> = {
+  full: {
+    enter: `${PASTE_ON}\u001b[?1004h\u001b[>1u`,
+    leave: `\u001b[<u\u001b[?1004l${PASTE_OFF}${RESET_SCREEN}`,
+  },
+  lines: { enter: PASTE_ON, leave: PASTE_OFF },
+  dumb: NO_MODES,
+  pipe: NO_MODES,
+};
 const SAVE_TITLE = '\u001b[22;2t';
 const RESTORE_TITLE = '\u001b[23;2t';
 
 /** The window of the terminal: modes, title, bell, the tail of the main screen, and overlays. */
 export class Window {
   readonly #device: Device;
-  readonly #renderer: TailRenderer;
+  readonly #kind: WindowKind;
+  readonly #renderer: TailRenderer | AppendRenderer;
   readonly #alternate: AlternateScreen;
   #overlay: Overlay | undefined;
   /** Undefined: no colours. */
@@ -57,16 +72,20 @@ export class Window {
 
   constructor(device: Device, options: WindowOptions) {
     this.#device = device;
-    const { appendOnly } = options;
-    this.#palette = options.colour ? TERMINAL_COLOURS : undefined;
+    const { kind } = options;
+    this.#kind = kind;
+    this.#palette = options.colour && kind === 'full' ? TERMINAL_COLOURS : undefined;
     const output = {
       write: (data: string) => device.write(data),
+      size: () => device.size(),
       palette: () => this.#palette,
     };
-    this.#renderer = new TailRenderer({ ...output, size: () => device.size(), appendOnly });
+    const lineEnd = kind === 'pipe' ? '\n' : '\r\n';
+    this.#renderer =
+      kind === 'full' ? new TailRenderer(output) : new AppendRenderer({ ...output, lineEnd });
     this.#alternate = new AlternateScreen(output);
-    device.setRaw(true);
-    device.write(`${SAVE_TITLE}${ENTER_MODES}`);
+    if (kind === 'full') device.write(SAVE_TITLE);
+    this.#enter();
   }
 
   get size(): WindowSize {
@@ -135,7 +154,7 @@ export class Window {
 
   /** A bell and a notification for a person who looks at another window. */
   notify(text: string): void {
-    if (this.isFocused === true) return;
+    if (this.isFocused === true || this.#kind === 'pipe') return;
     this.#device.write(
       this.isFocused === false ? `\u001b]9;${printable(text)}\u0007\u0007` : '\u0007',
     );
@@ -143,7 +162,7 @@ export class Window {
 
   setTitle(text: string): void {
     const title = printable(text).replace(/\s+/g, ' ');
-    if (title === this.#title || this.#isAway) return;
+    if (title === this.#title || this.#isAway || this.#kind !== 'full') return;
     this.#title = title;
     this.#device.write(`\u001b]2;${title}\u0007`);
   }
@@ -172,7 +191,7 @@ export class Window {
     if (this.#isClosed) return;
     this.#giveAway();
     this.#isClosed = true;
-    this.#device.write(RESTORE_TITLE);
+    if (this.#kind === 'full') this.#device.write(RESTORE_TITLE);
     this.#device.close();
   }
 
@@ -180,7 +199,7 @@ export class Window {
     if (this.#isAway) return;
     this.#alternate.close();
     this.#renderer.clear();
-    this.#device.write(`${LEAVE_MODES}${RESET_SCREEN}`);
+    this.#device.write(MODES[this.#kind].leave);
     this.#device.setRaw(false);
     this.#isAway = true;
   }
@@ -188,7 +207,11 @@ export class Window {
   #takeBack(): void {
     if (this.#isClosed) return;
     this.#isAway = false;
-    this.#device.setRaw(true);
-    this.#device.write(ENTER_MODES);
+    this.#enter();
+  }
+
+  #enter(): void {
+    if (this.#kind !== 'pipe') this.#device.setRaw(true);
+    this.#device.write(MODES[this.#kind].enter);
   }
 }

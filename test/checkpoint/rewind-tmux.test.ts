@@ -16,7 +16,7 @@ describe.skipIf(!hasTmux)(`going back in a terminal${hasTmux ? '' : ' (needs tmu
       script: ['First answer.', DELETE, 'Deleted.', 'Third answer.'],
     });
     open.push(shell);
-    await shell.shows('/help for help');
+    await shell.shows('/help lists commands');
     shell.line('remember the number 17');
     await shell.shows('First answer.');
     shell.line('delete it');
@@ -26,9 +26,9 @@ describe.skipIf(!hasTmux)(`going back in a terminal${hasTmux ? '' : ' (needs tmu
     shell.press('Escape', 'Escape');
     const points = await shell.shows('Rewind to before which prompt?');
     expect(points).toContain('remember the number 17');
-    await shell.shows('Number [1-2');
+    await shell.shows('Answer [1-2/c]');
     shell.line('1');
-    const preview = await shell.shows('Number [1-3');
+    const preview = await shell.shows('Answer [1-3/c]');
     expect(preview).toMatch(/create +kept\.txt/);
     expect(preview).toMatch(/delete +made\.txt/);
     shell.line('1');
@@ -57,11 +57,11 @@ describe.skipIf(!hasTmux)(`going back in a terminal${hasTmux ? '' : ' (needs tmu
       script: [DELETE, 'Deleted.'],
     });
     open.push(shell);
-    await shell.shows('/help for help');
+    await shell.shows('/help lists commands');
     shell.line('delete it');
     await shell.shows('Deleted.');
     shell.line('/rewind 1');
-    await shell.shows('Number [1-3');
+    await shell.shows('Answer [1-3/c]');
     shell.line('');
     shell.line('/rewind 7');
     await shell.shows('there is no point 7');

@@ -93,7 +93,7 @@ describe.concurrent('what stands before the first prompt reaches the model with 
       script: ['An answer.'],
     });
     try {
-      await shell.shows('/help for help');
+      await shell.shows('/help lists commands');
       shell.line('/nonsense');
       await shell.shows('Unknown command');
       shell.line('SECOND');

@@ -26,11 +26,11 @@ const SLEEPS = ['--allowedTools', 'Bash(sleep *)'];
 describe.skipIf(!hasTmux)('only what is typed after a question answers it', () => {
   it.each(['y', 'a', 'p'])('a half-typed %s is a draft, and Enter alone is a no', async (key) => {
     const shell = await terminal({ args: SLEEPS, script: [SLEEP, TOUCH, 'After it.'] });
-    await shell.shows('/help for help');
+    await shell.shows('/help lists commands');
     shell.line('make it');
     await shell.shows('→ Bash sleep 2');
     shell.press(key);
-    await shell.shows('Allow? [y');
+    await shell.shows('Answer [y');
     shell.press('Enter');
     // The draft is back at the prompt.
     await shell.shows(new RegExp(`Interrupted[^]*\\n> ${key}\\s*$`));
@@ -40,7 +40,7 @@ describe.skipIf(!hasTmux)('only what is typed after a question answers it', () =
 
   it('typing that goes on while the question comes is no answer either', async () => {
     const shell = await terminal({ args: SLEEPS, script: [SLEEP, TOUCH, 'After it.'] });
-    await shell.shows('/help for help');
+    await shell.shows('/help lists commands');
     shell.line('make it');
     await shell.shows('→ Bash sleep 2');
     const stop = Date.now() + 3_500;
@@ -49,7 +49,7 @@ describe.skipIf(!hasTmux)('only what is typed after a question answers it', () =
       await pause(100);
     }
     shell.press('y', 'Enter');
-    await shell.shows('Allow? [y');
+    await shell.shows('Answer [y');
     expect(shell.project.exists('made')).toBe(false);
     shell.line('n');
     await shell.shows('Interrupted');
@@ -58,8 +58,8 @@ describe.skipIf(!hasTmux)('only what is typed after a question answers it', () =
 
   const hooks = { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] };
   const startQuestions: readonly [string, ProjectFiles, string][] = [
-    ['trust', { '.claude/settings.json': { json: { hooks } } }, 'Trust this folder? [y/w/n]'],
-    ['an include', { 'CLAUDE.md': 'See @/etc/hostname' }, 'Include them? [y/n/l]'],
+    ['trust', { '.claude/settings.json': { json: { hooks } } }, 'Trust this folder?'],
+    ['an include', { 'CLAUDE.md': 'See @/etc/hostname' }, 'Include them?'],
   ];
   it.each(startQuestions)('typed before the start, for %s', async (_, files, question) => {
     const shell = await terminal({
@@ -70,6 +70,7 @@ describe.skipIf(!hasTmux)('only what is typed after a question answers it', () =
     shell.line('y');
     shell.press('y');
     await shell.shows(question);
+    await shell.shows('Answer [');
     shell.press('Enter');
     const seen = await shell.shows(/Not trusted|Not used|Not included/);
     expect(seen).not.toMatch(/Trusted until|Approved/);
@@ -82,15 +83,15 @@ describe.skipIf(!hasTmux)('only what is typed after a question answers it', () =
       args: ['--allowedTools', 'Bash'],
       script: [DELETE, SLEEP, 'Deleted.'],
     });
-    await shell.shows('/help for help');
+    await shell.shows('/help lists commands');
     shell.line('delete it');
     await shell.shows('→ Bash sleep 2');
     shell.line('/rewind 1');
     shell.line('1');
-    await shell.shows('Number [1-');
+    await shell.shows('Answer [1-');
     shell.press('C-c');
     // The line typed ahead is part of the conversation.
-    await shell.shows(/Number[\s\S]*\n>\s*$/);
+    await shell.shows(/Choose[\s\S]*\n>\s*$/);
     expect(JSON.stringify(shell.server.requests[2]?.body)).toContain('"text":"1"');
     expect(shell.project.exists('kept.txt')).toBe(false);
   });
@@ -103,7 +104,7 @@ describe.skipIf(!hasTmux)('Ctrl+C at the prompt', () => {
       script: [],
       args: ['--settings', JSON.stringify({ hooks: { SessionEnd: [ended] } })],
     });
-    await shell.shows('/help for help');
+    await shell.shows('/help lists commands');
     shell.press('h', 'a', 'l', 'f');
     await shell.shows('> half');
     shell.press('C-c');

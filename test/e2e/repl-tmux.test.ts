@@ -11,7 +11,7 @@ afterEach(async () => {
 async function terminal(...options: Parameters<typeof openTerminal>): Promise<Terminal> {
   const opened = await openTerminal(...options);
   open.push(opened);
-  await opened.shows('/help for help');
+  await opened.shows('/help lists commands');
   return opened;
 }
 
@@ -29,7 +29,7 @@ const TOUCH = { tool: 'Bash', input: { command: 'touch made' } } as const;
 describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (needs tmux)'}`, () => {
   it('greets, answers, and leaves on Ctrl+D with 0', async () => {
     const shell = await terminal({ script: ['A friendly answer.', 'A second one.'] });
-    expect(shell.screen()).toContain(`Portcullis · `);
+    expect(shell.screen()).toMatch(/Portcullis \S+ · \S+ · mode default · /);
     expect(shell.screen()).toContain(shell.project.directory);
     shell.line('hello there');
     await shell.shows('A friendly answer.');
@@ -43,8 +43,8 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
   it('asks before a call, and takes yes for yes', async () => {
     const shell = await terminal({ script: [TOUCH, 'It is made.'] });
     shell.line('make it');
-    const seen = await shell.shows('Allow? [y');
-    expect(seen).toContain('? Bash: touch made');
+    const seen = await shell.shows('Answer [y');
+    expect(seen).toContain('? Allow Bash?\n│ touch made');
     expect(shell.project.exists('made')).toBe(false);
     shell.line('y');
     await shell.shows('It is made.');
@@ -56,12 +56,12 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
   it('takes no for no, and passes the reason on', async () => {
     const shell = await terminal({ script: [TOUCH, 'Then not.', TOUCH] });
     shell.line('make it');
-    await shell.shows('Allow? [y');
+    await shell.shows('Answer [y');
     shell.line('n, use another name');
     await shell.shows('Then not.');
     expect(JSON.stringify(shell.server.requests[1]?.body)).toContain('use another name');
     shell.line('make it after all');
-    await shell.shows(/Allow\? \[y[\s\S]*Allow\? \[y/);
+    await shell.shows(/Answer \[y[\s\S]*Answer \[y/);
     // Anything but a clear yes is a no.
     shell.line('n');
     await shell.shows('Interrupted while tools were running');
@@ -83,9 +83,11 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
       ],
     });
     shell.line('look');
-    expect(await shell.shows('? Read: /etc/hostname')).not.toContain('? Read: /etc/hosts');
+    expect(await shell.shows(/│ Read \/etc\/hostname[\s\S]*Answer \[/)).not.toMatch(
+      /\/etc\/hosts\b/,
+    );
     shell.line('y');
-    await shell.shows('? Read: /etc/hosts');
+    await shell.shows(/│ Read \/etc\/hosts\n[\s\S]*Answer \[/);
     shell.line('n, not that one');
     await shell.shows('Seen one of them.');
     const results = JSON.stringify(shell.server.requests[1]?.body);
@@ -103,7 +105,7 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
     shell.line('make it');
     await shell.shows('→ Bash sleep 1');
     shell.line('y');
-    await shell.shows('Allow? [y');
+    await shell.shows('Answer [y');
     expect(shell.project.exists('made')).toBe(false);
     shell.line('yes');
     await shell.shows('It is made.');
@@ -119,16 +121,16 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
     shell.line('/help');
     await shell.shows('/compact [what to keep in mind]');
     shell.line('/model');
-    expect(await shell.shows('Number [1-7')).toContain('model: first-model');
+    expect(await shell.shows('Answer [1-7/c]')).toContain('model: first-model');
     // A command in the place of a number runs.
     shell.line('/model second-model');
     await shell.shows('model: second-model');
     shell.line('/mode acceptEdits');
-    await shell.shows('mode: acceptEdits');
+    await shell.shows('Mode: acceptEdits');
     shell.line('/mode bypassPermissions');
     await shell.shows(/bypassPermissions was not enabled/);
     shell.line('/mode');
-    await shell.shows('Number [1-5');
+    await shell.shows('Answer [1-5/c]');
     shell.line('');
     shell.line('/nonsense');
     await shell.shows('Unknown command: /nonsense');
@@ -169,7 +171,7 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
   it('takes Ctrl+C at a question for no, and the next line for a prompt', async () => {
     const shell = await terminal({ script: [TOUCH, 'A new beginning.'] });
     shell.line('make it');
-    await shell.shows('Allow? [y');
+    await shell.shows('Answer [y');
     shell.press('C-c');
     await shell.shows('Interrupted while tools were running');
     shell.line('y');
@@ -182,7 +184,7 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
   it('takes a paste as one prompt, and a line that is continued', async () => {
     const shell = await terminal({ script: ['One answer.', 'Another one.'] });
     shell.paste('first\nsecond\nthird');
-    await shell.shows('… third');
+    await shell.shows('> first⏎second⏎third');
     expect(shell.server.requests).toEqual([]);
     shell.press('Enter');
     await shell.shows('One answer.');
@@ -208,9 +210,9 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
       script: [{ tool: 'AskUserQuestion', input: { questions } }, 'Understood.'],
     });
     shell.line('ask me');
-    await shell.shows('2  Blue: Blue paint');
+    await shell.shows(/2 {2}Blue\n +Blue paint\n[\s\S]*Answer \[a number/);
     shell.line('2');
-    await shell.shows('Answer [numbers with commas');
+    await shell.shows('Answer [numbers');
     shell.line('1,2');
     await shell.shows('Understood.');
     const sent = JSON.stringify(shell.server.requests[1]?.body);
@@ -247,8 +249,8 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
     const replies = Array.from({ length: 5 }, () => reply);
     const shell = await terminal({ script: replies });
     shell.line('PERSON-PROMPT');
-    const seen = await shell.shows('Allow? [y');
-    expect(seen).toContain('? main/general-purpose#1 · Bash: touch made');
+    const seen = await shell.shows('Answer [y');
+    expect(seen).toContain('? Allow Bash? · asked by main/general-purpose#1 (background)');
     shell.line('y');
     await shell.shows('The agent has reported.');
     expect(shell.project.exists('made')).toBe(true);
@@ -276,9 +278,9 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
     await shell.shows('Second words.');
     expect(JSON.stringify(shell.server.requests[1]?.body)).not.toContain('First words.');
     shell.line('/resume');
-    await shell.shows('Number [1-1');
+    await shell.shows('Answer [1/c]');
     shell.line('1');
-    await shell.shows(/Number[\s\S]*> one\s+First words\./);
+    await shell.shows(/Answer \[1\/c\][\s\S]*> one\s+First words\./);
     shell.line('three');
     await shell.shows('Third words.');
     const sent = JSON.stringify(shell.server.requests[2]?.body);
@@ -306,11 +308,14 @@ describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (nee
       ],
     });
     shell.line('go');
-    await shell.shows('Allow? [y');
+    await shell.shows('Answer [y');
     shell.line('n, no');
-    const seen = await shell.shows('The end.');
+    await shell.shows('The end.');
+    // The whole turn, with what was read.
+    shell.press('C-o');
+    const seen = await shell.shows(/The end\.[\s\S]*The end\./);
     // A screen that had been cleared, or coloured red, would not hold all of it.
-    for (const text of ['FROM-THE-MODEL', 'FROM-A-FILE', 'IN-A-QUESTION', '/help for help'])
+    for (const text of ['FROM-THE-MODEL', 'FROM-A-FILE', 'IN-A-QUESTION', '/help lists commands'])
       expect(seen).toContain(text);
     expect(shell.title()).not.toContain('OWNED');
     shell.press('C-d');

@@ -64,8 +64,8 @@ describe('npm start', () => {
       const ended = await start(project);
       expect({ code: ended.code, stderr: ended.stderr }).toEqual({ code: 0, stderr: '' });
       expect(ended.stdout).toContain('scripted model (no key, no network)');
-      expect(ended.stdout).toMatch(/✓ Bash\n +pass 1\n +fail 1\n/);
-      expect(ended.stdout).toMatch(/✓ Bash\n +pass 2\n +fail 0\n/);
+      expect(ended.stdout).toMatch(/✓ Bash node --test[^\n]*\n +pass 1\n +fail 1\n/);
+      expect(ended.stdout).toMatch(/✓ Bash node --test[^\n]*\n +pass 2\n +fail 0\n/);
       expect(ended.stdout).toMatch(/refused +Bash/);
       expect(ended.stdout).toContain('ANTHROPIC_API_KEY=…');
       expect(readdirSync(project.root).sort()).toEqual(['home', 'project']);

@@ -79,7 +79,7 @@ describe.skipIf(!hasTmux)('the question of trust in a terminal', () => {
   ])('%s ends the program, and nothing has run', async (_name, keys) => {
     project = makeTempProject({ files, home });
     const terminal = start();
-    await until(() => terminal.screen().includes('Trust this folder?'));
+    await until(() => terminal.screen().includes('Answer [y/w/n]'));
     const shown = terminal.screen();
     expect(shown).toContain('.claude/settings.json:4');
     expect(shown).toContain('Bash(touch *)');
@@ -92,31 +92,31 @@ describe.skipIf(!hasTmux)('the question of trust in a terminal', () => {
       marked: false,
       trusted: false,
     });
-    expect(terminal.screen()).not.toContain('/help for help');
+    expect(terminal.screen()).not.toContain('/help lists commands');
   });
 
-  it('an interrupt ends the program as well', async () => {
+  it('an interrupt refuses, and ends the program as well', async () => {
     project = makeTempProject({ files, home });
     const terminal = start();
-    await until(() => terminal.screen().includes('Trust this folder?'));
+    await until(() => terminal.screen().includes('Answer [y/w/n]'));
     terminal.type('C-c');
     await until(() => existsSync(terminal.exit) && code(terminal.exit) !== '');
-    expect([code(terminal.exit), marked(), trusted()]).toEqual(['130', false, false]);
+    expect([code(terminal.exit), marked(), trusted()]).toEqual(['1', false, false]);
   });
 
   it('yes is kept, and asked again when a hook changes', async () => {
     project = makeTempProject({ files });
     const terminal = start();
-    await until(() => terminal.screen().includes('Trust this folder?'));
+    await until(() => terminal.screen().includes('Answer [y/w/n]'));
     terminal.type('y', 'Enter');
-    await until(() => terminal.screen().includes('/help for help'));
+    await until(() => terminal.screen().includes('/help lists commands'));
     expect(trusted()).toBe(true);
     terminal.type('/exit', 'Enter');
     await until(() => existsSync(terminal.exit) && code(terminal.exit) === '0');
     spawnSync('tmux', ['-S', socket, 'kill-server']);
 
     const again = start();
-    await until(() => again.screen().includes('/help for help'));
+    await until(() => again.screen().includes('/help lists commands'));
     expect(again.screen()).not.toContain('Trust this folder?');
     spawnSync('tmux', ['-S', socket, 'kill-server']);
 
@@ -131,7 +131,7 @@ describe.skipIf(!hasTmux)('the question of trust in a terminal', () => {
   it('is not asked where nothing is declared', async () => {
     project = makeTempProject({ files: { 'CLAUDE.md': 'Hi' } });
     const terminal = start();
-    await until(() => terminal.screen().includes('/help for help'));
+    await until(() => terminal.screen().includes('/help lists commands'));
     expect(terminal.screen()).not.toContain('Trust');
   });
 });

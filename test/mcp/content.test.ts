@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { askForm } from '../../src/cli/form-dialog.js';
 import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { createElicit } from '../../src/mcp/elicitation.js';
 import { findMentions, resolveMentions } from '../../src/mcp/mentions.js';
 import { createMcpPrompts, readTypedPrompt } from '../../src/mcp/prompts.js';
 import { offersResources, resourceTools } from '../../src/mcp/resources.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
-import type { AskElicitation } from '../../src/protocol/elicitation.js';
+import type { AskElicitation, ElicitReply } from '../../src/protocol/elicitation.js';
+import { FormDialog } from '../../src/tui/dialogs/form-dialog.js';
+import { plainText } from '../../src/tui/screen/line.js';
 import { err } from '../../src/util/result.js';
 import { callTool } from '../support/permitted-call.js';
 import { call, connectTo, never, publicServer, text } from './connection-rig.js';
@@ -74,21 +75,23 @@ describe('the questions of a real server', () => {
 
   it('are answered at the terminal, field by field', async () => {
     let shown = '';
-    const out = (piece: string): void => {
-      shown += piece;
-    };
-    // The person answers each question, takes every default, and agrees at the end.
-    const person = async (piece: string): Promise<string> => {
-      out(piece);
-      if (piece.endsWith('Send? [y/n/c] ')) return 'y';
-      return /\(name\): [^\n]*\n[^>]*> $/.test(shown) ? 'Ada' : '';
-    };
     const facts = { id: 'q', agent: MAIN_AGENT, reason: '', askedAt: '', kind: 'form' } as const;
-    const { connection } = everything((question, signal) =>
-      askForm({ ...question, ...facts }, { ask: person, out }, signal),
-    );
+    // The person gives a name, takes every default, and agrees at the end.
+    const { connection } = everything(async (question) => {
+      const dialog = new FormDialog({ ...question, ...facts } as ConstructorParameters<
+        typeof FormDialog
+      >[0]);
+      for (;;) {
+        const { title, body, notes, options } = dialog.describe(80);
+        const step = [title, ...[...body, ...notes].map(plainText)].join('\n');
+        shown += `${step}\n`;
+        const line = options.length > 0 ? 'y' : step.includes('(name)') ? 'Ada' : '';
+        const answer = dialog.take(line);
+        if (answer !== undefined) return answer as ElicitReply;
+      }
+    });
     const answer = text(await call(connection, FORM));
-    expect(shown).toContain('The MCP server "srv" asks:');
+    expect(shown).toContain('The MCP server "srv" asks for input');
     expect(shown).toContain('1  Superman (hero-1)');
     for (const part of ['Ada', '42', 'hero-1', 'fish-1', 'Guitar']) expect(answer).toContain(part);
   });

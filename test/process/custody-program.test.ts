@@ -71,7 +71,7 @@ describe.runIf(process.platform === 'linux')(
       async () => {
         const terminal = await openTerminal({ script: SCRIPT, args: ['--allowedTools', 'Bash'] });
         const { root } = terminal.project;
-        await terminal.shows('/help for help');
+        await terminal.shows('/help lists commands');
         terminal.line('go');
         expect(await until(() => terminal.project.exists('running'))).toBe(true);
         expect(stubbornIn(root).length).toBeGreaterThanOrEqual(3);

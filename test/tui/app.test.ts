@@ -43,6 +43,7 @@ function setup(
       },
       close: () => undefined,
     },
+    kind: 'full',
     colour: true,
     readText: () => undefined,
     version: '0.0.0',

@@ -42,10 +42,7 @@ function permission(id = 'q1', more: object = {}): Question {
 
 function setup(question: Question, files: Readonly<Record<string, string>> = {}) {
   let time = 10_000;
-  const queue = new QuestionQueue(
-    (path) => files[path],
-    () => time,
-  );
+  const queue = new QuestionQueue({ readText: (path) => files[path], now: () => time });
   queue.add(question);
   const screen = (): string => (queue.view(80, 24)?.lines ?? []).map(plainText).join('\n');
   return {

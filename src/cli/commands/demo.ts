@@ -5,8 +5,10 @@ import type { Turn } from '../../client/events.js';
 import { TurnRunner } from '../../client/turn-runner.js';
 import { systemClock } from '../../env/clock.js';
 import { openSession } from '../../harness.js';
+import { encode, encodePlain, type Line } from '../../tui/screen/line.js';
+import { TERMINAL_COLOURS } from '../../tui/screen/theme.js';
+import { SessionView } from '../../tui/session-view.js';
 import type { CommandSpec } from '../command.js';
-import { PlainRenderer } from '../render.js';
 
 /** Runs the whole runtime on a sample project: real files, processes and decisions, a scripted model. */
 export const command: CommandSpec = {
@@ -16,13 +18,13 @@ export const command: CommandSpec = {
     const root = mkdtempSync(path.join(tmpdir(), 'portcullis-demo-'));
     try {
       const project = makeProject(root);
-      const renderer = new PlainRenderer({
-        colour: process.stdout.isTTY === true && process.env.NO_COLOR === undefined,
-        width: () => 100,
-        streams: () => false,
-      });
+      const isColoured = process.stdout.isTTY === true && process.env.NO_COLOR === undefined;
+      const bytes = (row: Line): string =>
+        isColoured ? encode(row, TERMINAL_COLOURS) : encodePlain(row);
+      const now = (): number => performance.now();
+      const view = new SessionView({ readText: () => undefined, now });
       output.out(
-        `Portcullis, with a scripted model (no key, no network), in the sample project ${project}\n\n> ${DEMO_PROMPT}\n\n`,
+        `Portcullis, with a scripted model (no key, no network), in the sample project ${project}\n`,
       );
       const decisions: string[] = [];
       const env = {
@@ -58,7 +60,9 @@ export const command: CommandSpec = {
           const word = decision === 'allow' ? 'allowed' : 'refused';
           decisions.push(`  ${word}  ${tool.padEnd(5)} ${reason}`);
         }
-        output.out(renderer.render(event));
+        if (event.type !== 'stream') view.follow(event);
+        const rows = view.conversation.take({ columns: 100, now: now() });
+        output.out(rows.map((row) => `${bytes(row)}\n`).join(''));
       });
       const content = [{ type: 'text' as const, text: DEMO_PROMPT }];
       runner.push({

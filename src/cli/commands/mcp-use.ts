@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import { ALL_QUESTIONS } from '../../client/local-client.js';
 import { QuestionBroker } from '../../client/question-broker.js';
 import { systemClock } from '../../env/clock.js';
@@ -19,9 +18,7 @@ import { isRecord } from '../../util/own.js';
 import { shellWord } from '../../util/shell-word.js';
 import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
-import { createDialogs } from '../dialog.js';
 import { EXIT } from '../exit-code.js';
-import { TerminalInput } from '../terminal-input.js';
 import {
   ALLOWED_TOOLS_OPTION,
   JSON_OPTION,
@@ -106,33 +103,29 @@ export const call: CommandSpec = {
       }
       const receipts: Receipt[] = [];
       const warn = warnOfNotices(own);
-      const person = terminalPerson();
-      try {
-        const opened = await project.sessionParts({
-          asker: person.asker,
-          elicit: person.elicit,
-          entrypoint: 'portcullis-mcp',
-          persist: true,
-          asksModel: true,
-          emit: (news) => {
-            if (news.type === 'decision') receipts.push(news.receipt);
-            if (news.type === 'progress') process.stderr.write(`${visible(news.text)}\n`);
-            warn(news);
-          },
-        });
-        const abort = new AbortController();
-        process.once('SIGINT', () => abort.abort(new Error('interrupted')));
-        const wanted = { server, tool, input: input.value };
-        const result = await callServerTool(opened, wanted, abort.signal);
-        const receipt = receipts.at(-1);
-        const refused = receipt !== undefined && receipt.decision !== 'allow';
-        if (own.options.json === true) printJson(own, resultData(result, receipt));
-        else if (refused) output.warn(resultText(result));
-        else output.answer(`${resultText(result)}\n`);
-        return refused ? EXIT.denied : result.block.is_error === true ? EXIT.error : EXIT.done;
-      } finally {
-        person.close();
-      }
+      const person = await terminalPerson();
+      const opened = await project.sessionParts({
+        asker: person.asker,
+        elicit: person.elicit,
+        entrypoint: 'portcullis-mcp',
+        persist: true,
+        asksModel: true,
+        emit: (news) => {
+          if (news.type === 'decision') receipts.push(news.receipt);
+          if (news.type === 'progress') process.stderr.write(`${visible(news.text)}\n`);
+          warn(news);
+        },
+      });
+      const abort = new AbortController();
+      process.once('SIGINT', () => abort.abort(new Error('interrupted')));
+      const wanted = { server, tool, input: input.value };
+      const result = await callServerTool(opened, wanted, abort.signal);
+      const receipt = receipts.at(-1);
+      const refused = receipt !== undefined && receipt.decision !== 'allow';
+      if (own.options.json === true) printJson(own, resultData(result, receipt));
+      else if (refused) output.warn(resultText(result));
+      else output.answer(`${resultText(result)}\n`);
+      return refused ? EXIT.denied : result.block.is_error === true ? EXIT.error : EXIT.done;
     }),
 };
 
@@ -153,37 +146,29 @@ function resultData({ block, structured }: ToolCallResult, receipt: Receipt | un
   };
 }
 
-interface TerminalPerson extends Pick<SessionConfig, 'asker' | 'elicit'> {
-  close(): void;
-}
-
 /** The person at the terminal. Questions go to standard error, because standard output is the answer's. */
-function terminalPerson(): TerminalPerson {
+async function terminalPerson(): Promise<Pick<SessionConfig, 'asker' | 'elicit'>> {
   // fail-closed: the shell of an agent is no person, and neither is a pipe.
   if (process.stdin.isTTY !== true || process.stderr.isTTY !== true || isRunByAgent(process.env)) {
-    return { close: () => undefined };
+    return {};
   }
-  const reader = createInterface({ input: process.stdin, output: process.stderr });
-  reader.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  const out = (text: string): void => void process.stderr.write(text);
-  const input = new TerminalInput({ reader, keys: process.stdin, isTerminal: true, out });
-  const dialogs = createDialogs({ ask: input.ask, out });
+  const { Asker } = await import('../asker.js');
+  const asker = new Asker(process.stderr);
   const person = { name: 'terminal', answers: ALL_QUESTIONS };
   const broker: QuestionBroker = new QuestionBroker({
     now: Date.now,
     uuid: systemClock.uuid,
     onWaiting: () => undefined,
     emit(event) {
-      if (event.type === 'question_closed') dialogs.withdraw(event.id);
+      if (event.type === 'question_closed') asker.withdraw(event.id);
       if (event.type !== 'question') return;
       const { id } = event.question;
-      void dialogs.show(event.question, async (given) => broker.answer(id, given, person));
+      void asker.ask(event.question).then((given) => broker.answer(id, given, person));
     },
   });
   broker.connect(person);
   return {
     asker: (request) => broker.askAboutCall(request),
     elicit: (question, signal) => broker.elicit(question, signal),
-    close: () => reader.close(),
   };
 }

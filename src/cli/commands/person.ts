@@ -1,8 +1,8 @@
 import { isRunByAgent } from '../../env/run-by-agent.js';
 import { PortcullisError } from '../../errors.js';
+import { confirmAtTerminal, hasTerminal } from '../ask.js';
 import type { CommandCall, OptionSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import { confirmAtTerminal, hasTerminal } from '../terminal-input.js';
 
 export const YES_OPTION: OptionSpec = {
   flags: '-y, --yes',
@@ -19,7 +19,7 @@ export function refuseAgent(command: string): void {
 
 /** Asks the person at the terminal, unless `--yes` has answered. fail-closed: a pipe answers nothing. */
 export async function confirmed(
-  { options, output }: CommandCall,
+  { options }: CommandCall,
   question: string,
   { refused, remedy }: { readonly refused: string; readonly remedy: string },
 ): Promise<boolean> {
@@ -27,7 +27,7 @@ export async function confirmed(
   if (options.json === true || !hasTerminal()) {
     throw new PortcullisError('config', `${refused}: there is no terminal to ask on`, { remedy });
   }
-  return await confirmAtTerminal(question, output.out);
+  return await confirmAtTerminal(question);
 }
 
 /** Passes Ctrl+C on as a signal, so that a command ends its children and still prints what is known. */

@@ -5,11 +5,10 @@ import { isRecord } from '../../util/own.js';
 import { table } from '../../util/table.js';
 import { sliceWhole } from '../../util/truncate.js';
 import { visible } from '../../util/visible.js';
-import { askLine } from '../ask-line.js';
+import { askLine, hasTerminal } from '../ask.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
-import { hasTerminal } from '../terminal-input.js';
 
 const MAX_TITLE = 60;
 const MAX_CHOICES = 20;

@@ -9,12 +9,11 @@ import {
   tryModel,
 } from '../../project/model-setup.js';
 import { visible } from '../../util/visible.js';
-import { askLine } from '../ask-line.js';
+import { askLine, hasTerminal } from '../ask.js';
 import type { CommandSpec, OptionValues } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';
 import { readPiped } from '../stdin.js';
-import { hasTerminal } from '../terminal-input.js';
 import { refuseAgent } from './person.js';
 
 const TRY_MS = 60_000;

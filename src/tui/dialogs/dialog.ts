@@ -168,9 +168,12 @@ export function drawDialog(
   };
 }
 
-/** The keys of options, as the place for an answer shows them. */
+/** The keys of options, as the place for an answer shows them: `y/a/n`, `1-12/c`. */
 export function optionKeys(options: readonly DialogOption[]): string {
-  return options.map(({ key }) => key).join('/');
+  const keys = options.map(({ key }) => key);
+  const letters = keys.filter((key) => !/^\d+$/.test(key));
+  const last = keys.length - letters.length;
+  return [...(last > 1 ? [`1-${last}`] : keys.slice(0, last)), ...letters].join('/');
 }
 
 /** The option that a line names by its key, its number, or yes and no. */

@@ -7,6 +7,7 @@ import { ChoicesDialog } from './choices-dialog.js';
 import { describeQuestion } from './description.js';
 import type { DescribedDialog, Dialog, DialogView } from './dialog.js';
 import { FormDialog } from './form-dialog.js';
+import { LineDialog } from './line-dialog.js';
 import { OptionDialog } from './option-dialog.js';
 
 /** Keys within this time of the question's first drawing were pressed before the person could read it. */
@@ -15,6 +16,22 @@ const SETTLE_MS = 250;
 const PAUSE_MS = 700;
 const COUNTDOWN_MS = 1_000;
 
+export interface QueueOptions {
+  readonly readText: ReadText;
+  now(): number;
+  /** Questions are printed, and answered by lines. */
+  readonly appendOnly?: boolean;
+}
+
+interface Waiting {
+  readonly id: string;
+  /** Absent: the terminal itself asks. */
+  readonly question?: Question | undefined;
+  readonly dialog: Dialog;
+  readonly expires: number | undefined;
+  shownAt?: number | undefined;
+}
+
 /**
  * Open questions, oldest first. Only keys that are pressed after a question was on the screen, and after a
  * pause in typing, can answer it; earlier ones belong to the prompt.
@@ -22,19 +39,16 @@ const COUNTDOWN_MS = 1_000;
 export class QuestionQueue {
   readonly #readText: ReadText;
   readonly #now: () => number;
-  #waiting: {
-    readonly question: Question;
-    readonly dialog: Dialog;
-    readonly expires: number | undefined;
-    shownAt?: number | undefined;
-  }[] = [];
+  readonly #appendOnly: boolean;
+  #waiting: Waiting[] = [];
   #lastKey = Number.NEGATIVE_INFINITY;
   /** The screen says that the question does not take keys yet. */
   #drawnClosed = false;
 
-  constructor(readText: ReadText, now: () => number) {
+  constructor({ readText, now, appendOnly = false }: QueueOptions) {
     this.#readText = readText;
     this.#now = now;
+    this.#appendOnly = appendOnly;
   }
 
   get size(): number {
@@ -45,14 +59,14 @@ export class QuestionQueue {
   get calls(): ReadonlySet<string> {
     return new Set(
       this.#waiting.flatMap(({ question }) =>
-        'call' in question ? [question.call.toolUseId] : [],
+        question !== undefined && 'call' in question ? [question.call.toolUseId] : [],
       ),
     );
   }
 
   /** The agents that wait for an answer. */
   get agents(): ReadonlySet<string> {
-    return new Set(this.#waiting.map(({ question }) => question.agent.id));
+    return new Set(this.#waiting.flatMap(({ question }) => question?.agent.id ?? []));
   }
 
   get first(): Question | undefined {
@@ -60,16 +74,21 @@ export class QuestionQueue {
   }
 
   add(question: Question): void {
-    if (this.#waiting.some(({ question: known }) => known.id === question.id)) return;
-    const { expiresAt } = question;
+    this.open(question.id, createDialog(question, this.#readText), question);
+  }
+
+  open(id: string, asked: DescribedDialog, question?: Question): void {
+    if (this.#waiting.some((known) => known.id === id)) return;
+    const expiresAt = question?.expiresAt;
     const expires =
       expiresAt === undefined ? undefined : this.#now() + Date.parse(expiresAt) - Date.now();
-    this.#waiting.push({ question, dialog: createDialog(question, this.#readText), expires });
+    const dialog = this.#appendOnly ? new LineDialog(asked) : asked;
+    this.#waiting.push({ id, question, dialog, expires });
   }
 
   /** The question was answered elsewhere, or is over. */
   remove(id: string): void {
-    this.#waiting = this.#waiting.filter(({ question }) => question.id !== id);
+    this.#waiting = this.#waiting.filter((known) => known.id !== id);
   }
 
   /** The first question is not on the screen any more: keys go to it again after it was. */
@@ -111,13 +130,28 @@ export class QuestionQueue {
     if (!isOpen) this.#lastKey = this.#now();
     const current = this.#waiting[0];
     if (!isOpen || current === undefined) return undefined;
-    return { id: current.question.id, answer: current.dialog.press(key) };
+    return { id: current.id, answer: current.dialog.press(key) };
   }
 
   paste(text: string): boolean {
     if (this.settlesIn !== 0) return false;
     this.#waiting[0]?.dialog.paste(text);
     return true;
+  }
+
+  /** Whether the first question was printed: other output waits until it is answered. */
+  get isPrinted(): boolean {
+    return this.#appendOnly && this.#waiting[0]?.shownAt !== undefined;
+  }
+
+  /** In append-only mode: what is to be written of the first question now. */
+  print(columns: number): Line[] {
+    const current = this.#waiting[0];
+    if (!(current?.dialog instanceof LineDialog)) return [];
+    const rows = current.dialog.print(columns);
+    // Each step of a question takes only what is typed after it appeared.
+    if (rows.length > 0) current.shownAt = this.#now();
+    return rows;
   }
 
   view(columns: number, rows: number): DialogView | undefined {
@@ -127,7 +161,8 @@ export class QuestionQueue {
     current.shownAt ??= this.#now();
     const isOpen = this.settlesIn === 0;
     this.#drawnClosed = !isOpen;
-    const { expires } = current;
+    const { expires, dialog } = current;
+    if (this.#appendOnly) return dialog.view(columns, rows);
     const left = expires === undefined ? 0 : Math.max(0, expires - this.#now());
     const end = expires === undefined ? '' : ` · expires in ${formatDuration(left)}`;
     const more = this.size === 1 ? '' : ` · ${this.size - 1} more waiting`;

@@ -158,11 +158,20 @@ function breakLine(row: Line, columns: number, anywhere: boolean): Line[] {
 export function encode(row: Line, palette: Palette | undefined): string {
   let out = '';
   for (const { text, style } of row) {
-    const safe = printable(text).replace(/[\n\t]/g, ' ');
+    const safe = safeText(text);
     const codes = style === undefined ? '' : styleCodes(style, palette);
     out += codes === '' ? safe : `\u001b[${codes}m${safe}\u001b[0m`;
   }
   return out;
+}
+
+/** The bytes of a line without any style. */
+export function encodePlain(row: Line): string {
+  return row.map(({ text }) => safeText(text)).join('');
+}
+
+function safeText(text: string): string {
+  return printable(text).replace(/[\n\t]/g, ' ');
 }
 
 function styleCodes(style: string, palette: Palette | undefined): string {

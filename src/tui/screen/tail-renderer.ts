@@ -20,8 +20,6 @@ export interface RendererOptions {
   size(): WindowSize;
   /** Undefined: no colours. */
   palette(): Palette | undefined;
-  /** For screen readers and `--plain`: nothing that was written changes again. */
-  readonly appendOnly?: boolean;
 }
 
 export const SYNC_ON = '\u001b[?2026h';
@@ -70,7 +68,7 @@ export class TailRenderer {
       out += this.#leaveRegion(size);
       this.#size = size;
     }
-    const shown = this.#options.appendOnly === true ? { lines: [] } : clip(frame, size);
+    const shown = clip(frame, size);
     const rows = shown.lines.map((line) => cutLine(line, size.columns));
     const encoded = rows.map((line) => encode(line, this.#options.palette()));
     out +=

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
 
 /** Reads a line from the terminal, without showing it when `hidden`. Undefined: Ctrl+C or the end of input. */
 export async function askLine(
@@ -26,4 +27,32 @@ export async function askLine(
       reader.close();
     });
   });
+}
+
+/** Asks the person at the terminal a yes-or-no question, for commands that run without a session. */
+export async function confirmAtTerminal(title: string): Promise<boolean> {
+  // fail-closed: a pipe is no person.
+  if (!hasTerminal()) return false;
+  const { Asker } = await import('./asker.js');
+  const asker = new Asker(process.stdout);
+  const answer = await asker.ask({
+    id: 'confirm',
+    kind: 'confirm',
+    topic: 'trust',
+    agent: MAIN_AGENT,
+    reason: '',
+    askedAt: '',
+    title,
+    details: [],
+    options: [
+      { key: 'y', label: 'Yes' },
+      { key: 'n', label: 'No' },
+    ],
+  });
+  return 'option' in answer && answer.option === 'y';
+}
+
+/** Whether a person sees what is printed and types what is read. */
+export function hasTerminal(): boolean {
+  return process.stdin.isTTY === true && process.stdout.isTTY === true;
 }
