@@ -111,7 +111,8 @@ function responseTo(outgoing: ClientRequest, request: OutgoingRequest): Promise<
     );
     outgoing.once('socket', (socket) => {
       bytesBefore = socket.bytesRead;
-      if (outgoing.reusedSocket) clearTimeout(connecting);
+      // A connection that is reused emits no such event: the listener would stay on it.
+      if (outgoing.reusedSocket) return clearTimeout(connecting);
       const opened = 'encrypted' in socket ? 'secureConnect' : 'connect';
       socket.once(opened, () => clearTimeout(connecting));
     });

@@ -56,6 +56,18 @@ async function echo(): Promise<{ url: string; connections: () => number; server:
 }
 
 describe('httpStream', () => {
+  it('leaves no listeners on a connection that many requests share', async () => {
+    const warnings: string[] = [];
+    const note = ({ name }: Error): number => warnings.push(name);
+    process.on('warning', note);
+    const { url, connections } = await echo();
+    for (let count = 0; count < 20; count++) await read((await httpStream({ url })).chunks);
+    await new Promise((resolve) => setImmediate(resolve));
+    process.off('warning', note);
+    expect(connections()).toBe(1);
+    expect(warnings).toEqual([]);
+  });
+
   it('sends a body with its length and uses the connection again', async () => {
     const { url, connections } = await echo();
     const text = '{"a":"ä"}';
