@@ -53,7 +53,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ['-n, --name <title>', 'Title of the session.'],
     [
       '--plain',
-      'Print plain lines instead of the terminal interface, for screen readers and logs.',
+      'Only append lines, without colours: for screen readers, logs and dumb terminals.',
     ],
     ['--no-session-persistence', 'Write no transcript.', RESTRICTS],
   ],
