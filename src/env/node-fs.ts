@@ -13,9 +13,9 @@ import {
   statSync,
   unlinkSync,
 } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { PortcullisError, systemCodeOf } from '../errors.js';
 import { type AtOnce, isLater } from '../util/at-once.js';
-import { fileSystemPromises } from './builtins.js';
 import type {
   DirectoryEntries,
   FileStat,
@@ -217,7 +217,7 @@ function openRegular(
 
 /** The same for a file that is read in other threads: what was looked at before may be a device by now. */
 async function openLarge(path: string, { realPath }: OpenOptions = {}) {
-  const handle = await fileSystemPromises().open(path, OPEN_FOR_READING);
+  const handle = await open(path, OPEN_FOR_READING);
   try {
     if (realPath !== undefined) requireOpenedAt(handle.fd, realPath, path);
     const { mode, size } = await handle.stat();

@@ -1,7 +1,7 @@
+import { spawn, spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { childProcess } from './builtins.js';
 
 /** Both ends of a pipe. `writeFd` is for the child; close ours once the child has it. */
 export interface Pipe {
@@ -70,7 +70,7 @@ export class PipePool {
     const names = this.#names();
     if (names === undefined) return;
     this.#warming = true;
-    const maker = childProcess().spawn('mkfifo', ['-m', '600', ...names.paths], {
+    const maker = spawn('mkfifo', ['-m', '600', ...names.paths], {
       stdio: 'ignore',
       env: plainEnvironment(),
     });
@@ -84,7 +84,7 @@ export class PipePool {
     const names = this.#names();
     if (names === undefined) return;
     const options = { stdio: 'ignore', env: plainEnvironment() } as const;
-    childProcess().spawnSync('mkfifo', ['-m', '600', ...names.paths], options);
+    spawnSync('mkfifo', ['-m', '600', ...names.paths], options);
     this.#adopt(names);
   }
 

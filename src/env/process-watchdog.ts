@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { childProcess } from './builtins.js';
+import { spawn } from 'node:child_process';
 import { type ProcessTree, startTimeOf } from './process-tree.js';
 
 /** The last word of its command line, by which others know a session. */
@@ -34,7 +34,7 @@ export class ProcessWatchdog {
   }
 
   #start(): ChildProcess {
-    const program = childProcess().spawn('/bin/sh', ['-c', SCRIPT, WATCHDOG_NAME], {
+    const program = spawn('/bin/sh', ['-c', SCRIPT, WATCHDOG_NAME], {
       cwd: '/',
       detached: true,
       // Its own environment carries no marker, so that it never finds itself.

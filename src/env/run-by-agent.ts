@@ -1,5 +1,5 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { childProcess } from './builtins.js';
 import { stateDirectory } from './paths.js';
 import { listProcesses, MARKER_VARIABLE } from './process-tree.js';
 import { WATCHDOG_NAME } from './process-watchdog.js';
@@ -144,7 +144,7 @@ function environmentOf(pid: number): Environment | undefined {
 
 /** Systems without /proc show parents and commands, but no environment of others. */
 function listedByPs(): ProcessTable | undefined {
-  const listed = childProcess().spawnSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,command='], {
+  const listed = spawnSync('ps', ['-A', '-o', 'pid=,ppid=,pgid=,command='], {
     encoding: 'utf8',
     timeout: 5_000,
     maxBuffer: 64 << 20,

@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { childProcess } from './builtins.js';
 import { inputFile } from './child-input.js';
 import { ChildStream, ControlPipe, type Outlet } from './child-streams.js';
 import { interpreterProblem } from './interpreter-problem.js';
@@ -157,7 +157,7 @@ export class SupervisedChild {
     const stdio: (Outlet | 'ignore')[] = [input, stdout, stderr ?? stdout];
     if (this.#control !== undefined) stdio.push(this.#control.outlet);
     try {
-      return childProcess().spawn(request.command, request.args, {
+      return spawn(request.command, request.args, {
         cwd: request.cwd,
         env: { ...request.env, [MARKER_VARIABLE]: host.outerMarkers + host.marker },
         detached: true,

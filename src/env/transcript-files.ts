@@ -1,8 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
 import { type AppendLog, createAppendLog, makePrivateDirectory } from './append-log.js';
-import { fileSystemPromises } from './builtins.js';
 import { type StateFiles, stateFiles } from './state-files.js';
 
 /** What keeping transcripts asks of the disk. Mostly synchronous: an append has to be done when it returns. */
@@ -109,7 +108,7 @@ class LineRest {
 async function openForReading(path: string): Promise<FileHandle | undefined> {
   try {
     // Without waiting: a pipe in the place of a transcript would keep us for ever.
-    const handle = await fileSystemPromises().open(path, READ_WITHOUT_WAITING);
+    const handle = await open(path, READ_WITHOUT_WAITING);
     if ((await handle.stat()).isFile()) return handle;
     await handle.close();
     throw new Error('it is not a regular file');
@@ -124,7 +123,7 @@ async function openForReading(path: string): Promise<FileHandle | undefined> {
 
 async function readText(path: string): Promise<string | undefined> {
   try {
-    return await fileSystemPromises().readFile(path, 'utf8');
+    return await readFile(path, 'utf8');
   } catch (thrown) {
     if (isAbsent(thrown)) return undefined;
     throw thrown;

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -7,7 +8,6 @@ import {
   readlinkSync,
   readSync,
 } from 'node:fs';
-import { cryptography } from '../../env/builtins.js';
 import { Turns } from '../../env/turns.js';
 import { full, NO_FOLLOW, NOTHING, type Place, Refused, stampOf } from './workspace-root.js';
 
@@ -62,7 +62,7 @@ export async function seeAt(place: Place, maxBytes: number): Promise<Sighting> {
   if (!stat.isFile()) return { node: { kind: 'special' }, stamp };
   const size = Number(stat.size);
   if (size > maxBytes) return { node: { kind: 'file', size, mode, unstored: 'too-large' }, stamp };
-  const hash = cryptography().createHash('sha256');
+  const hash = createHash('sha256');
   const read = await eachChunk(place, maxBytes, (chunk) => hash.update(chunk));
   if (read !== stamp) throw new Refused(CHANGING);
   return { node: { kind: 'file', size, mode, blob: hash.digest('hex') }, stamp };

@@ -1,4 +1,4 @@
-import { childProcess } from '../../env/builtins.js';
+import { spawn } from 'node:child_process';
 import { messageOf, PortcullisError } from '../../errors.js';
 import type { SandboxAvailability, SandboxStatus, WrappedProgram } from '../../project/sandbox.js';
 import { visible } from '../../util/visible.js';
@@ -55,7 +55,7 @@ async function runWrapped(wrapped: WrappedProgram, output: Output): Promise<numb
   try {
     const { command, args, cwd, env } = wrapped;
     const code = await new Promise<number>((resolve, reject) => {
-      const child = childProcess().spawn(command, [...args], {
+      const child = spawn(command, [...args], {
         cwd,
         env,
         stdio: ['inherit', 'pipe', 'pipe'],

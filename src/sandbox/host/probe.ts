@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import {
   accessSync,
   constants,
@@ -6,7 +7,6 @@ import {
   readFileSync,
   readlinkSync,
 } from 'node:fs';
-import { childProcess } from '../../env/builtins.js';
 import { nodeFileSystem } from '../../env/node-fs.js';
 import { join } from '../../env/paths.js';
 import { realPathSync } from '../../env/real-path.js';
@@ -57,7 +57,7 @@ export function isExecutable(path: string): boolean {
 export function runProbe(command: string, args: readonly string[]): Promise<ProbeResult> {
   return new Promise((resolve) => {
     const options = { timeout: PROBE_MS, env: {}, cwd: '/', encoding: 'utf8' as const };
-    childProcess().execFile(command, [...args], options, (error, stdout, stderr) => {
+    execFile(command, [...args], options, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : null;
       resolve({ code, stdout, stderr: stderr === '' && error !== null ? error.message : stderr });
     });
