@@ -31,13 +31,9 @@ export async function runConversation(deps: PrintDeps): Promise<number> {
     answers: isPipe ? [] : ALL_QUESTIONS,
   });
   const { runTerminal } = await import('../tui/index.js');
-  const running = runner.run();
-  // Awaited below, where its failure is reported.
-  running.catch(() => undefined);
   const refused = new AbortController();
-  const opening = runner.open();
-  opening.catch(() => refused.abort());
   const state = stateDirectory(config.env);
+  // Draws the prompt at once: the session opens behind it.
   const shown = runTerminal(client, {
     kind,
     cwd: config.cwd,
@@ -54,6 +50,11 @@ export async function runConversation(deps: PrintDeps): Promise<number> {
     statusLine: () => runner.current?.inspect.statusLine(),
     streams: () => (runner.current?.hooks().set.hooks.MessageDisplay ?? []).length === 0,
   });
+  const running = runner.run();
+  // Both are awaited below, where a failure is reported.
+  for (const work of [shown, running]) work.catch(() => undefined);
+  const opening = runner.open();
+  opening.catch(() => refused.abort());
   try {
     const how = await shown;
     if (refused.signal.aborted) await opening;

@@ -256,6 +256,26 @@ describe('the terminal', () => {
     expect(emulator.sent).not.toMatch(/\u001b\[(?:\d;)*[34]\d/);
   });
 
+  it.each([
+    { columns: 20, rows: 10 },
+    { columns: 80, rows: 1 },
+    { columns: 80, rows: 24 },
+  ])('sends a paste of 50,000 lines as one prompt in a window of %o', async (size) => {
+    const { client, typeNow, type, emulator } = setup({}, size);
+    const pasted = Array.from({ length: 50_000 }, (_, row) => `${row} 漢字 👩‍👩‍👧 שלום`).join('\n');
+    // As terminals send it: in chunks, with carriage returns for line ends.
+    const bytes = `\u001b[200~${pasted.replaceAll('\n', '\r')}\u001b[201~`;
+    for (let start = 0; start < bytes.length; start += 65_536) {
+      typeNow(bytes.slice(start, start + 65_536));
+    }
+    await type('\r');
+    const prompts = client.sent.filter(({ name }) => name === 'prompt');
+    expect(prompts).toHaveLength(1);
+    expect(JSON.stringify(prompts[0]?.params)).toContain(JSON.stringify(pasted).slice(1, -1));
+    expect(emulator.sent.length).toBeLessThan(100_000);
+    expect(emulator.sent).not.toMatch(/\u001b\[[23]J/);
+  });
+
   it('interrupts with Esc and hands queued prompts back', async () => {
     const { client, type, screen } = setup();
     client.emit({ type: 'state', state: 'running' });

@@ -1,0 +1,266 @@
+// Measures the terminal interface on a pseudo-terminal (`script` of util-linux) with a terminal emulator behind it:
+// the first prompt on the screen, key press to screen while the model streams 200 tokens a second under a conversation of
+// 10,000 lines, and the memory that takes.
+//
+//   node bench/terminal.mjs [--rounds 9] [--peers DIR]      exit code 1: a bound of portcullis does not hold
+//
+// DIR is a node_modules with @earendil-works/pi-coding-agent or @anthropic-ai/claude-agent-sdk.
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import http from 'node:http';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import xterm from '@xterm/headless';
+
+const SELF = fileURLToPath(import.meta.url);
+const PROGRAM = path.join(path.dirname(SELF), '..', 'bin', 'portcullis');
+const LINES = 10_000;
+const KEYS = 200;
+const TOKENS_PER_SECOND = 200;
+const COLUMNS = 100;
+const ROWS = 30;
+const BOUNDS = { first: 1.6, key: 30, memory: 150 };
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '9' },
+    peers: { type: 'string' },
+    model: { type: 'boolean', default: false },
+  },
+});
+
+if (values.model) serveModel();
+else await measureAll();
+
+/** The model, in a process of its own: a prompt with "lines" gets 10,000 lines at once, every other one a slow stream. */
+function serveModel() {
+  const event = (data) => `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+  const usage = { input_tokens: 10, output_tokens: 1 };
+  const block = {
+    type: 'content_block_start',
+    index: 0,
+    content_block: { type: 'text', text: '' },
+  };
+  const delta = (text) =>
+    event({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } });
+  const server = http.createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    if (request.method !== 'POST' || !request.url.includes('/messages')) return response.end('{}');
+    process.send({ at: Date.now() });
+    const { messages = [], tools = [], model } = JSON.parse(body);
+    const last = JSON.stringify(messages.at(-1) ?? '');
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    const message = { id: 'msg_1', type: 'message', role: 'assistant', model, content: [], usage };
+    response.write(`${event({ type: 'message_start', message })}${event(block)}`);
+    // Titles and other side jobs have no tools.
+    if (tools.length === 0) response.write(delta('A title'));
+    else if (last.includes('lines')) {
+      for (let at = 0; at < LINES; at += 100) {
+        const rows = Array.from({ length: 100 }, (_, row) => `Line ${at + row} of a long answer.`);
+        response.write(delta(`${rows.join('\n\n')}\n\n`));
+      }
+      response.write(delta('END OF LINES'));
+    } else {
+      const end = Date.now() + 120_000;
+      for (let word = 0; Date.now() < end && !response.destroyed; word++) {
+        response.write(delta(word % 12 === 11 ? 'word.\n\n' : 'word '));
+        await pause(1000 / TOKENS_PER_SECOND);
+      }
+    }
+    response.write(event({ type: 'content_block_stop', index: 0 }));
+    const stop = { stop_reason: 'end_turn', stop_sequence: null };
+    response.write(event({ type: 'message_delta', delta: stop, usage: { output_tokens: 9 } }));
+    response.end(event({ type: 'message_stop' }));
+  });
+  server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));
+}
+
+/** The programs: how each is started, and what its empty prompt looks like. */
+function programs(url, root) {
+  const home = path.join(root, 'home');
+  const cwd = path.join(root, 'project');
+  const key = 'sk-ant-bench-00000000000000000000';
+  const models = [{ id: 'bench', name: 'bench', contextWindow: 200_000, maxTokens: 8_000 }];
+  const provider = { baseUrl: url, apiKey: 'bench', api: 'anthropic-messages', models };
+  const files = {
+    'home/.claude.json': {
+      hasCompletedOnboarding: true,
+      customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
+      projects: { [cwd]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+    },
+    'home/.pi/agent/models.json': { providers: { bench: provider } },
+    'project/package.json': {},
+  };
+  for (const [name, json] of Object.entries(files)) {
+    mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+    writeFileSync(path.join(root, name), JSON.stringify(json));
+  }
+  const terminal = { PATH: process.env.PATH, HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
+  const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', PI_OFFLINE: '1' };
+  const env = { ...terminal, ...quiet, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key };
+  const peer = (name) => path.join(values.peers ?? root, name);
+  const platform = `${process.platform}-${process.arch}`;
+  return [
+    { name: 'portcullis', file: PROGRAM, args: ['--model', 'claude-sonnet-4-5'], prompt: /^> ?$/m },
+    {
+      name: 'claude',
+      file: peer(`@anthropic-ai/claude-agent-sdk-${platform}/claude`),
+      args: ['--model', 'claude-sonnet-4-5'],
+      prompt: /^\W*[❯>](?:\s|$)/m,
+    },
+    {
+      name: 'pi',
+      file: peer('@earendil-works/pi-coding-agent/dist/cli.js'),
+      args: ['--model', 'bench/bench'],
+      prompt: /^─{20,}\n\s*\n─{20,}/m,
+    },
+  ]
+    .filter(({ file }) => existsSync(file))
+    .map(({ file, args, ...one }) => ({ ...one, argv: [file, ...args], env, cwd }));
+}
+
+/** A program on a pseudo-terminal; `until` resolves with the time at which the bytes came that made the screen match. */
+function openTerminal({ argv, env, cwd }) {
+  const quoted = argv.map((word) => `'${word}'`).join(' ');
+  const started = performance.now();
+  const command = `stty cols ${COLUMNS} rows ${ROWS}; exec ${quoted}`;
+  const stdio = ['pipe', 'pipe', 'inherit'];
+  const child = spawn('script', ['-qfec', command, '/dev/null'], { env, cwd, stdio });
+  const size = { cols: COLUMNS, rows: ROWS };
+  const screen = new xterm.Terminal({ ...size, scrollback: 0, allowProposedApi: true });
+  const waiting = new Set();
+  screen.onData((reply) => child.stdin.write(reply));
+  child.stdin.on('error', () => undefined);
+  const rows = () => {
+    const { active } = screen.buffer;
+    const row = (index) => active.getLine(active.baseY + index)?.translateToString(true) ?? '';
+    return Array.from({ length: ROWS }, (_, index) => row(index)).join('\n');
+  };
+  const pid = () =>
+    Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim());
+  child.stdout.on('data', (data) => {
+    const at = performance.now();
+    screen.write(data, () => {
+      for (const one of [...waiting]) one(at);
+    });
+  });
+  return {
+    started,
+    memory: () =>
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid()}/status`, 'utf8'))?.[1]) / 1024,
+    type: (text) => child.stdin.write(text),
+    until: (matches) =>
+      new Promise((resolve, reject) => {
+        const late = () => reject(new Error(`not on the screen after a minute:\n${rows()}`));
+        const timer = setTimeout(late, 60_000);
+        const look = (at) => {
+          if (!matches(rows())) return;
+          clearTimeout(timer);
+          waiting.delete(look);
+          resolve(at);
+        };
+        waiting.add(look);
+        look(performance.now());
+      }),
+    async close() {
+      const gone = new Promise((resolve) => child.once('exit', resolve));
+      process.kill(pid(), 'SIGKILL');
+      await gone;
+    },
+  };
+}
+
+/** Milliseconds from the start of the program without a terminal to its first request. */
+async function headless({ argv, env, cwd }, model) {
+  const started = Date.now();
+  const requested = new Promise((resolve) => model.once('message', ({ at }) => resolve(at)));
+  const child = spawn(argv[0], [...argv.slice(1), '-p', 'lines'], { env, cwd, stdio: 'ignore' });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  const at = await requested;
+  await ended;
+  return at - started;
+}
+
+/** Every key until it is on the screen, while the model streams, and the most memory it took. */
+async function keysWhileStreaming(program) {
+  const terminal = openTerminal(program);
+  const send = async (text, seen) => {
+    await pause(1_500);
+    terminal.type(text);
+    await pause(300);
+    terminal.type('\r');
+    await terminal.until((screen) => screen.includes(seen));
+  };
+  await terminal.until((screen) => program.prompt.test(screen));
+  await send('write lines', 'END OF LINES');
+  await send('stream', 'word word');
+  const times = [];
+  let typed = '';
+  for (let key = 0; key < KEYS; key++) {
+    await pause(37 + (key % 17) * 3);
+    const letter = 'qzxjkvw'[key % 7];
+    typed += letter;
+    const pressed = performance.now();
+    terminal.type(letter);
+    const seen = await terminal.until((screen) => screen.includes(typed));
+    // Fewer letters may be on the screen by chance.
+    if (typed.length > 3) times.push(seen - pressed);
+    if (typed.length < 40) continue;
+    terminal.type('\u0015');
+    typed = '';
+  }
+  const memory = terminal.memory();
+  await terminal.close();
+  return { times, memory };
+}
+
+function at(times, share) {
+  const sorted = [...times].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))];
+}
+
+async function measure(program, model) {
+  const first = [];
+  const bare = [];
+  const isOurs = program.name === 'portcullis';
+  // The first round warms caches.
+  for (let round = 0; round <= Number(values.rounds); round++) {
+    const terminal = openTerminal(program);
+    const shown = await terminal.until((screen) => program.prompt.test(screen));
+    await terminal.close();
+    if (round > 0) first.push(shown - terminal.started);
+    const cold = isOurs ? await headless(program, model) : 0;
+    if (round > 0) bare.push(cold);
+  }
+  const { times, memory } = await keysWhileStreaming(program);
+  const ratio = at(first, 0.5) / at(bare, 0.5);
+  const beside = isOurs ? `, ${ratio.toFixed(2)} × a headless start (${at(bare, 0.5)} ms)` : '';
+  console.log(`${program.name}:
+  first prompt ${at(first, 0.5).toFixed(0)} ms${beside}
+  key to screen ${at(times, 0.5).toFixed(1)} ms, at 95 % ${at(times, 0.95).toFixed(1)} ms
+  memory ${memory.toFixed(0)} MB`);
+  return ratio <= BOUNDS.first && at(times, 0.95) <= BOUNDS.key && memory <= BOUNDS.memory;
+}
+
+async function measureAll() {
+  const root = mkdtempSync(path.join(tmpdir(), 'portcullis-bench-'));
+  const stdio = ['ignore', 'inherit', 'inherit', 'ipc'];
+  const model = spawn(process.execPath, [SELF, '--model'], { stdio });
+  try {
+    const { port } = await new Promise((resolve) => model.once('message', resolve));
+    for (const program of programs(`http://127.0.0.1:${port}`, root)) {
+      const holds = await measure(program, model).catch((thrown) => {
+        console.log(`${program.name}: ${thrown.message}`);
+        return false;
+      });
+      if (program.name === 'portcullis' && !holds) process.exitCode = 1;
+    }
+  } finally {
+    model.kill();
+    rmSync(root, { recursive: true, force: true, maxRetries: 20 });
+  }
+}
