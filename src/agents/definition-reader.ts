@@ -3,9 +3,8 @@ import { sha256 } from '../env/hash.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { LARGEST_DOCUMENT } from '../settings/trust-names.js';
 import { textOf } from '../skills/head-values.js';
-import { type Frontmatter, loadFrontmatter } from '../util/frontmatter.js';
+import { type Frontmatter, findFieldLine, loadFrontmatter } from '../util/frontmatter.js';
 import { splitFile } from '../util/head-text.js';
-import { lineBelow } from '../util/line-below.js';
 import type { ParseYaml } from '../util/parse-yaml.js';
 import { yamlWithin } from '../util/parse-yaml.js';
 import { claimedName, MOST_LOOKED_AT } from './definition-claimed.js';
@@ -177,7 +176,7 @@ function definitionFrom(
       isExact: head.how === 'yaml',
       unclear: [...head.unclear.keys()].filter((one) => !Object.hasOwn(head.fields, one)),
       lineOf: (field, inner) =>
-        lineBelow(text, head.lines.get(field) ?? head.unclear.get(field), inner),
+        findFieldLine(text, head.lines.get(field) ?? head.unclear.get(field), inner),
     },
     { isFile: true, knownTools },
   );

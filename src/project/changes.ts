@@ -1,5 +1,5 @@
-import type { Checkpoints } from '../checkpoint/types.js';
 import { openCheckpointFiles } from '../checkpoint/disk/state-files.js';
+import type { Checkpoints } from '../checkpoint/types.js';
 import { findRepositoryRoot } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
 import { checkpointDirectory, openJournalAt } from '../harness/checkpoint-journal.js';

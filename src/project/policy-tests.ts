@@ -40,7 +40,7 @@ export async function runPolicyTests(
   const evaluate = await openProjectPolicy(project, { hooks: false, warn });
   const results: PolicyTestResult[] = [];
   for (const { file, text } of tables) {
-    for (const test of parseTable(file, text)) {
+    for (const test of await parseTable(file, text)) {
       const { mode, agent, call } = test;
       const decision = await evaluate({ ...call, cwd: resolve(cwd, test.cwd ?? '.'), mode, agent });
       results.push({ file, test, decision, failure: failureOf(test, decision) });
@@ -106,13 +106,13 @@ export interface PolicyTest {
 
 const FIELDS = ['call', 'expect', 'rule', 'agent', 'mode', 'cwd'];
 
-function parseTable(file: string, text: string): readonly PolicyTest[] {
+async function parseTable(file: string, text: string): Promise<readonly PolicyTest[]> {
   // fail-closed: a table that is read in part would pass without having tested the rest.
   const usageError = (problem: string): PortcullisError =>
     new PortcullisError('usage', `${file}:${problem}`, {
       remedy: 'a table is a list of {call, expect, rule?, agent?, mode?, cwd?}',
     });
-  const rows = parseTestTable(text, FIELDS);
+  const rows = await parseTestTable(text, FIELDS);
   if (!rows.ok) throw usageError(rows.error);
   return rows.value.map(({ line, fields }) => {
     try {

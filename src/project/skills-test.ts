@@ -85,7 +85,7 @@ async function readTable({ places }: Project, file: string): Promise<readonly Sk
       remedy: 'name a file with tests',
     });
   }
-  const tests = parseSkillTests(text);
+  const tests = await parseSkillTests(text);
   if (tests.ok) return tests.value;
   // fail-closed: a table that is read in part would pass without having tested the rest.
   throw new PortcullisError('usage', `${file}:${tests.error}`, {
@@ -97,8 +97,8 @@ async function readTable({ places }: Project, file: string): Promise<readonly Sk
 const NONE = 'none';
 
 /** Reads a table: YAML in its plainest form, or JSON, a list of the same maps. */
-function parseSkillTests(text: string): Result<readonly SkillTest[], string> {
-  const rows = parseTestTable(text, ['prompt', 'skill', 'touch']);
+async function parseSkillTests(text: string): Promise<Result<readonly SkillTest[], string>> {
+  const rows = await parseTestTable(text, ['prompt', 'skill', 'touch']);
   if (!rows.ok) return rows;
   const tests: SkillTest[] = [];
   for (const { line, fields } of rows.value) {

@@ -1,4 +1,3 @@
-import { parseFlatYaml } from '../util/flat-yaml.js';
 import { parseJson } from '../util/json.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord } from '../util/own.js';
@@ -11,14 +10,14 @@ export interface TableRow {
 }
 
 /**
- * Parses a table of test cases: flat YAML, or JSON, a list of the same maps. Refuses fields other than
+ * Parses a table of test cases: YAML, or JSON, a list of maps with one text a key. Refuses fields other than
  * `names`. An error begins with its line.
  */
-export function parseTestTable(
+export async function parseTestTable(
   text: string,
   names: readonly string[],
-): Result<readonly TableRow[], string> {
-  const rows = text.trimStart().startsWith('[') ? parseJsonRows(text) : parseYamlRows(text);
+): Promise<Result<readonly TableRow[], string>> {
+  const rows = text.trimStart().startsWith('[') ? parseJsonRows(text) : await parseYamlRows(text);
   if (!rows.ok) return rows;
   for (const { line, fields } of rows.value) {
     const odd = Object.keys(fields).find((name) => !names.includes(name));
@@ -30,9 +29,35 @@ export function parseTestTable(
   return rows;
 }
 
-function parseYamlRows(text: string): Result<readonly TableRow[], string> {
-  const parsed = parseFlatYaml(text);
-  return parsed.ok ? parsed : err(`${parsed.error.line}: ${parsed.error.message}`);
+async function parseYamlRows(text: string): Promise<Result<readonly TableRow[], string>> {
+  const yaml = await import('../util/yaml-library.js');
+  const lineCounter = new yaml.LineCounter();
+  // Every value is a text: `expect: no` is not false.
+  const document = yaml.parseDocument(text, { schema: 'failsafe', lineCounter });
+  const lineAt = (node: unknown): number =>
+    lineCounter.linePos((node as { range?: readonly number[] | null })?.range?.[0] ?? 0).line;
+  const [problem] = [...document.errors, ...document.warnings];
+  if (problem !== undefined) {
+    const message = problem.message.split('\n')[0]?.replace(/ at line \d+, column \d+:?$/, '');
+    return err(`${lineCounter.linePos(problem.pos[0]).line}: ${message}`);
+  }
+  if (document.contents === null) return ok([]);
+  if (!yaml.isSeq(document.contents)) return err('1: the table is not a list ("- key: value")');
+  const rows: TableRow[] = [];
+  for (const item of document.contents.items) {
+    const line = lineAt(item);
+    if (!yaml.isMap(item)) return err(`${line}: the entry is not "- key: value"`);
+    const fields: Record<string, string> = {};
+    for (const { key, value } of item.items) {
+      const name = yaml.isScalar(key) ? String(key.value) : '';
+      // fail-closed: a guess could change what is tested.
+      if (!yaml.isScalar(value) || typeof value.value !== 'string' || value.value === '')
+        return err(`${lineAt(key)}: the value of "${name}" is not a text; put it in quotes`);
+      fields[name] = value.value;
+    }
+    rows.push({ line, fields });
+  }
+  return ok(rows);
 }
 
 function parseJsonRows(text: string): Result<readonly TableRow[], string> {

@@ -1,6 +1,5 @@
 import { isUniversal } from '../context/path-matcher.js';
-import { type Frontmatter, loadFrontmatter } from '../util/frontmatter.js';
-import { lineBelow } from '../util/line-below.js';
+import { type Frontmatter, findFieldLine, loadFrontmatter } from '../util/frontmatter.js';
 import { nearest } from '../util/nearest.js';
 import { isRecord, own } from '../util/own.js';
 import type { ParseYaml } from '../util/parse-yaml.js';
@@ -262,7 +261,7 @@ class HeadReader {
   #hooks(): unknown {
     const found = this.#fields.get('hooks');
     for (const { stops, message, at } of hookFaults(found?.value)) {
-      const line = lineBelow(this.#whole, found?.line, at);
+      const line = findFieldLine(this.#whole, found?.line, at);
       if (stops) this.#refuse(line, `hooks: ${message}`);
       else this.problems.push({ ...placed(line), message: `hooks: ${message}`, field: 'hooks' });
     }

@@ -1,7 +1,6 @@
 import { type HeadGroup, headGroups, type SplitFile, splitFile } from './head-text.js';
 import { isRecord } from './own.js';
 import { MOST_YAML, type ParseYaml, parseYaml as parseAnyYaml } from './parse-yaml.js';
-import { plainHead } from './plain-head.js';
 import { doubtfulNames, valueByLines } from './tolerant-head.js';
 
 export interface FrontmatterProblem {
@@ -44,9 +43,6 @@ export async function loadFrontmatter(
   text: string,
   { parseYaml = parseAnyYaml }: { readonly parseYaml?: ParseYaml | undefined } = {},
 ): Promise<Frontmatter> {
-  // Most heads are plain, and loading a YAML library takes longer than the rest of a start.
-  const plain = plainHead(text);
-  if (plain !== undefined) return plain;
   const split = splitFile(text);
   if (split.lines === undefined) return withoutHead(split);
   const { body, bodyLine } = split;
@@ -65,6 +61,19 @@ export async function loadFrontmatter(
 }
 
 const NO_LINES: ReadonlyMap<string, number> = new Map();
+
+/** The line of a field, or of a name that stands in it or below it; of a text where there is no such name. */
+export function findFieldLine(
+  text: string,
+  line: number | undefined,
+  inner?: string,
+): number | undefined {
+  if (line === undefined || inner === undefined) return line;
+  const lines = text.split(/\r\n?|\n/).slice(line - 1);
+  const named = lines.findIndex((one, at) => at > 0 && one.trimStart().startsWith(`${inner}:`));
+  const below = named === -1 ? lines.findIndex((one) => one.includes(inner)) : named;
+  return below === -1 ? line : line + below;
+}
 
 function withoutHead({ body, problem }: SplitFile): Frontmatter {
   const none = { fields: {}, body, bodyLine: 1, how: 'none', lines: NO_LINES } as const;

@@ -1,2 +1,2 @@
 // The library is no ES module: its names are known to a bundler only where they are imported so.
-export { parseDocument } from 'yaml';
+export { isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';

@@ -79,7 +79,7 @@ describe('rules', () => {
     expect(files[0]?.notes).toHaveLength(notes);
   });
 
-  it('ask a YAML library for what is more than a list of fields', async () => {
+  it('take their patterns from a YAML library', async () => {
     const asked: string[] = [];
     const parseYaml = (text: string) => {
       asked.push(text);
@@ -91,7 +91,7 @@ describe('rules', () => {
     });
     const book = world.book({ parseYaml });
     expect((await book.open()).files).toEqual([]);
-    expect(asked).toEqual(['paths: src/**\nmetadata:\n  a: b']);
+    expect(asked).toEqual(['paths: src/**\nmetadata:\n  a: b', 'paths: src/**']);
     expect(world.texts(await book.touched([world.at('src/x')], never))).toEqual(['R', 'S']);
   });
 

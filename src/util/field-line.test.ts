@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { lineBelow } from './line-below.js';
+import { findFieldLine } from './frontmatter.js';
 
 const TEXT = ['---', 'name: a', 'hooks:', '  Stop:', '    - matcher: "Bash|x"', '---'].join('\r\n');
 
@@ -9,10 +9,10 @@ it.each([
   ['Bash|x', 5],
   ['not there', 3],
 ])('finds %j below a field', (inner, line) => {
-  expect(lineBelow(TEXT, 3, inner)).toBe(line);
+  expect(findFieldLine(TEXT, 3, inner)).toBe(line);
 });
 
 it('finds a text on the line of the field itself, and nothing without one', () => {
-  expect(lineBelow('hooks: {Stop: [{matcher: Bsh}]}', 1, 'Bsh')).toBe(1);
-  expect(lineBelow(TEXT, undefined, 'Stop')).toBe(undefined);
+  expect(findFieldLine('hooks: {Stop: [{matcher: Bsh}]}', 1, 'Bsh')).toBe(1);
+  expect(findFieldLine(TEXT, undefined, 'Stop')).toBe(undefined);
 });
