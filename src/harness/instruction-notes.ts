@@ -1,6 +1,7 @@
 import type { InstructionFile } from '../agents/host-requests.js';
 import { projectPlace } from '../context/instruction-places.js';
 import { homeDirectory, join } from '../env/paths.js';
+import { isRunByAgent } from '../env/run-by-agent.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { Ground } from './ground.js';
 import type { OpenInstructions } from './instructions.js';
@@ -12,6 +13,7 @@ export interface InstructionNoteParts {
 }
 
 const MOST_BYTES = 4 * 1024 * 1024;
+const LINE_FEED = 10;
 
 /** The instruction files that a person's note can go to: of the project, of this copy of it, of the user. */
 export async function instructionFiles(
@@ -50,21 +52,33 @@ export async function instructionFiles(
 
 /** Adds a note to one of these files; the model reads it with the next prompt. */
 export async function addInstruction(
-  ground: Pick<Ground, 'fs'>,
+  { fs, env }: Pick<Ground, 'fs' | 'env'>,
   { instructions, events }: InstructionNoteParts,
   { file, text }: { readonly file: InstructionFile; readonly text: string },
 ): Promise<void> {
-  const { fs } = ground;
-  const { path, isNew } = file;
+  const { path } = file;
+  // fail-closed: an agent must not write the instructions that it is held to.
+  if (isRunByAgent(env)) {
+    throw new PortcullisError('usage', 'only a person adds notes, and an agent runs this program');
+  }
+  // fail-closed: a link of the project may lead to a file that programs read.
+  if (!path.toLowerCase().endsWith('.md')) {
+    throw new PortcullisError('io', `a link leads to ${path}, which is not Markdown`, {
+      remedy: 'replace the link by a file, or choose another file',
+    });
+  }
   // fail-closed: a link that was put there since the path was shown is not followed.
   if ((await fs.realPath(path)) !== path) {
     throw new PortcullisError('io', `${path} is another file by now; nothing was saved`);
   }
   const note = `- ${text}\n`;
   try {
-    const before = isNew ? '' : await fs.readText(path, { maxBytes: MOST_BYTES });
-    const gap = before === '' || before.endsWith('\n') ? '' : '\n';
-    await fs.writeAtomic(path, `${before}${gap}${note}`, { mode: 0o644 });
+    const isThere = (await fs.lstat(path)) !== undefined;
+    // As bytes: a file in another encoding keeps its own.
+    const before = isThere ? await fs.readBytes(path, { maxBytes: MOST_BYTES }) : new Uint8Array();
+    const gap = before.length === 0 || before.at(-1) === LINE_FEED ? '' : '\n';
+    const added = new TextEncoder().encode(`${gap}${note}`);
+    await fs.writeAtomic(path, Buffer.concat([before, added]), { mode: 0o644 });
   } catch (thrown) {
     throw new PortcullisError('io', `${path} could not be written: ${messageOf(thrown)}`);
   }

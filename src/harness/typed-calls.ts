@@ -1,7 +1,7 @@
 import type { HostRequests, PromptImage } from '../agents/host-requests.js';
 import type { SessionParts } from '../agents/session.js';
 import type { SessionConfig } from '../agents/session-config.js';
-import { expandHome, homeDirectory } from '../env/paths.js';
+import { expandHome, homeDirectory, isInside } from '../env/paths.js';
 import { isRunByAgent } from '../env/run-by-agent.js';
 import { PortcullisError } from '../errors.js';
 import { type ResultBlock, type ToolUseBlock, textOf } from '../protocol/content.js';
@@ -103,6 +103,10 @@ export function typedImage(
     // fail-closed: a session that cannot read files does not read them for a prompt either.
     if (tool === undefined) return err('this session has no Read tool');
     await rules.refresh();
+    // fail-closed: a link of the project may lead elsewhere than the person means.
+    const isLink =
+      ground.workspace.roots.some((root) => isInside(path, root)) &&
+      (await ground.fs.realPath(path)) !== path;
     const { result } = await outsideCall(config, ground, {
       hands,
       instructions,
@@ -112,7 +116,7 @@ export function typedImage(
       input: { file_path: path },
       signal,
       unattended: false,
-      isTyped: !isRunByAgent(ground.env),
+      isTyped: !isLink && !isRunByAgent(ground.env),
     });
     if (result.stop !== undefined) return err(`a hook stopped it: ${result.stop}`);
     return imageIn(result.block.content, result.block.is_error);

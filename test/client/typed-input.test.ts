@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SessionEvent } from '../../src/client/events.js';
@@ -8,8 +8,15 @@ import type { TurnRunner } from '../../src/client/turn-runner.js';
 import type { Receipt } from '../../src/protocol/permissions.js';
 import { isResult, type WireOptions, wire } from '../wire/host.js';
 
-/** A terminal at a session; questions are answered with the option of this key, none are expected without. */
-async function terminal(options: WireOptions = {}, key?: string) {
+/**
+ * A terminal at a session; questions are answered with the option of this key, none are expected without. `onAsked` runs
+ * while a question is open.
+ */
+async function terminal(
+  options: WireOptions = {},
+  key?: string,
+  onAsked: (directory: string) => void = () => undefined,
+) {
   const events: SessionEvent[] = [];
   const asked: Question[] = [];
   let joined: TurnRunner | undefined;
@@ -31,6 +38,7 @@ async function terminal(options: WireOptions = {}, key?: string) {
     if (event.type !== 'question') return;
     asked.push(event.question);
     const { question } = event;
+    onAsked(host.project.directory);
     if (question.kind === 'permission') {
       const option = question.options.find((row) => row.key === key);
       void one.answer(question.id, option?.answer ?? { behavior: 'deny', message: 'no' });
@@ -205,6 +213,43 @@ describe('a note that the person typed', () => {
     expect(labels).not.toContain('CLAUDE.local.md');
     expect(readFileSync(join(one.host.project.directory, 'AGENTS.md'), 'utf8')).toBe('x\n');
   });
+
+  it('keeps what was written to a file that appeared while he chose', async () => {
+    const one = await terminal({}, 'p', (directory) =>
+      writeFileSync(join(directory, 'CLAUDE.md'), 'Be brief.\n'),
+    );
+    const { path = '' } = await one.client.send('remember', { text: 'Use tabs' });
+    expect(readFileSync(path, 'utf8')).toBe('Be brief.\n- Use tabs\n');
+  });
+
+  it.each(['there', 'missing'])(
+    'never goes through a link to other than Markdown: %s',
+    async (state) => {
+      const one = await terminal({}, 'p');
+      const { directory, root } = one.host.project;
+      const profile = join(root, 'profile');
+      if (state === 'there') writeFileSync(profile, 'export A=1\n');
+      symlinkSync(profile, join(directory, 'CLAUDE.md'));
+      await expect(one.client.send('remember', { text: 'Use tabs' })).rejects.toThrow('profile');
+      if (state === 'there') expect(readFileSync(profile, 'utf8')).toBe('export A=1\n');
+      else expect(existsSync(profile)).toBe(false);
+    },
+  );
+
+  it('leaves every byte of a file in another encoding as it is', async () => {
+    const one = await terminal({}, 'p');
+    const file = join(one.host.project.directory, 'CLAUDE.md');
+    const latin = Buffer.from('caf\xe9', 'latin1');
+    writeFileSync(file, latin);
+    await one.client.send('remember', { text: 'Use tabs' });
+    expect(readFileSync(file)).toEqual(Buffer.concat([latin, Buffer.from('\n- Use tabs\n')]));
+  });
+
+  it('is not written by a program that an agent runs', async () => {
+    const one = await terminal({ env: { CLAUDECODE: '1' } }, 'p');
+    await expect(one.client.send('remember', { text: 'Use tabs' })).rejects.toThrow('an agent');
+    expect(one.host.project.exists('CLAUDE.md')).toBe(false);
+  });
 });
 
 /** One pixel. */
@@ -234,5 +279,29 @@ describe('an image that the person names or pastes', () => {
     await expect(one.client.send('image', { path: 'large.png' })).rejects.toThrow('at most');
     const text = Buffer.from('no image').toString('base64');
     await expect(one.client.send('image', { data: text })).rejects.toThrow('is no png');
+  });
+
+  it('is asked about where a link of the project leads out of it', async () => {
+    const one = await terminal();
+    const { directory, root } = one.host.project;
+    writeFileSync(join(root, 'private.png'), Buffer.from(PNG, 'base64'));
+    writeFileSync(join(directory, 'own.png'), Buffer.from(PNG, 'base64'));
+    symlinkSync(join(root, 'private.png'), join(directory, 'logo.png'));
+    symlinkSync(join(directory, 'own.png'), join(directory, 'same.png'));
+    await expect(one.client.send('image', { path: 'logo.png' })).rejects.toThrow();
+    expect(one.asked).toHaveLength(1);
+    expect((await one.client.send('image', { path: 'same.png' })).image).toBeDefined();
+    expect(one.asked).toHaveLength(1);
+  });
+
+  it('is refused by a deny rule that names what a link leads to', async () => {
+    const one = await terminal({ files: settings({ deny: ['Read(./secret/**)'] }) });
+    const { directory } = one.host.project;
+    mkdirSync(join(directory, 'secret'));
+    writeFileSync(join(directory, 'secret/key.png'), Buffer.from(PNG, 'base64'));
+    symlinkSync('secret/key.png', join(directory, 'logo.png'));
+    symlinkSync('secret', join(directory, 'pictures'));
+    for (const path of ['logo.png', 'pictures/key.png', './x/../secret/key.png'])
+      await expect(one.client.send('image', { path })).rejects.toThrow('denied by permission rule');
   });
 });
