@@ -99,10 +99,11 @@ export function createAgent(setup: AgentSetup): Agent {
   const { betweenTurns } = setup;
   const deps: LoopDeps = {
     conversation,
-    prepareTurn(signal) {
+    async prepareTurn(signal) {
       const next = request();
       if (!setup.compaction.isDue(next)) return next;
-      return compact('auto', undefined, signal).then(request);
+      await compact('auto', undefined, signal);
+      return request();
     },
     callModel(modelRequest, signal) {
       setup.emit({ type: 'requesting' });

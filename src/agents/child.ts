@@ -172,7 +172,7 @@ function childSetup(
         return { kind: 'max_turns', limit: maxTurns };
       return budget?.shouldStop(turns) ?? world.sessionEnds();
     },
-    takeInput() {
+    async takeInput() {
       const said = line.take();
       const last = budget?.windDown?.();
       return last === undefined ? said : [...said, last];

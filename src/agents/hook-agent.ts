@@ -122,8 +122,8 @@ async function judge(
     compaction: NO_COMPACTION,
     shouldStop: (turns) =>
       turns < HOOK_AGENT_TURNS ? undefined : { kind: 'max_turns', limit: HOOK_AGENT_TURNS },
-    takeInput: () => [],
-    onIdle: () => undefined,
+    takeInput: async () => [],
+    onIdle: async () => undefined,
     onAnswer: () => {},
     emit: () => {},
     uuid: parts.calls.uuid,

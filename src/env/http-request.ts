@@ -33,7 +33,7 @@ export interface OutgoingRequest {
 
 export interface Exchange {
   readonly response: IncomingMessage;
-  /** Ends the exchange; whoever reads the response gets this error. */
+  /** Ends the exchange; reading the response throws this error. */
   fail(error: HttpError): void;
 }
 

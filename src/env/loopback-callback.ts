@@ -42,7 +42,7 @@ export async function listenForCallback(port = 0): Promise<Result<LoopbackCallba
         take = (url) => {
           // fail-closed: an answer to a question that was not asked here is not taken, and we wait on.
           if (url.searchParams.get('state') !== state) return false;
-          // One use: what comes after it finds nobody.
+          // One use: later requests are not accepted.
           take = undefined;
           signal.removeEventListener('abort', stop);
           resolve(ok(url.searchParams));

@@ -1,4 +1,4 @@
-/** Every address of a name, as the system resolves it. Empty when it has none, or when nobody knows. */
+/** Resolves a name to all its addresses; empty when it has none or cannot be resolved. */
 export async function resolveName(hostname: string): Promise<readonly string[]> {
   try {
     const { lookup } = await import('node:dns/promises');

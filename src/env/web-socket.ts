@@ -12,7 +12,7 @@ export interface TextSocketRequest {
   /** Offered first; a server that knows of none gets a second attempt without it. */
   readonly subprotocol?: string;
   readonly onText: (text: string) => void;
-  /** Once, whoever closed it. */
+  /** Called once, by whichever side it was closed. */
   readonly onClose: () => void;
 }
 
@@ -88,7 +88,7 @@ function opened(socket: WebSocket, request: TextSocketRequest): Promise<TextSock
       if (!isBinary) request.onText(data.toString());
     });
     socket.on('ping', (data: Buffer) => {
-      // fail-closed: whoever calls without end and takes no answer would fill the memory with them.
+      // fail-closed: a server that pings without end and reads no pong would fill the memory with them.
       if (socket.bufferedAmount > MOST_WAITING_BYTES) socket.terminate();
       else socket.pong(data);
     });

@@ -46,14 +46,14 @@ function world(script: Script, more: Partial<LoopDeps> = {}): World {
       if (step === undefined) throw new Error('the script is over');
       yield* eventsFor(step);
     },
-    isConcurrencySafe: (call) => call.name === 'safe',
+    isConcurrencySafe: async (call) => call.name === 'safe',
     runTool: async (call) => {
       log.push(`run ${call.id}`);
       return resultFor(call, `did ${call.id}`);
     },
-    takeInput: () => [],
+    takeInput: async () => [],
     shouldStop: () => undefined,
-    onIdle: () => undefined,
+    onIdle: async () => undefined,
     onPromptTooLong: async () => false,
     recordInput: (message) => log.push(`input ${textIn(message)}`),
     recordAnswer: (answer) =>
@@ -253,7 +253,9 @@ describe('the loop', () => {
 
   it('puts results and steering input into one user message', async () => {
     const steering = [prompt('also this')];
-    const w = world([[{ id: 'a', name: 'safe' }], 'done'], { takeInput: () => steering.splice(0) });
+    const w = world([[{ id: 'a', name: 'safe' }], 'done'], {
+      takeInput: async () => steering.splice(0),
+    });
     await start(w);
     expect(w.requests[1]?.at(-1)).toEqual({
       role: 'user',
@@ -436,7 +438,7 @@ describe('the loop', () => {
 
   it('goes on when idle work brings another message', async () => {
     const more = [prompt('one more thing')];
-    const w = world(['first', 'second'], { onIdle: () => more.shift() });
+    const w = world(['first', 'second'], { onIdle: async () => more.shift() });
     expect(await start(w)).toMatchObject({ text: 'second', turns: 2 });
   });
 

@@ -55,7 +55,7 @@ export async function runLoop(
 
   if (pending.length > 0) {
     const batch = { calls: pending, malformed: new Map() };
-    const stop = await runToolCalls(deps, { batch, takeInput: () => prompts }, signal);
+    const stop = await runToolCalls(deps, { batch, takeInput: async () => prompts }, signal);
     if (stop !== undefined) return leave(stop);
   } else {
     addUserMessage(deps, [], prompts);

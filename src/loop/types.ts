@@ -41,7 +41,7 @@ export interface InputMessage {
   /**
    * What of it a person said, where that is not all of it: only there an `@` names something. Commands are
    * looked for in the whole. A hook's `initialUserMessage` has no word of a person and starts a skill where
-   * it is a run of its own; an agent's `initialPrompt` has none either and stands before the first prompt
+   * it is a run of its own; an agent's `initialPrompt` has none either and goes before the first prompt
    * as text.
    */
   readonly typed?: string;
@@ -142,10 +142,10 @@ export interface BatchEnd {
 export interface LoopDeps {
   readonly conversation: Conversation;
   /** Freezes what the model is shown this turn; compacts first where needed. */
-  prepareTurn(signal: AbortSignal): ModelRequest | Promise<ModelRequest>;
+  prepareTurn(signal: AbortSignal): Promise<ModelRequest>;
   callModel(request: ModelRequest, signal: AbortSignal): AsyncIterable<ModelEvent>;
   /** Whether this call may run beside others. */
-  isConcurrencySafe(call: ToolUseBlock): boolean | Promise<boolean>;
+  isConcurrencySafe(call: ToolUseBlock): Promise<boolean>;
   /** How many calls of a group may run at once when this one begins; undefined: as many as usual. */
   maxConcurrency?(call: ToolUseBlock): number | undefined;
   /** Runs one call and always has a result, an error if need be. */
@@ -153,7 +153,7 @@ export interface LoopDeps {
     call: ToolUseBlock,
     malformed: MalformedInput | undefined,
     signal: AbortSignal,
-  ): ToolCallResult | Promise<ToolCallResult>;
+  ): Promise<ToolCallResult>;
   /**
    * Starts slow preparations without effects for all calls of an answer. Returns what ends them, called when
    * all calls have their results.
@@ -162,15 +162,15 @@ export interface LoopDeps {
   /** What screens show in place of the answer's texts, by block; asked before the answer is shown. */
   display?(answer: ModelAnswer): Promise<Readonly<Record<number, string>> | undefined>;
   /** Called when all calls of an answer have their results: adds input, or ends the turn. */
-  afterBatch?(batch: FinishedBatch, signal: AbortSignal): BatchEnd | Promise<BatchEnd>;
+  afterBatch?(batch: FinishedBatch, signal: AbortSignal): Promise<BatchEnd>;
   /** Whether a run may end with a deferred call. */
   readonly mayDefer?: boolean;
-  /** Messages that arrived meanwhile. */
-  takeInput(): readonly InputMessage[] | Promise<readonly InputMessage[]>;
+  /** Takes the messages that arrived meanwhile. */
+  takeInput(): Promise<readonly InputMessage[]>;
   /** Asked before each model call. */
   shouldStop(turnsTaken: number): StopReason | undefined;
   /** The model calls nothing more: leave, go on with one more message, or leave for another reason. */
-  onIdle(answer: ModelAnswer, signal: AbortSignal): Promise<IdleDecision> | IdleDecision;
+  onIdle(answer: ModelAnswer, signal: AbortSignal): Promise<IdleDecision>;
   /** The request was too long for the model. True: the history was shortened, try again. */
   onPromptTooLong(signal: AbortSignal): Promise<boolean>;
   /** Makes the message durable. Must return before anything else happens with it. */

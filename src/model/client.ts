@@ -1,6 +1,6 @@
 import type { Message, ModelStopReason, Usage } from '../protocol/content.js';
 
-/** A tool as the model is told of it. Frozen for a session, so that its bytes never change. */
+/** A tool as the model sees it. Frozen for a session, so that its bytes never change. */
 export interface ToolDefinition {
   readonly name: string;
   readonly description: string;

@@ -38,13 +38,13 @@ export function failureOfStatus(
   const message = error?.message ?? (answer.body.trim() === '' ? 'no text' : sample(answer.body));
   const kind = kindOf({ status, type: error?.type, message, fromApi: error !== undefined });
   const requestId = headers['request-id'] ?? headers['x-request-id'] ?? error?.requestId;
-  const told = headers['x-should-retry'];
+  const shouldRetry = headers['x-should-retry'];
   return {
     kind,
     status,
     message: `${status}: ${message}`,
     remedy: remedyFor(kind, { ...context, model: answer.model }),
-    retryable: told === undefined ? isRetryable(kind, status) : told === 'true',
+    retryable: shouldRetry === undefined ? isRetryable(kind, status) : shouldRetry === 'true',
     retryAfterMs: retryAfterMs(headers, answer.now),
     requestId,
   };

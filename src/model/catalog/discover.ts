@@ -78,7 +78,7 @@ async function probe(
       const models = response.status === 200 && body.ok ? modelNames(body.value) : undefined;
       if (models !== undefined) return { name: candidate.name, baseUrl: `${origin}/v1`, models };
     } catch {
-      // Nobody there, too slow or no HTTP: in every case no server to offer.
+      // Not reachable, too slow or no HTTP: in every case no server to offer.
       return undefined;
     }
   }

@@ -13,7 +13,7 @@ export interface OpenModelOptions {
   readonly readText: (file: string) => Promise<string>;
 }
 
-/** fail-closed: what cannot stand in a header is left out of it. */
+/** fail-closed: a name that is not valid in a header is left out. */
 function userAgentOf({ version, clientApp = '' }: OpenModelOptions): string {
   const app = /^[\x21-\x7e]{1,200}$/.test(clientApp) ? ` (client-app/${clientApp})` : '';
   return `portcullis/${version}${app}`;

@@ -6,7 +6,7 @@ import { ChatReader } from './reader.js';
 import { type ChatRequestOptions, chatRequest } from './request.js';
 
 export interface OpenAiOptions extends ChatRequestOptions {
-  /** With its `/v1` or whatever stands before `/chat/completions`. */
+  /** Everything before `/chat/completions`, `/v1` included. */
   readonly baseUrl: string;
   readonly apiKey?: string | undefined;
   readonly userAgent: string;

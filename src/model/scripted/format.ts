@@ -22,7 +22,7 @@ import { err, ok, type Result } from '../../util/result.js';
  *     "serve": {…}            only for the fake server, see `ServeOptions`
  *
  * A request takes the first reply that was not played yet and whose `when` holds. A request without
- * a reply, and a reply that nobody asked for, are errors.
+ * a reply, and a reply that no request asked for, are errors.
  */
 export interface Script {
   readonly actors: readonly Actor[];

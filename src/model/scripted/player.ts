@@ -46,7 +46,7 @@ export class ScriptPlayer {
     return this.#problem(`the script has no reply for request ${this.#serial}: ${what}`, facts);
   }
 
-  /** Requests that got no reply, and replies that nobody asked for. Empty: the script was played out. */
+  /** Requests that got no reply, and replies that no request asked for. Empty: the script was played out. */
   problems(): string[] {
     const unplayed = this.#actors.flatMap(({ actor, left }) =>
       [...left.keys()].map((index) => `reply ${index + 1} of "${actor.name}" was never asked for`),
