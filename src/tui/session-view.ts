@@ -1,11 +1,11 @@
 import type { SessionEvent } from '../client/events.js';
+import type { ReadText } from '../client/proposed-change.js';
 import type { SessionSnapshot } from '../client/session-client.js';
 import { Conversation } from './conversation.js';
 import { QuestionQueue } from './dialogs/question-queue.js';
 import { renderEntry } from './entries.js';
 import { Pager } from './overlays/pager.js';
 import type { Line } from './screen/line.js';
-import type { ReadText } from './views/diff-view.js';
 import { liveNotice, noticeOf } from './views/notices.js';
 import { AgentTree } from './views/panels.js';
 import type { WindowKind } from './window.js';

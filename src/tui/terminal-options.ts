@@ -1,7 +1,7 @@
 import type { CommandOutput } from '../client/events.js';
+import type { ReadText } from '../client/proposed-change.js';
 import type { Action } from './input/composer.js';
 import type { HistoryStore } from './input/history.js';
-import type { ReadText } from './views/diff-view.js';
 import type { Device, WindowKind } from './window.js';
 
 /** What a terminal needs of the program around it. */

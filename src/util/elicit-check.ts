@@ -156,3 +156,27 @@ function chosen(
   const found = /^\d{1,4}$/.test(text) ? choices[Number(text) - 1] : undefined;
   return found === undefined ? err(`give a number from 1 to ${choices.length}`) : ok(found.value);
 }
+
+/** What a field takes, in words. */
+export function fieldBounds(field: ElicitField): readonly string[] {
+  switch (field.kind) {
+    case 'text':
+      return [
+        field.format ?? 'text',
+        ...(field.minLength > 0 ? [`at least ${field.minLength} characters`] : []),
+      ];
+    case 'number':
+    case 'integer':
+      return [
+        field.kind === 'integer' ? 'whole number' : 'number',
+        ...(Number.isFinite(field.minimum) ? [`from ${field.minimum}`] : []),
+        ...(Number.isFinite(field.maximum) ? [`to ${field.maximum}`] : []),
+      ];
+    case 'boolean':
+      return ['y or n'];
+    case 'choice':
+      return ['one of'];
+    case 'choices':
+      return [`${field.minItems} to ${field.maxItems} of, as numbers`];
+  }
+}

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { proposedChange } from '../../src/client/proposed-change.js';
 import { type Line, lineWidth, plainText } from '../../src/tui/screen/line.js';
-import { proposedChange, renderHunks } from '../../src/tui/views/diff-view.js';
+import { renderHunks } from '../../src/tui/views/diff-view.js';
 import { loadHighlighter } from '../../src/tui/views/highlight.js';
 import { renderMarkdown } from '../../src/tui/views/markdown.js';
 import { MarkdownStream } from '../../src/tui/views/markdown-stream.js';

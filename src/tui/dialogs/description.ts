@@ -1,7 +1,8 @@
+import { proposedChange, type ReadText } from '../../client/proposed-change.js';
 import type { AnyAnswer, Question } from '../../client/questions.js';
 import { visible } from '../../util/visible.js';
 import { type Line, line, STYLE, span, wrapLine } from '../screen/line.js';
-import { proposedChange, type ReadText, renderHunks } from '../views/diff-view.js';
+import { renderHunks } from '../views/diff-view.js';
 import { renderMarkdown } from '../views/markdown.js';
 import { type DialogOption, dimText, quoted, warningRows } from './dialog.js';
 

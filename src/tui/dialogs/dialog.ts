@@ -78,25 +78,16 @@ export class OptionList {
     return undefined;
   }
 
-  /** One row for each option where there is no room for more. */
-  shortLines(columns: number): Line[] {
-    return this.options.map(({ key, label }, index) => {
-      const isSelected = index === this.selected;
-      const style = isSelected ? STYLE.selected : undefined;
-      const mark = span(isSelected ? '❯ ' : '  ', STYLE.accent);
-      return cutLine([mark, span(`${key}  `, STYLE.bold), span(visible(label), style)], columns);
-    });
-  }
-
-  lines(columns: number): Line[] {
+  /** `isShort`: one row for each option, where there is no room for more. */
+  lines(columns: number, isShort = false): Line[] {
     return this.options.flatMap(({ key, label, note }, index) => {
       const isSelected = index === this.selected;
-      const mark = isSelected ? '❯ ' : '  ';
+      const mark = span(isSelected ? '❯ ' : '  ', STYLE.accent);
+      const first = [mark, span(`${key}  `, STYLE.bold)];
+      const text = span(visible(label), isSelected ? STYLE.selected : undefined);
+      if (isShort) return [cutLine([...first, text], columns)];
       return [
-        ...wrapLine(line(span(visible(label), isSelected ? STYLE.selected : undefined)), columns, {
-          first: line(span(mark, STYLE.accent), span(`${key}  `, STYLE.bold)),
-          rest: line('     '),
-        }),
+        ...wrapLine([text], columns, { first, rest: line('     ') }),
         ...(note === undefined
           ? []
           : wrapLine(line(span(visible(note), STYLE.dim)), columns, { first: line('     ') })),
@@ -158,7 +149,7 @@ export function drawDialog(
   const room = rows - head.length - below.length;
   const whole = options.lines(columns);
   const isShort = room - whole.length < Math.min(above.length, FEWEST_BODY_ROWS) + 1;
-  const answers = field?.lines ?? (isShort ? options.shortLines(columns) : whole);
+  const answers = field?.lines ?? (isShort ? options.lines(columns, true) : whole);
   const height = Math.max(3, room - answers.length);
   const lines = [...head, ...scroll.lines(above, height, columns), ...below, ...answers];
   const first = lines.length - answers.length;

@@ -1,6 +1,6 @@
 import type { AnyAnswer, Question } from '../../client/questions.js';
 import type { ElicitField } from '../../protocol/elicitation.js';
-import { checkContent, typedValue } from '../../util/elicit-check.js';
+import { checkContent, fieldBounds, typedValue } from '../../util/elicit-check.js';
 import { visible } from '../../util/visible.js';
 import { Editor } from '../input/editor.js';
 import type { Key } from '../input/keys.js';
@@ -147,7 +147,7 @@ function fieldRows(field: ElicitField, columns: number): Line[] {
   const called = label === name ? visible(name) : `${visible(label)} (${visible(name)})`;
   const facts = [
     required ? 'required' : 'optional',
-    ...bounds(field),
+    ...fieldBounds(field),
     ...(field.fallback === undefined ? [] : [`default ${JSON.stringify(field.fallback)}`]),
   ].join(', ');
   return [
@@ -165,27 +165,4 @@ function fieldRows(field: ElicitField, columns: number): Line[] {
         )
       : []),
   ];
-}
-
-function bounds(field: ElicitField): readonly string[] {
-  switch (field.kind) {
-    case 'text':
-      return [
-        field.format ?? 'text',
-        ...(field.minLength > 0 ? [`at least ${field.minLength} characters`] : []),
-      ];
-    case 'number':
-    case 'integer':
-      return [
-        field.kind === 'integer' ? 'whole number' : 'number',
-        ...(Number.isFinite(field.minimum) ? [`from ${field.minimum}`] : []),
-        ...(Number.isFinite(field.maximum) ? [`to ${field.maximum}`] : []),
-      ];
-    case 'boolean':
-      return ['y or n'];
-    case 'choice':
-      return ['one of'];
-    case 'choices':
-      return [`${field.minItems} to ${field.maxItems} of, as numbers`];
-  }
 }

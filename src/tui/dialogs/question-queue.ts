@@ -1,7 +1,7 @@
+import type { ReadText } from '../../client/proposed-change.js';
 import type { AnyAnswer, Question } from '../../client/questions.js';
 import type { Key } from '../input/keys.js';
 import { type Line, line, STYLE, span } from '../screen/line.js';
-import type { ReadText } from '../views/diff-view.js';
 import { formatDuration } from '../views/format.js';
 import { ChoicesDialog } from './choices-dialog.js';
 import { describeQuestion } from './description.js';
