@@ -227,8 +227,12 @@ function historyEntry(
   const blocks = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
   const tools = blocks.flatMap((block) => (block.type === 'tool_use' ? [block.name] : []));
   const shown = blocks.filter((block) => block.type !== 'text' || !FOR_MODEL.test(block.text));
-  return { role, text: textOf(shown), ...(tools.length > 0 && { tools }) };
+  const text = textOf(shown).replace(TYPED_SHELL, '! $1');
+  return { role, text, ...(tools.length > 0 && { tools }) };
 }
+
+/** A shell command that the person typed, with its output. */
+const TYPED_SHELL = /<bash-input>([^]*?)<\/bash-input>[^]*?<bash-stderr>[^]*?<\/bash-stderr>/g;
 
 /** Reminders and reports of background work are for the model alone. */
 const FOR_MODEL = /^<(system-reminder|task-notification)>/;

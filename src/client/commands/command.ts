@@ -20,7 +20,7 @@ export interface SlashCommand {
   /** Who may run it with an argument, which changes something. Absent: any caller. */
   readonly argumentFrom?: 'client' | 'person';
   /** What the argument could be; those that do not begin with what is typed are left out. */
-  complete?(context: CommandContext): Promise<readonly ArgumentOption[]>;
+  complete?(context: CommandContext, typed: string): Promise<readonly ArgumentOption[]>;
   /** Rejects with a `PortcullisError` fit to be shown. */
   run(context: CommandContext, argument: string): Promise<CommandOutput>;
 }

@@ -1,9 +1,9 @@
-import { expandHome, homeDirectory, nodeFileSystem, resolvePath } from '../../harness.js';
 import { visible } from '../../util/visible.js';
 import { fileIndexOf } from '../file-index.js';
 import { fuzzyScore } from '../fuzzy.js';
 import type { Completion, CompletionQuery } from '../session-client.js';
 import type { ArgumentOption, CommandContext } from './command.js';
+import { directoryEntries } from './directory-entries.js';
 import { COMMANDS, findCommand, typedCommands } from './registry.js';
 
 const MAX_COMPLETIONS = 50;
@@ -34,9 +34,10 @@ async function completeCommand(
     ];
     return matching(rows, before, 0);
   }
-  const options = (await findCommand(before)?.command.complete?.(context)) ?? [];
   const from = argument[0].length;
-  const found = matching(options, before.slice(from), from);
+  const typed = before.slice(from);
+  const options = (await findCommand(before)?.command.complete?.(context, typed)) ?? [];
+  const found = matching(options, typed, from);
   return found.length > 0 ? found : await completeMention(context, before, signal);
 }
 
@@ -56,7 +57,7 @@ async function completeMention(
   const agents = (await session.requests.agents())
     .map(({ name, description }) => ({ text: `agent-${name} `, description }))
     .filter(({ text }) => fuzzyScore(text.toLowerCase(), typed.toLowerCase()) >= 0);
-  if (ELSEWHERE.test(typed)) return matching(await filesAt(context, typed), typed, from);
+  if (ELSEWHERE.test(typed)) return matching(await directoryEntries(context, typed), typed, from);
   const files = await fileIndexOf(session).search({ typed, cwd, limit: MAX_COMPLETIONS }, signal);
   const rows = files
     .filter((path) => !/\s/.test(path))
@@ -68,27 +69,6 @@ async function completeMention(
 
 /** Not below the working directory: the directory that is typed is listed. */
 const ELSEWHERE = /^(?:\/|~|\.\.?(?:\/|$))/;
-
-/** The entries of the directory that is being typed. */
-async function filesAt(
-  { session, env }: CommandContext,
-  typed: string,
-): Promise<readonly ArgumentOption[]> {
-  const parent = typed.slice(0, typed.lastIndexOf('/') + 1);
-  try {
-    const { cwd } = session.info();
-    const entries = await nodeFileSystem.list(
-      resolvePath(cwd, expandHome(parent, homeDirectory(env))),
-    );
-    return entries
-      .filter(({ name }) => !/\s/.test(name) && name !== '.git')
-      .map(({ name, kind }) => ({ text: `${parent}${name}${kind === 'directory' ? '/' : ' '}` }))
-      .sort((a, b) => a.text.localeCompare(b.text));
-  } catch {
-    // A directory that cannot be listed has no completions.
-    return [];
-  }
-}
 
 function matching(
   options: readonly ArgumentOption[],

@@ -17,6 +17,14 @@ export const rewind = defineCommand({
   argumentHint: '[number | call <id> | agent <name>] [files|conversation|both] [overwrite] | redo',
   argumentFrom: 'client',
   needsIdle: true,
+  async complete({ session }) {
+    const points = (await session.changes.journal())?.points() ?? [];
+    const rows = points.map(({ title }, index) => ({
+      text: String(points.length - index),
+      description: title,
+    }));
+    return [...rows.reverse(), { text: 'redo', description: 'Undo the last rewind' }];
+  },
   async run({ session }, argument) {
     const journal = await session.changes.journal();
     if (journal === undefined) return failed(journalOff(session));

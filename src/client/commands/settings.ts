@@ -6,6 +6,7 @@ import { isRecord } from '../../util/own.js';
 import { visible } from '../../util/visible.js';
 import type { CommandOutput } from '../events.js';
 import { type CommandContext, defineCommand, failed, text } from './command.js';
+import { directoryEntries } from './directory-entries.js';
 
 export const model = defineCommand({
   name: 'model',
@@ -84,6 +85,8 @@ export const addDir = defineCommand({
   summary: 'Let the agent work in one more directory',
   argumentHint: '<path>',
   argumentFrom: 'client',
+  complete: async (context, typed) =>
+    (await directoryEntries(context, typed)).filter(({ text: name }) => name.endsWith('/')),
   async run({ session }, argument) {
     if (argument === '') return failed('Name a directory: /add-dir <path>');
     await session.addDirectory(argument);
@@ -108,7 +111,10 @@ export const permissions = defineCommand({
   argumentHint: '[allow|ask|deny <rule> | remove <rule>]',
   argumentFrom: 'person',
   complete: async ({ session }) => [
-    ...BEHAVIORS.map((one) => ({ text: one })),
+    ...BEHAVIORS.flatMap((one) => [
+      { text: one },
+      ...session.info().tools.map((tool) => ({ text: `${one} ${tool}` })),
+    ]),
     ...rulesOf(session).map(({ rule }) => ({ text: `remove ${rule}` })),
   ],
   async run(context, argument) {

@@ -12,6 +12,13 @@ export const changes = defineCommand({
   name: 'changes',
   summary: 'Show what this session changed, and who did it',
   argumentHint: '[agent]',
+  complete: async ({ session }) => {
+    const found = (await (await session.changes.journal())?.changes({})) ?? [];
+    const agents = found.flatMap(({ authors }) =>
+      authors.flatMap((author) => ('agent' in author ? [author.agent.path] : [])),
+    );
+    return [...new Set(agents)].map((path) => ({ text: path }));
+  },
   async run({ session }, argument) {
     const journal = await session.changes.journal();
     if (journal === undefined) return failed(journalOff(session));
@@ -104,6 +111,14 @@ export const why = defineCommand({
   name: 'why',
   summary: 'Show why the last calls were allowed or refused',
   argumentHint: '[tool use id]',
+  complete: async ({ runner }) =>
+    runner
+      .receipts()
+      .map(({ toolUseId, tool, decision }) => ({
+        text: toolUseId,
+        description: `${tool}: ${decision}`,
+      }))
+      .reverse(),
   async run({ runner }, argument) {
     const receipts = runner.receipts();
     const found =
