@@ -232,7 +232,7 @@ function historyEntry(
 }
 
 /** A shell command that the person typed, with its output. */
-const TYPED_SHELL = /<bash-input>([^]*?)<\/bash-input>[^]*?<bash-stderr>[^]*?<\/bash-stderr>/g;
+const TYPED_SHELL = /<bash-input>(.*?)<\/bash-input>.*?<bash-stderr>.*?<\/bash-stderr>/gs;
 
 /** Reminders and reports of background work are for the model alone. */
 const FOR_MODEL = /^<(system-reminder|task-notification)>/;

@@ -19,6 +19,9 @@ export class FakeClient implements SessionClient {
   readonly answers: { readonly id: string; readonly answer: AnyAnswer }[] = [];
   completions: readonly Completion[] = [];
   output: CommandOutput = { text: '' };
+  image: Commands['image']['result']['image'];
+  /** Commands that are rejected, and why. */
+  readonly refusals = new Map<string, Error>();
   historyEntries: readonly HistoryEntry[] = [];
   #listeners = new Set<(envelope: Envelope) => void>();
   #seq = 0;
@@ -79,6 +82,8 @@ export class FakeClient implements SessionClient {
     params: Commands[K]['params'],
   ): Promise<Commands[K]['result']> {
     this.sent.push({ name, params });
+    const refusal = this.refusals.get(name);
+    if (refusal !== undefined) throw refusal;
     const results: Partial<{ [N in CommandName]: Commands[N]['result'] }> = {
       prompt: { id: 'p' },
       cancelPrompt: { cancelled: true },
@@ -86,6 +91,9 @@ export class FakeClient implements SessionClient {
       command: this.output,
       complete: this.completions,
       history: this.historyEntries,
+      shell: null,
+      remember: { path: '/p/CLAUDE.md' },
+      image: { image: this.image },
     };
     return results[name] as Commands[K]['result'];
   }
