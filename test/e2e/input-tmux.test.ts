@@ -44,6 +44,17 @@ describe.skipIf(!hasTmux)(`input in the terminal${hasTmux ? '' : ' (needs tmux)'
     expect(bodyOf(shell, 0)).toContain('<bash-stdout>printed-here</bash-stdout>');
   });
 
+  it('runs a ! command in append-only mode, too', async () => {
+    const shell = await openTerminal({ script: ['I see.'] });
+    open.push(shell);
+    await shell.shows(/^> ?$/m);
+    shell.line('!printf "printed-%s" here');
+    await shell.shows('printed-here');
+    shell.line('what did I run?');
+    await shell.shows('I see.');
+    expect(bodyOf(shell, 0)).toContain('<bash-stdout>printed-here</bash-stdout>');
+  });
+
   it('adds a # note to the file that the person chooses', async () => {
     const shell = await terminal({
       script: ['Yes.', 'Tabs it is.'],

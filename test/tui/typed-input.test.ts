@@ -26,7 +26,13 @@ function setup(options: Partial<TerminalOptions> = {}) {
     suspend: () => undefined,
     close: () => undefined,
   };
-  const facts = { colour: true, readText: () => undefined, version: '0', now: () => 1_000 };
+  const facts = {
+    kind: 'full' as const,
+    colour: true,
+    readText: () => undefined,
+    version: '0',
+    now: () => 1_000,
+  };
   open.push(new Terminal(client, { device, ...facts, ...options }));
   const type = async (data: string): Promise<string> => {
     input(data);

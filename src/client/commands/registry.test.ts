@@ -54,6 +54,7 @@ function fixture() {
     keySource: 'env',
     transcriptPath: '/t',
     additionalDirectories: [],
+    tools: ['Bash', 'Read'],
     mcpServers: [],
     models: [
       { value: 'opus', displayName: 'Opus', description: 'big', resolvedModel: 'claude-opus-4-5' },
@@ -330,6 +331,9 @@ describe('completion', () => {
     expect((await complete('/permissions remove B')).map(({ text }) => text)).toEqual([
       'remove Bash(ls *)',
     ]);
+    expect((await complete('/permissions deny B')).map(({ text }) => text)).toEqual(['deny Bash']);
+    expect((await complete('/why ')).map(({ text }) => text)).toEqual(['toolu_1']);
+    expect((await complete('/add-dir ../comm')).map(({ text }) => text)).toEqual(['../commands/']);
   });
 
   it('of files and agents behind an @', async () => {
