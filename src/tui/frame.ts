@@ -71,9 +71,9 @@ function upperRows({ view, now, showTodos, showThinking }: FrameFacts, columns: 
   return [
     ...live,
     ...activity,
-    ...agents.lines(columns, view.questions.agents),
-    ...taskRows(view.snapshot?.tasks ?? [], columns),
-    ...(showTodos ? todoRows(conversation.todos, columns) : []),
-    ...queueRows(conversation.queue, columns),
+    ...agents.lines(view.questions.agents),
+    ...taskRows(view.snapshot?.tasks ?? []),
+    ...(showTodos ? todoRows(conversation.todos) : []),
+    ...queueRows(conversation.queue),
   ];
 }

@@ -3,7 +3,7 @@ import type { AgentView } from '../../client/session-client.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { AgentSpent, BackgroundTask } from '../../protocol/session-events.js';
 import type { QueuedText, Todo } from '../conversation.js';
-import { cutLine, type Line, line, STYLE, span } from '../screen/line.js';
+import { type Line, line, STYLE, span } from '../screen/line.js';
 import { formatCost, formatCount, formatDuration, plural } from './format.js';
 
 const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
@@ -31,28 +31,18 @@ const TODO_ROWS = 8;
 const TODO_MARKS = { pending: '☐', in_progress: '▶', completed: '☑' } as const;
 
 /** The tasks that the model has set itself. */
-export function todoRows(todos: readonly Todo[], columns: number): Line[] {
+export function todoRows(todos: readonly Todo[]): Line[] {
   const open = todos.filter(({ status }) => status !== 'completed');
   if (open.length === 0) return [];
   const done = todos.length - open.length;
-  const shown = open
-    .slice(0, TODO_ROWS)
-    .map(({ text, status }) =>
-      cutLine(
-        line(
-          span(`  ${TODO_MARKS[status]} `, status === 'in_progress' ? STYLE.accent : STYLE.dim),
-          span(text, status === 'in_progress' ? STYLE.bold : undefined),
-        ),
-        columns,
-      ),
-    );
+  const shown = open.slice(0, TODO_ROWS).map(({ text, status }) => {
+    const isNow = status === 'in_progress';
+    const mark = span(`  ${TODO_MARKS[status]} `, isNow ? STYLE.accent : STYLE.dim);
+    return line(mark, span(text, isNow ? STYLE.bold : undefined));
+  });
   const more =
     open.length > TODO_ROWS ? [line(span(`  … ${open.length - TODO_ROWS} more`, STYLE.dim))] : [];
-  return [
-    cutLine(line(span(`  ${done} of ${todos.length} tasks done`, STYLE.dim)), columns),
-    ...shown,
-    ...more,
-  ];
+  return [line(span(`  ${done} of ${todos.length} tasks done`, STYLE.dim)), ...shown, ...more];
 }
 
 /** An agent that works for another one. */
@@ -117,30 +107,24 @@ export class AgentTree {
   }
 
   /** `waiting`: the agents whose questions are open. */
-  lines(columns: number, waiting: ReadonlySet<string>): Line[] {
+  lines(waiting: ReadonlySet<string>): Line[] {
     const rows = [...this.#rows.values()].sort((a, b) => (a.agent.path < b.agent.path ? -1 : 1));
     return rows.map((row) => {
       const { agent, description, tool = 'thinking' } = row;
-      const isWaiting = waiting.has(agent.id);
-      return cutLine(
-        line(
-          span(`${'  '.repeat(agent.depth)}└ `, STYLE.dim),
-          span(agent.path.split('/').at(-1) ?? agent.path, STYLE.accent),
-          span(`  ${description}  `),
-          isWaiting ? span('has a question', STYLE.warning) : span(tool, STYLE.dim),
-          span(
-            [
-              '',
-              formatDuration(this.#now() - row.since),
-              plural(row.calls, 'call'),
-              `${formatCount(row.spent?.tokens ?? row.tokens)} tokens`,
-              ...spentText(row.spent),
-              ...(agent.background ? ['background'] : []),
-            ].join(' · '),
-            STYLE.dim,
-          ),
-        ),
-        columns,
+      const facts = [
+        '',
+        formatDuration(this.#now() - row.since),
+        plural(row.calls, 'call'),
+        `${formatCount(row.spent?.tokens ?? row.tokens)} tokens`,
+        ...spentText(row.spent),
+        ...(agent.background ? ['background'] : []),
+      ];
+      return line(
+        span(`${'  '.repeat(agent.depth)}└ `, STYLE.dim),
+        span(agent.path.split('/').at(-1) ?? agent.path, STYLE.accent),
+        span(`  ${description}  `),
+        waiting.has(agent.id) ? span('has a question', STYLE.warning) : span(tool, STYLE.dim),
+        span(facts.join(' · '), STYLE.dim),
       );
     });
   }
@@ -162,17 +146,14 @@ function spentText(spent: AgentSpent | undefined): string[] {
 }
 
 /** Commands that run in the background. */
-export function taskRows(tasks: readonly BackgroundTask[], columns: number): Line[] {
+export function taskRows(tasks: readonly BackgroundTask[]): Line[] {
   return tasks
     .filter(({ taskType }) => taskType === 'local_bash')
     .map(({ taskId, description }) =>
-      cutLine(
-        line(
-          span('  ◷ ', STYLE.accent),
-          span(description),
-          span(`  ${taskId} · background`, STYLE.dim),
-        ),
-        columns,
+      line(
+        span('  ◷ ', STYLE.accent),
+        span(description),
+        span(`  ${taskId} · background`, STYLE.dim),
       ),
     );
 }
@@ -180,14 +161,10 @@ export function taskRows(tasks: readonly BackgroundTask[], columns: number): Lin
 const QUEUE_ROWS = 4;
 
 /** Prompts that wait for the running turn. */
-export function queueRows(queue: readonly QueuedText[], columns: number): Line[] {
+export function queueRows(queue: readonly QueuedText[]): Line[] {
   if (queue.length === 0) return [];
-  const rows = queue
-    .slice(0, QUEUE_ROWS)
-    .map(({ text }) => cutLine(line(span('  ⧗ ', STYLE.dim), span(text, STYLE.dim)), columns));
+  const rows = queue.slice(0, QUEUE_ROWS).map(({ text }) => line(span(`  ⧗ ${text}`, STYLE.dim)));
   const more = queue.length > QUEUE_ROWS ? ` (${queue.length} in all)` : '';
-  return [
-    ...rows,
-    cutLine(line(span(`    queued${more} · Alt+Up takes the last one back`, STYLE.dim)), columns),
-  ];
+  const hint = `    queued${more} · Alt+Up takes the last one back`;
+  return [...rows, line(span(hint, STYLE.dim))];
 }
