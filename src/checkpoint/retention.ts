@@ -25,32 +25,44 @@ const LARGE_BYTES = 1 << 30;
 
 /** Drops what is too old, when it is time for it. */
 export async function tidyUp(parts: RetentionParts): Promise<void> {
-  const { files, store, retention, now } = parts;
+  const { files, store, now } = parts;
   const isDue = now - files.lastTidied() >= EVERY_MS || (await store.size()) > LARGE_BYTES;
   if (!isDue) return;
   await files.exclusive(0, async () => {
     files.noteTidied();
-    const oldest = now - retention.days * DAY_MS;
-    const needed = new Set<BlobId>();
-    const logs = files.listLogs().toSorted((a, b) => b.changedAt - a.changedAt);
-    const parents = new Set<string>();
-    for (const { file, changedAt } of logs) {
-      const { history, parentFile } = await read(files, file);
-      // A fork shows what its parent did.
-      if (changedAt < oldest && !parents.has(file)) {
-        files.removeLog(file);
-        continue;
-      }
-      if (parentFile !== undefined) parents.add(parentFile);
-      for (const id of neededBy(history, retention.points)) needed.add(id);
-    }
-    for (const { text } of files.unfinishedPlans()) {
-      for (const { from, to } of readPlan(text)?.steps ?? []) {
-        for (const id of blobsOf([from, to])) needed.add(id);
-      }
-    }
-    await store.prune(needed);
+    await removeOldLogs(parts);
+    await store.prune(() => neededBlobs(parts));
   });
+}
+
+async function removeOldLogs({ files, retention, now }: RetentionParts): Promise<void> {
+  const oldest = now - retention.days * DAY_MS;
+  const parents = new Set<string>();
+  for (const { file, changedAt } of files
+    .listLogs()
+    .toSorted((a, b) => b.changedAt - a.changedAt)) {
+    // A fork shows what its parent did.
+    if (changedAt < oldest && !parents.has(file)) files.removeLog(file);
+    else {
+      const { parentFile } = await read(files, file);
+      if (parentFile !== undefined) parents.add(parentFile);
+    }
+  }
+}
+
+/** The contents that the journals and unfinished rewinds name. */
+async function neededBlobs({ files, retention }: RetentionParts): Promise<ReadonlySet<BlobId>> {
+  const needed = new Set<BlobId>();
+  for (const { file } of files.listLogs()) {
+    const { history } = await read(files, file);
+    for (const id of neededBy(history, retention.points)) needed.add(id);
+  }
+  for (const { text } of files.unfinishedPlans()) {
+    for (const { from, to } of readPlan(text)?.steps ?? []) {
+      for (const id of blobsOf([from, to])) needed.add(id);
+    }
+  }
+  return needed;
 }
 
 async function read(

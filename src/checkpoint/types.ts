@@ -86,8 +86,8 @@ export interface BlobStore {
   sync(ids: Iterable<BlobId>): Promise<void>;
   /** Bytes on disk. */
   size(): Promise<number>;
-  /** Drops what no session needs any more. */
-  prune(needed: ReadonlySet<BlobId>): Promise<void>;
+  /** Drops all but what `needed` names. It is asked while no other process uses the store, and only then. */
+  prune(needed: () => Promise<Iterable<BlobId>>): Promise<void>;
   close(): Promise<void>;
 }
 

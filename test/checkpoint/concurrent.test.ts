@@ -42,7 +42,7 @@ async function open({ deps, tracker, onRead }: Options = {}): Promise<Checkpoint
     put: (bytes: Uint8Array) => store.put(bytes),
     sync: (ids: Iterable<string>) => store.sync(ids),
     size: () => store.size(),
-    prune: (needed: ReadonlySet<string>) => store.prune(needed),
+    prune: (needed: () => Promise<Iterable<string>>) => store.prune(needed),
     close: () => store.close(),
   }) as typeof store;
   const checkpoints = await openCheckpoints({

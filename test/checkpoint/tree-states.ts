@@ -17,7 +17,8 @@ export function memoryStore(): BlobStore & { readonly kept: Map<BlobId, Uint8Arr
     read: async (id) => kept.get(id),
     size: async () => [...kept.values()].reduce((sum, bytes) => sum + bytes.length, 0),
     async prune(needed) {
-      for (const id of [...kept.keys()]) if (!needed.has(id)) kept.delete(id);
+      const ids = new Set(await needed());
+      for (const id of [...kept.keys()]) if (!ids.has(id)) kept.delete(id);
     },
     sync: async () => {},
     close: async () => {},

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { promisify } from 'node:util';
-import { deflateRaw, deflateRawSync, inflateRawSync } from 'node:zlib';
+import { deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib';
 import { makePrivateDirectory } from '../../env/append-log.js';
 import { isFileLocked, withFileLock } from '../../env/file-lock.js';
 import { sha256 } from '../../env/hash.js';
@@ -35,6 +35,7 @@ const LOCK_STALE_MS = 10 * 60_000;
 const PRUNE_WAIT_MS = 3_000;
 const POLL_MS = 25;
 const deflate = promisify(deflateRaw);
+const inflate = promisify(inflateRaw);
 
 /**
  * Contents by hash, one compressed file each (`objects/ab/cdef…`), so that any number of processes can
@@ -61,7 +62,7 @@ export class BlobStore {
   }
 
   async has(id: string): Promise<boolean> {
-    return (await this.#open()) && ID.test(id) && existsSync(this.#pathOf(id));
+    return (await this.#open()) && ID.test(id) && this.#isWritten(id);
   }
 
   /** Undefined: there is no room for it, or the disk does not take it. */
@@ -86,14 +87,7 @@ export class BlobStore {
   async read(id: string): Promise<Uint8Array | undefined> {
     const offered = this.#offered.get(id);
     if (offered !== undefined) return Uint8Array.from(offered.bytes);
-    if (!ID.test(id)) return undefined;
-    try {
-      const bytes = inflateRawSync(readFileSync(this.#pathOf(id)));
-      // fail-closed: bytes that do not have the hash they are asked for by are none.
-      return sha256(bytes) === id ? Uint8Array.from(bytes) : undefined;
-    } catch {
-      return undefined;
-    }
+    return ID.test(id) ? await this.#readObject(id) : undefined;
   }
 
   async size(): Promise<number> {
@@ -120,20 +114,21 @@ export class BlobStore {
     return () => this.#pins.delete(ids);
   }
 
-  /** Drops what is not needed, where no other process has the store open. */
-  async prune(needed: ReadonlySet<string>): Promise<void> {
+  /** Drops all but what `needed` names, unless another process opens the store meanwhile. */
+  async prune(needed: () => Promise<Iterable<string>>): Promise<void> {
     if (!(await this.#open())) return;
     await this.#allStored();
-    const kept = new Set(needed);
-    for (const ids of this.#pins) for (const id of ids()) kept.add(id);
     await withFileLock(this.#lock, { staleMs: LOCK_STALE_MS, waitMs: 0 }, async () => {
       if (this.#hasOtherUsers()) return;
+      const usersChangedAt = statSync(this.#users).mtimeMs;
+      const kept = new Set(await needed());
+      for (const ids of this.#pins) for (const id of ids()) kept.add(id);
       const turns = new Turns();
       for (const { id, path, bytes } of this.#files()) {
         await turns.pause();
         if (kept.has(id) || this.#offered.has(id)) continue;
-        // Another process that has opened the store meanwhile waits for the lock.
-        if (this.#hasOtherUsers()) return;
+        // fail-closed: a process that came, even one that has left again, may need what was not needed before.
+        if (statSync(this.#users).mtimeMs !== usersChangedAt) return;
         rmSync(path, { force: true });
         this.#bytesOnDisk -= bytes;
       }
@@ -149,7 +144,8 @@ export class BlobStore {
   async #write(id: string, bytes: Uint8Array): Promise<boolean> {
     if (!(await this.#open())) return false;
     const path = this.#pathOf(id);
-    if (existsSync(path)) return true;
+    // fail-closed: an object that is damaged or cannot be read is written anew.
+    if (this.#isWritten(id) && (await this.#readObject(id)) !== undefined) return true;
     // As if nothing of what is on its way could be compressed.
     const total = this.#bytesOnDisk + this.#bytesUnderWay + bytes.length;
     if (total > this.#maxBytes) return false;
@@ -161,8 +157,14 @@ export class BlobStore {
           : await deflate(bytes, FAST);
       makePrivateDirectory(dirname(path));
       const partial = `${path}.${randomBytes(6).toString('hex')}`;
-      writeFileSync(partial, packed, { mode: 0o600, flag: 'wx' });
-      renameSync(partial, path);
+      try {
+        writeFileSync(partial, packed, { mode: 0o600, flag: 'wx' });
+        renameSync(partial, path);
+      } catch (thrown) {
+        // A full disk is not filled further with what could not be completed.
+        rmSync(partial, { force: true });
+        throw thrown;
+      }
       this.#bytesOnDisk += packed.length;
       return true;
     } finally {
@@ -172,6 +174,25 @@ export class BlobStore {
 
   async #allStored(): Promise<void> {
     await Promise.all([...this.#offered.values()].map(({ stored }) => stored));
+  }
+
+  /** A loss of power leaves empty files; no content is compressed to nothing. */
+  #isWritten(id: string): boolean {
+    try {
+      return (statSync(this.#pathOf(id), { throwIfNoEntry: false })?.size ?? 0) > 0;
+    } catch {
+      return false;
+    }
+  }
+
+  async #readObject(id: string): Promise<Uint8Array | undefined> {
+    try {
+      const bytes = await inflate(readFileSync(this.#pathOf(id)));
+      // fail-closed: bytes that do not have the hash they are asked for by are none.
+      return sha256(bytes) === id ? Uint8Array.from(bytes) : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   #pathOf(id: string): string {
