@@ -1,4 +1,3 @@
-import { extended } from '../util/extended.js';
 import type { AgentDefinition, AgentServer } from './definition.js';
 import { STRICT_MODES } from './definition-fields.js';
 
@@ -24,7 +23,7 @@ function isOwnServer(server: AgentServer): boolean {
 /** What is left of a project's definition where the folder is not trusted: all that holds back. */
 export function withoutTrust(definition: AgentDefinition): AgentDefinition {
   const heldBack = fieldsThatNeedTrust(definition);
-  if (heldBack.length === 0) return extended(definition, { trusted: false });
+  if (heldBack.length === 0) return { ...definition, trusted: false };
   const { permissionMode, hooks: _hooks, memory: _memory, ...rest } = definition;
   const keepsMode = permissionMode !== undefined && !heldBack.includes('permissionMode');
   return {

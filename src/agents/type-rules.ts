@@ -6,7 +6,6 @@ import { type CallView, viewOf } from '../permissions/view.js';
 import { type AgentRef, DEFAULT_AGENT, DEFAULT_AGENT_ALIAS } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { AnyTool, Workspace } from '../tools/tool.js';
-import { extended } from '../util/extended.js';
 import type { AgentFences } from './child-fence.js';
 import type { AgentDefinition } from './definition.js';
 import type { AgentBook } from './definition-types.js';
@@ -146,7 +145,7 @@ export async function namesOf(
 /** The same call, for another type. */
 export function named(view: CallView, type: string): CallView {
   const input = { ...view.call.input, subagent_type: type };
-  return extended(view, { call: extended(view.call, { input }) });
+  return { ...view, call: { ...view.call, input } };
 }
 
 /** The call that would start an agent, were it started by one; which type is said by `named`. */

@@ -10,14 +10,6 @@ export interface Clock {
 
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic,
+  monotonic: () => performance.now(),
   uuid: randomUuid,
 };
-
-/** Asked some thirty times about every call, and this form makes no list for each answer. */
-const nanoseconds = process.hrtime.bigint;
-
-/** Not `performance.now()`: to load what is behind it takes a millisecond of every start. */
-function monotonic(): number {
-  return Number(nanoseconds()) / 1e6;
-}

@@ -10,9 +10,9 @@ import {
   strictest,
   type TraceStep,
 } from '../protocol/permissions.js';
+import { freezeJson } from '../util/frozen-json.js';
 import { isRecord, own } from '../util/own.js';
 import { err } from '../util/result.js';
-import { seal } from '../util/sealed.js';
 import { textIn } from './event-answers.js';
 import type { HookDispatch, HookReport, HookRound } from './hook.js';
 import { failureText, reportStep } from './report-step.js';
@@ -164,7 +164,11 @@ function hear(report: HookReport): Said {
   const by = hook.label;
   const wanted = own(answer.fields, 'updatedInput') ?? undefined;
   const given =
-    wanted === undefined ? undefined : isRecord(wanted) ? seal(wanted) : err('it is no object');
+    wanted === undefined
+      ? undefined
+      : isRecord(wanted)
+        ? freezeJson(wanted)
+        : err('it is no object');
   const unusable = given?.ok === false ? given.error : undefined;
   const isOpen = answer.asyncMs === undefined && report.complaint === undefined;
   const { restriction, reason, stop, failed = false } = restraintOf(report, unusable);

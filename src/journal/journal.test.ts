@@ -16,8 +16,8 @@ import { sha256 } from '../env/hash.js';
 import { nodeTranscriptFiles } from '../env/transcript-files.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
+import { freezeJson } from '../util/frozen-json.js';
 import { learnSecrets } from '../util/redact.js';
-import { seal } from '../util/sealed.js';
 import { type Journal, type JournalParts, journalFile, openJournal } from './journal.js';
 import { journalFilesIn, readJournal, verifyChain } from './read.js';
 
@@ -231,7 +231,7 @@ describe('the decision journal', () => {
     ['too many texts', { list: Array.from({ length: 3_000 }, () => 'some text') }],
     ['too many keys', Object.fromEntries(Array.from({ length: 9_000 }, (_, at) => [`k${at}`, at]))],
   ])('keeps the same of an input that nobody can change: %s', async (_name, input) => {
-    const sealed = seal(input);
+    const sealed = freezeJson(input);
     if (!sealed.ok) throw new Error(sealed.error);
     const journal = open();
     journal.note(receipt('a', input));

@@ -1,7 +1,7 @@
 import { readAnswerScope, readPermissionUpdates } from '../protocol/permission-updates.js';
+import { freezeJson } from '../util/frozen-json.js';
 import { isRecord } from '../util/own.js';
 import { err, ok, type Result } from '../util/result.js';
-import { seal } from '../util/sealed.js';
 import type { AskAnswer } from './types.js';
 
 /** Reads allow or deny as `can_use_tool` and PermissionRequest hooks give it. */
@@ -15,7 +15,7 @@ export function readAskAnswer(answer: unknown): Result<AskAnswer, string> {
   if (behavior !== 'allow') return err(`unknown behavior ${JSON.stringify(behavior)}`);
   const wanted = answer.updatedInput ?? undefined;
   if (wanted !== undefined && !isRecord(wanted)) return err('updatedInput is no object');
-  const updatedInput = wanted === undefined ? undefined : seal(wanted);
+  const updatedInput = wanted === undefined ? undefined : freezeJson(wanted);
   if (updatedInput?.ok === false) return err(`updatedInput is not plain: ${updatedInput.error}`);
   const updates = readPermissionUpdates(answer.updatedPermissions);
   if (!updates.ok) return updates;

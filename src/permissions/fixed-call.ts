@@ -1,4 +1,4 @@
-import { seal } from '../util/sealed.js';
+import { freezeJson } from '../util/frozen-json.js';
 import { absoluteInput } from './absolute-input.js';
 import type { GateCall } from './types.js';
 
@@ -14,7 +14,7 @@ export function fixedCall(call: GateCall): GateCall {
 }
 
 function frozen({ tool }: GateCall, input: GateCall['input']): GateCall['input'] {
-  const sealed = seal(input);
+  const sealed = freezeJson(input);
   if (!sealed.ok) throw new Error(`the input of ${tool.name} is not plain: ${sealed.error}`);
   return sealed.value;
 }

@@ -1,4 +1,4 @@
-import { seal } from '../util/sealed.js';
+import { freezeJson } from '../util/frozen-json.js';
 import { createEvaluate, type Evaluate, type EvaluatedCall, type GateDeps } from './evaluate.js';
 import { fixedCall } from './fixed-call.js';
 import type { Finding } from './guard.js';
@@ -108,7 +108,7 @@ async function rejudge(
   wanted: Readonly<Record<string, unknown>>,
 ): Promise<Passed | GateVerdict> {
   const { call } = before.view;
-  const sealed = seal(wanted);
+  const sealed = freezeJson(wanted);
   const problems = sealed.ok
     ? (await call.tool.validate(sealed.value)).map((one) => `${one.path} ${one.message}`.trim())
     : [sealed.error];

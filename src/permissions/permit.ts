@@ -1,5 +1,5 @@
 import type { Receipt } from '../protocol/permissions.js';
-import { isSealed } from '../util/sealed.js';
+import { isFrozenJson } from '../util/frozen-json.js';
 
 /** Leave to run one call with one input, good for one use. Only the gate makes one. */
 class Permit {
@@ -45,7 +45,7 @@ export function spendPermit(permit: Permit, toolUseId: string, input: unknown): 
     throw new Error('this permit was given for another call');
   }
   // fail-closed: the same object need not hold what it held when it was judged.
-  if (!isSealed(input)) throw new Error('this permit was given for an input that may change');
+  if (!isFrozenJson(input)) throw new Error('this permit was given for an input that may change');
   unused.delete(permit);
   used.add(permit);
 }

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
 import type { TraceStep } from '../protocol/permissions.js';
-import { seal } from '../util/sealed.js';
+import { freezeJson } from '../util/frozen-json.js';
 import { fixedCall } from './fixed-call.js';
 import type { Guard, Resolver } from './guard.js';
 import type { GateCall, HookContext } from './types.js';
@@ -43,7 +43,7 @@ export async function examine(
   if (precheck === undefined) return { view, trace: [] };
   const { call } = view;
   const retarget: Retarget = async (wanted) => {
-    const fixed = seal(wanted);
+    const fixed = freezeJson(wanted);
     if (!fixed.ok) return { invalid: fixed.error };
     const input = fixed.value;
     const problems = await call.tool.validate(input);

@@ -4,7 +4,7 @@ import type { Gate, GateCall, GateVerdict, JudgedCall } from '../permissions/typ
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { Receipt } from '../protocol/permissions.js';
-import { seal } from '../util/sealed.js';
+import { freezeJson } from '../util/frozen-json.js';
 import { FailureStreak, type InvalidInput } from './invalid-input.js';
 import type { InvokeDeps } from './invocation.js';
 import { createInvoke } from './invoke.js';
@@ -33,7 +33,7 @@ function tool(more: Partial<AnyTool> = {}): AnyTool {
 const issuePermit = takePermitIssuer();
 
 function sealed(input: Record<string, unknown>): Record<string, unknown> {
-  const result = seal(input);
+  const result = freezeJson(input);
   if (!result.ok) throw new Error(result.error);
   return result.value;
 }

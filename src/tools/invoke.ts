@@ -1,7 +1,7 @@
 import { spendPermit } from '../permissions/permit.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
-import { seal } from '../util/sealed.js';
+import { freezeJson } from '../util/frozen-json.js';
 import { failure, refusedResult, thrownOutput, thrownText, unknownTool } from './call-result.js';
 import { type Allowed, resultOfRun } from './call-run.js';
 import { describeMalformed, describeProblems } from './invalid-input.js';
@@ -38,7 +38,7 @@ async function invokeTool(
   { call, tool, malformed }: NamedCall,
   signal: AbortSignal,
 ): Promise<ToolCallResult> {
-  const sealed = seal(tool.fromModel?.(call.input) ?? call.input);
+  const sealed = freezeJson(tool.fromModel?.(call.input) ?? call.input);
   // fail-closed: what may change after it was judged is not judged at all.
   if (!sealed.ok) {
     return failure(deps, call, `${tool.name}: the input is not plain: ${sealed.error}.`);

@@ -1,8 +1,8 @@
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
-import { isSealed, seal } from './sealed.js';
+import { freezeJson, isFrozenJson } from './frozen-json.js';
 
-const sealed = (value: object) => seal(value as Record<string, unknown>);
+const sealed = (value: object) => freezeJson(value as Record<string, unknown>);
 
 describe('a sealed object', () => {
   it('is a copy that nobody can change, at any depth', () => {
@@ -11,8 +11,8 @@ describe('a sealed object', () => {
     if (!result.ok) throw new Error(result.error);
     const copy = result.value as typeof given;
     expect(copy).toEqual(given);
-    expect(isSealed(copy)).toBe(true);
-    expect(isSealed(given)).toBe(false);
+    expect(isFrozenJson(copy)).toBe(true);
+    expect(isFrozenJson(given)).toBe(false);
     given.a[0] = { b: 'later' };
     expect(copy.a[0]?.b).toBe('x');
     expect(() => Object.assign(copy, { d: 2 })).toThrow(TypeError);
@@ -23,7 +23,7 @@ describe('a sealed object', () => {
   it('is not copied a second time', () => {
     const once = sealed({ a: 1 });
     expect(once.ok && sealed(once.value)).toEqual(once);
-    expect(once.ok && sealed(once.value).ok && isSealed({ ...once.value })).toBe(false);
+    expect(once.ok && sealed(once.value).ok && isFrozenJson({ ...once.value })).toBe(false);
   });
 
   it('has no fields without a value, as in JSON', () => {

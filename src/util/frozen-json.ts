@@ -1,25 +1,25 @@
 import { MAX_JSON_DEPTH } from './json.js';
 import { err, ok, type Result } from './result.js';
 
-/** An object of JSON values that nobody can change any more. */
-export type Sealed = Readonly<Record<string, unknown>>;
+/** An object of JSON values that cannot be changed any more. */
+export type FrozenJson = Readonly<Record<string, unknown>>;
 
-/** Those that `seal` has made. Nothing else can get in here, so that being in here is the proof. */
+/** Objects that `freezeJson` made. Nothing else is added, so that membership is the proof. */
 const made = new WeakSet<object>();
 
-export function isSealed(value: unknown): value is Sealed {
+export function isFrozenJson(value: unknown): value is FrozenJson {
   return typeof value === 'object' && value !== null && made.has(value);
 }
 
 /**
- * A frozen copy, each field read once: whoever judges it and whoever uses it see the same. What is
- * sealed already is given back as it is. Fields without a value are left out, as in JSON.
+ * Makes a frozen copy, each field read once: the gate and the tool see the same input. A frozen copy is
+ * returned as it is. Fields without a value are left out, as in JSON.
  * fail-closed: what is more than JSON (code that answers reads, instances, cycles) is refused.
  */
-export function seal(value: Sealed): Result<Sealed, string> {
+export function freezeJson(value: FrozenJson): Result<FrozenJson, string> {
   if (made.has(value)) return ok(value);
   try {
-    const copy = copyOf(value, 0) as Sealed;
+    const copy = copyOf(value, 0) as FrozenJson;
     made.add(copy);
     return ok(copy);
   } catch (thrown) {
