@@ -51,10 +51,7 @@ const GROUPS: Readonly<Record<string, readonly Row[]>> = {
     ],
     ['--session-id <uuid>', 'Id of the new session.'],
     ['-n, --name <title>', 'Title of the session.'],
-    [
-      '--plain',
-      'Only append lines, without colours: for screen readers, logs and dumb terminals.',
-    ],
+    ['--plain', 'Only append lines, without colours: for screen readers, logs and dumb terminals.'],
     ['--no-session-persistence', 'Write no transcript.', RESTRICTS],
   ],
   Model: [

@@ -9,6 +9,8 @@ import {
 import { replaced } from '../client/session-slot.js';
 import { TurnRunner } from '../client/turn-runner.js';
 import { stateDirectory } from '../env/paths.js';
+import { historyFile } from '../env/prompt-history.js';
+import { clipboardImage, editText, runStatusCommand } from '../env/terminal-programs.js';
 import { openSession, type TeamRole } from '../harness.js';
 import type { WindowKind } from '../tui/index.js';
 import { isRecord } from '../util/own.js';
@@ -42,12 +44,18 @@ export async function runConversation(deps: PrintDeps): Promise<number> {
     pipe: isPipe
       ? (listener) => new PipedPrompts(client, listener).read(process.stdin, options.prompt)
       : undefined,
-    historyPath: config.persist && !isPipe ? join(state, 'prompts.jsonl') : undefined,
+    history: config.persist && !isPipe ? historyFile(join(state, 'prompts.jsonl')) : undefined,
+    editText: (text) => editText(text, config.env),
+    clipboardImage: () => clipboardImage(config.env),
     resumable: config.persist && !isPipe,
     keysPath: join(state, 'keybindings.json'),
     signal: refused.signal,
     settings: () => userSettings(runner),
-    statusLine: () => runner.current?.inspect.statusLine(),
+    async statusLine(facts) {
+      const { command } = (kind === 'full' && runner.current?.inspect.statusLine()) || {};
+      return command && (await runStatusCommand(command, facts, config));
+    },
+    refreshSeconds: () => runner.current?.inspect.statusLine()?.refreshInterval,
     streams: () => (runner.current?.hooks().set.hooks.MessageDisplay ?? []).length === 0,
   });
   const running = runner.run();

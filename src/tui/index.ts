@@ -6,29 +6,21 @@ import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
 import { VERSION } from '../version.js';
 import { Terminal } from './app.js';
-import { historyFile } from './history-file.js';
 import { ACTIONS, type Action } from './input/composer.js';
 import { EMERGENCY_RESET, openDevice } from './node-device.js';
-import { clipboardImage, editText, runStatusCommand } from './programs.js';
 import type { Leaving, TerminalOptions } from './terminal-options.js';
 
 export type { Leaving, PipeListener } from './terminal-options.js';
 export type { WindowKind } from './window.js';
 
-export interface RunTerminalOptions
-  extends Pick<TerminalOptions, 'kind' | 'pipe' | 'prompt' | 'resumable' | 'streams'> {
+/** What this process gives to the terminal. */
+type OfThisProcess = 'device' | 'colour' | 'readText' | 'keys' | 'version' | 'now';
+
+export interface RunTerminalOptions extends Omit<TerminalOptions, OfThisProcess> {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where prompts of all sessions are kept; absent: they are forgotten. */
-  readonly historyPath?: string | undefined;
   /** Ends the terminal: the session could not be opened. */
   readonly signal?: AbortSignal | undefined;
-  /** The user's own settings, once the session is open: `theme`, `editorMode`. */
-  settings(): Readonly<Record<string, unknown>>;
-  /** The status line command that may run now. */
-  statusLine():
-    | { readonly command: string; readonly refreshInterval?: number | undefined }
-    | undefined;
   /** A file that binds keys to actions: `{ "ctrl+x": "transcript" }`. */
   readonly keysPath?: string | undefined;
 }
@@ -41,21 +33,13 @@ export async function runTerminal(
   client: SessionClient,
   options: RunTerminalOptions,
 ): Promise<Leaving> {
-  const { cwd, env, historyPath, keysPath } = options;
+  const { cwd, env, keysPath } = options;
   const terminal = new Terminal(client, {
     ...options,
     device: openDevice(process.stdin, process.stdout),
     colour: env.NO_COLOR === undefined || env.NO_COLOR === '',
-    history: historyPath === undefined ? undefined : historyFile(historyPath),
     readText,
     branch: () => readBranch(cwd),
-    editText: (text) => editText(text, env),
-    clipboardImage: () => clipboardImage(env),
-    async statusLine(facts) {
-      const { command } = (options.kind === 'full' && options.statusLine()) || {};
-      return command && (await runStatusCommand(command, facts, { cwd, env }));
-    },
-    refreshSeconds: () => options.statusLine()?.refreshInterval,
     keys: keysPath === undefined ? undefined : readKeys(keysPath),
     version: VERSION,
     now: () => performance.now(),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { runStatusCommand } from '../../src/tui/programs.js';
+import { runStatusCommand } from './terminal-programs.js';
 
 const run = (command: string) =>
   runStatusCommand(command, { session_id: 's1' }, { cwd: '/', env: { PATH: process.env.PATH } });

@@ -1,12 +1,16 @@
 import { appendFileSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { HistoryStore } from './input/history.js';
+
+export interface PromptHistoryFile {
+  load(): string[];
+  append(prompt: string): void;
+}
 
 const MOST_ENTRIES = 1_000;
 const MOST_BYTES = 2_000_000;
 
 /** Prompts in a file, one JSON text per line, shared by the sessions of a user. */
-export function historyFile(file: string): HistoryStore {
+export function historyFile(file: string): PromptHistoryFile {
   return {
     load() {
       try {
