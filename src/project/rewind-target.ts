@@ -31,11 +31,12 @@ export function targetOf(
 
 /** By its number in the list (1 is the newest), its id or the beginning of that. */
 function pointOf(word: string, { points, listedBy }: ListedPoints): CheckpointNote {
-  const byNumber = /^\d{1,4}$/.test(word) ? points[points.length - Number(word)] : undefined;
-  const fits =
-    byNumber === undefined
-      ? points.filter(({ messageId }) => messageId.startsWith(word))
-      : [byNumber];
+  // fail-closed: a number that is not in the list is not taken for the beginning of an id.
+  const isNumber = /^\d{1,4}$/.test(word);
+  const newestFirst = points.toReversed();
+  const fits = isNumber
+    ? newestFirst.slice(Number(word) - 1, Number(word))
+    : points.filter(({ messageId }) => messageId.startsWith(word));
   const [only, ...others] = fits;
   if (only !== undefined && others.length === 0) return only;
   const message =
