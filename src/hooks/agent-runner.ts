@@ -41,14 +41,14 @@ export function createAgentRunner({ judge }: AgentRunnerDeps): HookRunner<AgentH
     const question: AgentQuestion = {
       prompt: judgePrompt(handler.prompt, request.json),
       agent,
-      ...(handler.model === undefined ? {} : { model: handler.model }),
-      ...(toolUseId === undefined ? {} : { toolUseId }),
+      model: handler.model,
+      toolUseId,
     };
     return inTime(request, 'unavailable', async (signal) => {
       const verdict = await judge(question, signal);
       if (!verdict.ok) return failed(verdict.error.cause, verdict.error.message);
       const { ok, reason } = verdict.value;
-      return { kind: 'verdict', ok, ...(reason === undefined ? {} : { reason }) };
+      return { kind: 'verdict', ok, reason };
     });
   };
 }

@@ -72,8 +72,8 @@ function onItsOwn({ asyncMs, systemMessage }: HookAnswer): HookAnswer {
   return {
     decision: 'none',
     fields: {},
-    ...(asyncMs === undefined ? {} : { asyncMs }),
-    ...(systemMessage === undefined ? {} : { systemMessage }),
+    asyncMs,
+    systemMessage,
   };
 }
 
@@ -88,7 +88,7 @@ function answerOf(event: HookEventName, output: Fields, own: Fields): HookAnswer
   return {
     decision,
     fields: decision === 'deny' ? withoutGrants(fields) : fields,
-    ...(reason === undefined ? {} : { reason }),
+    reason,
     ...(output.continue === false
       ? { stop: said(output.stopReason) ?? 'a hook ended the turn without saying why' }
       : {}),
@@ -118,7 +118,7 @@ function decided(
   const reason = (decision === stated ? reasons : reasons.reverse()).find(
     (text) => text !== undefined,
   );
-  return { decision, ...(reason === undefined ? {} : { reason }) };
+  return { decision, reason };
 }
 
 function oldWord(event: HookEventName, word: unknown): Decision {

@@ -99,9 +99,9 @@ function afterAsync(
   return ok({
     decision: 'none',
     fields: {},
-    ...(context === undefined ? {} : { context }),
-    ...(systemMessage === undefined ? {} : { systemMessage }),
-    ...(other === undefined ? {} : { text: other }),
+    context,
+    systemMessage,
+    text: other,
   });
 }
 

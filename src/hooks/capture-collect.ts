@@ -138,7 +138,7 @@ export class HookCollector {
     for (const id of ids) {
       const handler: HookHandler = Object.freeze({ type: 'callback', id });
       const draft = { handler, timeoutMs, onFailure, what: describeHandler(handler) };
-      const facts = { index: 0, ...(matcher === undefined ? {} : { matcher }) };
+      const facts = { index: 0, matcher };
       this.#add(event, { place, facts }, draft);
     }
   }
@@ -225,8 +225,8 @@ export class HookCollector {
       id: this.#idOf(event, { place, index: facts.index, handler: run.handler }),
       event,
       role: hookEventFacts(event).role,
-      ...(matcher === undefined ? {} : { matcher }),
-      ...(agents === undefined ? {} : { agents }),
+      matcher,
+      agents,
       ...run,
       source: place.source,
       ...(place.file === undefined ? {} : { file: place.file }),
@@ -243,9 +243,9 @@ export class HookCollector {
         hook,
         standing: place.standing,
         matches,
-        ...(inherits === undefined ? {} : { inherits }),
-        ...(copyOf === undefined ? {} : { copyOf }),
-        ...(broken === undefined ? {} : { broken }),
+        inherits,
+        copyOf,
+        broken,
       }),
     );
   }

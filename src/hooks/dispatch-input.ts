@@ -38,8 +38,8 @@ export function requestFor(
       json,
       cwd,
       agent,
-      ...(toolUseId === undefined ? {} : { toolUseId }),
-      ...(envFile === undefined ? {} : { envFile }),
+      toolUseId,
+      envFile,
     });
   } catch (thrown) {
     return err(messageOf(thrown));

@@ -223,7 +223,7 @@ function reportOf(hook: Hook, result: Result): HookReport {
     hook,
     ms,
     answer: failure === undefined ? answerOf(hook, reading.answer) : NO_ANSWER,
-    ...(failure === undefined ? {} : { failure }),
+    failure,
     ...(failure !== undefined && refuses(hook, failure, result) ? { refuses: true } : {}),
     ...(complaint === undefined ? {} : { complaint }),
     ...(reading.redacts === true ? { redacts: true } : {}),

@@ -283,9 +283,9 @@ class Dispatcher implements HookDispatcher {
     this.#deps.background?.({
       hook,
       agent,
-      ...(toolUseId === undefined ? {} : { toolUseId }),
-      ...(context === undefined ? {} : { context }),
-      ...(rewake === undefined ? {} : { rewake }),
+      toolUseId,
+      context,
+      rewake,
     });
   }
 

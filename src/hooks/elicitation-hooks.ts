@@ -68,7 +68,7 @@ export function createElicitationHooks({ dispatch }: EventDeps): ElicitationHook
     },
     async result(given, scene, { answeredBy = 'person' } = {}) {
       const { action, content } = given;
-      const unchanged = { action, ...(content === undefined ? {} : { content }) };
+      const unchanged = { action, content };
       const matched = [given.mcp_server_name];
       if (!dispatch.has('ElicitationResult', { agent: scene.agent, matched })) return unchanged;
       const fields = withoutAbsent({ ...given });
@@ -165,7 +165,7 @@ function wantedBy({ hook, answer }: HookReport): Wanted | string {
   return {
     by: hook.label,
     restrictOnly: hook.restrictOnly === true,
-    ...(action === undefined ? {} : { action }),
+    action,
     ...withContent(content),
   };
 }

@@ -38,7 +38,7 @@ export function createIfRule(deps: IfRuleDeps): IfRule {
       cwd,
       home: view.home,
       knownTools: deps.knownTools?.() ?? [],
-      ...(deps.ignoresCase === undefined ? {} : { ignoresCase: deps.ignoresCase }),
+      ignoresCase: deps.ignoresCase,
     });
     const made =
       'rule' in rule ? [rule.rule, ...(rule.below === undefined ? [] : [rule.below])] : undefined;

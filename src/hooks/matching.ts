@@ -40,7 +40,7 @@ export function matchingOf({ event, matcher, agents, agentId }: MatchingSpec): M
   // fail-closed: a guard is not passed by delegating.
   const inherits = role === 'gate' && matches === 'tool' ? who?.inherits : undefined;
   return {
-    ...(inherits === undefined ? {} : { inherits }),
+    inherits,
     notes: problems,
     // A guard that cannot tell whom it guards guards everybody; one that only watches is not let loose.
     ...(role === 'observe' && (names.unreadable === true || who?.unreadable)
@@ -66,7 +66,7 @@ function namesFit(event: HookEventName, matcher: string | undefined): NamesFit {
   const fits = remembered((names) => made.matches(names));
   return {
     fits,
-    ...(made.problem === undefined ? {} : { problem: made.problem }),
+    problem: made.problem,
     ...(made.unreadable === true ? { unreadable: true } : {}),
   };
 }

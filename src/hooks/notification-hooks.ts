@@ -34,7 +34,7 @@ export function createNotificationHooks(deps: NotificationHookDeps): Notificatio
   const { dispatch, tell, closeMs } = deps;
   const background = createBackgroundRounds({
     tell,
-    ...(closeMs === undefined ? {} : { closeMs }),
+    closeMs,
   });
   return {
     notify({ type, message, title }, scene) {

@@ -221,7 +221,7 @@ function joinYeses(
   const [{ answer: { scope } = {} } = {}] = yeses;
   return {
     behavior: 'allow',
-    ...(rewrite === undefined ? {} : { updatedInput: rewrite.input }),
+    updatedInput: rewrite?.input,
     ...(updatedPermissions.length === 0 ? {} : { updatedPermissions }),
     // How far a yes reaches is for one to say: of several, each is for this call.
     ...(scope === undefined || yeses.length > 1 ? {} : { scope }),

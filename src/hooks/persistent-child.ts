@@ -297,7 +297,7 @@ function failureOf(end: LineProcessEnd): HookFailure {
 }
 
 function failed(failure: HookFailure, printed?: string): HookRaw {
-  return { kind: 'failed', failure, ...(printed === undefined ? {} : { printed }) };
+  return { kind: 'failed', failure, printed };
 }
 
 /** A line break in JSON can only stand between two tokens, where a blank means the same. */

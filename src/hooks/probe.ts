@@ -150,8 +150,8 @@ async function probe(
     ms,
     limitMs,
     decision: answer.decision,
-    ...(failure === undefined ? {} : { failure }),
-    ...(complaint === undefined ? {} : { complaint }),
+    failure,
+    complaint,
   };
 }
 
@@ -196,7 +196,7 @@ function probeOccasion(captured: CapturedHook, options: ProbeOptions): Occasion 
     matched: name === undefined ? [] : [name],
     fields: { ...sample, ...fieldsFor(event, name, cwd), probe: true },
     signal,
-    ...(mode === undefined ? {} : { mode }),
+    mode,
     ...(hookEventFacts(event).matches === 'tool' ? { toolUseId: 'toolu_sample' } : {}),
   };
 }

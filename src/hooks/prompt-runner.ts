@@ -42,7 +42,7 @@ export function createPromptRunner(deps: PromptRunnerDeps): HookRunner<PromptHan
     const settled = aboutJudge(request);
     if (settled !== undefined) return settled;
     const question: JudgeQuestion = {
-      ...(handler.model === undefined ? {} : { model: handler.model }),
+      model: handler.model,
       system: system.trim(),
       prompt: judgePrompt(handler.prompt, request.json),
       schema: PROMPT_VERDICT_SCHEMA,
@@ -78,8 +78,8 @@ function readVerdict(text: string): Result<Verdict, string> {
   return ok({
     kind: 'verdict',
     ok: verdict,
-    ...(reason === undefined ? {} : { reason }),
-    ...(impossible === undefined ? {} : { impossible }),
+    reason,
+    impossible,
   });
 }
 

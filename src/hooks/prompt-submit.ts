@@ -127,7 +127,7 @@ function outcomeOf(round: HookRound, prompt: string, prefix: string): PromptOutc
   return {
     kind: 'pass',
     contexts: contextsOf(round, prefix),
-    ...(rewrite.text === undefined ? {} : { updatedPrompt: rewrite.text }),
+    updatedPrompt: rewrite.text,
     ...suppress,
     ...(title === undefined ? {} : { sessionTitle: title }),
   };

@@ -15,8 +15,8 @@ export function reportStep(
     decision,
     source: placeOf(hook),
     ms,
-    ...(why === undefined ? {} : { reason: why }),
-    ...(failure === undefined ? {} : { failure: `${failure.cause}: ${failure.message}` }),
+    reason: why,
+    failure: failure === undefined ? undefined : `${failure.cause}: ${failure.message}`,
   };
 }
 

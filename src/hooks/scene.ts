@@ -17,7 +17,7 @@ export function occasionOf(
   matched: readonly string[],
   fields: Occasion['fields'],
 ): Occasion {
-  return { agent, cwd, matched, fields, signal, ...(mode === undefined ? {} : { mode }) };
+  return { agent, cwd, matched, fields, signal, mode };
 }
 
 /** For events without a matcher: every hook of theirs is meant. */

@@ -87,7 +87,7 @@ export function createSessionHooks(deps: SessionHookDeps): SessionHooks {
   const { dispatch, closeMs } = deps;
   const background = createBackgroundRounds({
     tell: deps.tell,
-    ...(closeMs === undefined ? {} : { closeMs }),
+    closeMs,
   });
   return {
     start: (starting, scene) => start(deps, starting, scene),

@@ -35,16 +35,17 @@ export function toolOccasion(
     fields: {
       tool_name: tool.name,
       tool_input: absoluteInput(call),
-      ...(tool.origin === undefined
-        ? {}
-        : { mcp_server: { name: tool.origin.server, source: tool.origin.source } }),
+      mcp_server:
+        tool.origin === undefined
+          ? undefined
+          : { name: tool.origin.server, source: tool.origin.source },
       // Questions of this event are about what may be granted, as scripts know it: without the id.
       ...(event === 'PermissionRequest' ? {} : { tool_use_id: toolUseId }),
       ...more.fields,
     },
     signal: more.signal ?? call.signal,
     toolUseId,
-    ...(more.fits === undefined ? {} : { fits: more.fits }),
+    fits: more.fits,
   };
 }
 

@@ -42,7 +42,7 @@ export function createWatchHooks(deps: WatchHookDeps): WatchHooks {
   const { dispatch, closeMs } = deps;
   const background = createBackgroundRounds({
     tell: deps.tell,
-    ...(closeMs === undefined ? {} : { closeMs }),
+    closeMs,
   });
   const changes = oneByOne((path, event) => {
     const isRun = background.run(async (closing) => {

@@ -172,8 +172,8 @@ function deadPattern(entry: AgentRules, why: string): readonly ConfigProblem[] {
 function placeOf({ source, file, line }: SourcedRule): Partial<ConfigProblem> {
   return {
     source,
-    ...(file === undefined ? {} : { file }),
-    ...(line === undefined ? {} : { line }),
+    file,
+    line,
   };
 }
 

@@ -156,7 +156,7 @@ export function reachOf(
 ): Reach {
   return {
     until: until === 'turn' ? 'turn' : 'session',
-    ...(expiresAt === undefined ? {} : { expiresAt }),
+    expiresAt,
     ...(agent.background ? { agent: agent.path } : {}),
   };
 }

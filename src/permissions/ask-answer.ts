@@ -23,8 +23,8 @@ export function readAskAnswer(answer: unknown): Result<AskAnswer, string> {
   if (!scope.ok) return scope;
   return ok({
     behavior: 'allow',
-    ...(scope.value === undefined ? {} : { scope: scope.value }),
-    ...(updatedInput === undefined ? {} : { updatedInput: updatedInput.value }),
+    scope: scope.value,
+    updatedInput: updatedInput?.value,
     ...(updates.value.length === 0 ? {} : { updatedPermissions: updates.value }),
   });
 }

@@ -75,7 +75,7 @@ async function doubted(view: CallView): Promise<Finding> {
   const doubt = (reason: string, source?: string): Finding => ({
     decision: 'ask',
     reason,
-    ...(source === undefined ? {} : { source }),
+    source,
   });
   // fail-closed: code that cannot be followed may do what a rule forbids.
   if (reading?.opaque !== undefined) {

@@ -77,7 +77,7 @@ export function createGit({ fs, processes, env, isTrusted }: GitDeps): Git {
         timeoutMs,
         maxOutputBytes: LONGEST_OUTPUT,
         label: `git ${command}`,
-        ...(input === undefined ? {} : { input }),
+        input,
       },
     );
     if (startError !== undefined) return err(`git could not be started: ${startError}`);

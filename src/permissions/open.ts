@@ -157,7 +157,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
       ...(answering === undefined ? [] : [answering.resolver]),
       ...(extension?.resolvers ?? []),
     ],
-    ...(answering === undefined ? {} : { keep: answering.keep }),
+    keep: answering?.keep,
     ...askedBy(parts, live),
   });
   return {
@@ -223,7 +223,7 @@ function answeringOf(
     emit,
     targets: answers,
     managedOnly,
-    ...(contentOf === undefined ? {} : { contentOf }),
+    contentOf,
     ...own,
   });
 }
@@ -239,7 +239,7 @@ function askedBy(parts: PermissionParts, live: LiveRules): Pick<GateDeps, 'asker
       const asked = around(call, asks() ? parts.asker : undefined);
       return asked === undefined ? undefined : steady(asked);
     },
-    ...(precheck === undefined ? {} : { precheck }),
+    precheck,
   };
 }
 

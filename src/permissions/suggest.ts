@@ -16,7 +16,7 @@ export async function suggestFor(
   if (view.call.tool.needsPerson === true) return {};
   const suggestions = await suggestRules(view);
   const suggestion = await best(view, suggestions);
-  return { suggestions, ...(suggestion === undefined ? {} : { suggestion }) };
+  return { suggestions, suggestion };
 }
 
 async function suggestRules(view: CallView): Promise<Suggestions> {
@@ -25,7 +25,7 @@ async function suggestRules(view: CallView): Promise<Suggestions> {
   if (subject.url !== undefined) {
     const host = hostOf(subject.url);
     return {
-      ...(host === undefined ? {} : { prefix: `${tool.name}(domain:${host})` }),
+      prefix: host === undefined ? undefined : `${tool.name}(domain:${host})`,
       tool: tool.name,
     };
   }

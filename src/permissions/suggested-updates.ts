@@ -16,7 +16,7 @@ export function suggestedUpdates(request: AskRequest): readonly PermissionUpdate
   return [
     {
       type: 'addRules',
-      rules: [{ toolName, ...(ruleContent === undefined ? {} : { ruleContent }) }],
+      rules: [{ toolName, ruleContent }],
       behavior: 'allow',
       destination,
     },

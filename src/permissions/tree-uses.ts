@@ -86,7 +86,7 @@ async function restrictingStart(
       follows: use.follows === true,
       depth: use.depth ?? Number.POSITIVE_INFINITY,
       skips: use.skips ?? {},
-      ...(use.known === undefined ? {} : { known: use.known }),
+      known: use.known,
     };
     const finding = await searchTree(rules, tree, look);
     const found = finding === undefined ? undefined : matchOf(finding, use, view);

@@ -105,7 +105,7 @@ function joined(before: readonly Value[], after: readonly Value[]): readonly Val
   if (isAway) return undefined;
   return all.map(({ one, other }) => {
     const by = one.by ?? other.by;
-    return { text: one.text + other.text, ...(by === undefined ? {} : { by }) };
+    return { text: one.text + other.text, by };
   });
 }
 

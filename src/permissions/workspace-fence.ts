@@ -60,7 +60,7 @@ function refused(reason: string, blockedPath?: string): Finding {
     decision: 'deny',
     reason,
     source: 'workspace of the agent',
-    ...(blockedPath === undefined ? {} : { blockedPath }),
+    blockedPath,
   };
 }
 

@@ -92,8 +92,8 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
     commands,
     assigned,
     repeats,
-    ...(opaque === undefined ? {} : { opaque }),
-    ...(complex === undefined ? {} : { complex }),
+    opaque,
+    complex,
   };
 }
 

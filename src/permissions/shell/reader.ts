@@ -91,8 +91,8 @@ export class Reader {
     this.#opaque ??= composedIn(this.#commands) ?? ownLinkIn(this.#commands);
     return {
       commands: this.#commands,
-      ...(this.#opaque === undefined ? {} : { opaque: this.#opaque }),
-      ...(this.#complex === undefined ? {} : { complex: this.#complex }),
+      opaque: this.#opaque,
+      complex: this.#complex,
     };
   }
 

@@ -43,7 +43,7 @@ export function askUserQuestionTool(): Tool<Input> {
       });
       return {
         content: lines.join('\n'),
-        structured: { questions, answers, ...(annotations === undefined ? {} : { annotations }) },
+        structured: { questions, answers, annotations },
       };
     },
   };

@@ -155,7 +155,7 @@ function allTools(
       fs,
       limits: bashLimits(env),
       ledger,
-      ...(parts.outside === undefined ? {} : { outside: parts.outside }),
+      outside: parts.outside,
       environment: () =>
         shellEnvironment(env, {
           grants: parts.passed?.() ?? [],

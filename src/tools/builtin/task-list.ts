@@ -90,7 +90,7 @@ function listTool(deps: TaskToolDeps): Tool<ToolInputs['TaskList']> {
         id,
         subject,
         status,
-        ...(owner === undefined ? {} : { owner }),
+        owner,
         blockedBy: blockedBy.filter((blocker) => !done.has(blocker)),
       }));
       const content = tasks.length === 0 ? 'No tasks.' : tasks.map(inOneLine).join('\n');
@@ -126,7 +126,7 @@ function updateTool(deps: TaskToolDeps): Tool<ToolInputs['TaskUpdate']> {
         success: true,
         taskId,
         updatedFields,
-        ...(statusChange === undefined ? {} : { statusChange }),
+        statusChange,
       };
       return { content: changeText(taskId, updatedFields, statusChange?.to), structured };
     },
