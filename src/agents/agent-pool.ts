@@ -52,7 +52,7 @@ function selectionOf(kind: Kind, { known, denied }: Selections): ToolSelection {
   // Who names a server means all that it offers.
   const servers = mcpServers.map(({ name }) => `mcp__${serverKey(name)}`);
   const selection: ToolSelection = {
-    ...(tools === undefined ? {} : { allow: [...tools.map(bareName), ...servers] }),
+    allow: tools === undefined ? undefined : [...tools.map(bareName), ...servers],
     // With something in parentheses it is a rule, and the tool stays.
     deny: [...denied, ...disallowedTools.filter((entry) => bareName(entry) === entry)],
   };

@@ -97,12 +97,12 @@ async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Pro
     toolUseId: context.toolUseId,
     background,
     signal: context.signal,
-    ...(input.name === undefined ? {} : { name: input.name }),
-    ...(fork === undefined ? {} : { fork: true as const }),
-    ...(input.model === undefined ? {} : { model: input.model }),
-    ...(input.effort === undefined ? {} : { effort: input.effort }),
-    ...(input.isolation === undefined ? {} : { isolation: 'worktree' as const }),
-    ...(agentContext === undefined ? {} : { contexts: [agentContext] }),
+    name: input.name,
+    fork: fork === undefined ? undefined : (true as const),
+    model: input.model,
+    effort: input.effort,
+    isolation: input.isolation === undefined ? undefined : ('worktree' as const),
+    contexts: agentContext === undefined ? undefined : [agentContext],
   });
   if (!started.ok) return failed(`The agent was not started: ${sentence(started.error)}`);
   const task = started.value;
@@ -199,7 +199,7 @@ async function joined(
       description: member.description,
       prompt,
       resolvedModel: member.model,
-      ...(outputFile === undefined ? {} : { outputFile }),
+      outputFile,
     },
   };
 }

@@ -134,16 +134,15 @@ export function createAgent(setup: AgentSetup): Agent {
     takeInput: setup.takeInput,
     shouldStop: setup.shouldStop,
     onIdle: setup.onIdle,
-    ...(setup.afterBatch === undefined ? {} : { afterBatch: setup.afterBatch }),
-    ...(setup.display === undefined ? {} : { display: setup.display }),
-    ...(setup.prepareCalls === undefined
-      ? {}
-      : {
-          prepareCalls: async (calls, signal) => {
+    afterBatch: setup.afterBatch,
+    display: setup.display,
+    prepareCalls:
+      setup.prepareCalls === undefined
+        ? undefined
+        : async (calls, signal) => {
             await settled;
             return (await setup.prepareCalls?.(calls, signal)) ?? (() => undefined);
           },
-        }),
     mayDefer: setup.mayDefer === true,
     onPromptTooLong: (signal) => compact('auto', undefined, signal),
     recordInput: (message) => setup.record.input(message),

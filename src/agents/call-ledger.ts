@@ -66,6 +66,6 @@ export function denialOf(
     tool_use_id: call.id,
     tool_input: call.input,
     reason: receipt.reason,
-    ...(suggestion === undefined ? {} : { suggestion }),
+    suggestion,
   };
 }

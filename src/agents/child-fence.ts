@@ -200,7 +200,7 @@ function readAll(
       value: { text, root: place.cwd },
       source: SOURCES[definition.source],
       trusted: true,
-      ...(definition.file === undefined ? {} : { file: definition.file }),
+      file: definition.file,
     };
     const parsed = parseRule(kind, origin, place);
     if ('rule' in parsed)

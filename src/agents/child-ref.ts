@@ -15,14 +15,14 @@ export function newRef(
   return {
     id: request.id ?? newAgentId(uuid()),
     type: definition.name,
-    ...(name === undefined ? {} : { name }),
+    name,
     path: roster.pathFor(parent, definition.name),
     parentId: parent.id,
     depth: parent.depth + 1,
     spawnedBy: toolUseId,
     background,
-    ...(parent.workspace === undefined ? {} : { workspace: parent.workspace }),
-    ...(parent.isolation === undefined ? {} : { isolation: parent.isolation }),
+    workspace: parent.workspace,
+    isolation: parent.isolation,
     ...(definition.trusted === false ? { untrusted: true as const } : {}),
   };
 }

@@ -211,7 +211,7 @@ export function createSession(
     setModel: parts.setModel,
     addDirectory: parts.addDirectory,
     mcp: parts.mcp,
-    ...(parts.team === undefined ? {} : { team: parts.team }),
+    team: parts.team,
     requests: parts.requests,
     changes: parts.changes,
     hooks: parts.hookReport,

@@ -198,7 +198,7 @@ class FieldReader {
       const message = 'it has no tools: none of those that "tools" names is known here';
       this.findings.push({
         severity: 'warning',
-        ...(line === undefined ? {} : { line }),
+        line,
         message,
         told: true,
       });
@@ -335,7 +335,7 @@ class FieldReader {
     // An error that takes the definition out is told, however much there is.
     const isNew = severity === 'error' && !this.findings.some((one) => one.severity === 'error');
     if (this.#isFull() && !isNew) this.#untold++;
-    else this.findings.push({ severity, ...(line === undefined ? {} : { line }), message });
+    else this.findings.push({ severity, line, message });
   }
 
   /** So that one file cannot fill a list, nor take long by what is wrong with it. */

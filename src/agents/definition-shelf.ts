@@ -181,7 +181,7 @@ class Shelf implements DefinitionShelf {
       place,
       name,
       message: `it is not in force: ${reason}`,
-      ...(line === undefined ? {} : { line }),
+      line,
     });
   }
 }

@@ -23,9 +23,9 @@ export function guardsOf(definition: AgentDefinition): GuardHooks | undefined {
   return {
     name,
     source,
-    ...(file === undefined ? {} : { file }),
-    ...(line === undefined ? {} : { line }),
-    ...(trusted === undefined ? {} : { trusted }),
+    file,
+    line,
+    trusted,
     hooks: Object.fromEntries(judging),
   };
 }

@@ -86,9 +86,9 @@ function judgeRef(
     parentId: agent.id,
     depth: agent.depth + 1,
     background: false,
-    ...(toolUseId === undefined ? {} : { spawnedBy: toolUseId }),
-    ...(agent.isolation === undefined ? {} : { isolation: agent.isolation }),
-    ...(agent.workspace === undefined ? {} : { workspace: agent.workspace }),
+    spawnedBy: toolUseId,
+    isolation: agent.isolation,
+    workspace: agent.workspace,
   };
 }
 

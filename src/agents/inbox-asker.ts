@@ -112,7 +112,7 @@ function firstAnswer(inner: Asker | undefined, asked: Asked): Promise<AskAnswer>
         type: 'inbox',
         state,
         question: told,
-        ...(answer.by === undefined ? {} : { by: answer.by }),
+        by: answer.by,
       });
       resolve(answer);
     };

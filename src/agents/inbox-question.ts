@@ -47,7 +47,7 @@ export function questionOf(
       id: agent.id,
       path: agent.path,
       type: agent.type,
-      ...(agent.name === undefined ? {} : { name: agent.name }),
+      name: agent.name,
     },
     toolUseId,
     tool: tool.name,

@@ -88,7 +88,7 @@ export function openInbox({ files, processes, stateDirectory, now }: InboxParts)
         behavior,
         scope,
         at: now(),
-        ...(message === undefined ? {} : { message }),
+        message,
       };
       const isFirst = files.createOnce(answerFile(id), `${JSON.stringify(answer, null, 2)}\n`);
       return isFirst ? ok(question) : err(`${id} has been answered already`);

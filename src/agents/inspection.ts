@@ -45,18 +45,16 @@ export function createInspection(deps: InspectionDeps): SessionInspection {
             ask: texts(permissions.ask),
             deny: texts(permissions.deny),
             additionalDirectories: permissions.additionalDirectories.map(({ value }) => value),
-            ...(permissions.defaultMode === undefined
-              ? {}
-              : { defaultMode: permissions.defaultMode.value }),
+            defaultMode: permissions.defaultMode?.value,
           },
           env: Object.fromEntries(
             Object.entries(settings.env).map(([name, { value }]) => [name, value]),
           ),
-          ...(model === undefined ? {} : { model: model.value }),
+          model: model?.value,
         },
         sources: settings.files.map(({ source, file, content }) => ({
           source: wireSource(source),
-          ...(file === undefined ? {} : { file }),
+          file,
           settings: content,
         })),
         applied: deps.applied(),
@@ -70,8 +68,8 @@ export function createInspection(deps: InspectionDeps): SessionInspection {
           source: wireSource(rule.source),
           rule: rule.value.text,
           editability: EDITABLE.has(rule.source) ? 'editable' : 'readonly',
-          ...(rule.file === undefined ? {} : { file: rule.file }),
-          ...(rule.line === undefined ? {} : { line: rule.line }),
+          file: rule.file,
+          line: rule.line,
         })),
       );
       const flagged = (['deny', 'allow'] as const).flatMap((behavior) =>

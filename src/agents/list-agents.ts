@@ -34,7 +34,7 @@ function list({ runtime, now }: ListAgentsDeps, { q }: Input, agent: AgentRef): 
     .filter((task) => task.id !== agent.id && (wanted === undefined || fits(task, wanted)));
   const agents = found.map((task) => ({
     id: task.id,
-    ...(task.ref.name === undefined ? {} : { name: task.ref.name }),
+    name: task.ref.name,
     type: task.ref.type,
     path: task.ref.path,
     description: task.description,

@@ -144,8 +144,8 @@ function choiceFor(model: ResolvedModel, options: ModelChoiceOptions): ModelChoi
   return Object.freeze({
     model: model.id,
     maxTokens: Math.min(model.maxOutput, maxAnswer(options.env)),
-    ...(thinking === undefined ? {} : { thinking }),
-    ...(options.effort === undefined ? {} : { effort: options.effort }),
+    thinking,
+    effort: options.effort,
     ...(betas.length === 0 ? {} : { betas }),
   });
 }

@@ -65,7 +65,7 @@ export async function openModelLayer(
     readText: parts.readText,
     retry: {
       fallbackModels: choices.fallbacks,
-      ...(maxRetries === undefined ? {} : { maxRetries }),
+      maxRetries,
     },
   });
   const clientFor = (agent: AgentRef): ModelClient & Meter =>

@@ -131,7 +131,7 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
     const made = await placeFor(parts.world, { request, ref, workspace });
     if (!made.ok) return made;
     const place = made.value;
-    const placed = place.ref === undefined ? ref : { ...ref, ...place.ref };
+    const placed = placedAt(ref, place);
     return await begin(state, {
       request,
       description: request.description.trim() || definition.name,
@@ -150,6 +150,11 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
 
 async function equipped(world: ChildWorld, request: SpawnRequest): Promise<SpawnRequest> {
   return { ...request, definition: await world.equip(request.definition) };
+}
+
+function placedAt(ref: AgentRef, place: ChildPlace): AgentRef {
+  const { isolation = ref.isolation, workspace = ref.workspace } = place.ref ?? {};
+  return { ...ref, isolation, workspace };
 }
 
 /** Why there can be no agent this deep. */
@@ -364,7 +369,7 @@ async function goOn(
   return await begin(state, {
     request,
     description: request.description,
-    ref: { ...ref, ...made.value.ref },
+    ref: placedAt(ref, made.value),
     place: made.value,
     readState: made.value.readState ?? readState.clone(),
     parentModel: undefined,

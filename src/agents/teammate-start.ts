@@ -162,8 +162,8 @@ async function inProcess(parts: StartParts, begin: Beginning): Promise<Result<St
     stays: createRest({ ...parts.rest, desk }, duty),
     signal: wish.context.signal,
     contexts: [noteFor(begin), ...(agentContext === undefined ? [] : [agentContext])],
-    ...(wish.model === undefined ? {} : { model: wish.model }),
-    ...(wish.effort === undefined ? {} : { effort: wish.effort }),
+    model: wish.model,
+    effort: wish.effort,
   });
   if (!task.ok) {
     leave();

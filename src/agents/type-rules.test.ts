@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../env/node-fs.js';
-import { type Finding, NOTHING } from '../permissions/guard.js';
+import { NOTHING } from '../permissions/guard.js';
 import { parseRules } from '../permissions/rules.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { AnyTool } from '../tools/tool.js';

@@ -83,7 +83,7 @@ export async function reopenWorkspace(
   return ok({
     // Apart from the main checkout, it does not get that one's directories from whoever goes on with it.
     workspace: new Confined(path, () => (isolation === 'worktree' ? [] : parent.roots)),
-    ref: { workspace: path, ...(isolation === undefined ? {} : { isolation }) },
+    ref: { workspace: path, isolation },
     parentPathsHidden: isolation === 'worktree',
     close: async () => undefined,
   });
@@ -102,8 +102,8 @@ function inherited(
     workspace: own,
     // Whoever is fenced in starts nobody outside of it.
     ref: {
-      ...(isolation === undefined ? {} : { isolation }),
-      ...(workspace === undefined ? {} : { workspace }),
+      isolation,
+      workspace,
     },
     parentPathsHidden: false,
     close: async () => handUp(parent, writesIn(deps, own, agent)),
@@ -199,7 +199,7 @@ async function openDirectory(
   const workspace = new Confined(path, () => parent.roots);
   return ok({
     workspace,
-    ref: { workspace: path, ...(isolation === undefined ? {} : { isolation }) },
+    ref: { workspace: path, isolation },
     notice: directoryNotice(path),
     parentPathsHidden: false,
     close: async () => handUp(parent, writesIn(deps, workspace, agent)),

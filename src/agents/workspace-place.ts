@@ -87,7 +87,7 @@ export function createChildPlaces(parts: PlaceParts) {
       return {
         workspace,
         ref,
-        ...(ref.isolation === undefined ? {} : { isolation: ref.isolation }),
+        isolation: ref.isolation,
         // What the parent has seen says nothing about files of another tree.
         ...(isNew ? { readState: createReadState() } : {}),
         ...(notice === undefined ? {} : { notes: [notice] }),
@@ -96,7 +96,7 @@ export function createChildPlaces(parts: PlaceParts) {
           const worktree = await opened.close(text);
           ledger.forget(agent.path);
           return {
-            ...(worktree === undefined ? {} : { worktree }),
+            worktree,
             ...(strays.length === 0 ? {} : { strays }),
           };
         },

@@ -75,7 +75,7 @@ export function contextReport(facts: ContextFacts): ContextReport {
     window,
     tokens,
     share: tokens / window,
-    ...(counted === undefined ? {} : { counted }),
+    counted,
     parts,
     tools: tools.map((tool) => ({
       name: tool.name,

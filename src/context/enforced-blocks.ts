@@ -65,7 +65,7 @@ function fencedBlocks(lines: readonly MarkdownLine[]): readonly Block[] {
       open = {
         line: number,
         lines: [],
-        ...(fence.marks === undefined ? {} : { stray: fence.marks }),
+        stray: fence.marks,
       };
     }
   }

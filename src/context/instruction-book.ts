@@ -257,7 +257,7 @@ async function changedIn(shown: Gathering, world: World): Promise<readonly Loade
     news.push(now.instruction);
     const { trigger } = now.instruction;
     const more = trigger === undefined ? enforcingGathering(shown) : newGathering(shown.seen);
-    const how: Taking = { reason: 'include', ...(trigger === undefined ? {} : { trigger }) };
+    const how: Taking = { reason: 'include', trigger };
     await world.loader.takeIncludes(now, how, more);
     join(shown, more);
     news.push(...more.entries.map(({ instruction }) => instruction));

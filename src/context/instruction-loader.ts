@@ -200,7 +200,8 @@ function includeOf(from: Place, path: string): Place {
     kind: 'file',
     base: from.base,
     parent: from.path,
-    ...(includesWithin === undefined ? {} : { within: includesWithin, includesWithin }),
+    within: includesWithin,
+    includesWithin,
   };
 }
 

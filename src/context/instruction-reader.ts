@@ -192,7 +192,7 @@ export function skip(
   reason: string,
   { warn }: { warn: boolean } = { warn: true },
 ): SkippedInstruction {
-  return { path, scope, kind, reason, warn, ...(parent === undefined ? {} : { parent }) };
+  return { path, scope, kind, reason, warn, parent };
 }
 
 /**

@@ -74,7 +74,7 @@ export function reportOf(shown: Gathering, nested: NestedFindings): InstructionR
 
 function waitingRule({ place, globs }: WaitingRule, folder?: string): WaitingInstruction {
   const { path, scope, kind } = place;
-  return { path, scope, kind, globs, ...(folder === undefined ? {} : { folder }) };
+  return { path, scope, kind, globs, folder };
 }
 
 function waitingFiles({ entries }: Gathering, folder: string): readonly WaitingInstruction[] {
@@ -86,6 +86,6 @@ function waitingFiles({ entries }: Gathering, folder: string): readonly WaitingI
     kind,
     folder,
     tokens: estimateText(sections[index] ?? ''),
-    ...(parent === undefined ? {} : { parent }),
+    parent,
   }));
 }

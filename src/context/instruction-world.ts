@@ -74,8 +74,8 @@ export async function createWorld(parts: InstructionBookParts): Promise<World> {
     root: project.root,
     realRoot: project.realRoot,
     approvals: parts.approvals,
-    ...(matcher === undefined ? {} : { excludes: { patterns, matcher } }),
-    ...(parts.isHidden === undefined ? {} : { isHidden: parts.isHidden }),
+    excludes: matcher === undefined ? undefined : { patterns, matcher },
+    isHidden: parts.isHidden,
   });
   const loader = createInstructionLoader({ reader, ...parts });
   const discovery = createDiscovery({ project, reader, loader, ...parts }, added);

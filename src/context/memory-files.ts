@@ -48,7 +48,7 @@ async function memoryFile(parts: MemoryParts): Promise<Place | undefined> {
     configDir,
     home,
     project,
-    ...(said === undefined ? {} : { directory: said }),
+    directory: said,
   };
   const base = await memoryDirectory(place);
   if (base === undefined) return undefined;

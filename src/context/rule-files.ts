@@ -101,7 +101,7 @@ export async function readRuleHead(
   return {
     body: read.body,
     bodyLine: read.bodyLine,
-    ...(globs === undefined ? {} : { globs }),
+    globs,
     notes: [...problemNotes(read), ...(note === undefined ? [] : [note])],
   };
 }

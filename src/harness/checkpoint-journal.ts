@@ -36,7 +36,7 @@ export async function openJournalAt(place: JournalPlace): Promise<Checkpoints> {
     root,
     directory,
     sessionId,
-    ...(parentSessionId === undefined ? {} : { parentSessionId }),
+    parentSessionId,
     store,
     waitMs: limits.waitMs,
     maxFileBytes: limits.maxFileBytes,

@@ -80,8 +80,8 @@ export function putHooks(
     hooks: definition.hooks,
     source: SOURCES[definition.source],
     trusted: mayExecute(definition),
-    ...(definition.file === undefined ? {} : { file: definition.file }),
-    ...(definition.line === undefined ? {} : { line: definition.line }),
+    file: definition.file,
+    line: definition.line,
   });
 }
 
@@ -101,8 +101,8 @@ function putGuards(
     restrictOnly: true,
     source: SOURCES[guards.source],
     trusted: mayExecute(guards),
-    ...(file === undefined ? {} : { file }),
-    ...(line === undefined ? {} : { line }),
+    file,
+    line,
   });
 }
 

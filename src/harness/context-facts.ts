@@ -17,8 +17,8 @@ export function openingFacts(ground: Ground, model: string) {
 
 export function systemOf(config: SessionConfig): readonly SystemBlock[] {
   return systemPrompt({
-    ...(config.systemPrompt === undefined ? {} : { replacement: config.systemPrompt }),
-    ...(config.appendSystemPrompt === undefined ? {} : { appended: config.appendSystemPrompt }),
+    replacement: config.systemPrompt,
+    appended: config.appendSystemPrompt,
     style: config.outputStyle,
   });
 }

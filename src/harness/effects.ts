@@ -109,7 +109,7 @@ export async function holdTo(
       effects: {
         changed: paths,
         violated: why,
-        ...(back === undefined ? {} : { rolledBack: back.done }),
+        rolledBack: back?.done,
       },
     },
   };

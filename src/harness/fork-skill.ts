@@ -46,8 +46,8 @@ export function forkRunner(parts: {
       toolUseId: '',
       background: false,
       signal: task.signal,
-      ...(task.model === undefined ? {} : { model: task.model }),
-      ...(task.effort === undefined ? {} : { effort: task.effort }),
+      model: task.model,
+      effort: task.effort,
       admit(child: AgentRef) {
         const grant = task.grant(child);
         if (!grant.ok) refusal = grant.error;

@@ -226,7 +226,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     review: events.review,
     onRefused: async (checked, verdict, signal) =>
       (await hooks.denied(gateCallOf(agent, place)(checked, signal), verdict)).hint,
-    ...(parts.watch === undefined ? {} : { watch: parts.watch }),
+    watch: parts.watch,
     bound: (output, context) => boundOutput(output, { fs, context }),
     monotonic: clock.monotonic,
     uuid: clock.uuid,

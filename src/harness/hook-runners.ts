@@ -47,7 +47,7 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
     projectDir: config.cwd,
     sessionId: () => parts.sessionId,
     platform: ground.host.os,
-    ...(config.effort === undefined ? {} : { effort: config.effort }),
+    effort: config.effort,
   };
   const persistent = createPersistentHooks({
     ...place,

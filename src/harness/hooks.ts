@@ -85,7 +85,7 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
           settings: () => settings,
           judge: () => judge,
           callServer: () => callServer,
-          ...(parts.watch === undefined ? {} : { watch: parts.watch }),
+          watch: parts.watch,
         }),
       );
       return (await opened).runners;

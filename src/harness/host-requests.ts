@@ -167,9 +167,9 @@ function agentRow({ name, description, model, source, file }: AgentDefinition): 
   return {
     name,
     description,
-    ...(model === undefined ? {} : { model }),
+    model,
     source,
-    ...(file === undefined ? {} : { file }),
+    file,
   };
 }
 

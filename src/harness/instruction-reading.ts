@@ -146,7 +146,7 @@ export function pendingAmong(skipped: readonly SkippedInstruction[]): readonly P
   for (const { kind, realPath, path, parent, declined } of skipped) {
     if (kind !== 'external' || realPath === undefined || declined === true) continue;
     if (pending.has(realPath)) continue;
-    pending.set(realPath, { realPath, path, ...(parent === undefined ? {} : { parent }) });
+    pending.set(realPath, { realPath, path, parent });
   }
   return [...pending.values()];
 }

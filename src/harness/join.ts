@@ -112,7 +112,7 @@ export async function joinSession(
     choice: setup.choice,
     limits: choices.limits,
     messages: () => main.conversation.messages,
-    ...(config.runsAs === undefined ? {} : { definition: config.runsAs }),
+    definition: config.runsAs,
   });
   // A session that another runtime began was never shown what ours begin with.
   const isOpened = history.resumed && history.messages.some(showsOpening);

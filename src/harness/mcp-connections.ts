@@ -40,7 +40,7 @@ export function connectionMaker(
       });
     },
     clock,
-    ...(ask === undefined ? {} : { ask }),
+    ask,
   });
   return (declaration) => {
     const { entry, name } = declaration;
@@ -75,15 +75,11 @@ export function connectionMaker(
       onNote: tell,
       log: join(stateDirectory, 'mcp-logs', `${declaration.key}.log`),
       clientInfo: { name: 'portcullis', version: VERSION },
-      ...(auth === undefined
-        ? {}
-        : {
-            authProvider: auth.provider,
-            stepUp: auth.stepUp,
-            refreshAuth: auth.refresh,
-          }),
-      ...(headers === undefined ? {} : { headers }),
-      ...(bridge === undefined ? {} : { sdkTransport: bridge }),
+      authProvider: auth?.provider,
+      stepUp: auth?.stepUp,
+      refreshAuth: auth?.refresh,
+      headers,
+      sdkTransport: bridge,
     });
   };
 }

@@ -36,7 +36,7 @@ export function hookCall({
     return ok({
       text: texts.join('\n'),
       isError: isError === true,
-      ...(structuredContent === undefined ? {} : { structured: structuredContent }),
+      structured: structuredContent,
     });
   };
 }

@@ -29,7 +29,7 @@ export async function openPlugins(
     cwd,
     configDir,
     check: hookChecks(cwd, env),
-    ...(forbidden === undefined ? {} : { forbidden }),
+    forbidden,
   });
   refuseBroken(problems, emit);
   for (const { hooks, servers, paths } of plugins) {

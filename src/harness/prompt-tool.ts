@@ -43,7 +43,7 @@ function promptToolAsker(name: string, parts: PromptToolParts): Asker {
     if (tool.needsPerson === true) return no(`${tool.name} needs a person`);
     const { updatedInput } = answer;
     // It speaks for this call alone: nothing lasting is taken from it.
-    return { behavior: 'allow', ...(updatedInput === undefined ? {} : { updatedInput }) };
+    return { behavior: 'allow', updatedInput };
   };
 }
 

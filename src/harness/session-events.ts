@@ -110,7 +110,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
       source:
         config.startedBy ?? (history.forked ? 'fork' : history.resumed ? 'resume' : 'startup'),
       model: model.choices.current().model,
-      ...(title === undefined ? {} : { session_title: title }),
+      session_title: title,
     }),
     setup: config.setup,
     promptSource: config.callbacks === undefined ? 'user' : 'sdk',
@@ -192,9 +192,9 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
         file_path: file.path,
         memory_type: file.memoryType,
         load_reason: file.loadReason,
-        ...(file.globs === undefined ? {} : { globs: file.globs }),
-        ...(file.trigger === undefined ? {} : { trigger_file_path: file.trigger }),
-        ...(file.parent === undefined ? {} : { parent_file_path: file.parent }),
+        globs: file.globs,
+        trigger_file_path: file.trigger,
+        parent_file_path: file.parent,
       },
       placeNow(),
     );

@@ -40,7 +40,7 @@ export function sessionInfo(ground: Ground, parts: InfoParts): SessionInfo {
     plugins: plugins.map(({ name, directory, version }) => ({
       name,
       path: directory,
-      ...(version === undefined ? {} : { version }),
+      version,
     })),
     models: model.choices.offers(),
     provider: model.client.provider,

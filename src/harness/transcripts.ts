@@ -105,8 +105,8 @@ async function fork(store: SessionStore, order: ForkOrder): Promise<string> {
   await forkSession(store, loaded, {
     newSessionId,
     clock: systemClock,
-    ...(order.upTo === undefined ? {} : { resumeAt: order.upTo }),
-    ...(order.title === undefined ? {} : { title: order.title }),
+    resumeAt: order.upTo,
+    title: order.title,
   });
   return newSessionId;
 }

@@ -31,7 +31,7 @@ describe('hooks before a summary', () => {
     await hooks.before({ ...scene, trigger: 'manual', customInstructions: 'the plan' });
     expect(lastFields()).toEqual({ trigger: 'manual', custom_instructions: 'the plan' });
     expect(fired[0]?.occasion.matched).toEqual(['manual']);
-    expect(fired[0]?.occasion).not.toHaveProperty('mode');
+    expect(fired[0]?.occasion.mode).toBeUndefined();
     await hooks.before({ ...scene, trigger: 'auto', customInstructions: undefined });
     expect(lastFields()).toEqual({ trigger: 'auto', custom_instructions: null });
   });

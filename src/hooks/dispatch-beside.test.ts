@@ -56,7 +56,7 @@ describe('a hook that runs beside the session', () => {
         hook: { event: 'PostToolUse' },
       },
     ]);
-    expect(late[0]).not.toHaveProperty('rewake');
+    expect(late[0]?.rewake).toBeUndefined();
     expect(notices()).toEqual(['PostToolUse:Bash: done']);
   });
 

@@ -278,7 +278,7 @@ describe('what a hook says', () => {
     expect(reports).toMatchObject([
       { complaint: 'oops', exitCode: 1, stdout: 'out', stderr: 'oops' },
     ]);
-    expect(reports[0]).not.toHaveProperty('failure');
+    expect(reports[0]?.failure).toBeUndefined();
     expect(notices('hook_error')).toEqual([expect.stringContaining('oops')]);
   });
 

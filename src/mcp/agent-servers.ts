@@ -70,8 +70,8 @@ export function readBrought(
       scope: 'agent',
       entry: parsed.entry,
       origin: {
-        ...(by.file === undefined ? {} : { file: by.file }),
-        ...(by.line === undefined ? {} : { line: by.line }),
+        file: by.file,
+        line: by.line,
       },
       standing: { kind: 'ready' },
       contentHash: contentHash(config),

@@ -146,7 +146,7 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
         answer: 'approved',
         by,
         hash,
-        ...(values === undefined ? {} : { values }),
+        values,
       };
       await change(project, (said) => void said.set(name, answer));
     },

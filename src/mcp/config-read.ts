@@ -147,8 +147,8 @@ export function serversAt(
     const line = lineOf(at.way);
     const problem: ConfigProblem = {
       severity: at.scope === 'managed' ? 'fatal' : 'warning',
-      ...(file === undefined ? {} : { file }),
-      ...(line === undefined ? {} : { line }),
+      file,
+      line,
       message: `\`${at.way.join('.')}\` is not a table of servers.`,
       remedy: 'Write { "mcpServers": { "name": { … } } }.',
     };

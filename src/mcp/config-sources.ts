@@ -131,8 +131,8 @@ function withoutTable(read: ReadDocument): readonly ConfigProblem[] {
   return [
     {
       severity: 'warning',
-      ...(file === undefined ? {} : { file }),
-      ...(line === undefined ? {} : { line }),
+      file,
+      line,
       message: 'it has no key `mcpServers`. None of its servers is used.',
       remedy:
         meant === undefined
@@ -167,7 +167,7 @@ function takeManagedSetting(deps: McpConfigDeps, all: Collected): void {
   if (setting === undefined || !isRecord(setting.value)) return;
   const document: Document = {
     value: { mcpServers: setting.value },
-    ...(setting.file === undefined ? {} : { file: setting.file }),
+    file: setting.file,
     lineOf: () => setting.line,
     problems: [],
   };
@@ -267,7 +267,7 @@ function takePlugins({ plugins = [], strict }: McpConfigDeps, all: Collected): v
 function tableOf(servers: Readonly<Record<string, unknown>>, file?: string): ReadDocument {
   const document = {
     value: { mcpServers: servers },
-    ...(file === undefined ? {} : { file }),
+    file,
     lineOf: () => undefined,
     problems: [],
   };

@@ -92,7 +92,7 @@ export async function fetchList<K extends ListKind>(
 function nameAlone(value: unknown, unusable?: string): RawTool {
   const name = isRecord(value) && typeof value.name === 'string' ? value.name : '';
   const inputSchema = undefined as unknown as RawTool['inputSchema'];
-  return { name, inputSchema, ...(unusable === undefined ? {} : { unusable }) };
+  return { name, inputSchema, unusable };
 }
 
 /** The item as far as it may be handed on, or why it is left out. */

@@ -30,9 +30,7 @@ export function readCallResult(value: unknown): RawCallResult | undefined {
   if (!Array.isArray(content) || !content.every(isContent)) return undefined;
   return {
     content,
-    ...(value.structuredContent === undefined
-      ? {}
-      : { structuredContent: value.structuredContent }),
+    structuredContent: value.structuredContent,
     ...(value.isError === true ? { isError: true } : {}),
     ...(isRecord(value._meta) ? { _meta: value._meta } : {}),
   };

@@ -196,7 +196,7 @@ function newClient(library: McpLibrary, parts: SessionParts, mode: 'auto' | 'leg
     const content = answer.action === 'accept' ? answer.content : undefined;
     return {
       action: answer.action,
-      ...(content === undefined ? {} : { content: content as never }),
+      content: content === undefined ? undefined : (content as never),
     };
   });
   return client;
@@ -250,7 +250,7 @@ async function openTransport(library: McpLibrary, parts: SessionParts): Promise<
       maxBodyBytes: MAX_MESSAGE_BYTES,
     }),
     headers,
-    ...(deps.headers === undefined ? {} : { freshHeaders: () => allHeaders(entry, deps) }),
+    freshHeaders: deps.headers === undefined ? undefined : () => allHeaders(entry, deps),
     authProvider: hasOwnAuthorization ? undefined : deps.authProvider,
     stepUp: deps.stepUp,
   };

@@ -88,7 +88,7 @@ class Connection implements ClientConnection {
       scope,
       transport: entry?.type ?? 'unknown',
       state: this.#state(),
-      ...(error === undefined ? {} : { error }),
+      error,
       ...(leftOut.length === 0 ? {} : { leftOut }),
       ...(info === undefined
         ? {}
@@ -133,9 +133,10 @@ class Connection implements ClientConnection {
     const job: Job = {
       method: 'tools/call',
       params: { name: tool, arguments: request.arguments, ...meta },
-      ...(request.onProgress === undefined
-        ? {}
-        : { onProgress: (text: string) => quietly(() => request.onProgress?.(text)) }),
+      onProgress:
+        request.onProgress === undefined
+          ? undefined
+          : (text: string) => quietly(() => request.onProgress?.(text)),
     };
     return this.#request(job, readCallResult, signal);
   }
@@ -339,7 +340,7 @@ class Connection implements ClientConnection {
       } catch (thrown) {
         const read: Thrown =
           thrown instanceof BadList
-            ? { kind: 'protocol', ...(thrown.said === undefined ? {} : { said: thrown.said }) }
+            ? { kind: 'protocol', said: thrown.said }
             : readThrown(session.value.library, thrown);
         this.#link.failed(session.value, read);
         last = this.#failed(session.value, read, false);

@@ -71,8 +71,8 @@ class Origin implements EntryOrigin {
 /** As parts of a message. */
 export function placeOf({ file, line }: EntryOrigin): { file?: string; line?: number } {
   return {
-    ...(file === undefined ? {} : { file }),
-    ...(line === undefined ? {} : { line }),
+    file,
+    line,
   };
 }
 

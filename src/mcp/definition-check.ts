@@ -51,7 +51,7 @@ export function checkDefinition(raw: RawTool): Result<CheckedDefinition, string>
   const words = shownText(description, DESCRIPTION_CAP);
   return ok({
     description: note === undefined ? words : `${words}\n\n${shownText(note, 700)}`.trim(),
-    ...(title === undefined ? {} : { title }),
+    title,
     inputSchema: shown.value,
   });
 }

@@ -160,9 +160,9 @@ async function afterHooks<Scene>(
     {
       mcp_server_name: server,
       action: reply.action,
-      ...(reply.content === undefined ? {} : { content: reply.content }),
+      content: reply.content,
       mode,
-      ...(elicitationId === undefined ? {} : { elicitation_id: elicitationId }),
+      elicitation_id: elicitationId,
     },
     scene,
     { answeredBy: by },
@@ -190,7 +190,7 @@ function questionOf(request: ElicitRequest): Result<ElicitQuestion, string> {
   const common = {
     server: request.server,
     message: sliceWhole(request.message, 0, LONGEST_MESSAGE),
-    ...(request.elicitationId === undefined ? {} : { elicitationId: request.elicitationId }),
+    elicitationId: request.elicitationId,
   };
   if (request.mode === 'url') {
     const address = checkElicitUrl(request.url);
@@ -220,9 +220,9 @@ function wireQuestion(question: ElicitQuestion) {
     mcp_server_name: server,
     message,
     mode,
-    ...(url === undefined ? {} : { url }),
-    ...(elicitationId === undefined ? {} : { elicitation_id: elicitationId }),
-    ...(requestedSchema === undefined ? {} : { requested_schema: requestedSchema }),
+    url,
+    elicitation_id: elicitationId,
+    requested_schema: requestedSchema,
   };
 }
 

@@ -180,8 +180,8 @@ function remoteFields(type: RemoteEntry['type'], reader: EntryReader) {
   return {
     url: url ?? '',
     headers,
-    ...(headersHelper === undefined ? {} : { headersHelper }),
-    ...(oauth === undefined ? {} : { oauth }),
+    headersHelper,
+    oauth,
   };
 }
 

@@ -70,7 +70,7 @@ function answerOf({ id, result, error }: Given & { readonly id: string | number 
   if (!isRecord(error) || typeof error.message !== 'string') return unreadable(id);
   const { code, message, data } = error;
   if (typeof code !== 'number' || !Number.isSafeInteger(code)) return unreadable(id);
-  return { jsonrpc: '2.0', id, error: { code, message, ...(data === undefined ? {} : { data }) } };
+  return { jsonrpc: '2.0', id, error: { code, message, data } };
 }
 
 /** Some servers write `null` for a member that they leave out. */

@@ -28,7 +28,7 @@ export async function clientFor(
   const { found, stored, redirectUrl, clientMetadataUrl } = context;
   const { clientId, clientSecret } = entry.oauth ?? {};
   if (clientId !== undefined) {
-    return { clientId, ...(clientSecret === undefined ? {} : { clientSecret }) };
+    return { clientId, clientSecret };
   }
   if (stored !== undefined && canServe(stored, context)) return stored.client;
   if (
@@ -38,17 +38,17 @@ export async function clientFor(
     return { clientId: clientMetadataUrl };
   }
   const made = await library.registerClient(found.authorizationServer, {
-    ...(found.metadata === undefined ? {} : { metadata: found.metadata }),
+    metadata: found.metadata,
     clientMetadata: describeUs(redirectUrl, found),
-    ...(context.scope === undefined ? {} : { scope: context.scope }),
+    scope: context.scope,
     fetchFn: context.fetch,
   });
   const { client_secret, client_secret_expires_at, token_endpoint_auth_method } = made;
   return {
     clientId: made.client_id,
     redirectUrl,
-    ...(client_secret === undefined ? {} : { clientSecret: client_secret }),
-    ...(token_endpoint_auth_method === undefined ? {} : { authMethod: token_endpoint_auth_method }),
+    clientSecret: client_secret,
+    authMethod: token_endpoint_auth_method,
     // Zero: never.
     ...(client_secret_expires_at ? { secretExpiresAt: client_secret_expires_at * 1000 } : {}),
   };
@@ -94,7 +94,7 @@ function describeUs(redirectUrl: string, { metadata }: Discovered): OAuthClientM
 export function clientInformation(client: StoredClient): OAuthClientInformationMixed {
   return {
     client_id: client.clientId,
-    ...(client.clientSecret === undefined ? {} : { client_secret: client.clientSecret }),
-    ...(client.authMethod === undefined ? {} : { token_endpoint_auth_method: client.authMethod }),
+    client_secret: client.clientSecret,
+    token_endpoint_auth_method: client.authMethod,
   };
 }

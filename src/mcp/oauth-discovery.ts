@@ -43,7 +43,7 @@ export async function discover(
   return {
     authorizationServer,
     issuer: found?.issuer ?? authorizationServer,
-    ...(found === undefined ? {} : { metadata: found }),
+    metadata: found,
     resource: resource?.resource ?? own.href,
     ...(resource?.scopes_supported === undefined
       ? {}

@@ -36,9 +36,9 @@ export async function signInAsMachine(context: {
     });
     const provider = providerFor(library, grant, found.issuer);
     const granted = await library.fetchToken(provider, found.authorizationServer, {
-      ...(found.metadata === undefined ? {} : { metadata: found.metadata }),
+      metadata: found.metadata,
       resource: found.resource,
-      ...(scope === undefined ? {} : { scope }),
+      scope,
       fetchFn: context.fetch,
     });
     const tokens = tokensFrom(granted, { now: context.now(), requestedScope: scope });

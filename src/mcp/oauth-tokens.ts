@@ -25,10 +25,10 @@ export function tokensFrom(
   const seconds = granted.expires_in;
   return {
     accessToken: granted.access_token,
-    ...(refreshToken === undefined ? {} : { refreshToken }),
-    ...(scope === undefined ? {} : { scope }),
-    ...(requestedScope === undefined ? {} : { requestedScope }),
-    ...(seconds === undefined ? {} : { expiresAt: now + seconds * 1000 }),
+    refreshToken,
+    scope,
+    requestedScope,
+    expiresAt: seconds === undefined ? undefined : now + seconds * 1000,
   };
 }
 
@@ -64,8 +64,7 @@ export function refreshMetadata(stored: StoredAuth): AuthorizationServerMetadata
     authorization_endpoint: stored.tokenEndpoint,
     token_endpoint: stored.tokenEndpoint,
     response_types_supported: ['code'],
-    ...(stored.authMethods === undefined
-      ? {}
-      : { token_endpoint_auth_methods_supported: [...stored.authMethods] }),
+    token_endpoint_auth_methods_supported:
+      stored.authMethods === undefined ? undefined : [...stored.authMethods],
   };
 }

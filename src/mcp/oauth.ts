@@ -293,7 +293,7 @@ class RemoteServerAuth {
             fetch: this.#fetch,
           })
         : undefined;
-    return ok({ was: removed.value, ...(revoked === undefined ? {} : { revoked }) });
+    return ok({ was: removed.value, revoked });
   }
 
   /** fail-closed: tokens that cannot be read are no reason to ask without them. */

@@ -34,7 +34,7 @@ export function safeError(
     code,
     message: `MCP server "${words.server}" ${text}`,
     mayHaveRun: more.mayHaveRun ?? false,
-    ...(more.url === undefined ? {} : { url: more.url }),
+    url: more.url,
   };
 }
 

@@ -66,8 +66,8 @@ function noOwnList(said: Sourced<unknown>): ConfigProblem {
   return {
     severity: 'warning',
     source: said.source,
-    ...(said.file === undefined ? {} : { file: said.file }),
-    ...(said.line === undefined ? {} : { line: said.line }),
+    file: said.file,
+    line: said.line,
     message:
       '`allowManagedMcpServersOnly` is set, and there is no managed list: no server is used.',
     remedy: 'Add `allowedMcpServers` beside it.',
@@ -153,8 +153,8 @@ function item(one: Sourced<unknown>, { key, variables, problems }: Reading): rea
   const forbids = key === 'deniedMcpServers';
   const place = {
     source: one.source,
-    ...(one.file === undefined ? {} : { file: one.file }),
-    ...(one.line === undefined ? {} : { line: one.line }),
+    file: one.file,
+    line: one.line,
   };
   if (missing.size === 0) {
     const idle = forbids ? read.map(forbidsNothing).find((why) => why !== undefined) : undefined;

@@ -124,7 +124,7 @@ function idle({ name, scope, entry, standing }: ServerDeclaration, isOff: boolea
     scope,
     transport: entry?.type ?? 'unknown',
     state: isOff ? 'disabled' : state,
-    ...(error === undefined ? {} : { error }),
+    error,
   };
 }
 

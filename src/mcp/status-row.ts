@@ -20,13 +20,13 @@ export function statusRow(
   return {
     name,
     status: state,
-    ...(serverInfo === undefined ? {} : { serverInfo }),
-    ...(error === undefined ? {} : { error }),
-    ...(config === undefined ? {} : { config }),
+    serverInfo,
+    error,
+    config,
     transport,
     scope,
     source: transport === 'sdk' ? 'sdk' : scope,
-    ...(protocolVersion === undefined ? {} : { protocolVersion }),
+    protocolVersion,
     ...(listing === undefined || state === 'disabled' ? {} : { tools: toolRows(listing) }),
     ...(problems.length === 0 || state === 'disabled' ? {} : { problems }),
   };

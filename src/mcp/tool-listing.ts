@@ -85,8 +85,8 @@ export function listingOf(source: ListingSource): ServerListing {
   return {
     tools: always.tools,
     problems: [...problems.all(of), ...always.problems],
-    ...(instructions === undefined ? {} : { instructions }),
-    ...(serverInfo === undefined ? {} : { serverInfo: shownInfo(serverInfo) }),
+    instructions,
+    serverInfo: serverInfo === undefined ? undefined : shownInfo(serverInfo),
   };
 }
 

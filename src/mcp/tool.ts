@@ -183,7 +183,7 @@ async function run(
     context,
     tool: name,
     raw: metaOf(parts, tool),
-    ...(tell === undefined ? {} : { tell }),
+    tell,
   });
   const { note } = admitted.value;
   return note === undefined ? output : { ...output, followUp: [{ text: note }] };

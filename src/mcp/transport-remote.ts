@@ -40,7 +40,7 @@ export function httpTransport(parts: RemoteParts): WatchedTransport {
     },
     // Ours has been asked by then.
     onInsufficientScope: 'throw',
-    ...(parts.authProvider === undefined ? {} : { authProvider: parts.authProvider }),
+    authProvider: parts.authProvider,
   });
   return new WatchedTransport(inner, waiting, () => false);
 }
@@ -49,7 +49,7 @@ export function sseTransport(parts: RemoteParts): WatchedTransport {
   const waiting = new Waiting();
   const inner = new parts.library.SSEClientTransport(parts.url, {
     fetch: answersJudged(serverFetch(parts), waiting, { hasOwnBody: false }),
-    ...(parts.authProvider === undefined ? {} : { authProvider: parts.authProvider }),
+    authProvider: parts.authProvider,
   });
   // The library would open another stream, whose session nobody has initialised.
   return new WatchedTransport(inner, waiting, (error) => error instanceof parts.library.SseError);
@@ -207,11 +207,9 @@ async function steppedUp(
   const asked = library.extractWWWAuthenticateParams(response);
   if (asked.error !== 'insufficient_scope') return response;
   const hasMore = await stepUp({
-    ...(asked.scope === undefined ? {} : { scope: asked.scope }),
-    ...(asked.resourceMetadataUrl === undefined
-      ? {}
-      : { resourceMetadataUrl: asked.resourceMetadataUrl.href }),
-    ...(asked.errorDescription === undefined ? {} : { description: asked.errorDescription }),
+    scope: asked.scope,
+    resourceMetadataUrl: asked.resourceMetadataUrl?.href,
+    description: asked.errorDescription,
   });
   if (!hasMore) return response;
   const token = await currentToken(authProvider);

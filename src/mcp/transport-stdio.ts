@@ -24,7 +24,7 @@ export function stdioRequest(
     args: entry.args,
     cwd: deps.cwd,
     env: minimalEnvironment(deps.env, {
-      ...(deps.grants === undefined ? {} : { grants: deps.grants }),
+      grants: deps.grants,
       projectDirectories: projectDirectories([deps.cwd, deps.projectDir ?? deps.cwd]),
       extra: { CLAUDE_PROJECT_DIR: deps.projectDir ?? deps.cwd, ...entry.env },
     }),

@@ -68,11 +68,10 @@ export function rulesOf(
   return {
     allow: allow.rules,
     deny: deny.rules,
-    ...(fence === undefined
-      ? {}
-      : { fence: { rules: fence.rules, origin: fenceOrigin(skill, parts) } }),
+    fence:
+      fence === undefined ? undefined : { rules: fence.rules, origin: fenceOrigin(skill, parts) },
     notes: [...allow.lost, ...(fence?.lost ?? [])],
-    ...(broken === undefined ? {} : { broken }),
+    broken,
   };
 }
 
@@ -125,7 +124,7 @@ function sourced(text: string, { skill, key, parts }: ReadContext): SourcedRule 
     value: { text, root: parts.projectDir },
     source: skill.source,
     file: skill.file,
-    ...(line === undefined ? {} : { line }),
+    line,
     trusted: skill.trusted,
   };
 }

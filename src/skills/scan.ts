@@ -201,7 +201,7 @@ function entryOf(
     skill,
     version,
     use,
-    ...(level === undefined ? {} : { level }),
+    level,
     ...(skill.name === name ? {} : { alias: name }),
   };
 }

@@ -54,12 +54,12 @@ async function headFindings(skill: SkillUnderTest): Promise<readonly SkillFindin
   const { refusal, problems, head } = await readSkill(text, { parseYaml });
   const findings: SkillFinding[] = problems.map(({ line, message }) => ({
     severity: /cannot be read as YAML/.test(message) ? 'error' : 'warning',
-    ...(line === undefined ? {} : { line }),
+    line,
     message,
   }));
   if (refusal !== undefined) {
     const { line, message } = refusal;
-    findings.push({ severity: 'error', ...(line === undefined ? {} : { line }), message });
+    findings.push({ severity: 'error', line, message });
   }
   return [...findings, ...ruleFindings(head.allowedTools ?? [], skill)];
 }
