@@ -1,7 +1,7 @@
 import type { FileSystem } from '../env/fs.js';
 import { isInside, join } from '../env/paths.js';
 import { type ProjectPlace, realOrSelf } from './instruction-places.js';
-import type { InstructionReader, Sought, Wanted } from './instruction-reader.js';
+import type { InstructionReader, Sought } from './instruction-reader.js';
 import type { Area } from './rule-taking.js';
 
 /** Directories that were looked at, by their paths. */
@@ -16,8 +16,6 @@ export interface Survey {
   readonly local: Sought;
   readonly hasDotClaude: boolean;
   readonly hasRules: boolean;
-  /** None of them is there. */
-  readonly isBare: boolean;
   /** Looked for only where they count. */
   readonly agents: Map<string, Sought>;
 }
@@ -41,51 +39,14 @@ export interface SurveyParts extends SurveyHow {
 export const AGENTS_FILE = 'AGENTS.md';
 
 /** Looks for all names that have a meaning in a directory. */
-export function surveyOf(look: SurveyParts, directory: string): Survey | Promise<Survey> {
-  return bareSurvey(look, directory) ?? fullSurvey(look, directory);
-}
-
-/** Nobody looks for it twice. */
-export function mayHaveAgentsFile(
-  { directory, agents }: Survey,
-  reader: InstructionReader,
-): boolean {
-  const path = join(directory, AGENTS_FILE);
-  if (!agents.has(path) && reader.isAbsent(path)) agents.set(path, 'absent');
-  return agents.get(path) !== 'absent';
-}
-
-/** Of a directory of the project that has none of it, as most; undefined: look closer. */
-function bareSurvey(look: SurveyParts, directory: string): Survey | undefined {
-  const { reader, sources, nested, hasNoDot } = look;
-  const around = areaInside(directory, look.projects);
-  if (around === undefined) return undefined;
-  const isNowhere = (name: string): boolean => reader.isAbsent(join(directory, name));
-  const ofProject =
-    !sources.includes('project') ||
-    ((hasNoDot === true || isNowhere('.claude')) && isNowhere('CLAUDE.md'));
-  if (!ofProject || (sources.includes('local') && !isNowhere('CLAUDE.local.md'))) return undefined;
-  return {
-    directory,
-    area: nested === true ? { ...around, nested } : around,
-    own: 'absent',
-    dotted: 'absent',
-    local: 'absent',
-    hasDotClaude: false,
-    hasRules: false,
-    isBare: true,
-    agents: new Map(),
-  };
-}
-
-async function fullSurvey(look: SurveyParts, directory: string): Promise<Survey> {
+export async function surveyOf(look: SurveyParts, directory: string): Promise<Survey> {
   const { fs, reader, sources, nested, hasNoDot } = look;
   const around = await areaOf(fs, directory, look.projects);
   const area = nested === true ? { ...around, nested } : around;
   const found = async (path: string, scope: 'project' | 'local'): Promise<Sought> =>
-    sources.includes(scope) ? await seek(reader, { path, scope, ...area }) : 'absent';
+    sources.includes(scope) ? await reader.locate({ path, scope, ...area }) : 'absent';
   const dot = join(directory, '.claude');
-  const mayBeThere = sources.includes('project') && hasNoDot !== true && !reader.isAbsent(dot);
+  const mayBeThere = sources.includes('project') && hasNoDot !== true;
   // The user's own configuration is not the project's, also where it lies above it.
   const hasDotClaude =
     mayBeThere && (await isDirectory(fs, dot)) && !(await isSamePlace(fs, dot, look.configDir));
@@ -97,14 +58,8 @@ async function fullSurvey(look: SurveyParts, directory: string): Promise<Survey>
     local: await found(join(directory, 'CLAUDE.local.md'), 'local'),
     hasDotClaude,
     hasRules: hasDotClaude && (await isDirectory(fs, join(dot, 'rules'))),
-    isBare: false,
     agents: new Map(),
   };
-}
-
-/** Most of what is looked for is nowhere, and that is told without a promise. */
-export function seek(reader: InstructionReader, wanted: Wanted): Sought | Promise<Sought> {
-  return reader.isAbsent(wanted.path) ? 'absent' : reader.locate(wanted);
 }
 
 /** Above the project a file may lie beside its link, and include what is in the project. */

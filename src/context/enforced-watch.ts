@@ -64,7 +64,7 @@ async function sourceNow(
   { reader, loader }: LookParts,
 ): Promise<Seen> {
   // Mostly nothing has changed, and that is told by one look.
-  if (before?.stamp === located.stamp && reader.isAsLocated(located)) return before;
+  if (before?.stamp === located.stamp && (await reader.isAsLocated(located))) return before;
   const sought = await reader.locate(place);
   if (!isLocated(sought)) return GONE;
   if (before?.stamp === sought.stamp) return before;

@@ -278,7 +278,7 @@ async function hidesAny({ entries }: Gathering, { reader }: World): Promise<bool
 /** Undefined when it is the same; with the same instruction when only its stamp is new. */
 async function lookAgain(entry: Entry, { reader, loader }: World): Promise<Entry | undefined> {
   const { instruction, place, located } = entry;
-  if (reader.isAsLocated(located)) return undefined;
+  if (await reader.isAsLocated(located)) return undefined;
   const sought = await reader.locate(place);
   const isShowable = isLocated(sought) && sought.hidden === undefined;
   if (isShowable && sought.stamp === located.stamp) return undefined;

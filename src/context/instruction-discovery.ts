@@ -6,11 +6,9 @@ import type { Sourced } from '../util/sourced.js';
 import {
   AGENTS_FILE,
   isDirectory,
-  mayHaveAgentsFile,
   type Survey,
   type SurveyHow,
   type Surveys,
-  seek,
   surveyOf,
 } from './directory-survey.js';
 import { enforcingGathering, type Gathering } from './instruction-gathering.js';
@@ -69,7 +67,6 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
   async function takeSurvey(one: Survey, agents: boolean, { how, into }: Task): Promise<void> {
     const { directory, area } = one;
     const takesAgents = agents && sources.includes('project');
-    if (one.isBare && !(takesAgents && mayHaveAgentsFile(one, reader))) return;
     const dot = join(directory, '.claude');
     const file = (path: string, scope: InstructionScope): Place => {
       return { path, scope, kind: 'file', base: directory, ...area };
@@ -83,7 +80,7 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
       for (const folder of one.hasDotClaude ? [directory, dot] : [directory]) {
         const path = join(folder, AGENTS_FILE);
         const place: Place = { onceByContent: true, ...file(path, 'project') };
-        const sought = one.agents.get(path) ?? (await seek(reader, place));
+        const sought = one.agents.get(path) ?? (await reader.locate(place));
         one.agents.set(path, sought);
         if (sought !== 'absent') await loader.take(place, how, into, sought);
       }

@@ -30,13 +30,11 @@ export interface InstructionText {
 export interface InstructionReader {
   /** Looks, but does not read. */
   locate(wanted: Wanted): Promise<Sought>;
-  /** Whether nothing has that name, told at once; false: `locate` it. */
-  isAbsent(path: string): boolean;
   /**
    * Whether a file is still the very one that was located and nothing of it has changed. False also
    * where only `locate` can tell.
    */
-  isAsLocated(located: Located): boolean;
+  isAsLocated(located: Located): Promise<boolean>;
   read(located: Located): Promise<Result<InstructionText, SkippedInstruction>>;
 }
 
@@ -136,22 +134,14 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
   }
 
   return {
-    isAbsent(path) {
-      try {
-        return fs.lstatNow !== undefined && fs.lstatNow(path) === undefined;
-      } catch {
-        // `locate` says why it cannot be looked at.
-        return false;
-      }
-    },
-    isAsLocated({ wanted, real, stat, hidden }) {
+    async isAsLocated({ wanted, real, stat, hidden }) {
       try {
         if (stat === undefined || wasChosen(wanted) || hidden !== undefined) return false;
         if (!isAsNamed(wanted.path, real)) return false;
-        const now = fs.lstatNow?.(wanted.path);
+        const now = await fs.lstat(wanted.path);
         return now?.kind === 'file' && isSameVersion(now, stat);
       } catch {
-        // As above.
+        // `locate` says why it cannot be looked at.
         return false;
       }
     },

@@ -39,7 +39,7 @@ export interface NestedPlace extends Pick<ProjectPlace, 'root' | 'cwd'> {
 
 /** Folders of the project whose instructions wait for a file in them to be used. Links are not followed. */
 export async function nestedDirectories(
-  fs: Pick<FileSystem, 'list' | 'lstat' | 'lstatNow'>,
+  fs: Pick<FileSystem, 'list' | 'lstat'>,
   { root, cwd, memory = new Map(), most = MOST_DIRECTORIES }: NestedPlace,
 ): Promise<NestedDirectories> {
   const directories: string[] = [];
@@ -55,12 +55,12 @@ export async function nestedDirectories(
 }
 
 async function folderAt(
-  fs: Pick<FileSystem, 'list' | 'lstat' | 'lstatNow'>,
+  fs: Pick<FileSystem, 'list' | 'lstat'>,
   directory: string,
   memory: FolderMemory,
 ): Promise<Folder> {
   try {
-    const stat = fs.lstatNow?.(directory) ?? (await fs.lstat(directory));
+    const stat = await fs.lstat(directory);
     const stamp = stampOf(stat);
     const known = memory.get(directory);
     if (known?.stamp === stamp) return known;

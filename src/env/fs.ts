@@ -20,21 +20,10 @@ export type DirectoryEntries = readonly {
   readonly kind: FileStat['kind'];
 }[];
 
-export interface ReadNowOptions {
-  readonly maxBytes: number;
-  readonly noLink?: boolean;
-}
-
 /** How a file is opened whose path was judged before. */
 export interface OpenOptions {
   /** The real path that was judged. Another file, to which a link leads by now, is refused. */
   readonly realPath?: string | undefined;
-}
-
-/** A file as it was read. */
-export interface ReadNow {
-  readonly text: string;
-  readonly stat: FileStat;
 }
 
 /**
@@ -45,17 +34,6 @@ export interface FileSystem {
   /** Follows symbolic links. Undefined when nothing is there. */
   stat(path: string): Promise<FileStat | undefined>;
   lstat(path: string): Promise<FileStat | undefined>;
-  /**
-   * As `stat` and `lstat`, at once: for hundreds of files the promises cost more than the disk. Absent
-   * where a file system has to wait for its answer.
-   */
-  statNow?(path: string): FileStat | undefined;
-  lstatNow?(path: string): FileStat | undefined;
-  /**
-   * As `readText`, at once, and which version of the file that is: both of one open file. With `noLink`
-   * a name that is a link is refused.
-   */
-  readTextNow?(path: string, options: ReadNowOptions): ReadNow;
   /** Never waits for a pipe or device: what is not a regular file, or is above `maxBytes`, is refused. */
   readBytes(path: string, options?: OpenOptions & { maxBytes?: number }): Promise<Uint8Array>;
   /** The same with the facts of the opened file; without content where that is above `maxBytes`. */
@@ -63,14 +41,6 @@ export interface FileSystem {
     path: string,
     options: OpenOptions & { maxBytes: number },
   ): Promise<{ readonly stat: FileStat; readonly bytes?: Uint8Array }>;
-  /**
-   * The same of a small file, at once. Undefined where it is larger than is read at once: `readWithStat`
-   * does that. Absent where a file system has to wait for its answer.
-   */
-  readWithStatNow?(
-    path: string,
-    options?: OpenOptions,
-  ): { readonly stat: FileStat; readonly bytes: Uint8Array } | undefined;
   readText(path: string, options?: { maxBytes?: number }): Promise<string>;
   /** The first bytes of a regular file, fewer when it is shorter. */
   readHead(path: string, length: number, options?: OpenOptions): Promise<Uint8Array>;

@@ -15,15 +15,7 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { PortcullisError, systemCodeOf } from '../errors.js';
-import { type AtOnce, isLater } from '../util/at-once.js';
-import type {
-  DirectoryEntries,
-  FileStat,
-  FileSystem,
-  OpenOptions,
-  ReadNow,
-  ReadNowOptions,
-} from './fs.js';
+import type { DirectoryEntries, FileStat, FileSystem, OpenOptions } from './fs.js';
 import { openDirectory, requireOpenedAt } from './opened-path.js';
 import { realPathSync } from './real-path.js';
 import { writeAtomic } from './write-atomic.js';
@@ -33,14 +25,10 @@ import { writeAtomic } from './write-atomic.js';
  * the thread pool costs ten times the read itself, and these are the hot path.
  */
 export const nodeFileSystem: FileSystem = {
-  stat: async (path) => statNow(path),
-  lstat: async (path) => lstatNow(path),
-  statNow,
-  lstatNow,
-  readTextNow,
+  stat: async (path) => statFileSync(path),
+  lstat: async (path) => lstatFileSync(path),
   readBytes,
   readWithStat,
-  readWithStatNow,
   readText: async (path, options) => decodeUtf8(await readBytes(path, options)),
   readHead: async (path, length, options) => {
     const { fd } = openRegular(path, options);
@@ -73,37 +61,24 @@ async function readBytes(
   options: OpenOptions & { maxBytes?: number } = {},
 ): Promise<Uint8Array> {
   const { maxBytes = Number.POSITIVE_INFINITY, realPath } = options;
-  const reading = readOpened(path, openRegular(path, options), { maxBytes, realPath });
-  const bytes = isLater(reading) ? await reading : reading;
+  const bytes = await readOpened(path, openRegular(path, options), { maxBytes, realPath });
   if (bytes === undefined) throw tooLarge(path, maxBytes);
   return bytes;
 }
 
 async function readWithStat(path: string, options: OpenOptions & { maxBytes: number }) {
   const opened = openRegular(path, options);
-  const reading = readOpened(path, opened, options);
-  const bytes = isLater(reading) ? await reading : reading;
+  const bytes = await readOpened(path, opened, options);
   const { stat } = opened;
   return bytes === undefined ? { stat } : { stat, bytes };
 }
 
-function readWithStatNow(path: string, options?: OpenOptions) {
-  const { fd, stat } = openRegular(path, options);
-  try {
-    if (stat.size >= SMALL_FILE_BYTES) return undefined;
-    const bytes = readSmall(fd, stat.size, SMALL_FILE_BYTES);
-    return bytes.length >= SMALL_FILE_BYTES ? undefined : { stat, bytes };
-  } finally {
-    closeSync(fd);
-  }
-}
-
 /** Closes it. Undefined: it holds more than it may. */
-function readOpened(
+async function readOpened(
   path: string,
   { fd, stat: { size } }: OpenFile,
   options: OpenOptions & { maxBytes: number },
-): AtOnce<Uint8Array | undefined> {
+): Promise<Uint8Array | undefined> {
   const { maxBytes } = options;
   try {
     if (size > maxBytes) return undefined;
@@ -114,7 +89,7 @@ function readOpened(
   } finally {
     closeSync(fd);
   }
-  return readLarge(path, options);
+  return await readLarge(path, options);
 }
 
 /** Mostly one read: what it gives is all there is when that is what the file said. */
@@ -144,7 +119,11 @@ async function readLarge(
   }
 }
 
-function readTextNow(path: string, { maxBytes, noLink = false }: ReadNowOptions): ReadNow {
+/** Reads a small regular file for code that cannot wait, such as a dialog. With `noLink` a link is refused. */
+export function readTextSync(
+  path: string,
+  { maxBytes, noLink = false }: { readonly maxBytes: number; readonly noLink?: boolean },
+): { readonly text: string; readonly stat: FileStat } {
   const { fd, stat } = openRegular(path, {}, noLink ? OPEN_NO_LINK : OPEN_FOR_READING);
   try {
     const bytes = readUpTo(fd, maxBytes + 1, stat.size + 1);
@@ -268,7 +247,8 @@ function decodeUtf8(bytes: Uint8Array): string {
 
 const QUIETLY = { throwIfNoEntry: false } as const;
 
-function statNow(path: string): FileStat | undefined {
+/** As `stat`, for code that cannot wait. */
+export function statFileSync(path: string): FileStat | undefined {
   try {
     const stat = statSync(path, QUIETLY);
     return stat === undefined ? undefined : factsOf(stat);
@@ -278,7 +258,7 @@ function statNow(path: string): FileStat | undefined {
   }
 }
 
-function lstatNow(path: string): FileStat | undefined {
+export function lstatFileSync(path: string): FileStat | undefined {
   try {
     const stat = lstatSync(path, QUIETLY);
     return stat === undefined ? undefined : factsOf(stat);

@@ -1,4 +1,4 @@
-import type { FileSystem } from './fs.js';
+import { statFileSync } from './node-fs.js';
 import { dirname, findRepositoryRoot, join, resolve } from './paths.js';
 
 /** A directory of a project, and whether it configures anything. */
@@ -16,8 +16,6 @@ export interface ProjectLevels {
   look(): readonly ProjectLevel[];
 }
 
-type LevelFiles = Pick<FileSystem, 'statNow'>;
-
 /** From the start directory up to the repository's root; the start directory alone outside of one. */
 export function projectLevels(cwd: string): readonly string[] {
   const start = resolve(cwd);
@@ -31,11 +29,11 @@ export function projectLevels(cwd: string): readonly string[] {
 }
 
 /** Looks at the disk, once for each level and name. */
-export function lookAtLevels(fs: LevelFiles, cwd: string): readonly ProjectLevel[] {
+export function lookAtLevels(cwd: string): readonly ProjectLevel[] {
   return projectLevels(cwd).map((path) => ({
     path,
-    hasDirectory: mayBeThere(fs, join(path, '.claude')),
-    hasServers: mayBeThere(fs, join(path, '.mcp.json')),
+    hasDirectory: mayBeThere(join(path, '.claude')),
+    hasServers: mayBeThere(join(path, '.mcp.json')),
   }));
 }
 
@@ -44,19 +42,17 @@ export function lookAtLevels(fs: LevelFiles, cwd: string): readonly ProjectLevel
  * over, every look is a new one.
  */
 export class LevelsOfStart implements ProjectLevels {
-  readonly #fs: LevelFiles;
   readonly #cwd: string;
   #seen: readonly ProjectLevel[] | undefined;
   #isOver = false;
 
-  constructor(fs: LevelFiles, cwd: string) {
-    this.#fs = fs;
+  constructor(cwd: string) {
     this.#cwd = cwd;
   }
 
   look(): readonly ProjectLevel[] {
-    if (this.#isOver) return lookAtLevels(this.#fs, this.#cwd);
-    this.#seen ??= lookAtLevels(this.#fs, this.#cwd);
+    if (this.#isOver) return lookAtLevels(this.#cwd);
+    this.#seen ??= lookAtLevels(this.#cwd);
     return this.#seen;
   }
 
@@ -66,10 +62,10 @@ export class LevelsOfStart implements ProjectLevels {
   }
 }
 
-/** Whether something may have that name, told at once. */
-export function mayBeThere(fs: LevelFiles, path: string): boolean {
+/** Whether something may have that name. */
+export function mayBeThere(path: string): boolean {
   try {
-    return fs.statNow === undefined || fs.statNow(path) !== undefined;
+    return statFileSync(path) !== undefined;
   } catch {
     // fail-closed: what cannot be looked at may be there, and whoever reads it says why it cannot.
     return true;

@@ -17,7 +17,7 @@ export async function openGround(config: SessionConfig) {
   const host = hostFacts();
   const fs = nodeFileSystem;
   const configDir = configDirectory(config.env);
-  const levels = new LevelsOfStart(fs, config.cwd);
+  const levels = new LevelsOfStart(config.cwd);
   const sources = config.settingSources ?? (['user', 'project', 'local'] as const);
   const opened = await openSettings({
     fs,

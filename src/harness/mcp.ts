@@ -62,5 +62,5 @@ function mayHaveServers(config: SessionConfig, ground: Ground): boolean {
     join(config.cwd, 'claude.json'),
     join(ground.configDir, 'mcp.json'),
   ];
-  return files.some((file) => mayBeThere(ground.fs, file));
+  return files.some((file) => mayBeThere(file));
 }

@@ -1,14 +1,12 @@
 import type { FileSystem } from '../env/fs.js';
 import { sha256 } from '../env/hash.js';
+import { statFileSync } from '../env/node-fs.js';
 import { join, separator } from '../env/paths.js';
 import { readNow } from '../env/read-now.js';
 import { weakHash } from '../util/weak-hash.js';
 import type { ServerDeclaration } from './server.js';
 
-export type StoreFiles = Pick<
-  FileSystem,
-  'stat' | 'statNow' | 'writeAtomic' | 'makeDirectory' | 'remove'
->;
+export type StoreFiles = Pick<FileSystem, 'stat' | 'writeAtomic' | 'makeDirectory' | 'remove'>;
 
 /** Which server something is kept about. */
 export type StoredServer = Pick<
@@ -41,12 +39,12 @@ export function openPrivateFiles(place: {
   return {
     read(name) {
       try {
-        const found = isOurs(fs, directory);
+        const found = isOurs(directory);
         if (found !== true) return { kind: found === undefined ? 'absent' : 'damaged' };
         const file = join(directory, name);
         const bytes = readNow(file, MAX_STORED_BYTES);
         if (bytes !== undefined) return { kind: 'found', bytes };
-        return { kind: fs.statNow?.(file) === undefined ? 'absent' : 'damaged' };
+        return { kind: statFileSync(file) === undefined ? 'absent' : 'damaged' };
       } catch {
         // fail-closed: what cannot be read says nothing, and nobody can tell that it was nothing.
         return { kind: 'damaged' };
@@ -66,10 +64,8 @@ export function openPrivateFiles(place: {
 }
 
 /** Undefined when there is no such directory. What is in it is as safe as it: files need no look of their own. */
-function isOurs(fs: StoreFiles, directory: string): boolean | undefined {
-  // fail-closed: where nobody can look at once, nobody can say whose it is.
-  if (fs.statNow === undefined) return false;
-  const stat = fs.statNow(directory);
+function isOurs(directory: string): boolean | undefined {
+  const stat = statFileSync(directory);
   if (stat === undefined) return undefined;
   // fail-closed: what others may write is not ours.
   const isOpen = separator === '/' && (stat.mode & 0o022) !== 0;

@@ -51,7 +51,7 @@ async function open(parts: HiddenFilesParts): Promise<IsHidden> {
       ...places,
       env: settings.env,
       host: hostFacts(),
-      levels: new LevelsOfStart(fs, cwd),
+      levels: new LevelsOfStart(cwd),
       settings: settings.settings,
       workspace: createWorkspace([cwd, ...added]),
       trust: { now: settings.trusted },

@@ -129,7 +129,7 @@ export function openProject(cwd: string, options: ProjectOptions = {}): Project 
     },
     mcp,
     async pendingServers() {
-      const levels = lookAtLevels(places.fs, places.cwd);
+      const levels = lookAtLevels(places.cwd);
       return levels.some(({ hasServers }) => hasServers) ? (await mcp()).pending : [];
     },
     sandbox: once(async () => {

@@ -1,4 +1,4 @@
-import { nodeFileSystem } from '../env/node-fs.js';
+import { statFileSync } from '../env/node-fs.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { BubblewrapDriver, type BubblewrapParts } from './bubblewrap.js';
 import type { Reach } from './host/dial.js';
@@ -171,7 +171,7 @@ function isAtLeast(version: string, [major, minor]: readonly [number, number]): 
 }
 
 function isSetUserId(path: string): boolean {
-  return ((nodeFileSystem.statNow?.(path)?.mode ?? 0) & 0o4000) !== 0;
+  return ((statFileSync(path)?.mode ?? 0) & 0o4000) !== 0;
 }
 
 function closedFor(availability: Unavailable): Sandbox {

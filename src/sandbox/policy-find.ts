@@ -2,7 +2,7 @@ import type { FileStat, FileSystem } from '../env/fs.js';
 import { join } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
 
-export type FinderFiles = Pick<FileSystem, 'list' | 'lstat' | 'lstatNow'>;
+export type FinderFiles = Pick<FileSystem, 'list' | 'lstat'>;
 
 export interface FindOrder {
   /** Absolute. Nothing there: nothing found. */
@@ -37,7 +37,7 @@ interface Remembered {
 export function createFinder(fs: FinderFiles, now: () => number): Finder {
   const known = new Map<string, Remembered>();
   const look = async (directory: string): Promise<Entries> => {
-    const stat = fs.lstatNow ? fs.lstatNow(directory) : await fs.lstat(directory);
+    const stat = await fs.lstat(directory);
     if (stat?.kind !== 'directory') return [];
     const changed = Math.max(stat.mtimeMs, stat.ctimeMs ?? 0);
     const stamp = `${stat.inode}:${stat.mtimeMs}:${stat.ctimeMs}`;

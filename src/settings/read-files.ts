@@ -10,7 +10,7 @@ import type { ConfigProblem, LookedAt, SettingsFile } from './types.js';
 export type ProjectSource = 'user' | 'project' | 'local';
 
 export interface SettingsPlaces {
-  readonly fs: Pick<FileSystem, 'readText' | 'stat' | 'statNow' | 'list'>;
+  readonly fs: Pick<FileSystem, 'readText' | 'stat' | 'list'>;
   readonly cwd: string;
   /** The user's configuration directory. */
   readonly configDir: string;
@@ -50,9 +50,7 @@ export async function readSettingsFiles(places: SettingsPlaces): Promise<ReadSet
     ...projectFiles(places),
     ...(places.sources.includes('user') ? [user(places)] : []),
   ];
-  const read = await Promise.all(
-    wanted.map((place) => absentNow(place, places.fs) ?? readOne(place, places.fs)),
-  );
+  const read = await Promise.all(wanted.map((place) => readOne(place, places.fs)));
   return {
     files: read.flatMap((one) => one.files),
     problems: [...administrators.problems, ...read.flatMap((one) => one.problems)],
@@ -127,7 +125,7 @@ function user(places: SettingsPlaces): Place {
 
 /** Local before project in each directory's kind; from the start directory up to the repository root. */
 function projectFiles(places: SettingsPlaces): readonly Place[] {
-  const levels = places.levels?.look() ?? lookAtLevels(places.fs, places.cwd);
+  const levels = places.levels?.look() ?? lookAtLevels(places.cwd);
   const userFile = join(places.configDir, 'settings.json');
   const of = (source: 'local' | 'project', name: string): Place[] =>
     places.sources.includes(source)
@@ -143,21 +141,6 @@ function projectFiles(places: SettingsPlaces): readonly Place[] {
           .filter((place) => place.file !== userFile)
       : [];
   return [...of('local', 'settings.local.json'), ...of('project', 'settings.json')];
-}
-
-/** The usual case, without a promise: nothing there. Undefined for every other. */
-function absentNow(
-  { source, file, required, isAbsent }: Place,
-  fs: SettingsPlaces['fs'],
-): ReadSettings | undefined {
-  if (file === undefined || required === true || fs.statNow === undefined) return undefined;
-  try {
-    if (isAbsent !== true && fs.statNow(file) !== undefined) return undefined;
-    return { files: [], problems: [], places: [{ path: file, source, stamp: '' }] };
-  } catch {
-    // fail-closed: what cannot be looked at may be there, and its reader says so.
-    return undefined;
-  }
 }
 
 async function readOne(place: Place, fs: SettingsPlaces['fs']): Promise<ReadSettings> {

@@ -101,7 +101,7 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
 
   async function look(how: CheckHow & { readonly part?: TrustPart }): Promise<SeenDeclarations> {
     const { used, part } = how;
-    const levels = places.levels?.look() ?? lookAtLevels(places.fs, places.cwd);
+    const levels = places.levels?.look() ?? lookAtLevels(places.cwd);
     const top = levels.at(-1)?.path ?? places.cwd;
     const root = await places.fs.realPath(top);
     const looked = levels.filter(({ hasDirectory, hasServers }) => hasDirectory || hasServers);
@@ -190,11 +190,11 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
 }
 
 /** Whether a level may have settings or servers; whoever accepts those of a folder without any accepts none. */
-function maySet(fs: FileSystem, { path, hasDirectory, hasServers }: ProjectLevel): boolean {
+function maySet(_fs: FileSystem, { path, hasDirectory, hasServers }: ProjectLevel): boolean {
   if (hasServers) return true;
   if (!hasDirectory) return false;
   const directory = join(path, '.claude');
-  return SETTINGS_FILES.some((name) => mayBeThere(fs, join(directory, name)));
+  return SETTINGS_FILES.some((name) => mayBeThere(join(directory, name)));
 }
 
 const SETTINGS_FILES: readonly string[] = ['settings.json', 'settings.local.json'];

@@ -6,7 +6,7 @@ import type { SkillOrigin } from './skill.js';
 
 export type SkillFiles = Pick<
   FileSystem,
-  'stat' | 'lstat' | 'statNow' | 'list' | 'readHead' | 'readText' | 'readWithStat' | 'realPath'
+  'stat' | 'lstat' | 'list' | 'readHead' | 'readText' | 'readWithStat' | 'realPath'
 >;
 
 /** A plugin's directory. What it is called by is `name:skill`. */
@@ -122,7 +122,7 @@ export async function projectDirectories(
   if (!places.sources.includes('project')) return [];
   const own = await realOrSelf(places.fs, places.configDir);
   const found: ProjectDirectory[] = [];
-  const levels = places.levels?.look() ?? lookAtLevels(places.fs, places.cwd);
+  const levels = places.levels?.look() ?? lookAtLevels(places.cwd);
   for (const { path: level, hasDirectory } of levels) {
     // Most levels have none, and each root would be looked for by itself.
     if (!hasDirectory) continue;

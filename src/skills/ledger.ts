@@ -1,5 +1,6 @@
 import { withFileLock } from '../env/file-lock.js';
 import type { FileSystem } from '../env/fs.js';
+import { readTextSync } from '../env/node-fs.js';
 import { join } from '../env/paths.js';
 import { setAside } from '../env/set-aside.js';
 import { messageOf, systemCodeOf } from '../errors.js';
@@ -32,7 +33,7 @@ export interface SkillLedger {
 }
 
 export interface LedgerPlace {
-  readonly fs: Pick<FileSystem, 'readText' | 'readTextNow' | 'writeAtomic'>;
+  readonly fs: Pick<FileSystem, 'readText' | 'writeAtomic'>;
   /** Where the program keeps state of its own. */
   readonly stateDirectory: string;
 }
@@ -74,7 +75,7 @@ export function openSkillLedger(parts: LedgerParts): SkillLedger {
   };
   return {
     counts() {
-      known ??= startsNow(parts);
+      known ??= readStarts(parts);
       return known;
     },
     listed: tally.listed,
@@ -141,10 +142,10 @@ function sum(tally: Tally, before: SkillRecord | undefined): Tally {
   };
 }
 
-function startsNow(place: LedgerPlace): ReadonlyMap<string, number> {
+function readStarts(place: LedgerPlace): ReadonlyMap<string, number> {
   const options = { maxBytes: MOST_LEDGER_BYTES, noLink: true };
   try {
-    return startsOf(startedIn(place.fs.readTextNow?.(fileIn(place), options).text ?? ''));
+    return startsOf(startedIn(readTextSync(fileIn(place), options).text));
   } catch {
     // Not there yet; whoever writes it tells of everything else.
     return new Map();

@@ -1,5 +1,5 @@
 import { hostFacts } from '../../env/host.js';
-import { nodeFileSystem } from '../../env/node-fs.js';
+import { nodeFileSystem, readTextSync } from '../../env/node-fs.js';
 import { join, makeStateDirectory, stateDirectory } from '../../env/paths.js';
 import { messageOf, PortcullisError, systemCodeOf } from '../../errors.js';
 import { parseJson } from '../../util/json.js';
@@ -81,14 +81,14 @@ export function readStoredModel(env: Environment): StoredModel | undefined {
 
 function readPrivate(file: string): string | undefined {
   try {
-    const read = nodeFileSystem.readTextNow?.(file, { maxBytes: MAX_BYTES, noLink: true });
-    const isShared = hostFacts().os !== 'win32' && ((read?.stat.mode ?? 0) & 0o077) !== 0;
+    const read = readTextSync(file, { maxBytes: MAX_BYTES, noLink: true });
+    const isShared = hostFacts().os !== 'win32' && ((read.stat.mode ?? 0) & 0o077) !== 0;
     // fail-closed: a key that others may read or replace is not used.
-    if (isShared || read?.stat.foreign === true)
+    if (isShared || read.stat.foreign === true)
       throw new PortcullisError('config', `${file} is open to other users`, {
         remedy: `chmod 600 ${file}, or run portcullis setup again`,
       });
-    return read?.text;
+    return read.text;
   } catch (thrown) {
     if (systemCodeOf(thrown) === 'ENOENT') return undefined;
     throw thrown instanceof PortcullisError ? thrown : broken(file, messageOf(thrown));

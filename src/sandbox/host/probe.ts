@@ -7,7 +7,7 @@ import {
   readFileSync,
   readlinkSync,
 } from 'node:fs';
-import { nodeFileSystem } from '../../env/node-fs.js';
+import { lstatFileSync } from '../../env/node-fs.js';
 import { join } from '../../env/paths.js';
 import { realPathSync } from '../../env/real-path.js';
 
@@ -141,7 +141,7 @@ export function namedSockets(): readonly string[] {
 
 /** The disk, as the plan of mounts asks about it. */
 export const sandboxDisk = {
-  kind: (path: string) => nodeFileSystem.lstatNow?.(path)?.kind,
+  kind: (path: string) => lstatFileSync(path)?.kind,
   real: realPathSync,
   link: (path: string): string => readlinkSync(path),
   list: (path: string): readonly string[] => readdirSync(path),
