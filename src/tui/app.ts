@@ -149,12 +149,12 @@ export class Terminal {
     this.#drawing.soon();
   }
 
-  #handle(event: InputEvent, { hasMore }: { readonly hasMore: boolean }): void {
+  #handle(event: InputEvent, { isPasted }: { readonly isPasted: boolean }): void {
     if (this.#window.isAway) return;
     if (event.type === 'focus') this.#window.isFocused = event.focused;
     else if (event.type === 'paste') this.#paste(event.text);
     else if (event.type === 'reply') this.#window.takeReply(event.text);
-    else if (!this.#window.hasOverlay) this.#press(this.#asPasted(event.key, hasMore));
+    else if (!this.#window.hasOverlay) this.#press(this.#asPasted(event.key, isPasted));
     else {
       const result = this.#window.press(event.key);
       // The key that closed the overlay, pressed twice, must not answer a question behind it.
@@ -174,9 +174,9 @@ export class Terminal {
   }
 
   /** fail-closed: of pasted lines that begin with `!` none is run because a line break follows it. */
-  #asPasted(key: Key, hasMore: boolean): Key {
-    const isPasted = hasMore && key.id === 'enter' && this.#composer.editor.text.startsWith('!');
-    return isPasted ? { id: 'ctrl+j', text: '' } : key;
+  #asPasted(key: Key, isPasted: boolean): Key {
+    const isCommand = key.id === 'enter' && this.#composer.editor.text.startsWith('!');
+    return isPasted && isCommand ? { id: 'ctrl+j', text: '' } : key;
   }
 
   #paste(text: string): void {

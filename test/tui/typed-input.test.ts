@@ -86,6 +86,14 @@ describe('a line with ! in the terminal', () => {
     expect(sent('shell', 'prompt')).toEqual([]);
   });
 
+  it('is not run from the last of several lines that came at once', async () => {
+    const { type, sent } = setup();
+    expect(await type('hello\r!touch a\r')).toContain('!touch a');
+    expect(sent('shell')).toEqual([]);
+    await type('\r');
+    expect(sent('shell')).toHaveLength(1);
+  });
+
   it('is not run from a placeholder or a prompt of the command line', async () => {
     const { type, sent } = setup({ prompt: '! touch a' });
     await type(`${paste('!a\n!b\n!c\n!d\n!e')}\r`);

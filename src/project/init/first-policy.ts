@@ -14,7 +14,9 @@ const SECRET_FILES = [
   '.env.local',
   '.env.*.local',
   '.env.production',
+  '.env.staging',
   'id_rsa',
+  'id_ecdsa',
   'id_ed25519',
 ];
 

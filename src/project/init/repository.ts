@@ -214,6 +214,9 @@ const LOCK_FILES = [
   ['bun.lockb', 'bun'],
 ] as const;
 
+/** fail-closed: a description that could be more than a sentence of AGENTS.md (headings, includes, blocks) is left out. */
+const PLAIN_SENTENCE = /^[^\p{C}\p{Zl}\p{Zp}#`~@<-][^\p{C}\p{Zl}\p{Zp}`~@<]{0,200}$/u;
+
 async function readPackageJson(files: Files, file: string): Promise<Facts> {
   const { names } = files;
   const { scripts, description, packageManager } = await readObject(files, file);
@@ -229,7 +232,8 @@ async function readPackageJson(files: Files, file: string): Promise<Facts> {
       ? `${chosen} run ${name}`
       : `${chosen} ${name}`;
   return {
-    description: typeof description === 'string' && description !== '' ? description : undefined,
+    description:
+      typeof description === 'string' && PLAIN_SENTENCE.test(description) ? description : undefined,
     languages: [names.has('tsconfig.json') ? 'TypeScript' : 'JavaScript'],
     packageManagers: [chosen],
     publishing: [chosen === 'yarn' ? 'yarn npm publish' : `${chosen} publish`],

@@ -1,8 +1,8 @@
 import { type InputEvent, KeyParser } from './keys.js';
 
 interface KeyReaderOptions {
-  /** `hasMore`: further input came together with it, as a paste does in terminals that do not mark pastes. */
-  onEvent(event: InputEvent, chunk: { readonly hasMore: boolean }): void;
+  /** `isPasted`: further keys or lines came together with it, as a paste does in terminals that do not mark pastes. */
+  onEvent(event: InputEvent, chunk: { readonly isPasted: boolean }): void;
   /** Called after all events of a chunk. */
   onIdle(): void;
 }
@@ -36,8 +36,11 @@ export class KeyReader {
 
   #give(events: readonly InputEvent[]): void {
     const last = events.length - 1;
-    for (const [at, event] of events.entries())
-      this.#options.onEvent(event, { hasMore: at < last });
+    let hasLine = false;
+    for (const [at, event] of events.entries()) {
+      this.#options.onEvent(event, { isPasted: at < last || hasLine });
+      hasLine ||= event.type === 'key' && event.key.id === 'enter';
+    }
     if (events.length > 0) this.#options.onIdle();
   }
 }
