@@ -10,17 +10,35 @@ const markdownAsText = {
   },
 };
 
-export default defineConfig({
+/** Tests that leave nothing behind in their process share one: importing the program costs more than most of them. */
+const SHARED = [
+  'src/**/*.test.ts',
+  'test/{agents,client,context,instructions,mcp,model,plugins,project,security,skills,tools}/**/*.test.ts',
+];
+/** They take the one permit issuer of a process, or count what is left in it. */
+const ALONE = ['src/tools/invoke.test.ts', 'test/agents/core-lifecycle.test.ts'];
+
+const common = {
+  setupFiles: ['test/setup.ts'],
+  // Only for what hangs: no test measures time, and a busy machine is many times slower.
+  testTimeout: 60_000,
+  hookTimeout: 60_000,
+  pool: 'forks' as const,
+};
+
+const project = (name: string, more: Record<string, unknown>) => ({
   plugins: [markdownAsText],
+  test: { ...common, name, ...more },
+});
+
+export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts'],
     globalSetup: ['scripts/generate.mjs', 'test/temporary-files.ts'],
-    setupFiles: ['test/setup.ts'],
-    // Only for what hangs: no test measures time, and a busy machine is many times slower.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
     maxWorkers: 2,
-    pool: 'forks',
-    dangerouslyIgnoreUnhandledErrors: false,
+    projects: [
+      project('shared', { include: SHARED, exclude: ALONE, isolate: false }),
+      project('alone', { include: ALONE }),
+      project('processes', { include: ['test/**/*.test.ts'], exclude: SHARED }),
+    ],
   },
 });

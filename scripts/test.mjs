@@ -39,7 +39,7 @@ function reportMissing(programs) {
 
 function runVitest(filters, seed) {
   const seeds = { FAST_CHECK_SEED: String(seed), DIFFERENTIAL_SEED: String(seed) };
-  const env = { ...process.env, ...(seed === undefined ? {} : seeds) };
+  const env = { ...plainEnvironment(), ...(seed === undefined ? {} : seeds) };
   const vitest = path.join(ROOT, 'node_modules/vitest/vitest.mjs');
   must(process.execPath, [vitest, 'run', ...filters], { env });
 }
@@ -82,12 +82,16 @@ function oracleKit() {
 }
 
 function run(args) {
-  // The kits start many processes, and Node reads these certificates in each.
-  const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
   return spawnSync(process.execPath, args, {
     cwd: ROOT,
     encoding: 'utf8',
-    env,
+    env: plainEnvironment(),
     maxBuffer: 1 << 26,
   });
+}
+
+/** Tests and kits start many processes, and Node reads these certificates in each. */
+function plainEnvironment() {
+  const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env;
+  return env;
 }

@@ -41,7 +41,7 @@ export function hiddenFiles(parts: HiddenFilesParts): IsHidden {
 /** Throws where a session would not start. */
 async function open(parts: HiddenFilesParts): Promise<IsHidden> {
   const { places, settings, rules, added, addDirs, trustGiven: trust } = parts;
-  const { cwd, env, fs } = places;
+  const { cwd, env } = places;
   refuseFatal([...settings.problems, ...rules.problems]);
   const { openInstructionBook } = await import('../harness/instruction-opening.js');
   const { enforcedCompiler } = await import('../harness/instruction-rules.js');

@@ -13,7 +13,6 @@ import {
   type InstructionSettings,
 } from '../../src/context/instruction-settings.js';
 import type { LoadedFiles } from '../../src/context/instruction-types.js';
-import type { FileSystem } from '../../src/env/fs.js';
 import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { parseLocatedJson } from '../../src/settings/located-json.js';
 

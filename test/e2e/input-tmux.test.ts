@@ -34,7 +34,7 @@ describe.skipIf(!hasTmux)(`input in the terminal${hasTmux ? '' : ' (needs tmux)'
     await shell.shows('Bash(rm *)');
     expect(shell.project.exists('made')).toBe(true);
     shell.line('!sleep 60');
-    await shell.shows(/sleep 60[^]*Running tools/);
+    await shell.shows(/sleep 60[\s\S]*Running tools/);
     shell.press('Escape');
     await shell.shows('✗ Bash sleep 60');
     shell.line('/why');
