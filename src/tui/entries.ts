@@ -60,7 +60,7 @@ export function renderEntry(entry: Entry, options: EntryOptions): Line[] {
     case 'notice':
       return lines(entry.text, NOTICE_STYLES[entry.level]).flatMap((row, index) =>
         wrapLine(row, columns, {
-          first: line(span(index === 0 ? '· ' : '  ', STYLE.dim)),
+          first: index === 0 ? noticeMark(entry.level) : line('  '),
           rest: line('  '),
         }),
       );
@@ -71,10 +71,18 @@ export function renderEntry(entry: Entry, options: EntryOptions): Line[] {
       const head = wrapLine(line(span('> ', STYLE.accent), span(entry.line, STYLE.bold)), columns);
       return [
         ...(entry.line === '' ? [] : [[], ...head]),
-        ...[...body, ...(expanded ? options_ : [])].flatMap((row) =>
-          wrapLine(row, columns, { first: line('  ') }),
+        ...[...body, ...(expanded ? options_ : [])].flatMap((row, index) =>
+          wrapLine(row, columns, {
+            first: failed === true && index === 0 ? noticeMark('error') : line('  '),
+            rest: line('  '),
+          }),
         ),
       ];
     }
   }
+}
+
+/** Trouble is marked by a sign, too: a terminal may show no colours. */
+function noticeMark(level: keyof typeof NOTICE_STYLES): Line {
+  return level === 'info' ? line(span('· ', STYLE.dim)) : line(span('! ', NOTICE_STYLES[level]));
 }
