@@ -4,11 +4,13 @@ import type { SessionClient } from '../client/session-client.js';
 import { PortcullisError } from '../errors.js';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
+import { printable } from '../util/printable.js';
 import { VERSION } from '../version.js';
 import { Terminal } from './app.js';
 import { ACTIONS, type Action } from './input/composer.js';
 import { EMERGENCY_RESET, openDevice } from './node-device.js';
 import type { Leaving, TerminalOptions } from './terminal-options.js';
+import { noticeOf } from './views/notices.js';
 
 export type { Leaving, PipeListener } from './terminal-options.js';
 export type { WindowKind } from './window.js';
@@ -58,6 +60,13 @@ export async function runTerminal(
   } finally {
     terminal.close();
     process.off('exit', onExit);
+    // Hooks that are still running may fail while the session ends.
+    client.subscribe(({ event }) => {
+      const notice = noticeOf(event);
+      if (notice?.level === 'warning' || notice?.level === 'error') {
+        process.stdout.write(`! ${printable(notice.text)}\n`);
+      }
+    });
   }
 }
 

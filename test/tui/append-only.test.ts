@@ -188,7 +188,7 @@ describe('append-only mode', () => {
     await settles();
     client.emit({ type: 'notice', level: 'warning', text: 'MEANWHILE' });
     expect(await screen()).not.toContain('MEANWHILE');
-    expect(await type('y\r')).toMatch(/Answer \[y\/p\/n\] y\n· MEANWHILE/);
+    expect(await type('y\r')).toMatch(/Answer \[y\/p\/n\] y\n! MEANWHILE/);
   });
 
   it('leaves a question that another client answered', async () => {
