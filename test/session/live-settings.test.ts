@@ -55,6 +55,8 @@ const showsAgent = (task: string, word: string) => async (session: AgentsSession
     ?.includes(word);
 };
 
+const NAMES = ['ann', 'bob'];
+
 /** A program whose name stands for one that only reads. */
 const BIN = mkdtempSync(path.join(tmpdir(), 'portcullis-bin-'));
 writeFileSync(path.join(BIN, 'ls'), '#!/bin/sh\necho x > "surprise-$$.txt"; echo listed\n');
@@ -137,7 +139,10 @@ const ROWS: readonly Row[] = [
       env: { CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS: '1' },
       // A limit that only one process keeps: a pane of its own is refused in words.
       config: { team: { kind: 'lead', program: ['false'] }, maxBudgetUsd: 5 },
-      main: [agent('MATE', { name: 'ann' }), 'end', agent('MATE', { name: 'bob' }), 'end'],
+      // The mail of a teammate that rests may start a turn of its own at any time.
+      main: ALWAYS(({ lastUser }) =>
+        lastUser.endsWith('go') ? agent('MATE', { name: NAMES.shift() ?? 'none' }) : 'end',
+      ),
       agents: { MATE: ALWAYS('done') },
     },
     see: async (session) => (await lastResult(session)).includes('a process of its own'),
