@@ -7,7 +7,7 @@ import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { PROGRAM } from '../e2e/program.js';
-import { hasTmux } from '../e2e/terminal.js';
+import { endTmux, hasTmux } from '../e2e/terminal.js';
 import { agent, reacting, requestIn, say } from './team-rig.js';
 
 const open: Stage[] = [];
@@ -118,7 +118,7 @@ class Stage {
   }
 
   async close(): Promise<void> {
-    spawnSync('tmux', [...this.#own, 'kill-server']);
+    await endTmux(this.#own);
     await this.server.close();
     this.project.remove();
   }

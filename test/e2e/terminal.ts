@@ -126,11 +126,7 @@ export async function openTerminal(options: {
       return Number(/left with (\d+)\./.exec(seen)?.[1]);
     },
     async close() {
-      const shell = spawnSync('tmux', [...own, 'list-panes', '-a', '-F', '#{pane_pid}']);
-      const started = childrenOf(shell.stdout.toString().trim());
-      spawnSync('tmux', [...own, 'kill-server']);
-      // What it runs has files to close; until then it writes into what is taken away here.
-      await allGone(started);
+      await endTmux(own);
       proxy?.close();
       await server.close();
       project.remove();
@@ -164,6 +160,15 @@ async function slowProxy(
   await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
   const { port } = proxy.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, close: () => void proxy.close() };
+}
+
+/** Ends a tmux server and waits for what ran in it: until its end it writes into files that the test removes. */
+export async function endTmux(own: readonly string[]): Promise<void> {
+  const panes = spawnSync('tmux', [...own, 'list-panes', '-a', '-F', '#{pane_pid}']);
+  const shells = panes.stdout.toString().trim().split('\n');
+  const started = shells.flatMap((shell) => [Number(shell), ...childrenOf(shell)]);
+  spawnSync('tmux', [...own, 'kill-server']);
+  await allGone(started.filter((pid) => pid > 0));
 }
 
 function childrenOf(parent: string): readonly number[] {
