@@ -6,6 +6,7 @@ import {
   request as plainRequest,
   type RequestOptions,
 } from 'node:http';
+import { parseUrl } from '../util/parse-url.js';
 import { HttpError, toHttpError } from './http-error.js';
 import { type HttpProxy, portOf, withoutBrackets } from './http-proxy.js';
 
@@ -139,8 +140,8 @@ export function silence(target: URL, ms: number, waitedMs?: number): HttpError {
 
 /** Parses an http or https URL. Throws `HttpError`. */
 export function parseTarget(url: string): URL {
-  if (!URL.canParse(url)) throw new HttpError('invalid_url', `"${url}" is not a URL`);
-  const target = new URL(url);
+  const target = parseUrl(url);
+  if (target === undefined) throw new HttpError('invalid_url', `"${url}" is not a URL`);
   if (target.protocol === 'http:' || target.protocol === 'https:') return target;
   throw new HttpError('invalid_url', `"${url}" is neither http: nor https:`);
 }

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { systemCodeOf } from '../errors.js';
+import { parseUrl } from '../util/parse-url.js';
 import { err, ok, type Result } from '../util/result.js';
 
 /** Receives the one request by which a browser brings the answer of a sign-in back. */
@@ -80,7 +81,7 @@ function serve(
   take: (url: URL) => boolean,
 ): void {
   const target = `http://localhost${request.url ?? '/'}`;
-  const url = URL.canParse(target) ? new URL(target) : undefined;
+  const url = parseUrl(target);
   if (!isOurHost(request.headers.host)) page(response, 421, 'This is not the place.');
   else if (url?.pathname !== CALLBACK_PATH) page(response, 404, 'Nothing is here.');
   else if (request.method !== 'GET') page(response, 405, 'Nothing is here.');

@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { messageOf, systemCodeOf } from '../errors.js';
 import { orAbort } from '../util/abort.js';
+import { parseUrl } from '../util/parse-url.js';
 import { err, ok, type Result } from '../util/result.js';
 import { toHttpError } from './http-error.js';
 import { proxyFor, withoutBrackets } from './http-proxy.js';
@@ -132,7 +133,7 @@ async function fetchOnce(request: Bounded, deps: PublicFetchDeps): Promise<Fetch
 }
 
 function checkUrl(request: FetchRequest): Result<URL, FetchFailure> {
-  if (!URL.canParse(request.url)) {
+  if (parseUrl(request.url) === undefined) {
     return failure('invalid_url', `"${request.url}" is not a valid URL`);
   }
   const url = new URL(request.url);
@@ -212,7 +213,7 @@ async function readResponse(
   const { location } = response.headers;
   if (REDIRECTS.has(status) && location !== undefined) {
     response.destroy();
-    if (!URL.canParse(location, url.href)) {
+    if (parseUrl(location, url.href) === undefined) {
       return failure('bad_response', `the server redirects to "${location}", which is not a URL`);
     }
     const redirect = new URL(location, url.href).href;

@@ -1,6 +1,7 @@
 import { isLoopback } from '../env/http-proxy.js';
 import { classifyAddress } from '../env/ip-address.js';
 import { commandTokens, matches } from '../permissions/wildcard.js';
+import { parseUrl } from '../util/parse-url.js';
 import { err, ok, type Result } from '../util/result.js';
 
 /**
@@ -13,7 +14,7 @@ export function hookUrl(
   text: string,
   allowed: readonly string[] | undefined,
 ): Result<string, string> {
-  if (!URL.canParse(text)) return err('its address is no valid URL');
+  if (parseUrl(text) === undefined) return err('its address is no valid URL');
   const url = new URL(text);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
     return err(`only http and https are spoken, not "${url.protocol}"`);

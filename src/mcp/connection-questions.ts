@@ -1,4 +1,5 @@
 import { isRecord } from '../util/own.js';
+import { parseUrl } from '../util/parse-url.js';
 import type { CallTimers } from './connection-timers.js';
 import type { Elicit, ElicitAnswer, ElicitRequest } from './server.js';
 
@@ -68,7 +69,7 @@ export function requiredPages(data: unknown): readonly (Question & { readonly ur
 }
 
 function isWebAddress(url: string | undefined): boolean {
-  if (url === undefined || !URL.canParse(url)) return false;
+  if (url === undefined || parseUrl(url) === undefined) return false;
   const { protocol } = new URL(url);
   return protocol === 'https:' || protocol === 'http:';
 }

@@ -1,3 +1,4 @@
+import { parseUrl } from '../util/parse-url.js';
 import { err, ok, type Result } from '../util/result.js';
 import { visible } from '../util/visible.js';
 
@@ -15,7 +16,7 @@ const LONGEST_URL = 8192;
  * hides who is addressed. fail-closed: any other address is not even shown.
  */
 export function checkElicitUrl(text: string | undefined): Result<ElicitAddress, string> {
-  if (text === undefined || text.length > LONGEST_URL || !URL.canParse(text)) {
+  if (text === undefined || text.length > LONGEST_URL || parseUrl(text) === undefined) {
     return err('its address cannot be read');
   }
   const url = new URL(text);

@@ -1,3 +1,4 @@
+import { parseUrl } from '../util/parse-url.js';
 import { err, ok, type Result } from '../util/result.js';
 
 const MAX_PASTED = 16 * 1024;
@@ -11,7 +12,7 @@ export function answerFromPaste(pasted: string, state: string): Result<URLSearch
   if (text === '') return err('nothing was pasted');
   if (text.length > MAX_PASTED) return err('what was pasted is too long');
   if (/^https?:\/\//i.test(text)) {
-    if (!URL.canParse(text)) return err('what was pasted is no address');
+    if (parseUrl(text) === undefined) return err('what was pasted is no address');
     return withState(new URL(text).searchParams, state);
   }
   if (/(^|[?&])(code|error)=/.test(text)) {

@@ -5,6 +5,7 @@ import type {
 } from '@modelcontextprotocol/client';
 import { parseJson } from '../util/json.js';
 import { isRecord } from '../util/own.js';
+import { parseUrl } from '../util/parse-url.js';
 import type { McpLibrary } from './library.js';
 import { isUnreachable } from './oauth-failure.js';
 import { addressRefusal, RefusedAddress } from './oauth-fetch.js';
@@ -82,7 +83,7 @@ async function serverMetadata(
   });
   if (found === undefined || isNamed) return found;
   const { issuer } = found;
-  if (URL.canParse(issuer) && new URL(issuer).origin === new URL(authorizationServer).origin) {
+  if (parseUrl(issuer)?.origin === new URL(authorizationServer).origin) {
     return found;
   }
   throw new library.IssuerMismatchError('metadata', authorizationServer, issuer);

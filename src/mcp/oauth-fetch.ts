@@ -1,6 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
 import { classifyAddress, isInternalName, isIpAddress } from '../env/ip-address.js';
 import type { PublicFetch } from '../env/public-fetch.js';
+import { parseUrl } from '../util/parse-url.js';
 
 /** No metadata and no token is longer. */
 const MAX_BYTES = 1024 * 1024;
@@ -20,7 +21,8 @@ export class RefusedAddress extends Error {
  * this machine, and a server out there does not get to point us at this machine or the inner network.
  */
 export function addressRefusal(address: string | URL, serverUrl: string): string | undefined {
-  if (!URL.canParse(String(address))) return 'it names an address for signing in that is no URL';
+  if (parseUrl(String(address)) === undefined)
+    return 'it names an address for signing in that is no URL';
   const url = new URL(String(address));
   const place = `${url.protocol}//${url.host}`;
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
@@ -146,7 +148,7 @@ function answerOf(
 
 function isElsewhere(location: string, base: string | URL): boolean {
   const from = new URL(base);
-  return !URL.canParse(location, from.href) || new URL(location, from).origin !== from.origin;
+  return parseUrl(location, from.href)?.origin !== from.origin;
 }
 
 async function boundedBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {

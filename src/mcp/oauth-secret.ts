@@ -1,3 +1,4 @@
+import { parseUrl } from '../util/parse-url.js';
 import type { Discovered, RemoteDeclaration } from './oauth-types.js';
 import type { StoredAuth } from './token-store.js';
 
@@ -27,5 +28,5 @@ export function secretRefusal(
 }
 
 function isAt(url: string, serverUrl: string): boolean {
-  return URL.canParse(url) && new URL(url).origin === new URL(serverUrl).origin;
+  return parseUrl(url)?.origin === new URL(serverUrl).origin;
 }

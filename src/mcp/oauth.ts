@@ -1,6 +1,7 @@
 import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
 import { fetchPublic } from '../env/public-fetch.js';
 import { resolveName } from '../env/resolve-name.js';
+import { parseUrl } from '../util/parse-url.js';
 import { err, ok, type Result } from '../util/result.js';
 import { loadLibrary, type McpLibrary } from './library.js';
 import { authFailed, needsAuth } from './oauth-failure.js';
@@ -153,7 +154,9 @@ class RemoteServerAuth {
     const url = asked.resourceMetadataUrl;
     const challenge: Challenge = {
       scope: asked.scope,
-      ...(url !== undefined && URL.canParse(url) ? { resourceMetadataUrl: new URL(url) } : {}),
+      ...(url !== undefined && parseUrl(url) !== undefined
+        ? { resourceMetadataUrl: new URL(url) }
+        : {}),
     };
     const { tokens } = (await this.#read()) ?? {};
     const wanted = scopesToAsk({

@@ -5,6 +5,7 @@ import { join, separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
 import { parseJson } from '../util/json.js';
 import { isRecord, own } from '../util/own.js';
+import { parseUrl } from '../util/parse-url.js';
 import { err, ok, type Result } from '../util/result.js';
 
 /** A client as an authorization server knows it. */
@@ -69,7 +70,7 @@ export function tokenKey(name: string, url: string): string {
 }
 
 function canonicalUrl(url: string): string {
-  return URL.canParse(url) ? new URL(url).href : url;
+  return parseUrl(url)?.href ?? url;
 }
 
 type Servers = Readonly<Record<string, unknown>>;

@@ -1,3 +1,5 @@
+import { parseUrl } from '../util/parse-url.js';
+
 /** The host part of a `WebFetch(domain:…)` rule, by labels from the left. */
 export interface DomainPattern {
   readonly labels: readonly string[];
@@ -40,10 +42,9 @@ export function matchesDomain(pattern: DomainPattern, url: string): boolean {
 
 /** Lower case, without a trailing dot; undefined for what is not http or https. */
 export function hostOf(url: string): string | undefined {
-  if (!URL.canParse(url)) return undefined;
-  const { protocol, hostname } = new URL(url);
-  if (protocol !== 'http:' && protocol !== 'https:') return undefined;
-  return hostname.toLowerCase().replace(/\.$/, '');
+  const parsed = parseUrl(url);
+  if (parsed?.protocol !== 'http:' && parsed?.protocol !== 'https:') return undefined;
+  return parsed.hostname.toLowerCase().replace(/\.$/, '');
 }
 
 /** A `*` stays within its label. */

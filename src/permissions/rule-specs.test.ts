@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { gateRig } from '../../test/support/gate-rig.js';
 import type { SourcedRule } from '../settings/types.js';
+import { hostOf } from './domain.js';
 import { parseRules, type RuleKind } from './rules.js';
 
 function problemsOf(kind: RuleKind, text: string) {
@@ -157,6 +158,12 @@ describe('a restriction that looks like a pattern and is none', () => {
     const deny = [`WebFetch(domain:${host})`];
     const rig = gateRig({ cwd: '/p', home: '/h', allow: ['WebFetch'], deny });
     expect(await rig.outcome('WebFetch', { url, prompt: 'x' })).toBe('denied');
+  });
+
+  it('holds a host with other letters however often it was compared before', () => {
+    const url = 'https://m\u00fcnchen.de/x';
+    const hosts = new Set(Array.from({ length: 50_000 }, () => hostOf(url)));
+    expect([...hosts]).toEqual(['xn--mnchen-3ya.de']);
   });
 });
 

@@ -1,5 +1,6 @@
 import { HOOK_KINDS } from '../protocol/hook-events.js';
 import { isRecord } from '../util/own.js';
+import { parseUrl } from '../util/parse-url.js';
 import type { EventCheck } from './check-options.js';
 import { inWords, milder, problem, type ValueContext } from './check-values.js';
 import type { ConfigProblem } from './types.js';
@@ -118,7 +119,7 @@ function checkHttp(handler: Handler, context: ValueContext): readonly ConfigProb
 
 /** The address itself is not shown: it may hold a secret. */
 function urlFault(text: string): string | undefined {
-  if (!URL.canParse(text)) return 'it is no URL';
+  if (parseUrl(text) === undefined) return 'it is no URL';
   const { protocol, username, password } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') return `${protocol} is neither http nor https`;
   if (username === '' && password === '') return undefined;

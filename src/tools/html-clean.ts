@@ -1,3 +1,4 @@
+import { parseUrl } from '../util/parse-url.js';
 import { attribute, decodeEntities, htmlTokens } from './html-tokens.js';
 
 /** Deeper nesting than this carries no meaning for a reader; tags beyond it are dropped, text stays. */
@@ -248,7 +249,7 @@ class PageWriter {
   #absolute(reference: string | undefined): string | undefined {
     const trimmed = reference?.trim();
     if (!trimmed || trimmed.startsWith('#') || trimmed.length > 2000) return undefined;
-    if (!URL.canParse(trimmed, this.#base)) return undefined;
+    if (parseUrl(trimmed, this.#base) === undefined) return undefined;
     const url = new URL(trimmed, this.#base);
     return /^(?:https?|mailto):$/.test(url.protocol) ? url.href : undefined;
   }

@@ -1,6 +1,7 @@
 import type { ElicitField, TextFormat } from '../protocol/elicitation.js';
 import { linearPattern } from './linear-pattern.js';
 import { own } from './own.js';
+import { parseUrl } from './parse-url.js';
 import { err, ok, type Result } from './result.js';
 
 type Content = Readonly<Record<string, unknown>>;
@@ -72,7 +73,7 @@ function fitsFormat(format: TextFormat, value: string): boolean {
     case 'email':
       return value.length <= 254 && /^[^\s@<>"(),:;[\]\\]+@[^\s@.]+(?:\.[^\s@.]+)+$/.test(value);
     case 'uri':
-      return /^[A-Za-z][A-Za-z0-9+.-]*:\S+$/.test(value) && URL.canParse(value);
+      return /^[A-Za-z][A-Za-z0-9+.-]*:\S+$/.test(value) && parseUrl(value) !== undefined;
     case 'date':
       return isDate(value);
     case 'date-time': {

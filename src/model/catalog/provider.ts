@@ -1,5 +1,6 @@
 import { parseJson } from '../../util/json.js';
 import { isRecord } from '../../util/own.js';
+import { parseUrl } from '../../util/parse-url.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -130,7 +131,7 @@ function baseUrl(
   address: string,
   variable: string,
 ): { readonly kind: 'url'; readonly url: string } | None {
-  const url = URL.canParse(address) ? new URL(address) : undefined;
+  const url = parseUrl(address);
   // They would not be sent, and every message about the address would show them.
   if (url !== undefined && (url.username !== '' || url.password !== '')) {
     return {

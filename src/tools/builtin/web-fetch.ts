@@ -2,6 +2,7 @@ import type { Clock } from '../../env/clock.js';
 import type { FetchFailure, FetchResponse, PublicFetch } from '../../env/public-fetch.js';
 import { messageOf } from '../../errors.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { parseUrl } from '../../util/parse-url.js';
 import { err, ok, type Result } from '../../util/result.js';
 import { head, sliceWhole } from '../../util/truncate.js';
 import { builtinDefinition } from '../builtin-definition.js';
@@ -38,7 +39,7 @@ export function webFetchTool(deps: WebFetchDeps): Tool<Input> {
     kind: 'network',
     ...builtinDefinition('WebFetch', description),
     subject: (input) => {
-      const url = URL.canParse(input.url) ? new URL(input.url).href : input.url;
+      const url = parseUrl(input.url)?.href ?? input.url;
       return { paths: [], url, summary: `Fetch ${head(url, 200)}` };
     },
     concurrencySafe: () => true,
@@ -94,7 +95,7 @@ interface Shown {
 
 /** The URL as it is fetched and cached: https, without fragment. */
 function requestUrl(text: string, deps: WebFetchDeps): string | undefined {
-  if (!URL.canParse(text)) return undefined;
+  if (parseUrl(text) === undefined) return undefined;
   const url = new URL(text);
   url.hash = '';
   const isLocal = /^(?:127\.[\d.]+|\[::1\]|localhost)$/.test(url.hostname);
