@@ -1,5 +1,6 @@
 import { type Environment, shellEnvironment } from '../env/environment.js';
 import type { ProcessSupervisor } from '../env/process.js';
+import { parseUrl } from '../util/parse-url.js';
 
 /** The programs that show an address in a person's browser, by system. Each takes it as one argument. */
 const OPENERS: Readonly<Record<string, readonly string[]>> = {
@@ -22,7 +23,7 @@ export async function openBrowser(
   },
 ): Promise<boolean> {
   // fail-closed: another scheme would start another program.
-  if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) return false;
+  if (!/^https?:$/.test(parseUrl(url)?.protocol ?? '')) return false;
   const [command = 'xdg-open', ...args] = OPENERS[deps.platform] ?? ['xdg-open'];
   const result = await deps.processes.run({
     command,

@@ -1,4 +1,5 @@
 import { classifyAddress, isInternalName, isIpAddress } from '../../env/ip-address.js';
+import { parseUrl } from '../../util/parse-url.js';
 import { err, ok, type Result } from '../../util/result.js';
 
 /** Where a program wants to go. */
@@ -24,7 +25,7 @@ export function parseAuthority(text: string, defaultPort?: number): Target | und
 
 /** The target of a request line with a whole URL in it. */
 export function parseAbsolute(url: string): { target: Target; path: string } | undefined {
-  if (!/^http:\/\//i.test(url) || !URL.canParse(url)) return undefined;
+  if (!/^http:\/\//i.test(url) || parseUrl(url) === undefined) return undefined;
   const parsed = new URL(url);
   // fail-closed: a name and a password in front of the host are there to confuse.
   if (parsed.username !== '' || parsed.password !== '') return undefined;
@@ -37,7 +38,7 @@ export function targetOf(host: string, port: number): Target | undefined {
   if (!Number.isInteger(port) || port < 1 || port > 65_535) return undefined;
   const bare = host.replace(/^\[|\]$/g, '');
   const url = bare.includes(':') ? `http://[${bare}]/` : `http://${bare}/`;
-  if (bare === '' || /[/?#@\\\s]/.test(bare) || !URL.canParse(url)) return undefined;
+  if (bare === '' || /[/?#@\\\s]/.test(bare) || parseUrl(url) === undefined) return undefined;
   const name = new URL(url).hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
   return name === '' ? undefined : { host: name, port };
 }
