@@ -1,7 +1,7 @@
 /**
  * Portcullis as a library. The surface is small on purpose: what is exported here is kept stable.
  */
-export { type ErrorCode, PortcullisError } from './errors.js';
+
 export {
   type AgentSession,
   type AskAnswer,
@@ -14,7 +14,8 @@ export {
   type SessionInfo,
   type SessionNews,
   type StopReason,
-} from './harness.js';
+} from './app.js';
+export { type ErrorCode, PortcullisError } from './errors.js';
 export type { AgentRef } from './protocol/agent-ref.js';
 export type { Receipt, TraceStep } from './protocol/permissions.js';
 export { PortcullisClient } from './sdk/client.js';

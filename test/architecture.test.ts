@@ -27,7 +27,7 @@ function area(name: string): string {
   return name.includes('/') ? (name.split('/')[0] ?? '') : name;
 }
 
-const GROUND = ['protocol', 'util', 'errors.ts', 'version.ts', 'markdown.d.ts'];
+const GROUND = ['protocol', 'lib', 'errors.ts', 'version.ts', 'markdown.d.ts'];
 const FEATURES = [
   'settings',
   'permissions',
@@ -46,14 +46,14 @@ const FEATURES = [
 
 /** What each area may import besides itself and the ground. `folder/file` names a single file. */
 const MAY_IMPORT: Record<string, readonly string[]> = {
-  env: [],
-  model: ['env'],
+  platform: [],
+  model: ['platform'],
   loop: ['model/client.ts', 'model/stream/accumulate.ts'],
-  settings: ['env', 'model', 'generated'],
-  permissions: ['env', 'model', 'tools/tool.ts', 'settings'],
-  hooks: ['env', 'model', 'generated', 'settings', 'permissions', 'tools/tool.ts'],
+  settings: ['platform', 'model', 'generated'],
+  permissions: ['platform', 'model', 'tools/tool.ts', 'settings'],
+  hooks: ['platform', 'model', 'generated', 'settings', 'permissions', 'tools/tool.ts'],
   skills: [
-    'env',
+    'platform',
     'settings',
     'permissions',
     'tools/tool.ts',
@@ -66,7 +66,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'context/text-extensions.ts',
   ],
   mcp: [
-    'env',
+    'platform',
     'settings',
     'permissions',
     'generated',
@@ -75,29 +75,29 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'tools/builtin-definition.ts',
     'context/tokens.ts',
   ],
-  tools: ['env', 'model', 'generated', 'permissions/permit.ts', 'permissions/types.ts'],
-  context: ['env', 'model', 'settings', 'loop/types.ts'],
-  session: ['env', 'model', 'loop/types.ts'],
-  journal: ['env'],
-  budget: ['env', 'model', 'loop/types.ts'],
-  checkpoint: ['env', 'settings'],
-  sandbox: ['env', 'settings', 'permissions'],
-  plugins: ['env', 'settings'],
-  agents: ['env', 'model', 'loop', ...FEATURES],
-  'harness.ts': ['env', 'model', 'loop', 'agents', 'generated', 'harness', ...FEATURES],
-  harness: ['env', 'model', 'loop', 'agents', 'generated', ...FEATURES],
-  project: ['env', 'model', 'loop', 'agents', 'generated', 'harness', 'harness.ts', ...FEATURES],
-  client: ['harness.ts', 'project'],
+  tools: ['platform', 'model', 'generated', 'permissions/permit.ts', 'permissions/types.ts'],
+  context: ['platform', 'model', 'settings', 'loop/types.ts'],
+  session: ['platform', 'model', 'loop/types.ts'],
+  journal: ['platform'],
+  budget: ['platform', 'model', 'loop/types.ts'],
+  checkpoint: ['platform', 'settings'],
+  sandbox: ['platform', 'settings', 'permissions'],
+  plugins: ['platform', 'settings'],
+  agents: ['platform', 'model', 'loop', ...FEATURES],
+  'app.ts': ['platform', 'model', 'loop', 'agents', 'generated', 'app', ...FEATURES],
+  app: ['platform', 'model', 'loop', 'agents', 'generated', ...FEATURES],
+  project: ['platform', 'model', 'loop', 'agents', 'generated', 'app', 'app.ts', ...FEATURES],
+  client: ['app.ts', 'project'],
   tui: ['client'],
-  server: ['harness.ts', 'client', 'generated'],
-  sdk: ['harness.ts', 'client', 'server', 'generated'],
-  cli: ['harness.ts', 'client', 'project', 'server', 'tui', 'env', 'model/catalog/discover.ts'],
-  'index.ts': ['harness.ts', 'client', 'server', 'sdk'],
-  testing: ['env', 'model', 'loop', 'agents', ...FEATURES],
+  server: ['app.ts', 'client', 'generated'],
+  sdk: ['app.ts', 'client', 'server', 'generated'],
+  cli: ['app.ts', 'client', 'project', 'server', 'tui', 'platform', 'model/catalog/discover.ts'],
+  'index.ts': ['app.ts', 'client', 'server', 'sdk'],
+  testing: ['platform', 'model', 'loop', 'agents', ...FEATURES],
 };
 
 /** Folders that are an edge to the operating system and may use Node's modules. */
-const EDGES = ['env', 'cli', 'server', 'tui', 'testing', 'checkpoint/disk', 'sandbox/host'];
+const EDGES = ['platform', 'cli', 'server', 'tui', 'testing', 'checkpoint/disk', 'sandbox/host'];
 
 function mayUseNode({ name }: SourceFile): boolean {
   return EDGES.some((folder) => name.startsWith(`${folder}/`));

@@ -1,6 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { GIT_READ_ONLY } from '../../src/permissions/shell/git.js';
 import type { OptionSpec } from '../../src/permissions/shell/options.js';
 import { READ_ONLY_PROGRAMS } from '../../src/permissions/shell/read-only-table.js';
@@ -13,41 +10,8 @@ export async function generate(): Promise<Files> {
   return {
     'docs/reference/tools.md': await toolReference(),
     'docs/reference/cli.md': await cliReference(),
-    'docs/reference/fail-closed.md': failClosedPlaces(),
     'docs/reference/read-only-commands.md': readOnlyCommands(),
   };
-}
-
-/** Two levels up, both from this file and from where its bundle is put. */
-const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-
-/** Every place in the source where doubt becomes no, without line numbers, which every edit would change. */
-function failClosedPlaces(): string {
-  const files = readdirSync(path.join(ROOT, 'src'), { recursive: true, encoding: 'utf8' });
-  const sources = files.filter((name) => /(?<!\.test)\.ts$/.test(name)).sort();
-  const rows = sources.flatMap((name) => {
-    const file = name.split(path.sep).join('/');
-    const marks = marksIn(readFileSync(path.join(ROOT, 'src', name), 'utf8'));
-    return marks.map((mark) => [`[${file}](../../src/${file})`, mark]);
-  });
-  return page('Fail-closed places', 'the `fail-closed:` comments in `src`', [
-    'What the mark means is told in [fail-closed.md](../fail-closed.md).',
-    `${rows.length} places.`,
-    table(['file', 'what doubt means there'], rows),
-  ]);
-}
-
-/** The text of each mark, its further comment lines included. */
-function marksIn(source: string): readonly string[] {
-  const marks = source.matchAll(
-    /^[ \t]*(?:\/\/|\/\*\*|\*).*?fail-closed:(.*(?:\n[ \t]*(?:\/\/|\*(?!\/)).*)*)/gm,
-  );
-  return [...marks].map(([, text = '']) =>
-    text
-      .replace(/\*\/[\s\S]*/, '')
-      .replace(/\n[ \t]*(?:\/\/|\*)[ \t]?/g, ' ')
-      .trim(),
-  );
 }
 
 /** The commands that run without asking, with the options that keep them so. */

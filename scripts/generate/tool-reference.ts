@@ -1,6 +1,6 @@
-import { systemClock } from '../../src/env/clock.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
-import { createProcessSupervisor } from '../../src/env/node-process.js';
+import { systemClock } from '../../src/platform/clock.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
+import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import { type BuiltinParts, openBuiltins } from '../../src/tools/builtin/set.js';
 import type { AnyTool } from '../../src/tools/tool.js';
 import { createWorkspace } from '../../src/tools/workspace.js';

@@ -1,6 +1,6 @@
+import { err, ok, type Result } from '../lib/result.js';
 import { serverKey } from '../mcp/config-names.js';
 import type { ToolPool, ToolSelection } from '../tools/pool.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { AgentDefinition } from './definition.js';
 import { bareName } from './definition-tools.js';
 

@@ -1,9 +1,9 @@
+import { ok, type Result } from '../lib/result.js';
+import { sliceWhole } from '../lib/truncate.js';
 import { type AgentRef, DEFAULT_AGENT } from '../protocol/agent-ref.js';
 import type { ToolInputs } from '../protocol/tools.schema.js';
 import { builtinDefinition } from '../tools/builtin-definition.js';
 import type { Tool, ToolContext, ToolOutput } from '../tools/tool.js';
-import { ok, type Result } from '../util/result.js';
-import { sliceWhole } from '../util/truncate.js';
 import description from './agent-tool.md';
 import { type ReportWords, reportText } from './child-words.js';
 import type { AgentDefinition } from './definition.js';

@@ -1,4 +1,3 @@
-import { mayHaveManyListeners } from '../env/many-listeners.js';
 import { createConversation } from '../loop/conversation.js';
 import { type LoopStart, runLoop } from '../loop/loop.js';
 import type {
@@ -12,6 +11,7 @@ import type {
   ToolCallResult,
 } from '../loop/types.js';
 import type { ModelClient, ModelRequest, SystemBlock, ThinkingConfig } from '../model/client.js';
+import { mayHaveManyListeners } from '../platform/many-listeners.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Message, ToolUseBlock } from '../protocol/content.js';
 import type { Invoke } from '../tools/invocation.js';

@@ -1,4 +1,4 @@
-import { sha256 } from '../env/hash.js';
+import { sha256 } from '../platform/hash.js';
 import { DEFAULT_AGENT, DEFAULT_AGENT_ALIAS } from '../protocol/agent-ref.js';
 import explore from './builtin-explore.md';
 import general from './builtin-general.md';

@@ -1,5 +1,5 @@
 import type { SessionBudget } from '../budget/session-budget.js';
-import { ok } from '../util/result.js';
+import { ok } from '../lib/result.js';
 import type { Agent } from './agent.js';
 import type { ChildWorld } from './child-world.js';
 

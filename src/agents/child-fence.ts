@@ -1,3 +1,7 @@
+import { own } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { SettingSource } from '../lib/sourced.js';
+import { TOOL_ALIASES } from '../lib/tool-names.js';
 import { nearestAbove } from '../permissions/agent-modes.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
 import {
@@ -11,10 +15,6 @@ import type { CallView } from '../permissions/view.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { isCovered } from '../skills/grant-fence.js';
 import { createToolMatcher, type ToolMatcher } from '../tools/pool-patterns.js';
-import { own } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
-import type { SettingSource } from '../util/sourced.js';
-import { TOOL_ALIASES } from '../util/tool-names.js';
 import type { AgentDefinition, DefinitionSource } from './definition.js';
 import { bareName } from './definition-tools.js';
 

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { MODEL_ALIASES } from '../model/catalog/aliases.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { ModelChoice } from './agent.js';
 import type { ModelChoices, ModelLimits } from './model-choice.js';
 

@@ -1,7 +1,7 @@
+import { err, ok, type Result } from '../lib/result.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Workspace } from '../tools/tool.js';
 import { createWorkspace } from '../tools/workspace.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { ChildPlace, ChildWorld } from './child-world.js';
 import type { SpawnRequest } from './task.js';
 

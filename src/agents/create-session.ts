@@ -1,7 +1,7 @@
+import { closeAll } from '../lib/close-all.js';
 import type { InputMessage, LoopOutcome, StopReason } from '../loop/types.js';
 import { addUsage, ZERO_USAGE } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
-import { closeAll } from '../util/close-all.js';
 import { compactOrder } from './compaction.js';
 import type { Beginning } from './run-hooks.js';
 import type {

@@ -1,4 +1,4 @@
-import { basename } from '../env/paths.js';
+import { basename } from '../platform/fs/paths.js';
 import { typeProblem } from './definition-names.js';
 
 /**

@@ -1,4 +1,4 @@
-import { whenWanted } from '../util/when-wanted.js';
+import { whenWanted } from '../lib/when-wanted.js';
 import { plain } from './definition-values.js';
 
 /** The fields of a definition, as they are documented. */

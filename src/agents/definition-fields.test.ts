@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseYaml } from '../lib/parse-yaml.js';
 import { createToolMatcher } from '../tools/pool-patterns.js';
-import { parseYaml } from '../util/parse-yaml.js';
 import { DEFINITION_FIELDS } from './definition-field-names.js';
 import { readDefinition } from './definition-reader.js';
 import { KNOWN_TOOLS } from './definition-tools.js';

@@ -1,8 +1,8 @@
+import type { Result } from '../lib/result.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import { PERMISSION_MODES } from '../protocol/permissions.js';
 import { booleanOf, listOf, textOf } from '../skills/head-values.js';
 import { oneLine } from '../skills/names.js';
-import type { Result } from '../util/result.js';
 import { bareFields, compact } from './definition-bare.js';
 import {
   DEFINITION_FIELDS,

@@ -1,9 +1,9 @@
-import { sha256 } from '../env/hash.js';
 import { PortcullisError } from '../errors.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
-import { visible } from '../util/visible.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { visible } from '../lib/visible.js';
+import { sha256 } from '../platform/hash.js';
 import type { AgentDefinition } from './definition.js';
 import { readFields } from './definition-fields.js';
 import { KNOWN_TOOLS } from './definition-tools.js';

@@ -1,4 +1,4 @@
-import { visible } from '../util/visible.js';
+import { visible } from '../lib/visible.js';
 import { lookAlike } from './name-scripts.js';
 
 /** Types that the program itself gives out. */

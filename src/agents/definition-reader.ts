@@ -1,12 +1,12 @@
-import { type FileStat, type FileSystem, isSameVersion } from '../env/fs.js';
-import { sha256 } from '../env/hash.js';
 import { messageOf, PortcullisError } from '../errors.js';
+import { type Frontmatter, findFieldLine, loadFrontmatter } from '../lib/frontmatter.js';
+import { splitFile } from '../lib/head-text.js';
+import type { ParseYaml } from '../lib/parse-yaml.js';
+import { yamlWithin } from '../lib/parse-yaml.js';
+import { type FileStat, type FileSystem, isSameVersion } from '../platform/fs/fs.js';
+import { sha256 } from '../platform/hash.js';
 import { LARGEST_DOCUMENT } from '../settings/trust-names.js';
 import { textOf } from '../skills/head-values.js';
-import { type Frontmatter, findFieldLine, loadFrontmatter } from '../util/frontmatter.js';
-import { splitFile } from '../util/head-text.js';
-import type { ParseYaml } from '../util/parse-yaml.js';
-import { yamlWithin } from '../util/parse-yaml.js';
 import { claimedName, MOST_LOOKED_AT } from './definition-claimed.js';
 import { knownField } from './definition-field-names.js';
 import { readFields } from './definition-fields.js';

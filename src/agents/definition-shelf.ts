@@ -1,4 +1,4 @@
-import type { FileStat } from '../env/fs.js';
+import type { FileStat } from '../platform/fs/fs.js';
 import type { AgentDefinition, DefinitionSource } from './definition.js';
 import type { DefinitionFile, SkippedFile } from './definition-find.js';
 import type { ReadHostAgents } from './definition-host.js';

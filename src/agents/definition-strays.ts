@@ -1,5 +1,5 @@
-import type { DoubtfulLine } from '../util/frontmatter.js';
-import { firstWord } from '../util/tolerant-head.js';
+import type { DoubtfulLine } from '../lib/frontmatter.js';
+import { firstWord } from '../lib/tolerant-head.js';
 import { isCompound, LIMITS, nearLimit } from './definition-unknown.js';
 import { plain } from './definition-values.js';
 

@@ -1,11 +1,11 @@
+import { nearest } from '../lib/nearest.js';
+import { own } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { TOOL_ALIASES } from '../lib/tool-names.js';
 import { resolveRuleName } from '../permissions/rule-names.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import { listOf } from '../skills/head-values.js';
 import { createToolMatcher } from '../tools/pool-patterns.js';
-import { nearest } from '../util/nearest.js';
-import { own } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
-import { TOOL_ALIASES } from '../util/tool-names.js';
 import { plain } from './definition-values.js';
 import { toolWords } from './tool-words.js';
 

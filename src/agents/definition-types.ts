@@ -1,4 +1,4 @@
-import type { Result } from '../util/result.js';
+import type { Result } from '../lib/result.js';
 import type { AgentDefinition, DefinitionSource } from './definition.js';
 
 /** Something about one definition that a person should know. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../util/parse-yaml.js';
+import { parseYaml } from '../lib/parse-yaml.js';
 import { readHostAgents } from './definition-host.js';
 import { readDefinition } from './definition-reader.js';
 import { KNOWN_TOOLS } from './definition-tools.js';

@@ -1,7 +1,7 @@
+import { editDistance } from '../lib/nearest.js';
+import { whenWanted } from '../lib/when-wanted.js';
 import { BANS } from '../skills/head-restrictions.js';
 import { oneLine } from '../skills/names.js';
-import { editDistance } from '../util/nearest.js';
-import { whenWanted } from '../util/when-wanted.js';
 import { OWN_NAMES, plain } from './definition-values.js';
 
 /** Fields that hold an agent back: without them it may do more than was meant. */

@@ -1,8 +1,8 @@
-import { isAbsolute, normalise, toPosix } from '../env/paths.js';
+import { nearest } from '../lib/nearest.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { isAbsolute, normalise, toPosix } from '../platform/fs/paths.js';
 import { booleanOf, textOf } from '../skills/head-values.js';
-import { nearest } from '../util/nearest.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { AgentBudget, AgentServer, AgentWorkspace } from './definition.js';
 
 type Value<T> = Result<T, string>;

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Processes } from '../env/process-stamp.js';
 import type { InputMessage } from '../loop/types.js';
+import type { Processes } from '../platform/process/process-stamp.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { textOf, ZERO_USAGE } from '../protocol/content.js';
 import type { TranscriptEntry } from '../protocol/transcript.js';
-import { INTERRUPTED_RESULT } from '../session/messages.js';
+import { INTERRUPTED_RESULT } from '../session/transcript/messages.js';
 import { type DeliveryParts, type OpenDeliveries, openDeliveries } from './deliveries.js';
 import type { AgentReport } from './report.js';
 import type { AgentTask } from './task.js';

@@ -1,8 +1,8 @@
-import { join } from '../env/paths.js';
-import type { Processes } from '../env/process-stamp.js';
-import type { StateFiles } from '../env/state-files.js';
 import { messageOf } from '../errors.js';
 import type { InputMessage } from '../loop/types.js';
+import { join } from '../platform/fs/paths.js';
+import type { StateFiles } from '../platform/fs/state-files.js';
+import type { Processes } from '../platform/process/process-stamp.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { TranscriptEntry } from '../protocol/transcript.js';
 import type { Deliveries } from './child-delivery.js';

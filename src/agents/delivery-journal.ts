@@ -1,7 +1,7 @@
-import type { StateFiles, SyncedLog } from '../env/state-files.js';
-import type { TranscriptFiles } from '../env/transcript-files.js';
 import { messageOf } from '../errors.js';
-import { maySurelyHold, redactSureDeep } from '../util/redact.js';
+import { maySurelyHold, redactSureDeep } from '../lib/redact.js';
+import type { StateFiles, SyncedLog } from '../platform/fs/state-files.js';
+import type { TranscriptFiles } from '../platform/fs/transcript-files.js';
 import { type DeliveryRecord, foldRecords, type RunState, readRecord } from './delivery-records.js';
 
 /**

@@ -1,5 +1,5 @@
 import type { TranscriptEntry } from '../protocol/transcript.js';
-import { INTERRUPTED_RESULT } from '../session/messages.js';
+import { INTERRUPTED_RESULT } from '../session/transcript/messages.js';
 import { type Carrier, deliveryId, type RunState } from './delivery-records.js';
 import { deliveriesIn } from './delivery-text.js';
 

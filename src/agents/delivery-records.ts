@@ -1,8 +1,8 @@
-import { sha256 } from '../env/hash.js';
-import type { ProcessStamp } from '../env/process-stamp.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import { sha256 } from '../platform/hash.js';
+import type { ProcessStamp } from '../platform/process/process-stamp.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
 import type { AgentReport } from './report.js';
 
 /** An agent and which of its runs: one that is gone on with ends more than once. */

@@ -1,4 +1,4 @@
-import type { Processes } from '../env/process-stamp.js';
+import type { Processes } from '../platform/process/process-stamp.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { addUsage, textOf, type Usage, ZERO_USAGE } from '../protocol/content.js';
 import type { AssistantEntry, TranscriptEntry } from '../protocol/transcript.js';

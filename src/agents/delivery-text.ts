@@ -1,6 +1,6 @@
+import { sliceWhole } from '../lib/truncate.js';
 import type { InputMessage } from '../loop/types.js';
 import type { UserBlock } from '../protocol/content.js';
-import { sliceWhole } from '../util/truncate.js';
 import { escapeReport } from './child-escape.js';
 import { type ReportWords, reportNotes } from './child-words.js';
 import type { KeptReport } from './delivery-records.js';

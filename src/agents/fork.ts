@@ -1,10 +1,10 @@
-import { sha256 } from '../env/hash.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { SystemBlock } from '../model/client.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
+import { sha256 } from '../platform/hash.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Message, ToolResultBlock, ToolUseBlock } from '../protocol/content.js';
 import type { ToolPool } from '../tools/pool.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { ModelChoice } from './agent.js';
 import { MAIN_ONLY } from './agent-pool.js';
 import type { AgentDefinition } from './definition.js';

@@ -1,8 +1,8 @@
+import { err, ok } from '../lib/result.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
 import type { GateCall } from '../permissions/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { AnyTool } from '../tools/tool.js';
-import { err, ok } from '../util/result.js';
 import type { AgentDefinition } from './definition.js';
 import { typeKey } from './definition-names.js';
 import type { AgentBook } from './definition-types.js';

@@ -1,8 +1,8 @@
-import { sha256 } from '../env/hash.js';
+import { isRecord, own } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { sha256 } from '../platform/hash.js';
 import { HOOK_EVENTS, hookEventFacts } from '../protocol/hook-events.js';
 import { canonicalJson } from '../settings/trust-digest.js';
-import { isRecord, own } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { AgentDefinition } from './definition.js';
 import { FORK_TYPE } from './fork.js';
 

@@ -1,6 +1,8 @@
 import type { AgentJudge, AgentQuestion, AgentVerdict } from '../hooks/agent-runner.js';
 import type { HookFailure } from '../hooks/hook.js';
 import { HOOK_AGENT_TYPE } from '../hooks/judge-prompt.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { LoopOutcome } from '../loop/types.js';
 import type { ModelClient, SystemBlock } from '../model/client.js';
 import type { GateVerdict } from '../permissions/types.js';
@@ -11,8 +13,6 @@ import type { InvokeDeps } from '../tools/invocation.js';
 import { createInvoke } from '../tools/invoke.js';
 import { createPool } from '../tools/pool.js';
 import type { AnyTool, Workspace } from '../tools/tool.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
 import { type AgentRecord, createAgent, type ModelChoice } from './agent.js';
 import type { Compaction } from './compaction.js';
 import system from './hook-agent.md';

@@ -1,6 +1,6 @@
+import type { Result } from '../lib/result.js';
 import type { ImageBlock, ResultBlock } from '../protocol/content.js';
 import type { PermissionUpdate } from '../protocol/permissions.js';
-import type { Result } from '../util/result.js';
 import type { ThinkingWish } from './model-choice.js';
 
 /** What a person can type as `/name`. */

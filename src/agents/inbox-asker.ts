@@ -1,6 +1,6 @@
-import type { ProcessStamp } from '../env/process-stamp.js';
 import { messageOf } from '../errors.js';
 import type { AskAnswer, Asker, AskRequest } from '../permissions/types.js';
+import type { ProcessStamp } from '../platform/process/process-stamp.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import type { Inbox } from './inbox.js';

@@ -1,10 +1,10 @@
-import { sha256 } from '../env/hash.js';
-import type { ProcessStamp } from '../env/process-stamp.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import { headAndTail } from '../lib/truncate.js';
 import type { AskRequest } from '../permissions/types.js';
+import { sha256 } from '../platform/hash.js';
+import type { ProcessStamp } from '../platform/process/process-stamp.js';
 import type { PendingQuestion } from '../protocol/session-events.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import { headAndTail } from '../util/truncate.js';
 
 /** A question of a background agent, as it lies in the inbox. */
 export interface InboxQuestion extends PendingQuestion {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { err, ok } from '../lib/result.js';
 import type { AskAnswer, Asker, AskRequest } from '../permissions/types.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import { err, ok } from '../util/result.js';
 import { type Inbox, type InboxParts, openInbox } from './inbox.js';
 import { inboxAsker } from './inbox-asker.js';
 import { inboxGuard } from './inbox-guard.js';

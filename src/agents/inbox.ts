@@ -1,7 +1,7 @@
-import { join } from '../env/paths.js';
-import type { Processes } from '../env/process-stamp.js';
-import type { StateFiles } from '../env/state-files.js';
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { join } from '../platform/fs/paths.js';
+import type { StateFiles } from '../platform/fs/state-files.js';
+import type { Processes } from '../platform/process/process-stamp.js';
 import {
   type InboxAnswer,
   type InboxQuestion,

@@ -1,5 +1,5 @@
+import { err, ok, type Result } from '../lib/result.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import { err, ok, type Result } from '../util/result.js';
 import { agentPool } from './agent-pool.js';
 import { type ChosenModel, childModel } from './child-model.js';
 import type { ChildOrder, EarlierTalk, ForkedMind } from './child-order.js';

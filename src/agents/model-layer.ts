@@ -2,7 +2,6 @@ import { createSessionBudget, type SessionBudget } from '../budget/session-budge
 import type { BudgetLimits } from '../budget/units.js';
 import { reminder } from '../context/reminders.js';
 import { estimateFixed, estimateMessages } from '../context/tokens.js';
-import type { Clock } from '../env/clock.js';
 import { modelName, openModel } from '../model/catalog/open.js';
 import { costOf } from '../model/catalog/pricing.js';
 import { chooseProvider } from '../model/catalog/provider.js';
@@ -11,6 +10,7 @@ import type { ModelClient } from '../model/client.js';
 import { maxRetriesFrom } from '../model/stream/retry.js';
 import { type Meter, withBackpressure, withUsageTracking } from '../model/stream/wrappers.js';
 import { UsageLedger } from '../model/usage.js';
+import type { Clock } from '../platform/clock.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { createModelChoices, type ModelChoices } from './model-choice.js';
 import type { SessionConfig } from './session-config.js';

@@ -1,8 +1,8 @@
-import type { Clock } from '../env/clock.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { ModelHooks, ModelSwitched } from '../hooks/model-hooks.js';
 import type { Scene } from '../hooks/scene.js';
 import { costOf } from '../model/catalog/pricing.js';
+import type { Clock } from '../platform/clock.js';
 import { ZERO_USAGE } from '../protocol/content.js';
 import type { ModelChoices } from './model-choice.js';
 import type { ModelSwitchSource } from './session.js';

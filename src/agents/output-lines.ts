@@ -1,6 +1,6 @@
+import { sliceWhole } from '../lib/truncate.js';
 import { type AssistantBlock, type ToolResultBlock, textOf } from '../protocol/content.js';
 import type { TranscriptEntry } from '../protocol/transcript.js';
-import { sliceWhole } from '../util/truncate.js';
 
 /** What of an input or a result is shown to whoever looks on. */
 const SHOWN = 500;

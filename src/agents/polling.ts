@@ -1,9 +1,9 @@
-import { basename, dirname, join, resolve, toPosix } from '../env/paths.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
 import type { SimpleCommand } from '../permissions/shell/model.js';
 import type { GateCall } from '../permissions/types.js';
 import type { CallView } from '../permissions/view.js';
 import { matches, segmentTokens } from '../permissions/wildcard.js';
+import { basename, dirname, join, resolve, toPosix } from '../platform/fs/paths.js';
 import type { AgentTask } from './task.js';
 import { type ReadTree, treesRead } from './trees-read.js';
 

@@ -1,4 +1,4 @@
-import { isInside } from '../env/paths.js';
+import { isInside } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { EarlierTalk } from './child-order.js';
 import type { AgentDefinition } from './definition.js';

@@ -1,9 +1,9 @@
+import { sliceWhole } from '../lib/truncate.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolInputs } from '../protocol/tools.schema.js';
 import { builtinDefinition } from '../tools/builtin-definition.js';
 import { failure } from '../tools/output.js';
 import type { Tool, ToolContext, ToolOutput } from '../tools/tool.js';
-import { sliceWhole } from '../util/truncate.js';
 import { escapeReport } from './child-escape.js';
 import type { OpenDeliveries } from './deliveries.js';
 import { SEND_MESSAGE } from './going-on-rules.js';

@@ -11,7 +11,7 @@ import type { AskElicitation } from '../protocol/elicitation.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import type { SessionStart } from '../session/open.js';
-import type { SessionStore } from '../session/store.js';
+import type { SessionStore } from '../session/transcript/store.js';
 import type { ProjectTrust } from '../settings/trust.js';
 import type { AgentDefinition } from './definition.js';
 import type { HostAgents } from './definition-host.js';

@@ -1,4 +1,3 @@
-import type { Clock } from '../env/clock.js';
 import type {
   Conversation,
   InputMessage,
@@ -6,6 +5,7 @@ import type {
   LoopOutcome,
   StopReason,
 } from '../loop/types.js';
+import type { Clock } from '../platform/clock.js';
 
 /** What the end of a run is told to. */
 export interface SettleParts {

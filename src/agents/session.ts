@@ -1,15 +1,15 @@
 import type { Checkpoints } from '../checkpoint/types.js';
 import type { ContextReport } from '../context/context-report.js';
-import type { Clock } from '../env/clock.js';
 import type { HookSet } from '../hooks/captured.js';
 import type { HookStat } from '../hooks/dispatch-stats.js';
+import type { Result } from '../lib/result.js';
 import type { InputMessage, LoopEvent, LoopOutcome, ModelAnswer } from '../loop/types.js';
+import type { Clock } from '../platform/clock.js';
 import type { Message, ToolUseBlock, Usage } from '../protocol/content.js';
 import type { SessionServers } from '../protocol/mcp-status.js';
 import type { PermissionDenial, PermissionMode } from '../protocol/permissions.js';
 import type { SessionInfo, SessionNews } from '../protocol/session-events.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
-import type { Result } from '../util/result.js';
 import type { Agent } from './agent.js';
 import type { BackgroundInput } from './background-input.js';
 import type { CallLedger } from './call-ledger.js';

@@ -1,8 +1,8 @@
+import { err, ok, type Result } from '../lib/result.js';
 import type { InputMessage } from '../loop/types.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { CloneableReadState } from '../tools/read-state.js';
 import type { Workspace } from '../tools/tool.js';
-import { err, ok, type Result } from '../util/result.js';
 import { runChild } from './child.js';
 import type { Deliveries } from './child-delivery.js';
 import type { ChildOrder, EarlierTalk } from './child-order.js';

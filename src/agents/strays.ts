@@ -1,6 +1,6 @@
-import type { FileSystem } from '../env/fs.js';
-import { isInside, join } from '../env/paths.js';
 import { type Git, zeroSeparated } from '../permissions/hardened-git.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { isInside, join } from '../platform/fs/paths.js';
 import type { WriteLedger } from '../tools/write-ledger.js';
 
 /** What an agent wrote, by where. */

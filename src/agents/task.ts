@@ -1,8 +1,8 @@
 import type { Scene } from '../hooks/scene.js';
+import type { Result } from '../lib/result.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { UserBlock } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import type { Result } from '../util/result.js';
 import type { AgentDefinition } from './definition.js';
 import type { AgentReport } from './report.js';
 

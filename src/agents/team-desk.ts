@@ -1,6 +1,6 @@
-import type { TeamFiles } from '../env/team-files.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { TeamFiles } from '../platform/fs/team-files.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
-import { err, ok, type Result } from '../util/result.js';
 import { namesOf, openTeam, type Team } from './team.js';
 import { type Mail, type Mailboxes, openMailboxes } from './team-mail.js';
 import { LEAD } from './team-names.js';

@@ -10,9 +10,9 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { randomUuid } from '../env/random.js';
-import { nodeTeamFiles } from '../env/team-files.js';
 import type { InputMessage } from '../loop/types.js';
+import { nodeTeamFiles } from '../platform/fs/team-files.js';
+import { randomUuid } from '../platform/random.js';
 import { openDesk, type TeamDesk } from './team-desk.js';
 import type { Mail } from './team-mail.js';
 import { inputOf, mailIn } from './team-mail-text.js';

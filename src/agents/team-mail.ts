@@ -1,9 +1,9 @@
-import { join } from '../env/paths.js';
-import type { TeamFiles } from '../env/team-files.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { join } from '../platform/fs/paths.js';
+import type { TeamFiles } from '../platform/fs/team-files.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
 
 export const MAIL_KINDS = [
   'message',

@@ -1,10 +1,10 @@
+import { err, ok, type Result } from '../lib/result.js';
+import { sliceWhole } from '../lib/truncate.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { ToolInputs } from '../protocol/tools.schema.js';
 import { builtinDefinition } from '../tools/builtin-definition.js';
 import { failure } from '../tools/output.js';
 import type { Tool, ToolOutput } from '../tools/tool.js';
-import { err, ok, type Result } from '../util/result.js';
-import { sliceWhole } from '../util/truncate.js';
 import { type SendMessageDeps, sendPlain } from './send-message.js';
 import { sameName } from './team.js';
 import type { TeamDesk } from './team-desk.js';

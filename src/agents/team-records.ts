@@ -1,7 +1,7 @@
-import type { ProcessStamp } from '../env/process-stamp.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { ProcessStamp } from '../platform/process/process-stamp.js';
 import { teammateNameProblem, teamNameProblem } from './team-names.js';
 
 /** How a teammate runs: in the process of the lead, or in one of its own in a pane. */

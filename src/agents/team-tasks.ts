@@ -1,9 +1,9 @@
-import { join } from '../env/paths.js';
-import type { TeamFiles } from '../env/team-files.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { join } from '../platform/fs/paths.js';
+import type { TeamFiles } from '../platform/fs/team-files.js';
 import type { Task, TaskList } from '../tools/task.js';
 import type { TaskChange } from '../tools/task-change.js';
 import type { TaskReview, TaskStore, TaskStoreDeps } from '../tools/task-store.js';
-import { err, ok, type Result } from '../util/result.js';
 import { LEAD } from './team-names.js';
 
 /** Keeps other processes from a list of tasks while one changes it. */

@@ -1,6 +1,6 @@
-import { join } from '../env/paths.js';
-import type { TeamFiles } from '../env/team-files.js';
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { join } from '../platform/fs/paths.js';
+import type { TeamFiles } from '../platform/fs/team-files.js';
 import { openTeam, type Team } from './team.js';
 import type { TeamMember, TeammateState, TeammateWay } from './team-records.js';
 

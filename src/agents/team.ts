@@ -1,7 +1,7 @@
-import { join } from '../env/paths.js';
-import type { TeamFiles } from '../env/team-files.js';
 import { messageOf } from '../errors.js';
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { join } from '../platform/fs/paths.js';
+import type { TeamFiles } from '../platform/fs/team-files.js';
 import { LEAD, teamNameProblem } from './team-names.js';
 import { readTeamRecord, type TeamMember, type TeamRecord } from './team-records.js';
 

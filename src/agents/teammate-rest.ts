@@ -1,8 +1,8 @@
 import type { AgentHooks } from '../hooks/agent-hooks.js';
 import type { Scene } from '../hooks/scene.js';
 import type { TaskHooks } from '../hooks/task-hooks.js';
+import { sliceWhole } from '../lib/truncate.js';
 import type { TaskStore } from '../tools/task-store.js';
-import { sliceWhole } from '../util/truncate.js';
 import type { RestMove } from './task.js';
 import type { TeamDesk } from './team-desk.js';
 import { LEAD } from './team-names.js';

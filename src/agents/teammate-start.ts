@@ -1,11 +1,11 @@
-import type { TeamFiles } from '../env/team-files.js';
-import type { PaneOrder, Panes } from '../env/team-panes.js';
 import { messageOf } from '../errors.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { TeamFiles } from '../platform/fs/team-files.js';
+import type { PaneOrder, Panes } from '../platform/process/team-panes.js';
 import { DEFAULT_AGENT } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { TaskStore } from '../tools/task-store.js';
 import type { ToolContext } from '../tools/tool.js';
-import { err, ok, type Result } from '../util/result.js';
 import { newAgentId } from './child-ref.js';
 import type { AgentDefinition } from './definition.js';
 import type { SessionConfig } from './session-config.js';

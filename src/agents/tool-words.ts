@@ -1,4 +1,4 @@
-import { whenWanted } from '../util/when-wanted.js';
+import { whenWanted } from '../lib/when-wanted.js';
 
 /** What other programs, and people, call the tools. */
 export const toolWords = whenWanted(

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../env/node-fs.js';
+import { ok } from '../lib/result.js';
 import { NOTHING } from '../permissions/guard.js';
 import { parseRules } from '../permissions/rules.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { AnyTool } from '../tools/tool.js';
 import { createWorkspace } from '../tools/workspace.js';
-import { ok } from '../util/result.js';
 import { agentTool } from './agent-tool.js';
 import { builtinAgents } from './builtin-agents.js';
 import { createTypeRules, named, virtualCalls } from './type-rules.js';

@@ -1,5 +1,6 @@
 import type { PromptHooks } from '../hooks/prompt-submit.js';
 import type { Scene } from '../hooks/scene.js';
+import { err, ok } from '../lib/result.js';
 import type { InputMessage } from '../loop/types.js';
 import type { McpPrompts, TypedPrompt } from '../mcp/prompts.js';
 import { readTypedPrompt } from '../mcp/typed-prompt.js';
@@ -8,7 +9,6 @@ import type { ForkTools } from '../skills/beside-fork.js';
 import type { ReadySkill, SkillInvoker } from '../skills/invoke.js';
 import type { Skill, SkillBook } from '../skills/skill.js';
 import { readTyped } from '../skills/slash.js';
-import { err, ok } from '../util/result.js';
 import type { HookNotes } from './hook-notes.js';
 import type { RunHooks, Submitted } from './run-hooks.js';
 

@@ -1,9 +1,9 @@
+import { err, ok, type Result } from '../lib/result.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ToolInputs } from '../protocol/tools.schema.js';
 import { builtinDefinition } from '../tools/builtin-definition.js';
 import { failure } from '../tools/output.js';
 import type { Tool, ToolContext, ToolOutput } from '../tools/tool.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { Delivery, OpenDeliveries } from './deliveries.js';
 import { type DeliveryWords, reportBody } from './delivery-text.js';
 import { endWord } from './end-of.js';

@@ -1,7 +1,7 @@
 import { BUDGET_UNITS, type BudgetLimits, hasLimit } from '../budget/units.js';
+import { isRecord } from '../lib/own.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import { isRecord } from '../util/own.js';
 import type { AgentDefinition, DefinitionSource } from './definition.js';
 import { guardMarks } from './held-hooks.js';
 

@@ -1,11 +1,11 @@
-import type { FileSystem } from '../env/fs.js';
-import { currentBranch, isInside, join, relative, resolve } from '../env/paths.js';
-import { randomBytes } from '../env/random.js';
 import type { WorktreeHooks } from '../hooks/worktree-hooks.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { currentBranch, isInside, join, relative, resolve } from '../platform/fs/paths.js';
+import { randomBytes } from '../platform/random.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Workspace } from '../tools/tool.js';
 import type { WriteLedger } from '../tools/write-ledger.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { AgentDefinition, AgentWorkspace } from './definition.js';
 import type { LeftWorktree } from './report.js';
 import { directoryNotice, scratchNotice, worktreeNotice } from './workspace-notice.js';

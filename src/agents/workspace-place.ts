@@ -1,11 +1,11 @@
 import { messageOf } from '../errors.js';
 import type { WorktreeHooks } from '../hooks/worktree-hooks.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { createGit } from '../permissions/hardened-git.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { createReadState } from '../tools/read-state.js';
 import type { Workspace } from '../tools/tool.js';
 import type { WriteLedger } from '../tools/write-ledger.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { ChildPlace } from './child-world.js';
 import type { AgentReport } from './report.js';
 import { watchStrays } from './strays.js';

@@ -1,6 +1,6 @@
-import { isInside, join, relative } from '../env/paths.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { zeroSeparated } from '../permissions/hardened-git.js';
-import { err, ok, type Result } from '../util/result.js';
+import { isInside, join, relative } from '../platform/fs/paths.js';
 import type { LeftWorktree } from './report.js';
 import type { MadeWorktree, WorktreeDeps } from './worktree.js';
 

@@ -1,7 +1,7 @@
-import type { FileSystem } from '../env/fs.js';
-import { dirname, isInside, join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
 import { type Git, zeroSeparated } from '../permissions/hardened-git.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { dirname, isInside, join } from '../platform/fs/paths.js';
 
 const LIST = '.worktreeinclude';
 const MOST_FILES = 5_000;

@@ -1,4 +1,4 @@
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 
 /** What settings say about trees of agents. */
 export interface WorktreeSettings {

@@ -1,10 +1,10 @@
-import type { FileSystem } from '../env/fs.js';
-import { dirname, join, nearestRepository, resolve, toPosix } from '../env/paths.js';
-import type { ProcessSupervisor } from '../env/process.js';
 import { messageOf } from '../errors.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { Git } from '../permissions/hardened-git.js';
 import { zeroSeparated } from '../permissions/hardened-git.js';
-import { err, ok, type Result } from '../util/result.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { dirname, join, nearestRepository, resolve, toPosix } from '../platform/fs/paths.js';
+import type { ProcessSupervisor } from '../platform/process/process.js';
 import { copyIncluded } from './worktree-include.js';
 import type { WorktreeSettings } from './worktree-settings.js';
 

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { type Draw, limitsFor, type Node, shortage } from './node.js';
 import { type Amounts, lesser, minus, NOTHING, plus, type Shortage } from './units.js';
 

@@ -1,8 +1,8 @@
+import { err, ok, type Result } from '../lib/result.js';
 import type { InputMessage } from '../loop/types.js';
 import type { UsageLedger } from '../model/usage.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { AgentSpent } from '../protocol/session-events.js';
-import { err, ok, type Result } from '../util/result.js';
 import { type EarlierUse, pastOf } from './earlier.js';
 import { type AccountRow, accountRows } from './rows.js';
 import { type AgentSpending, createSpending, type SpendingParts } from './spending.js';

@@ -1,10 +1,10 @@
-import type { Clock } from '../env/clock.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { InputMessage, LoopOutcome, StopReason } from '../loop/types.js';
 import type { ModelClient, ModelEvent, ModelFailure, ModelRequest } from '../model/client.js';
 import { ABORTED } from '../model/failures.js';
 import { withUsageTracking } from '../model/stream/wrappers.js';
+import type { Clock } from '../platform/clock.js';
 import type { Usage } from '../protocol/content.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { BudgetAccount, Reservation } from './account.js';
 import { tokensIn } from './earlier.js';
 import {

@@ -1,6 +1,6 @@
-import type { Clock } from '../env/clock.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { Clock } from '../platform/clock.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import { err, ok, type Result } from '../util/result.js';
 import { type BudgetAccount, createAccount } from './account.js';
 import type { Past } from './earlier.js';
 import { createNode, leftIn, limitsFor, type Node } from './node.js';

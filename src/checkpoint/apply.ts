@@ -1,5 +1,5 @@
-import { Turns } from '../env/turns.js';
-import type { Result } from '../util/result.js';
+import type { Result } from '../lib/result.js';
+import { Turns } from '../platform/turns.js';
 import type { FoundNode, PeekedNode, RewindFiles, Sighting } from './disk/workspace-files.js';
 import { sameMode, sameState } from './states.js';
 import type { PathStep } from './step.js';

@@ -1,4 +1,4 @@
-import { Turns } from '../env/turns.js';
+import { Turns } from '../platform/turns.js';
 import { type FileContent, readSteady } from './disk/content.js';
 import type { TreeNode, TreeState } from './disk/known-tree.js';
 import type { BlobId } from './types.js';

@@ -1,4 +1,4 @@
-import { structuredPatch } from '../util/diff.js';
+import { structuredPatch } from '../lib/diff.js';
 import { whyNotStored } from './states.js';
 import type { BlobStore, Change, NodeState } from './types.js';
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 import type { Author, Change, RewindTarget } from './types.js';
 
 /** A change made by a rewind, and the changes that it took back. */

@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../env/clock.js';
 import { messageOf } from '../errors.js';
+import { type Clock, systemClock } from '../platform/clock.js';
 import { openChangeLog } from './change-log.js';
 import { openCheckpointFiles, storeTroubleOf } from './disk/state-files.js';
 import { openRewindFiles } from './disk/workspace-files.js';

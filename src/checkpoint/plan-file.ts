@@ -1,4 +1,4 @@
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 import { isRewindablePath } from './disk/workspace-files.js';
 import type { LogEntry, RewindChange } from './entry.js';
 import type { History } from './history.js';

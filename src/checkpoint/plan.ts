@@ -1,4 +1,4 @@
-import { Turns } from '../env/turns.js';
+import { Turns } from '../platform/turns.js';
 import type { Candidate } from './candidates.js';
 import { isRewindablePath, type RewindFiles } from './disk/workspace-files.js';
 import { sameState, whyNotStored } from './states.js';

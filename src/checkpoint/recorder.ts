@@ -1,4 +1,4 @@
-import type { Clock } from '../env/clock.js';
+import type { Clock } from '../platform/clock.js';
 import { candidatesFor, type LookSpan, mayBeThePersons, spanOf, timeOf } from './attribution.js';
 import type { ChangeLog } from './change-log.js';
 import { storeTroubleOf } from './disk/state-files.js';

@@ -1,4 +1,4 @@
-import { Turns } from '../env/turns.js';
+import { Turns } from '../platform/turns.js';
 import { type Applied, applySteps } from './apply.js';
 import { loadHistory } from './change-log.js';
 import type { CheckpointFiles } from './disk/state-files.js';

@@ -1,5 +1,5 @@
-import type { Clock } from '../env/clock.js';
-import { Turns } from '../env/turns.js';
+import type { Clock } from '../platform/clock.js';
+import { Turns } from '../platform/turns.js';
 import { type Applied, applySteps } from './apply.js';
 import type { ChangeLog } from './change-log.js';
 import { type CheckpointFiles, storeTroubleOf } from './disk/state-files.js';

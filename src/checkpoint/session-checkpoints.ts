@@ -1,4 +1,4 @@
-import type { Clock } from '../env/clock.js';
+import type { Clock } from '../platform/clock.js';
 import { type Candidate, candidatesOf, candidatesOfRedo, lastRewind } from './candidates.js';
 import type { ChangeLog } from './change-log.js';
 import { diffOf } from './diff.js';

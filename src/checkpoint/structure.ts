@@ -1,4 +1,4 @@
-import { Turns } from '../env/turns.js';
+import { Turns } from '../platform/turns.js';
 import { parentOf, type RewindFiles } from './disk/workspace-files.js';
 import type { Step } from './step.js';
 import type { NodeState, RewindItem } from './types.js';

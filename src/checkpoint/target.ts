@@ -1,4 +1,4 @@
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { History, OutsideRecord } from './history.js';
 import type { Author, Change, ChangeFilter, RewindTarget } from './types.js';
 

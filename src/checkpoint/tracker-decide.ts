@@ -1,4 +1,4 @@
-import { Turns } from '../env/turns.js';
+import { Turns } from '../platform/turns.js';
 import type { ContentJob, ContentQueue } from './content-queue.js';
 import type { TreeNode, TreeState } from './disk/known-tree.js';
 import type { TreeScan } from './disk/scan.js';

@@ -23,7 +23,7 @@ import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { sha256 } from '../env/hash.js';
+import { sha256 } from '../platform/hash.js';
 import { openBlobStore, openTracker } from './tracker.js';
 import type { NodeState, TreeChange } from './types.js';
 

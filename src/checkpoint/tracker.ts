@@ -1,5 +1,5 @@
-import { Turns } from '../env/turns.js';
 import { messageOf } from '../errors.js';
+import { Turns } from '../platform/turns.js';
 import { ContentQueue, type ContentTaker } from './content-queue.js';
 import { BlobStore as FileBlobStore } from './disk/blob-store.js';
 import { readTreeMemory, type TreeMemory, writeTreeMemory } from './disk/index-file.js';

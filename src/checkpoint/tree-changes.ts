@@ -1,4 +1,4 @@
-import { Turns } from '../env/turns.js';
+import { Turns } from '../platform/turns.js';
 import { seenHash } from './content-queue.js';
 import {
   type EntryStat,

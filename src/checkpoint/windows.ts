@@ -1,4 +1,4 @@
-import type { Clock } from '../env/clock.js';
+import type { Clock } from '../platform/clock.js';
 import type { Author, Change, OpenWindow } from './types.js';
 
 /** A window as the journal sees it. */

@@ -1,4 +1,4 @@
-import { own } from '../util/own.js';
+import { own } from '../lib/own.js';
 import type { CommandSpec, Subcommand } from './command.js';
 import { FLAGS } from './flags.js';
 

@@ -1,4 +1,4 @@
-import type { LoopEvent, SessionNews } from '../harness.js';
+import type { LoopEvent, SessionNews } from '../app.js';
 import type { Output } from './output.js';
 
 type Emit = (event: LoopEvent | SessionNews) => void;

@@ -1,12 +1,12 @@
-import { systemClock } from '../env/clock.js';
+import type { AgentSession, TeamRole } from '../app.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import type { AgentSession, TeamRole } from '../harness.js';
+import { nearest } from '../lib/nearest.js';
+import { own } from '../lib/own.js';
+import { visible } from '../lib/visible.js';
+import { systemClock } from '../platform/clock.js';
 import { CONTRACT_VERSION } from '../server/contract-version.js';
 import { startFailureFrame } from '../server/result.js';
 import { encodeFrame } from '../server/wire.js';
-import { nearest } from '../util/nearest.js';
-import { own } from '../util/own.js';
-import { visible } from '../util/visible.js';
 import { VERSION } from '../version.js';
 import { isDrivenBy, type ParsedArgs, parseArgs } from './args.js';
 import { COMMANDS } from './commands/index.js';

@@ -1,16 +1,11 @@
 import { readFileSync, statSync } from 'node:fs';
+import { type OptionName, readSessionOptions, type SessionFields, type TeamRole } from '../app.js';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
-import {
-  type OptionName,
-  readSessionOptions,
-  type SessionFields,
-  type TeamRole,
-} from '../harness.js';
-import { parseJson } from '../util/json.js';
-import { err, ok, type Result } from '../util/result.js';
+import { parseJson } from '../lib/json.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { ParsedArgs } from './args.js';
 
-export type { SessionFields } from '../harness.js';
+export type { SessionFields } from '../app.js';
 export type OutputFormat = 'text' | 'json' | 'stream-json';
 
 /** What the command line asks for: how to talk to the outside, and the session to open. */

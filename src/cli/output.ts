@@ -1,7 +1,7 @@
 import { openSync, writeSync } from 'node:fs';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
-import { printable } from '../util/printable.js';
-import { redact, redactSure } from '../util/redact.js';
+import { printable } from '../lib/printable.js';
+import { redact, redactSure } from '../lib/redact.js';
 
 /** Standard output for frames and answers, standard error for everything else. */
 export interface Output {

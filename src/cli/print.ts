@@ -1,10 +1,10 @@
+import type { AgentSession, SessionConfig } from '../app.js';
+import { openSession } from '../app.js';
 import type { CommandOutput, SessionEvent, Turn } from '../client/events.js';
 import { replaced } from '../client/session-slot.js';
 import { retryText, turnEnd } from '../client/turn-end.js';
 import { TurnRunner } from '../client/turn-runner.js';
 import { PortcullisError } from '../errors.js';
-import type { AgentSession, SessionConfig } from '../harness.js';
-import { openSession } from '../harness.js';
 import type { FrameStream } from '../server/frame-stream.js';
 import { encodeFrame, type Frame } from '../server/wire.js';
 import { withDebug } from './debug.js';

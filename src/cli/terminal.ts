@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { openSession, type TeamRole } from '../app.js';
 import { slashCommands } from '../client/commands/complete.js';
 import { ALL_QUESTIONS, connectClient } from '../client/local-client.js';
 import {
@@ -8,12 +9,15 @@ import {
 } from '../client/opening-questions.js';
 import { replaced } from '../client/session-slot.js';
 import { TurnRunner } from '../client/turn-runner.js';
-import { stateDirectory } from '../env/paths.js';
-import { historyFile } from '../env/prompt-history.js';
-import { clipboardImage, editText, runStatusCommand } from '../env/terminal-programs.js';
-import { openSession, type TeamRole } from '../harness.js';
+import { isRecord } from '../lib/own.js';
+import { stateDirectory } from '../platform/fs/paths.js';
+import { historyFile } from '../platform/fs/prompt-history.js';
+import {
+  clipboardImage,
+  editText,
+  runStatusCommand,
+} from '../platform/process/terminal-programs.js';
 import type { WindowKind } from '../tui/index.js';
-import { isRecord } from '../util/own.js';
 import { hasTerminal } from './ask.js';
 import { withDebug } from './debug.js';
 import { EXIT } from './exit-code.js';

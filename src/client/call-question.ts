@@ -1,5 +1,5 @@
-import { type AskRequest, suggestedUpdates } from '../harness.js';
-import { isRecord } from '../util/own.js';
+import { type AskRequest, suggestedUpdates } from '../app.js';
+import { isRecord } from '../lib/own.js';
 import { permissionOptions, planOptions } from './permission-options.js';
 import type {
   ChoicesQuestion,

@@ -1,4 +1,4 @@
-import type { AgentSession } from '../harness.js';
+import type { AgentSession } from '../app.js';
 import type { CommandCaller, CommandRunner } from './commands/command.js';
 import type { QueuedPrompt } from './events.js';
 import type { QuestionBroker, Respondent } from './question-broker.js';

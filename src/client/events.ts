@@ -1,4 +1,4 @@
-import type { InputMessage, LoopEvent, RunResult, SessionInfo, SessionNews } from '../harness.js';
+import type { InputMessage, LoopEvent, RunResult, SessionInfo, SessionNews } from '../app.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
 import type { Question } from './questions.js';

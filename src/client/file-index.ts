@@ -1,4 +1,4 @@
-import type { AgentSession } from '../harness.js';
+import type { AgentSession } from '../app.js';
 import { fuzzyScore } from './fuzzy.js';
 
 /** After this long the names are listed again, beside the search. */

@@ -1,4 +1,4 @@
-import type { LoopEvent, RunResult, SessionNews } from '../harness.js';
+import type { LoopEvent, RunResult, SessionNews } from '../app.js';
 import type { AgentEvent, SessionEvent, Turn } from './events.js';
 
 /** The event as clients see it: what no JSON can hold is left out or made plain. */

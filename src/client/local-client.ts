@@ -1,5 +1,5 @@
+import { knownLimits } from '../app.js';
 import { PortcullisError } from '../errors.js';
-import { knownLimits } from '../harness.js';
 import { textOf } from '../protocol/content.js';
 import { callerOf } from './command-runner.js';
 import type { CommandOutput, Envelope } from './events.js';

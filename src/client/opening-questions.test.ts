@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ProjectTrust } from '../harness.js';
+import type { ProjectTrust } from '../app.js';
 import type { PendingServer } from '../project/mcp.js';
 import {
   confirmIncludes,

@@ -1,8 +1,8 @@
-import type { AskIncludes, ProjectTrust, SessionConfig } from '../harness.js';
+import type { AskIncludes, ProjectTrust, SessionConfig } from '../app.js';
+import { visible } from '../lib/visible.js';
 import type { PendingServer } from '../project/mcp.js';
 import { openProject } from '../project/project.js';
 import { trustRequestText } from '../project/trust.js';
-import { visible } from '../util/visible.js';
 import type { ConfirmQuestion } from './questions.js';
 
 /** How the questions of an opening session reach its clients. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { standIn } from '../../test/support/gate-rig.js';
-import type { AskRequest } from '../harness.js';
+import type { AskRequest } from '../app.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { createWorkspace } from '../tools/workspace.js';
 import { permissionOptions, planOptions } from './permission-options.js';

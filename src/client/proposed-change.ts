@@ -1,4 +1,4 @@
-import { type PatchHunk, structuredPatch } from '../util/diff.js';
+import { type PatchHunk, structuredPatch } from '../lib/diff.js';
 
 /** What a file-changing call would do, as a difference against the file as it is now. */
 export interface ProposedChange {

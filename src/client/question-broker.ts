@@ -1,9 +1,9 @@
+import { type AskAnswer, type AskRequest, readAskAnswer } from '../app.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import { type AskAnswer, type AskRequest, readAskAnswer } from '../harness.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ElicitQuestion, ElicitReply } from '../protocol/elicitation.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
 import { callQuestion } from './call-question.js';
 import type { SessionEvent } from './events.js';
 import type { AnyAnswer, Question, QuestionKind } from './questions.js';

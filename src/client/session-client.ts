@@ -1,4 +1,4 @@
-import type { SessionInfo } from '../harness.js';
+import type { SessionInfo } from '../app.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ImageBlock, UserBlock } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';

@@ -1,4 +1,3 @@
-import { PortcullisError } from '../errors.js';
 import type {
   AgentSession,
   Asker,
@@ -6,7 +5,8 @@ import type {
   LoopEvent,
   SessionConfig,
   SessionNews,
-} from '../harness.js';
+} from '../app.js';
+import { PortcullisError } from '../errors.js';
 import type { AskElicitation } from '../protocol/elicitation.js';
 import type { SessionEvent } from './events.js';
 import { jsonEvent } from './json-event.js';

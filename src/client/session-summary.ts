@@ -1,6 +1,6 @@
-import { type ArchiveItem, openTranscripts, projectKeyOf, type RawLine } from '../harness.js';
-import { isRecord } from '../util/own.js';
-import { sliceWhole } from '../util/truncate.js';
+import { type ArchiveItem, openTranscripts, projectKeyOf, type RawLine } from '../app.js';
+import { isRecord } from '../lib/own.js';
+import { sliceWhole } from '../lib/truncate.js';
 
 const LONGEST_PROMPT = 200;
 

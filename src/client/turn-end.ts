@@ -1,4 +1,4 @@
-import type { StopReason } from '../harness.js';
+import type { StopReason } from '../app.js';
 import type { SessionEvent } from './events.js';
 
 /** What the end of a turn means to people, to programs on the wire and to a shell. */

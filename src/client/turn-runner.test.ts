@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AgentSession, AskAnswer, AskRequest, RunResult } from '../harness.js';
+import type { AgentSession, AskAnswer, AskRequest, RunResult } from '../app.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { defineCommand, type SlashCommand, text } from './commands/command.js';
 import type { SessionEvent } from './events.js';

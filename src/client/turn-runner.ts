@@ -1,5 +1,5 @@
+import type { AgentSession, InputMessage, RunResult } from '../app.js';
 import { PortcullisError } from '../errors.js';
-import type { AgentSession, InputMessage, RunResult } from '../harness.js';
 import { callerOf, createCommandRunner, PROMPT } from './command-runner.js';
 import {
   type CommandContext,

@@ -1,5 +1,5 @@
+import type { AgentSession } from '../app.js';
 import { messageOf } from '../errors.js';
-import type { AgentSession } from '../harness.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { SessionEvent } from './events.js';
 

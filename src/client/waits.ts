@@ -1,4 +1,4 @@
-import type { AgentSession } from '../harness.js';
+import type { AgentSession } from '../app.js';
 
 /** How long the first turn waits for servers that are still starting. */
 const SERVERS_MS = 5_000;

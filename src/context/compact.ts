@@ -1,6 +1,6 @@
+import { err, ok, type Result } from '../lib/result.js';
 import type { ModelEvent, ModelFailure, ModelRequest } from '../model/client.js';
 import type { Message, UserBlock, UserMessage } from '../protocol/content.js';
-import { err, ok, type Result } from '../util/result.js';
 import instruction from './compact.md';
 import { SUMMARY_TAG } from './summary-tag.js';
 import { estimateMessages } from './tokens.js';

@@ -1,5 +1,5 @@
-import type { FileSystem } from '../env/fs.js';
-import { isInside, join } from '../env/paths.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { isInside, join } from '../platform/fs/paths.js';
 import { type ProjectPlace, realOrSelf } from './instruction-places.js';
 import type { InstructionReader, Sought } from './instruction-reader.js';
 import type { Area } from './rule-taking.js';

@@ -1,4 +1,4 @@
-import { isInside } from '../env/paths.js';
+import { isInside } from '../platform/fs/paths.js';
 import type { SourcedRule } from '../settings/types.js';
 import type { EnforcedRules } from './enforced.js';
 import type { NearRules } from './enforced-entries.js';

@@ -1,4 +1,4 @@
-import { editDistance } from '../util/nearest.js';
+import { editDistance } from '../lib/nearest.js';
 import { withoutHidden } from './instruction-text.js';
 
 const WORD = 'portcullis';

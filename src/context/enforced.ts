@@ -1,7 +1,7 @@
+import { nearest } from '../lib/nearest.js';
+import { isRecord } from '../lib/own.js';
 import type { LocatedJson } from '../settings/located-json.js';
 import type { ConfigProblem, SourcedRule } from '../settings/types.js';
-import { nearest } from '../util/nearest.js';
-import { isRecord } from '../util/own.js';
 import { blocksOf } from './enforced-blocks.js';
 
 /** An instruction file as the rules in it see it. */

@@ -1,4 +1,4 @@
-import { dirname, expandHome, isAbsolute, resolve } from '../env/paths.js';
+import { dirname, expandHome, isAbsolute, resolve } from '../platform/fs/paths.js';
 import { MOST_LOOKUPS } from './instruction-gathering.js';
 import { markdownLines } from './markdown-lines.js';
 

@@ -1,4 +1,4 @@
-import { isInside } from '../env/paths.js';
+import { isInside } from '../platform/fs/paths.js';
 import type { EnforcedRules } from './enforced.js';
 import { type Gathering, newGathering } from './instruction-gathering.js';
 import type { Taking } from './instruction-loader.js';

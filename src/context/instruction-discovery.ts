@@ -1,8 +1,8 @@
-import type { FileSystem } from '../env/fs.js';
-import { join } from '../env/paths.js';
-import type { ProjectLevels } from '../env/project-levels.js';
-import type { ParseYaml } from '../util/parse-yaml.js';
-import type { Sourced } from '../util/sourced.js';
+import type { ParseYaml } from '../lib/parse-yaml.js';
+import type { Sourced } from '../lib/sourced.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { join } from '../platform/fs/paths.js';
+import type { ProjectLevels } from '../platform/fs/project-levels.js';
 import {
   AGENTS_FILE,
   isDirectory,

@@ -1,6 +1,6 @@
-import { basename, extname } from '../env/paths.js';
-import type { ParseYaml } from '../util/parse-yaml.js';
-import { ok, type Result } from '../util/result.js';
+import type { ParseYaml } from '../lib/parse-yaml.js';
+import { ok, type Result } from '../lib/result.js';
+import { basename, extname } from '../platform/fs/paths.js';
 import type { Entry, Place, Taking } from './instruction-entry.js';
 import { admit, type Gathering, mayLookUp } from './instruction-gathering.js';
 import {

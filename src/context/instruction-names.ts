@@ -1,4 +1,4 @@
-import { basename } from '../env/paths.js';
+import { basename } from '../platform/fs/paths.js';
 
 const NAMES = new Set(['claude.md', 'claude.local.md', 'agents.md', 'memory.md']);
 

@@ -1,4 +1,4 @@
-import type { FileSystem } from '../env/fs.js';
+import type { FileSystem } from '../platform/fs/fs.js';
 import {
   dirname,
   expandHome,
@@ -12,7 +12,7 @@ import {
   resolve,
   separator,
   toPosix,
-} from '../env/paths.js';
+} from '../platform/fs/paths.js';
 
 /** Where the project is. */
 export interface ProjectPlace {

@@ -1,4 +1,7 @@
-import { type FileStat, type FileSystem, isSameVersion, stampOf } from '../env/fs.js';
+import { messageOf, systemCodeOf } from '../errors.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { Sourced } from '../lib/sourced.js';
+import { type FileStat, type FileSystem, isSameVersion, stampOf } from '../platform/fs/fs.js';
 import {
   basename,
   dirname,
@@ -8,10 +11,7 @@ import {
   join,
   relative,
   toPosix,
-} from '../env/paths.js';
-import { messageOf, systemCodeOf } from '../errors.js';
-import { err, ok, type Result } from '../util/result.js';
-import type { Sourced } from '../util/sourced.js';
+} from '../platform/fs/paths.js';
 import type { IncludeApprovals } from './include-approvals.js';
 import type { InstructionScope, SkipKind, SkippedInstruction } from './instruction-types.js';
 import type { Located, Sought, Wanted } from './located.js';

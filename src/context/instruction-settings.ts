@@ -1,6 +1,6 @@
+import { isRecord, own } from '../lib/own.js';
+import type { Sourced } from '../lib/sourced.js';
 import type { ConfigProblem, SettingValues } from '../settings/types.js';
-import { isRecord, own } from '../util/own.js';
-import type { Sourced } from '../util/sourced.js';
 
 /** Which files hold instructions. */
 export type AgentsMode = (typeof AGENTS_MODES)[number];

@@ -1,5 +1,5 @@
-import type { FileStat } from '../env/fs.js';
-import { isInside } from '../env/paths.js';
+import type { FileStat } from '../platform/fs/fs.js';
+import { isInside } from '../platform/fs/paths.js';
 import type { Surveys } from './directory-survey.js';
 import {
   enforcingGathering,

@@ -1,6 +1,6 @@
-import type { FileSystem } from '../env/fs.js';
-import type { ProjectLevels } from '../env/project-levels.js';
-import type { ParseYaml } from '../util/parse-yaml.js';
+import type { ParseYaml } from '../lib/parse-yaml.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import type { ProjectLevels } from '../platform/fs/project-levels.js';
 import type { Surveys } from './directory-survey.js';
 import type { LocateJson } from './enforced.js';
 import type { IncludeApprovals } from './include-approvals.js';

@@ -1,5 +1,5 @@
-import { head } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { head } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
 import type { InstructionScope, LoadedInstruction } from './instruction-types.js';
 import { reminder } from './reminders.js';
 

@@ -1,4 +1,4 @@
-import type { FileStat } from '../env/fs.js';
+import type { FileStat } from '../platform/fs/fs.js';
 import type { InstructionScope, SkippedInstruction } from './instruction-types.js';
 
 /** A file to look for. */

@@ -1,5 +1,5 @@
-import type { FileSystem } from '../env/fs.js';
-import { join } from '../env/paths.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { join } from '../platform/fs/paths.js';
 import type { Gathering } from './instruction-gathering.js';
 import type { InstructionLoader, Place, Taking } from './instruction-loader.js';
 import { memoryDirectory, type ProjectPlace } from './instruction-places.js';

@@ -1,5 +1,5 @@
-import type { FileStat, FileSystem } from '../env/fs.js';
-import { isInside, join } from '../env/paths.js';
+import type { FileStat, FileSystem } from '../platform/fs/fs.js';
+import { isInside, join } from '../platform/fs/paths.js';
 import { FOREIGN_FOLDERS, type ProjectPlace } from './instruction-places.js';
 
 /** A report is for people: in a project of more folders than this it says that it is not complete. */

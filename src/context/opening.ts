@@ -1,8 +1,8 @@
-import type { FileSystem } from '../env/fs.js';
-import { dirname, homeDirectory } from '../env/paths.js';
+import { visible } from '../lib/visible.js';
 import type { InputMessage } from '../loop/types.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { dirname, homeDirectory } from '../platform/fs/paths.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import { visible } from '../util/visible.js';
 import { NO_APPROVALS } from './include-approvals.js';
 import { createInstructionBook, type InstructionBook } from './instruction-book.js';
 import { DEFAULT_INSTRUCTION_SETTINGS } from './instruction-settings.js';

@@ -1,9 +1,9 @@
-import type { FileSystem } from '../env/fs.js';
-import { basename, isInside, join } from '../env/paths.js';
 import { messageOf, systemCodeOf } from '../errors.js';
-import { loadFrontmatter } from '../util/frontmatter.js';
-import { nearest } from '../util/nearest.js';
-import type { ParseYaml } from '../util/parse-yaml.js';
+import { loadFrontmatter } from '../lib/frontmatter.js';
+import { nearest } from '../lib/nearest.js';
+import type { ParseYaml } from '../lib/parse-yaml.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { basename, isInside, join } from '../platform/fs/paths.js';
 import explanatory from './output-styles/explanatory.md';
 import learning from './output-styles/learning.md';
 

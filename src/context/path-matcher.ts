@@ -1,4 +1,4 @@
-import { ANY_DEPTH, type NamePattern, namePatternOf, stepsReach } from '../util/name-pattern.js';
+import { ANY_DEPTH, type NamePattern, namePatternOf, stepsReach } from '../lib/name-pattern.js';
 
 /** Compiles patterns as of .gitignore; the result takes a path from the directory they stand for. */
 export type PathMatcher = (patterns: readonly string[]) => (relativePath: string) => boolean;

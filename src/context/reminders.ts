@@ -1,5 +1,5 @@
+import { visible } from '../lib/visible.js';
 import type { Message } from '../protocol/content.js';
-import { visible } from '../util/visible.js';
 
 export interface EnvironmentFacts {
   readonly cwd: string;

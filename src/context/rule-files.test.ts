@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DirectoryEntries } from '../env/fs.js';
+import type { DirectoryEntries } from '../platform/fs/fs.js';
 import { ruleFilesIn } from './rule-files.js';
 
 const failure = (code: string): Error => Object.assign(new Error(`${code}: no`), { code });

@@ -1,9 +1,9 @@
-import type { FileSystem } from '../env/fs.js';
-import { separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
-import { type Frontmatter, loadFrontmatter } from '../util/frontmatter.js';
-import type { ParseYaml } from '../util/parse-yaml.js';
-import { visible } from '../util/visible.js';
+import { type Frontmatter, loadFrontmatter } from '../lib/frontmatter.js';
+import type { ParseYaml } from '../lib/parse-yaml.js';
+import { visible } from '../lib/visible.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { separator } from '../platform/fs/paths.js';
 import { isUniversal, splitPatterns } from './path-matcher.js';
 
 /** More entries than any project needs; a limit, so that a start stays quick. */

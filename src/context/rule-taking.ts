@@ -1,4 +1,4 @@
-import type { ParseYaml } from '../util/parse-yaml.js';
+import type { ParseYaml } from '../lib/parse-yaml.js';
 import type { Gathering } from './instruction-gathering.js';
 import type { InstructionLoader, Place, Taking } from './instruction-loader.js';
 import { pathFrom } from './instruction-places.js';

@@ -1,5 +1,5 @@
-import { extname } from '../env/paths.js';
-import { WordSet } from '../util/word-set.js';
+import { WordSet } from '../lib/word-set.js';
+import { extname } from '../platform/fs/paths.js';
 
 /**
  * Files that an instruction file may include, by extension. What has none (`Makefile`, `.env`) may

@@ -1,4 +1,4 @@
-import { isAbsolute, resolve } from '../env/paths.js';
+import { isAbsolute, resolve } from '../platform/fs/paths.js';
 
 /** One simple command of a command line, as far as it is known before the shell runs. */
 export interface TouchingCommand {

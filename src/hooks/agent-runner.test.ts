@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hookOf, JUDGE, requestOf } from '../../test/hooks/runner-rig.js';
-import { err, ok } from '../util/result.js';
+import { err, ok } from '../lib/result.js';
 import { type AgentJudge, type AgentQuestion, createAgentRunner } from './agent-runner.js';
 
 const hook = hookOf({ type: 'agent', prompt: 'Judge $ARGUMENTS', model: 'opus' });

@@ -1,5 +1,5 @@
+import type { Result } from '../lib/result.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { Result } from '../util/result.js';
 import type { AgentHandler, HookFailure, HookRunner } from './hook.js';
 import { failed, inTime } from './in-time.js';
 import { aboutJudge, judgePrompt } from './judge-prompt.js';

@@ -1,4 +1,4 @@
-import { endOfString } from '../util/json.js';
+import { endOfString } from '../lib/json.js';
 
 const QUOTE = 0x22;
 const COLON = 0x3a;

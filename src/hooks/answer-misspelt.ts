@@ -1,7 +1,7 @@
 import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../build/generated/hook-outputs.js';
+import { editDistance, nearest } from '../lib/nearest.js';
+import { isRecord, own as ownValue } from '../lib/own.js';
 import type { HookEventName } from '../protocol/hook-events.js';
-import { editDistance, nearest } from '../util/nearest.js';
-import { isRecord, own as ownValue } from '../util/own.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

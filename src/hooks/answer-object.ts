@@ -1,7 +1,7 @@
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { readAskAnswer } from '../permissions/ask-answer.js';
 import type { Restriction } from '../protocol/permissions.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
 import { misspeltVerdict } from './answer-misspelt.js';
 import { isRestraint, restraintAnywhere, restraintIn, withoutGrants } from './answer-restraint.js';
 import { failure } from './answer-result.js';

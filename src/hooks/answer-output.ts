@@ -1,7 +1,7 @@
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { hookEventFacts } from '../protocol/hook-events.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
 import { duplicateProblem } from './answer-duplicates.js';
 import { readObject } from './answer-object.js';
 import { isRestraint } from './answer-restraint.js';

@@ -1,5 +1,5 @@
+import { isRecord } from '../lib/own.js';
 import { type Restriction, strictest } from '../protocol/permissions.js';
-import { isRecord } from '../util/own.js';
 import { meantField } from './answer-misspelt.js';
 import { walkKeys } from './answer-walk.js';
 import type { HookAnswer } from './hook.js';

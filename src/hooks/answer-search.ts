@@ -1,5 +1,5 @@
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
 import { duplicateKey } from './answer-duplicates.js';
 import { restraintAnywhere, restraintIn } from './answer-restraint.js';
 import { scanObject } from './answer-scan.js';

@@ -1,5 +1,5 @@
-import { printable } from '../util/printable.js';
-import { head, sliceWhole } from '../util/truncate.js';
+import { printable } from '../lib/printable.js';
+import { head, sliceWhole } from '../lib/truncate.js';
 import { LONGEST_HOOK_TEXT } from './long-text.js';
 
 /** Room for the words that say how much was cut. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 
 /** Values of an answer that are looked at. */
 const MOST_VALUES = 100_000;

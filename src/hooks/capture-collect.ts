@@ -1,9 +1,9 @@
-import { displayPath } from '../env/paths.js';
+import { isRecord, own } from '../lib/own.js';
+import { err } from '../lib/result.js';
+import { originOf, type Sourced } from '../lib/sourced.js';
+import { displayPath } from '../platform/fs/paths.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { HOOK_EVENTS, type HookEventName, hookEventFacts } from '../protocol/hook-events.js';
-import { isRecord, own } from '../util/own.js';
-import { err } from '../util/result.js';
-import { originOf, type Sourced } from '../util/sourced.js';
 import {
   describeHandler,
   failureWish,

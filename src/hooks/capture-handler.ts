@@ -1,15 +1,15 @@
+import { isRecord, own } from '../lib/own.js';
+import { redact } from '../lib/redact.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
+import { whenWanted } from '../lib/when-wanted.js';
 import {
   HOOK_KINDS,
   type HookEventName,
   type HookKind,
   hookEventFacts,
 } from '../protocol/hook-events.js';
-import { isRecord, own } from '../util/own.js';
-import { redact } from '../util/redact.js';
-import { err, ok, type Result } from '../util/result.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
-import { whenWanted } from '../util/when-wanted.js';
 import { frozen } from './frozen.js';
 import type { HookHandler } from './hook.js';
 

@@ -1,4 +1,6 @@
-import { isSecretName } from '../env/environment.js';
+import { own } from '../lib/own.js';
+import type { SettingSource } from '../lib/sourced.js';
+import { isSecretName } from '../platform/environment.js';
 import {
   HOOK_TIMEOUTS,
   type HookEventName,
@@ -8,8 +10,6 @@ import {
 } from '../protocol/hook-events.js';
 import { hookSwitches } from '../settings/hook-switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
-import { own } from '../util/own.js';
-import type { SettingSource } from '../util/sourced.js';
 import type { HookHandler } from './hook.js';
 import { LONGEST_TIMER_MS } from './in-time.js';
 

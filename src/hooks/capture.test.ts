@@ -9,8 +9,8 @@ import {
   settings,
   sourced,
 } from '../../test/support/dispatch-rig.js';
+import type { SettingSource, Sourced } from '../lib/sourced.js';
 import { HOOK_EVENTS } from '../protocol/hook-events.js';
-import type { SettingSource, Sourced } from '../util/sourced.js';
 import type { CaptureSource, HookSnapshot } from './capture.js';
 import type { Hook, HookEventName } from './hook.js';
 

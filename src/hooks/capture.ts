@@ -1,7 +1,7 @@
+import { nearest } from '../lib/nearest.js';
+import { own } from '../lib/own.js';
 import { HOOK_EVENTS } from '../protocol/hook-events.js';
 import type { SettingValues } from '../settings/types.js';
-import { nearest } from '../util/nearest.js';
-import { own } from '../util/own.js';
 import { HookCollector } from './capture-collect.js';
 import { policyOf } from './capture-policy.js';
 import {

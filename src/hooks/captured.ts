@@ -1,6 +1,6 @@
+import type { SettingSource } from '../lib/sourced.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { HOOK_EVENTS, type HookEventName } from '../protocol/hook-events.js';
-import type { SettingSource } from '../util/sourced.js';
 import type { Hook, HookFailure, PluginDirectories } from './hook.js';
 import type { OccasionKey } from './matching.js';
 

@@ -1,8 +1,8 @@
 import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../build/generated/hook-outputs.js';
+import { isRecord } from '../lib/own.js';
+import { sliceWhole } from '../lib/truncate.js';
 import type { HookEventName } from '../protocol/hook-events.js';
 import type { OutputFields, OutputShape } from '../protocol/hook-output-shape.js';
-import { isRecord } from '../util/own.js';
-import { sliceWhole } from '../util/truncate.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

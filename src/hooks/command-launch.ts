@@ -1,5 +1,5 @@
-import { type Environment, ownProcessId, shellEnvironment } from '../env/environment.js';
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { type Environment, ownProcessId, shellEnvironment } from '../platform/environment.js';
 import type { CommandHandler } from './hook.js';
 import { gitBashEnvironment } from './windows-paths.js';
 

@@ -1,6 +1,6 @@
-import type { ProcessResult, ProcessSupervisor } from '../env/process.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
+import type { ProcessResult, ProcessSupervisor } from '../platform/process/process.js';
 import { cannotStart } from './answer-result.js';
 import {
   type CommandContext,

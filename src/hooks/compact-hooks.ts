@@ -1,4 +1,4 @@
-import { own } from '../util/own.js';
+import { own } from '../lib/own.js';
 import type { HookDispatch, HookRound } from './hook.js';
 import { blockedBy, isBlank, spoken, stopOf } from './round.js';
 import { occasionOf, type Scene } from './scene.js';

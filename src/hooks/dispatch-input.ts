@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { HookEventName } from '../protocol/hook-events.js';
-import { err, ok, type Result } from '../util/result.js';
 import { frozen } from './frozen.js';
 import type { HookRequest, Occasion } from './hook.js';
 

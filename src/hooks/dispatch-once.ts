@@ -1,4 +1,4 @@
-import { orAbort } from '../util/abort.js';
+import { orAbort } from '../lib/abort.js';
 
 /** Which hooks that run once have run. */
 export interface OnceLedger {

@@ -1,7 +1,7 @@
-import type { Clock } from '../env/clock.js';
 import { messageOf } from '../errors.js';
+import { isRecord } from '../lib/own.js';
+import type { Clock } from '../platform/clock.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import { isRecord } from '../util/own.js';
 import { restraintAnywhere } from './answer-restraint.js';
 import type { ReadAnswer } from './answer-result.js';
 import { runsBeside } from './capture-handler.js';

@@ -1,4 +1,4 @@
-import { isRecord, own } from '../util/own.js';
+import { isRecord, own } from '../lib/own.js';
 import { type EventDeps, gateRefusals } from './event-answers.js';
 import type { HookReport, HookRound } from './hook.js';
 import { agree } from './round.js';

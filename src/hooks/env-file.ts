@@ -1,9 +1,9 @@
-import { type Environment, isInternalVariable, shellEnvironment } from '../env/environment.js';
-import type { FileSystem } from '../env/fs.js';
-import { dirname } from '../env/paths.js';
-import type { ProcessResult, ProcessSupervisor } from '../env/process.js';
-import { err, ok, type Result } from '../util/result.js';
-import { visible } from '../util/visible.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { visible } from '../lib/visible.js';
+import { type Environment, isInternalVariable, shellEnvironment } from '../platform/environment.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { dirname } from '../platform/fs/paths.js';
+import type { ProcessResult, ProcessSupervisor } from '../platform/process/process.js';
 import { seconds } from './hook-limit.js';
 
 export interface EnvFileDeps {

@@ -1,4 +1,4 @@
-import { isInternalVariable } from '../env/environment.js';
+import { isInternalVariable } from '../platform/environment.js';
 import { runsOtherCode } from '../settings/trust-env.js';
 
 /** Variables that hooks left for later shell commands. */

@@ -1,5 +1,5 @@
+import { own } from '../lib/own.js';
 import { hookEventFacts } from '../protocol/hook-events.js';
-import { own } from '../util/own.js';
 import type { HookAnswer, HookDispatch, HookEventName, HookReport, HookRound } from './hook.js';
 import { causeText } from './report-step.js';
 import { isBlank, spoken } from './round.js';

@@ -1,6 +1,6 @@
-import type { Environment } from '../env/environment.js';
-import { own } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
+import { own } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { Environment } from '../platform/environment.js';
 
 export interface HookHeaders {
   readonly headers: Readonly<Record<string, string>>;

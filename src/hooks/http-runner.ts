@@ -1,13 +1,13 @@
-import { type Environment, isSecretName } from '../env/environment.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import type { SettingSource } from '../lib/sourced.js';
+import { type Environment, isSecretName } from '../platform/environment.js';
 import type {
   FetchFailure,
   FetchRedirect,
   FetchResponse,
   PublicFetch,
-} from '../env/public-fetch.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import type { SettingSource } from '../util/sourced.js';
+} from '../platform/http/public-fetch.js';
 import { duplicateProblem } from './answer-duplicates.js';
 import type { Hook, HookFailureCause, HookRaw, HookRunner, HttpHandler } from './hook.js';
 import { hookHeaders } from './http-headers.js';

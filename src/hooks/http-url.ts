@@ -1,8 +1,8 @@
-import { isLoopback } from '../env/http-proxy.js';
-import { classifyAddress } from '../env/ip-address.js';
+import { parseUrl } from '../lib/parse-url.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { commandTokens, matches } from '../permissions/wildcard.js';
-import { parseUrl } from '../util/parse-url.js';
-import { err, ok, type Result } from '../util/result.js';
+import { isLoopback } from '../platform/http/http-proxy.js';
+import { classifyAddress } from '../platform/http/ip-address.js';
 
 /**
  * The address that a hook posts to, in its normal form, or why nothing may be posted there. A URL is

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { standIn } from '../../test/support/gate-rig.js';
-import { nodeFileSystem } from '../env/node-fs.js';
 import { NO_RULES } from '../permissions/rules.js';
 import { type CallView, viewOf } from '../permissions/view.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
 import type { Workspace } from '../tools/tool.js';

@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.js';
-import { orAbort } from '../util/abort.js';
-import { printable } from '../util/printable.js';
-import { sliceWhole } from '../util/truncate.js';
+import { orAbort } from '../lib/abort.js';
+import { printable } from '../lib/printable.js';
+import { sliceWhole } from '../lib/truncate.js';
 import type { HookFailureCause, HookRaw, HookRequest } from './hook.js';
 
 /** Timers cannot be longer than this. */

@@ -1,4 +1,4 @@
-import { randomBytes } from '../env/random.js';
+import { randomBytes } from '../platform/random.js';
 import type { HookRaw, HookRequest } from './hook.js';
 import { failed } from './in-time.js';
 

@@ -1,6 +1,6 @@
-import { sha256 } from '../env/hash.js';
 import { messageOf } from '../errors.js';
-import { headAndTail, sliceWhole } from '../util/truncate.js';
+import { headAndTail, sliceWhole } from '../lib/truncate.js';
+import { sha256 } from '../platform/hash.js';
 
 /** Characters of one text of a hook that the model is shown whole. */
 export const LONGEST_HOOK_TEXT = 10_000;

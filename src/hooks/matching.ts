@@ -1,6 +1,6 @@
-import { basename } from '../env/paths.js';
 import { agentPattern, inheritedPattern, patternProblem } from '../permissions/agent-rules.js';
 import { gateMatcher } from '../permissions/name-matcher.js';
+import { basename } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { type HookEventName, hookEventFacts } from '../protocol/hook-events.js';
 import type { Occasion } from './hook.js';

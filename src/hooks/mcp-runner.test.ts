@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are templates of hooks
 import { describe, expect, it } from 'vitest';
 import { hookOf, requestOf } from '../../test/hooks/runner-rig.js';
-import { err, ok } from '../util/result.js';
+import { err, ok } from '../lib/result.js';
 import type { McpToolHandler } from './hook.js';
 import { createMcpRunner, type McpAnswer, type McpRunnerDeps } from './mcp-runner.js';
 

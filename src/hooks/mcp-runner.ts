@@ -1,5 +1,5 @@
-import { isRecord, own } from '../util/own.js';
-import type { Result } from '../util/result.js';
+import { isRecord, own } from '../lib/own.js';
+import type { Result } from '../lib/result.js';
 import type { HookRunner, McpToolHandler } from './hook.js';
 import { failed, inTime } from './in-time.js';
 

@@ -1,4 +1,4 @@
-import { own } from '../util/own.js';
+import { own } from '../lib/own.js';
 import type { HookDispatch } from './hook.js';
 import { agree, spoken, type Wish } from './round.js';
 import { EVERY_HOOK, occasionOf, type Scene } from './scene.js';

@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.js';
-import { orAbort } from '../util/abort.js';
+import { orAbort } from '../lib/abort.js';
 import {
   contextsFor,
   type EventDeps,

@@ -1,6 +1,6 @@
+import { isRecord, own } from '../lib/own.js';
 import type { GateCall, GateVerdict } from '../permissions/types.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import { isRecord, own } from '../util/own.js';
 import type { HookDispatch } from './hook.js';
 import { type AboutCall, type FitsRule, namesOf, toolOccasion } from './tool-occasion.js';
 

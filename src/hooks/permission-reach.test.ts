@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { SettingSource } from '../lib/sourced.js';
 import type { PermissionUpdate } from '../protocol/permissions.js';
-import type { SettingSource } from '../util/sourced.js';
 import { withinReach } from './permission-reach.js';
 
 const rules = [{ toolName: 'Bash', ruleContent: 'touch *' }];

@@ -1,6 +1,6 @@
+import type { SettingSource } from '../lib/sourced.js';
 import type { AskAnswer } from '../permissions/types.js';
 import type { PermissionUpdate } from '../protocol/permissions.js';
-import type { SettingSource } from '../util/sourced.js';
 import type { Hook } from './hook.js';
 
 /** What counts of a hook's answer, and what of it does not, each with why. */

@@ -1,9 +1,9 @@
+import { isRecord, own } from '../lib/own.js';
 import { readAskAnswer } from '../permissions/ask-answer.js';
 import { ASKS_PERSON } from '../permissions/guard.js';
 import { suggestedUpdates } from '../permissions/suggested-updates.js';
 import type { AskAnswer, Asker, AskRequest, GateCall } from '../permissions/types.js';
 import type { TraceStep } from '../protocol/permissions.js';
-import { isRecord, own } from '../util/own.js';
 import type { HookDispatch, HookReport } from './hook.js';
 import { modeDecides } from './permission-denied.js';
 import { withinReach } from './permission-reach.js';

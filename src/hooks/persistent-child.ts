@@ -1,9 +1,13 @@
-import type { LineProcess, LineProcessEnd, ProcessSupervisor } from '../env/process.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import type { Result } from '../util/result.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import type { Result } from '../lib/result.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
+import type {
+  LineProcess,
+  LineProcessEnd,
+  ProcessSupervisor,
+} from '../platform/process/process.js';
 import { duplicateProblem } from './answer-duplicates.js';
 import { wantsReplacement } from './answer-redaction.js';
 import { restraintAnywhere } from './answer-restraint.js';

@@ -29,7 +29,7 @@
  * started afresh too; after three ends within ten seconds nobody is asked for ten seconds. When the
  * session ends, its standard input is closed; a child that is still there 200 ms later is ended.
  */
-import type { ProcessSupervisor } from '../env/process.js';
+import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type CommandContext, createCommandLauncher } from './command-launch.js';
 import type { CommandHandler, HookRaw, HookRequest } from './hook.js';
 import { PersistentChild, SESSION_ENDED } from './persistent-child.js';

@@ -1,3 +1,6 @@
+import { freezeJson } from '../lib/frozen-json.js';
+import { isRecord, own } from '../lib/own.js';
+import { err } from '../lib/result.js';
 import { absoluteInput } from '../permissions/absolute-input.js';
 import { type Finding, type Guard, NOTHING, type Resolver } from '../permissions/guard.js';
 import type { Examination, Precheck } from '../permissions/precheck.js';
@@ -10,9 +13,6 @@ import {
   strictest,
   type TraceStep,
 } from '../protocol/permissions.js';
-import { freezeJson } from '../util/frozen-json.js';
-import { isRecord, own } from '../util/own.js';
-import { err } from '../util/result.js';
 import { textIn } from './event-answers.js';
 import type { HookDispatch, HookReport, HookRound } from './hook.js';
 import { failureText, reportStep } from './report-step.js';

@@ -1,4 +1,4 @@
-import { join } from '../env/paths.js';
+import { join } from '../platform/fs/paths.js';
 
 type Input = Readonly<Record<string, unknown>>;
 

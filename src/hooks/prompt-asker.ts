@@ -1,7 +1,7 @@
+import { err, ok } from '../lib/result.js';
 import type { ModelClient } from '../model/client.js';
 import { MessageAccumulator } from '../model/stream/accumulate.js';
 import { textOf } from '../protocol/content.js';
-import { err, ok } from '../util/result.js';
 import type { AskModel } from './prompt-runner.js';
 
 /** A verdict is a few words; models that cannot but think need some room before it. */

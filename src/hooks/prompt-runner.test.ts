@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hookOf, JUDGE, requestOf } from '../../test/hooks/runner-rig.js';
-import { err, ok } from '../util/result.js';
+import { err, ok } from '../lib/result.js';
 import { type AskModel, createPromptRunner } from './prompt-runner.js';
 
 const hook = hookOf({ type: 'prompt', prompt: 'Judge $ARGUMENTS' });

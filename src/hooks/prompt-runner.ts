@@ -1,6 +1,6 @@
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { HookRaw, HookRunner, PromptHandler } from './hook.js';
 import { failed, inTime, oneLine } from './in-time.js';
 import { aboutJudge, judgePrompt } from './judge-prompt.js';

@@ -1,4 +1,4 @@
-import { own } from '../util/own.js';
+import { own } from '../lib/own.js';
 import type { HookDispatch, HookRound, Occasion } from './hook.js';
 import {
   agree,

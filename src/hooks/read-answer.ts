@@ -1,4 +1,4 @@
-import { unreachable } from '../util/result.js';
+import { unreachable } from '../lib/result.js';
 import { readObject } from './answer-object.js';
 import { readOutput, withTextAsContext } from './answer-output.js';
 import { readProcess } from './answer-process.js';

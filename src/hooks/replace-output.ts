@@ -1,9 +1,9 @@
+import { parseJson } from '../lib/json.js';
+import { isRecord, own } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { ResultBlock } from '../protocol/content.js';
 import { textOf } from '../protocol/content.js';
 import type { AnyTool, ToolOutput } from '../tools/tool.js';
-import { parseJson } from '../util/json.js';
-import { isRecord, own } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { HookRound } from './hook.js';
 import { agree, spoken, type Wish } from './round.js';
 

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
+import { orAbort } from '../lib/abort.js';
 import { LONGEST_SESSION_END_MS } from '../protocol/hook-events.js';
-import { orAbort } from '../util/abort.js';
 import { createBackgroundRounds } from './background-rounds.js';
 import { contextsFor, type EventDeps, tellIgnored, textIn, textsIn } from './event-answers.js';
 import { spoken } from './round.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { standIn } from '../../test/support/gate-rig.js';
-import { homeDirectory } from '../env/paths.js';
+import { homeDirectory } from '../platform/fs/paths.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { toolOccasion } from './tool-occasion.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type EventHook, eventHooks, scene } from '../../test/support/event-hooks.js';
-import type { FileWatcherDeps } from '../env/watch-files.js';
+import type { FileWatcherDeps } from '../platform/fs/watch-files.js';
 import type { HookEventName } from './hook.js';
 import { createWatchHooks } from './watch-hooks.js';
 

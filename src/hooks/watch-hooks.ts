@@ -1,5 +1,5 @@
-import { basename, join, resolve } from '../env/paths.js';
-import type { FileEvent, FileWatcher, OpenFileWatcher } from '../env/watch-files.js';
+import { basename, join, resolve } from '../platform/fs/paths.js';
+import type { FileEvent, FileWatcher, OpenFileWatcher } from '../platform/fs/watch-files.js';
 import { createBackgroundRounds } from './background-rounds.js';
 import { type EventDeps, tellIgnored, textsIn } from './event-answers.js';
 import type { HookRound } from './hook.js';

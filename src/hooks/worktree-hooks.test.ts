@@ -9,7 +9,7 @@ import {
   scene,
 } from '../../test/support/event-hooks.js';
 import { temporaryDirectory } from '../../test/support/tool-call.js';
-import { nodeFileSystem } from '../env/node-fs.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { createWorktreeHooks } from './worktree-hooks.js';
 
 let root: string;

@@ -1,8 +1,8 @@
-import type { FileSystem } from '../env/fs.js';
-import { dirname, isAbsolute, isInside, join, normalise, toPosix } from '../env/paths.js';
 import { messageOf } from '../errors.js';
-import { err, ok, type Result } from '../util/result.js';
-import { visible } from '../util/visible.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { visible } from '../lib/visible.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { dirname, isAbsolute, isInside, join, normalise, toPosix } from '../platform/fs/paths.js';
 import { type EventDeps, gateRefusals, textIn } from './event-answers.js';
 import type { HookReport, HookRound } from './hook.js';
 import { agree, isBlank, type Wish } from './round.js';

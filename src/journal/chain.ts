@@ -1,5 +1,5 @@
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
 
 /** What stands in place of a previous hash in the first line. */
 export const CHAIN_START = '0'.repeat(64);

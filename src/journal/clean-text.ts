@@ -1,4 +1,4 @@
-import { redact } from '../util/redact.js';
+import { redact } from '../lib/redact.js';
 
 /** What is longer is cut before it is written down. */
 export const LONGEST_TEXT = 8_000;

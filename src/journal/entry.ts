@@ -1,6 +1,6 @@
+import { isRecord } from '../lib/own.js';
+import { redactDeep } from '../lib/redact.js';
 import type { Receipt, TraceStep } from '../protocol/permissions.js';
-import { isRecord } from '../util/own.js';
-import { redactDeep } from '../util/redact.js';
 import { cleanBeginning, cleanText, LONGEST_TEXT } from './clean-text.js';
 
 /** One decision as the journal keeps it. */

@@ -12,12 +12,12 @@ import {
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sha256 } from '../env/hash.js';
-import { nodeTranscriptFiles } from '../env/transcript-files.js';
+import { freezeJson } from '../lib/frozen-json.js';
+import { learnSecrets } from '../lib/redact.js';
+import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
+import { sha256 } from '../platform/hash.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import { freezeJson } from '../util/frozen-json.js';
-import { learnSecrets } from '../util/redact.js';
 import { type Journal, type JournalParts, journalFile, openJournal } from './journal.js';
 import { journalFilesIn, readJournal, verifyChain } from './read.js';
 

@@ -1,9 +1,9 @@
-import type { AppendLog } from '../env/append-log.js';
-import { AppendError } from '../env/append-log.js';
-import type { Clock } from '../env/clock.js';
-import { join, projectSlug } from '../env/paths.js';
-import type { TranscriptFiles } from '../env/transcript-files.js';
 import { messageOf } from '../errors.js';
+import type { Clock } from '../platform/clock.js';
+import type { AppendLog } from '../platform/fs/append-log.js';
+import { AppendError } from '../platform/fs/append-log.js';
+import { join, projectSlug } from '../platform/fs/paths.js';
+import type { TranscriptFiles } from '../platform/fs/transcript-files.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { CHAIN_START, chainedLine, type Hash, lastHashIn } from './chain.js';

@@ -1,6 +1,6 @@
-import type { Clock } from '../env/clock.js';
-import { sha256 } from '../env/hash.js';
-import { nodeTranscriptFiles } from '../env/transcript-files.js';
+import type { Clock } from '../platform/clock.js';
+import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
+import { sha256 } from '../platform/hash.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { type Journal, journalFile, openJournal } from './journal.js';
 

@@ -1,5 +1,5 @@
-import { basename, join } from '../env/paths.js';
-import type { TranscriptFiles } from '../env/transcript-files.js';
+import { basename, join } from '../platform/fs/paths.js';
+import type { TranscriptFiles } from '../platform/fs/transcript-files.js';
 import { ChainReader, type ChainState, type Hash } from './chain.js';
 import { type JournalEntry, readEntry } from './entry.js';
 

@@ -1,4 +1,4 @@
-import { visible } from '../util/visible.js';
+import { visible } from '../lib/visible.js';
 import { nameProblem, namesCollide, serverKey } from './config-names.js';
 import { contentHash } from './declaration.js';
 import { parseEntry } from './entry.js';

@@ -1,7 +1,7 @@
-import type { FileSystem } from '../env/fs.js';
-import { keyedSha256 } from '../env/hash.js';
-import { join, separator } from '../env/paths.js';
-import { randomBytes } from '../env/random.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { join, separator } from '../platform/fs/paths.js';
+import { keyedSha256 } from '../platform/hash.js';
+import { randomBytes } from '../platform/random.js';
 
 /** Marks by which a value is known again that is not to be written down. */
 export interface ValueMarks {

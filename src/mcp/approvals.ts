@@ -1,9 +1,9 @@
-import type { FileSystem } from '../env/fs.js';
-import { sha256 } from '../env/hash.js';
-import { isInside, join, separator } from '../env/paths.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { isInside, join, separator } from '../platform/fs/paths.js';
+import { sha256 } from '../platform/hash.js';
 import { openValueMarks } from './approval-key.js';
 
 /**

@@ -1,7 +1,7 @@
+import { shellWord } from '../lib/shell-word.js';
+import type { Sourced } from '../lib/sourced.js';
+import { originOf } from '../lib/sourced.js';
 import type { SettingValues } from '../settings/types.js';
-import { shellWord } from '../util/shell-word.js';
-import type { Sourced } from '../util/sourced.js';
-import { originOf } from '../util/sourced.js';
 import type { Approval, AskedServer, McpApprovals } from './approvals.js';
 import { serverKey } from './config-names.js';
 import type { RawServer } from './config-types.js';

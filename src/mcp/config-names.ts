@@ -1,5 +1,5 @@
+import { visible } from '../lib/visible.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
-import { visible } from '../util/visible.js';
 
 /** A server's name as it stands in the names of its tools. */
 export function serverKey(name: string): string {

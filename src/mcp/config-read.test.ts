@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nodeFileSystem as fs } from '../env/node-fs.js';
+import { nodeFileSystem as fs } from '../platform/fs/node-fs.js';
 import { readDocument } from './config-read.js';
 
 let directory: string;

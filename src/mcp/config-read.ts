@@ -1,10 +1,10 @@
-import type { FileSystem } from '../env/fs.js';
-import { dirname } from '../env/paths.js';
 import { messageOf, systemCodeOf } from '../errors.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord, own } from '../lib/own.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { dirname } from '../platform/fs/paths.js';
 import { type LocatedJson, parseLocatedJson } from '../settings/located-json.js';
 import type { ConfigProblem } from '../settings/types.js';
-import { parseJson } from '../util/json.js';
-import { isRecord, own } from '../util/own.js';
 import type { RawServer } from './config-types.js';
 import type { McpScope } from './server.js';
 

@@ -1,7 +1,7 @@
-import { join, resolve } from '../env/paths.js';
+import { isRecord, own } from '../lib/own.js';
+import { join, resolve } from '../platform/fs/paths.js';
 import { sideloadRefusal } from '../settings/sideload.js';
 import type { ConfigProblem } from '../settings/types.js';
-import { isRecord, own } from '../util/own.js';
 import {
   type Document,
   parseDocument,

@@ -1,4 +1,4 @@
-import type { FileSystem } from '../env/fs.js';
+import type { FileSystem } from '../platform/fs/fs.js';
 import type { ConfigProblem, SettingValues } from '../settings/types.js';
 import type { McpApprovals } from './approvals.js';
 import type { Variables } from './expand.js';

@@ -1,5 +1,5 @@
+import { visible } from '../lib/visible.js';
 import type { ConfigProblem } from '../settings/types.js';
-import { visible } from '../util/visible.js';
 import type { AskedServer } from './approvals.js';
 import { isWaiting, projectServers } from './config-approval.js';
 import { nameProblem, TakenKeys } from './config-names.js';

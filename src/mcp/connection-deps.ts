@@ -1,8 +1,8 @@
 import type { AuthProvider, OAuthClientProvider } from '@modelcontextprotocol/client';
-import type { Clock } from '../env/clock.js';
-import type { Environment } from '../env/environment.js';
-import type { ProcessSupervisor } from '../env/process.js';
-import type { Result } from '../util/result.js';
+import type { Result } from '../lib/result.js';
+import type { Clock } from '../platform/clock.js';
+import type { Environment } from '../platform/environment.js';
+import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { Elicit, McpConnection, McpEntry } from './server.js';
 import type { TrafficLimits } from './traffic.js';
 

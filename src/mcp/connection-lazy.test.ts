@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ok } from '../util/result.js';
+import { ok } from '../lib/result.js';
 import type { ClientConnection } from './connection-deps.js';
 import { lazyConnection } from './connection-lazy.js';
 import type { ListKind, ServerDeclaration, ServerStatus } from './server.js';

@@ -1,5 +1,5 @@
-import { orAbort } from '../util/abort.js';
-import { err, ok, type Result } from '../util/result.js';
+import { orAbort } from '../lib/abort.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { Backoff } from './connection-backoff.js';
 import {
   type ConnectionAuth,

@@ -1,4 +1,4 @@
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 import { AS_IT_IS, isSafeValue, readPrompt, readResource, readTool } from './connection-results.js';
 import type { Session } from './connection-session.js';
 import { hasSoundHeaderParameters } from './header-parameters.js';

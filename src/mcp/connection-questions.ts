@@ -1,5 +1,5 @@
-import { isRecord } from '../util/own.js';
-import { parseUrl } from '../util/parse-url.js';
+import { isRecord } from '../lib/own.js';
+import { parseUrl } from '../lib/parse-url.js';
 import type { CallTimers } from './connection-timers.js';
 import type { Elicit, ElicitAnswer, ElicitRequest } from './server.js';
 

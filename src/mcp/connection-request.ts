@@ -1,6 +1,6 @@
 import type { Client } from '@modelcontextprotocol/client';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
 import { type ConnectionTimeouts, LONGEST_TIMER_MS } from './connection-deps.js';
 import { AS_IT_IS, isSafeValue } from './connection-results.js';
 import type { Session } from './connection-session.js';

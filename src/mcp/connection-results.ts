@@ -1,5 +1,5 @@
-import { MAX_JSON_DEPTH } from '../util/json.js';
-import { isRecord } from '../util/own.js';
+import { MAX_JSON_DEPTH } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
 import type {
   RawCallResult,
   RawContent,

@@ -1,4 +1,4 @@
-import { sliceWhole } from '../util/truncate.js';
+import { sliceWhole } from '../lib/truncate.js';
 import type { SafeError } from './safe-error.js';
 import { type SafeWords, safeError, serverText } from './safe-error-of.js';
 import type { Thrown } from './thrown.js';

@@ -1,7 +1,7 @@
 import type { Client, Transport } from '@modelcontextprotocol/client';
-import { createFetch } from '../env/fetch.js';
-import { basename, toPosix } from '../env/paths.js';
-import { orAbort } from '../util/abort.js';
+import { orAbort } from '../lib/abort.js';
+import { basename, toPosix } from '../platform/fs/paths.js';
+import { createFetch } from '../platform/http/fetch.js';
 import { VERSION } from '../version.js';
 import type { ConnectionDeps, ConnectionTimeouts } from './connection-deps.js';
 import { LONGEST_TIMER_MS } from './connection-deps.js';

@@ -1,7 +1,7 @@
-import { orAbort } from '../util/abort.js';
-import { err, ok, type Result } from '../util/result.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { orAbort } from '../lib/abort.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
 import type { ClientConnection, ConnectionDeps } from './connection-deps.js';
 import { LeftOut } from './connection-left-out.js';
 import { Link } from './connection-link.js';

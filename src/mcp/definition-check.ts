@@ -1,7 +1,7 @@
+import { isRecord } from '../lib/own.js';
+import { quoteMarks } from '../lib/quote-marks.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { AnyTool } from '../tools/tool.js';
-import { isRecord } from '../util/own.js';
-import { quoteMarks } from '../util/quote-marks.js';
-import { err, ok, type Result } from '../util/result.js';
 import { flattenSchema } from './schema-flatten.js';
 import type { RawTool } from './server.js';
 import { hasHidden, shownText } from './tool-text.js';

@@ -1,5 +1,5 @@
-import type { Clock } from '../env/clock.js';
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { Clock } from '../platform/clock.js';
 
 /** How much one server may ask. */
 export interface ElicitLimits {

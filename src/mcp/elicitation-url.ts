@@ -1,6 +1,6 @@
-import { parseUrl } from '../util/parse-url.js';
-import { err, ok, type Result } from '../util/result.js';
-import { visible } from '../util/visible.js';
+import { parseUrl } from '../lib/parse-url.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { visible } from '../lib/visible.js';
 
 export interface ElicitAddress {
   /** As the network will read it, with nothing invisible in it. */

@@ -1,10 +1,10 @@
-import type { Clock } from '../env/clock.js';
 import { messageOf } from '../errors.js';
+import { checkContent } from '../lib/elicit-check.js';
+import { readForm } from '../lib/elicit-form.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { sliceWhole } from '../lib/truncate.js';
+import type { Clock } from '../platform/clock.js';
 import type { AskElicitation, ElicitQuestion, ElicitReply } from '../protocol/elicitation.js';
-import { checkContent } from '../util/elicit-check.js';
-import { readForm } from '../util/elicit-form.js';
-import { err, ok, type Result } from '../util/result.js';
-import { sliceWhole } from '../util/truncate.js';
 import { createElicitLimit, type ElicitLimits } from './elicitation-limit.js';
 import { checkElicitUrl } from './elicitation-url.js';
 import { oneLine } from './resource-content.js';

@@ -1,5 +1,5 @@
-import { nearest } from '../util/nearest.js';
-import { isRecord, own } from '../util/own.js';
+import { nearest } from '../lib/nearest.js';
+import { isRecord, own } from '../lib/own.js';
 import { expand, type Variables } from './expand.js';
 
 export interface EntryWarning {

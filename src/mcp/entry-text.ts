@@ -1,10 +1,10 @@
-import { isSecretName } from '../env/environment.js';
-import { hasSecretWord } from '../env/secret-names.js';
-import { isRecord, own } from '../util/own.js';
-import { redact } from '../util/redact.js';
-import { GONE } from '../util/secret-shapes.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { isRecord, own } from '../lib/own.js';
+import { redact } from '../lib/redact.js';
+import { GONE } from '../lib/secret-shapes.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
+import { isSecretName } from '../platform/environment.js';
+import { hasSecretWord } from '../platform/secret-names.js';
 import { holdsForeignKey, isCredential, type Variables, variablesIn } from './expand.js';
 import { steersProgram } from './program-variables.js';
 

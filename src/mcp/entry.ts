@@ -1,5 +1,5 @@
-import { nearest } from '../util/nearest.js';
-import { isRecord } from '../util/own.js';
+import { nearest } from '../lib/nearest.js';
+import { isRecord } from '../lib/own.js';
 import { EntryProblem, EntryReader, type EntryWarning, MissingVariables } from './entry-read.js';
 import { neverLeaves, type Variables, variablesIn } from './expand.js';
 import type { McpEntry, McpScope, OAuthEntry, RemoteEntry } from './server.js';

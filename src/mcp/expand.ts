@@ -1,7 +1,7 @@
-import { holdsPassword, isInternalVariable, isSecretName } from '../env/environment.js';
-import { hasSecretWord } from '../env/secret-names.js';
-import { own } from '../util/own.js';
-import { redactSure } from '../util/redact.js';
+import { own } from '../lib/own.js';
+import { redactSure } from '../lib/redact.js';
+import { holdsPassword, isInternalVariable, isSecretName } from '../platform/environment.js';
+import { hasSecretWord } from '../platform/secret-names.js';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 

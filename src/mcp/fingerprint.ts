@@ -1,5 +1,5 @@
-import { sha256 } from '../env/hash.js';
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
+import { sha256 } from '../platform/hash.js';
 import type { RawTool } from './server.js';
 
 /** Changes with anything in a tool's definition that a model or this runtime goes by. */

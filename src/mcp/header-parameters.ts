@@ -1,4 +1,4 @@
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 
 const KEY = 'x-mcp-header';
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;

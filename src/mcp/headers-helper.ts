@@ -1,8 +1,8 @@
-import { type Environment, shellEnvironment } from '../env/environment.js';
-import type { ProcessSupervisor } from '../env/process.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { type Environment, shellEnvironment } from '../platform/environment.js';
+import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { McpScope, RemoteEntry } from './server.js';
 
 export interface HeadersHelperDeps {

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { nodeFileSystem as fs } from '../env/node-fs.js';
+import { nodeFileSystem as fs } from '../platform/fs/node-fs.js';
 import { besidesHostServers } from './host-approvals.js';
 import type { McpConnection, McpEntry, ServerDeclaration } from './server.js';
 import { openToolApprovals } from './tool-approvals.js';

@@ -1,4 +1,4 @@
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 import { LONGEST_URI, oneLine } from './resource-content.js';
 import type { RawPrompt, RawResource } from './server.js';
 import { normaliseName, shownName, toolNameProblem } from './tool-names.js';

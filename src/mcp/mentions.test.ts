@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { fakeConnection } from '../../test/support/fake-connection.js';
-import { err } from '../util/result.js';
+import { err } from '../lib/result.js';
 import { findMentions, type MentionDeps, MOST_MENTIONS, resolveMentions } from './mentions.js';
 
 const uris = (text: string, servers: readonly string[] = ['docs']) =>

@@ -1,4 +1,4 @@
-import type { Result } from '../util/result.js';
+import type { Result } from '../lib/result.js';
 import {
   findConnection,
   markedResource,

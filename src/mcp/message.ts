@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
 import { UNREADABLE } from './thrown.js';
 
 /** All of a text, which some revisions of the protocol let servers make a list of messages. */

@@ -1,5 +1,5 @@
-import { CALLBACK_PATH, listenForCallback } from '../env/loopback-callback.js';
-import { err, ok } from '../util/result.js';
+import { err, ok } from '../lib/result.js';
+import { CALLBACK_PATH, listenForCallback } from '../platform/http/loopback-callback.js';
 import { answerFromPaste } from './oauth-answer.js';
 import type { SignInAgent } from './oauth-types.js';
 

@@ -1,5 +1,5 @@
-import { parseUrl } from '../util/parse-url.js';
-import { err, ok, type Result } from '../util/result.js';
+import { parseUrl } from '../lib/parse-url.js';
+import { err, ok, type Result } from '../lib/result.js';
 
 const MAX_PASTED = 16 * 1024;
 

@@ -1,6 +1,6 @@
-import { type Environment, shellEnvironment } from '../env/environment.js';
-import type { ProcessSupervisor } from '../env/process.js';
-import { parseUrl } from '../util/parse-url.js';
+import { parseUrl } from '../lib/parse-url.js';
+import { type Environment, shellEnvironment } from '../platform/environment.js';
+import type { ProcessSupervisor } from '../platform/process/process.js';
 
 /** The programs that show an address in a person's browser, by system. Each takes it as one argument. */
 const OPENERS: Readonly<Record<string, readonly string[]>> = {

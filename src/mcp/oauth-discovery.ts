@@ -3,9 +3,9 @@ import type {
   FetchLike,
   OAuthProtectedResourceMetadata,
 } from '@modelcontextprotocol/client';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import { parseUrl } from '../util/parse-url.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import { parseUrl } from '../lib/parse-url.js';
 import type { McpLibrary } from './library.js';
 import { isUnreachable } from './oauth-failure.js';
 import { addressRefusal, RefusedAddress } from './oauth-fetch.js';

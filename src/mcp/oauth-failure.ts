@@ -1,5 +1,5 @@
-import { shellWord } from '../util/shell-word.js';
-import { visible } from '../util/visible.js';
+import { shellWord } from '../lib/shell-word.js';
+import { visible } from '../lib/visible.js';
 import { RefusedAddress } from './oauth-fetch.js';
 import { type AuthFailure, ServerAuthError } from './oauth-types.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { PublicFetch } from '../env/public-fetch.js';
-import { err, ok } from '../util/result.js';
+import { err, ok } from '../lib/result.js';
+import type { PublicFetch } from '../platform/http/public-fetch.js';
 import { addressRefusal, guardedAuthFetch } from './oauth-fetch.js';
 
 const OUT_THERE = 'https://mcp.example/mcp';

@@ -1,7 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { classifyAddress, isInternalName, isIpAddress } from '../env/ip-address.js';
-import type { PublicFetch } from '../env/public-fetch.js';
-import { parseUrl } from '../util/parse-url.js';
+import { parseUrl } from '../lib/parse-url.js';
+import { classifyAddress, isInternalName, isIpAddress } from '../platform/http/ip-address.js';
+import type { PublicFetch } from '../platform/http/public-fetch.js';
 
 /** No metadata and no token is longer. */
 const MAX_BYTES = 1024 * 1024;

@@ -1,7 +1,7 @@
-import type { FileSystem } from '../env/fs.js';
-import { join } from '../env/paths.js';
-import { parseJson } from '../util/json.js';
-import { isRecord, own } from '../util/own.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord, own } from '../lib/own.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { join } from '../platform/fs/paths.js';
 
 /** How long a server that wants a sign-in is not asked again. */
 export const AUTH_MEMORY_MS = 15 * 60_000;

@@ -1,7 +1,7 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { withFileLock } from '../env/file-lock.js';
-import { join } from '../env/paths.js';
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { withFileLock } from '../platform/fs/file-lock.js';
+import { join } from '../platform/fs/paths.js';
 import type { McpLibrary } from './library.js';
 import { clientInformation } from './oauth-client.js';
 import { oauthCodeOf, reasonOf } from './oauth-failure.js';

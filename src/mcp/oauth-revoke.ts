@@ -1,5 +1,5 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { McpLibrary } from './library.js';
 import { clientInformation } from './oauth-client.js';
 import { reasonOf } from './oauth-failure.js';

@@ -1,4 +1,4 @@
-import { parseUrl } from '../util/parse-url.js';
+import { parseUrl } from '../lib/parse-url.js';
 import type { Discovered, RemoteDeclaration } from './oauth-types.js';
 import type { StoredAuth } from './token-store.js';
 

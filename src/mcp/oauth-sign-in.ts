@@ -1,6 +1,6 @@
 import type { FetchLike } from '@modelcontextprotocol/client';
-import { randomBytes } from '../env/random.js';
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { randomBytes } from '../platform/random.js';
 import type { McpLibrary } from './library.js';
 import { clientFor, clientInformation } from './oauth-client.js';
 import { discover } from './oauth-discovery.js';

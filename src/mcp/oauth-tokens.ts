@@ -1,5 +1,5 @@
 import type { AuthorizationServerMetadata, OAuthTokens } from '@modelcontextprotocol/client';
-import { own } from '../util/own.js';
+import { own } from '../lib/own.js';
 import type { Discovered } from './oauth-types.js';
 import type { StoredAuth, StoredClient, StoredTokens } from './token-store.js';
 

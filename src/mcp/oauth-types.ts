@@ -4,10 +4,10 @@ import type {
   FetchLike,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client';
-import type { Clock } from '../env/clock.js';
-import type { FileSystem } from '../env/fs.js';
-import type { PublicFetch } from '../env/public-fetch.js';
-import type { Result } from '../util/result.js';
+import type { Result } from '../lib/result.js';
+import type { Clock } from '../platform/clock.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import type { PublicFetch } from '../platform/http/public-fetch.js';
 import type { RemoteEntry, ServerDeclaration } from './server.js';
 
 /** Why a server does not let us in. Our own words, without tokens, and safe to show. */

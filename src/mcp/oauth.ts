@@ -1,8 +1,8 @@
 import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
-import { fetchPublic } from '../env/public-fetch.js';
-import { resolveName } from '../env/resolve-name.js';
-import { parseUrl } from '../util/parse-url.js';
-import { err, ok, type Result } from '../util/result.js';
+import { parseUrl } from '../lib/parse-url.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { fetchPublic } from '../platform/http/public-fetch.js';
+import { resolveName } from '../platform/http/resolve-name.js';
 import { loadLibrary, type McpLibrary } from './library.js';
 import { authFailed, needsAuth } from './oauth-failure.js';
 import { guardedAuthFetch } from './oauth-fetch.js';

@@ -1,7 +1,7 @@
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { sliceWhole } from '../lib/truncate.js';
 import type { ImageBlock, TextBlock } from '../protocol/content.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
-import { sliceWhole } from '../util/truncate.js';
 import { markedResource, oneLine } from './resource-content.js';
 import type { McpConnection, RawPrompt, RawPromptMessage } from './server.js';
 import { normaliseName, shownName, toolNameProblem } from './tool-names.js';

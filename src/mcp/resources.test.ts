@@ -4,7 +4,7 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type FakeServer, fakeConnection } from '../../test/support/fake-connection.js';
 import { callTool } from '../../test/support/permitted-call.js';
-import { nodeFileSystem } from '../env/node-fs.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import type { Tool } from '../tools/tool.js';
 import { offersResources, resourceTools } from './resources.js';
 

@@ -1,10 +1,10 @@
-import type { FileSystem } from '../env/fs.js';
-import { join } from '../env/paths.js';
+import { sliceWhole } from '../lib/truncate.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { join } from '../platform/fs/paths.js';
 import type { ToolInputs } from '../protocol/tools.schema.js';
 import { builtinDefinition } from '../tools/builtin-definition.js';
 import { boundText, failure, spillInto } from '../tools/output.js';
 import type { Tool, ToolContext, ToolOutput } from '../tools/tool.js';
-import { sliceWhole } from '../util/truncate.js';
 import listDescription from './list-resources.md';
 import readDescription from './read-resource.md';
 import {

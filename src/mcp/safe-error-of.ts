@@ -1,10 +1,10 @@
-import type { HttpErrorKind } from '../env/http-error.js';
-import { basename } from '../env/paths.js';
-import type { LineProcessEnd } from '../env/process.js';
-import { quoteMarks } from '../util/quote-marks.js';
-import { redact } from '../util/redact.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { quoteMarks } from '../lib/quote-marks.js';
+import { redact } from '../lib/redact.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
+import { basename } from '../platform/fs/paths.js';
+import type { HttpErrorKind } from '../platform/http/http-error.js';
+import type { LineProcessEnd } from '../platform/process/process.js';
 import type { SafeError, SafeErrorCode } from './safe-error.js';
 import type { Thrown } from './thrown.js';
 

@@ -1,5 +1,5 @@
-import { isRecord, own } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
+import { isRecord, own } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { SettingSource, Sourced } from '../lib/sourced.js';
 import type { SettingValues } from '../settings/types.js';
-import type { SettingSource, Sourced } from '../util/sourced.js';
 import type { McpEntry } from './server.js';
 import { blockedReason, readServerLists } from './server-lists.js';
 import { unfitting, urlFits, wildcard } from './server-lists-url.js';

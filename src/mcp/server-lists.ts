@@ -1,8 +1,8 @@
+import { isRecord } from '../lib/own.js';
+import type { SettingSource, Sourced } from '../lib/sourced.js';
+import { originOf } from '../lib/sourced.js';
+import { visible } from '../lib/visible.js';
 import type { ConfigProblem, SettingValues } from '../settings/types.js';
-import { isRecord } from '../util/own.js';
-import type { SettingSource, Sourced } from '../util/sourced.js';
-import { originOf } from '../util/sourced.js';
-import { visible } from '../util/visible.js';
 import { serverKey } from './config-names.js';
 import { expand, type Variables } from './expand.js';
 import { steersProgram } from './program-variables.js';

@@ -1,4 +1,4 @@
-import { shellWord } from '../util/shell-word.js';
+import { shellWord } from '../lib/shell-word.js';
 import { wordsFingerprint } from './fingerprint.js';
 import type { ApprovedTools } from './tool-approvals.js';
 import { describeWordsChange } from './tool-change.js';

@@ -1,4 +1,4 @@
-import type { Result } from '../util/result.js';
+import type { Result } from '../lib/result.js';
 import type { SafeError } from './safe-error.js';
 
 /** Where a server's entry comes from; earlier ones win by name, see `config.ts`. */

@@ -1,7 +1,7 @@
+import { isRecord } from '../lib/own.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
 import type { McpServerStatusRow, McpToolRow } from '../protocol/mcp-status.js';
-import { isRecord } from '../util/own.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
 import type { ServerStatus } from './server.js';
 import type { ServerListing } from './tool-listing.js';
 

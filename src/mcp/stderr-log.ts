@@ -1,5 +1,5 @@
-import { type AppendLog, createAppendLog } from '../env/append-log.js';
-import { redact } from '../util/redact.js';
+import { redact } from '../lib/redact.js';
+import { type AppendLog, createAppendLog } from '../platform/fs/append-log.js';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 

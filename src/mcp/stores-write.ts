@@ -1,9 +1,9 @@
-import type { FileSystem } from '../env/fs.js';
 import { messageOf } from '../errors.js';
+import { removeMember, setMember } from '../lib/json-edit.js';
+import { isRecord, own } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { FileSystem } from '../platform/fs/fs.js';
 import { parseLocatedJson } from '../settings/located-json.js';
-import { removeMember, setMember } from '../util/json-edit.js';
-import { isRecord, own } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { McpStores } from './stores.js';
 
 export type WritableScope = 'local' | 'project' | 'user';

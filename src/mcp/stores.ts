@@ -1,4 +1,4 @@
-import { join, toPosix } from '../env/paths.js';
+import { join, toPosix } from '../platform/fs/paths.js';
 import type { Variables } from './expand.js';
 
 /** Where servers of the three writable scopes stand. */

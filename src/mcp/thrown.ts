@@ -1,7 +1,7 @@
-import { HttpError, type HttpErrorKind, networkErrorKind } from '../env/http-error.js';
-import type { LineProcessEnd, LineProcessRequest } from '../env/process.js';
-import { SocketRefused } from '../env/web-socket.js';
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
+import { HttpError, type HttpErrorKind, networkErrorKind } from '../platform/http/http-error.js';
+import { SocketRefused } from '../platform/http/web-socket.js';
+import type { LineProcessEnd, LineProcessRequest } from '../platform/process/process.js';
 import type { McpLibrary } from './library.js';
 import { failureInside } from './oauth-failure.js';
 import type { AuthFailure } from './oauth-types.js';

@@ -1,12 +1,12 @@
-import { withFileLock } from '../env/file-lock.js';
-import type { FileSystem } from '../env/fs.js';
-import { sha256 } from '../env/hash.js';
-import { join, separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
-import { parseJson } from '../util/json.js';
-import { isRecord, own } from '../util/own.js';
-import { parseUrl } from '../util/parse-url.js';
-import { err, ok, type Result } from '../util/result.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord, own } from '../lib/own.js';
+import { parseUrl } from '../lib/parse-url.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { withFileLock } from '../platform/fs/file-lock.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { join, separator } from '../platform/fs/paths.js';
+import { sha256 } from '../platform/hash.js';
 
 /** A client as an authorization server knows it. */
 export interface StoredClient {

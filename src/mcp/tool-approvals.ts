@@ -1,9 +1,9 @@
-import { sha256 } from '../env/hash.js';
-import { join } from '../env/paths.js';
-import { readNow } from '../env/read-now.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import { parseJson } from '../util/json.js';
-import { isRecord, own } from '../util/own.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord, own } from '../lib/own.js';
+import { join } from '../platform/fs/paths.js';
+import { readNow } from '../platform/fs/read-now.js';
+import { sha256 } from '../platform/hash.js';
 import { definingParts, wordsFingerprint } from './fingerprint.js';
 import type { RawTool } from './server.js';
 import type { ListedTool } from './tool-listing.js';

@@ -1,6 +1,6 @@
+import type { Result } from '../lib/result.js';
+import { shellWord } from '../lib/shell-word.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
-import type { Result } from '../util/result.js';
-import { shellWord } from '../util/shell-word.js';
 import { type Entry, isChanged, type Page, type ToolBookDeps } from './tool-book-page.js';
 import { describeChange } from './tool-change.js';
 

@@ -1,6 +1,6 @@
-import type { FileSystem } from '../env/fs.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { FileSystem } from '../platform/fs/fs.js';
 import type { AnyTool } from '../tools/tool.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { SessionApprovals } from './host-approvals.js';
 import type { McpConnection } from './server.js';
 import { type Admission, type McpToolParts, mcpTool } from './tool.js';

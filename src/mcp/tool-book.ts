@@ -1,8 +1,8 @@
 import { messageOf } from '../errors.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { GateExtension } from '../permissions/open.js';
 import { NO_RULES } from '../permissions/rules.js';
 import type { AnyTool } from '../tools/tool.js';
-import { err, ok, type Result } from '../util/result.js';
 import { checkDefinition, definitionOf } from './definition-check.js';
 import type { McpConnection } from './server.js';
 import { heardWords, type ServerWords } from './server-words.js';

@@ -1,10 +1,10 @@
-import { sha256 } from '../env/hash.js';
-import { join } from '../env/paths.js';
-import { readNow } from '../env/read-now.js';
-import { parseJson } from '../util/json.js';
-import { NameList } from '../util/name-list.js';
-import { isRecord } from '../util/own.js';
-import { sortedNames } from '../util/sorted-names.js';
+import { parseJson } from '../lib/json.js';
+import { NameList } from '../lib/name-list.js';
+import { isRecord } from '../lib/own.js';
+import { sortedNames } from '../lib/sorted-names.js';
+import { join } from '../platform/fs/paths.js';
+import { readNow } from '../platform/fs/read-now.js';
+import { sha256 } from '../platform/hash.js';
 import type { RawTool, ServerDeclaration } from './server.js';
 import { type BriefListing, type ListedTool, type ServerListing, sizeOf } from './tool-listing.js';
 import { toolNames } from './tool-names.js';

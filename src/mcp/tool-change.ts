@@ -1,7 +1,7 @@
-import { structuredPatch } from '../util/diff.js';
-import { own } from '../util/own.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { structuredPatch } from '../lib/diff.js';
+import { own } from '../lib/own.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
 import { definingParts } from './fingerprint.js';
 import type { RawTool } from './server.js';
 

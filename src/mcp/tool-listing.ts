@@ -1,5 +1,5 @@
-import type { NameList } from '../util/name-list.js';
-import { isRecord } from '../util/own.js';
+import type { NameList } from '../lib/name-list.js';
+import { isRecord } from '../lib/own.js';
 import { checkDefinition, shownInstructions } from './definition-check.js';
 import { definingParts, toolFingerprint } from './fingerprint.js';
 import type { RawTool, ServerDeclaration } from './server.js';

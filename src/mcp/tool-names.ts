@@ -1,6 +1,6 @@
-import { sha256 } from '../env/hash.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
+import { sha256 } from '../platform/hash.js';
 import { hasHidden } from './tool-text.js';
 
 /** The longest name that all providers take. */

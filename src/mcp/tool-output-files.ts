@@ -1,10 +1,10 @@
-import type { FileSystem } from '../env/fs.js';
-import { join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
+import { dimensionsOf, fileTypeOf } from '../lib/file-type.js';
+import { own } from '../lib/own.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { join } from '../platform/fs/paths.js';
 import type { ImageBlock, ResultBlock } from '../protocol/content.js';
 import type { ToolContext } from '../tools/tool.js';
-import { dimensionsOf, fileTypeOf } from '../util/file-type.js';
-import { own } from '../util/own.js';
 import { shownText } from './tool-text.js';
 
 /** What a model takes: 5 MB of base64, 8000 pixels a side. */

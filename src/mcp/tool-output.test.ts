@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nodeFileSystem as fs } from '../env/node-fs.js';
+import { nodeFileSystem as fs } from '../platform/fs/node-fs.js';
 import type { RawCallResult, RawTool } from './server.js';
 import { presentOutput, toolOutput } from './tool-output.js';
 

@@ -1,11 +1,11 @@
 import { estimateText } from '../context/tokens.js';
-import type { FileSystem } from '../env/fs.js';
+import { isRecord } from '../lib/own.js';
+import { quoteMarks } from '../lib/quote-marks.js';
+import { visible } from '../lib/visible.js';
+import type { FileSystem } from '../platform/fs/fs.js';
 import type { ResultBlock } from '../protocol/content.js';
 import { boundText, spillInto } from '../tools/output.js';
 import type { ToolContext, ToolOutput } from '../tools/tool.js';
-import { isRecord } from '../util/own.js';
-import { quoteMarks } from '../util/quote-marks.js';
-import { visible } from '../util/visible.js';
 import { canonicalJson } from './fingerprint.js';
 import type { RawCallResult, RawContent, RawTool } from './server.js';
 import { createBinaryShelf, imageBlock } from './tool-output-files.js';

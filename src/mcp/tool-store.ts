@@ -1,9 +1,9 @@
-import type { FileSystem } from '../env/fs.js';
-import { sha256 } from '../env/hash.js';
-import { statFileSync } from '../env/node-fs.js';
-import { join, separator } from '../env/paths.js';
-import { readNow } from '../env/read-now.js';
-import { weakHash } from '../util/weak-hash.js';
+import { weakHash } from '../lib/weak-hash.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { statFileSync } from '../platform/fs/node-fs.js';
+import { join, separator } from '../platform/fs/paths.js';
+import { readNow } from '../platform/fs/read-now.js';
+import { sha256 } from '../platform/hash.js';
 import type { ServerDeclaration } from './server.js';
 
 export type StoreFiles = Pick<FileSystem, 'stat' | 'writeAtomic' | 'makeDirectory' | 'remove'>;

@@ -1,6 +1,6 @@
-import { quoteMarks } from '../util/quote-marks.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { quoteMarks } from '../lib/quote-marks.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
 
 /** Line breaks, tabs and indentation are layout; all else that is not seen is shown as its code. */
 const LAYOUT = /(\n|\t| {6,})/;

@@ -1,4 +1,8 @@
 import { messageOf } from '../errors.js';
+import { isRecord } from '../lib/own.js';
+import type { Result } from '../lib/result.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
 import { failure } from '../tools/output.js';
 import type {
   AnyTool,
@@ -9,10 +13,6 @@ import type {
   ToolSubject,
   ValidationProblem,
 } from '../tools/tool.js';
-import { isRecord } from '../util/own.js';
-import type { Result } from '../util/result.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
 import { checkDefinition, definitionOf } from './definition-check.js';
 import type { SafeError } from './safe-error.js';
 import type { McpConnection, RawTool } from './server.js';

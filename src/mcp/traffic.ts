@@ -1,4 +1,4 @@
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 
 /** How much of one kind a server may send by itself. */
 export interface Allowance {

@@ -1,7 +1,7 @@
-import type { Fetch } from '../env/fetch.js';
-import { isRecord } from '../util/own.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { isRecord } from '../lib/own.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
+import type { Fetch } from '../platform/http/fetch.js';
 import { eventsWith } from './event-lines.js';
 import { isNamelessError, messageOf } from './message.js';
 import { NoAnswer, UNREADABLE } from './thrown.js';

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import type { Fetch } from '../env/fetch.js';
+import type { Fetch } from '../platform/http/fetch.js';
 import { type ConnectionAuth, currentToken, type StepUpChallenge } from './connection-deps.js';
 import type { McpLibrary } from './library.js';
 import { streamPace } from './stream-pace.js';

@@ -1,5 +1,5 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 import type { SdkBridge } from './connection-deps.js';
 import { messageOf } from './message.js';
 import { HostFailed } from './thrown.js';

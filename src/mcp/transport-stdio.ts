@@ -1,9 +1,13 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import { minimalEnvironment } from '../env/environment.js';
-import { findRepositoryRoot } from '../env/paths.js';
-import type { LineProcess, LineProcessRequest, ProcessSupervisor } from '../env/process.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
+import { minimalEnvironment } from '../platform/environment.js';
+import { findRepositoryRoot } from '../platform/fs/paths.js';
+import type {
+  LineProcess,
+  LineProcessRequest,
+  ProcessSupervisor,
+} from '../platform/process/process.js';
 import type { ConnectionDeps } from './connection-deps.js';
 import { Incoming } from './incoming.js';
 import type { StdioEntry } from './server.js';

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
-import type { ProxyEnvironment } from '../env/http-proxy.js';
-import { openTextSocket, type TextSocket } from '../env/web-socket.js';
+import type { ProxyEnvironment } from '../platform/http/http-proxy.js';
+import { openTextSocket, type TextSocket } from '../platform/http/web-socket.js';
 import { Incoming } from './incoming.js';
 import { NotSent } from './thrown.js';
 

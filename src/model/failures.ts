@@ -1,7 +1,7 @@
-import { HttpError } from '../env/http-error.js';
 import { messageOf } from '../errors.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import { HttpError } from '../platform/http/http-error.js';
 import type { FailureKind, ModelFailure } from './client.js';
 
 /** What a failure's remedy may name. */

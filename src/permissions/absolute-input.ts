@@ -1,4 +1,4 @@
-import { expandHome, homeDirectory, resolve } from '../env/paths.js';
+import { expandHome, homeDirectory, resolve } from '../platform/fs/paths.js';
 import type { GateCall } from './types.js';
 
 type Input = GateCall['input'];

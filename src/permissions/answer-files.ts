@@ -1,6 +1,6 @@
-import { join } from '../env/paths.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { join } from '../platform/fs/paths.js';
 import type { UpdateDestination } from '../protocol/permissions.js';
-import { err, ok, type Result } from '../util/result.js';
 import {
   type EditedFile,
   type EditFiles,

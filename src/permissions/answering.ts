@@ -1,4 +1,4 @@
-import type { Clock } from '../env/clock.js';
+import type { Clock } from '../platform/clock.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';

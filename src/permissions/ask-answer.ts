@@ -1,7 +1,7 @@
+import { freezeJson } from '../lib/frozen-json.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { readAnswerScope, readPermissionUpdates } from '../protocol/permission-updates.js';
-import { freezeJson } from '../util/frozen-json.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
 import type { AskAnswer } from './types.js';
 
 /** Reads allow or deny as `can_use_tool` and PermissionRequest hooks give it. */

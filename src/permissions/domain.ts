@@ -1,4 +1,4 @@
-import { parseUrl } from '../util/parse-url.js';
+import { parseUrl } from '../lib/parse-url.js';
 
 /** The host part of a `WebFetch(domain:…)` rule, by labels from the left. */
 export interface DomainPattern {

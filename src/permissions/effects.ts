@@ -1,4 +1,4 @@
-import { isInside } from '../env/paths.js';
+import { isInside } from '../platform/fs/paths.js';
 import { type Finding, type Guard, NOTHING, unlessTooComplex } from './guard.js';
 import { isHarmless } from './harmless.js';
 import { type Rule, specKindOf } from './rule.js';

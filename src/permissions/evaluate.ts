@@ -1,5 +1,5 @@
-import type { Clock } from '../env/clock.js';
 import { messageOf } from '../errors.js';
+import type { Clock } from '../platform/clock.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { type PermissionMode, strictest, type TraceStep } from '../protocol/permissions.js';
 import type { KeepAnswer } from './answers.js';

@@ -1,6 +1,6 @@
-import type { FileSystem } from '../env/fs.js';
-import { resolve } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { resolve } from '../platform/fs/paths.js';
 import { Budget, TooComplexError } from './budget.js';
 import { matches, segmentTokens } from './wildcard.js';
 

@@ -1,4 +1,4 @@
-import { freezeJson } from '../util/frozen-json.js';
+import { freezeJson } from '../lib/frozen-json.js';
 import { absoluteInput } from './absolute-input.js';
 import type { GateCall } from './types.js';
 

@@ -1,4 +1,4 @@
-import { freezeJson } from '../util/frozen-json.js';
+import { freezeJson } from '../lib/frozen-json.js';
 import { createEvaluate, type Evaluate, type EvaluatedCall, type GateDeps } from './evaluate.js';
 import { fixedCall } from './fixed-call.js';
 import type { Finding } from './guard.js';

@@ -1,4 +1,4 @@
-import { dirname, gitDirectory, nearestRepository, resolve } from '../env/paths.js';
+import { dirname, gitDirectory, nearestRepository, resolve } from '../platform/fs/paths.js';
 import type { PathFileSystem } from './paths.js';
 
 /**

@@ -1,4 +1,4 @@
-import { displayPath, isInside, relative, resolve } from '../env/paths.js';
+import { displayPath, isInside, relative, resolve } from '../platform/fs/paths.js';
 import { parsePathspec, within } from './git-pathspec.js';
 import { repositoriesOf } from './git-repositories.js';
 import { isUnchanged, type RestrictedFile, restrictedFiles, trackedNames } from './git-tracked.js';

@@ -1,4 +1,4 @@
-import { gitDirectory, resolve } from '../env/paths.js';
+import { gitDirectory, resolve } from '../platform/fs/paths.js';
 import { restrictingPath } from './path-restriction.js';
 import type { PathFileSystem } from './paths.js';
 import type { Rule } from './rule.js';

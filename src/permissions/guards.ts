@@ -1,5 +1,5 @@
-import type { FileStat } from '../env/fs.js';
-import { displayPath } from '../env/paths.js';
+import type { FileStat } from '../platform/fs/fs.js';
+import { displayPath } from '../platform/fs/paths.js';
 import type { PathAccess } from '../tools/tool.js';
 import { effectRules } from './effects.js';
 import { ASKS_PERSON, type Finding, type Guard, NOTHING, unlessTooComplex } from './guard.js';

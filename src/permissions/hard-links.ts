@@ -1,5 +1,5 @@
-import type { DirectoryEntries, FileStat } from '../env/fs.js';
-import { dirname } from '../env/paths.js';
+import type { DirectoryEntries, FileStat } from '../platform/fs/fs.js';
+import { dirname } from '../platform/fs/paths.js';
 import type { TouchedPath } from '../tools/tool.js';
 import type { PathRule } from './path-index.js';
 import { namesOf, type PathPattern } from './path-pattern.js';

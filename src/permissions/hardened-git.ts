@@ -1,6 +1,6 @@
-import { minimalEnvironment } from '../env/environment.js';
-import type { ProcessSupervisor } from '../env/process.js';
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { minimalEnvironment } from '../platform/environment.js';
+import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type ConfigFileSystem, repositoryTrap } from './shell/git-config.js';
 
 export interface GitDeps {

@@ -1,6 +1,6 @@
 import { linkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../env/node-fs.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import type { SourcedRule } from '../settings/types.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
 import { hiddenBy } from './hidden-files.js';

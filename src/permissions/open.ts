@@ -1,7 +1,9 @@
-import type { Clock } from '../env/clock.js';
-import { shellEnvironment } from '../env/environment.js';
-import { configDirectory, homeDirectory, stateDirectory } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
+import { originOf } from '../lib/sourced.js';
+import { TOOL_ALIASES } from '../lib/tool-names.js';
+import type { Clock } from '../platform/clock.js';
+import { shellEnvironment } from '../platform/environment.js';
+import { configDirectory, homeDirectory, stateDirectory } from '../platform/fs/paths.js';
 import { type AgentRef, EVERYBODY, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { PermissionMode, PermissionUpdate } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
@@ -13,8 +15,6 @@ import type {
   Strictness,
 } from '../settings/types.js';
 import type { Workspace } from '../tools/tool.js';
-import { originOf } from '../util/sourced.js';
-import { TOOL_ALIASES } from '../util/tool-names.js';
 import { createAgentModes, type OwnMode } from './agent-modes.js';
 import {
   type Answering,

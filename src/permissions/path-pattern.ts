@@ -1,5 +1,5 @@
-import { expandHome, resolve, toPosix } from '../env/paths.js';
-import type { PatternOptions } from '../util/name-pattern.js';
+import type { PatternOptions } from '../lib/name-pattern.js';
+import { expandHome, resolve, toPosix } from '../platform/fs/paths.js';
 import { matches, segmentTokens, type Token } from './wildcard.js';
 
 /** What a path rule is relative to when it does not name an absolute place. */

@@ -1,6 +1,6 @@
-import type { FileStat, FileSystem } from '../env/fs.js';
-import { basename, dirname, isInside, resolve, separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
+import type { FileStat, FileSystem } from '../platform/fs/fs.js';
+import { basename, dirname, isInside, resolve, separator } from '../platform/fs/paths.js';
 import type { PathSpellings } from '../tools/tool.js';
 import { Budget } from './budget.js';
 import { filesFitting } from './file-patterns.js';

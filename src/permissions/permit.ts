@@ -1,5 +1,5 @@
+import { isFrozenJson } from '../lib/frozen-json.js';
 import type { Receipt } from '../protocol/permissions.js';
-import { isFrozenJson } from '../util/frozen-json.js';
 
 /** Leave to run one call with one input, good for one use. Only the gate makes one. */
 class Permit {

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
+import { freezeJson } from '../lib/frozen-json.js';
 import type { TraceStep } from '../protocol/permissions.js';
-import { freezeJson } from '../util/frozen-json.js';
 import { fixedCall } from './fixed-call.js';
 import type { Guard, Resolver } from './guard.js';
 import type { GateCall, HookContext } from './types.js';

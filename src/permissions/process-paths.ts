@@ -1,4 +1,4 @@
-import { toPosix } from '../env/paths.js';
+import { toPosix } from '../platform/fs/paths.js';
 
 const OF_PROCESS = /^proc\/[^/]+\/(task\/[^/]+\/)?(cwd|root|fd\/[^/]+)$|^dev\/fd\/[^/]+$/;
 /** `proc/self/task/1/fd/3` */

@@ -1,4 +1,4 @@
-import { expandHome, resolve } from '../env/paths.js';
+import { expandHome, resolve } from '../platform/fs/paths.js';
 import type { PathSpellings } from './paths.js';
 import { protectedFitting } from './protected-patterns.js';
 import { mayWriteUnknown, possibleFileUse } from './shell/file-commands.js';

@@ -1,6 +1,6 @@
-import { dirname, isInside, toPosix } from '../env/paths.js';
-import { trimEnd } from '../util/trim-end.js';
-import { WordSet } from '../util/word-set.js';
+import { trimEnd } from '../lib/trim-end.js';
+import { WordSet } from '../lib/word-set.js';
+import { dirname, isInside, toPosix } from '../platform/fs/paths.js';
 import { foldCase } from './path-pattern.js';
 import type { PathSpellings } from './paths.js';
 

@@ -1,4 +1,4 @@
-import type { DirectoryEntries, FileStat } from '../env/fs.js';
+import type { DirectoryEntries, FileStat } from '../platform/fs/fs.js';
 import type { PathFileSystem } from './paths.js';
 import { PROTECTED_NAMES } from './protected-paths.js';
 import { COPIES, treeBudget } from './tree-walk.js';

@@ -1,6 +1,6 @@
-import { basename, dirname, isInside, resolve } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
-import { trimEnd } from '../util/trim-end.js';
+import { trimEnd } from '../lib/trim-end.js';
+import { basename, dirname, isInside, resolve } from '../platform/fs/paths.js';
 import type { PathJudge } from './paths.js';
 import type { WrittenWalk } from './shell/written-walks.js';
 import type { TreeBudget } from './tree-walk.js';

@@ -141,7 +141,7 @@ describe('a walk that meets protected paths and changes them', () => {
   });
 
   it('is asked about where there is more than can be looked at', async () => {
-    const { nodeFileSystem } = await import('../env/node-fs.js');
+    const { nodeFileSystem } = await import('../platform/fs/node-fs.js');
     const many = Array.from({ length: 100_001 }, (_, at) => ({
       name: `f${at}`,
       kind: 'file' as const,
@@ -155,7 +155,7 @@ describe('a walk that meets protected paths and changes them', () => {
   });
 
   it('is asked about where nobody can look at its start', async () => {
-    const { nodeFileSystem } = await import('../env/node-fs.js');
+    const { nodeFileSystem } = await import('../platform/fs/node-fs.js');
     const fs = {
       ...nodeFileSystem,
       async lstat(path: string) {

@@ -1,4 +1,4 @@
-import { resolve } from '../env/paths.js';
+import { resolve } from '../platform/fs/paths.js';
 import { isWritingCode, writesSomewhere } from './protected-doubts.js';
 import { protectedOnWalk, type WalkFinding, type WalkPlace } from './protected-walk.js';
 import { mayWriteUnknown, possibleFileUse } from './shell/file-commands.js';

@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.js';
-import { orAbort } from '../util/abort.js';
+import { orAbort } from '../lib/abort.js';
 import type { Finding } from './guard.js';
 import type { AskAnswer, Asker, AskRequest } from './types.js';
 

@@ -1,4 +1,4 @@
-import type { Clock } from '../env/clock.js';
+import type { Clock } from '../platform/clock.js';
 import type { Receipt } from '../protocol/permissions.js';
 import { hostOf } from './domain.js';
 import type { Gate, GateCall, GateVerdict } from './types.js';

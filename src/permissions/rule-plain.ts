@@ -1,6 +1,6 @@
+import { own } from '../lib/own.js';
+import { originOf } from '../lib/sourced.js';
 import type { SourcedRule } from '../settings/types.js';
-import { own } from '../util/own.js';
-import { originOf } from '../util/sourced.js';
 import type { ParseRulesOptions, Rule, RuleKind, RuleSpec } from './rule.js';
 import { resolveRuleName } from './rule-names.js';
 import { parseSpec, startsWithKeyword } from './rule-specs.js';

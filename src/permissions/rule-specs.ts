@@ -1,6 +1,6 @@
+import { own } from '../lib/own.js';
+import { visible } from '../lib/visible.js';
 import type { SourcedRule } from '../settings/types.js';
-import { own } from '../util/own.js';
-import { visible } from '../util/visible.js';
 import { parseDomain } from './domain.js';
 import { parsePathPattern } from './path-pattern.js';
 import { pathProblem } from './path-problem.js';

@@ -1,6 +1,6 @@
+import { own } from '../lib/own.js';
+import { originOf } from '../lib/sourced.js';
 import type { ConfigProblem, SourcedRule } from '../settings/types.js';
-import { own } from '../util/own.js';
-import { originOf } from '../util/sourced.js';
 import {
   type Malformed,
   type ParseRulesOptions,

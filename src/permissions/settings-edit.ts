@@ -1,11 +1,11 @@
-import type { FileSystem } from '../env/fs.js';
-import { isInside } from '../env/paths.js';
 import { messageOf, systemCodeOf } from '../errors.js';
+import { parseJson } from '../lib/json.js';
+import { appendToList, setMember } from '../lib/json-edit.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { isInside } from '../platform/fs/paths.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import { parseJson } from '../util/json.js';
-import { appendToList, setMember } from '../util/json-edit.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
 
 export type SettingsList = 'allow' | 'ask' | 'deny' | 'additionalDirectories';
 

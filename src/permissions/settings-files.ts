@@ -1,4 +1,4 @@
-import { basename } from '../env/paths.js';
+import { basename } from '../platform/fs/paths.js';
 import { ASKS_PERSON, type Finding, type Guard, NOTHING } from './guard.js';
 import { mayWrite } from './guards.js';
 import { protectedPart } from './protected-paths.js';

@@ -1,5 +1,5 @@
-import type { FileSystem } from '../env/fs.js';
-import { displayPath, resolve } from '../env/paths.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { displayPath, resolve } from '../platform/fs/paths.js';
 import type { Asker, GateCall } from './types.js';
 
 export type SteadyFileSystem = Pick<FileSystem, 'realPath' | 'lstat'>;

@@ -1,4 +1,4 @@
-import { dirname, isInside, relative, toPosix } from '../env/paths.js';
+import { dirname, isInside, relative, toPosix } from '../platform/fs/paths.js';
 import { hasSubcommands, prefixLength } from './command-prefix.js';
 import { hostOf } from './domain.js';
 import { programOf } from './shell/model.js';

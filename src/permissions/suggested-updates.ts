@@ -1,4 +1,4 @@
-import { dirname, isInside } from '../env/paths.js';
+import { dirname, isInside } from '../platform/fs/paths.js';
 import type { PermissionUpdate } from '../protocol/permissions.js';
 import type { AskRequest } from './types.js';
 

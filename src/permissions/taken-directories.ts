@@ -1,4 +1,4 @@
-import { resolve } from '../env/paths.js';
+import { resolve } from '../platform/fs/paths.js';
 import { restrictedNames } from './path-restriction.js';
 import { gitUseOf } from './shell/git-call.js';
 import { programOf, type ShellWord } from './shell/model.js';

@@ -1,4 +1,4 @@
-import { resolve } from '../env/paths.js';
+import { resolve } from '../platform/fs/paths.js';
 import type { ShellWord, SimpleCommand } from './shell/model.js';
 import type { TreeContext } from './shell/tree-use.js';
 import type { CallView } from './view.js';

@@ -1,6 +1,6 @@
-import { dirname, nearestRepository, relative, resolve } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
-import { type IgnoreRules, parseIgnoreRules } from '../util/ignore-rules.js';
+import { type IgnoreRules, parseIgnoreRules } from '../lib/ignore-rules.js';
+import { dirname, nearestRepository, relative, resolve } from '../platform/fs/paths.js';
 import type { PathFileSystem } from './paths.js';
 import type { TreeSkips } from './shell/tree-use.js';
 

@@ -1,4 +1,4 @@
-import { basename, displayPath, resolve } from '../env/paths.js';
+import { basename, displayPath, resolve } from '../platform/fs/paths.js';
 import { restrictedNames } from './path-restriction.js';
 import type { RestrictionMatch } from './restriction-match.js';
 import type { Rule } from './rule.js';

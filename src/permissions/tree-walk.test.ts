@@ -1,6 +1,6 @@
 import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../env/node-fs.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
 import { createPathJudge } from './paths.js';
 import { parseRules } from './rules.js';

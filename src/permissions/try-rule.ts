@@ -1,4 +1,4 @@
-import type { Clock } from '../env/clock.js';
+import type { Clock } from '../platform/clock.js';
 import { runPipeline } from './evaluate.js';
 import type { PathFileSystem } from './paths.js';
 import { STANDARD_RESOLVERS } from './resolvers.js';

@@ -1,5 +1,5 @@
-import { expandHome, resolve } from '../env/paths.js';
 import { messageOf } from '../errors.js';
+import { expandHome, resolve } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { ruleTextOf } from '../protocol/permission-updates.js';
 import type { PermissionMode, PermissionUpdate } from '../protocol/permissions.js';

@@ -1,5 +1,5 @@
-import { resolve, toPosix } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
+import { resolve, toPosix } from '../platform/fs/paths.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { ToolSubject, TouchedPath } from '../tools/tool.js';
 import { Budget } from './budget.js';

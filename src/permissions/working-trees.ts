@@ -1,3 +1,4 @@
+import { whenWanted } from '../lib/when-wanted.js';
 import {
   basename,
   dirname,
@@ -7,9 +8,8 @@ import {
   nearestRepository,
   relative,
   toPosix,
-} from '../env/paths.js';
+} from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import { whenWanted } from '../util/when-wanted.js';
 
 /** Where agents have copies of a checkout. What restricts a file there restricts its copies. */
 export interface WorkingTrees {

@@ -1,4 +1,4 @@
-import { dirname, isInside, resolve } from '../env/paths.js';
+import { dirname, isInside, resolve } from '../platform/fs/paths.js';
 import { programOf, type ShellWord } from './shell/model.js';
 import { gitPlacesFiles } from './workspace-fence-git.js';
 import type { FenceFiles } from './workspace-fence-paths.js';

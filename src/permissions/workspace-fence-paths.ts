@@ -1,5 +1,5 @@
-import type { FileSystem } from '../env/fs.js';
-import { isInside, join, relative, resolve, toPosix } from '../env/paths.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { isInside, join, relative, resolve, toPosix } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PathSpellings } from './paths.js';
 import { matches, segmentTokens } from './wildcard.js';

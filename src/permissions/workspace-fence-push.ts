@@ -1,4 +1,4 @@
-import { isAbsolute, join } from '../env/paths.js';
+import { isAbsolute, join } from '../platform/fs/paths.js';
 import type { PathJudge } from './paths.js';
 import { type Fence, isWithin } from './workspace-fence-paths.js';
 

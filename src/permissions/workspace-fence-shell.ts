@@ -1,4 +1,4 @@
-import { expandHome, join, resolve } from '../env/paths.js';
+import { expandHome, join, resolve } from '../platform/fs/paths.js';
 import type { PathSpellings } from './paths.js';
 import { throughProcess } from './process-paths.js';
 import { cdTarget } from './shell/directories.js';

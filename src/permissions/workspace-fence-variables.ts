@@ -1,5 +1,5 @@
 import type { SyntaxNode } from 'unbash';
-import { relative, toPosix } from '../env/paths.js';
+import { relative, toPosix } from '../platform/fs/paths.js';
 import type { ShellReading, ShellWord } from './shell/model.js';
 import { readShell } from './shell/read.js';
 import type { CallView } from './view.js';

@@ -1,4 +1,4 @@
-import { basename } from '../env/paths.js';
+import { basename } from '../platform/fs/paths.js';
 import { type ShellWord, type SimpleCommand, UNKNOWN_WORD } from './shell/model.js';
 import { disguisesOf, unwrapForGrant } from './shell/runners.js';
 import { looksOf } from './workspace-fence-words.js';

@@ -1,4 +1,4 @@
-import { own } from '../util/own.js';
+import { own } from '../lib/own.js';
 import { nameOf, programOf, type ShellWord, type SimpleCommand } from './shell/model.js';
 import { readOnlyUse } from './shell/read-only.js';
 import { READ_ONLY_PROGRAMS } from './shell/read-only-table.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gateRig, type Rig } from '../../test/support/gate-rig.js';
-import { nodeFileSystem } from '../env/node-fs.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { workspaceFence } from './workspace-fence.js';
 

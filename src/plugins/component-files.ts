@@ -1,10 +1,10 @@
-import { join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { join } from '../platform/fs/paths.js';
 import type { CheckOptions } from '../settings/check-options.js';
 import { parseLocatedJson } from '../settings/located-json.js';
 import type { ConfigProblem } from '../settings/types.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
 import { componentPaths, pathInside } from './component-paths.js';
 import type { Manifest, PluginFiles } from './manifest.js';
 import type { PluginPaths } from './plugin.js';

@@ -1,8 +1,8 @@
-import type { FileStat } from '../env/fs.js';
-import { isInside, join, toPosix } from '../env/paths.js';
 import { messageOf } from '../errors.js';
+import { visible } from '../lib/visible.js';
+import type { FileStat } from '../platform/fs/fs.js';
+import { isInside, join, toPosix } from '../platform/fs/paths.js';
 import type { ConfigProblem } from '../settings/types.js';
-import { visible } from '../util/visible.js';
 import type { ComponentField, Manifest, PluginFiles } from './manifest.js';
 
 export interface ComponentPaths {

@@ -1,12 +1,12 @@
-import { join } from '../env/paths.js';
+import { nearest } from '../lib/nearest.js';
+import { isRecord, own } from '../lib/own.js';
+import { visible } from '../lib/visible.js';
+import { join } from '../platform/fs/paths.js';
 import { HOOK_EVENTS } from '../protocol/hook-events.js';
 import { checkHooksOf } from '../settings/check.js';
 import { isDescriptive } from '../settings/check-hook-keys.js';
 import { isComment } from '../settings/check-values.js';
 import type { ConfigProblem } from '../settings/types.js';
-import { nearest } from '../util/nearest.js';
-import { isRecord, own } from '../util/own.js';
-import { visible } from '../util/visible.js';
 import {
   type ComponentTable,
   componentTables,

@@ -1,8 +1,8 @@
-import { join, resolve } from '../env/paths.js';
 import { messageOf } from '../errors.js';
+import { visible } from '../lib/visible.js';
+import { join, resolve } from '../platform/fs/paths.js';
 import type { CheckOptions } from '../settings/check-options.js';
 import type { ConfigProblem } from '../settings/types.js';
-import { visible } from '../util/visible.js';
 import type { OpenedPlugin } from './component-files.js';
 import { componentPaths } from './component-paths.js';
 import { hooksOf } from './hooks.js';

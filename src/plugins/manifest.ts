@@ -1,11 +1,11 @@
-import type { FileSystem } from '../env/fs.js';
-import { basename, isInside, join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
+import { nearest } from '../lib/nearest.js';
+import { isRecord, own } from '../lib/own.js';
+import { visible } from '../lib/visible.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { basename, isInside, join } from '../platform/fs/paths.js';
 import { parseLocatedJson } from '../settings/located-json.js';
 import type { ConfigProblem } from '../settings/types.js';
-import { nearest } from '../util/nearest.js';
-import { isRecord, own } from '../util/own.js';
-import { visible } from '../util/visible.js';
 
 export type PluginFiles = Pick<FileSystem, 'stat' | 'lstat' | 'readText' | 'realPath' | 'list'>;
 

@@ -1,4 +1,4 @@
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 import type { PluginPaths } from './plugin.js';
 
 /** The variables that a plugin's programs find its directories in. */

@@ -1,6 +1,6 @@
+import { isRecord, own } from '../lib/own.js';
+import { visible } from '../lib/visible.js';
 import type { ConfigProblem } from '../settings/types.js';
-import { isRecord, own } from '../util/own.js';
-import { visible } from '../util/visible.js';
 import { componentTables, needsOption, type OpenedPlugin } from './component-files.js';
 import { withPaths } from './placeholders.js';
 import type { PluginServers } from './plugin.js';

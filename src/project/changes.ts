@@ -1,10 +1,10 @@
+import { checkpointDirectory, openJournalAt } from '../app/checkpoint-journal.js';
+import { checkpointLimits } from '../app/checkpoint-settings.js';
 import { openCheckpointFiles } from '../checkpoint/disk/state-files.js';
 import type { Checkpoints } from '../checkpoint/types.js';
-import { findRepositoryRoot } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
-import { checkpointDirectory, openJournalAt } from '../harness/checkpoint-journal.js';
-import { checkpointLimits } from '../harness/checkpoint-settings.js';
-import { visible } from '../util/visible.js';
+import { visible } from '../lib/visible.js';
+import { findRepositoryRoot } from '../platform/fs/paths.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';
 

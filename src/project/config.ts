@@ -1,4 +1,6 @@
 import { SETTINGS } from '../../build/generated/settings-table.js';
+import { nearest } from '../lib/nearest.js';
+import { redact, redactDeep } from '../lib/redact.js';
 import { type KeyFacts, type SettingNode, strictValues } from '../protocol/setting-node.js';
 import {
   type Contribution,
@@ -8,8 +10,6 @@ import {
   type Standing,
 } from '../settings/merge.js';
 import type { ConfigProblem } from '../settings/types.js';
-import { nearest } from '../util/nearest.js';
-import { redact, redactDeep } from '../util/redact.js';
 import type { Project } from './project.js';
 import type { ProjectSettings } from './settings.js';
 

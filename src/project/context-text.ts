@@ -1,6 +1,6 @@
-import { displayPath } from '../env/paths.js';
-import type { ContextReport } from '../harness.js';
-import { visible } from '../util/visible.js';
+import type { ContextReport } from '../app.js';
+import { visible } from '../lib/visible.js';
+import { displayPath } from '../platform/fs/paths.js';
 
 type Instructions = ContextReport['instructions'];
 

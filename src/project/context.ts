@@ -1,11 +1,11 @@
 import type { SessionConfig } from '../agents/session-config.js';
+import { contextAtStart } from '../app/context-view.js';
 import type { ContextReport } from '../context/context-report.js';
 import { type IncludeAnswers, openIncludeApprovals } from '../context/include-approvals.js';
 import { projectPlace } from '../context/instruction-places.js';
-import { expandHome, isInside, resolve } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
-import { contextAtStart } from '../harness/context-view.js';
-import { visible } from '../util/visible.js';
+import { visible } from '../lib/visible.js';
+import { expandHome, isInside, resolve } from '../platform/fs/paths.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import { openSessionParts, type SessionPartsOptions } from './session-parts.js';
 

@@ -1,6 +1,6 @@
-import { resolve } from '../env/paths.js';
-import { projectLevels } from '../env/project-levels.js';
 import type { IsHidden } from '../permissions/hidden-files.js';
+import { resolve } from '../platform/fs/paths.js';
+import { projectLevels } from '../platform/fs/project-levels.js';
 import { openProjectTrust } from '../settings/trust.js';
 import { hiddenFiles } from './hidden-files.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';

@@ -1,5 +1,5 @@
-import type { FileSystem } from '../env/fs.js';
-import { join, pathDelimiter, resolve } from '../env/paths.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { join, pathDelimiter, resolve } from '../platform/fs/paths.js';
 
 /** Where a program is: its file, or why it cannot be started. */
 export type FoundProgram =

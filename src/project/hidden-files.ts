@@ -1,10 +1,10 @@
-import { hostFacts } from '../env/host.js';
-import { homeDirectory } from '../env/paths.js';
-import { LevelsOfStart } from '../env/project-levels.js';
 import { PortcullisError } from '../errors.js';
+import { visible } from '../lib/visible.js';
 import type { IsHidden } from '../permissions/hidden-files.js';
+import { homeDirectory } from '../platform/fs/paths.js';
+import { LevelsOfStart } from '../platform/fs/project-levels.js';
+import { hostFacts } from '../platform/host.js';
 import { createWorkspace } from '../tools/workspace.js';
-import { visible } from '../util/visible.js';
 import type { ProjectPlaces } from './places.js';
 import { type ProjectRules, type ProjectSettings, refuseFatal } from './settings.js';
 
@@ -43,8 +43,8 @@ async function open(parts: HiddenFilesParts): Promise<IsHidden> {
   const { places, settings, rules, added, addDirs, trustGiven: trust } = parts;
   const { cwd, env } = places;
   refuseFatal([...settings.problems, ...rules.problems]);
-  const { openInstructionBook } = await import('../harness/instruction-opening.js');
-  const { enforcedCompiler } = await import('../harness/instruction-rules.js');
+  const { openInstructionBook } = await import('../app/instruction-opening.js');
+  const { enforcedCompiler } = await import('../app/instruction-rules.js');
   const { book, hiding, problems } = openInstructionBook(
     { cwd, env, trust, addDirs },
     {

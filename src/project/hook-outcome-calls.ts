@@ -1,4 +1,3 @@
-import type { FileSystem } from '../env/fs.js';
 import type { EventDeps } from '../hooks/event-answers.js';
 import type { HookEventName, Occasion } from '../hooks/hook.js';
 import { createHookAsker } from '../hooks/permission-request.js';
@@ -10,6 +9,7 @@ import { examine } from '../permissions/precheck.js';
 import { NO_RULES } from '../permissions/rules.js';
 import type { GateCall } from '../permissions/types.js';
 import { type CallView, viewOf } from '../permissions/view.js';
+import type { FileSystem } from '../platform/fs/fs.js';
 import { textOf } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { ToolOutput } from '../tools/tool.js';

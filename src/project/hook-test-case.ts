@@ -1,19 +1,19 @@
-import { basename } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
 import type { HookEventName } from '../hooks/hook.js';
 import { sampleCall } from '../hooks/probe-samples.js';
 import { sampleInput } from '../hooks/sample-inputs.js';
 import { namesOf } from '../hooks/tool-occasion.js';
+import { isRecord } from '../lib/own.js';
+import { visible } from '../lib/visible.js';
 import { absoluteInput } from '../permissions/absolute-input.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import type { GateCall } from '../permissions/types.js';
+import { basename } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { hookEventFacts } from '../protocol/hook-events.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { Workspace } from '../tools/tool.js';
-import { isRecord } from '../util/own.js';
-import { visible } from '../util/visible.js';
 import type { FitsCall, HookTestCase } from './hook-outcome-calls.js';
 import { absentTool, findTool, parseAgent } from './policy-call.js';
 

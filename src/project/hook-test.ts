@@ -1,4 +1,3 @@
-import { findRepositoryRoot, homeDirectory } from '../env/paths.js';
 import type { CapturedHook } from '../hooks/captured.js';
 import type { BackgroundResult } from '../hooks/dispatch.js';
 import { requestFor } from '../hooks/dispatch-input.js';
@@ -12,10 +11,11 @@ import type {
 } from '../hooks/hook.js';
 import { matchingOf } from '../hooks/matching.js';
 import type { ProbeReport } from '../hooks/probe.js';
+import { orAbort } from '../lib/abort.js';
+import { isRecord } from '../lib/own.js';
 import type { Precheck } from '../permissions/precheck.js';
+import { findRepositoryRoot, homeDirectory } from '../platform/fs/paths.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import { orAbort } from '../util/abort.js';
-import { isRecord } from '../util/own.js';
 import { type HookOutcome, hookOutcome, toModel } from './hook-outcome.js';
 import type { HookTestCase } from './hook-outcome-calls.js';
 import { type HookTest, hookTestCase } from './hook-test-case.js';

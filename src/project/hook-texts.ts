@@ -1,8 +1,8 @@
 import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../build/generated/hook-outputs.js';
 import type { HookReport } from '../hooks/hook.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord, own } from '../lib/own.js';
 import { hookEventFacts } from '../protocol/hook-events.js';
-import { parseJson } from '../util/json.js';
-import { isRecord, own } from '../util/own.js';
 import { type Destination, eventRow, toModel, toNone, toUser } from './hook-outcome.js';
 
 /** A text of a hook, and who reads it. */

@@ -1,9 +1,9 @@
-import { displayPath } from '../env/paths.js';
 import type { HookSet } from '../hooks/captured.js';
 import type { HookStat } from '../hooks/dispatch-stats.js';
 import { seconds } from '../hooks/hook-limit.js';
-import { table } from '../util/table.js';
-import { visible } from '../util/visible.js';
+import { table } from '../lib/table.js';
+import { visible } from '../lib/visible.js';
+import { displayPath } from '../platform/fs/paths.js';
 import {
   type FailureEffect,
   type HookList,

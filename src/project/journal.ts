@@ -1,9 +1,9 @@
-import { sha256 } from '../env/hash.js';
-import { basename, findRepositoryRoot } from '../env/paths.js';
-import { nodeTranscriptFiles } from '../env/transcript-files.js';
 import { PortcullisError } from '../errors.js';
 import { journalDirectory } from '../journal/journal.js';
 import { journalFilesIn, type ReadJournal, readJournal } from '../journal/read.js';
+import { basename, findRepositoryRoot } from '../platform/fs/paths.js';
+import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
+import { sha256 } from '../platform/hash.js';
 import type { ProjectPlaces } from './places.js';
 
 export type { JournalEntry } from '../journal/entry.js';

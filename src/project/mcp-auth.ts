@@ -1,14 +1,14 @@
-import { systemClock } from '../env/clock.js';
-import { createFetch } from '../env/fetch.js';
-import { hostFacts } from '../env/host.js';
-import { createProcessSupervisor } from '../env/node-process.js';
 import { PortcullisError } from '../errors.js';
+import { shellWord } from '../lib/shell-word.js';
+import { visible } from '../lib/visible.js';
 import { createServerAuth } from '../mcp/oauth.js';
 import { browserAgent, pasteAgent } from '../mcp/oauth-agents.js';
 import { openBrowser } from '../mcp/oauth-browser.js';
 import type { RemoteDeclaration, ServerAuth, SignInAgent } from '../mcp/oauth-types.js';
-import { shellWord } from '../util/shell-word.js';
-import { visible } from '../util/visible.js';
+import { systemClock } from '../platform/clock.js';
+import { hostFacts } from '../platform/host.js';
+import { createFetch } from '../platform/http/fetch.js';
+import { createProcessSupervisor } from '../platform/process/node-process.js';
 import { serverNamed } from './mcp.js';
 import type { Project } from './project.js';
 

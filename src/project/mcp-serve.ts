@@ -5,13 +5,13 @@ import type {
   ServerContext,
 } from '@modelcontextprotocol/server';
 import type { SessionConfig } from '../agents/session-config.js';
-import { systemClock } from '../env/clock.js';
 import { PortcullisError } from '../errors.js';
+import { isRecord } from '../lib/own.js';
+import { visible } from '../lib/visible.js';
+import { systemClock } from '../platform/clock.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
 import type { Invoke } from '../tools/invocation.js';
 import type { AnyTool } from '../tools/tool.js';
-import { isRecord } from '../util/own.js';
-import { visible } from '../util/visible.js';
 import { VERSION } from '../version.js';
 import type { Project } from './project.js';
 import { type ServedCall, ServedCalls } from './served-calls.js';

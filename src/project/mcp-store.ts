@@ -1,4 +1,6 @@
 import { PortcullisError } from '../errors.js';
+import { shellWord } from '../lib/shell-word.js';
+import { visible } from '../lib/visible.js';
 import { nameProblem } from '../mcp/config-names.js';
 import { contentHash, filledText } from '../mcp/declaration.js';
 import { parseEntry } from '../mcp/entry.js';
@@ -8,8 +10,6 @@ import {
   type WritableScope,
   addServer as writeServer,
 } from '../mcp/stores-write.js';
-import { shellWord } from '../util/shell-word.js';
-import { visible } from '../util/visible.js';
 import { refuseExclusive, serverNamed } from './mcp.js';
 import type { Project } from './project.js';
 

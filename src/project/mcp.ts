@@ -1,13 +1,13 @@
-import { projectLevels } from '../env/project-levels.js';
 import { PortcullisError } from '../errors.js';
+import { nearest } from '../lib/nearest.js';
+import { visible } from '../lib/visible.js';
 import { type McpApprovals, openMcpApprovals } from '../mcp/approvals.js';
 import { loadMcpConfiguration, type McpConfiguration } from '../mcp/config.js';
 import { listedLine } from '../mcp/entry-text.js';
 import type { ServerDeclaration } from '../mcp/server.js';
 import { type McpStores, mcpStores } from '../mcp/stores.js';
+import { projectLevels } from '../platform/fs/project-levels.js';
 import type { StartedTrust } from '../settings/trust-start.js';
-import { nearest } from '../util/nearest.js';
-import { visible } from '../util/visible.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';
 

@@ -1,4 +1,5 @@
 import { PortcullisError } from '../errors.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { MODEL_ALIASES, resolveModel } from '../model/catalog/aliases.js';
 import { discoverLocalServers, listModels } from '../model/catalog/discover.js';
 import { modelName, openModel } from '../model/catalog/open.js';
@@ -9,7 +10,6 @@ import {
   variablesOf,
   withStoredModel,
 } from '../model/catalog/stored.js';
-import { err, ok, type Result } from '../util/result.js';
 import { VERSION } from '../version.js';
 
 export { forgetModel, type StoredModel, storeModel } from '../model/catalog/stored.js';

@@ -1,10 +1,10 @@
 import type { SessionConfig } from '../agents/session-config.js';
-import { systemClock } from '../env/clock.js';
-import type { FileSystem } from '../env/fs.js';
-import { hostFacts } from '../env/host.js';
-import { nodeFileSystem } from '../env/node-fs.js';
-import { configDirectory, homeDirectory, resolve, stateDirectory } from '../env/paths.js';
-import { processEnvironment } from '../env/this-process.js';
+import { systemClock } from '../platform/clock.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
+import { configDirectory, homeDirectory, resolve, stateDirectory } from '../platform/fs/paths.js';
+import { hostFacts } from '../platform/host.js';
+import { processEnvironment } from '../platform/process/this-process.js';
 import { managedSettingsDirectory } from '../settings/load.js';
 
 /** How a project is opened: each field is what the flag of the same name gives to a session. */

@@ -1,11 +1,11 @@
 import { openAgentBook } from '../agents/definitions.js';
-import { hookChecks, hooksOfPlugins } from '../harness/plugins.js';
+import { hookChecks, hooksOfPlugins } from '../app/plugins.js';
 import { captureHooks } from '../hooks/capture.js';
+import { parseYaml } from '../lib/parse-yaml.js';
 import { loadPlugins } from '../plugins/load.js';
 import type { Plugin } from '../plugins/plugin.js';
 import type { SettingValues } from '../settings/types.js';
 import { openSkillBook } from '../skills/book.js';
-import { parseYaml } from '../util/parse-yaml.js';
 import type { Finding } from './documents.js';
 import type { ProjectPlaces } from './places.js';
 

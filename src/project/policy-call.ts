@@ -1,13 +1,13 @@
 import { TOOL_SCHEMAS } from '../../build/generated/tool-schemas.js';
 import { PortcullisError } from '../errors.js';
+import { parseJson } from '../lib/json.js';
+import { nearest } from '../lib/nearest.js';
+import { isRecord, own } from '../lib/own.js';
+import { TOOL_ALIASES } from '../lib/tool-names.js';
 import { PRIMARY_INPUTS, RULE_TOOLS } from '../permissions/rule-tools.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
-import { parseJson } from '../util/json.js';
-import { nearest } from '../util/nearest.js';
-import { isRecord, own } from '../util/own.js';
-import { TOOL_ALIASES } from '../util/tool-names.js';
 
 export interface ToolCall {
   readonly tool: string;

@@ -1,7 +1,7 @@
-import type { FileSystem } from '../env/fs.js';
-import { join, resolve } from '../env/paths.js';
-import { projectLevels } from '../env/project-levels.js';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { join, resolve } from '../platform/fs/paths.js';
+import { projectLevels } from '../platform/fs/project-levels.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import { openProjectPolicy, type PolicyDecision } from './policy.js';
 import { parseCall, type ToolCall } from './policy-call.js';

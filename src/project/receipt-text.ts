@@ -1,6 +1,6 @@
+import { isRecord } from '../lib/own.js';
+import { visible } from '../lib/visible.js';
 import type { Receipt, TraceStep } from '../protocol/permissions.js';
-import { isRecord } from '../util/own.js';
-import { visible } from '../util/visible.js';
 import { formatCall } from './policy-call.js';
 
 const PREVIEW_LIMIT = 300;

@@ -1,7 +1,7 @@
 import { PortcullisError } from '../errors.js';
 import type { JournalEntry } from '../journal/entry.js';
+import { isRecord } from '../lib/own.js';
 import type { Receipt } from '../protocol/permissions.js';
-import { isRecord } from '../util/own.js';
 import type { ToolCall } from './policy-call.js';
 import type { Project } from './project.js';
 

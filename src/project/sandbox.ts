@@ -1,6 +1,7 @@
-import { systemClock } from '../env/clock.js';
-import { shellEnvironment } from '../env/environment.js';
+import { originOf, type Sourced } from '../lib/sourced.js';
 import type { RulesOf } from '../permissions/agent-rules.js';
+import { systemClock } from '../platform/clock.js';
+import { shellEnvironment } from '../platform/environment.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { sandboxAskedBy } from '../sandbox/asked.js';
 import { type FenceParts, openFence } from '../sandbox/fence.js';
@@ -9,7 +10,6 @@ import { createPolicyMaker } from '../sandbox/policy.js';
 import { createFinder } from '../sandbox/policy-find.js';
 import { sandboxSettings } from '../sandbox/settings.js';
 import type { SandboxAvailability, SandboxPolicy, WrappedProgram } from '../sandbox/types.js';
-import { originOf, type Sourced } from '../util/sourced.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import {
   loadProjectSettings,

@@ -1,10 +1,10 @@
+import { isRecord } from '../lib/own.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
 import type { AskAnswer, Asker, AskRequest } from '../permissions/types.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
 import type { Invoke } from '../tools/invocation.js';
-import { isRecord } from '../util/own.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
 
 /** How far a call of an MCP client has come. */
 export type Round =

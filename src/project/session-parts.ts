@@ -1,15 +1,15 @@
 import { createModelChoices } from '../agents/model-choice.js';
 import { type ModelLayer, openModelLayer } from '../agents/model-layer.js';
 import type { SessionConfig } from '../agents/session-config.js';
-import { dirname } from '../env/paths.js';
+import { type Ground, openGround } from '../app/ground.js';
+import { asMainAgent } from '../app/main-agent.js';
+import { closeParts, type Parts } from '../app/session-parts.js';
+import { openParts } from '../app.js';
 import { PortcullisError } from '../errors.js';
-import { type Ground, openGround } from '../harness/ground.js';
-import { asMainAgent } from '../harness/main-agent.js';
-import { closeParts, type Parts } from '../harness/session-parts.js';
-import { openParts } from '../harness.js';
 import { chooseProvider } from '../model/catalog/provider.js';
 import { withStoredModel } from '../model/catalog/stored.js';
 import { UsageLedger } from '../model/usage.js';
+import { dirname } from '../platform/fs/paths.js';
 import { VERSION } from '../version.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 

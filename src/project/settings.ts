@@ -1,8 +1,8 @@
 import type { SessionConfig } from '../agents/session-config.js';
-import { homeDirectory } from '../env/paths.js';
+import { hookChecks } from '../app/plugins.js';
 import { PortcullisError } from '../errors.js';
-import { hookChecks } from '../harness/plugins.js';
 import { createLiveRules, type LiveRules } from '../permissions/live-rules.js';
+import { homeDirectory } from '../platform/fs/paths.js';
 import { type LoadedSettings, loadSettings } from '../settings/load.js';
 import { fatalOf, withStrictness } from '../settings/refuse.js';
 import { type ConfigProblem, describeProblem } from '../settings/types.js';

@@ -1,11 +1,11 @@
-import { basename, dirname, join, resolve } from '../env/paths.js';
-import { projectLevels } from '../env/project-levels.js';
 import { messageOf, PortcullisError } from '../errors.js';
+import { parseYaml } from '../lib/parse-yaml.js';
+import { visible } from '../lib/visible.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
+import { basename, dirname, join, resolve } from '../platform/fs/paths.js';
+import { projectLevels } from '../platform/fs/project-levels.js';
 import { keptByRules } from '../skills/homes.js';
 import { validateSkill } from '../skills/validate.js';
-import { parseYaml } from '../util/parse-yaml.js';
-import { visible } from '../util/visible.js';
 import type { DocumentPlaces, Finding } from './documents.js';
 
 const SKILL_FILE = 'SKILL.md';

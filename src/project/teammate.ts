@@ -1,11 +1,11 @@
 import { openTeam } from '../agents/team.js';
 import type { TeamRole } from '../agents/team-role.js';
 import { memberOf, takeLaunch } from '../agents/teammate-launch.js';
-import { nodeFileSystem } from '../env/node-fs.js';
-import { configDirectory, join } from '../env/paths.js';
-import { nodeTeamFiles } from '../env/team-files.js';
 import { PortcullisError } from '../errors.js';
-import { visible } from '../util/visible.js';
+import { visible } from '../lib/visible.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
+import { configDirectory, join } from '../platform/fs/paths.js';
+import { nodeTeamFiles } from '../platform/fs/team-files.js';
 
 export type TeammateRole = Extract<TeamRole, { readonly kind: 'member' }>;
 

@@ -1,6 +1,6 @@
 import { LEAD } from '../agents/team-names.js';
 import type { TeamView } from '../agents/team-view.js';
-import { visible } from '../util/visible.js';
+import { visible } from '../lib/visible.js';
 
 /** Who is who, a line each. */
 export function teamLines(team: TeamView): readonly string[] {

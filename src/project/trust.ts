@@ -1,7 +1,7 @@
+import { visible } from '../lib/visible.js';
 import type { ProjectTrust } from '../settings/trust.js';
 import { digest } from '../settings/trust-digest.js';
 import type { TrustCheck } from '../settings/trust-types.js';
-import { visible } from '../util/visible.js';
 
 export type { ProjectTrust } from '../settings/trust.js';
 export type { TrustCheck } from '../settings/trust-types.js';

@@ -1,5 +1,5 @@
-import { nearest } from '../util/nearest.js';
-import { own } from '../util/own.js';
+import { nearest } from '../lib/nearest.js';
+import { own } from '../lib/own.js';
 import { FOREIGN_HOOK_EVENTS, HOOK_EVENTS } from './hook-events.js';
 
 /** A name among hooks that is no event of ours: what stands there never runs. */

@@ -1,5 +1,5 @@
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
 import {
   type AnswerScope,
   PERMISSION_MODES,

@@ -1,5 +1,5 @@
+import type { Sourced } from '../lib/sourced.js';
 import type { EffectiveSettings, SettingValues } from '../settings/types.js';
-import type { Sourced } from '../util/sourced.js';
 
 /**
  * Who asks for a sandbox; undefined: nobody does. A repository can switch it on, and off only where

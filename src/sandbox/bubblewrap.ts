@@ -1,5 +1,5 @@
-import { join } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
+import { join } from '../platform/fs/paths.js';
 import { type BubblewrapFeatures, bubblewrapOptions } from './bubblewrap-argv.js';
 import type { Reach } from './host/dial.js';
 import { type SandboxFiles, sandboxFiles } from './host/files.js';

@@ -1,9 +1,9 @@
-import type { FileSystem } from '../env/fs.js';
 import { messageOf, PortcullisError } from '../errors.js';
+import { originOf } from '../lib/sourced.js';
 import type { RuleSet } from '../permissions/rules.js';
+import type { FileSystem } from '../platform/fs/fs.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ConfigProblem, EffectiveSettings } from '../settings/types.js';
-import { originOf } from '../util/sourced.js';
 import { namedSettings } from './asked.js';
 import { fencedEnvironment } from './environment.js';
 import { createSandboxGate, type FenceState, type SandboxGate } from './placement.js';

@@ -3,7 +3,7 @@ import type {
   LineProcessEnd,
   LineProcessRequest,
   ProcessSupervisor,
-} from '../env/process.js';
+} from '../platform/process/process.js';
 import { type Entered, programOf } from './entered.js';
 
 const MAX_PENDING_BYTES = 16 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dirname, resolve } from '../env/paths.js';
+import { dirname, resolve } from '../platform/fs/paths.js';
 import { type Disk, type DiskKind, planMounts } from './mount-plan.js';
 import type { SandboxPolicy } from './types.js';
 

@@ -1,5 +1,5 @@
-import { basename, dirname, isInside, join, resolve } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
+import { basename, dirname, isInside, join, resolve } from '../platform/fs/paths.js';
 import type { SandboxPolicy } from './types.js';
 
 export type DiskKind = 'file' | 'directory' | 'symlink' | 'other';

@@ -1,5 +1,5 @@
-import { statFileSync } from '../env/node-fs.js';
 import { messageOf, PortcullisError } from '../errors.js';
+import { statFileSync } from '../platform/fs/node-fs.js';
 import { BubblewrapDriver, type BubblewrapParts } from './bubblewrap.js';
 import type { Reach } from './host/dial.js';
 import { nodeSandboxHost, type SandboxHost } from './host/host.js';

@@ -1,5 +1,5 @@
-import type { FileSystem } from '../env/fs.js';
-import { dirname, join } from '../env/paths.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { dirname, join } from '../platform/fs/paths.js';
 
 export type PlantedFiles = Pick<FileSystem, 'lstat' | 'list' | 'readText' | 'remove'>;
 

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
-import type { FileStat } from '../env/fs.js';
-import { nodeFileSystem } from '../env/node-fs.js';
+import type { FileStat } from '../platform/fs/fs.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
 import { createFinder, MOST_ENTRIES } from './policy-find.js';
 

@@ -1,6 +1,6 @@
-import type { FileStat, FileSystem } from '../env/fs.js';
-import { join } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
+import type { FileStat, FileSystem } from '../platform/fs/fs.js';
+import { join } from '../platform/fs/paths.js';
 
 export type FinderFiles = Pick<FileSystem, 'list' | 'lstat'>;
 

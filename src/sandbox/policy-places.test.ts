@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { nodeFileSystem as fs } from '../env/node-fs.js';
+import { nodeFileSystem as fs } from '../platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
 import { protectedInGit } from './policy-places.js';
 

@@ -1,8 +1,8 @@
-import type { FileSystem } from '../env/fs.js';
-import { basename, dirname, gitDirectory, isInside, join, resolve } from '../env/paths.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { PROTECTED_NAMES } from '../permissions/protected-paths.js';
 import { parseGitConfig } from '../permissions/shell/git-config-parse.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { basename, dirname, gitDirectory, isInside, join, resolve } from '../platform/fs/paths.js';
 import type { Finder } from './policy-find.js';
 
 /** Directories of the list that builds write to; of these only what is named below is kept. */

@@ -1,4 +1,3 @@
-import { isInside, join, relative, resolve } from '../env/paths.js';
 import {
   ANY_DEPTH,
   matchesPath,
@@ -8,6 +7,7 @@ import {
   type Segment,
 } from '../permissions/path-pattern.js';
 import type { Rule } from '../permissions/rules.js';
+import { isInside, join, relative, resolve } from '../platform/fs/paths.js';
 import type { Finder } from './policy-find.js';
 
 /** What a path rule names: one place with all below it, or what a search finds. */

@@ -1,8 +1,14 @@
-import type { FileSystem } from '../env/fs.js';
-import { dirname, findRepositoryRoot, isInside, join, nearestRepository } from '../env/paths.js';
 import { type DomainPattern, matchesDomain, parseDomain } from '../permissions/domain.js';
 import type { Rule, RuleSet } from '../permissions/rules.js';
 import { treeAround } from '../permissions/working-trees.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import {
+  dirname,
+  findRepositoryRoot,
+  isInside,
+  join,
+  nearestRepository,
+} from '../platform/fs/paths.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { Finder } from './policy-find.js';
 import {

@@ -1,5 +1,5 @@
-import { isAbsolute, isInside, resolve } from '../env/paths.js';
-import { visible } from '../util/visible.js';
+import { visible } from '../lib/visible.js';
+import { isAbsolute, isInside, resolve } from '../platform/fs/paths.js';
 import { REFUSAL_MARK } from './host/proxy-mark.js';
 import type { SandboxPolicy } from './types.js';
 

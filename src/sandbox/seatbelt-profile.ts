@@ -1,4 +1,4 @@
-import { dirname } from '../env/paths.js';
+import { dirname } from '../platform/fs/paths.js';
 import type { SandboxPolicy } from './types.js';
 
 export interface SeatbeltOrder {

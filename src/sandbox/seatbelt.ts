@@ -1,5 +1,5 @@
-import { join } from '../env/paths.js';
-import { randomUuid } from '../env/random.js';
+import { join } from '../platform/fs/paths.js';
+import { randomUuid } from '../platform/random.js';
 import type { Reach } from './host/dial.js';
 import { type SandboxFiles, sandboxFiles } from './host/files.js';
 import { listenOnLoopback, type SandboxHost } from './host/host.js';

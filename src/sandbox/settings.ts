@@ -1,10 +1,10 @@
-import { dirname, expandHome, resolve } from '../env/paths.js';
+import { isRecord } from '../lib/own.js';
+import { originOf, type Sourced } from '../lib/sourced.js';
 import { parseDomain } from '../permissions/domain.js';
 import { parseCommandPattern } from '../permissions/rule-specs.js';
 import type { CommandPattern } from '../permissions/rules.js';
+import { dirname, expandHome, resolve } from '../platform/fs/paths.js';
 import type { SettingValues } from '../settings/types.js';
-import { isRecord } from '../util/own.js';
-import { originOf, type Sourced } from '../util/sourced.js';
 import { isOfProject, sandboxAskedBy } from './asked.js';
 
 /** What `sandbox.*` and `portcullis.sandbox.*` say, after locks and trust. */

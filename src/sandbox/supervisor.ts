@@ -1,3 +1,4 @@
+import { messageOf, PortcullisError } from '../errors.js';
 import type {
   ChildOwner,
   LineProcessRequest,
@@ -5,8 +6,7 @@ import type {
   ProcessSupervisor,
   RunningProcess,
   SpawnRequest,
-} from '../env/process.js';
-import { messageOf, PortcullisError } from '../errors.js';
+} from '../platform/process/process.js';
 import { type Entered, programOf } from './entered.js';
 import { FencedLineProcess } from './line-process.js';
 import type { SandboxedProgram, WrappedProgram } from './types.js';

@@ -1,4 +1,4 @@
-import type { LoopEvent, SessionNews } from '../harness.js';
+import type { LoopEvent, SessionNews } from '../app.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 
 /** The agents that a session has spoken of, by their ids. */

@@ -1,4 +1,4 @@
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 
 type Message = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,5 @@
+import { processEnvironment, readSessionOptions, resolvePath, workingDirectory } from '../app.js';
 import { PortcullisError } from '../errors.js';
-import {
-  processEnvironment,
-  readSessionOptions,
-  resolvePath,
-  workingDirectory,
-} from '../harness.js';
 import type { HostedConfig } from '../server/host-session.js';
 import type { HostSessionOptions } from '../server/serve-host.js';
 import type { PartitionedServers } from './mcp-host.js';

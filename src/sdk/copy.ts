@@ -1,5 +1,5 @@
 import { PortcullisError } from '../errors.js';
-import { MAX_JSON_DEPTH } from '../util/json.js';
+import { MAX_JSON_DEPTH } from '../lib/json.js';
 import type { Options } from './types/index.js';
 
 /**

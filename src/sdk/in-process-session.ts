@@ -1,11 +1,11 @@
-import { messageOf, PortcullisError } from '../errors.js';
 import {
   type AgentSession,
   type LoopEvent,
   projectKeyOf,
   type SessionNews,
   systemClock,
-} from '../harness.js';
+} from '../app.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import { handleRequest } from '../server/control.js';
 import { ControlError, StartFailed } from '../server/control-request.js';
 import {

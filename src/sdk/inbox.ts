@@ -1,5 +1,5 @@
+import { openInboxOf, processEnvironment } from '../app.js';
 import { PortcullisError } from '../errors.js';
-import { openInboxOf, processEnvironment } from '../harness.js';
 import type { Options, PendingQuestion, QueryInbox, SDKInboxMessage } from './types/index.js';
 
 /** The open questions of one session, by what it told of them. */

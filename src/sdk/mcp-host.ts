@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.js';
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 import type {
   JsonRpcMessage,
   JsonRpcTransport,

@@ -1,5 +1,5 @@
-import type { AgentSession } from '../harness.js';
-import { isRecord } from '../util/own.js';
+import type { AgentSession } from '../app.js';
+import { isRecord } from '../lib/own.js';
 import type { Options, PolicyReport, PolicyRule } from './types/index.js';
 
 /** What decides calls in a session before anybody is asked. */

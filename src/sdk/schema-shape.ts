@@ -1,6 +1,6 @@
 import { messageOf, PortcullisError } from '../errors.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { AnyZodRawShape } from './types/index.js';
 
 type JsonSchema = Readonly<Record<string, unknown>>;

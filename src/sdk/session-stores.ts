@@ -1,4 +1,4 @@
-import { openTranscripts, processEnvironment } from '../harness.js';
+import { openTranscripts, processEnvironment } from '../app.js';
 import type { SessionKey, SessionStore, SessionStoreEntry } from './types/index.js';
 
 /** Sessions that end with the process. */

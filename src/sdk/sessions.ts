@@ -1,5 +1,3 @@
-import { summarizeSession } from '../client/session-summary.js';
-import { PortcullisError } from '../errors.js';
 import {
   type ArchiveItem,
   type ArchivePlace,
@@ -12,8 +10,10 @@ import {
   resolvePath,
   type TranscriptArchive,
   workingDirectory,
-} from '../harness.js';
-import { isRecord } from '../util/own.js';
+} from '../app.js';
+import { summarizeSession } from '../client/session-summary.js';
+import { PortcullisError } from '../errors.js';
+import { isRecord } from '../lib/own.js';
 import { archiveOf } from './store-archive.js';
 import type {
   ForkSessionOptions,

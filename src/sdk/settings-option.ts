@@ -1,7 +1,7 @@
+import { nodeFileSystem, resolvePath } from '../app.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import { nodeFileSystem, resolvePath } from '../harness.js';
-import { parseJson } from '../util/json.js';
-import { isRecord, own } from '../util/own.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord, own } from '../lib/own.js';
 import type { Options } from './types/index.js';
 
 /** The options `settings` and `sandbox` as one text of settings; undefined when neither is given. */

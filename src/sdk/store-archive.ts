@@ -1,6 +1,6 @@
+import type { RawLine, TranscriptArchive } from '../app.js';
 import { PortcullisError } from '../errors.js';
-import type { RawLine, TranscriptArchive } from '../harness.js';
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 import type { SessionKey, SessionStore, SessionStoreEntry } from './types/index.js';
 
 /** A session store, looked through like the files. */

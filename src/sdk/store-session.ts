@@ -1,5 +1,5 @@
+import { memoryStoreOf, projectKeyOf } from '../app.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import { memoryStoreOf, projectKeyOf } from '../harness.js';
 import type { HostedConfig } from '../server/host-session.js';
 import { keyOfFile, linesOf } from './store-archive.js';
 import type { SessionStore, SessionStoreEntry } from './types/index.js';

@@ -1,4 +1,4 @@
-import type { AgentSession, ContextReport } from '../harness.js';
+import type { AgentSession, ContextReport } from '../app.js';
 import type { UsageTotals } from './usage-totals.js';
 
 type Agents = Awaited<ReturnType<AgentSession['requests']['agents']>>;

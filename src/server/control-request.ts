@@ -1,5 +1,5 @@
+import type { AgentSession } from '../app.js';
 import type { TurnRunner } from '../client/turn-runner.js';
-import type { AgentSession } from '../harness.js';
 import type { RegisteredCallbacks } from './host-callbacks.js';
 import type { HostChannel } from './host-channel.js';
 import type { Message } from './inbound.js';

@@ -1,4 +1,4 @@
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 import { ACKNOWLEDGED, ControlError, type Handler, text } from './control-request.js';
 
 /** Requests about MCP servers. */

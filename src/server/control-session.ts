@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
+import { isRecord } from '../lib/own.js';
 import { NO_AUTO_MODE, PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
-import { isRecord } from '../util/own.js';
 import { ACKNOWLEDGED, ControlError, type Handler, StartFailed, text } from './control-request.js';
 import { misspeltEvent } from './host-callbacks.js';
 import type { Message } from './inbound.js';

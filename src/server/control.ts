@@ -1,5 +1,5 @@
 import { messageOf, PortcullisError } from '../errors.js';
-import { isRecord, own } from '../util/own.js';
+import { isRecord, own } from '../lib/own.js';
 import { REPORT_HANDLERS } from './control-reports.js';
 import {
   ControlError,

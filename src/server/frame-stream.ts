@@ -1,6 +1,6 @@
+import type { AgentSession } from '../app.js';
 import type { SessionEvent, Turn, TurnResult } from '../client/events.js';
 import type { TurnRunner } from '../client/turn-runner.js';
-import type { AgentSession } from '../harness.js';
 import {
   createFramer,
   type FrameOptions,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LoopEvent, RunResult, StopReason } from '../harness.js';
+import type { LoopEvent, RunResult, StopReason } from '../app.js';
 import type { ModelFailure } from '../model/client.js';
 import { createFramer, type FrameOptions } from './frames.js';
 import { resultFrame, startFailureFrame } from './result.js';

@@ -1,5 +1,5 @@
+import { errorName, type SessionInfo, type SessionNews } from '../app.js';
 import type { AgentEvent } from '../client/events.js';
-import { errorName, type SessionInfo, type SessionNews } from '../harness.js';
 import { VERSION } from '../version.js';
 import { CONTRACT_VERSION } from './contract-version.js';
 import { mirrorFrames } from './mirror-frames.js';

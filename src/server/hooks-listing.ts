@@ -1,7 +1,7 @@
-import { type AgentSession, wireSource } from '../harness.js';
+import { type AgentSession, wireSource } from '../app.js';
+import { isRecord } from '../lib/own.js';
+import { visible } from '../lib/visible.js';
 import { HOOK_EVENTS } from '../protocol/hook-events.js';
-import { isRecord } from '../util/own.js';
-import { visible } from '../util/visible.js';
 
 type Report = ReturnType<AgentSession['hooks']>;
 type Captured = NonNullable<Report['set']['hooks']['PreToolUse']>[number];

@@ -1,6 +1,6 @@
+import { HostNotAsked } from '../app.js';
 import { messageOf } from '../errors.js';
-import { HostNotAsked } from '../harness.js';
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 import type { Frame } from './wire.js';
 
 /** Our own requests to the host. */

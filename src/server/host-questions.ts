@@ -1,3 +1,4 @@
+import { HostNotAsked, wireSource } from '../app.js';
 import type { LocalClient } from '../client/local-client.js';
 import type {
   AnyAnswer,
@@ -7,10 +8,9 @@ import type {
   UrlQuestion,
 } from '../client/questions.js';
 import { messageOf } from '../errors.js';
-import { HostNotAsked, wireSource } from '../harness.js';
+import { isRecord } from '../lib/own.js';
+import { sliceWhole } from '../lib/truncate.js';
 import type { ElicitReply } from '../protocol/elicitation.js';
-import { isRecord } from '../util/own.js';
-import { sliceWhole } from '../util/truncate.js';
 import type { HostChannel } from './host-channel.js';
 
 /** Puts the questions of the session to the host: `can_use_tool` and `elicitation`. */

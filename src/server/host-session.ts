@@ -1,4 +1,3 @@
-import { PortcullisError } from '../errors.js';
 import {
   type Asker,
   type HostCallbacks,
@@ -7,9 +6,10 @@ import {
   type SdkBridge,
   type SessionConfig,
   type SessionNews,
-} from '../harness.js';
+} from '../app.js';
+import { PortcullisError } from '../errors.js';
+import { isRecord } from '../lib/own.js';
 import type { AskElicitation } from '../protocol/elicitation.js';
-import { isRecord } from '../util/own.js';
 import { misspeltEvent } from './host-callbacks.js';
 import type { Message } from './inbound.js';
 

@@ -1,5 +1,5 @@
+import type { AgentSession } from '../app.js';
 import { BUILTIN_COMMANDS, typedCommands } from '../client/commands/registry.js';
-import type { AgentSession } from '../harness.js';
 import { CONTRACT_VERSION } from './contract-version.js';
 import { CAPABILITIES, type InitNames } from './frames.js';
 

@@ -1,5 +1,5 @@
-import type { SessionNews } from '../harness.js';
-import { isRecord } from '../util/own.js';
+import type { SessionNews } from '../app.js';
+import { isRecord } from '../lib/own.js';
 import { type Frame, shortened, tooLong, UNLIMITED } from './wire.js';
 
 export interface MirrorOptions {

@@ -1,6 +1,6 @@
+import { errorName, type RunResult, type StopReason } from '../app.js';
 import type { Turn } from '../client/events.js';
 import { turnEnd } from '../client/turn-end.js';
-import { errorName, type RunResult, type StopReason } from '../harness.js';
 import type { Frame } from './wire.js';
 
 /** The frame that ends a turn: exactly one per prompt. */

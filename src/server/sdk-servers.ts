@@ -1,5 +1,5 @@
-import { HostNotAsked, type SdkBridge } from '../harness.js';
-import { isRecord, own } from '../util/own.js';
+import { HostNotAsked, type SdkBridge } from '../app.js';
+import { isRecord, own } from '../lib/own.js';
 import type { HostChannel } from './host-channel.js';
 
 type Message = Readonly<Record<string, unknown>>;

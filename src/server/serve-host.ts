@@ -1,3 +1,4 @@
+import { type AgentSession, type LoopEvent, openSession, type SessionNews } from '../app.js';
 import { slashCommands } from '../client/commands/complete.js';
 import type { Turn } from '../client/events.js';
 import { connectClient } from '../client/local-client.js';
@@ -5,7 +6,6 @@ import { replaced } from '../client/session-slot.js';
 import { turnEnd } from '../client/turn-end.js';
 import { TurnRunner } from '../client/turn-runner.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import { type AgentSession, type LoopEvent, openSession, type SessionNews } from '../harness.js';
 import { createControl } from './control.js';
 import type { Handling } from './control-request.js';
 import { FrameStream } from './frame-stream.js';

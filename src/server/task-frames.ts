@@ -1,5 +1,5 @@
+import type { SessionNews } from '../app.js';
 import type { AgentEvent } from '../client/events.js';
-import type { SessionNews } from '../harness.js';
 import { textOf } from '../protocol/content.js';
 import type { Frame, SystemArgs } from './wire.js';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { LoopEvent } from '../harness.js';
+import type { LoopEvent } from '../app.js';
 import { createToolProgress } from './tool-progress.js';
 import type { Frame } from './wire.js';
 

@@ -1,5 +1,5 @@
+import type { SessionNews } from '../app.js';
 import type { AgentEvent } from '../client/events.js';
-import type { SessionNews } from '../harness.js';
 import type { Frame } from './wire.js';
 
 export interface ToolProgressDeps {

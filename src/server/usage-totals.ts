@@ -1,6 +1,6 @@
 import type { EventLog } from '../client/event-log.js';
 import type { AnswerEvent, SessionEvent } from '../client/events.js';
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 
 /** What a session has taken so far, for hosts that ask. */
 export class UsageTotals {

@@ -1,8 +1,8 @@
+import type { UserBlock } from '../app.js';
 import { findCommand } from '../client/commands/registry.js';
 import type { QueuedPrompt } from '../client/events.js';
 import { PortcullisError } from '../errors.js';
-import type { UserBlock } from '../harness.js';
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 
 /**
  * A prompt as a host sends it. Throws on what is not one: a block that is broken, or of a kind that

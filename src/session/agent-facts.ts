@@ -1,5 +1,5 @@
-import { isRecord } from '../util/own.js';
-import type { NewLine } from './store.js';
+import { isRecord } from '../lib/own.js';
+import type { NewLine } from './transcript/store.js';
 
 /** The head of an agent's transcript in the words that other programs know; undefined for other lines. */
 export function agentFacts(line: NewLine): Readonly<Record<string, unknown>> | undefined {

@@ -2,10 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { AppendError } from '../env/append-log.js';
-import { nodeTranscriptFiles } from '../env/transcript-files.js';
+import { AppendError } from '../platform/fs/append-log.js';
+import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
 import type { UserEntry } from '../protocol/transcript.js';
-import { createJsonlStore } from './jsonl-store.js';
+import { createJsonlStore } from './transcript/jsonl-store.js';
 
 const ID = '11111111-1111-4111-8111-111111111111';
 const SECRET = `ghp_${'a1B2'.repeat(9)}`;

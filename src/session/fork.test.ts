@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../env/clock.js';
+import { systemClock } from '../platform/clock.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import { ZERO_USAGE } from '../protocol/content.js';
 import { forkSession } from './fork.js';
-import { createJsonlStore } from './jsonl-store.js';
 import { createRecorder } from './recorder.js';
 import { loadConversation } from './resume.js';
-import type { LoadedSession, SessionStore } from './store.js';
+import { createJsonlStore } from './transcript/jsonl-store.js';
+import type { LoadedSession, SessionStore } from './transcript/store.js';
 
 const root = mkdtempSync(path.join(tmpdir(), 'fork-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -1,7 +1,7 @@
-import type { Clock } from '../env/clock.js';
+import type { Clock } from '../platform/clock.js';
 import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
-import { chainOf } from './chain.js';
-import type { LoadedSession, SessionStore } from './store.js';
+import { chainOf } from './transcript/chain.js';
+import type { LoadedSession, SessionStore } from './transcript/store.js';
 
 export interface ForkOptions {
   readonly newSessionId: string;

@@ -1,8 +1,8 @@
-import type { Clock } from '../env/clock.js';
 import { PortcullisError } from '../errors.js';
+import type { Clock } from '../platform/clock.js';
 import type { Message, ToolUseBlock } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
-import type { SessionStore } from './store.js';
+import type { SessionStore } from './transcript/store.js';
 
 /** How a session begins. `newId` is the id of a fork. */
 export type SessionStart =
@@ -100,7 +100,7 @@ async function resumedHistory(
   }
   const turn = order.start.kind === 'resume' ? order.start.dropsTurn : undefined;
   if (at !== undefined && turn !== undefined) {
-    (await import('./drops-turn.js')).refuseOtherTurns(loaded, { resumeAt: at, turn });
+    (await import('./transcript/drops-turn.js')).refuseOtherTurns(loaded, { resumeAt: at, turn });
   }
   if (order.fork) {
     const { forkSession } = await import('./fork.js');

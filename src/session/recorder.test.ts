@@ -2,13 +2,13 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import type { Clock } from '../env/clock.js';
+import type { Clock } from '../platform/clock.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import { ZERO_USAGE } from '../protocol/content.js';
-import { createJsonlStore } from './jsonl-store.js';
-import { LISTING_WINDOW } from './listing.js';
 import { createRecorder, type Recorder, type RecorderOptions } from './recorder.js';
-import type { SessionStore } from './store.js';
+import { createJsonlStore } from './transcript/jsonl-store.js';
+import { LISTING_WINDOW } from './transcript/listing.js';
+import type { SessionStore } from './transcript/store.js';
 
 const root = mkdtempSync(path.join(tmpdir(), 'recorder-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -1,5 +1,6 @@
-import type { Clock } from '../env/clock.js';
+import { sliceWhole } from '../lib/truncate.js';
 import type { InputMessage, ModelAnswer, ToolCallResult } from '../loop/types.js';
+import type { Clock } from '../platform/clock.js';
 import type { AssistantBlock, Message, ToolUseBlock, UserBlock } from '../protocol/content.js';
 import { textOf, ZERO_USAGE } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
@@ -9,8 +10,7 @@ import type {
   MetaLine,
   TranscriptEntry,
 } from '../protocol/transcript.js';
-import { sliceWhole } from '../util/truncate.js';
-import type { NewLine, SessionStore } from './store.js';
+import type { NewLine, SessionStore } from './transcript/store.js';
 
 export interface RecorderOptions {
   readonly store: SessionStore;

@@ -4,8 +4,8 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { expectAcceptable } from '../../test/support/acceptable-history.js';
-import { systemClock } from '../env/clock.js';
 import { PortcullisError } from '../errors.js';
+import { systemClock } from '../platform/clock.js';
 import type {
   AssistantBlock,
   Message,
@@ -13,11 +13,11 @@ import type {
   ToolUseBlock,
   UserBlock,
 } from '../protocol/content.js';
-import { createJsonlStore } from './jsonl-store.js';
-import { INTERRUPTED_RESULT } from './messages.js';
 import { createRecorder, type Recorder } from './recorder.js';
 import { lastCallOf, loadConversation } from './resume.js';
-import type { LoadedSession, SessionStore } from './store.js';
+import { createJsonlStore } from './transcript/jsonl-store.js';
+import { INTERRUPTED_RESULT } from './transcript/messages.js';
+import type { LoadedSession, SessionStore } from './transcript/store.js';
 
 const root = mkdtempSync(path.join(tmpdir(), 'resume-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -1,11 +1,11 @@
 import type { Message, ToolUseBlock, Usage } from '../protocol/content.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import type { AssistantEntry, TranscriptEntry } from '../protocol/transcript.js';
-import { type ChainOptions, chainOf } from './chain.js';
-import { DEFERRED_MARK } from './deferred.js';
-import { type DanglingCall, rebuildMessages } from './messages.js';
 import { SYNTHETIC_MODEL } from './recorder.js';
-import type { LoadedSession } from './store.js';
+import { type ChainOptions, chainOf } from './transcript/chain.js';
+import { DEFERRED_MARK } from './transcript/deferred.js';
+import { type DanglingCall, rebuildMessages } from './transcript/messages.js';
+import type { LoadedSession } from './transcript/store.js';
 
 export interface ResumeOptions extends ChainOptions {
   /** Leaves unanswered calls at the end without a stand-in, for a caller that will run them. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, it } from 'vitest';
 import { sessionStoreContract } from '../testing/contracts/session-store.js';
-import { createJsonlStore } from './jsonl-store.js';
-import { createMemoryStore } from './memory-store.js';
+import { createJsonlStore } from './transcript/jsonl-store.js';
+import { createMemoryStore } from './transcript/memory-store.js';
 
 const made: string[] = [];
 function temporary(): string {

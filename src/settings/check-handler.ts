@@ -1,6 +1,6 @@
+import { isRecord } from '../lib/own.js';
+import { parseUrl } from '../lib/parse-url.js';
 import { HOOK_KINDS } from '../protocol/hook-events.js';
-import { isRecord } from '../util/own.js';
-import { parseUrl } from '../util/parse-url.js';
 import type { EventCheck } from './check-options.js';
 import { inWords, milder, problem, type ValueContext } from './check-values.js';
 import type { ConfigProblem } from './types.js';

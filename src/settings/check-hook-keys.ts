@@ -1,6 +1,6 @@
+import { nearest } from '../lib/nearest.js';
+import { own } from '../lib/own.js';
 import type { SettingNode } from '../protocol/setting-node.js';
-import { nearest } from '../util/nearest.js';
-import { own } from '../util/own.js';
 import { inWords, milder, problem, unknownKey, type ValueContext } from './check-values.js';
 import type { ConfigProblem } from './types.js';
 

@@ -1,5 +1,5 @@
+import { isRecord } from '../lib/own.js';
 import { HOOK_EVENTS } from '../protocol/hook-events.js';
-import { isRecord } from '../util/own.js';
 import { unknownEvent } from './check-hooks.js';
 import { inWords, isComment, milder, problem, type ValueContext } from './check-values.js';
 import type { ConfigProblem, SettingsFile } from './types.js';

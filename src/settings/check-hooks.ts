@@ -1,7 +1,7 @@
+import { isRecord, own } from '../lib/own.js';
 import { HOOK_EVENTS } from '../protocol/hook-events.js';
 import { oddHookEvent } from '../protocol/odd-hook-event.js';
 import type { SettingNode } from '../protocol/setting-node.js';
-import { isRecord, own } from '../util/own.js';
 import { checkHandler } from './check-handler.js';
 import { checkMetadata, isDescriptive, unknownHookKey } from './check-hook-keys.js';
 import { checkMatcher } from './check-matcher.js';

@@ -1,7 +1,7 @@
+import { editDistance, nearest } from '../lib/nearest.js';
+import { isRecord, own } from '../lib/own.js';
 import { HOOK_EVENTS } from '../protocol/hook-events.js';
 import { type SettingNode, type SettingTable, strictValues } from '../protocol/setting-node.js';
-import { editDistance, nearest } from '../util/nearest.js';
-import { isRecord, own } from '../util/own.js';
 import { isComment } from './check-values.js';
 import { type ConfigProblem, placeOf, type SettingsFile } from './types.js';
 

@@ -1,8 +1,8 @@
-import { linearPattern } from '../util/linear-pattern.js';
-import { type MatcherPart, matcherParts } from '../util/matcher-parts.js';
-import { nearest } from '../util/nearest.js';
-import { NAME_LETTERS, wordsOf } from '../util/pattern-words.js';
-import { TOOL_ALIASES } from '../util/tool-names.js';
+import { linearPattern } from '../lib/linear-pattern.js';
+import { type MatcherPart, matcherParts } from '../lib/matcher-parts.js';
+import { nearest } from '../lib/nearest.js';
+import { NAME_LETTERS, wordsOf } from '../lib/pattern-words.js';
+import { TOOL_ALIASES } from '../lib/tool-names.js';
 import type { EventCheck } from './check-options.js';
 import { inWords, milder, problem, type ValueContext } from './check-values.js';
 import type { ConfigProblem } from './types.js';

@@ -1,6 +1,6 @@
+import { nearest } from '../lib/nearest.js';
+import { isRecord, own } from '../lib/own.js';
 import type { SettingNode } from '../protocol/setting-node.js';
-import { nearest } from '../util/nearest.js';
-import { isRecord, own } from '../util/own.js';
 import { fits, wanted } from './fits.js';
 import { type ConfigProblem, placeOf, type SettingsFile, type Way } from './types.js';
 

@@ -1,6 +1,6 @@
 import { SETTINGS } from '../../build/generated/settings-table.js';
+import { own } from '../lib/own.js';
 import type { SettingTable } from '../protocol/setting-node.js';
-import { own } from '../util/own.js';
 import { checkHookTimeouts } from './check-hook-timeouts.js';
 import { checkHooks } from './check-hooks.js';
 import { checkTopLevel } from './check-keys.js';

@@ -1,6 +1,6 @@
-import { expandHome, resolve } from '../env/paths.js';
+import type { Sourced } from '../lib/sourced.js';
+import { expandHome, resolve } from '../platform/fs/paths.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
-import type { Sourced } from '../util/sourced.js';
 import { ListedRule } from './listed-rule.js';
 import {
   type Contribution,

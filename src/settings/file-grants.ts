@@ -1,4 +1,4 @@
-import type { Sourced } from '../util/sourced.js';
+import type { Sourced } from '../lib/sourced.js';
 import type { EffectiveSettings, RuleLists } from './types.js';
 
 /**

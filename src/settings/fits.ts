@@ -1,5 +1,5 @@
+import { isRecord } from '../lib/own.js';
 import type { SettingNode } from '../protocol/setting-node.js';
-import { isRecord } from '../util/own.js';
 
 /** Whether a value is of the node's kind; what is inside lists and objects is not looked at. */
 export function fits(node: SettingNode, value: unknown): boolean {

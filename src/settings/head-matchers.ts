@@ -1,7 +1,7 @@
+import { linearPattern } from '../lib/linear-pattern.js';
+import { matcherParts } from '../lib/matcher-parts.js';
+import { isRecord, own } from '../lib/own.js';
 import { HOOK_EVENTS } from '../protocol/hook-events.js';
-import { linearPattern } from '../util/linear-pattern.js';
-import { matcherParts } from '../util/matcher-parts.js';
-import { isRecord, own } from '../util/own.js';
 import { checkMatcher } from './check-matcher.js';
 import type { SettingsFile } from './types.js';
 

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../env/node-fs.js';
+import type { SettingSource } from '../lib/sourced.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
-import type { SettingSource } from '../util/sourced.js';
 import { hookSwitches } from './hook-switches.js';
 import { loadSettings } from './load.js';
 

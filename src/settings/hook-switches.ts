@@ -1,5 +1,5 @@
+import { originOf, type SettingSource, type Sourced } from '../lib/sourced.js';
 import { HOOK_EVENTS } from '../protocol/hook-events.js';
-import { originOf, type SettingSource, type Sourced } from '../util/sourced.js';
 import type { EffectiveSettings, SettingValues } from './types.js';
 
 /** What settings say about all hooks together. */

@@ -1,5 +1,5 @@
+import { isRecord, own } from '../lib/own.js';
 import { type SettingNode, type SettingTable, strictValues } from '../protocol/setting-node.js';
-import { isRecord, own } from '../util/own.js';
 import { fits } from './fits.js';
 import type { SettingsFile } from './types.js';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { originOf } from '../util/sourced.js';
+import { originOf } from '../lib/sourced.js';
 import { ListedRule } from './listed-rule.js';
 import type { SettingsFile, Way } from './types.js';
 

@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../env/node-fs.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { makeTempProject, type ProjectFiles, type TempProject } from '../testing/temp-project.js';
 import { type LoadedSettings, loadSettings, managedSettingsDirectory } from './load.js';
 import { contributionsOf } from './merge.js';

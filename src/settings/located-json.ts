@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.js';
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { JsonScan } from './json-scan.js';
 import type { Duplicate } from './types.js';
 

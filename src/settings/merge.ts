@@ -1,11 +1,11 @@
+import { isRecord, own } from '../lib/own.js';
+import type { Sourced } from '../lib/sourced.js';
 import {
   type KeyFacts,
   type SettingNode,
   type SettingTable,
   strictValues,
 } from '../protocol/setting-node.js';
-import { isRecord, own } from '../util/own.js';
-import type { Sourced } from '../util/sourced.js';
 import { fits } from './fits.js';
 import { type SettingsFile, sourcedFrom, type Way } from './types.js';
 

@@ -1,4 +1,4 @@
-import { isRecord, own } from '../util/own.js';
+import { isRecord, own } from '../lib/own.js';
 import type { SettingsFile } from './types.js';
 
 const FAILURE_WORDS: Readonly<Record<string, string>> = { block: 'closed', continue: 'open' };

@@ -1,5 +1,5 @@
-import type { FileSystem } from '../env/fs.js';
 import { messageOf } from '../errors.js';
+import type { FileSystem } from '../platform/fs/fs.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { withoutFileGrants } from './file-grants.js';
 import { type LoadedSettings, type LoadSettingsOptions, loadSettings } from './load.js';

@@ -1,8 +1,8 @@
-import type { FileSystem } from '../env/fs.js';
-import { dirname, join, resolve } from '../env/paths.js';
-import { lookAtLevels, type ProjectLevels } from '../env/project-levels.js';
 import { messageOf, systemCodeOf } from '../errors.js';
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { dirname, join, resolve } from '../platform/fs/paths.js';
+import { lookAtLevels, type ProjectLevels } from '../platform/fs/project-levels.js';
 import { parseLocatedJson } from './located-json.js';
 import { stampOf } from './stamps.js';
 import type { ConfigProblem, LookedAt, SettingsFile } from './types.js';

@@ -1,6 +1,6 @@
 import { PortcullisError } from '../errors.js';
+import { originOf } from '../lib/sourced.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import { originOf } from '../util/sourced.js';
 import { type ConfigProblem, describeProblem, type Strictness } from './types.js';
 
 /**

@@ -1,5 +1,5 @@
+import { isRecord } from '../lib/own.js';
 import { PERMISSION_MODES } from '../protocol/permissions.js';
-import { isRecord } from '../util/own.js';
 import type { SettingsFile } from './types.js';
 
 /**

@@ -1,4 +1,4 @@
-import type { FileStat, FileSystem } from '../env/fs.js';
+import type { FileStat, FileSystem } from '../platform/fs/fs.js';
 import type { LookedAt } from './types.js';
 
 /** What tells one state of a file from another; empty when there is none. */

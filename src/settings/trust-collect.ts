@@ -1,8 +1,16 @@
-import type { FileSystem } from '../env/fs.js';
-import { sha256 } from '../env/hash.js';
-import { basename, dirname, isInside, join, relative, separator, toPosix } from '../env/paths.js';
-import type { ProjectLevel } from '../env/project-levels.js';
 import { systemCodeOf } from '../errors.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import {
+  basename,
+  dirname,
+  isInside,
+  join,
+  relative,
+  separator,
+  toPosix,
+} from '../platform/fs/paths.js';
+import type { ProjectLevel } from '../platform/fs/project-levels.js';
+import { sha256 } from '../platform/hash.js';
 import { parseLocatedJson } from './located-json.js';
 import { canonicalJson } from './trust-digest.js';
 import { isBare, type JsonDrafts, settingsOf, tooMany } from './trust-drafts.js';

@@ -1,5 +1,5 @@
-import { sha256 } from '../env/hash.js';
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
+import { sha256 } from '../platform/hash.js';
 import type { Declaration } from './trust-types.js';
 
 /** One digest for a set of declarations, whatever their order. */

@@ -1,4 +1,4 @@
-import { whenWanted } from '../util/when-wanted.js';
+import { whenWanted } from '../lib/when-wanted.js';
 
 /**
  * Why a project's `env` may not set a variable, even in a trusted folder; undefined when trust is

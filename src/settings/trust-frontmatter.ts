@@ -1,4 +1,4 @@
-import { headGroups, splitFile } from '../util/head-text.js';
+import { headGroups, splitFile } from '../lib/head-text.js';
 
 export interface FrontmatterField {
   readonly name: string;

@@ -1,4 +1,4 @@
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 import type { Draft } from './trust-types.js';
 
 /** One draft for each handler; what has not the shape of hooks is one draft as a whole. */

@@ -1,4 +1,4 @@
-import type { FileSystem } from '../env/fs.js';
+import type { FileSystem } from '../platform/fs/fs.js';
 import { openScripts, type ScriptReader } from './trust-pins.js';
 import type { UsedDocument } from './trust-types.js';
 

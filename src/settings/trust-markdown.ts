@@ -1,6 +1,6 @@
-import { sha256 } from '../env/hash.js';
-import { type EmbeddedCommand, embeddedCommands } from '../util/embedded-commands.js';
-import { splitFile } from '../util/head-text.js';
+import { type EmbeddedCommand, embeddedCommands } from '../lib/embedded-commands.js';
+import { splitFile } from '../lib/head-text.js';
+import { sha256 } from '../platform/hash.js';
 import { canonicalName, readFrontmatter } from './trust-frontmatter.js';
 import type { Draft } from './trust-types.js';
 

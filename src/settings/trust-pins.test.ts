@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../env/node-fs.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import {
   changedScript,
   hookScripts,

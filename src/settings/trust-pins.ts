@@ -1,6 +1,6 @@
-import type { FileStat, FileSystem } from '../env/fs.js';
-import { sha256 } from '../env/hash.js';
-import { isInside, join, relative, resolve, toPosix } from '../env/paths.js';
+import type { FileStat, FileSystem } from '../platform/fs/fs.js';
+import { isInside, join, relative, resolve, toPosix } from '../platform/fs/paths.js';
+import { sha256 } from '../platform/hash.js';
 import { filesBelow } from './trust-tree.js';
 
 /** A script that a command names, by its path from the project's root, with the digest of its content. */

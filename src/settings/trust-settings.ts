@@ -1,4 +1,4 @@
-import { isRecord, own } from '../util/own.js';
+import { isRecord, own } from '../lib/own.js';
 import { projectMayNotSet } from './trust-env.js';
 import { hookDrafts } from './trust-hooks.js';
 import { sandboxDrafts } from './trust-sandbox.js';

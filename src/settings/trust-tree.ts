@@ -1,6 +1,6 @@
-import type { DirectoryEntries, FileSystem } from '../env/fs.js';
-import { separator } from '../env/paths.js';
 import { systemCodeOf } from '../errors.js';
+import type { DirectoryEntries, FileSystem } from '../platform/fs/fs.js';
+import { separator } from '../platform/fs/paths.js';
 import { PASSED_OVER } from './trust-names.js';
 
 export interface Tree {

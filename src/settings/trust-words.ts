@@ -1,5 +1,5 @@
-import { displayPath } from '../env/paths.js';
-import { visible } from '../util/visible.js';
+import { visible } from '../lib/visible.js';
+import { displayPath } from '../platform/fs/paths.js';
 import type { Declaration, DeclarationKind, TrustCheck } from './trust-types.js';
 
 /** The one notice of a session in whose folder something is held back; undefined when nothing is. */

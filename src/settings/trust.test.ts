@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../env/node-fs.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
 import { openProjectTrust, type ProjectTrust } from './trust.js';
 import { digest } from './trust-digest.js';

@@ -1,12 +1,12 @@
-import type { FileSystem } from '../env/fs.js';
-import { basename, dirname, join, relative, toPosix } from '../env/paths.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { basename, dirname, join, relative, toPosix } from '../platform/fs/paths.js';
 import {
   lookAtLevels,
   mayBeThere,
   type ProjectLevel,
   type ProjectLevels,
   projectLevels,
-} from '../env/project-levels.js';
+} from '../platform/fs/project-levels.js';
 import type { SeenScripts } from './trust-pins.js';
 import type { TrustedDeclaration, TrustRecord, TrustStore } from './trust-store.js';
 import type {

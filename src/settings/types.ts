@@ -1,5 +1,5 @@
+import type { SettingSource, Sourced } from '../lib/sourced.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import type { SettingSource, Sourced } from '../util/sourced.js';
 
 /**
  * Something about the configuration that a person should know. `fatal`: a restriction cannot be

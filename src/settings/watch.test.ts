@@ -1,7 +1,7 @@
 import { rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../env/node-fs.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
 import { hookSwitches } from './hook-switches.js';

@@ -1,7 +1,7 @@
-import type { FileSystem } from '../env/fs.js';
 import { messageOf } from '../errors.js';
+import { isRecord } from '../lib/own.js';
+import type { FileSystem } from '../platform/fs/fs.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import { isRecord } from '../util/own.js';
 import type { LoadedSettings } from './load.js';
 import { fatalOf, withStrictness } from './refuse.js';
 import { changedPlaces } from './stamps.js';

@@ -1,6 +1,6 @@
-import { type FileStat, isSameVersion } from '../env/fs.js';
 import { messageOf } from '../errors.js';
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { type FileStat, isSameVersion } from '../platform/fs/fs.js';
 import type { ReadFile } from './read-file.js';
 
 /** Which versions of files may be used. */

@@ -1,12 +1,12 @@
 import { includeTargets } from '../context/includes.js';
 import { findNamed, MOST_NAMES, withoutSentenceEnd } from '../context/named-files.js';
 import { isTextName } from '../context/text-extensions.js';
-import { isInside } from '../env/paths.js';
 import { messageOf } from '../errors.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
+import { isInside } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import { err, ok, type Result } from '../util/result.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
 import { fillTarget, type RenderValues } from './render.js';
 import type { Skill } from './skill.js';
 

@@ -1,7 +1,7 @@
+import { ok, type Result } from '../lib/result.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { UserBlock } from '../protocol/content.js';
 import type { AnyTool } from '../tools/tool.js';
-import { ok, type Result } from '../util/result.js';
 import type { SkillGrants } from './grant.js';
 import type { Skill } from './skill.js';
 

@@ -1,11 +1,11 @@
 import { gitignoreMatcher } from '../context/path-matcher.js';
-import { isSameVersion } from '../env/fs.js';
-import { isInside, relative, resolve, toPosix } from '../env/paths.js';
-import { projectLevels } from '../env/project-levels.js';
 import { messageOf, PortcullisError } from '../errors.js';
+import type { ParseYaml } from '../lib/parse-yaml.js';
+import { err, type Result } from '../lib/result.js';
+import { isSameVersion } from '../platform/fs/fs.js';
+import { isInside, relative, resolve, toPosix } from '../platform/fs/paths.js';
+import { projectLevels } from '../platform/fs/project-levels.js';
 import type { UsedDocument } from '../settings/trust-types.js';
-import type { ParseYaml } from '../util/parse-yaml.js';
-import { err, type Result } from '../util/result.js';
 import { type Admissions, openAdmissions } from './admissions.js';
 import { bundledSkills } from './bundled-skills.js';
 import type { Extraction } from './extract.js';

@@ -1,5 +1,5 @@
-import type { FileSystem } from '../env/fs.js';
 import type { Resolver } from '../permissions/guard.js';
+import type { FileSystem } from '../platform/fs/fs.js';
 import { filesResolver } from './files-resolver.js';
 
 /** Opens reading what bundled skills put into the private directory of this process, and nothing else. */

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { privateDirectory } from '../env/private-files.js';
+import { privateDirectory } from '../platform/fs/private-files.js';
 import { openExtraction } from './extract.js';
 
 const top = mkdtempSync(path.join(tmpdir(), 'portcullis-extract-'));

@@ -1,5 +1,5 @@
-import { join } from '../env/paths.js';
-import type { PrivateDirectory } from '../env/private-files.js';
+import { join } from '../platform/fs/paths.js';
+import type { PrivateDirectory } from '../platform/fs/private-files.js';
 
 /** Where the supporting files of bundled skills are put when one is used. */
 export interface Extraction {

@@ -1,7 +1,7 @@
-import type { FileSystem } from '../env/fs.js';
-import { isInside } from '../env/paths.js';
 import type { Approval, Resolver } from '../permissions/guard.js';
 import type { CallView, TouchedPath } from '../permissions/view.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { isInside } from '../platform/fs/paths.js';
 
 /** A directory whose files may be read, and how a receipt names that. */
 export interface OpenDirectory {

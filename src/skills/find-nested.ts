@@ -1,6 +1,6 @@
-import { dirname, isInside, join, relative, resolve, toPosix } from '../env/paths.js';
-import { projectLevels } from '../env/project-levels.js';
 import { messageOf } from '../errors.js';
+import { dirname, isInside, join, relative, resolve, toPosix } from '../platform/fs/paths.js';
+import { projectLevels } from '../platform/fs/project-levels.js';
 import { type SkillPlaces, type SkillRoot, skillsRoot } from './find-roots.js';
 import { ALL } from './found.js';
 import type { SkippedSkill } from './skill.js';

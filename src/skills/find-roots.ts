@@ -1,7 +1,7 @@
-import type { FileSystem } from '../env/fs.js';
-import { basename, dirname, join } from '../env/paths.js';
-import { lookAtLevels, type ProjectLevels } from '../env/project-levels.js';
-import type { SettingSource } from '../util/sourced.js';
+import type { SettingSource } from '../lib/sourced.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { basename, dirname, join } from '../platform/fs/paths.js';
+import { lookAtLevels, type ProjectLevels } from '../platform/fs/project-levels.js';
 import type { SkillOrigin } from './skill.js';
 
 export type SkillFiles = Pick<

@@ -1,6 +1,6 @@
-import { dirname, findRepositoryRoot } from '../env/paths.js';
 import { PortcullisError } from '../errors.js';
 import { createGit, type GitDeps } from '../permissions/hardened-git.js';
+import { dirname, findRepositoryRoot } from '../platform/fs/paths.js';
 
 const LONGEST_MS = 5_000;
 

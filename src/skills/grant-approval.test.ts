@@ -6,7 +6,7 @@ import {
   skillOf,
   skillRig,
 } from '../../test/skills/invoke-rig.js';
-import { parseYaml } from '../util/parse-yaml.js';
+import { parseYaml } from '../lib/parse-yaml.js';
 import { createSkillApprovals, skillFingerprint } from './grant-approval.js';
 import { readSkill } from './head.js';
 import type { Skill, SkillHead } from './skill.js';

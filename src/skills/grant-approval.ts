@@ -1,4 +1,3 @@
-import { sha256 } from '../env/hash.js';
 import {
   type Approval,
   type Finding,
@@ -7,6 +6,7 @@ import {
   type Resolver,
 } from '../permissions/guard.js';
 import type { GateCall } from '../permissions/types.js';
+import { sha256 } from '../platform/hash.js';
 import { knownField } from './head-fields.js';
 import { findCommands } from './shell-commands.js';
 import type { Skill, SkillBook } from './skill.js';

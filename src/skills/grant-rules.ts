@@ -1,7 +1,7 @@
+import { own } from '../lib/own.js';
+import { originOf } from '../lib/sourced.js';
 import { parseRule, type Rule, type RuleKind } from '../permissions/rules.js';
 import type { SourcedRule } from '../settings/types.js';
-import { own } from '../util/own.js';
-import { originOf } from '../util/sourced.js';
 import { pluginDirectories } from './plugin-directories.js';
 import type { Skill } from './skill.js';
 

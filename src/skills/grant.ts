@@ -1,9 +1,9 @@
+import { err, ok, type Result } from '../lib/result.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
 import { NO_RULES, type Rule, type RuleSet } from '../permissions/rules.js';
 import type { CallView } from '../permissions/view.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { SourcedRule } from '../settings/types.js';
-import { err, ok, type Result } from '../util/result.js';
 import { isCovered } from './grant-fence.js';
 import { rulesOf, type SkillRuleParts, type SkillRules } from './grant-rules.js';
 import type { Skill } from './skill.js';

@@ -1,4 +1,4 @@
-import { whenWanted } from '../util/when-wanted.js';
+import { whenWanted } from '../lib/when-wanted.js';
 import { canonical } from './head-restrictions.js';
 import type { SkillHead } from './skill.js';
 

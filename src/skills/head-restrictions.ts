@@ -1,6 +1,6 @@
-import { editDistance } from '../util/nearest.js';
-import { isRecord } from '../util/own.js';
-import { whenWanted } from '../util/when-wanted.js';
+import { editDistance } from '../lib/nearest.js';
+import { isRecord } from '../lib/own.js';
+import { whenWanted } from '../lib/when-wanted.js';
 
 /** `allowed-tools`, `allowedTools` and `Allowed_Tools` are one name. */
 export function canonical(name: string): string {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseYaml as realYaml } from '../util/parse-yaml.js';
+import { parseYaml as realYaml } from '../lib/parse-yaml.js';
 import { readSkill } from './head.js';
 import { HEAD_FIELDS } from './head-fields.js';
 import { booleanOf, listOf } from './head-values.js';

@@ -1,8 +1,8 @@
 import { isUniversal } from '../context/path-matcher.js';
-import { type Frontmatter, findFieldLine, loadFrontmatter } from '../util/frontmatter.js';
-import { nearest } from '../util/nearest.js';
-import { isRecord, own } from '../util/own.js';
-import type { ParseYaml } from '../util/parse-yaml.js';
+import { type Frontmatter, findFieldLine, loadFrontmatter } from '../lib/frontmatter.js';
+import { nearest } from '../lib/nearest.js';
+import { isRecord, own } from '../lib/own.js';
+import type { ParseYaml } from '../lib/parse-yaml.js';
 import { fewProblems } from './few-problems.js';
 import { firstWords } from './first-words.js';
 import { HEAD_FIELDS, knownField, SAID_AS } from './head-fields.js';

@@ -1,6 +1,6 @@
-import { isInside, join, relative } from '../env/paths.js';
-import { projectLevels } from '../env/project-levels.js';
 import { messageOf } from '../errors.js';
+import { isInside, join, relative } from '../platform/fs/paths.js';
+import { projectLevels } from '../platform/fs/project-levels.js';
 import type { SkillPlaces, SkillRoot } from './find-roots.js';
 import { isTrusted, type Trusting } from './trust.js';
 

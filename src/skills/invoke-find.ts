@@ -1,7 +1,7 @@
-import { nearest } from '../util/nearest.js';
-import { err, ok, type Result } from '../util/result.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { nearest } from '../lib/nearest.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
 import { asName } from './names.js';
 import type { Skill, SkillBook } from './skill.js';
 

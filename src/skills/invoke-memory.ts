@@ -1,4 +1,4 @@
-import { sha256 } from '../env/hash.js';
+import { sha256 } from '../platform/hash.js';
 import { LONGEST_AGAIN, type SaidText } from './skills-again.js';
 
 /** Which texts of skills stand in the conversation of which agent. */

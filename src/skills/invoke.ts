@@ -1,9 +1,9 @@
 import { messageOf } from '../errors.js';
+import { own } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { SettingSource } from '../lib/sourced.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { SourcedRule } from '../settings/types.js';
-import { own } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
-import type { SettingSource } from '../util/sourced.js';
 import type { Attached, AttachmentParts, AttachmentWish } from './attachments.js';
 import { type BesideFork, besideFork } from './beside-fork.js';
 import type { SkillGrant, SkillGrants } from './grant.js';

@@ -1,5 +1,5 @@
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
 
 /**
  * Why a session did not list a skill. `room`: the list was full. `people`: its head leaves it to

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../env/node-fs.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
 import { openSkillLedger, readSkillLedger, type SkillLedger } from './ledger.js';
 import { ledgerText, NOTHING_LEFT_OUT, readRecords, type SkillRecord } from './ledger-record.js';

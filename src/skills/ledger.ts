@@ -1,10 +1,10 @@
-import { withFileLock } from '../env/file-lock.js';
-import type { FileSystem } from '../env/fs.js';
-import { readTextSync } from '../env/node-fs.js';
-import { join } from '../env/paths.js';
-import { setAside } from '../env/set-aside.js';
 import { messageOf, systemCodeOf } from '../errors.js';
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { withFileLock } from '../platform/fs/file-lock.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { readTextSync } from '../platform/fs/node-fs.js';
+import { join } from '../platform/fs/paths.js';
+import { setAside } from '../platform/fs/set-aside.js';
 import type { Invoker } from './invoke-find.js';
 import {
   ledgerText,

@@ -1,4 +1,4 @@
-import { sliceWhole } from '../util/truncate.js';
+import { sliceWhole } from '../lib/truncate.js';
 import { fairShares } from './fair-shares.js';
 import { nameProblem, oneLine, someNames } from './names.js';
 import type { Skill } from './skill.js';

@@ -1,5 +1,5 @@
-import type { DoubtfulLine, Frontmatter } from '../util/frontmatter.js';
-import { firstWord } from '../util/tolerant-head.js';
+import type { DoubtfulLine, Frontmatter } from '../lib/frontmatter.js';
+import { firstWord } from '../lib/tolerant-head.js';
 import { FENCE, nearRestriction, WHO_MAY_CALL } from './head-restrictions.js';
 import { withoutUnseen } from './names.js';
 

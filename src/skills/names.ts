@@ -1,4 +1,4 @@
-import { visible } from '../util/visible.js';
+import { visible } from '../lib/visible.js';
 
 const LONGEST_NAME = 256;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SettingSource, Sourced } from '../util/sourced.js';
+import type { SettingSource, Sourced } from '../lib/sourced.js';
 import { overrideFrom } from './overrides.js';
 
 /** Strongest first. */

@@ -1,5 +1,5 @@
+import { own } from '../lib/own.js';
 import type { SettingsFile, SettingValues } from '../settings/types.js';
-import { own } from '../util/own.js';
 import type { SkillOverride } from './listing.js';
 
 /** How much is left of a skill, most first. */

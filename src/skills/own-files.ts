@@ -1,5 +1,5 @@
-import type { FileSystem } from '../env/fs.js';
 import type { Resolver } from '../permissions/guard.js';
+import type { FileSystem } from '../platform/fs/fs.js';
 import { filesResolver, type OpenDirectory } from './files-resolver.js';
 
 /** A skill that is being started may read what lies beside it, wherever that is. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MOST_YAML, parseYaml, yamlWithin } from '../util/parse-yaml.js';
+import { MOST_YAML, parseYaml, yamlWithin } from '../lib/parse-yaml.js';
 import { readSkill } from './head.js';
 
 const skill = (head: string): string => `---\n${head}\n---\nBODY`;

@@ -1,8 +1,8 @@
-import { type FileStat, isSameVersion } from '../env/fs.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import type { ParseYaml } from '../util/parse-yaml.js';
-import { yamlWithin } from '../util/parse-yaml.js';
-import { err, ok, type Result } from '../util/result.js';
+import type { ParseYaml } from '../lib/parse-yaml.js';
+import { yamlWithin } from '../lib/parse-yaml.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { type FileStat, isSameVersion } from '../platform/fs/fs.js';
 import type { SkillFiles } from './find-roots.js';
 import type { Candidate } from './found.js';
 import { type ReadSkill, readSkill } from './head.js';

@@ -1,4 +1,4 @@
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { splitArguments } from './render-arguments.js';
 import { type CommandSpan, findCommands } from './shell-commands.js';
 

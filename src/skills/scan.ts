@@ -1,7 +1,7 @@
-import type { FileStat } from '../env/fs.js';
 import { messageOf } from '../errors.js';
-import { splitFile } from '../util/head-text.js';
-import { err, ok, type Result } from '../util/result.js';
+import { splitFile } from '../lib/head-text.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { FileStat } from '../platform/fs/fs.js';
 import { mapBounded } from './bounded.js';
 import { findIn } from './find.js';
 import { type SkillPlaces, type SkillRoot, skillRoots } from './find-roots.js';

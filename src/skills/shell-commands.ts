@@ -1,4 +1,4 @@
-import { embeddedCommands } from '../util/embedded-commands.js';
+import { embeddedCommands } from '../lib/embedded-commands.js';
 
 /** A command that stands in the text of a skill. Positions are those of the text. */
 export interface CommandSpan {

@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.js';
+import { err, ok, type Result, unreachable } from '../lib/result.js';
+import { sliceWhole } from '../lib/truncate.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import { err, ok, type Result, unreachable } from '../util/result.js';
-import { sliceWhole } from '../util/truncate.js';
 import type { RenderedPart } from './render.js';
 import type { Skill } from './skill.js';
 

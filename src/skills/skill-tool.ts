@@ -1,7 +1,7 @@
+import { sliceWhole } from '../lib/truncate.js';
 import type { ToolInputs } from '../protocol/tools.schema.js';
 import { builtinDefinition } from '../tools/builtin-definition.js';
 import type { Tool, ToolContext, ToolOutput } from '../tools/tool.js';
-import { sliceWhole } from '../util/truncate.js';
 import { SKILL_TOOL, type SkillApprovals } from './grant-approval.js';
 import type { ReadySkill, SkillInvoker } from './invoke.js';
 import { asName } from './names.js';

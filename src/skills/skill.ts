@@ -1,4 +1,4 @@
-import type { SettingSource } from '../util/sourced.js';
+import type { SettingSource } from '../lib/sourced.js';
 
 /** Where a skill comes from. `command`: an old file of `.claude/commands`. */
 export type SkillOrigin =

@@ -1,4 +1,4 @@
-import { sliceWhole } from '../util/truncate.js';
+import { sliceWhole } from '../lib/truncate.js';
 import { someNames } from './names.js';
 
 /** What a skill has said in a conversation. */

@@ -1,6 +1,6 @@
-import { nearest } from '../util/nearest.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import { nearest } from '../lib/nearest.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
 import { notInForce } from './invoke-find.js';
 import type { Skill, SkillBook } from './skill.js';
 

@@ -1,4 +1,4 @@
-import { visible } from '../util/visible.js';
+import { visible } from '../lib/visible.js';
 import type { Skill, SkippedSkill } from './skill.js';
 
 const MOST_TOLD = 3;

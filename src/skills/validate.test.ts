@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../util/parse-yaml.js';
+import { parseYaml } from '../lib/parse-yaml.js';
 import { BUNDLED_SKILLS } from './bundled/index.js';
 import { validateSkill } from './validate.js';
 

@@ -1,7 +1,7 @@
-import { type Frontmatter, loadFrontmatter } from '../util/frontmatter.js';
-import { nearest } from '../util/nearest.js';
-import { isRecord, own } from '../util/own.js';
-import type { ParseYaml } from '../util/parse-yaml.js';
+import { type Frontmatter, loadFrontmatter } from '../lib/frontmatter.js';
+import { nearest } from '../lib/nearest.js';
+import { isRecord, own } from '../lib/own.js';
+import type { ParseYaml } from '../lib/parse-yaml.js';
 import type { SkillFinding } from './finding.js';
 import { readSkill } from './head.js';
 import { listOf, textOf } from './head-values.js';

@@ -1,3 +1,4 @@
+import { isRecord } from '../lib/own.js';
 import type { Reply } from '../model/scripted/format.js';
 import {
   blocksOf,
@@ -6,7 +7,6 @@ import {
   stopReasonOf,
   toolIdOf,
 } from '../model/scripted/player.js';
-import { isRecord } from '../util/own.js';
 
 export type Flavour = 'anthropic' | 'chat';
 

@@ -1,5 +1,7 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
 import {
   type Actor,
   type Reply,
@@ -8,8 +10,6 @@ import {
   scriptOf,
 } from '../model/scripted/format.js';
 import { ScriptPlayer } from '../model/scripted/player.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
 import {
   errorAnswer,
   type Flavour,

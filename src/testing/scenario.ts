@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
 import type { Actor, Reply, ReplyFunction } from '../model/scripted/format.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
 import { type FakeModelServer, startFakeModelServer } from './fake-model-server.js';
 import { makeTempProject, type ProjectFiles, type TempProject } from './temp-project.js';
 

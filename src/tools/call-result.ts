@@ -1,8 +1,8 @@
 import { messageOf } from '../errors.js';
+import { head } from '../lib/truncate.js';
 import type { GateVerdict } from '../permissions/types.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
-import { head } from '../util/truncate.js';
 import type { CheckedCall, InvokeDeps } from './invocation.js';
 import type { ToolPool } from './pool.js';
 import type { AnyTool, ToolOutput } from './tool.js';

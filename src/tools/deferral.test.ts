@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NameList } from '../util/name-list.js';
+import { NameList } from '../lib/name-list.js';
 import { ANNOUNCEMENT_CAP, type Announcement, deferral, deferredToolsLines } from './deferral.js';
 
 const facts = (setting: string | undefined, definitionsTokens: number, searchDenied = false) => ({

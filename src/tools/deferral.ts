@@ -1,6 +1,6 @@
-import type { NameList } from '../util/name-list.js';
-import { sliceWhole } from '../util/truncate.js';
-import { visible } from '../util/visible.js';
+import type { NameList } from '../lib/name-list.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { visible } from '../lib/visible.js';
 
 /** Share of the window that definitions of server tools may take before they are deferred. */
 const DEFAULT_PERCENT = 10;

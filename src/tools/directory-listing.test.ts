@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../env/node-fs.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { readTool } from './builtin/read.js';
 import { listingTool } from './directory-listing.js';
 import type { AnyTool, ToolContext } from './tool.js';

@@ -1,6 +1,6 @@
-import type { FileSystem } from '../env/fs.js';
-import { join } from '../env/paths.js';
-import { visible } from '../util/visible.js';
+import { visible } from '../lib/visible.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { join } from '../platform/fs/paths.js';
 import { judgedNames, targetPath } from './file-target.js';
 import { failureFrom } from './output.js';
 import type { AnyTool, ToolContext, ToolOutput } from './tool.js';

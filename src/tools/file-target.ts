@@ -1,5 +1,6 @@
-import type { FileStat, FileSystem } from '../env/fs.js';
-import { sha1 } from '../env/hash.js';
+import { PortcullisError } from '../errors.js';
+import { nearest } from '../lib/nearest.js';
+import type { FileStat, FileSystem } from '../platform/fs/fs.js';
 import {
   basename,
   dirname,
@@ -9,9 +10,8 @@ import {
   homeDirectory,
   join,
   resolve,
-} from '../env/paths.js';
-import { PortcullisError } from '../errors.js';
-import { nearest } from '../util/nearest.js';
+} from '../platform/fs/paths.js';
+import { sha1 } from '../platform/hash.js';
 import { isSameVersion } from './read-state.js';
 import type { PathAccess, PathSpellings, ToolContext, ToolSubject, Workspace } from './tool.js';
 import { type Writer, whoChanged } from './write-ledger.js';

@@ -1,4 +1,4 @@
-import { parseUrl } from '../util/parse-url.js';
+import { parseUrl } from '../lib/parse-url.js';
 import { attribute, decodeEntities, htmlTokens } from './html-tokens.js';
 
 /** Deeper nesting than this carries no meaning for a reader; tags beyond it are dropped, text stays. */

@@ -1,6 +1,6 @@
+import { head } from '../lib/truncate.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput } from '../protocol/tool-call.js';
-import { head } from '../util/truncate.js';
 import type { ValidationProblem } from './tool.js';
 
 /** A call whose input never became a valid one. */

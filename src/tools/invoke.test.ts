@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { freezeJson } from '../lib/frozen-json.js';
 import { type Permit, spendPermit, takePermitIssuer } from '../permissions/permit.js';
 import type { Gate, GateCall, GateVerdict, JudgedCall } from '../permissions/types.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { Receipt } from '../protocol/permissions.js';
-import { freezeJson } from '../util/frozen-json.js';
 import { FailureStreak, type InvalidInput } from './invalid-input.js';
 import type { InvokeDeps } from './invocation.js';
 import { createInvoke } from './invoke.js';

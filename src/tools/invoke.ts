@@ -1,7 +1,7 @@
+import { freezeJson } from '../lib/frozen-json.js';
 import { spendPermit } from '../permissions/permit.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
-import { freezeJson } from '../util/frozen-json.js';
 import { failure, refusedResult, thrownOutput, thrownText, unknownTool } from './call-result.js';
 import { type Allowed, resultOfRun } from './call-run.js';
 import { describeMalformed, describeProblems } from './invalid-input.js';

@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.js';
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
 
 /** Longest part of a line that the expression sees; with the limits below it bounds the cost of a line. */
 const LINE_CAP = 300;

@@ -2,8 +2,8 @@ import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryDirectory } from '../../test/support/tool-call.js';
-import { nodeFileSystem } from '../env/node-fs.js';
 import { PortcullisError } from '../errors.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { boundText, failureFrom, RESULT_CAP, spillInto } from './output.js';
 
 describe('boundText', () => {

@@ -1,7 +1,7 @@
-import type { FileSystem } from '../env/fs.js';
-import { join } from '../env/paths.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import { headAndTail, sliceWhole } from '../util/truncate.js';
+import { headAndTail, sliceWhole } from '../lib/truncate.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { join } from '../platform/fs/paths.js';
 import type { ToolContext, ToolOutput } from './tool.js';
 
 /** Characters of a tool's text that the model is shown. */

@@ -1,6 +1,6 @@
-import type { NameList } from '../util/name-list.js';
-import { sortedNames } from '../util/sorted-names.js';
-import { TOOL_ALIASES } from '../util/tool-names.js';
+import type { NameList } from '../lib/name-list.js';
+import { sortedNames } from '../lib/sorted-names.js';
+import { TOOL_ALIASES } from '../lib/tool-names.js';
 import type { ToolMatcher } from './pool-patterns.js';
 import type { AnyTool } from './tool.js';
 

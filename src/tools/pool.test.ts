@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NameList } from '../util/name-list.js';
+import { NameList } from '../lib/name-list.js';
 import { createPool } from './pool.js';
 import { createToolMatcher } from './pool-patterns.js';
 import type { AnyTool } from './tool.js';

@@ -1,6 +1,6 @@
+import type { NameList } from '../lib/name-list.js';
+import { createNames, type Names } from '../lib/tool-names.js';
 import type { ToolDefinition } from '../model/client.js';
-import type { NameList } from '../util/name-list.js';
-import { createNames, type Names } from '../util/tool-names.js';
 import { createAllowMatcher, createToolMatcher, type ToolMatcher } from './pool-patterns.js';
 import {
   type Added,

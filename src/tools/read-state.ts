@@ -1,5 +1,5 @@
-import type { FileStat } from '../env/fs.js';
-import { sha1 } from '../env/hash.js';
+import type { FileStat } from '../platform/fs/fs.js';
+import { sha1 } from '../platform/hash.js';
 import type { FileVersion, ReadState } from './tool.js';
 
 export interface CloneableReadState extends ReadState {

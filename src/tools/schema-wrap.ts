@@ -1,4 +1,4 @@
-import { isRecord } from '../util/own.js';
+import { isRecord } from '../lib/own.js';
 
 export interface WrappedSchema {
   readonly schema: Readonly<Record<string, unknown>>;

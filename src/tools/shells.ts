@@ -1,14 +1,14 @@
-import type { Clock } from '../env/clock.js';
-import { join } from '../env/paths.js';
+import { messageOf } from '../errors.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { sliceWhole } from '../lib/truncate.js';
+import type { Clock } from '../platform/clock.js';
+import { join } from '../platform/fs/paths.js';
 import type {
   ChildOwner,
   ProcessResult,
   ProcessSupervisor,
   RunningProcess,
-} from '../env/process.js';
-import { messageOf } from '../errors.js';
-import { err, ok, type Result } from '../util/result.js';
-import { sliceWhole } from '../util/truncate.js';
+} from '../platform/process/process.js';
 import { shellProgram } from './shell-program.js';
 
 export type ShellStatus = 'running' | 'completed' | 'failed' | 'killed' | 'timed_out';

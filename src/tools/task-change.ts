@@ -1,4 +1,4 @@
-import { err, ok, type Result } from '../util/result.js';
+import { err, ok, type Result } from '../lib/result.js';
 import type { Task, TaskList, TaskStatus } from './task.js';
 
 export interface TaskChange {

@@ -1,10 +1,10 @@
-import type { FileSystem } from '../env/fs.js';
-import { join } from '../env/paths.js';
 import { messageOf } from '../errors.js';
-import { fileNameFor } from '../util/file-name.js';
-import { parseJson } from '../util/json.js';
-import { isRecord } from '../util/own.js';
-import { err, ok, type Result } from '../util/result.js';
+import { fileNameFor } from '../lib/file-name.js';
+import { parseJson } from '../lib/json.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { join } from '../platform/fs/paths.js';
 import { TASK_STATUSES, type Task, type TaskList } from './task.js';
 import { applyChange, type TaskChange, type TaskChanged } from './task-change.js';
 

@@ -1,6 +1,6 @@
-import type { FileStat } from '../env/fs.js';
 import type { ToolDefinition } from '../model/client.js';
 import type { Permit } from '../permissions/permit.js';
+import type { FileStat } from '../platform/fs/fs.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ResultBlock } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';

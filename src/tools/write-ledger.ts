@@ -1,4 +1,4 @@
-import { systemClock } from '../env/clock.js';
+import { systemClock } from '../platform/clock.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ReadState, TouchedPath } from './tool.js';
 

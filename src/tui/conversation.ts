@@ -1,7 +1,7 @@
 import type { SessionEvent, ToolCallState, ToolCallView } from '../client/events.js';
 import type { HistoryEntry } from '../client/session-client.js';
+import { isRecord } from '../lib/own.js';
 import { textOf } from '../protocol/content.js';
-import { isRecord } from '../util/own.js';
 import { type Entry, type EntryOptions, renderEntry } from './entries.js';
 import type { Line } from './screen/line.js';
 import { MarkdownStream } from './views/markdown-stream.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openSession } from '../../src/harness.js';
+import { openSession } from '../../src/app.js';
 import type { Actor, Reply, RequestView } from '../../src/model/scripted/format.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';

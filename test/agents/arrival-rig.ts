@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { isRecord } from '../../src/lib/own.js';
 import type { Reply } from '../../src/model/scripted/format.js';
 import type { ScenarioRun } from '../../src/testing/scenario.js';
-import { isRecord } from '../../src/util/own.js';
 
 /** Starts an agent whose prompt is this word. */
 export const agent = (prompt: string, more: Record<string, unknown> = {}): Reply => ({

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { isRecord } from '../../src/lib/own.js';
 import type { Reply } from '../../src/model/scripted/format.js';
 import { resultFrame } from '../../src/server/result.js';
-import { isRecord } from '../../src/util/own.js';
 import { agentFile, type BudgetSession, openBudgetSession } from './budget-rig.js';
 
 let opened: BudgetSession | undefined;

@@ -1,4 +1,5 @@
-import { type AgentSession, openSession, type SessionConfig } from '../../src/harness.js';
+import { type AgentSession, openSession, type SessionConfig } from '../../src/app.js';
+import { isRecord } from '../../src/lib/own.js';
 import type { LoopEvent } from '../../src/loop/types.js';
 import type { Actor, Reply, ReplyFunction } from '../../src/model/scripted/format.js';
 import type { Receipt } from '../../src/protocol/permissions.js';
@@ -9,7 +10,6 @@ import {
   type ProjectFiles,
   type TempProject,
 } from '../../src/testing/temp-project.js';
-import { isRecord } from '../../src/util/own.js';
 
 type Told = LoopEvent | SessionNews;
 

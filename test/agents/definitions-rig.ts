@@ -2,13 +2,13 @@ import path from 'node:path';
 import { afterEach } from 'vitest';
 import type { AgentBook } from '../../src/agents/definition-types.js';
 import { type AgentBookDeps, openAgentBook } from '../../src/agents/definitions.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { parseYaml } from '../../src/lib/parse-yaml.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import {
   makeTempProject,
   type ProjectFiles,
   type TempProject,
 } from '../../src/testing/temp-project.js';
-import { parseYaml } from '../../src/util/parse-yaml.js';
 
 const projects = new Set<TempProject>();
 afterEach(() => {

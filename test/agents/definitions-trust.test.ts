@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openAgentBook } from '../../src/agents/definitions.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { parseYaml } from '../../src/lib/parse-yaml.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { startTrust } from '../../src/settings/trust-start.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
-import { parseYaml } from '../../src/util/parse-yaml.js';
 import { agentText } from './definitions-rig.js';
 
 let project: TempProject;

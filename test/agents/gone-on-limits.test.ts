@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openSession, type SessionConfig } from '../../src/harness.js';
+import { openSession, type SessionConfig } from '../../src/app.js';
 import type { LoopEvent } from '../../src/loop/types.js';
 import type { Reply } from '../../src/model/scripted/format.js';
 import type { SessionNews } from '../../src/protocol/session-events.js';

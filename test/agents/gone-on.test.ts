@@ -9,9 +9,9 @@ import {
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openModelLayer } from '../../src/agents/model-layer.js';
-import { openGround } from '../../src/harness/ground.js';
-import { joinSession } from '../../src/harness/join.js';
-import { openParts, openSession, type SessionConfig } from '../../src/harness.js';
+import { openGround } from '../../src/app/ground.js';
+import { joinSession } from '../../src/app/join.js';
+import { openParts, openSession, type SessionConfig } from '../../src/app.js';
 import type { LoopEvent } from '../../src/loop/types.js';
 import type { Reply } from '../../src/model/scripted/format.js';
 import type { Asker } from '../../src/permissions/types.js';

@@ -206,7 +206,7 @@ describe('a session that runs as an agent', () => {
     expect(readFileSync(path.join(world.project.directory, 'hook.jsonl'), 'utf8')).toContain(
       '"agent_type":"keeper"',
     );
-    const { openSession } = await import('../../src/harness.js');
+    const { openSession } = await import('../../src/app.js');
     await world.session.close();
     const again = await openSession({
       cwd: world.project.directory,

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { own } from '../../src/lib/own.js';
 import { makeTempProject } from '../../src/testing/temp-project.js';
-import { own } from '../../src/util/own.js';
 import {
   type AgentsOptions,
   type AgentsSession,

@@ -8,9 +8,9 @@ import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openDesk } from '../../src/agents/team-desk.js';
 import { exclusiveTasks } from '../../src/agents/team-tasks.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
-import { randomUuid } from '../../src/env/random.js';
-import { nodeTeamFiles } from '../../src/env/team-files.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
+import { nodeTeamFiles } from '../../src/platform/fs/team-files.js';
+import { randomUuid } from '../../src/platform/random.js';
 import { createTaskStore } from '../../src/tools/task-store.js';
 
 const root = mkdtempSync(path.join(tmpdir(), 'team-processes-'));

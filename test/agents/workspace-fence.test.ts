@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { workspaceFence } from '../../src/permissions/workspace-fence.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { gateRig } from '../support/gate-rig.js';
 
 /** A project with links of every kind in it, and a tree of an agent inside. */

@@ -24,10 +24,10 @@ import {
 } from '../../src/agents/workspace-open.js';
 import { createChildPlaces } from '../../src/agents/workspace-place.js';
 import { worktreeSettings } from '../../src/agents/worktree-settings.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
-import { createProcessSupervisor } from '../../src/env/node-process.js';
 import type { WorktreeHooks } from '../../src/hooks/worktree-hooks.js';
 import { createGit } from '../../src/permissions/hardened-git.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
+import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import { createWorkspace } from '../../src/tools/workspace.js';
 import { createWriteLedger } from '../../src/tools/write-ledger.js';

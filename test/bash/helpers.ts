@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { systemClock } from '../../src/env/clock.js';
-import { shellEnvironment } from '../../src/env/environment.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
-import type { ProcessSupervisor } from '../../src/env/process.js';
+import { systemClock } from '../../src/platform/clock.js';
+import { shellEnvironment } from '../../src/platform/environment.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
+import type { ProcessSupervisor } from '../../src/platform/process/process.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { ToolInputs } from '../../src/protocol/tools.schema.js';
 import { type BashDeps, bashTool } from '../../src/tools/builtin/bash.js';

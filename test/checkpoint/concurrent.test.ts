@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CheckpointDeps, openCheckpoints } from '../../src/checkpoint/open.js';
 import { openBlobStore, openTracker, type TrackerDeps } from '../../src/checkpoint/tracker.js';
 import type { Author, Checkpoints, OpenWindow } from '../../src/checkpoint/types.js';
-import { systemClock } from '../../src/env/clock.js';
+import { systemClock } from '../../src/platform/clock.js';
 
 /** What others do to a workspace beside the journal of a session. */
 let home: string;

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AskAnswer, AskRequest } from '../../src/app.js';
 import type { Envelope } from '../../src/client/events.js';
 import { connectClient, type LocalClient } from '../../src/client/local-client.js';
 import type { QuestionKind } from '../../src/client/questions.js';
 import { TurnRunner } from '../../src/client/turn-runner.js';
-import type { AskAnswer, AskRequest } from '../../src/harness.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 
 type Kind = Extract<QuestionKind, 'permission' | 'form' | 'confirm'>;

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { AgentSession, AskRequest } from '../../src/app.js';
 import { defineCommand, text } from '../../src/client/commands/command.js';
 import { ALL_QUESTIONS, connectClient } from '../../src/client/local-client.js';
 import { TurnRunner } from '../../src/client/turn-runner.js';
-import type { AgentSession, AskRequest } from '../../src/harness.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 
 const ticks = async (count: number): Promise<void> => {

@@ -3,16 +3,16 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { systemClock } from '../../src/env/clock.js';
-import { createFetch } from '../../src/env/fetch.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
-import { createProcessSupervisor } from '../../src/env/node-process.js';
 import { createConnection } from '../../src/mcp/connection.js';
 import { createElicit } from '../../src/mcp/elicitation.js';
 import { createServerAuth } from '../../src/mcp/oauth.js';
 import { browserAgent } from '../../src/mcp/oauth-agents.js';
 import type { MachineGrant } from '../../src/mcp/oauth-types.js';
 import type { RemoteEntry, ServerDeclaration } from '../../src/mcp/server.js';
+import { systemClock } from '../../src/platform/clock.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
+import { createFetch } from '../../src/platform/http/fetch.js';
+import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? '';
 const context = contextOf(process.env.MCP_CONFORMANCE_CONTEXT);

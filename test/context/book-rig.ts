@@ -13,7 +13,7 @@ import {
   type InstructionSettings,
 } from '../../src/context/instruction-settings.js';
 import type { LoadedFiles } from '../../src/context/instruction-types.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { parseLocatedJson } from '../../src/settings/located-json.js';
 
 /** Path → text, bytes, or where a link leads. */

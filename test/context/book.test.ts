@@ -1,8 +1,8 @@
 import { rmSync, utimesSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { FileSystem } from '../../src/env/fs.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import type { FileSystem } from '../../src/platform/fs/fs.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { bookWorld, type Files, never } from './book-rig.js';
 
 const NESTED = {

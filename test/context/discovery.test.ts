@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
-import { projectSlug } from '../../src/env/paths.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
+import { projectSlug } from '../../src/platform/fs/paths.js';
 import { bookWorld } from './book-rig.js';
 
 const ALL = {

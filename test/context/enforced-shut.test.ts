@@ -1,8 +1,8 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { FileSystem } from '../../src/env/fs.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
-import { enforcedCompiler, openEnforced } from '../../src/harness/instruction-rules.js';
+import { enforcedCompiler, openEnforced } from '../../src/app/instruction-rules.js';
+import type { FileSystem } from '../../src/platform/fs/fs.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { bookWorld } from './book-rig.js';
 
 const BLOCK = 'Words.\n\n```portcullis\n{"deny": ["A"]}\n```\n';

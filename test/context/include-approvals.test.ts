@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSyn
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { openIncludeApprovals } from '../../src/context/include-approvals.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { bookWorld } from './book-rig.js';
 
 function rig() {

@@ -3,8 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createInstructionBook } from '../../src/context/instruction-book.js';
 import { DEFAULT_INSTRUCTION_SETTINGS } from '../../src/context/instruction-settings.js';
-import type { FileSystem } from '../../src/env/fs.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import type { FileSystem } from '../../src/platform/fs/fs.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { bookWorld, type Files } from './book-rig.js';
 
 const FORMS = {

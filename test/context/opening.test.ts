@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { type OpeningParts, openOpening } from '../../src/context/opening.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { bookWorld, type Files } from './book-rig.js';
 
 function rig(files: Files) {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createJsonlStore } from '../../src/session/jsonl-store.js';
+import { createJsonlStore } from '../../src/session/transcript/jsonl-store.js';
 import type { ScenarioRun } from '../../src/testing/scenario.js';
 import { makeTempProject } from '../../src/testing/temp-project.js';
 import { run, transcript } from './worlds.js';

@@ -1,8 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
-import { fetchPublic } from '../../src/env/public-fetch.js';
 import { createAgentRunner } from '../../src/hooks/agent-runner.js';
 import { createCallbackRunner } from '../../src/hooks/callback-runner.js';
 import { captureHooks } from '../../src/hooks/capture.js';
@@ -19,6 +17,8 @@ import { createPromptRunner } from '../../src/hooks/prompt-runner.js';
 import { createPromptHooks } from '../../src/hooks/prompt-submit.js';
 import type { Scene } from '../../src/hooks/scene.js';
 import { createWorktreeHooks } from '../../src/hooks/worktree-hooks.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
+import { fetchPublic } from '../../src/platform/http/public-fetch.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import { FakeModel } from '../../src/testing/fake-model.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Environment } from '../../src/env/environment.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { type EnvFileVariables, readEnvFile } from '../../src/hooks/env-file.js';
-import type { Result } from '../../src/util/result.js';
+import type { Result } from '../../src/lib/result.js';
+import type { Environment } from '../../src/platform/environment.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { temporaryDirectory, testSupervisor } from '../process/helpers.js';
 
 const PATH = process.env.PATH ?? '/usr/bin:/bin';

@@ -3,9 +3,9 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { fetchPublic, type PublicFetchDeps } from '../../src/env/public-fetch.js';
 import type { Hook, HookRaw, HttpHandler } from '../../src/hooks/hook.js';
 import { createHttpRunner, type HttpRunnerDeps } from '../../src/hooks/http-runner.js';
+import { fetchPublic, type PublicFetchDeps } from '../../src/platform/http/public-fetch.js';
 import { listen, startServer, type TestServer } from '../web/http-server.js';
 import { hookOf, requestOf } from './runner-rig.js';
 

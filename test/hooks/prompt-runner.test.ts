@@ -2,13 +2,13 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { HookRaw, PromptHandler } from '../../src/hooks/hook.js';
 import { modelAsker } from '../../src/hooks/prompt-asker.js';
 import { createPromptRunner } from '../../src/hooks/prompt-runner.js';
+import { isRecord } from '../../src/lib/own.js';
 import { anthropicClient } from '../../src/model/anthropic/client.js';
 import type { ModelClient } from '../../src/model/client.js';
 import { openAiClient } from '../../src/model/openai/client.js';
 import type { Reply } from '../../src/model/scripted/format.js';
 import { withRetry } from '../../src/model/stream/retry.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
-import { isRecord } from '../../src/util/own.js';
 import { hookOf, requestOf } from './runner-rig.js';
 
 const servers: FakeModelServer[] = [];

@@ -1,10 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach } from 'vitest';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { openMcpApprovals } from '../../src/mcp/approvals.js';
 import { loadMcpConfiguration } from '../../src/mcp/config.js';
 import type { McpConfigDeps, McpConfiguration } from '../../src/mcp/config-types.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { loadSettings } from '../../src/settings/load.js';
 import { openProjectTrust } from '../../src/settings/trust.js';
 import { describeProblem } from '../../src/settings/types.js';

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { configWorld, json, problemsOf, reasonOf, ref, servers } from './config-rig.js';
 
 const echo = (text: string) => ({ command: 'echo', args: [text] });

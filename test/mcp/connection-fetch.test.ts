@@ -3,8 +3,8 @@ import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createFetch, type FetchOptions } from '../../src/env/fetch.js';
 import { StderrLog } from '../../src/mcp/stderr-log.js';
+import { createFetch, type FetchOptions } from '../../src/platform/http/fetch.js';
 
 async function serve(listener: RequestListener): Promise<string> {
   const server = createServer(listener);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { systemClock } from '../../src/env/clock.js';
+import type { Result } from '../../src/lib/result.js';
 import {
   type ClientConnection,
   type ConnectionDeps,
@@ -14,7 +14,7 @@ import type {
   ServerDeclaration,
   StdioEntry,
 } from '../../src/mcp/server.js';
-import type { Result } from '../../src/util/result.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { temporaryDirectory, testSupervisor } from '../process/helpers.js';
 
 const FIXTURE = path.join(import.meta.dirname, 'connection-scripted.fixture.mjs');

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { err } from '../../src/lib/result.js';
 import { createElicit } from '../../src/mcp/elicitation.js';
 import { findMentions, resolveMentions } from '../../src/mcp/mentions.js';
 import { createMcpPrompts, readTypedPrompt } from '../../src/mcp/prompts.js';
 import { offersResources, resourceTools } from '../../src/mcp/resources.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { AskElicitation, ElicitReply } from '../../src/protocol/elicitation.js';
 import { FormDialog } from '../../src/tui/dialogs/form-dialog.js';
 import { plainText } from '../../src/tui/screen/line.js';
-import { err } from '../../src/util/result.js';
 import { callTool } from '../support/permitted-call.js';
 import { call, connectTo, never, publicServer, text } from './connection-rig.js';
 

@@ -1,10 +1,13 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type LoopbackCallback, listenForCallback } from '../../src/env/loopback-callback.js';
-import { createProcessSupervisor } from '../../src/env/node-process.js';
 import { browserAgent, pasteAgent } from '../../src/mcp/oauth-agents.js';
 import { openBrowser } from '../../src/mcp/oauth-browser.js';
+import {
+  type LoopbackCallback,
+  listenForCallback,
+} from '../../src/platform/http/loopback-callback.js';
+import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import { type OAuthRig, startRig } from './oauth-rig.js';
 
 const open: LoopbackCallback[] = [];

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/env/clock.js';
-import { createProcessSupervisor } from '../../src/env/node-process.js';
 import { type ClientConnection, createConnection } from '../../src/mcp/connection.js';
 import type { ServerAuth } from '../../src/mcp/oauth-types.js';
+import { systemClock } from '../../src/platform/clock.js';
+import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import { type OAuthRig, startRig, willing } from './oauth-rig.js';
 
 let rig: OAuthRig;

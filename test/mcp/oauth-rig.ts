@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { err, ok } from '../../src/lib/result.js';
 import { createServerAuth } from '../../src/mcp/oauth.js';
 import { failureInside } from '../../src/mcp/oauth-failure.js';
 import type {
@@ -11,7 +11,7 @@ import type {
   SignInAgent,
 } from '../../src/mcp/oauth-types.js';
 import type { OAuthEntry } from '../../src/mcp/server.js';
-import { err, ok } from '../../src/util/result.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { OAuthTestServer } from './oauth-server.js';
 
 export interface OAuthRig {

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import type { PublicFetch } from '../../src/env/public-fetch.js';
-import { err, ok } from '../../src/util/result.js';
+import { err, ok } from '../../src/lib/result.js';
+import type { PublicFetch } from '../../src/platform/http/public-fetch.js';
 import { type OAuthRig, startRig, willing } from './oauth-rig.js';
 
 let rig: OAuthRig;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { nodeFileSystem as fs } from '../../src/env/node-fs.js';
+import { err, ok } from '../../src/lib/result.js';
 import { besidesHostServers } from '../../src/mcp/host-approvals.js';
 import type { SafeError } from '../../src/mcp/safe-error.js';
 import type { ListKind, McpConnection, McpEntry, RawTool } from '../../src/mcp/server.js';
@@ -7,8 +7,8 @@ import { openToolApprovals } from '../../src/mcp/tool-approvals.js';
 import { createToolBook } from '../../src/mcp/tool-book.js';
 import { listingOf } from '../../src/mcp/tool-listing.js';
 import type { Finding } from '../../src/permissions/guard.js';
+import { nodeFileSystem as fs } from '../../src/platform/fs/node-fs.js';
 import type { AnyTool, ToolContext } from '../../src/tools/tool.js';
-import { err, ok } from '../../src/util/result.js';
 import { temporaryDirectory } from '../process/helpers.js';
 import { declared, nodeEntry } from './connection-rig.js';
 

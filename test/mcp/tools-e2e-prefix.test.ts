@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { isRecord } from '../../src/util/own.js';
+import { isRecord } from '../../src/lib/own.js';
 import { call, type McpSession, World } from './tools-e2e-rig.js';
 
 let world: World;

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { type AgentSession, openSession, type SessionConfig } from '../../src/harness.js';
+import { type AgentSession, openSession, type SessionConfig } from '../../src/app.js';
+import { isRecord } from '../../src/lib/own.js';
 import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
 import type { Receipt } from '../../src/protocol/permissions.js';
 import {
@@ -9,7 +10,6 @@ import {
   startFakeModelServer,
 } from '../../src/testing/fake-model-server.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
-import { isRecord } from '../../src/util/own.js';
 
 const FIXTURE = path.join(import.meta.dirname, 'tools-e2e.fixture.mjs');
 const PACKAGES = path.resolve(import.meta.dirname, '../../node_modules/@modelcontextprotocol');

@@ -8,8 +8,8 @@ import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, describe, expect, it } from 'vitest';
-import { HttpError, httpStream, httpStreamWith } from '../../src/env/http.js';
-import { nextTurn } from '../../src/env/turns.js';
+import { HttpError, httpStream, httpStreamWith } from '../../src/platform/http/http.js';
+import { nextTurn } from '../../src/platform/turns.js';
 import { makeTempProject } from '../../src/testing/temp-project.js';
 import { selfSigned } from './self-signed.js';
 
@@ -331,7 +331,7 @@ describe('https', () => {
     const project = makeTempProject({ files: {} });
     const certificate = path.join(project.root, 'cert.pem');
     writeFileSync(certificate, pair.cert);
-    const source = fileURLToPath(new URL('../../src/env/http.ts', import.meta.url));
+    const source = fileURLToPath(new URL('../../src/platform/http/http.ts', import.meta.url));
     const { outputFiles } = await build({
       stdin: {
         contents: `import { httpStream } from ${JSON.stringify(source)};

@@ -4,7 +4,7 @@ import net, { type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, describe, expect, it } from 'vitest';
-import { HttpError, httpStream, httpStreamWith } from '../../src/env/http.js';
+import { HttpError, httpStream, httpStreamWith } from '../../src/platform/http/http.js';
 
 const open: (http.Server | net.Server)[] = [];
 
@@ -300,7 +300,7 @@ describe('a process with a kept-alive connection', () => {
     const { url, server } = await echo();
     // For good: a process that waits for the end of the connection never ends.
     server.keepAliveTimeout = 0;
-    const source = fileURLToPath(new URL('../../src/env/http.ts', import.meta.url));
+    const source = fileURLToPath(new URL('../../src/platform/http/http.ts', import.meta.url));
     const { outputFiles } = await build({
       stdin: {
         contents: `import { httpStream } from ${JSON.stringify(source)};

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
+import { redactSure } from '../../src/lib/redact.js';
 import { chooseProvider } from '../../src/model/catalog/provider.js';
 import {
   forgetModel,
@@ -8,7 +9,6 @@ import {
   withStoredModel,
 } from '../../src/model/catalog/stored.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
-import { redactSure } from '../../src/util/redact.js';
 
 const projects: TempProject[] = [];
 afterEach(() => {

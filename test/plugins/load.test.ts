@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the words are those of plugins
 import { afterEach, describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { loadPlugins } from '../../src/plugins/load.js';
 import { describeProblem } from '../../src/settings/types.js';
 import {

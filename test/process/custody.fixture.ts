@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { createProcessSupervisor } from '../../src/env/node-process.js';
+import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 
 /**
  * A runtime in the middle of its work: 20 servers, 10 hooks, 5 background shells, none of which goes by

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { listChildren } from '../../src/env/process-registry.js';
+import { listChildren } from '../../src/platform/process/process-registry.js';
 import { isGone, temporaryDirectory, until } from './helpers.js';
 
 const program = path.resolve(

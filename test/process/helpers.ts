@@ -2,8 +2,8 @@ import { mkdtempSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { onTestFinished } from 'vitest';
-import { createProcessSupervisor } from '../../src/env/node-process.js';
-import type { ProcessSupervisor, SpawnRequest } from '../../src/env/process.js';
+import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
+import type { ProcessSupervisor, SpawnRequest } from '../../src/platform/process/process.js';
 
 export function temporaryDirectory(): string {
   const directory = realpathSync(mkdtempSync(path.join(tmpdir(), 'portcullis-test-')));

@@ -2,8 +2,8 @@ import { writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { LineProcess, LineProcessRequest } from '../../src/env/process.js';
-import { listChildren } from '../../src/env/process-registry.js';
+import type { LineProcess, LineProcessRequest } from '../../src/platform/process/process.js';
+import { listChildren } from '../../src/platform/process/process-registry.js';
 import { isGone, pidsIn, temporaryDirectory, testSupervisor, until } from './helpers.js';
 
 function lineShell(script: string, more: Partial<LineProcessRequest> = {}): LineProcessRequest {

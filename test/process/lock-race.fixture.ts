@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, rmSync, writeFileSync } from 'node:fs';
-import { withFileLock } from '../../src/env/file-lock.js';
+import { withFileLock } from '../../src/platform/fs/file-lock.js';
 
 /** Takes a lock as soon as it may, and says whether it was alone while it had it. */
 const [lock = '', start = '', name = ''] = process.argv.slice(2);

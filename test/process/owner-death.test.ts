@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { listChildren } from '../../src/env/process-registry.js';
+import { listChildren } from '../../src/platform/process/process-registry.js';
 import { isGone, pidsIn, temporaryDirectory, until } from './helpers.js';
 
 const program = path.join(

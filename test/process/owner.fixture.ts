@@ -1,4 +1,4 @@
-import { createProcessSupervisor } from '../../src/env/node-process.js';
+import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 
 /** A program that runs commands until somebody ends it. Writes the pids of everything it started. */
 const [stateDirectory = '', mode = 'wait'] = process.argv.slice(2);

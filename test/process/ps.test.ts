@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { startTimeOf } from '../../src/env/process-tree.js';
+import { startTimeOf } from '../../src/platform/process/process-tree.js';
 import { type CommandRun, runPortcullis } from '../support/run-command.js';
 import { isGone, shell, temporaryDirectory, testSupervisor, until } from './helpers.js';
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { listChildren } from '../../src/env/process-registry.js';
+import { listChildren } from '../../src/platform/process/process-registry.js';
 import { type DoctorOptions, doctorText, examineProject } from '../../src/project/doctor/doctor.js';
 import { openProject } from '../../src/project/project.js';
 import { startFakeModelServer } from '../../src/testing/fake-model-server.js';

@@ -1,7 +1,7 @@
 import { lstatSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { planInit, writePlan } from '../../src/project/init/plan.js';
 import { detectRepository } from '../../src/project/init/repository.js';
 import { openProjectPolicy } from '../../src/project/policy.js';

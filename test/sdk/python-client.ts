@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { isRecord } from '../../src/util/own.js';
+import { isRecord } from '../../src/lib/own.js';
 import { PROGRAM } from './official.js';
 import { RawClient } from './raw-client.js';
 import type { Frame } from './suite/play.js';

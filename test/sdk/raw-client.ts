@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { parseJson } from '../../src/util/json.js';
-import { isRecord } from '../../src/util/own.js';
+import { parseJson } from '../../src/lib/json.js';
+import { isRecord } from '../../src/lib/own.js';
 import { PROGRAM } from './official.js';
 import type { Frame } from './suite/play.js';
 

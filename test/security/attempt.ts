@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll } from 'vitest';
-import { openSession, type SessionConfig, type SessionNews } from '../../src/harness.js';
+import { openSession, type SessionConfig, type SessionNews } from '../../src/app.js';
 import {
   makeTempProject,
   type ProjectFiles,

@@ -1,6 +1,6 @@
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Asker } from '../../src/harness.js';
+import type { Asker } from '../../src/app.js';
 import { gateMatcher } from '../../src/permissions/name-matcher.js';
 import { run } from '../e2e/worlds.js';
 import { gateRig } from '../support/gate-rig.js';

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
-import type { Asker } from '../../src/harness.js';
+import type { Asker } from '../../src/app.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { loadSettings } from '../../src/settings/load.js';
 import { makeTempProject } from '../../src/testing/temp-project.js';
 import { type Attempt, attempt, MARK } from './attempt.js';

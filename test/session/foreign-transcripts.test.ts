@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { AssistantBlock, ToolUseBlock } from '../../src/protocol/content.js';
-import { createJsonlStore } from '../../src/session/jsonl-store.js';
 import { loadConversation } from '../../src/session/resume.js';
-import type { LoadedSession } from '../../src/session/store.js';
+import { createJsonlStore } from '../../src/session/transcript/jsonl-store.js';
+import type { LoadedSession } from '../../src/session/transcript/store.js';
 import { expectAcceptable } from '../support/acceptable-history.js';
 
 const root = mkdtempSync(path.join(tmpdir(), 'foreign-transcripts-'));

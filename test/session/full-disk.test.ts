@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nextTurn } from '../../src/env/turns.js';
+import { nextTurn } from '../../src/platform/turns.js';
 import type { UserEntry } from '../../src/protocol/transcript.js';
-import { createJsonlStore } from '../../src/session/jsonl-store.js';
-import type { LostLines } from '../../src/session/store.js';
+import { createJsonlStore } from '../../src/session/transcript/jsonl-store.js';
+import type { LostLines } from '../../src/session/transcript/store.js';
 
 const ID = 'full-disk';
 

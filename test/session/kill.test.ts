@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/env/clock.js';
-import { chainOf } from '../../src/session/chain.js';
-import { createJsonlStore } from '../../src/session/jsonl-store.js';
+import { systemClock } from '../../src/platform/clock.js';
 import { loadConversation } from '../../src/session/resume.js';
+import { chainOf } from '../../src/session/transcript/chain.js';
+import { createJsonlStore } from '../../src/session/transcript/jsonl-store.js';
 
 const KILLS = 200;
 const AT_ONCE = 4;

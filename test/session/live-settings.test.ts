@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { LIVE_SETTINGS } from '../../src/harness/host-settings.js';
-import { openInboxOf } from '../../src/harness.js';
+import { LIVE_SETTINGS } from '../../src/app/host-settings.js';
+import { openInboxOf } from '../../src/app.js';
 import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
 import {
   type AgentsOptions,

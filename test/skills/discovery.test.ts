@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { privateDirectory } from '../../src/env/private-files.js';
+import { privateDirectory } from '../../src/platform/fs/private-files.js';
 import { openExtraction } from '../../src/skills/extract.js';
 import { oneSkill as one, openWorld, skillText } from './rig.js';
 

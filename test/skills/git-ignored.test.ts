@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
-import { createProcessSupervisor } from '../../src/env/node-process.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
+import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import { gitIgnored } from '../../src/skills/git-ignored.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 

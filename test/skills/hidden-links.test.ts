@@ -2,9 +2,9 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openAgentBook } from '../../src/agents/definitions.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { hiddenBy, type IsHidden } from '../../src/permissions/hidden-files.js';
 import { parseRules } from '../../src/permissions/rules.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { openWorld, type WorldOptions } from './rig.js';
 
 const FILES = {

@@ -1,10 +1,10 @@
-import { systemClock } from '../../src/env/clock.js';
-import { shellEnvironment } from '../../src/env/environment.js';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
 import { createGate } from '../../src/permissions/gate.js';
 import { createRuleJoin } from '../../src/permissions/grants.js';
 import { parseRules } from '../../src/permissions/rules.js';
 import type { Asker, Gate, GateVerdict } from '../../src/permissions/types.js';
+import { systemClock } from '../../src/platform/clock.js';
+import { shellEnvironment } from '../../src/platform/environment.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { PermissionMode } from '../../src/protocol/permissions.js';
 import type { ToolCallResult } from '../../src/protocol/tool-call.js';

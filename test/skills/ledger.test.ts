@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { readSkillLedger } from '../../src/skills/ledger.js';
 import { type SkillRecord, skippedOf } from '../../src/skills/ledger-record.js';
 import { skillText } from './rig.js';

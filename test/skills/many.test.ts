@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
-import { privateDirectory } from '../../src/env/private-files.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
+import { privateDirectory } from '../../src/platform/fs/private-files.js';
 import { openExtraction } from '../../src/skills/extract.js';
 import { oneSkill as one, openWorld, skillText } from './rig.js';
 

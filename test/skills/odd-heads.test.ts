@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRuleHead } from '../../src/context/rule-files.js';
+import { parseYaml } from '../../src/lib/parse-yaml.js';
 import { type ReadSkill, readSkill } from '../../src/skills/head.js';
-import { parseYaml } from '../../src/util/parse-yaml.js';
 
 /** A field, one of the ways to write it, and what it means. */
 interface Written {

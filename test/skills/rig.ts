@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { afterEach } from 'vitest';
-import { nodeFileSystem } from '../../src/env/node-fs.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { type LiveSkillBook, openSkillBook, type SkillBookDeps } from '../../src/skills/book.js';
 import {
   makeTempProject,

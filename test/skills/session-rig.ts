@@ -1,4 +1,5 @@
-import { type AgentSession, openSession, type SessionConfig } from '../../src/harness.js';
+import { type AgentSession, openSession, type SessionConfig } from '../../src/app.js';
+import { isRecord } from '../../src/lib/own.js';
 import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
 import type { Receipt } from '../../src/protocol/permissions.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
@@ -7,7 +8,6 @@ import {
   type ProjectFiles,
   type TempProject,
 } from '../../src/testing/temp-project.js';
-import { isRecord } from '../../src/util/own.js';
 
 export interface SkillSession {
   readonly project: TempProject;

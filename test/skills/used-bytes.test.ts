@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../../src/util/parse-yaml.js';
+import { parseYaml } from '../../src/lib/parse-yaml.js';
 import { openAgentWorld } from '../agents/definitions-rig.js';
 import { openWorld, skillText } from './rig.js';
 

@@ -20,10 +20,10 @@ import {
   NO_ANSWER,
   type Occasion,
 } from '../../src/hooks/hook.js';
+import type { SettingSource, Sourced } from '../../src/lib/sourced.js';
 import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { SessionNews } from '../../src/protocol/session-events.js';
 import type { SettingValues } from '../../src/settings/types.js';
-import type { SettingSource, Sourced } from '../../src/util/sourced.js';
 
 export const PROJECT = '/there/p';
 

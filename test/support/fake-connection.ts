@@ -1,3 +1,4 @@
+import { err, ok } from '../../src/lib/result.js';
 import type { SafeError, SafeErrorCode } from '../../src/mcp/safe-error.js';
 import type {
   McpConnection,
@@ -6,7 +7,6 @@ import type {
   RawResource,
   RawResourceContent,
 } from '../../src/mcp/server.js';
-import { err, ok } from '../../src/util/result.js';
 
 export interface FakeServer {
   readonly resources?: readonly RawResource[];

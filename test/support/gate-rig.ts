@@ -1,5 +1,3 @@
-import { nodeFileSystem } from '../../src/env/node-fs.js';
-import { resolve } from '../../src/env/paths.js';
 import { createAgentRules } from '../../src/permissions/agent-rules.js';
 import {
   type Answering,
@@ -12,6 +10,8 @@ import type { Guard } from '../../src/permissions/guard.js';
 import type { Precheck } from '../../src/permissions/precheck.js';
 import { parseRules, type RuleKind } from '../../src/permissions/rules.js';
 import type { Asker, GateCall, GateVerdict } from '../../src/permissions/types.js';
+import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
+import { resolve } from '../../src/platform/fs/paths.js';
 import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { PermissionMode } from '../../src/protocol/permissions.js';
 import type { SessionNews } from '../../src/protocol/session-events.js';

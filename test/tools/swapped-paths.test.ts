@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nodeFileSystem as fs } from '../../src/env/node-fs.js';
+import { nodeFileSystem as fs } from '../../src/platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { editTool } from '../../src/tools/builtin/edit.js';
 import { notebookEditTool } from '../../src/tools/builtin/notebook-edit.js';

@@ -6,7 +6,7 @@ import {
   type FetchRequest,
   fetchPublic,
   type PublicFetchDeps,
-} from '../../src/env/public-fetch.js';
+} from '../../src/platform/http/public-fetch.js';
 import { listen, startServer, type TestServer } from './http-server.js';
 
 const LOOPBACK = { loopback: true };

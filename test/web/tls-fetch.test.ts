@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { fetchPublic } from '../../src/env/public-fetch.js';
+import { fetchPublic } from '../../src/platform/http/public-fetch.js';
 import { listen } from './http-server.js';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'tls-'));

@@ -4,8 +4,8 @@ import path from 'node:path';
 import { deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { sha256 } from '../../env/hash.js';
-import { randomBytes } from '../../env/random.js';
+import { sha256 } from '../../platform/hash.js';
+import { randomBytes } from '../../platform/random.js';
 import { BlobStore } from './blob-store.js';
 
 let directory: string;

@@ -12,13 +12,13 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import { deflateRaw, deflateRawSync, inflateRaw } from 'node:zlib';
-import { makePrivateDirectory } from '../../env/append-log.js';
-import { isFileLocked, withFileLock } from '../../env/file-lock.js';
-import { sha256 } from '../../env/hash.js';
-import { dirname, join } from '../../env/paths.js';
-import { processAlive } from '../../env/process-tree.js';
-import { randomBytes } from '../../env/random.js';
-import { Turns } from '../../env/turns.js';
+import { makePrivateDirectory } from '../../platform/fs/append-log.js';
+import { isFileLocked, withFileLock } from '../../platform/fs/file-lock.js';
+import { dirname, join } from '../../platform/fs/paths.js';
+import { sha256 } from '../../platform/hash.js';
+import { processAlive } from '../../platform/process/process-tree.js';
+import { randomBytes } from '../../platform/random.js';
+import { Turns } from '../../platform/turns.js';
 
 export interface BlobStoreOptions {
   /** Made when it is needed, 0700. */

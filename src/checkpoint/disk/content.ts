@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
-import { nextTurn } from '../../env/turns.js';
+import { nextTurn } from '../../platform/turns.js';
 import { type EntryStat, entryStat, isRacyTime, type Unstored } from './known-tree.js';
 
 export type FileContent =

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync } from 'node:fs';
-import { findRepositoryRoot, isInside, join, relative } from '../../env/paths.js';
-import { type IgnoreRules, parseIgnoreRules } from '../../util/ignore-rules.js';
+import { type IgnoreRules, parseIgnoreRules } from '../../lib/ignore-rules.js';
+import { findRepositoryRoot, isInside, join, relative } from '../../platform/fs/paths.js';
 import { isRacyTime } from './known-tree.js';
 
 /** Files that say what is left out of their directory; the later one wins. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { Turns } from '../../env/turns.js';
-import { writeAtomic } from '../../env/write-atomic.js';
+import { writeAtomic } from '../../platform/fs/write-atomic.js';
+import { Turns } from '../../platform/turns.js';
 import type { TreeNode } from './known-tree.js';
 
 /**

@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { dirname, isInside, join, normalise, relative, resolve } from '../../env/paths.js';
+import { dirname, isInside, join, normalise, relative, resolve } from '../../platform/fs/paths.js';
 import { TreeIgnore } from './ignore.js';
 import { type EntryStat, KnownTree } from './known-tree.js';
 import { statOf, type WalkResult, walkTree, withTarget } from './walk.js';

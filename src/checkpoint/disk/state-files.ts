@@ -1,11 +1,11 @@
 import { readdirSync, rmSync, statSync } from 'node:fs';
-import { makePrivateDirectory } from '../../env/append-log.js';
-import { withFileLock } from '../../env/file-lock.js';
-import { join } from '../../env/paths.js';
-import { type SyncedLog, stateFiles } from '../../env/state-files.js';
-import { nodeTranscriptFiles } from '../../env/transcript-files.js';
 import { messageOf, systemCodeOf } from '../../errors.js';
-import { fileNameFor } from '../../util/file-name.js';
+import { fileNameFor } from '../../lib/file-name.js';
+import { makePrivateDirectory } from '../../platform/fs/append-log.js';
+import { withFileLock } from '../../platform/fs/file-lock.js';
+import { join } from '../../platform/fs/paths.js';
+import { type SyncedLog, stateFiles } from '../../platform/fs/state-files.js';
+import { nodeTranscriptFiles } from '../../platform/fs/transcript-files.js';
 
 /** Where the journals of one workspace and its unfinished rewinds are kept. */
 export interface CheckpointFiles {

@@ -1,6 +1,6 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
-import { Turns } from '../../env/turns.js';
 import { systemCodeOf } from '../../errors.js';
+import { Turns } from '../../platform/turns.js';
 import type { TreeIgnore } from './ignore.js';
 import {
   type EntryStat,

@@ -19,9 +19,9 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
-import { dirname } from '../../env/paths.js';
 import { systemCodeOf } from '../../errors.js';
-import { err, ok, type Result } from '../../util/result.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { dirname } from '../../platform/fs/paths.js';
 import {
   type FoundNode,
   type PeekedNode,

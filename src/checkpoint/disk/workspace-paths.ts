@@ -1,5 +1,5 @@
 import { realpathSync } from 'node:fs';
-import { basename, dirname, isInside, join, relative, resolve } from '../../env/paths.js';
+import { basename, dirname, isInside, join, relative, resolve } from '../../platform/fs/paths.js';
 
 /** Where a write to a path ends up: a path from the root of the workspace, or one outside of it. */
 export type WritePlace = { readonly inside: string } | { readonly outside: string };

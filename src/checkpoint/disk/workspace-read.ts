@@ -8,7 +8,7 @@ import {
   readlinkSync,
   readSync,
 } from 'node:fs';
-import { Turns } from '../../env/turns.js';
+import { Turns } from '../../platform/turns.js';
 import { full, NO_FOLLOW, NOTHING, type Place, Refused, stampOf } from './workspace-root.js';
 
 /** What stands at a path now. `blob` is the SHA-256 of a file's bytes. */

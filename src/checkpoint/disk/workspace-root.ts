@@ -10,8 +10,8 @@ import {
   realpathSync,
   statSync,
 } from 'node:fs';
-import { join } from '../../env/paths.js';
 import { messageOf, systemCodeOf } from '../../errors.js';
+import { join } from '../../platform/fs/paths.js';
 
 /** A directory that is surely inside the root, and a name in it. */
 export interface Place {

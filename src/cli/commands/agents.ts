@@ -1,9 +1,9 @@
 import { PortcullisError } from '../../errors.js';
+import { ellipsis } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
 import { type AgentDefinition, removeTeam, toolWords } from '../../project/agents.js';
 import type { Project } from '../../project/project.js';
 import { teamLines } from '../../project/teams-text.js';
-import { ellipsis } from '../../util/truncate.js';
-import { visible } from '../../util/visible.js';
 import type { CommandCall, CommandSpec, OptionSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import {

@@ -1,7 +1,7 @@
-import { workingDirectory } from '../../env/this-process.js';
+import { visible } from '../../lib/visible.js';
+import { workingDirectory } from '../../platform/process/this-process.js';
 import { modelStatus } from '../../project/model-setup.js';
 import { openProject } from '../../project/project.js';
-import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 

@@ -1,5 +1,5 @@
+import { visible, visibleText } from '../../lib/visible.js';
 import { actionOf, authorsText, changesText } from '../../project/changes-text.js';
-import { visible, visibleText } from '../../util/visible.js';
 import type { CommandSpec, OptionSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { inspectProject, JSON_OPTION, textOption } from './project-call.js';

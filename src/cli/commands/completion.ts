@@ -1,10 +1,10 @@
 import { recentSessions } from '../../client/session-summary.js';
-import { workingDirectory } from '../../env/this-process.js';
 import { PortcullisError } from '../../errors.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import { workingDirectory } from '../../platform/process/this-process.js';
 import { knownModels } from '../../project/model-setup.js';
 import { openProject } from '../../project/project.js';
-import { sliceWhole } from '../../util/truncate.js';
-import { visible } from '../../util/visible.js';
 import type { CommandSpec, Subcommand } from '../command.js';
 import { completionScript, SHELLS, type Shell } from '../completion-scripts.js';
 import { completionTree } from '../completion-tree.js';

@@ -1,4 +1,5 @@
 import { PortcullisError } from '../../errors.js';
+import { visible } from '../../lib/visible.js';
 import {
   type ConfigKey,
   type ConfigReport,
@@ -8,7 +9,6 @@ import {
   settingMeaning,
 } from '../../project/config.js';
 import { describeProblem } from '../../project/settings.js';
-import { visible } from '../../util/visible.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { JSON_OPTION, printJson, withProject } from './project-call.js';

@@ -1,9 +1,9 @@
-import { resolve } from '../../env/paths.js';
-import { workingDirectory } from '../../env/this-process.js';
 import { PortcullisError } from '../../errors.js';
+import { visible } from '../../lib/visible.js';
+import { resolve } from '../../platform/fs/paths.js';
+import { workingDirectory } from '../../platform/process/this-process.js';
 import { answerIncludes } from '../../project/context.js';
 import { openProject, type Project } from '../../project/project.js';
-import { visible } from '../../util/visible.js';
 import type { CommandCall, CommandSpec, OptionSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { refuseAgent } from './person.js';

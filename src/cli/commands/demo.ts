@@ -1,10 +1,10 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { openSession } from '../../app.js';
 import type { Turn } from '../../client/events.js';
 import { TurnRunner } from '../../client/turn-runner.js';
-import { systemClock } from '../../env/clock.js';
-import { openSession } from '../../harness.js';
+import { systemClock } from '../../platform/clock.js';
 import { encode, encodePlain, type Line } from '../../tui/screen/line.js';
 import { TERMINAL_COLOURS } from '../../tui/screen/theme.js';
 import { SessionView } from '../../tui/session-view.js';

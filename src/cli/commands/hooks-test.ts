@@ -1,5 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { messageOf, PortcullisError } from '../../errors.js';
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
 import {
   type HookTestReport,
   type HookText,
@@ -7,10 +11,6 @@ import {
   type TestedHook,
 } from '../../project/hook-test.js';
 import type { HookEventName } from '../../protocol/hook-events.js';
-import { parseJson } from '../../util/json.js';
-import { isRecord } from '../../util/own.js';
-import { sliceWhole } from '../../util/truncate.js';
-import { visible } from '../../util/visible.js';
 import { readPiped } from '../stdin.js';
 
 /** Reads input fields for hooks from a file or from standard input (`-`). */

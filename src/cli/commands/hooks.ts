@@ -1,4 +1,7 @@
 import { PortcullisError } from '../../errors.js';
+import { nearest } from '../../lib/nearest.js';
+import { table } from '../../lib/table.js';
+import { visible } from '../../lib/visible.js';
 import {
   openHookTestHost,
   type ProbedHook,
@@ -10,9 +13,6 @@ import { listProjectHooks } from '../../project/hooks-list.js';
 import { listText } from '../../project/hooks-report.js';
 import { describeProblem } from '../../project/settings.js';
 import { HOOK_EVENTS, type HookEventName } from '../../protocol/hook-events.js';
-import { nearest } from '../../util/nearest.js';
-import { table } from '../../util/table.js';
-import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { hookTestText, readPayload } from './hooks-test.js';

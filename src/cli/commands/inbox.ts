@@ -1,6 +1,6 @@
 import { PortcullisError } from '../../errors.js';
+import { visible } from '../../lib/visible.js';
 import type { InboxQuestion } from '../../project/project.js';
-import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { refuseAgent } from './person.js';

@@ -1,7 +1,7 @@
-import { displayPath, isInside } from '../../env/paths.js';
+import { visible, visibleText } from '../../lib/visible.js';
+import { displayPath, isInside } from '../../platform/fs/paths.js';
 import { type InitPlan, planInit, writePlan } from '../../project/init/plan.js';
 import { findPolicyTables, runPolicyTests } from '../../project/policy-tests.js';
-import { visible, visibleText } from '../../util/visible.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { confirmed, refuseAgent } from './person.js';

@@ -1,8 +1,8 @@
-import { isRunByAgent } from '../../env/run-by-agent.js';
 import { PortcullisError } from '../../errors.js';
+import { parseJson } from '../../lib/json.js';
+import { visible } from '../../lib/visible.js';
+import { isRunByAgent } from '../../platform/process/run-by-agent.js';
 import { addServer, type WritableScope } from '../../project/mcp-store.js';
-import { parseJson } from '../../util/json.js';
-import { visible } from '../../util/visible.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import {

@@ -1,8 +1,8 @@
+import { shellWord } from '../../lib/shell-word.js';
+import { visible } from '../../lib/visible.js';
 import { approvableServer } from '../../project/mcp.js';
 import { pendingDefinitions } from '../../project/mcp-connections.js';
 import type { Project } from '../../project/project.js';
-import { shellWord } from '../../util/shell-word.js';
-import { visible } from '../../util/visible.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { serverText } from './mcp-config.js';

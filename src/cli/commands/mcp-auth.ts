@@ -1,7 +1,7 @@
 import { createInterface, type Interface } from 'node:readline';
 import { PortcullisError } from '../../errors.js';
+import { visible } from '../../lib/visible.js';
 import { openSignIn, type SignInDialog } from '../../project/mcp-auth.js';
-import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { refuseAgent } from './person.js';

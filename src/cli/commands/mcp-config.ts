@@ -1,3 +1,5 @@
+import { shellWord } from '../../lib/shell-word.js';
+import { visible } from '../../lib/visible.js';
 import {
   type ProjectServers,
   placeOf,
@@ -6,8 +8,6 @@ import {
 } from '../../project/mcp.js';
 import type { WritableScope } from '../../project/mcp-store.js';
 import { describeProblem, fatalOf } from '../../project/settings.js';
-import { shellWord } from '../../util/shell-word.js';
-import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import {

@@ -1,11 +1,15 @@
+import type { SessionConfig } from '../../app.js';
 import { ALL_QUESTIONS } from '../../client/local-client.js';
 import { QuestionBroker } from '../../client/question-broker.js';
-import { systemClock } from '../../env/clock.js';
-import { displayPath } from '../../env/paths.js';
-import { isRunByAgent } from '../../env/run-by-agent.js';
-import { workingDirectory } from '../../env/this-process.js';
 import { PortcullisError } from '../../errors.js';
-import type { SessionConfig } from '../../harness.js';
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import { shellWord } from '../../lib/shell-word.js';
+import { visible } from '../../lib/visible.js';
+import { systemClock } from '../../platform/clock.js';
+import { displayPath } from '../../platform/fs/paths.js';
+import { isRunByAgent } from '../../platform/process/run-by-agent.js';
+import { workingDirectory } from '../../platform/process/this-process.js';
 import {
   callServerTool,
   type ServerStatus,
@@ -13,10 +17,6 @@ import {
 } from '../../project/mcp-connections.js';
 import type { Receipt } from '../../protocol/permissions.js';
 import type { ToolCallResult } from '../../protocol/tool-call.js';
-import { parseJson } from '../../util/json.js';
-import { isRecord } from '../../util/own.js';
-import { shellWord } from '../../util/shell-word.js';
-import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import {

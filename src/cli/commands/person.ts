@@ -1,5 +1,5 @@
-import { isRunByAgent } from '../../env/run-by-agent.js';
 import { PortcullisError } from '../../errors.js';
+import { isRunByAgent } from '../../platform/process/run-by-agent.js';
 import { confirmAtTerminal, hasTerminal } from '../ask.js';
 import type { CommandCall, OptionSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';

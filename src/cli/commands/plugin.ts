@@ -1,5 +1,5 @@
+import { visible } from '../../lib/visible.js';
 import { type PluginReport, validatePlugins } from '../../project/plugins.js';
-import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { commandGroup, JSON_OPTION, withProject } from './project-call.js';
 import { placeText, reportValidation } from './validation.js';

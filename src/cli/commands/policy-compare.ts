@@ -1,5 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { messageOf, PortcullisError } from '../../errors.js';
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import { visible } from '../../lib/visible.js';
 import {
   createPolicyEvaluator,
   openProjectPolicy,
@@ -9,9 +12,6 @@ import {
 import { formatCall, parseCall, type ToolCall } from '../../project/policy-call.js';
 import type { Project } from '../../project/project.js';
 import { recordedCalls } from '../../project/recorded-calls.js';
-import { parseJson } from '../../util/json.js';
-import { isRecord } from '../../util/own.js';
-import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { HOOKS_OPTION, unaskedText } from './explain.js';

@@ -1,4 +1,5 @@
 import { PortcullisError } from '../../errors.js';
+import { visible } from '../../lib/visible.js';
 import {
   findPolicyTables,
   POLICY_TEST_NAMES,
@@ -6,7 +7,6 @@ import {
   readPolicyTables,
   runPolicyTests,
 } from '../../project/policy-tests.js';
-import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { unaskedText } from './explain.js';

@@ -1,6 +1,7 @@
-import { configDirectory, join, resolve } from '../../env/paths.js';
-import { processEnvironment, workingDirectory } from '../../env/this-process.js';
 import { messageOf, PortcullisError } from '../../errors.js';
+import { isRecord } from '../../lib/own.js';
+import { configDirectory, join, resolve } from '../../platform/fs/paths.js';
+import { processEnvironment, workingDirectory } from '../../platform/process/this-process.js';
 import {
   createPolicyEvaluator,
   type PolicyCall,
@@ -8,7 +9,6 @@ import {
   settingsFromText,
 } from '../../project/policy.js';
 import { PERMISSION_MODES } from '../../protocol/permissions.js';
-import { isRecord } from '../../util/own.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { diff, replay } from './policy-compare.js';

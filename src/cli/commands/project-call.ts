@@ -1,10 +1,10 @@
 import { statSync } from 'node:fs';
-import { workingDirectory } from '../../env/this-process.js';
+import type { SessionConfig } from '../../app.js';
 import { PortcullisError } from '../../errors.js';
-import type { SessionConfig } from '../../harness.js';
+import { visible } from '../../lib/visible.js';
+import { workingDirectory } from '../../platform/process/this-process.js';
 import { openProject, type Project, type ProjectOptions } from '../../project/project.js';
 import { describeProblem, fatalOf } from '../../project/settings.js';
-import { visible } from '../../util/visible.js';
 import type { CommandCall, CommandSpec, OptionSpec, OptionValues } from '../command.js';
 
 export const JSON_OPTION: OptionSpec = { flags: '--json', description: 'Print JSON.' };

@@ -1,9 +1,9 @@
-import { stateDirectory } from '../../env/paths.js';
-import { type Reaped, reapOrphans } from '../../env/process-reap.js';
-import { type ListedChild, listChildren } from '../../env/process-registry.js';
-import { table } from '../../util/table.js';
-import { sliceWhole } from '../../util/truncate.js';
-import { visible } from '../../util/visible.js';
+import { table } from '../../lib/table.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import { stateDirectory } from '../../platform/fs/paths.js';
+import { type Reaped, reapOrphans } from '../../platform/process/process-reap.js';
+import { type ListedChild, listChildren } from '../../platform/process/process-registry.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { JSON_OPTION, printJson } from './project-call.js';

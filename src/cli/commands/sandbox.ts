@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { messageOf, PortcullisError } from '../../errors.js';
+import { visible } from '../../lib/visible.js';
 import type { SandboxAvailability, SandboxStatus, WrappedProgram } from '../../project/sandbox.js';
-import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import type { Output } from '../output.js';

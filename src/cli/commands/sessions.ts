@@ -1,10 +1,10 @@
+import { conversationOf, openTranscripts, projectKeyOf } from '../../app.js';
 import { recentSessions, type SessionSummary } from '../../client/session-summary.js';
 import { PortcullisError } from '../../errors.js';
-import { conversationOf, openTranscripts, projectKeyOf } from '../../harness.js';
-import { isRecord } from '../../util/own.js';
-import { table } from '../../util/table.js';
-import { sliceWhole } from '../../util/truncate.js';
-import { visible } from '../../util/visible.js';
+import { isRecord } from '../../lib/own.js';
+import { table } from '../../lib/table.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
 import { askLine, hasTerminal } from '../ask.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';

@@ -1,4 +1,5 @@
 import { PortcullisError } from '../../errors.js';
+import { visible } from '../../lib/visible.js';
 import {
   findModels,
   forgetModel,
@@ -8,7 +9,6 @@ import {
   storeModel,
   tryModel,
 } from '../../project/model-setup.js';
-import { visible } from '../../util/visible.js';
 import { askLine, hasTerminal } from '../ask.js';
 import type { CommandSpec, OptionValues } from '../command.js';
 import { EXIT } from '../exit-code.js';

@@ -1,8 +1,8 @@
-import { resolve } from '../../env/paths.js';
+import { visible } from '../../lib/visible.js';
+import { resolve } from '../../platform/fs/paths.js';
 import { openProject } from '../../project/project.js';
 import { isPassed, type SkillScore, skippedIn, type Trial } from '../../project/skills-score.js';
 import type { SkillTestResult } from '../../project/skills-test.js';
-import { visible } from '../../util/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import {

@@ -1,5 +1,8 @@
-import { displayPath } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
+import { table } from '../../lib/table.js';
+import { ellipsis } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import { displayPath } from '../../platform/fs/paths.js';
 import type { Project } from '../../project/project.js';
 import {
   type LeftOutWhy,
@@ -11,9 +14,6 @@ import {
   skillListing,
   skippedOf,
 } from '../../project/skills.js';
-import { table } from '../../util/table.js';
-import { ellipsis } from '../../util/truncate.js';
-import { visible } from '../../util/visible.js';
 import type { CommandCall, CommandSpec, OptionSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import {

@@ -1,7 +1,7 @@
-import { displayPath, isAbsolute } from '../../env/paths.js';
-import { workingDirectory } from '../../env/this-process.js';
+import { visible } from '../../lib/visible.js';
+import { displayPath, isAbsolute } from '../../platform/fs/paths.js';
+import { workingDirectory } from '../../platform/process/this-process.js';
 import type { Finding } from '../../project/documents.js';
-import { visible } from '../../util/visible.js';
 import type { CommandCall } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { printJson } from './project-call.js';

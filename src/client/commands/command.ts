@@ -1,8 +1,8 @@
+import type { AgentSession } from '../../app.js';
 import { messageOf, PortcullisError } from '../../errors.js';
-import type { AgentSession } from '../../harness.js';
+import { visible } from '../../lib/visible.js';
 import type { Receipt } from '../../protocol/permissions.js';
 import type { BackgroundTask } from '../../protocol/session-events.js';
-import { visible } from '../../util/visible.js';
 import type { CommandOutput } from '../events.js';
 import type { AnyAnswer, Question } from '../questions.js';
 import type { Completion, CompletionQuery } from '../session-client.js';

@@ -1,8 +1,8 @@
-import { openTranscripts, projectKeyOf } from '../../harness.js';
+import { openTranscripts, projectKeyOf } from '../../app.js';
+import { isRecord } from '../../lib/own.js';
+import { ellipsis } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
 import { contextText } from '../../project/context-text.js';
-import { isRecord } from '../../util/own.js';
-import { ellipsis } from '../../util/truncate.js';
-import { visible } from '../../util/visible.js';
 import { VERSION } from '../../version.js';
 import type { CommandChoice } from '../events.js';
 import { recentSessions, type SessionSummary } from '../session-summary.js';

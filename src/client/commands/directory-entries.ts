@@ -1,4 +1,4 @@
-import { expandHome, homeDirectory, nodeFileSystem, resolvePath } from '../../harness.js';
+import { expandHome, homeDirectory, nodeFileSystem, resolvePath } from '../../app.js';
 import type { ArgumentOption, CommandContext } from './command.js';
 
 /** The entries of the directory that is being typed. */

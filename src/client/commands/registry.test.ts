@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { AgentSession } from '../../harness.js';
+import type { AgentSession } from '../../app.js';
 import type { McpServerStatusRow } from '../../protocol/mcp-status.js';
 import type { Receipt } from '../../protocol/permissions.js';
 import { type CommandContext, runCommand } from './command.js';

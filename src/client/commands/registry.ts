@@ -1,6 +1,6 @@
-import type { CommandRow } from '../../harness.js';
-import { ellipsis } from '../../util/truncate.js';
-import { visible } from '../../util/visible.js';
+import type { CommandRow } from '../../app.js';
+import { ellipsis } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
 import { defineCommand, type SlashCommand, text } from './command.js';
 import {
   agents,

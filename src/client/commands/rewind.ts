@@ -1,7 +1,7 @@
-import type { AgentSession } from '../../harness.js';
+import type { AgentSession } from '../../app.js';
+import { visible } from '../../lib/visible.js';
 import { planText } from '../../project/changes-text.js';
 import { targetOf } from '../../project/rewind-target.js';
-import { visible } from '../../util/visible.js';
 import type { CommandChoice, CommandOutput } from '../events.js';
 import { defineCommand, failed, text } from './command.js';
 import { journalOff } from './work.js';

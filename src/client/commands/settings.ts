@@ -1,9 +1,9 @@
+import { isRunByAgent, knownLimits } from '../../app.js';
 import { PortcullisError } from '../../errors.js';
-import { isRunByAgent, knownLimits } from '../../harness.js';
+import { nearest } from '../../lib/nearest.js';
+import { isRecord } from '../../lib/own.js';
+import { visible } from '../../lib/visible.js';
 import { PERMISSION_MODES, type PermissionUpdate } from '../../protocol/permissions.js';
-import { nearest } from '../../util/nearest.js';
-import { isRecord } from '../../util/own.js';
-import { visible } from '../../util/visible.js';
 import type { CommandOutput } from '../events.js';
 import { type CommandContext, defineCommand, failed, text } from './command.js';
 import { directoryEntries } from './directory-entries.js';

@@ -1,11 +1,11 @@
-import type { AgentSession } from '../../harness.js';
-import { isRunByAgent, openInboxOf } from '../../harness.js';
+import type { AgentSession } from '../../app.js';
+import { isRunByAgent, openInboxOf } from '../../app.js';
+import { visible, visibleText } from '../../lib/visible.js';
 import { changesText } from '../../project/changes-text.js';
 import { hookListText } from '../../project/hooks-report.js';
 import { receiptText } from '../../project/receipt-text.js';
 import { teamLines } from '../../project/teams-text.js';
 import type { McpServerStatusRow } from '../../protocol/mcp-status.js';
-import { visible, visibleText } from '../../util/visible.js';
 import { type CommandContext, defineCommand, failed, text } from './command.js';
 
 export const changes = defineCommand({

@@ -1,5 +1,5 @@
-import { parseJson } from '../../util/json.js';
-import { isRecord } from '../../util/own.js';
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
 import type { ModelEvent, ModelFailure, StreamEvent } from '../client.js';
 import {
   badResponse,

@@ -1,6 +1,6 @@
-import { type HttpStream, httpStream } from '../../env/http.js';
-import { parseJson } from '../../util/json.js';
-import { isRecord } from '../../util/own.js';
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import { type HttpStream, httpStream } from '../../platform/http/http.js';
 import { readAll } from '../stream/answer.js';
 
 export interface LocalServer {

@@ -1,6 +1,6 @@
-import { parseJson } from '../../util/json.js';
-import { isRecord } from '../../util/own.js';
-import { parseUrl } from '../../util/parse-url.js';
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import { parseUrl } from '../../lib/parse-url.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,10 +1,10 @@
-import { hostFacts } from '../../env/host.js';
-import { nodeFileSystem, readTextSync } from '../../env/node-fs.js';
-import { join, makeStateDirectory, stateDirectory } from '../../env/paths.js';
 import { messageOf, PortcullisError, systemCodeOf } from '../../errors.js';
-import { parseJson } from '../../util/json.js';
-import { isRecord } from '../../util/own.js';
-import { learnSecrets } from '../../util/redact.js';
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import { learnSecrets } from '../../lib/redact.js';
+import { nodeFileSystem, readTextSync } from '../../platform/fs/node-fs.js';
+import { join, makeStateDirectory, stateDirectory } from '../../platform/fs/paths.js';
+import { hostFacts } from '../../platform/host.js';
 import { chooseProvider } from './provider.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;

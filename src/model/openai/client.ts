@@ -1,4 +1,4 @@
-import { type HttpStream, httpStream } from '../../env/http.js';
+import { type HttpStream, httpStream } from '../../platform/http/http.js';
 import type { ModelClient } from '../client.js';
 import type { FailureContext } from '../failures.js';
 import { DEFAULT_IDLE_TIMEOUT_MS, streamAnswer } from '../stream/answer.js';

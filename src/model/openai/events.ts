@@ -1,5 +1,5 @@
+import { isRecord } from '../../lib/own.js';
 import type { ModelStopReason, Usage } from '../../protocol/content.js';
-import { isRecord } from '../../util/own.js';
 import type { StreamEvent } from '../client.js';
 
 interface Call {

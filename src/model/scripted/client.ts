@@ -1,6 +1,6 @@
+import { abortableDelay } from '../../lib/abort.js';
+import { err, ok, type Result } from '../../lib/result.js';
 import type { Message } from '../../protocol/content.js';
-import { abortableDelay } from '../../util/abort.js';
-import { err, ok, type Result } from '../../util/result.js';
 import type { ModelClient, ModelEvent, ModelRequest } from '../client.js';
 import { ABORTED, failureOfStatus } from '../failures.js';
 import { parseScript, type Reply, type Script } from './format.js';

@@ -1,3 +1,5 @@
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
 import {
   type AssistantBlock,
   type ModelStopReason,
@@ -6,8 +8,6 @@ import {
   ZERO_USAGE,
 } from '../../protocol/content.js';
 import type { MalformedInput } from '../../protocol/tool-call.js';
-import { parseJson } from '../../util/json.js';
-import { isRecord } from '../../util/own.js';
 import type { BlockDelta, ModelEvent } from '../client.js';
 
 /** An answer as far as the stream tells it. */

@@ -1,4 +1,4 @@
-import type { HttpResponse } from '../../env/http.js';
+import type { HttpResponse } from '../../platform/http/http.js';
 import type { ModelEvent } from '../client.js';
 import { ABORTED, type FailureContext, failureOfStatus, failureOfTransport } from '../failures.js';
 

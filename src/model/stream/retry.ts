@@ -1,4 +1,4 @@
-import { abortableDelay } from '../../util/abort.js';
+import { abortableDelay } from '../../lib/abort.js';
 import type { ModelClient, ModelEvent, ModelFailure } from '../client.js';
 import { ABORTED } from '../failures.js';
 

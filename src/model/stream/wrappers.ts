@@ -1,7 +1,7 @@
-import type { Clock } from '../../env/clock.js';
+import { orAbort } from '../../lib/abort.js';
+import type { Clock } from '../../platform/clock.js';
 import type { Usage } from '../../protocol/content.js';
 import { ZERO_USAGE } from '../../protocol/content.js';
-import { orAbort } from '../../util/abort.js';
 import type { ModelClient, ModelEvent } from '../client.js';
 import { mergeUsage } from './accumulate.js';
 

@@ -1,4 +1,4 @@
-import { resolve } from '../../env/paths.js';
+import { resolve } from '../../platform/fs/paths.js';
 import { ownWords } from './evaluated-words.js';
 import { nameOf, type ShellWord } from './model.js';
 

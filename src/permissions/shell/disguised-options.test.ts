@@ -2,7 +2,7 @@
 import { appendFileSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gateRig } from '../../../test/support/gate-rig.js';
-import { nodeFileSystem } from '../../env/node-fs.js';
+import { nodeFileSystem } from '../../platform/fs/node-fs.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import { makeTempProject, type TempProject } from '../../testing/temp-project.js';
 import { repositoryTrap } from './git-config.js';

@@ -1,4 +1,4 @@
-import { own } from '../../util/own.js';
+import { own } from '../../lib/own.js';
 import { nameOf, type ShellWord } from './model.js';
 
 type Words = readonly ShellWord[];

@@ -1,8 +1,8 @@
-import { dirname, join } from '../../env/paths.js';
-import { memoised } from '../../util/memo.js';
-import { own } from '../../util/own.js';
-import { trimEnd } from '../../util/trim-end.js';
-import { WordSet } from '../../util/word-set.js';
+import { memoised } from '../../lib/memo.js';
+import { own } from '../../lib/own.js';
+import { trimEnd } from '../../lib/trim-end.js';
+import { WordSet } from '../../lib/word-set.js';
+import { dirname, join } from '../../platform/fs/paths.js';
 import { gitWrites, sedOutputs, tarWrites } from './known-outputs.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
 import { type OptionSpec, parseOptions } from './options.js';

@@ -1,4 +1,4 @@
-import { whenWanted } from '../../util/when-wanted.js';
+import { whenWanted } from '../../lib/when-wanted.js';
 
 /** Tests, options and actions of find that change nothing, with the number of their arguments. */
 export const primaries = whenWanted(

@@ -1,5 +1,5 @@
 import type { Command, Script, Statement, SyntaxNode, Word } from 'unbash';
-import { isLocaleVariable } from '../../env/locale.js';
+import { isLocaleVariable } from '../../platform/locale.js';
 import { evaluatedBy } from './evaluated-syntax.js';
 import { variablesSetBy } from './set-variables.js';
 

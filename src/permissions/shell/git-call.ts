@@ -1,5 +1,5 @@
-import { memoised } from '../../util/memo.js';
-import { own } from '../../util/own.js';
+import { memoised } from '../../lib/memo.js';
+import { own } from '../../lib/own.js';
 import { GIT_SUBCOMMANDS } from './git-subcommands.js';
 import type { GitUse } from './git-use.js';
 import type { ShellWord } from './model.js';

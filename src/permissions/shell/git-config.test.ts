@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
-import { nodeFileSystem } from '../../env/node-fs.js';
+import { nodeFileSystem } from '../../platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../../testing/temp-project.js';
 import { repositoryTrap } from './git-config.js';
 

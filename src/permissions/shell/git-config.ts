@@ -1,5 +1,5 @@
-import type { FileSystem } from '../../env/fs.js';
-import { dirname, gitDirectory, nearestRepository, resolve } from '../../env/paths.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { dirname, gitDirectory, nearestRepository, resolve } from '../../platform/fs/paths.js';
 import { type GitSetting, parseGitConfig } from './git-config-parse.js';
 import { gitlinksIn } from './git-index.js';
 

@@ -1,4 +1,4 @@
-import { own } from '../../util/own.js';
+import { own } from '../../lib/own.js';
 import { type OptionSpec, parseOptions } from './options.js';
 
 export interface GitCommand extends OptionSpec {

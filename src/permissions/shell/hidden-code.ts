@@ -1,4 +1,4 @@
-import { trimEnd } from '../../util/trim-end.js';
+import { trimEnd } from '../../lib/trim-end.js';
 import { literalWord, type ShellWord, type SimpleCommand } from './model.js';
 
 /** Settings of git that are commands, given for one call or for good, and options with one attached. */

@@ -1,5 +1,5 @@
-import { resolve } from '../../env/paths.js';
-import { own } from '../../util/own.js';
+import { own } from '../../lib/own.js';
+import { resolve } from '../../platform/fs/paths.js';
 import { type Directories, union } from './directories.js';
 import { programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
 

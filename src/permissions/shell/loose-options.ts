@@ -1,4 +1,4 @@
-import { memoised } from '../../util/memo.js';
+import { memoised } from '../../lib/memo.js';
 import type { ShellWord } from './model.js';
 import type { OptionSpec } from './options.js';
 

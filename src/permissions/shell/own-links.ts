@@ -1,4 +1,4 @@
-import { basename, dirname, resolve } from '../../env/paths.js';
+import { basename, dirname, resolve } from '../../platform/fs/paths.js';
 import { programOf, type ShellWord, type SimpleCommand } from './model.js';
 import { mayTakeTree } from './tree-programs.js';
 

@@ -1,5 +1,5 @@
-import { memoised } from '../../util/memo.js';
-import { own } from '../../util/own.js';
+import { memoised } from '../../lib/memo.js';
+import { own } from '../../lib/own.js';
 import { readsOfFind } from './find.js';
 import { readsOfGit } from './git.js';
 import { nameOf, type ShellWord } from './model.js';

@@ -11,7 +11,7 @@ import type {
   SyntaxNode,
   Word,
 } from 'unbash';
-import { unreachable } from '../../util/result.js';
+import { unreachable } from '../../lib/result.js';
 import type { Budget } from '../budget.js';
 import { differenceFromBash } from './bash-differences.js';
 import { composedIn } from './composed-words.js';

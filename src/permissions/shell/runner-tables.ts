@@ -1,5 +1,5 @@
-import { whenWanted } from '../../util/when-wanted.js';
-import { WordSet } from '../../util/word-set.js';
+import { whenWanted } from '../../lib/when-wanted.js';
+import { WordSet } from '../../lib/word-set.js';
 
 export const SHELLS = new Set([
   'sh',

@@ -1,6 +1,6 @@
 import type { Pipeline } from 'unbash';
-import { memoised } from '../../util/memo.js';
-import { own } from '../../util/own.js';
+import { memoised } from '../../lib/memo.js';
+import { own } from '../../lib/own.js';
 import { Budget } from '../budget.js';
 import { evaluatedIn, isCode } from './evaluated-words.js';
 import { commandsOfFd } from './fd-commands.js';

@@ -1,5 +1,5 @@
 import type { Command, SyntaxNode, WordPart } from 'unbash';
-import { isLocaleVariable, isPlainLocale } from '../../env/locale.js';
+import { isLocaleVariable, isPlainLocale } from '../../platform/locale.js';
 import { isCode, isEvaluated } from './evaluated-words.js';
 import { literalWord, type ShellWord, type SimpleCommand } from './model.js';
 

@@ -1,4 +1,4 @@
-import { normalise } from '../../env/paths.js';
+import { normalise } from '../../platform/fs/paths.js';
 import { programOf, type ShellWord } from './model.js';
 
 /** Code that a command gives to a shell, as far as it is known. */

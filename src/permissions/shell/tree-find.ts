@@ -1,4 +1,4 @@
-import { basename } from '../../env/paths.js';
+import { basename } from '../../platform/fs/paths.js';
 import { commandsOfFd } from './fd-commands.js';
 import { type FindReach, type NameTest, reachOf } from './find-reach.js';
 import { hasFlag, looseOptions, valuesOf } from './loose-options.js';

@@ -1,4 +1,4 @@
-import { WordSet } from '../../util/word-set.js';
+import { WordSet } from '../../lib/word-set.js';
 import { programOf, type ShellWord } from './model.js';
 
 /** Programs that may go through directories by themselves. What they do there is told elsewhere. */

@@ -1,4 +1,4 @@
-import { trimEnd } from '../../util/trim-end.js';
+import { trimEnd } from '../../lib/trim-end.js';
 import { hasFlag, type LooseOptions, looseOptions, valuesOf } from './loose-options.js';
 import { literalWord, type ShellWord } from './model.js';
 import type { OptionSpec } from './options.js';

@@ -1,4 +1,4 @@
-import { own } from '../../util/own.js';
+import { own } from '../../lib/own.js';
 import { hasFlag, looseOptions } from './loose-options.js';
 import type { ShellWord } from './model.js';
 import type { OptionSpec } from './options.js';

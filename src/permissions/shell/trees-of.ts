@@ -1,4 +1,4 @@
-import { own } from '../../util/own.js';
+import { own } from '../../lib/own.js';
 import { programOf, type ShellWord } from './model.js';
 import { CHANGING_PROGRAMS } from './tree-change.js';
 import { COMPRESSING_PROGRAMS } from './tree-compress.js';

@@ -1,7 +1,7 @@
-import { hostFacts } from '../../env/host.js';
-import { displayPath } from '../../env/paths.js';
+import { shellWord } from '../../lib/shell-word.js';
 import { stdioRequest } from '../../mcp/transport-stdio.js';
-import { shellWord } from '../../util/shell-word.js';
+import { displayPath } from '../../platform/fs/paths.js';
+import { hostFacts } from '../../platform/host.js';
 import type { Finding } from '../documents.js';
 import { findProgram } from '../find-program.js';
 import { placeOf, type ServerDeclaration } from '../mcp.js';

@@ -1,7 +1,7 @@
-import { hostFacts } from '../../env/host.js';
-import { displayPath, findRepositoryRoot } from '../../env/paths.js';
 import { type CommandLaunch, createCommandLauncher } from '../../hooks/command-launch.js';
 import type { Hook } from '../../hooks/hook.js';
+import { displayPath, findRepositoryRoot } from '../../platform/fs/paths.js';
+import { hostFacts } from '../../platform/host.js';
 import { findProgram } from '../find-program.js';
 import { openHookTestHost, type ProbedHook, probeFailed } from '../hook-test.js';
 import { listProjectHooks, placeOf, type SkippedHook } from '../hooks-list.js';

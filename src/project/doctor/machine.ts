@@ -1,7 +1,7 @@
-import { directoryUsage } from '../../env/directory-usage.js';
-import { join } from '../../env/paths.js';
-import { listChildren } from '../../env/process-registry.js';
-import { shellWord } from '../../util/shell-word.js';
+import { shellWord } from '../../lib/shell-word.js';
+import { directoryUsage } from '../../platform/fs/directory-usage.js';
+import { join } from '../../platform/fs/paths.js';
+import { listChildren } from '../../platform/process/process-registry.js';
 import { type AreaCheck, type DoctorCheck, ok, problem, warning } from './report.js';
 import { counted } from './settings.js';
 

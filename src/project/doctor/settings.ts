@@ -1,7 +1,7 @@
-import { displayPath } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
+import { originOf } from '../../lib/sourced.js';
+import { displayPath } from '../../platform/fs/paths.js';
 import { summary } from '../../settings/trust-words.js';
-import { originOf } from '../../util/sourced.js';
 import { configReport } from '../config.js';
 import { modelStatus, tryConfiguredModel } from '../model-setup.js';
 import { createPolicyEvaluator } from '../policy.js';

@@ -1,6 +1,6 @@
-import { displayPath, isInside, join } from '../../env/paths.js';
 import { PortcullisError } from '../../errors.js';
 import { editedText, type SettingsList } from '../../permissions/settings-edit.js';
+import { displayPath, isInside, join } from '../../platform/fs/paths.js';
 import { openProjectPolicy } from '../policy.js';
 import { parseCall } from '../policy-call.js';
 import { POLICY_TEST_NAMES } from '../policy-tests.js';

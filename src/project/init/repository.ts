@@ -1,7 +1,7 @@
-import type { FileSystem } from '../../env/fs.js';
-import { basename, join } from '../../env/paths.js';
-import { parseJson } from '../../util/json.js';
-import { isRecord } from '../../util/own.js';
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { basename, join } from '../../platform/fs/paths.js';
 
 export type CommandPurpose = 'build' | 'test' | 'lint';
 

@@ -1,8 +1,8 @@
 import type { Duplex } from 'node:stream';
-import { type HttpProxy as CompanyProxy, proxyFor } from '../../env/http-proxy.js';
-import { resolveName } from '../../env/resolve-name.js';
 import { messageOf } from '../../errors.js';
-import { err, ok, type Result } from '../../util/result.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { type HttpProxy as CompanyProxy, proxyFor } from '../../platform/http/http-proxy.js';
+import { resolveName } from '../../platform/http/resolve-name.js';
 import { judgeAddresses, judgeTarget, type ProxyRules, type Target } from './proxy-rules.js';
 
 /** What reaches out; tests put their own in. */
@@ -68,7 +68,7 @@ export async function dialThrough(
   proxy: CompanyProxy,
   target: Target,
 ): Promise<Result<Duplex, DialFailure>> {
-  const { openTunnel } = await import('../../env/https-agent.js');
+  const { openTunnel } = await import('../../platform/http/https-agent.js');
   try {
     return ok(await openTunnel(proxy.url, target.host, target.port));
   } catch (thrown) {

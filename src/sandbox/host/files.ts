@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
-import { join } from '../../env/paths.js';
-import { memberPath, privateDirectory } from '../../env/private-files.js';
-import { processAlive, startTimeOf } from '../../env/process-tree.js';
-import { randomBytes } from '../../env/random.js';
+import { join } from '../../platform/fs/paths.js';
+import { memberPath, privateDirectory } from '../../platform/fs/private-files.js';
+import { processAlive, startTimeOf } from '../../platform/process/process-tree.js';
+import { randomBytes } from '../../platform/random.js';
 
 /** What a sandbox keeps on the disk while it is open. For this user alone, and hidden inside. */
 export interface SandboxFiles {

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
-import { withFileLock } from '../../env/file-lock.js';
-import { join } from '../../env/paths.js';
-import { processAlive, startTimeOf } from '../../env/process-tree.js';
 import { PortcullisError, systemCodeOf } from '../../errors.js';
+import { withFileLock } from '../../platform/fs/file-lock.js';
+import { join } from '../../platform/fs/paths.js';
+import { processAlive, startTimeOf } from '../../platform/process/process-tree.js';
 
 /**
  * Something can only be mounted where something is. For a protected path that does not exist an empty

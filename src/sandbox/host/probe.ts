@@ -7,9 +7,9 @@ import {
   readFileSync,
   readlinkSync,
 } from 'node:fs';
-import { lstatFileSync } from '../../env/node-fs.js';
-import { join } from '../../env/paths.js';
-import { realPathSync } from '../../env/real-path.js';
+import { lstatFileSync } from '../../platform/fs/node-fs.js';
+import { join } from '../../platform/fs/paths.js';
+import { realPathSync } from '../../platform/fs/real-path.js';
 
 /** How a short program ended. */
 export interface ProbeResult {

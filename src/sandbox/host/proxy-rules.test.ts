@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { classifyAddress } from '../../env/ip-address.js';
+import { classifyAddress } from '../../platform/http/ip-address.js';
 import {
   hostHeaderAgrees,
   judgeAddresses,

@@ -1,6 +1,6 @@
-import { classifyAddress, isInternalName, isIpAddress } from '../../env/ip-address.js';
-import { parseUrl } from '../../util/parse-url.js';
-import { err, ok, type Result } from '../../util/result.js';
+import { parseUrl } from '../../lib/parse-url.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { classifyAddress, isInternalName, isIpAddress } from '../../platform/http/ip-address.js';
 
 /** Where a program wants to go. */
 export interface Target {

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { type Duplex, pipeline } from 'node:stream';
-import type { Result } from '../../util/result.js';
+import type { Result } from '../../lib/result.js';
 import {
   type DialFailure,
   dialDirect,

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import type { Result } from '../../util/result.js';
+import type { Result } from '../../lib/result.js';
 import type { DialFailure } from './dial.js';
 import { type Target, targetOf } from './proxy-rules.js';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { PortcullisError } from '../../errors.js';
 import type { AssistantEntry, TranscriptEntry, UserEntry } from '../../protocol/transcript.js';
-import type { SessionStore } from '../../session/store.js';
+import type { SessionStore } from '../../session/transcript/store.js';
 import type { TestRunner } from './model-client.js';
 
 /** Gives each case a store of its own, empty. */

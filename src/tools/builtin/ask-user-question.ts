@@ -1,6 +1,6 @@
+import { isRecord, own } from '../../lib/own.js';
+import { head } from '../../lib/truncate.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { isRecord, own } from '../../util/own.js';
-import { head } from '../../util/truncate.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import type { Tool } from '../tool.js';
 import description from './ask-user-question.md';

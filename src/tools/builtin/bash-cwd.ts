@@ -1,5 +1,5 @@
-import type { FileSystem } from '../../env/fs.js';
-import { isInside, join, relative } from '../../env/paths.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { isInside, join, relative } from '../../platform/fs/paths.js';
 import type { Workspace } from '../tool.js';
 
 type Directories = Pick<FileSystem, 'stat' | 'realPath'>;

@@ -1,5 +1,5 @@
+import { headAndTail } from '../../lib/truncate.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { headAndTail } from '../../util/truncate.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { filterLines } from '../line-filter.js';
 import type { BackgroundShell, BackgroundShells } from '../shells.js';

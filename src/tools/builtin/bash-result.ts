@@ -1,6 +1,6 @@
-import type { ProcessResult } from '../../env/process.js';
-import { isRecord } from '../../util/own.js';
-import { head, headAndTail } from '../../util/truncate.js';
+import { isRecord } from '../../lib/own.js';
+import { head, headAndTail } from '../../lib/truncate.js';
+import type { ProcessResult } from '../../platform/process/process.js';
 import { benignExit, signalOfExit } from '../shell-exit.js';
 import type { ToolOutput } from '../tool.js';
 

@@ -1,8 +1,12 @@
-import type { FileSystem } from '../../env/fs.js';
-import { join } from '../../env/paths.js';
-import type { ChildOwner, ProcessResult, ProcessSupervisor } from '../../env/process.js';
+import { head, sliceWhole } from '../../lib/truncate.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { join } from '../../platform/fs/paths.js';
+import type {
+  ChildOwner,
+  ProcessResult,
+  ProcessSupervisor,
+} from '../../platform/process/process.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { head, sliceWhole } from '../../util/truncate.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { shellProgram } from '../shell-program.js';
 import { type BackgroundShells, MAX_BACKGROUND_TIMEOUT_MS } from '../shells.js';

@@ -1,4 +1,4 @@
-import { sliceWhole } from '../../util/truncate.js';
+import { sliceWhole } from '../../lib/truncate.js';
 import { lineEndOf, linesOf, toCrlf } from '../text-file.js';
 
 export interface Match {

@@ -1,4 +1,4 @@
-import type { FileSystem } from '../../env/fs.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, judgedNames, loadForChange, targetPath } from '../file-target.js';
@@ -106,7 +106,7 @@ async function result(
   input: EditInput,
   change: { path: string; before: string; after: string },
 ): Promise<unknown> {
-  const { structuredPatch } = await import('../../util/diff.js');
+  const { structuredPatch } = await import('../../lib/diff.js');
   return {
     filePath: change.path,
     oldString: input.old_string,

@@ -1,4 +1,4 @@
-import { setOf } from '../../util/name-pattern.js';
+import { setOf } from '../../lib/name-pattern.js';
 /**
  * File name patterns: `*`, `?`, `[a-z]`, `[!a-z]`, `**` as a whole segment, `{a,b}`, `\` before a
  * character that stands for itself. `*` also matches names that begin with a dot. Matching takes

@@ -1,6 +1,6 @@
-import type { FileSystem } from '../../env/fs.js';
-import { join } from '../../env/paths.js';
 import { systemCodeOf } from '../../errors.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { join } from '../../platform/fs/paths.js';
 import type { GlobPattern } from './glob-pattern.js';
 
 export interface Walk {

@@ -2,8 +2,8 @@ import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type CallHost, callHost } from '../../../test/support/tool-call.js';
-import { systemClock } from '../../env/clock.js';
-import { nodeFileSystem as fs } from '../../env/node-fs.js';
+import { systemClock } from '../../platform/clock.js';
+import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
 import { globTool } from './glob.js';
 import { expandBraces, parseGlob } from './glob-pattern.js';
 

@@ -1,6 +1,13 @@
-import { type Clock, systemClock } from '../../env/clock.js';
-import type { FileSystem } from '../../env/fs.js';
-import { displayPath, isAbsolute, isInside, join, resolve, toPosix } from '../../env/paths.js';
+import { type Clock, systemClock } from '../../platform/clock.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import {
+  displayPath,
+  isAbsolute,
+  isInside,
+  join,
+  resolve,
+  toPosix,
+} from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { targetPath } from '../file-target.js';

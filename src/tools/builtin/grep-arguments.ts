@@ -1,4 +1,4 @@
-import { toPosix } from '../../env/paths.js';
+import { toPosix } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 
 /** A line longer than this is shown in part: minified files would fill the window. */

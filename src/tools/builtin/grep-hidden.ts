@@ -1,4 +1,4 @@
-import { resolve, toPosix } from '../../env/paths.js';
+import { resolve, toPosix } from '../../platform/fs/paths.js';
 
 /** More than this on one command line is refused by some systems. */
 const LONGEST_GLOBS = 100_000;

@@ -1,5 +1,5 @@
-import type { FileSystem } from '../../env/fs.js';
-import { displayPath, resolve } from '../../env/paths.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { displayPath, resolve } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 
 export interface GrepReport {

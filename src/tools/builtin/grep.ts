@@ -1,7 +1,7 @@
-import { basename, dirname, displayPath } from '../../env/paths.js';
-import type { ProcessResult } from '../../env/process.js';
+import { head } from '../../lib/truncate.js';
+import { basename, dirname, displayPath } from '../../platform/fs/paths.js';
+import type { ProcessResult } from '../../platform/process/process.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { head } from '../../util/truncate.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { missingFile, targetPath } from '../file-target.js';
 import { boundText, failure, failureFrom, spillInto } from '../output.js';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type CallHost, callHost } from '../../../test/support/tool-call.js';
-import { nodeFileSystem as fs } from '../../env/node-fs.js';
+import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { notebookEditTool } from './notebook-edit.js';
 import { readTool } from './read.js';

@@ -1,10 +1,10 @@
-import { type Clock, systemClock } from '../../env/clock.js';
-import type { FileSystem } from '../../env/fs.js';
-import { extname } from '../../env/paths.js';
+import { numberThatWouldChange } from '../../lib/json-numbers.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { head } from '../../lib/truncate.js';
+import { type Clock, systemClock } from '../../platform/clock.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { extname } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { numberThatWouldChange } from '../../util/json-numbers.js';
-import { err, ok, type Result } from '../../util/result.js';
-import { head } from '../../util/truncate.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, judgedNames, loadForChange, targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { callTool } from '../../../test/support/permitted-call.js';
 import { temporaryDirectory } from '../../../test/support/tool-call.js';
-import { nodeFileSystem } from '../../env/node-fs.js';
+import { nodeFileSystem } from '../../platform/fs/node-fs.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import { enterPlanModeTool, exitPlanModeTool } from './plan-mode.js';
 

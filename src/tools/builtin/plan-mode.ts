@@ -1,9 +1,9 @@
-import type { FileSystem } from '../../env/fs.js';
-import { join } from '../../env/paths.js';
 import { messageOf } from '../../errors.js';
+import { fileNameFor } from '../../lib/file-name.js';
+import { head } from '../../lib/truncate.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { join } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { fileNameFor } from '../../util/file-name.js';
-import { head } from '../../util/truncate.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import type { Tool, ToolOutput } from '../tool.js';
 import enterDescription from './enter-plan-mode.md';

@@ -1,6 +1,6 @@
-import type { FileSystem, OpenOptions } from '../../env/fs.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import type { FileSystem, OpenOptions } from '../../platform/fs/fs.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { sliceWhole } from '../../util/truncate.js';
 import { linesOf, type TextFile } from '../text-file.js';
 import type { FileVersion } from '../tool.js';
 

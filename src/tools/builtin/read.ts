@@ -1,8 +1,8 @@
-import type { FileStat, FileSystem } from '../../env/fs.js';
-import { displayPath, extname, resolve } from '../../env/paths.js';
 import { systemCodeOf } from '../../errors.js';
+import { fileTypeOf } from '../../lib/file-type.js';
+import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
+import { displayPath, extname, resolve } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { fileTypeOf } from '../../util/file-type.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, judgedNames, missingFile, targetPath } from '../file-target.js';
 import { failure, failureFrom } from '../output.js';

@@ -1,5 +1,5 @@
-import type { FileSystem } from '../../env/fs.js';
-import type { ProcessResult, ProcessSupervisor } from '../../env/process.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import type { ProcessResult, ProcessSupervisor } from '../../platform/process/process.js';
 
 export interface RipgrepDeps {
   readonly fs: FileSystem;

@@ -1,12 +1,12 @@
-import type { Clock } from '../../env/clock.js';
-import { minimalEnvironment, shellEnvironment } from '../../env/environment.js';
-import type { FileSystem } from '../../env/fs.js';
-import { join } from '../../env/paths.js';
-import type { ProcessSupervisor } from '../../env/process.js';
 import { PortcullisError } from '../../errors.js';
-import { nearest } from '../../util/nearest.js';
-import { isRecord } from '../../util/own.js';
-import { visible } from '../../util/visible.js';
+import { nearest } from '../../lib/nearest.js';
+import { isRecord } from '../../lib/own.js';
+import { visible } from '../../lib/visible.js';
+import type { Clock } from '../../platform/clock.js';
+import { minimalEnvironment, shellEnvironment } from '../../platform/environment.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { join } from '../../platform/fs/paths.js';
+import type { ProcessSupervisor } from '../../platform/process/process.js';
 import { createDrafts, type Drafts, salvageWrite } from '../drafts.js';
 import { targetPath } from '../file-target.js';
 import { FailureStreak, type InvalidInput } from '../invalid-input.js';
@@ -173,7 +173,7 @@ function allTools(
     grepTool({ fs, processes: parts.helpers ?? processes, env: minimalEnvironment(env) }),
     webFetchTool({
       clock,
-      fetch: async () => (await import('../../env/public-fetch.js')).fetchPublic,
+      fetch: async () => (await import('../../platform/http/public-fetch.js')).fetchPublic,
       summarise: parts.summarise,
     }),
     todoWriteTool({ todos }),

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CallOptions, callTool } from '../../../test/support/permitted-call.js';
 import { temporaryDirectory } from '../../../test/support/tool-call.js';
-import { nodeFileSystem } from '../../env/node-fs.js';
+import { nodeFileSystem } from '../../platform/fs/node-fs.js';
 import { createTaskStore } from '../task-store.js';
 import { type TaskWatch, taskListTools } from './task-list.js';
 

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
+import { err, ok, type Result } from '../../lib/result.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { err, ok, type Result } from '../../util/result.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import type { Task } from '../task.js';
 import { applyChange, type TaskChange, unknownTask } from '../task-change.js';

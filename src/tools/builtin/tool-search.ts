@@ -1,7 +1,7 @@
+import { isRecord } from '../../lib/own.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
-import { isRecord } from '../../util/own.js';
-import { sliceWhole } from '../../util/truncate.js';
-import { visible } from '../../util/visible.js';
 import type { ToolPool } from '../pool.js';
 import type { AnyTool, Tool, ToolOutput, ValidationProblem } from '../tool.js';
 import description from './tool-search.md';

@@ -1,10 +1,10 @@
-import type { Clock } from '../../env/clock.js';
-import type { FetchFailure, FetchResponse, PublicFetch } from '../../env/public-fetch.js';
 import { messageOf } from '../../errors.js';
+import { parseUrl } from '../../lib/parse-url.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { head, sliceWhole } from '../../lib/truncate.js';
+import type { Clock } from '../../platform/clock.js';
+import type { FetchFailure, FetchResponse, PublicFetch } from '../../platform/http/public-fetch.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { parseUrl } from '../../util/parse-url.js';
-import { err, ok, type Result } from '../../util/result.js';
-import { head, sliceWhole } from '../../util/truncate.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { createPageCache } from '../page-cache.js';
 import type { Tool, ToolOutput } from '../tool.js';

@@ -1,5 +1,5 @@
-import type { FileSystem } from '../../env/fs.js';
-import { displayPath } from '../../env/paths.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { displayPath } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import type { Drafts } from '../drafts.js';

@@ -1,5 +1,5 @@
-import type { FileSystem } from '../../env/fs.js';
-import type { PatchHunk } from '../../util/diff.js';
+import type { PatchHunk } from '../../lib/diff.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
 import { judgedNames, loadForChange } from '../file-target.js';
 import { failure } from '../output.js';
 import { versionOf } from '../read-state.js';
@@ -40,7 +40,7 @@ async function writeInTurn(
   }
   const text = inStyleOf(before.text, content);
   await writeAndNote(fs, path, { data: encodeText(text, before), writer });
-  const { structuredPatch } = await import('../../util/diff.js');
+  const { structuredPatch } = await import('../../lib/diff.js');
   const patch = structuredPatch(before.text, text);
   return written({ type: 'update', path, content: text, patch, original: before.text });
 }

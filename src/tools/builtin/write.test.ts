@@ -12,7 +12,7 @@ import {
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type CallHost, callHost } from '../../../test/support/tool-call.js';
-import { nodeFileSystem as fs } from '../../env/node-fs.js';
+import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
 import { createDrafts } from '../drafts.js';
 import { readTool } from './read.js';
 import { writeTool } from './write.js';

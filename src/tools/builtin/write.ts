@@ -1,4 +1,4 @@
-import type { FileSystem } from '../../env/fs.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { fileSubject, targetPath } from '../file-target.js';

@@ -1,7 +1,7 @@
 import type { AnyAnswer, Question } from '../../client/questions.js';
+import { checkContent, fieldBounds, typedValue } from '../../lib/elicit-check.js';
+import { visible } from '../../lib/visible.js';
 import type { ElicitField } from '../../protocol/elicitation.js';
-import { checkContent, fieldBounds, typedValue } from '../../util/elicit-check.js';
-import { visible } from '../../util/visible.js';
 import { Editor } from '../input/editor.js';
 import type { Key } from '../input/keys.js';
 import { type Line, line, STYLE, span, wrapLine } from '../screen/line.js';

@@ -1,5 +1,5 @@
-import type { PatchHunk } from '../../util/diff.js';
-import { isRecord } from '../../util/own.js';
+import type { PatchHunk } from '../../lib/diff.js';
+import { isRecord } from '../../lib/own.js';
 import { cutLine, type Line, line, STYLE, span, wrapLine } from '../screen/line.js';
 
 /** A change of a file by lines, with line numbers and colours. */

@@ -1,7 +1,7 @@
 import type { SessionEvent } from '../../client/events.js';
 import { retryText } from '../../client/turn-end.js';
+import { ellipsis } from '../../lib/truncate.js';
 import { textOf } from '../../protocol/content.js';
-import { ellipsis } from '../../util/truncate.js';
 import { formatCount, formatDuration } from './format.js';
 import { callSubject } from './tool-card.js';
 

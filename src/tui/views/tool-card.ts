@@ -1,7 +1,7 @@
 import type { ToolCallView } from '../../client/events.js';
+import { isRecord } from '../../lib/own.js';
 import { textOf } from '../../protocol/content.js';
 import type { ToolCallResult } from '../../protocol/tool-call.js';
-import { isRecord } from '../../util/own.js';
 import { cutLine, type Line, line, lines, STYLE, span, wrapLine } from '../screen/line.js';
 import { countChanges, foldRows, hunksOfResult, renderHunks } from './diff-view.js';
 import { formatDuration, plural } from './format.js';

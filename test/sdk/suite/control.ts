@@ -1,6 +1,6 @@
 import type { HookInput } from '@anthropic-ai/claude-agent-sdk';
 import { describe, expect, it } from 'vitest';
-import { isRecord } from '../../../src/util/own.js';
+import { isRecord } from '../../../src/lib/own.js';
 import type { Client, ClientOptions, ClientQuery } from './client.js';
 import { asked, ofKind, resultOf, theOne, toolResult } from './look.js';
 import { type Frame, Prompts, play } from './play.js';

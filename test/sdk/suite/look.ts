@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { isRecord } from '../../../src/lib/own.js';
 import type { RecordedRequest } from '../../../src/testing/fake-model-server.js';
-import { isRecord } from '../../../src/util/own.js';
 import type { Frame, Played } from './play.js';
 import type { World } from './world.js';
 

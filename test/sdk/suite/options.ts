@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isRecord } from '../../../src/util/own.js';
+import { isRecord } from '../../../src/lib/own.js';
 import type { Client, ClientOptions } from './client.js';
 import {
   asked,

@@ -1,0 +1,230 @@
+/**
+ * The composition root: with `harness/` beside it, the one place that knows every feature. Wiring,
+ * no decisions.
+ */
+import { createHookAgent } from './agents/hook-agent.js';
+import { type ModelLayer, openModelLayer } from './agents/model-layer.js';
+import type { AgentSession } from './agents/session.js';
+import type { SessionConfig } from './agents/session-config.js';
+import { openAgents } from './app/agents.js';
+import { budgetOf } from './app/budget-settings.js';
+import { openCheckpointing } from './app/checkpoints.js';
+import { type Ground, type Log, openGround, openLog } from './app/ground.js';
+import { type Hands, openHands } from './app/hands.js';
+import { openHooks } from './app/hooks.js';
+import { openInstructions } from './app/instructions.js';
+import { joinSession } from './app/join.js';
+import { asMainAgent } from './app/main-agent.js';
+import { openMcp } from './app/mcp.js';
+import { withOutputStyle } from './app/output-style.js';
+import { openSandboxing } from './app/sandbox.js';
+import { type CurrentRun, closeParts, type Parts } from './app/session-parts.js';
+import { openSkills } from './app/skills.js';
+import { strictest } from './budget/units.js';
+import { resolveModel } from './model/catalog/aliases.js';
+import { stateDirectory } from './platform/fs/paths.js';
+import { createProcessSupervisor } from './platform/process/node-process.js';
+import { createReadState } from './tools/read-state.js';
+import { createWorkspace } from './tools/workspace.js';
+import { VERSION } from './version.js';
+
+export { errorName } from './agents/error-name.js';
+export type { CommandRow } from './agents/host-requests.js';
+export { wireSource } from './agents/inspection.js';
+export type { AgentSession, RunResult } from './agents/session.js';
+export type { SessionConfig } from './agents/session-config.js';
+export type { TeamRole } from './agents/team-role.js';
+export type { TeamView } from './agents/team-view.js';
+export { openInboxOf } from './app/inbox-of.js';
+export {
+  type OptionName,
+  readSessionOptions,
+  type SessionFields,
+} from './app/session-options.js';
+export {
+  conversationOf,
+  forkInFiles,
+  forkOfLines,
+  memoryStoreOf,
+  openTranscripts,
+  projectKeyOf,
+} from './app/transcripts.js';
+export type { ContextReport } from './context/context-report.js';
+export type { AskIncludes } from './context/include-approvals.js';
+export {
+  type CallbackEntry,
+  type CallbackRequest,
+  type HostCallbacks,
+  HostNotAsked,
+} from './hooks/host-callbacks.js';
+export type { InputMessage, LoopEvent, StopReason } from './loop/types.js';
+export type { SdkBridge } from './mcp/connection-deps.js';
+export { knownLimits } from './model/catalog/models.js';
+export { readAskAnswer } from './permissions/ask-answer.js';
+export { describeRule } from './permissions/rule-words.js';
+export { suggestedUpdates } from './permissions/suggested-updates.js';
+export type { AskAnswer, Asker, AskRequest } from './permissions/types.js';
+export { systemClock } from './platform/clock.js';
+export { nodeFileSystem } from './platform/fs/node-fs.js';
+export { expandHome, homeDirectory, resolve as resolvePath } from './platform/fs/paths.js';
+export { isRunByAgent } from './platform/process/run-by-agent.js';
+export { processEnvironment, workingDirectory } from './platform/process/this-process.js';
+export type { UserBlock } from './protocol/content.js';
+export type { SessionInfo, SessionNews } from './protocol/session-events.js';
+export type {
+  ArchiveItem,
+  ArchivePlace,
+  RawLine,
+  TranscriptArchive,
+} from './session/transcript/archive.js';
+export type { ProjectTrust } from './settings/trust.js';
+export type { TrustCheck } from './settings/trust-types.js';
+
+/** Opens a session: reads what there is to read, joins the parts, calls nobody yet. */
+export async function openSession(asked: SessionConfig): Promise<AgentSession> {
+  const ground = await openGround(asked);
+  // Who goes on with a session goes on as the agent that it ran as.
+  const goesOn = asked.start.kind !== 'new' && asked.agent === undefined;
+  const earlier = goesOn ? await openLog(asked, ground) : undefined;
+  const config = await withOutputStyle(await asMainAgent(asked, ground, earlier), ground);
+  const model = await openModelLayer(config, {
+    env: ground.env,
+    clock: ground.clock,
+    version: VERSION,
+    fromSettings: ground.settings.model?.value,
+    budget: [config.budget ?? {}, config.runsAs?.budget ?? {}].reduce(
+      strictest,
+      budgetOf(ground.settings.values),
+    ),
+    readText: (file) => ground.fs.readText(file),
+  });
+  const parts = await openParts(config, ground, model, earlier);
+  try {
+    const session = await joinSession(config, ground, parts);
+    ground.levels.startIsOver();
+    return session;
+  } catch (thrown) {
+    // Why it does not start is what a person has to know; what else goes wrong is not told.
+    await closeParts(config, parts).catch(() => undefined);
+    throw thrown;
+  }
+}
+
+/** The parts of a session before they are joined: no hook has been told and no model asked. */
+export async function openParts(
+  config: SessionConfig,
+  ground: Ground,
+  model: ModelLayer,
+  opened?: Log,
+): Promise<Parts> {
+  const log = opened ?? (await openLog(config, ground));
+  const made: MadeParts = { log };
+  try {
+    return await openEach(config, ground, { model, log, made });
+  } catch (thrown) {
+    // As above: a start that fails leaves nothing running.
+    await closeParts(config, made).catch(() => undefined);
+    throw thrown;
+  }
+}
+
+/** What has been opened so far. */
+type MadeParts = { -readonly [Name in keyof Parts]?: Parts[Name] };
+
+async function openEach(
+  config: SessionConfig,
+  ground: Ground,
+  { model, log, made }: { readonly model: ModelLayer; readonly log: Log; readonly made: MadeParts },
+): Promise<Parts> {
+  const current: CurrentRun = { run: undefined };
+  const processes = createProcessSupervisor({
+    stateDirectory: stateDirectory(ground.env),
+    sessionId: log.history.sessionId,
+  });
+  made.processes = processes;
+  const sandbox = openSandboxing(config, ground, log);
+  made.sandbox = sandbox;
+  await sandbox.start();
+  const servers = sandbox.supervisor(processes, 'mcp');
+  const checkpoints = openCheckpointing(config, ground, log);
+  made.checkpoints = checkpoints;
+  const hooks = openHooks(config, ground, {
+    model,
+    log,
+    processes: sandbox.supervisor(processes, 'hook'),
+    current,
+    watch: checkpoints.hookRuns,
+  });
+  made.hooks = hooks;
+  const { sessionId } = log.history;
+  const [read, started] = await Promise.allSettled([
+    openInstructions(config, ground),
+    openMcp(config, ground, { processes: servers, hooks }),
+  ]);
+  if (started.status === 'rejected') throw started.reason;
+  const mcp = started.value;
+  made.mcp = mcp;
+  if (read.status === 'rejected') throw read.reason;
+  const instructions = read.value;
+  const skills = openSkills(config, ground, {
+    hooks,
+    processes,
+    sessionId,
+    choices: model.choices,
+    isHidden: instructions.isHidden,
+  });
+  made.skills = skills;
+  const promptTool =
+    config.promptTool === undefined
+      ? undefined
+      : (await import('./app/prompt-tool.js')).openPromptTool(config.promptTool, {
+          connections: () => mcp?.connections() ?? [],
+          listing: (server) => mcp?.listing(server),
+          isBanned: (names) => hands.permissions.isBanned(names),
+        });
+  const asking = promptTool === undefined ? config : { ...config, asker: promptTool.asker };
+  const teams =
+    config.team === undefined
+      ? undefined
+      : await (await import('./app/teams.js')).openTeams(config, ground, { log, hooks });
+  const { isHidden } = instructions;
+  const agents = openAgents(config, ground, { log, hooks, processes, servers, teams, isHidden });
+  made.agents = agents;
+  const hands: Hands = await openHands(asking, ground, {
+    model,
+    log,
+    processes,
+    hooks,
+    instructions,
+    skills,
+    mcp,
+    agents,
+    sandbox,
+    watch(starting, context) {
+      return checkpoints.watch(starting, context);
+    },
+  });
+  made.hands = hands;
+  agents.lend({ model, hands, instructions, skills, mcp });
+  promptTool?.require();
+  hooks.lend({
+    callServer: mcp?.callForHook,
+    mode: hands.permissions.mode,
+    judge: createHookAgent({
+      client: model.client,
+      choice: (name) => ({
+        ...model.choices.current(),
+        model: name === undefined ? model.choices.small() : resolveModel(name, ground.env).id,
+      }),
+      calls: hands.around,
+      tools: () => hands.builtins.pool.tools,
+      workspace: () => createWorkspace([ground.workspace.cwd, ...ground.workspace.roots]),
+      contextFor: (agent, workspace) => hands.contextOf(agent, workspace, createReadState()),
+      onVerdict: (_agent, _call, _tool, verdict) =>
+        config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt) }),
+      depthLimit: 8,
+    }),
+  });
+  const of = { model, log, hooks, hands, instructions, skills, mcp, agents };
+  return { checkpoints, sandbox, processes, current, ...of };
+}

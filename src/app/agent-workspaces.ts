@@ -1,0 +1,59 @@
+import type { ChildWorld } from '../agents/child-world.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { createChildPlaces } from '../agents/workspace-place.js';
+import { worktreeSettings } from '../agents/worktree-settings.js';
+import { createWorktreeHooks } from '../hooks/worktree-hooks.js';
+import type { Guard } from '../permissions/guard.js';
+import { workspaceFence } from '../permissions/workspace-fence.js';
+import { findRepositoryRoot, join } from '../platform/fs/paths.js';
+import type { ProcessSupervisor } from '../platform/process/process.js';
+import type { WriteLedger } from '../tools/write-ledger.js';
+import type { Ground } from './ground.js';
+import type { OpenHooks } from './hooks.js';
+
+export interface WorkspaceParts {
+  readonly processes: ProcessSupervisor;
+  readonly hooks: Pick<OpenHooks, 'dispatch' | 'tell'>;
+}
+
+/** Workspaces of agents: how they come about, and what keeps agents in them. */
+export function openWorkspaces(
+  config: Pick<SessionConfig, 'cwd'>,
+  ground: Ground,
+  { processes, hooks }: WorkspaceParts,
+) {
+  const { fs, env } = ground;
+  const projectDir = findRepositoryRoot(config.cwd) ?? config.cwd;
+  const settings = (): unknown => {
+    const { values } = ground.settings;
+    const list = (key: string): readonly unknown[] => values.list(key).map(({ value }) => value);
+    return {
+      baseRef: values.get('worktree.baseRef')?.value,
+      symlinkDirectories: list('worktree.symlinkDirectories'),
+      sparsePaths: list('worktree.sparsePaths'),
+    };
+  };
+  const guard: Guard = workspaceFence({
+    fs,
+    projectDir,
+    shared: () =>
+      worktreeSettings(settings()).symlinkDirectories.map((name) => join(projectDir, name)),
+  });
+  return {
+    guard,
+    /** Once it is known who writes down what was written. */
+    placesFor: (ledger: WriteLedger): NonNullable<ChildWorld['workspaceFor']> =>
+      createChildPlaces({
+        fs,
+        processes,
+        env,
+        projectDir,
+        isTrusted: ground.trust.accepted,
+        temporaryDirectory: ground.host.temporaryDirectory,
+        ledger,
+        settings,
+        hooks: createWorktreeHooks({ fs, projectDir, ...hooks }),
+        warn: hooks.tell,
+      }),
+  };
+}

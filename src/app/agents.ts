@@ -1,0 +1,372 @@
+import { agentPool } from '../agents/agent-pool.js';
+import { AGENT_TOOL, agentTool } from '../agents/agent-tool.js';
+import { createAgentFences } from '../agents/child-fence.js';
+import { reportCap } from '../agents/child-words.js';
+import type { ChildHands } from '../agents/child-world.js';
+import type { AgentDefinition } from '../agents/definition.js';
+import { readHostAgents, refuseGiven } from '../agents/definition-host.js';
+import type { AgentBook } from '../agents/definition-types.js';
+import { openAgentBook } from '../agents/definitions.js';
+import { type AgentMind, FORK_TYPE, forkDefinition, forkGuard } from '../agents/fork.js';
+import { createGoingOnAsks } from '../agents/going-on-rules.js';
+import type { ModelLayer } from '../agents/model-layer.js';
+import { outputOf } from '../agents/output-lines.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { type AgentRuntime, createAgentRuntime } from '../agents/spawn.js';
+import type { AgentTask } from '../agents/task.js';
+import { createTypeRules, type TypeRuleParts } from '../agents/type-rules.js';
+import { messageOf, PortcullisError } from '../errors.js';
+import type { BackgroundTaskFacts } from '../hooks/stop-hooks.js';
+import { closeAll } from '../lib/close-all.js';
+import { parseYaml } from '../lib/parse-yaml.js';
+import { err, ok, type Result } from '../lib/result.js';
+import type { InputMessage } from '../loop/types.js';
+import type { GateExtension, Permissions } from '../permissions/open.js';
+import { NO_RULES } from '../permissions/rules.js';
+import { homeDirectory, join } from '../platform/fs/paths.js';
+import type { ProcessSupervisor } from '../platform/process/process.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import { managedSettingsDirectory } from '../settings/load.js';
+import { sideloadRefusal } from '../settings/sideload.js';
+import type { StopsAgents } from '../tools/builtin/task-stop.js';
+import type { ToolPool } from '../tools/pool.js';
+import type { AnyTool } from '../tools/tool.js';
+import { openAgentListings } from './agent-listing.js';
+import { openAgentMemories } from './agent-memory.js';
+import { openAgentServers } from './agent-servers.js';
+import { openWorkspaces } from './agent-workspaces.js';
+import { limitsOf, offersForks, positive } from './agents-limits.js';
+import { openArrival } from './arrival.js';
+import { putHooks } from './child-hooks.js';
+import { type ChildWorldParts, openChildWorld } from './child-world.js';
+import { earlierAgent, typeToGoOn } from './earlier-agent.js';
+import { folderTrust } from './folder-trust.js';
+import { forkRunner } from './fork-skill.js';
+import type { Ground, Log } from './ground.js';
+import type { OpenHooks } from './hooks.js';
+import type { OpenTeams } from './teams.js';
+
+/** How long the end of a headless run waits for agents in the background. */
+const PATIENCE_MS = 30 * 60_000;
+
+export interface AgentParts {
+  readonly log: Log;
+  readonly hooks: OpenHooks;
+  readonly processes: ProcessSupervisor;
+  /** Absent: there is no team. */
+  readonly teams?: OpenTeams | undefined;
+  /** Starts servers that agents bring, inside the sandbox where there is one. */
+  readonly servers: ProcessSupervisor;
+  /** Whether rules keep a file from being read. */
+  isHidden(path: string): Promise<boolean>;
+}
+
+/** The kinds of agents that there are. Nothing is read yet. */
+export function openKinds(
+  config: SessionConfig,
+  ground: Ground,
+  { isHidden }: Pick<AgentParts, 'isHidden'>,
+): AgentBook {
+  const host = readHostAgents(config.agents);
+  if (!host.ok) throw new PortcullisError('usage', host.error);
+  refuseGiven(host.value, sideloadRefusal(ground.settings));
+  return openAgentBook({
+    fs: ground.fs,
+    cwd: config.cwd,
+    levels: ground.levels,
+    configDir: ground.configDir,
+    managedDir: managedSettingsDirectory(ground.host.os),
+    sources: ground.sources,
+    plugins: ground.plugins,
+    additionalDirectories: () => ground.workspace.roots.slice(1),
+    trusts: folderTrust(config, ground).trusts,
+    isHidden,
+    host: host.value,
+    parseYaml,
+  });
+}
+
+/** The agents of a session: which kinds there are, the tools around them, and those that run. */
+export function openAgents(config: SessionConfig, ground: Ground, parts: AgentParts) {
+  const { env, fs } = ground;
+  const { log, hooks } = parts;
+  const { sessionId } = log.history;
+  // A limit that cannot be read stops the start, not the first agent.
+  limitsOf(ground);
+  const book = openKinds(config, ground, parts);
+  const fences = createAgentFences({ cwd: config.cwd, home: homeDirectory(env) });
+  const working = new Map<string, Pick<ChildHands, 'pool' | 'workspace'>>();
+  const minds = new Map<string, AgentMind>();
+  const forks = (): AgentDefinition | undefined =>
+    offersForks(ground) ? forkDefinition() : undefined;
+  let runtime: AgentRuntime | undefined;
+  let tellMain: (message: InputMessage) => void = () => undefined;
+  const running = (): AgentRuntime => {
+    if (runtime === undefined) throw new PortcullisError('internal', 'no agent can run yet');
+    return runtime;
+  };
+  const spill = async (name: string, text: string): Promise<string> => {
+    const file = join(log.store.spillDirectory(sessionId), `${name}.txt`);
+    await fs.writeAtomic(file, text, { mode: 0o600 });
+    return file;
+  };
+  /** Those that earlier processes started: listed before this one starts any. */
+  const earlierAgents = log.history.resumed ? log.store.agents(sessionId) : Promise.resolve([]);
+  // Told to whoever waits for it.
+  earlierAgents.catch(() => undefined);
+  let counters: ModelLayer | undefined;
+  let recalling: Promise<void> | undefined;
+  /** Budgets and costs go on where earlier processes of the session stopped. */
+  const recallSpending = (): Promise<void> => {
+    if (counters === undefined || !log.history.resumed) return Promise.resolve();
+    const { budget, ledger, client } = counters;
+    recalling ??= import('./earlier-spending.js').then(({ recallInto }) =>
+      recallInto({ budget, ledger, provider: client.provider }, { ...log, earlierAgents }),
+    );
+    return recalling;
+  };
+  let isTold = false;
+  /** The same where no limit depends on it: an unreadable transcript is reported and counts as zero. */
+  const recallCosts = async (): Promise<void> => {
+    try {
+      await recallSpending();
+    } catch (thrown) {
+      if (isTold) return;
+      isTold = true;
+      const text = `the cost of earlier parts of this session is not known: ${messageOf(thrown)}`;
+      config.emit({ type: 'notice', level: 'warning', text });
+    }
+  };
+  let canResume = false;
+  const words = { cap: reportCap(env), spill, canResume: () => canResume };
+  const { teams } = parts;
+  const { tell } = hooks;
+  const arrival = openArrival(config, ground, { log, words, runtime: running, tell, teams });
+  const { deliveries } = arrival;
+  const workspaces = openWorkspaces(config, ground, parts);
+  let taken: () => readonly string[] = () => [];
+  const servers = openAgentServers(config, ground, {
+    taken: () => taken(),
+    ...parts,
+    processes: parts.servers,
+  });
+  const memories = openAgentMemories(config, ground, hooks.tell);
+  let gate: Pick<Permissions, 'rules' | 'mode'> | undefined;
+  const startAgent = agentTool({
+    book,
+    runtime: running,
+    words,
+    forks,
+    mostRunning: () => limitsOf(ground).concurrency,
+    backgroundIsOff: (agent) => {
+      if (teams?.isTeammate(agent) === true) return 'teammates wait for the agents that they start';
+      return env.CLAUDE_CODE_DISABLE_BACKGROUND_TASKS === '1'
+        ? 'CLAUDE_CODE_DISABLE_BACKGROUND_TASKS is set'
+        : undefined;
+    },
+    ...(teams?.side.start === undefined ? {} : { teammates: teams.side.start }),
+  });
+  const typeRules: TypeRuleParts = {
+    book,
+    tool: () => startAgent,
+    fences,
+    fs,
+    home: homeDirectory(env),
+    workspace: ground.workspace,
+    rules: (agent) => gate?.rules(agent) ?? NO_RULES,
+    mode: (agent) => gate?.mode(agent) ?? 'default',
+  };
+  const types = createTypeRules(typeRules);
+  const asks = createGoingOnAsks({
+    ...typeRules,
+    wakes: (to) => typeToGoOn(to, { roster: runtime?.roster, log }),
+  });
+  const extension: GateExtension = {
+    ...servers.extension,
+    resolvers: [memories.resolver],
+    notes: memories.notes,
+    guards: [
+      forkGuard,
+      workspaces.guard,
+      fences.guard,
+      types.guard,
+      asks.guard,
+      ...servers.extension.guards,
+      ...arrival.guards(() => runtime),
+    ],
+    rules: fences.rules,
+  };
+  const tools: AnyTool[] = [startAgent, ...arrival.tools];
+  const listings = openAgentListings({ book, types, forks, tell });
+  return {
+    book,
+    extension,
+    arrival,
+    tools,
+    fences,
+    runtime: running,
+    teams,
+    stops: stopsAgents(() => runtime, teams),
+    /** The tools of an agent that runs; undefined: of the session. */
+    poolOf: (agent: AgentRef | undefined) =>
+      agent === undefined ? undefined : working.get(agent.id)?.pool,
+    /** Where an agent that runs works; undefined: where the session does. */
+    placeOf: (agent: AgentRef) => working.get(agent.id)?.workspace,
+    /** What an agent has said and done so far; undefined: it writes that to a file of its own. */
+    async talkOf({ id, outputFile }: Pick<AgentTask, 'id' | 'outputFile'>) {
+      if (outputFile !== log.store.transcriptPath(sessionId, id)) return undefined;
+      return outputOf((await log.store.read(sessionId, id))?.entries ?? []);
+    },
+    /** Whether the definition of an agent takes the tools that write files away from it. */
+    onlyReads(agent: AgentRef): boolean {
+      const definition =
+        agent.depth === 0 ? config.runsAs : runtime?.roster.find(agent.id)?.definition;
+      const taken = definition?.disallowedTools ?? [];
+      return taken.includes('Edit') && taken.includes('Write');
+    },
+    /** The kinds that an agent with these tools may start. */
+    async listing(pool: ToolPool, agent: AgentRef = MAIN_AGENT): Promise<string | undefined> {
+      return pool.resolve(AGENT_TOOL) === undefined ? undefined : await listings.of(agent);
+    },
+    /** Whether the session can start the kind that a person names; undefined: there is none of that name. */
+    async startable(
+      name: string,
+      pool: Pick<ToolPool, 'resolve'>,
+    ): Promise<Result<AgentDefinition, string> | undefined> {
+      const kind = name === FORK_TYPE ? forks() : await book.find(name);
+      if (kind === undefined) return undefined;
+      if (pool.resolve(AGENT_TOOL) === undefined) return err(`there is no ${AGENT_TOOL} tool here`);
+      const why = await types.forbids(MAIN_AGENT, kind);
+      return why === undefined ? ok(kind) : err(why);
+    },
+    /** What exists only once the gate does. */
+    lend(
+      lent: Omit<
+        ChildWorldParts,
+        | 'hooks'
+        | 'log'
+        | 'fences'
+        | 'working'
+        | 'minds'
+        | 'memories'
+        | 'asks'
+        | 'listing'
+        | 'heard'
+        | 'running'
+      >,
+    ): void {
+      gate = lent.hands.permissions;
+      counters = lent.model;
+      lent.instructions.lendFences(fences);
+      const world = openChildWorld(config, ground, {
+        fences,
+        working,
+        minds,
+        memories,
+        asks,
+        listing: (pool, agent) => this.listing(pool, agent),
+        heard: arrival.heard,
+        running: () => runtime?.roster.running() ?? [],
+        ...lent,
+        ...parts,
+        more: {
+          workspaceFor: workspaces.placesFor(lent.hands.builtins.ledger),
+          serversFor: servers.serversFor,
+        },
+      });
+      taken = () => (lent.mcp?.statuses() ?? []).map(({ name }) => name);
+      canResume = lent.hands.builtins.pool.resolve('SendMessage') !== undefined;
+      runtime = createAgentRuntime({
+        world,
+        limits: () => limitsOf(ground),
+        deliveries,
+        tellMain: (message) => tellMain(message),
+        find: async (type) => (type === FORK_TYPE ? forks() : await book.find(type)),
+        async earlier(id) {
+          await recallSpending();
+          return await earlierAgent(log, id);
+        },
+      });
+      const { forbids } = types;
+      const { shared } = lent.hands.builtins;
+      const toolsOf = async (kind: AgentDefinition, { depth }: AgentRef) =>
+        agentPool(shared, await memories.equip(kind), {
+          maySpawn: depth + 1 < limitsOf(ground).depth,
+        });
+      lent.skills.lendFork(forkRunner({ book, runtime: running, words, toolsOf, forbids, hooks }));
+    },
+    /** The session is taken up again. */
+    async resumed(): Promise<void> {
+      const isLimited = counters?.budget?.isLimited === true;
+      // Costs that limit nothing are needed when the first run is over.
+      if (isLimited) await recallSpending();
+      else void recallCosts();
+      await arrival.resumed();
+    },
+    /** Fulfilled when the costs of earlier processes are counted. */
+    recallCosts,
+    /** What the main agent sends, which its copies send too. */
+    knows(mind: AgentMind): void {
+      minds.set(MAIN_AGENT.id, mind);
+    },
+    /** Where the main agent hears of agents that have ended. */
+    onArrival(tell: (message: InputMessage) => void): void {
+      tellMain = tell;
+    },
+    background: {
+      running: () => runtime?.roster.running().filter(({ ref }) => ref.background).length ?? 0,
+      patienceMs: () => positive(env.CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS) ?? PATIENCE_MS,
+      tell: (id: string, message: InputMessage) => runtime?.tell(id, message) ?? false,
+    },
+    /** Agents that nobody waits for, as hooks are shown them. */
+    backgroundTasks: (): readonly BackgroundTaskFacts[] =>
+      (runtime?.roster.running() ?? [])
+        .filter(({ ref }) => ref.background)
+        .map(({ id, description, ref }) => ({
+          id,
+          type: 'subagent',
+          status: 'running',
+          description,
+          agent_type: ref.type,
+        })),
+    /** The main agent is of this kind: its fence and its hooks hold for the session. What it is told of its notes. */
+    async runsAs(definition: AgentDefinition): Promise<string | undefined> {
+      const fence = fences.raise(MAIN_AGENT, definition);
+      if (!fence.ok) throw new PortcullisError('usage', fence.error);
+      putHooks(hooks, MAIN_AGENT, definition);
+      log.recorder.runsAs(definition.name);
+      return await memories.open(MAIN_AGENT, definition);
+    },
+    /** What the next start can do without looking at the kinds again. */
+    async close(): Promise<void> {
+      await closeAll([
+        () => runtime?.close(),
+        () => teams?.close(),
+        () => deliveries.settled(),
+        () => arrival.close(),
+      ]);
+    },
+  };
+}
+
+export type OpenAgents = ReturnType<typeof openAgents>;
+
+/** An agent may end those that it started, the main one all of them. */
+function stopsAgents(
+  runtime: () => AgentRuntime | undefined,
+  teams: OpenTeams | undefined,
+): StopsAgents {
+  return {
+    stop(id, { agent }) {
+      const agents = runtime();
+      const task = agents?.roster.find(id);
+      const isOwn = agent.depth === 0 || task?.ref.path.startsWith(`${agent.path}/`) === true;
+      const apart = task === undefined && agent.depth === 0 ? teams?.side.stop?.(id) : undefined;
+      if (apart !== undefined) return { ...apart, had: false };
+      if (agents === undefined || task === undefined || !isOwn) return undefined;
+      const had = task.report() !== undefined;
+      if (!had) agents.cancel(task, 'parent', `${agent.path} stopped it`);
+      return { id: task.id, description: task.description, had };
+    },
+  };
+}

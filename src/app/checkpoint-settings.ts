@@ -1,0 +1,51 @@
+import { homeDirectory, isInside } from '../platform/fs/paths.js';
+import type { SettingValues } from '../settings/types.js';
+
+/** `portcullis.checkpoints`, with what holds where nothing is said. */
+export interface CheckpointLimits {
+  readonly keepIgnored: boolean;
+  readonly maxFiles: number;
+  readonly maxFileBytes: number;
+  readonly maxStoreBytes: number;
+  readonly keepDays: number;
+  readonly waitMs: number;
+}
+
+export function checkpointLimits(values: Pick<SettingValues, 'get'>): CheckpointLimits {
+  const said = (name: string): unknown => values.get(`portcullis.checkpoints.${name}`)?.value;
+  const number = (name: string, otherwise: number): number => {
+    const value = said(name);
+    return typeof value === 'number' ? value : otherwise;
+  };
+  return {
+    keepIgnored: said('ignored') === 'keep',
+    maxFiles: number('maxFiles', 300_000),
+    maxFileBytes: number('maxFileBytes', 50 * 1024 * 1024),
+    maxStoreBytes: number('maxStoreBytes', 2 * 1024 * 1024 * 1024),
+    keepDays: number('keepDays', 30),
+    waitMs: number('waitMs', 1_000),
+  };
+}
+
+/** Whether a session keeps what rewind needs, and if not, why: in words for a person. */
+export function journalSwitch(
+  values: Pick<SettingValues, 'get'>,
+  env: Readonly<Record<string, string | undefined>>,
+  { asked, cwd }: { readonly asked: boolean | undefined; readonly cwd: string },
+): { readonly on: true } | { readonly on: false; readonly why: string } {
+  if (env.CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING === '1') {
+    return { on: false, why: 'CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING is set' };
+  }
+  const setting = values.get('fileCheckpointingEnabled')?.value;
+  if (setting === false) return { on: false, why: 'fileCheckpointingEnabled is false' };
+  if (isInside(homeDirectory(env), cwd)) {
+    return { on: false, why: 'the working directory holds the whole home directory' };
+  }
+  if (asked === false) return { on: false, why: 'the host did not ask for file checkpoints' };
+  return { on: true };
+}
+
+/** `portcullis.effects.onViolation`: the strictest that anybody says. */
+export function takesBack(values: Pick<SettingValues, 'said'>): boolean {
+  return values.said('portcullis.effects.onViolation').some(({ value }) => value === 'rollback');
+}

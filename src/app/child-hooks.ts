@@ -1,0 +1,130 @@
+import type { ChildFacts, ChildHooks } from '../agents/child-world.js';
+import type { AgentDefinition, DefinitionSource } from '../agents/definition.js';
+import { FORK_TYPE, forkNotice } from '../agents/fork.js';
+import { type GuardHooks, guardsOf, mayExecute, othersThan } from '../agents/held-hooks.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { instructionsReminder } from '../context/instructions-reminder.js';
+import { createAgentHooks } from '../hooks/agent-hooks.js';
+import { createCompactHooks } from '../hooks/compact-hooks.js';
+import type { Scene } from '../hooks/scene.js';
+import { createStopHooks, stopHookCap } from '../hooks/stop-hooks.js';
+import type { SettingSource } from '../lib/sourced.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { Ground, Log } from './ground.js';
+import type { Hands } from './hands.js';
+import type { OpenHooks } from './hooks.js';
+import type { OpenInstructions } from './instructions.js';
+import type { OpenSkills } from './skills.js';
+
+interface Needs {
+  readonly hooks: OpenHooks;
+  readonly hands: Hands;
+  readonly log: Log;
+  readonly instructions: OpenInstructions;
+  readonly skills: OpenSkills;
+}
+
+/** What hooks see and do around the agents of a session. */
+export function childHooks(
+  { runsAs }: Pick<SessionConfig, 'runsAs'>,
+  { env }: Ground,
+  { hooks, hands, log, instructions, skills }: Needs,
+): ChildHooks {
+  const { dispatch, tell, notes } = hooks;
+  const start = createAgentHooks({ dispatch, tell }).subagentStart;
+  const compact = createCompactHooks(dispatch);
+  return {
+    start,
+    stop: () => createStopHooks(dispatch, { cap: stopHookCap(env), changes: hands.calls.count }),
+    scoped(ref, definition, above) {
+      const ends = [
+        putHooks(hooks, ref, definition),
+        ...othersThan(above, definition).map((guards, at) => putGuards(hooks, ref, { guards, at })),
+      ];
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+    guards: () => (runsAs === undefined ? [] : [guardsOf(runsAs) ?? []].flat()),
+    afterBatch: (scene) => (batch, signal) => hands.events.afterBatch(batch, scene(signal)),
+    compaction: (scene, child) => ({
+      before: ({ trigger, instructions: wanted }, signal) =>
+        compact.before({ ...modeless(scene(signal)), trigger, customInstructions: wanted }),
+      async after({ trigger, summary }, signal) {
+        await compact.after({ ...modeless(scene(signal)), trigger, summary });
+        const again = [
+          await instructionsAgain(child, instructions),
+          skills.afterCompaction(child.ref),
+        ];
+        // The mark that it is a fork outlives the words it stood in.
+        const mark = child.ref.type === FORK_TYPE ? [forkNotice()] : [];
+        return [...again.filter((text) => text !== undefined), ...mark];
+      },
+    }),
+    notes,
+    transcriptOf: ({ id }) => log.store.transcriptPath(log.history.sessionId, id),
+  };
+}
+
+/** Puts the hooks of a definition in force for one agent. Returns what ends it. */
+export function putHooks(
+  { addScoped }: Pick<OpenHooks, 'addScoped'>,
+  ref: AgentRef,
+  definition: AgentDefinition,
+): () => void {
+  if (definition.hooks === undefined) return () => undefined;
+  return addScoped({
+    kind: 'agent',
+    agentId: ref.id,
+    name: definition.name,
+    hooks: definition.hooks,
+    source: SOURCES[definition.source],
+    trusted: mayExecute(definition),
+    file: definition.file,
+    line: definition.line,
+  });
+}
+
+/** Hooks of an agent above this one: what they refuse it is refused, what they allow is not meant for it. */
+function putGuards(
+  { addScoped }: Pick<OpenHooks, 'addScoped'>,
+  ref: AgentRef,
+  { guards, at }: { readonly guards: GuardHooks; readonly at: number },
+): () => void {
+  const { hooks, file, line } = guards;
+  return addScoped({
+    kind: 'agent',
+    agentId: ref.id,
+    // Those of two of one name are not to take each other's place.
+    name: `${guards.name} above it (${at + 1})`,
+    hooks,
+    restrictOnly: true,
+    source: SOURCES[guards.source],
+    trusted: mayExecute(guards),
+    file,
+    line,
+  });
+}
+
+async function instructionsAgain(
+  { definition, ref }: ChildFacts,
+  { openFor }: OpenInstructions,
+): Promise<string | undefined> {
+  if (definition.omitInstructions) return undefined;
+  const { files } = await openFor(ref);
+  const shown = files.filter(({ scope }) => scope !== 'memory');
+  return instructionsReminder(shown, { occasion: 'compact' });
+}
+
+function modeless({ mode: _mode, ...scene }: Scene): Omit<Scene, 'mode'> {
+  return scene;
+}
+
+const SOURCES: Readonly<Record<DefinitionSource, SettingSource>> = {
+  managed: 'managed',
+  flag: 'cli',
+  project: 'project',
+  user: 'user',
+  plugin: 'plugin',
+  builtin: 'user',
+};

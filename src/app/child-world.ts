@@ -1,0 +1,296 @@
+import { childSystem, siblingsReminder } from '../agents/agent-context.js';
+import { AGENT_TOOL } from '../agents/agent-tool.js';
+import { denialOf } from '../agents/call-ledger.js';
+import { childBudgets } from '../agents/child-budget.js';
+import type { AgentFences } from '../agents/child-fence.js';
+import type { ChildFacts, ChildHands, ChildOutputLog, ChildWorld } from '../agents/child-world.js';
+import { bareName } from '../agents/definition-tools.js';
+import type { AgentMind } from '../agents/fork.js';
+import {
+  createGoingOnRules,
+  type GoingOnAsks,
+  type GoingOnRules,
+} from '../agents/going-on-rules.js';
+import type { ModelLayer } from '../agents/model-layer.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import type { AgentTask } from '../agents/task.js';
+import { createLimits } from '../budget/limits.js';
+import { compactEnvironment } from '../context/compact-trigger.js';
+import { instructionsReminder } from '../context/instructions-reminder.js';
+import { reminder } from '../context/reminders.js';
+import { messageOf } from '../errors.js';
+import type { InputMessage } from '../loop/types.js';
+import { createAppendLog } from '../platform/fs/append-log.js';
+import { homeDirectory, join } from '../platform/fs/paths.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import { createRecorder } from '../session/recorder.js';
+import { SKILL_TOOL } from '../skills/grant-approval.js';
+import type { Invoke } from '../tools/invocation.js';
+import { createInvoke } from '../tools/invoke.js';
+import type { ToolPool } from '../tools/pool.js';
+import { VERSION } from '../version.js';
+import type { AgentMemories } from './agent-memory.js';
+import { childHooks } from './child-hooks.js';
+import { openingFacts } from './context-facts.js';
+import type { Ground, Log } from './ground.js';
+import type { Hands } from './hands.js';
+import type { OpenHooks } from './hooks.js';
+import type { OpenInstructions } from './instructions.js';
+import type { OpenServersOfSession } from './mcp-servers.js';
+import type { OpenSkills } from './skills.js';
+
+export interface ChildWorldParts {
+  readonly log: Log;
+  readonly hooks: OpenHooks;
+  readonly model: ModelLayer;
+  readonly hands: Hands;
+  readonly instructions: OpenInstructions;
+  readonly skills: OpenSkills;
+  readonly mcp: OpenServersOfSession | undefined;
+  readonly fences: AgentFences;
+  /** What the agents that run work with, and where, by their ids. */
+  readonly working: Map<string, Pick<ChildHands, 'pool' | 'workspace'>>;
+  readonly memories: AgentMemories;
+  readonly asks: Pick<GoingOnAsks, 'takeAsked'>;
+  /** What the agents that run send, by their ids. */
+  readonly minds: Map<string, AgentMind>;
+  /** The kinds of agents that this one with these tools may start. */
+  listing(pool: ToolPool, agent: AgentRef): Promise<string | undefined>;
+  /** Those that run. */
+  running(): readonly AgentTask[];
+  /** What an agent has recorded just now. */
+  heard(event: Parameters<ChildWorld['emit']>[0]): void;
+  /** Of other parts of the session: workspaces, budgets, servers. */
+  readonly more?: Pick<ChildWorld, 'workspaceFor' | 'budgetFor' | 'serversFor'>;
+}
+
+/** What a session lends to the agents that work in it. */
+export function openChildWorld(
+  config: SessionConfig,
+  ground: Ground,
+  parts: ChildWorldParts,
+): ChildWorld & GoingOnRules {
+  const { clock, env, workspace, gitBranch } = ground;
+  const { log, hooks, model, hands, skills, working } = parts;
+  const { sessionId } = log.history;
+  const { permissions, builtins } = hands;
+  const { ledger } = model;
+  /** Where agents write what they say; made for the first of them. */
+  let outputs: string | undefined;
+  const hasTranscripts = config.persist && config.store === undefined;
+  const spent = createLimits({
+    maxTurns: undefined,
+    maxBudgetUsd: config.maxBudgetUsd,
+    spentUsd: () => ledger.sinceStart().costUsd,
+    unpricedCalls: () => ledger.sinceStart().unpricedRequests,
+    stuck: () => undefined,
+  });
+  return {
+    clock,
+    env,
+    compactEnv: () => compactEnvironment(env, ground.settings.values),
+    provider: model.client.provider,
+    choices: model.choices,
+    client: model.clientFor,
+    costOf({ path }) {
+      const own = ledger.of(path);
+      return own.unpricedRequests > 0 ? undefined : own.costUsd;
+    },
+    pool: () => builtins.shared,
+    minds: parts.minds,
+    invoke(hand) {
+      working.set(hand.ref.id, hand);
+      return childInvoke(config, parts, hand);
+    },
+    readsOnly: hands.readsOnly,
+    async record(ref, place) {
+      return createRecorder({
+        store: log.store,
+        sessionId,
+        clock,
+        version: VERSION,
+        entrypoint: config.entrypoint,
+        agentId: ref.id,
+        ...place,
+        gitBranch,
+      });
+    },
+    output({ id, background }) {
+      // Whoever waits for an agent gets its report with the result: nobody is sent to a file meanwhile.
+      if (!background && hasTranscripts) return { path: log.store.transcriptPath(sessionId, id) };
+      outputs ??= log.store.spillDirectory(sessionId);
+      const path = join(outputs, `${id}.output`);
+      return { path, log: outputLog(path, hooks.tell) };
+    },
+    permissions,
+    fences: parts.fences,
+    ...createGoingOnRules({
+      toolOf: ({ id }) => (parts.minds.get(id)?.pool ?? builtins.shared).resolve(AGENT_TOOL),
+      fences: parts.fences,
+      asks: parts.asks,
+      fs: ground.fs,
+      home: homeDirectory(env),
+      workspace,
+      rules: permissions.rules,
+      mode: permissions.mode,
+    }),
+    workspace,
+    readState: hands.readState,
+    sessionEnds: () => spent(0),
+    system: ({ definition, place, model: name }) =>
+      childSystem(definition, {
+        ...openingFacts(ground, name),
+        cwd: place.workspace.cwd,
+        additionalDirectories: place.isolation === undefined ? workspace.roots.slice(1) : [],
+      }),
+    equip: parts.memories.equip,
+    opening(child, { again }) {
+      const { ref, pool, place } = child;
+      // Skills that it is given from the start are its own, too.
+      working.set(ref.id, { pool, workspace: place.workspace });
+      return opening(parts, child, { again, uuid: clock.uuid });
+    },
+    hooks: childHooks(config, ground, parts),
+    emit(event) {
+      parts.heard(event);
+      config.emit(event);
+    },
+    tell: hooks.tell,
+    async release(ref) {
+      working.delete(ref.id);
+      parts.memories.close(ref);
+      skills.release(ref);
+      parts.instructions.release(ref.id);
+      await builtins.release(ref.id);
+      // What becomes of a place of its own goes by what it wrote: who closes that place forgets it.
+      if (ref.workspace === undefined) builtins.ledger.forget(ref.path);
+      log.store.release(sessionId, ref.id);
+    },
+    ...(model.budget === undefined ? {} : { budgetFor: childBudgets(model.budget) }),
+    ...parts.more,
+  };
+}
+
+/** The calls of an agent, through the same gate as everybody's. */
+function childInvoke(
+  config: SessionConfig,
+  { hands, hooks }: ChildWorldParts,
+  { ref, pool, workspace, readState, unattended, onVerdict }: ChildHands,
+): Invoke {
+  const { builtins, calls, permissions, journal, events } = hands;
+  const attempts = builtins.attempts(workspace);
+  return createInvoke({
+    pool,
+    agent: ref,
+    ...hands.aroundOf(ref, workspace),
+    workspace,
+    ...(unattended ? { unattended } : {}),
+    contextFor: hands.contextOf(ref, workspace, readState),
+    onVerdict(call, tool, verdict) {
+      attempts.validInput();
+      onVerdict(verdict);
+      config.emit({ type: 'decision', receipt: journal.note(verdict.receipt) });
+      if (verdict.kind !== 'refused') return;
+      const denial = denialOf(call, tool, verdict);
+      calls.deniedBelow(denial);
+      config.emit({ type: 'denied', denial, message: verdict.message, agent: ref });
+    },
+    async onInvalidInput(invalid, signal) {
+      const kept = attempts.invalidInput(invalid);
+      const tool = pool.resolve(invalid.tool);
+      const mode = permissions.mode(ref);
+      const scene = { agent: ref, cwd: workspace.cwd, mode, signal };
+      const said = tool === undefined ? [] : await events.invalid({ invalid, tool, scene });
+      const notes = [kept, ...said].filter((note) => note !== undefined);
+      const stuck = attempts.stuck();
+      if (stuck !== undefined) hooks.tell(`${ref.path}: ${stuck}`);
+      return notes.length === 0 ? undefined : notes.join('\n');
+    },
+    onRan(call, _tool, output) {
+      const shell = builtins.startedShell(output);
+      if (shell === undefined) return;
+      const description = shell.description ?? shell.command;
+      config.emit({ type: 'task_started', taskId: shell.id, toolUseId: call.id, description });
+    },
+  });
+}
+
+/** What an agent is told before its task. */
+async function opening(
+  { instructions, skills, hooks, mcp, listing, memories, running }: ChildWorldParts,
+  { definition, pool, ref, contextWindow, signal }: ChildFacts,
+  { again, uuid }: { readonly again: boolean; uuid(): string },
+): Promise<readonly InputMessage[]> {
+  const shown = !definition.omitInstructions;
+  instructions.admit(ref.id, { shown });
+  const notes = await memories.open(ref, definition);
+  if (again) return [];
+  const loaded = shown ? await instructions.openFor(ref) : undefined;
+  // Notes of the main agent for itself are not for others.
+  const files = (loaded?.files ?? []).filter(({ scope }) => scope !== 'memory');
+  const hasSkills = pool.resolve(SKILL_TOOL) !== undefined;
+  const canSpeak = pool.resolve('SendMessage') !== undefined;
+  const siblings = canSpeak ? siblingsReminder(running(), ref) : undefined;
+  const texts = [
+    instructionsReminder(files, { occasion: 'start' }),
+    notes,
+    hasSkills ? await listedSkills(skills, contextWindow, hooks.tell) : undefined,
+    // Who is told by name that it may start others is told whom.
+    definition.tools?.some((entry) => bareName(entry) === AGENT_TOOL) === true
+      ? await listing(pool, ref)
+      : undefined,
+    mcp?.announcement(pool),
+    siblings === undefined ? undefined : reminder(siblings),
+    ...(await skills.preload(definition.skills, ref, signal)).map(reminder),
+  ].filter((text) => text !== undefined);
+  if (texts.length === 0) return [];
+  return [{ uuid: uuid(), content: texts.map((text) => ({ type: 'text', text })), meta: true }];
+}
+
+async function listedSkills(
+  skills: OpenSkills,
+  contextWindow: number,
+  tell: (text: string) => void,
+): Promise<string | undefined> {
+  try {
+    return await skills.listing(contextWindow, { quiet: true });
+  } catch (thrown) {
+    tell(`the skills could not be listed: ${messageOf(thrown)}`);
+    return undefined;
+  }
+}
+
+const OUTPUT_PAUSE_MS = 50;
+
+/** A file that grows with what an agent says. Losing it loses nothing that counts. */
+function outputLog(path: string, tell: (text: string) => void): ChildOutputLog {
+  const log = createAppendLog(path);
+  let isLost = false;
+  let waiting: string[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const lines = waiting;
+    waiting = [];
+    if (isLost || lines.length === 0) return;
+    try {
+      log.append(lines);
+    } catch (thrown) {
+      isLost = true;
+      tell(messageOf(thrown));
+    }
+  };
+  return {
+    append(text) {
+      if (isLost || text === '') return;
+      for (const line of text.split('\n')) waiting.push(line);
+      // People do not read faster, and many agents write a lot.
+      timer ??= setTimeout(flush, OUTPUT_PAUSE_MS);
+    },
+    close() {
+      flush();
+      log.close();
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import type { SessionConfig } from '../agents/session-config.js';
+import { learnSecrets } from '../lib/redact.js';
+import { systemClock } from '../platform/clock.js';
+import { secretValues } from '../platform/environment.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
+import { configDirectory, currentBranch, resolve, stateDirectory } from '../platform/fs/paths.js';
+import { LevelsOfStart } from '../platform/fs/project-levels.js';
+import { hostFacts } from '../platform/host.js';
+import { openSessionLog } from '../session/transcript/open-log.js';
+import { managedSettingsDirectory } from '../settings/load.js';
+import { openSettings } from '../settings/open.js';
+import { createWorkspace } from '../tools/workspace.js';
+import { hookChecks, openPlugins } from './plugins.js';
+
+/** Settings, environment, workspace. */
+export async function openGround(config: SessionConfig) {
+  const host = hostFacts();
+  const fs = nodeFileSystem;
+  const configDir = configDirectory(config.env);
+  const levels = new LevelsOfStart(config.cwd);
+  const sources = config.settingSources ?? (['user', 'project', 'local'] as const);
+  const opened = await openSettings({
+    fs,
+    cwd: config.cwd,
+    levels,
+    configDir,
+    managedDir: managedSettingsDirectory(host.os),
+    stateDirectory: stateDirectory(config.env),
+    sources,
+    asked: config.projectTrust,
+    given: config.trust,
+    env: config.env,
+    ...hookChecks(config.cwd, config.env),
+    now: systemClock.now,
+    emit: config.emit,
+    ...(config.ignoreFileGrants === true ? { ignoreFileGrants: true } : {}),
+    ...(config.settings === undefined ? {} : { flagSettings: config.settings }),
+    ...(config.managedSettings === undefined ? {} : { hostSettings: config.managedSettings }),
+  });
+  const { settings, trust } = opened;
+  let settingsNow = (): typeof settings => settings;
+  const fromSettings = Object.entries(settings.env).map(([name, { value }]) => [name, value]);
+  const env = { ...config.env, ...Object.fromEntries(fromSettings) } as SessionConfig['env'];
+  // Before anything is written down about this session.
+  learnSecrets(secretValues(env));
+  const additional = [
+    ...(config.addDirs ?? []).map((directory) => resolve(config.cwd, directory)),
+    ...settings.permissions.additionalDirectories.map((directory) => directory.value),
+  ];
+  return {
+    fs,
+    /** What the parts of the start look for in the project's directories. */
+    levels,
+    host,
+    configDir,
+    sources,
+    stateDirectory: stateDirectory(config.env),
+    /** The current values; a kept reference would go stale. */
+    get settings() {
+      return settingsNow();
+    },
+    watch(how: Parameters<typeof opened.watch>[0]) {
+      const live = opened.watch(how);
+      settingsNow = live.current;
+      return live;
+    },
+    trust,
+    plugins: await openPlugins(config, { fs, configDir, settings }),
+    additional,
+    clock: systemClock,
+    env,
+    workspace: createWorkspace([config.cwd, ...additional]),
+    gitBranch: currentBranch(config.cwd),
+  };
+}
+
+export type Ground = Awaited<ReturnType<typeof openGround>>;
+
+/** The transcript: what was said before, and where it goes on. */
+export function openLog(config: SessionConfig, ground: Ground) {
+  return openSessionLog({
+    configDir: ground.configDir,
+    temporaryDirectory: ground.host.temporaryDirectory,
+    projectDirName: ground.env.CLAUDE_CODE_PROJECT_DIR_NAME,
+    clock: ground.clock,
+    workspace: ground.workspace,
+    gitBranch: ground.gitBranch,
+    ...config,
+  });
+}
+
+export type Log = Awaited<ReturnType<typeof openLog>>;

@@ -1,0 +1,122 @@
+import type { ModelLayer } from '../agents/model-layer.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { type AgentJudge, createAgentRunner } from '../hooks/agent-runner.js';
+import { createCallbackRunner } from '../hooks/callback-runner.js';
+import { createCommandRunner } from '../hooks/command-runner.js';
+import type { Hook, HookHandler, HookRunner, HookRunners } from '../hooks/hook.js';
+import { createHttpRunner } from '../hooks/http-runner.js';
+import { createMcpRunner, type McpRunnerDeps } from '../hooks/mcp-runner.js';
+import { createPersistentHooks } from '../hooks/persistent-hooks.js';
+import { modelAsker } from '../hooks/prompt-asker.js';
+import { createPromptRunner } from '../hooks/prompt-runner.js';
+import { err } from '../lib/result.js';
+import { sliceWhole } from '../lib/truncate.js';
+import { resolveModel } from '../model/catalog/aliases.js';
+import type { ProcessSupervisor } from '../platform/process/process.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import { hookSwitches } from '../settings/hook-switches.js';
+import type { EffectiveSettings } from '../settings/types.js';
+import { folderTrust } from './folder-trust.js';
+import type { Ground } from './ground.js';
+
+export interface HookRunnerParts {
+  readonly config: SessionConfig;
+  readonly ground: Ground;
+  readonly model: ModelLayer;
+  readonly processes: ProcessSupervisor;
+  readonly sessionId: string;
+  settings(): EffectiveSettings;
+  judge(): AgentJudge | undefined;
+  /** A hook that may write is going to run; returns its end. Absent: nobody watches. */
+  watch?(name: string, agent: AgentRef): Promise<() => void>;
+  callServer(): McpRunnerDeps['call'];
+}
+
+export interface OpenRunners {
+  readonly runners: HookRunners;
+  close(): Promise<void>;
+}
+
+/** Everything that can run a hook. Loaded when the first one is asked. */
+export function openHookRunners(parts: HookRunnerParts): OpenRunners {
+  const { config, ground, model, processes } = parts;
+  const { env } = ground;
+  const place = {
+    processes,
+    env,
+    projectDir: config.cwd,
+    sessionId: () => parts.sessionId,
+    platform: ground.host.os,
+    effort: config.effort,
+  };
+  const persistent = createPersistentHooks({
+    ...place,
+    log: (text) => config.emit({ type: 'notice', level: 'info', text }),
+  });
+  const choose = (name?: string): string =>
+    name === undefined ? model.choices.small() : resolveModel(name, env).id;
+  const judge: AgentJudge = (question, signal) => {
+    const now = parts.judge();
+    const message = 'agent hooks cannot be run before the session is open';
+    return now === undefined
+      ? Promise.resolve({ ok: false, error: { cause: 'unavailable', message } })
+      : now(question, signal);
+  };
+  return {
+    runners: {
+      command: watched(
+        createCommandRunner({
+          ...place,
+          persistent,
+          changedScript: folderTrust(config, ground).changedScript,
+        }),
+        ({ handler }) => handler.command,
+        parts,
+      ),
+      http: createHttpRunner({
+        fetch: async () => {
+          const { fetchPublic } = await import('../platform/http/public-fetch.js');
+          return (request) => fetchPublic(request, { environment: env });
+        },
+        env,
+        allowedUrls: () => hookSwitches(parts.settings()).httpUrls,
+        allowedEnvVars: () => hookSwitches(parts.settings()).httpEnvVars,
+      }),
+      mcp_tool: createMcpRunner({
+        call: async (...asked) => {
+          const call = parts.callServer();
+          return call === undefined
+            ? err(`no MCP server "${asked[0]}" is connected`)
+            : await call(...asked);
+        },
+      }),
+      prompt: createPromptRunner({ ask: modelAsker(model.client, choose) }),
+      agent: createAgentRunner({ judge }),
+      callback: createCallbackRunner(config.callbacks ?? NO_HOST),
+    },
+    close: () => persistent.close(),
+  };
+}
+
+/** The same runner, with somebody who sees what its hooks write. */
+function watched<H extends HookHandler>(
+  runner: HookRunner<H>,
+  nameOf: (hook: Hook<H>) => string,
+  { watch }: HookRunnerParts,
+): HookRunner<H> {
+  if (watch === undefined) return runner;
+  return async (hook, request) => {
+    const name = `${hook.event}: ${sliceWhole(nameOf(hook), 0, 80)}`;
+    const ended = await watch(name, request.agent);
+    try {
+      return await runner(hook, request);
+    } finally {
+      ended();
+    }
+  };
+}
+
+const NO_HOST: NonNullable<SessionConfig['callbacks']> = {
+  registered: () => [],
+  call: () => Promise.reject(new Error('there is no host')),
+};

@@ -1,0 +1,189 @@
+import type { AgentDefinition } from '../agents/definition.js';
+import type { AgentRow, CommandRow, HostRequests, TaskOutput } from '../agents/host-requests.js';
+import type { ModelLayer } from '../agents/model-layer.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { compactEnvironment, mayCompact } from '../context/compact-trigger.js';
+import { createMcpPrompts } from '../mcp/prompts.js';
+import type { ProcessSupervisor } from '../platform/process/process.js';
+import { targetPath } from '../tools/file-target.js';
+import { versionOf } from '../tools/read-state.js';
+import type { OpenAgents } from './agents.js';
+import type { Ground } from './ground.js';
+import type { Hands } from './hands.js';
+import { hostCalls } from './host-calls.js';
+import { applySettings } from './host-settings.js';
+import { addInstruction, instructionFiles } from './instruction-notes.js';
+import type { OpenInstructions } from './instructions.js';
+import type { OpenServersOfSession } from './mcp-servers.js';
+import { styleNames } from './output-style.js';
+import { projectFiles } from './project-files.js';
+import type { RulesInForce } from './rules-in-force.js';
+import type { SessionEvents } from './session-events.js';
+import type { OpenSkills } from './skills.js';
+import { typedImage } from './typed-calls.js';
+
+export interface HostRequestParts {
+  readonly model: Pick<ModelLayer, 'choices'>;
+  readonly hands: Hands;
+  readonly instructions: Pick<OpenInstructions, 'book' | 'countIn'>;
+  readonly processes: Pick<ProcessSupervisor, 'run'>;
+  readonly skills: Pick<OpenSkills, 'book'>;
+  readonly agents: Pick<OpenAgents, 'book' | 'runtime' | 'talkOf'>;
+  readonly mcp: Pick<OpenServersOfSession, 'connections' | 'onPrompts'> | undefined;
+  readonly events: Pick<SessionEvents, 'rename' | 'reloadSkills' | 'remind'>;
+  readonly rules: RulesInForce;
+}
+
+/** What the program that drives a session may ask of it besides prompts. */
+export function openHostRequests(
+  config: SessionConfig,
+  ground: Ground,
+  parts: HostRequestParts,
+): HostRequests {
+  const { model, hands, skills, agents, events } = parts;
+  const { shells } = hands.builtins;
+  const calls = hostCalls(config, ground, parts);
+  const prompts: KnownPrompts = new Map();
+  return {
+    commands: (how) => commandsOf(parts, prompts, how?.fresh === true),
+    onCommands(listener) {
+      parts.mcp?.onPrompts(() => {
+        prompts.clear();
+        listener();
+      });
+    },
+    compactsByItself: () =>
+      mayCompact('auto', compactEnvironment(ground.env, ground.settings.values)),
+    skills: async () => (await skills.book.offered()).map(({ name }) => name),
+    agents: async () => (await agents.book.list()).map(agentRow),
+    outputStyles: () => styleNames(ground),
+    setThinking: model.choices.think,
+    applySettings: (changes) => applySettings(parts.rules.live, model.choices, changes),
+    async updatePermissions(updates) {
+      const applied = await hands.permissions.applyUpdates(updates);
+      await parts.rules.refresh();
+      return applied;
+    },
+    async stopTask(id) {
+      const task = agents.runtime().roster.find(id);
+      if (task === undefined) return (await shells.kill(id)) !== undefined;
+      if (task.report() === undefined)
+        agents.runtime().cancel(task, 'person', 'the host stopped it');
+      return true;
+    },
+    stopAgents() {
+      for (const task of agents.runtime().roster.running()) {
+        if (!task.ref.background) continue;
+        agents.runtime().cancel(task, 'person', 'the host interrupted the session');
+      }
+    },
+    async taskOutput(id) {
+      const task = agents.runtime().roster.find(id);
+      const file = shells.get(id)?.outputFile ?? task?.outputFile;
+      if (file === undefined) return undefined;
+      const said = task === undefined ? undefined : await agents.talkOf(task);
+      return endOf(said ?? (await bytesOf(ground, file)));
+    },
+    readFile: calls.readFile,
+    callTool: calls.callTool,
+    async seedRead(path, mtimeMs) {
+      const file = targetPath(path, ground.workspace);
+      const stat = await ground.fs.stat(file);
+      // fail-closed: what has changed since must be read again before it is edited.
+      if (stat?.kind !== 'file' || Math.floor(stat.mtimeMs) > Math.ceil(mtimeMs)) return;
+      const bytes = await ground.fs.readBytes(file, { maxBytes: MOST_SEEDED_BYTES });
+      hands.readState.note(await ground.fs.realPath(file), versionOf(stat, bytes));
+    },
+    readResource: calls.readResource,
+    readImage: typedImage(config, ground, parts),
+    projectFiles: (signal) => projectFiles(ground, parts.processes, signal),
+    instructionFiles: () => instructionFiles(ground, config.cwd),
+    addInstruction: (file, text) => addInstruction(ground, parts, { file, text }),
+    rename: events.rename,
+    reloadSkills: events.reloadSkills,
+  };
+}
+
+const MOST_SEEDED_BYTES = 64 * 1024 * 1024;
+const SHOWN_OUTPUT_BYTES = 8 * 1024;
+/** How long servers may take to tell of their prompts. */
+const PROMPTS_MS = 2_000;
+
+type Prompts = Awaited<ReturnType<ReturnType<typeof createMcpPrompts>['list']>>;
+
+/** What servers have said of their prompts, by the servers that were asked. */
+type KnownPrompts = Map<string, Prompts>;
+
+async function commandsOf(
+  { skills, mcp }: HostRequestParts,
+  known: KnownPrompts,
+  fresh: boolean,
+): Promise<readonly CommandRow[]> {
+  const typed = (await skills.book.offered()).filter(({ head }) => head.userInvocable !== false);
+  const rows = typed.map(({ name, head }) => ({
+    name,
+    description: head.description ?? '',
+    argumentHint: head.argumentHint ?? '',
+  }));
+  const prompts = mcp === undefined ? [] : await promptsOf(mcp, known, fresh);
+  const ofServers = prompts.map(({ name, description, arguments: given }) => ({
+    name,
+    description,
+    argumentHint: given.map((one) => (one.required ? `<${one.name}>` : `[${one.name}]`)).join(' '),
+  }));
+  return [...rows, ...ofServers];
+}
+
+/** Of those that are connected: a list for people starts no server, and asks none with every prompt. */
+async function promptsOf(
+  mcp: NonNullable<HostRequestParts['mcp']>,
+  known: KnownPrompts,
+  fresh: boolean,
+): Promise<Prompts> {
+  const connected = mcp.connections().filter((one) => one.status().state === 'connected');
+  if (connected.length === 0) return [];
+  const key = JSON.stringify(connected.map(({ declaration }) => declaration.name));
+  const told = fresh ? undefined : known.get(key);
+  if (told !== undefined) return told;
+  const listing = createMcpPrompts({ connections: () => connected }).list();
+  // Once they have answered they are known, even if nobody waits for it any more.
+  void listing.then((prompts) => known.set(key, prompts)).catch(() => undefined);
+  return await inTime(listing, PROMPTS_MS, []);
+}
+
+async function inTime<T>(work: Promise<T>, ms: number, otherwise: T): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<T>((resolve) => {
+    timer = setTimeout(() => resolve(otherwise), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function agentRow({ name, description, model, source, file }: AgentDefinition): AgentRow {
+  return {
+    name,
+    description,
+    model,
+    source,
+    file,
+  };
+}
+
+async function bytesOf({ fs }: Ground, file: string): Promise<Uint8Array> {
+  if ((await fs.stat(file)) === undefined) return new Uint8Array();
+  return await fs.readBytes(file, { maxBytes: 2 * MOST_SEEDED_BYTES });
+}
+
+function endOf(output: string | Uint8Array): TaskOutput {
+  const bytes = typeof output === 'string' ? new TextEncoder().encode(output) : output;
+  const end = bytes.subarray(Math.max(0, bytes.length - SHOWN_OUTPUT_BYTES));
+  return {
+    text: new TextDecoder().decode(end),
+    totalBytes: bytes.length,
+    truncated: end.length < bytes.length,
+  };
+}

@@ -1,0 +1,110 @@
+import { SETTINGS } from '../../build/generated/settings-table.js';
+import type { HostRequests } from '../agents/host-requests.js';
+import type { ModelLayer } from '../agents/model-layer.js';
+import { messageOf } from '../errors.js';
+import { isRecord, own } from '../lib/own.js';
+import { err, ok } from '../lib/result.js';
+import type { SettingNode } from '../protocol/setting-node.js';
+import type { LiveSettings } from '../settings/watch.js';
+
+/** Takes other settings of the command line over for the rest of the session, whole or not at all. */
+export async function applySettings(
+  live: Pick<LiveSettings, 'current' | 'give'>,
+  choices: Pick<ModelLayer['choices'], 'resolve'>,
+  changes: Readonly<Record<string, unknown>>,
+): ReturnType<HostRequests['applySettings']> {
+  const content = live.current().files.find(({ source }) => source === 'cli')?.content;
+  const before = isRecord(content) ? content : {};
+  const node = { type: 'object', keys: SETTINGS } as const;
+  // A key that is not given stays as it is.
+  const replaced = Object.fromEntries(Object.keys(changes).map((key) => [key, own(before, key)]));
+  const dead = withoutEffect({ path: '', node, restricts: false, now: changes, before: replaced });
+  // fail-closed: what would be accepted without taking effect is refused.
+  if (dead.length > 0) return err(`${dead.join(', ')} cannot be changed while the session is open`);
+  const name = changes.model;
+  if (typeof name === 'string') {
+    try {
+      choices.resolve(name);
+    } catch (thrown) {
+      return err(messageOf(thrown));
+    }
+  }
+  const why = await live.give(changes);
+  if (why !== undefined) return err(why);
+  return ok({
+    async undo() {
+      const keys = Object.keys(changes);
+      await live.give(Object.fromEntries(keys.map((key) => [key, own(before, key) ?? null])));
+    },
+  });
+}
+
+/**
+ * Keys that are read at the time of use, each with all below it. Whatever else has an effect is built
+ * once, when the session opens.
+ */
+export const LIVE_SETTINGS: ReadonlySet<string> = new Set([
+  '$schema',
+  'model',
+  'permissions.allow',
+  'permissions.ask',
+  'permissions.deny',
+  'permissions.disableBypassPermissionsMode',
+  'permissions.disableAutoMode',
+  'permissions.denyInsteadOfPrompting',
+  'disableAutoMode',
+  'hooks',
+  'disableAllHooks',
+  'allowedHttpHookUrls',
+  'httpHookAllowedEnvVars',
+  'disableSkillShellExecution',
+  'skillOverrides',
+  'skillListingBudgetFraction',
+  'skillListingMaxDescChars',
+  'autoCompactEnabled',
+  'autoMemoryEnabled',
+  'worktree',
+  'teammateMode',
+  'portcullis.strict',
+  'portcullis.askReadOnly',
+  'portcullis.hookFailure',
+  'portcullis.hookTimeouts',
+  'portcullis.agents',
+  'portcullis.forks',
+  'portcullis.limits',
+  'portcullis.passEnv',
+  'portcullis.inbox.expiryMinutes',
+  'portcullis.effects',
+]);
+
+interface Change {
+  /** With dots. */
+  readonly path: string;
+  readonly node: SettingNode;
+  /** What is around it holds back, unless it says otherwise itself. */
+  readonly restricts: boolean;
+  readonly now: unknown;
+  readonly before: unknown;
+}
+
+/** The keys that say something else than before and would not be heard. */
+function withoutEffect({ path, node, restricts, now, before }: Change): readonly string[] {
+  const isSame = JSON.stringify(now ?? null) === JSON.stringify(before ?? null);
+  if (isSame || LIVE_SETTINGS.has(path)) return [];
+  const holdsBack = node.facts?.restricts ?? restricts;
+  // A convenience that this program does not have is passed over as in a file.
+  const { status, needsTrust } = node.facts ?? {};
+  if (status !== undefined && !holdsBack && needsTrust !== true) return [];
+  if (node.type !== 'object') return [path];
+  const [after, earlier] = [now, before].map((value) => (isRecord(value) ? value : {}));
+  // What is not known at all, or of another kind, is found when the settings are checked.
+  return Object.entries(node.keys).flatMap(([name, child]) =>
+    withoutEffect({
+      path: path === '' ? name : `${path}.${name}`,
+      node: child,
+      restricts: holdsBack,
+      now: own(after ?? {}, name),
+      before: own(earlier ?? {}, name),
+    }),
+  );
+}

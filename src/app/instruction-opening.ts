@@ -1,0 +1,70 @@
+import type { SessionConfig } from '../agents/session-config.js';
+import { type IncludeApprovalStore, openIncludeApprovals } from '../context/include-approvals.js';
+import { createInstructionBook, type InstructionBook } from '../context/instruction-book.js';
+import { instructionSettings } from '../context/instruction-settings.js';
+import { parseYaml } from '../lib/parse-yaml.js';
+import { homeDirectory, resolve, stateDirectory } from '../platform/fs/paths.js';
+import { managedSettingsDirectory } from '../settings/load.js';
+import { parseLocatedJson } from '../settings/located-json.js';
+import type { ConfigProblem } from '../settings/types.js';
+import type { Ground } from './ground.js';
+import { type Hiding, openHiding } from './instruction-reading.js';
+
+/** What is asked of a session to find its instruction files. */
+export type InstructionConfig = Pick<
+  SessionConfig,
+  'cwd' | 'env' | 'trust' | 'addDirs' | 'allowedTools' | 'disallowedTools' | 'runsAs'
+>;
+
+/** What they are looked for with. */
+export type InstructionGround = Pick<
+  Ground,
+  | 'fs'
+  | 'env'
+  | 'configDir'
+  | 'stateDirectory'
+  | 'host'
+  | 'levels'
+  | 'sources'
+  | 'settings'
+  | 'workspace'
+> & { readonly trust: Pick<Ground['trust'], 'now'> };
+
+export interface OpenedBook {
+  readonly book: InstructionBook;
+  readonly hiding: Hiding;
+  readonly approvals: IncludeApprovalStore;
+  /** What is wrong with the settings about instructions. */
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** The instruction files of a place, and which files rules keep from whoever reads them. Nothing is read yet. */
+export function openInstructionBook(
+  config: InstructionConfig,
+  ground: InstructionGround,
+): OpenedBook {
+  const { fs, env, configDir } = ground;
+  const home = homeDirectory(env);
+  const { settings, problems } = instructionSettings(ground.settings.values);
+  const approvals = openIncludeApprovals({ fs, stateDirectory: stateDirectory(env) });
+  const hiding = openHiding(config, ground, home);
+  const book = createInstructionBook({
+    fs,
+    cwd: config.cwd,
+    levels: ground.levels,
+    home,
+    configDir,
+    managedDir: managedSettingsDirectory(ground.host.os),
+    env,
+    sources: ground.sources,
+    settings,
+    additionalDirectories: (config.addDirs ?? []).map((one) => resolve(config.cwd, one)),
+    // A folder that declares nothing is trusted by whoever says so for this run.
+    trusted: ground.trust.now || config.trust || config.env.PORTCULLIS_TRUST === 'once',
+    approvals,
+    isHidden: hiding.isHidden,
+    parseYaml,
+    locateJson: parseLocatedJson,
+  });
+  return { book, hiding, approvals, problems };
+}

@@ -1,0 +1,152 @@
+import { type AgentFences, createAgentFences } from '../agents/child-fence.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import type { IncludeApprovalStore, PendingInclude } from '../context/include-approvals.js';
+import type { InstructionBook } from '../context/instruction-book.js';
+import { projectPlace } from '../context/instruction-places.js';
+import type { SkippedInstruction } from '../context/instruction-types.js';
+import { messageOf, PortcullisError } from '../errors.js';
+import { hiddenBy, keepsFromReading } from '../permissions/hidden-files.js';
+import { createLiveRules } from '../permissions/live-rules.js';
+import { indexOf } from '../permissions/rule-index.js';
+import { NO_RULES, type RuleSet } from '../permissions/rules.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { EffectiveSettings } from '../settings/types.js';
+import type { Ground } from './ground.js';
+
+/** `isIncluded`: another file brings it in, so that it is not shown either where nothing may be read. */
+type IsKept = (path: string, how?: { readonly isIncluded: boolean }) => Promise<boolean>;
+
+export interface Hiding {
+  /** Whether a rule denies or asks about reading a file. */
+  readonly isHidden: IsKept;
+  /** The same for an agent, with what is said about it alone; undefined: no rule speaks of files. */
+  of(agent: AgentRef): IsKept | undefined;
+  /** Restrictions of instruction files, as they are when a file is asked about. Whether they speak of files. */
+  enforce(rules: () => RuleSet): boolean;
+  /** What definitions take from the agents that are started here. */
+  lendFences(fences: Fences): void;
+  /** Other settings hold from now on. */
+  replace(settings: Pick<EffectiveSettings, 'permissions' | 'strictness'>): void;
+}
+
+type Fences = Pick<AgentFences, 'rules' | 'bans'>;
+
+const READ = ['Read'];
+
+/** What rules keep from the model is not shown to it by an instruction file either. */
+export function openHiding(
+  config: Pick<SessionConfig, 'cwd' | 'allowedTools' | 'disallowedTools' | 'runsAs'>,
+  ground: Pick<Ground, 'fs' | 'settings' | 'workspace'>,
+  home: string,
+): Hiding {
+  const live = createLiveRules({
+    cwd: config.cwd,
+    home,
+    allowedTools: [],
+    disallowedTools: config.disallowedTools ?? [],
+  });
+  let settings: Parameters<Hiding['replace']>[0] = ground.settings;
+  /** Read when the first file is asked about: most sessions never do. */
+  let reading: { readonly isHidden: IsKept | undefined; readonly from: RuleSet } | undefined;
+  let enforced = (): RuleSet => NO_RULES;
+  let isRead = false;
+  // Files are read before the session is known to run as that agent anywhere else.
+  const fences: Fences[] = [fenceOfMain(config, home)];
+  const of = (agent: AgentRef): IsKept | undefined => {
+    // What is wrong with them is told, and stops the start, where the gate reads them.
+    if (!isRead) live.replace(settings.permissions, settings.strictness);
+    isRead = true;
+    const place = { fs: ground.fs, roots: ground.workspace.roots, home };
+    const [own, more] = [live.rules(agent), enforced()];
+    const taken = fences.flatMap((one) => one.rules(agent).deny);
+    const deny = [...own.deny, ...more.deny, ...taken];
+    const rules = { allow: [], deny, ask: [...own.ask, ...more.ask] };
+    const byPath = hiddenBy(rules, place);
+    const isBanned = fences.some((one) => one.bans(agent, READ));
+    if (!isBanned && !keepsFromReading(rules)) return byPath;
+    return async (path, how) => how?.isIncluded === true || (await byPath?.(path)) === true;
+  };
+  return {
+    of,
+    async isHidden(path, how) {
+      const from = enforced();
+      if (reading?.from !== from) reading = { isHidden: of(MAIN_AGENT), from };
+      return (await reading.isHidden?.(path, how)) === true;
+    },
+    enforce(rules) {
+      enforced = rules;
+      const { deny, ask } = rules();
+      return [deny, ask].some(
+        (list) =>
+          list.length > 0 &&
+          (!indexOf(list).paths.isEmpty || keepsFromReading({ deny: list, ask: [] })),
+      );
+    },
+    lendFences: (lent) => void fences.push(lent),
+    replace(now) {
+      settings = now;
+      isRead = false;
+      reading = undefined;
+    },
+  };
+}
+
+/** What the agent that the session runs as, if it does, takes from everybody in it. */
+function fenceOfMain({ cwd, runsAs }: Pick<SessionConfig, 'cwd' | 'runsAs'>, home: string): Fences {
+  const fences = createAgentFences({ cwd, home });
+  const raised = runsAs === undefined ? undefined : fences.raise(MAIN_AGENT, runsAs);
+  // fail-closed: what a limit that cannot be read hides nobody knows.
+  if (raised?.ok === false) throw new PortcullisError('usage', raised.error);
+  return fences;
+}
+
+/** An approved file may name further ones. */
+const MOST_ROUNDS = 5;
+
+/**
+ * Asks a person about files from outside the project, where there is one. fail-closed: without a clear
+ * yes they are not read, and named as such.
+ */
+export async function settleIncludes(
+  config: Pick<SessionConfig, 'cwd' | 'askIncludes' | 'emit'>,
+  parts: {
+    readonly book: Pick<InstructionBook, 'open' | 'reopen'>;
+    readonly approvals: IncludeApprovalStore;
+    readonly fs: FileSystem;
+    readonly home: string;
+  },
+): Promise<void> {
+  const { askIncludes } = config;
+  if (askIncludes === undefined) return;
+  const { book, approvals, fs, home } = parts;
+  const asked = new Set<string>();
+  let { skipped } = await book.open();
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    const pending = pendingAmong(skipped).filter(({ realPath }) => !asked.has(realPath));
+    if (pending.length === 0) return;
+    const paths = pending.map(({ realPath }) => realPath);
+    for (const path of paths) asked.add(path);
+    const answer = await askIncludes(pending);
+    if (answer === 'later') return;
+    const { realRoot } = await projectPlace(fs, config.cwd, home);
+    try {
+      await approvals[answer](realRoot, paths);
+    } catch (thrown) {
+      config.emit({ type: 'notice', level: 'warning', text: messageOf(thrown) });
+      return;
+    }
+    ({ skipped } = await book.reopen());
+  }
+}
+
+/** Files from outside that nobody has said anything about, each once. */
+export function pendingAmong(skipped: readonly SkippedInstruction[]): readonly PendingInclude[] {
+  const pending = new Map<string, PendingInclude>();
+  for (const { kind, realPath, path, parent, declined } of skipped) {
+    if (kind !== 'external' || realPath === undefined || declined === true) continue;
+    if (pending.has(realPath)) continue;
+    pending.set(realPath, { realPath, path, parent });
+  }
+  return [...pending.values()];
+}

@@ -1,0 +1,353 @@
+import { type Agent, type AgentSetup, createAgent } from '../agents/agent.js';
+import { backgroundShells } from '../agents/background-shells.js';
+import { opensProcess } from '../agents/call-facts.js';
+import { heldTo } from '../agents/child-budget.js';
+import { type Compaction, createCompaction } from '../agents/compaction.js';
+import { createSession } from '../agents/create-session.js';
+import type { AgentDefinition } from '../agents/definition.js';
+import { createInspection } from '../agents/inspection.js';
+import type { AgentSession } from '../agents/session.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { STRUCTURED_ATTEMPTS, structuredNudge } from '../agents/structured.js';
+import { createLimits } from '../budget/limits.js';
+import { agentRows } from '../budget/rows.js';
+import { compactEnvironment } from '../context/compact-trigger.js';
+import { openOpening } from '../context/opening.js';
+import { reminder, showsOpening } from '../context/reminders.js';
+import { messageOf } from '../errors.js';
+import type { InputMessage } from '../loop/types.js';
+import { modelAccounts } from '../model/usage.js';
+import { effectRulesIn } from '../permissions/effects.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import { textOf } from '../protocol/content.js';
+import { DEFERRED_MARK } from '../session/transcript/deferred.js';
+import { SKILL_TOOL } from '../skills/grant-approval.js';
+import { loadValidators } from '../tools/builtin-definition.js';
+import { openingFacts, systemOf } from './context-facts.js';
+import type { Ground } from './ground.js';
+import { openHostRequests } from './host-requests.js';
+import { loadAgain, takeLateTools } from './late-tools.js';
+import { NO_SERVERS } from './mcp-none.js';
+import { openPlanNotes } from './plan-notes.js';
+import { openRulesInForce, type RulesInForce } from './rules-in-force.js';
+import { openSessionEvents, type SessionEvents } from './session-events.js';
+import { sessionInfo } from './session-info.js';
+import { closeParts, type Parts } from './session-parts.js';
+import { teamRest } from './team-rest.js';
+import { typedShell } from './typed-calls.js';
+
+/** The agent and what happens around its runs. */
+export async function joinSession(
+  config: SessionConfig,
+  ground: Ground,
+  parts: Parts,
+): Promise<AgentSession> {
+  const { clock, workspace } = ground;
+  const { model, log, hands, hooks, instructions, skills, mcp, agents, current } = parts;
+  const { client, choices, ledger } = model;
+  const { history, recorder } = log;
+  const { permissions, builtins } = hands;
+  let agent: Agent | undefined;
+  const events = openSessionEvents(config, ground, {
+    model,
+    log,
+    hooks,
+    hands,
+    instructions,
+    skills,
+    mcp,
+    agents,
+    refreshRules: () => rules.refresh(),
+    contextTokens: () => compaction.usedTokens(agent?.conversation.messages ?? []),
+  });
+  const compaction = createCompaction({
+    client,
+    clock,
+    env: () => compactEnvironment(ground.env, ground.settings.values),
+    window: choices.limits,
+    recordBoundary: (compacted) => recorder.compactBoundary(compacted),
+    hooks: events.compaction,
+    emit: config.emit,
+  });
+  const rules = openRulesInForce(ground, { ...parts, events });
+  skills.lendRules(permissions.rules);
+  const { live } = rules;
+  const background = backgroundShells(builtins.shells, {
+    emit: config.emit,
+    uuid: clock.uuid,
+    agents: agents.background,
+  });
+  agents.onArrival(background.add);
+  await agents.teams?.lend({
+    runtime: agents.runtime,
+    mode: () => permissions.mode(),
+    setMode: permissions.setMode,
+    model: () => choices.current().model,
+    tool: (name) => builtins.pool.resolve(name),
+    heldBySkill: skills.holding,
+    tellMain: background.add,
+  });
+  parts.checkpoints.lend({
+    startedShell: builtins.startedShell,
+    onShellFinished: (listener) => void builtins.shells.onFinished(listener),
+    amend: (receipt) => config.emit({ type: 'decision', receipt: hands.journal.note(receipt) }),
+    onlyReads: agents.onlyReads,
+    deniedEffects: (agent) => effectRulesIn(permissions.rules(agent).deny),
+    remind: events.remind,
+  });
+  hooks.onBackground(({ context, rewake }) => {
+    if (context !== undefined) void events.say([context]);
+    if (rewake !== undefined) {
+      void hooks.notes.note([rewake]).then((note) => {
+        if (note !== undefined) background.add(note);
+      });
+    }
+  });
+  const setup = agentSetup(config, ground, { events, compaction, background, rules, ...parts });
+  const main = createAgent(setup);
+  agent = main;
+  agents.knows({
+    system: setup.system,
+    pool: setup.pool,
+    choice: setup.choice,
+    limits: choices.limits,
+    messages: () => main.conversation.messages,
+    definition: config.runsAs,
+  });
+  // A session that another runtime began was never shown what ours begin with.
+  const isOpened = history.resumed && history.messages.some(showsOpening);
+  const opening = await openOpening({
+    fs: ground.fs,
+    configDir: ground.configDir,
+    sources: ground.sources,
+    facts: openingFacts(ground, choices.current().model),
+    book: instructions.book,
+    resumedFrom: isOpened ? { cwd: history.lastCwd } : undefined,
+    emit: config.emit,
+    uuid: clock.uuid,
+  });
+  instructions.told({ files: opening.loaded });
+  const offersSkills = builtins.pool.resolve(SKILL_TOOL) !== undefined && !isOpened;
+  const listing = offersSkills
+    ? await skills.listing(choices.limits().contextWindow).catch((thrown: unknown) => {
+        hooks.tell(`the skills could not be listed: ${messageOf(thrown)}`);
+        return undefined;
+      })
+    : undefined;
+  const announced = isOpened ? undefined : mcp?.announcement(builtins.pool);
+  const kinds = isOpened ? undefined : await agents.listing(builtins.pool);
+  const { runsAs } = config;
+  const first = runsAs === undefined ? [] : await mainOpening(runsAs, parts, history.resumed);
+  const openingMessages = () => [
+    ...opening.messages,
+    ...hooks.notes.followUp([announced, listing, kinds].filter((text) => text !== undefined)),
+    ...first,
+  ];
+  if (history.resumed) {
+    loadAgain(builtins.pool, history.messages);
+    await agents.resumed();
+  }
+  const planNotes = openPlanNotes(config.planModeInstructions, permissions.mode);
+  const late = takeLateTools({
+    mcp,
+    hands,
+    pool: builtins.pool,
+    isRunning: () => current.run !== undefined,
+    tell: hooks.tell,
+    remind: events.remind,
+  });
+  return createSession(
+    {
+      id: history.sessionId,
+      agent: heldTo(model.budget, agent),
+      clock,
+      calls: hands.calls,
+      beginTurn(prompts) {
+        const said = prompts.findLast(({ meta }) => meta !== true);
+        if (said !== undefined) parts.checkpoints.turn(said.uuid, textOf(said.content));
+        permissions.beginTurn();
+        skills.beginTurn({ said: said !== undefined });
+        late.beginTurn();
+      },
+      background,
+      info: () => sessionInfo(ground, { model, log, hands, mcp, memoryPaths: opening.paths }),
+      inspect: createInspection({
+        settings: live.current,
+        directories: () => workspace.roots,
+        applied: () => ({ model: choices.current().model, effort: config.effort ?? null }),
+        cwd: config.cwd,
+        spent: (path) => model.budget?.spent(path),
+        inForce: () => permissions.rules(MAIN_AGENT),
+        flags: { allow: config.allowedTools ?? [], deny: config.disallowedTools ?? [] },
+      }),
+      emit: config.emit,
+      hooks: events.runs,
+      hookReport: () => ({ set: hooks.snapshot(), stats: hooks.stats() }),
+      awaitPrompt: () => hooks.attention.idle('Portcullis is waiting for your input'),
+      setMode: permissions.setMode,
+      setModel: events.models.set,
+      addDirectory: events.addDirectory,
+      mcp: mcp?.control ?? NO_SERVERS,
+      requests: openHostRequests(config, ground, { ...parts, events, rules }),
+      changes: {
+        off: parts.checkpoints.off,
+        journal: parts.checkpoints.journal,
+        async takeBackConversation(messageId) {
+          const { takeBackConversation } = await import('./conversation-rewind.js');
+          const isRunning = current.run !== undefined;
+          return await takeBackConversation(
+            { log, conversation: main.conversation, isRunning },
+            messageId,
+          );
+        },
+      },
+      team: {
+        view: () => agents.teams?.view(),
+        isOver: () => agents.teams?.side.isOver?.() === true,
+      },
+      compactionHeld: () => compaction.held,
+      deferredCalls: history.deferredCalls,
+      pendingNotes: () => [
+        ...agents.arrival.takeOwed(),
+        ...events.pendingNotes(),
+        ...hooks.notes.followUp(planNotes()),
+      ],
+      openingMessages,
+      async context() {
+        const { asMessages, contextView } = await import('./context-view.js');
+        const said = agent?.conversation.messages ?? [];
+        return await contextView(parts, {
+          system: setup.system,
+          messages: said.length > 0 ? said : asMessages(openingMessages()),
+          counted: compaction.usedTokens(said),
+        });
+      },
+      recordInput: (message) => recorder.input(message),
+      shell: typedShell(config, ground, { ...parts, events, rules }),
+      costsKnown: agents.recallCosts,
+      accounts: () => ({
+        ...modelAccounts(ledger, { model: choices.current().model, limits: choices.limits() }),
+        ...agentRows(model.budget),
+      }),
+      apiMs: client.elapsedMs,
+      structuredAttempts: config.jsonSchema === undefined ? undefined : STRUCTURED_ATTEMPTS,
+      onMaxTurns: (limit) => recorder.attachment({ type: 'max_turns_reached', maxTurns: limit }),
+      onEnded({ reason }) {
+        const limit = config.maxBudgetUsd;
+        const spent = ledger.total().costUsd;
+        if (limit === undefined || spent <= limit || reason.kind === 'budget') return;
+        const text = `the session has cost $${spent.toFixed(4)}, more than its budget of $${limit}: the last answer passed it`;
+        config.emit({ type: 'notice', level: 'warning', text });
+      },
+      onDeferred: (toolUseId) => recorder.attachment({ type: DEFERRED_MARK, toolUseId }),
+      async close() {
+        for (const shell of builtins.shells.list().filter(({ status }) => status === 'running')) {
+          const text = `background command ${shell.id} was still running and was ended: ${shell.command}`;
+          config.emit({ type: 'notice', level: 'warning', text });
+        }
+        for (const { id, description } of agents.backgroundTasks()) {
+          const text = `agent ${id} was still running and was ended: ${description}`;
+          config.emit({ type: 'notice', level: 'warning', text });
+        }
+        await closeParts(config, parts);
+      },
+    },
+    current,
+  );
+}
+
+/** What the agent that a session runs as brings to it besides its words and tools. */
+async function mainOpening(
+  definition: AgentDefinition,
+  { hooks, skills, agents }: Parts,
+  resumed: boolean,
+): Promise<readonly InputMessage[]> {
+  const notes = await agents.runsAs(definition);
+  if (resumed) return [];
+  const { signal } = new AbortController();
+  const texts = await skills.preload(definition.skills, MAIN_AGENT, signal);
+  const { initialPrompt } = definition;
+  return [
+    ...hooks.notes.followUp([...(notes === undefined ? [] : [notes]), ...texts.map(reminder)]),
+    ...(initialPrompt === undefined ? [] : [hooks.notes.prompt(initialPrompt)]),
+  ];
+}
+
+interface SetupParts extends Parts {
+  readonly events: SessionEvents;
+  readonly compaction: Compaction;
+  readonly background: ReturnType<typeof backgroundShells>;
+  readonly rules: RulesInForce;
+}
+
+/** What the main agent is made of. */
+function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): AgentSetup {
+  const { model, log, hands, events, compaction, background, current, rules } = parts;
+  const { permissions, builtins } = hands;
+  const { client, choices, ledger } = model;
+  const { uuid } = ground.clock;
+  const nudge = config.jsonSchema === undefined ? undefined : structuredNudge(uuid);
+  const limits = createLimits({
+    maxTurns: config.maxTurns,
+    maxBudgetUsd: config.maxBudgetUsd,
+    spentUsd: () => ledger.sinceStart().costUsd,
+    unpricedCalls: () => ledger.sinceStart().unpricedRequests,
+    stuck: () => builtins.stuck() ?? permissions.stuck(MAIN_AGENT.path) ?? compaction.exhausted,
+  });
+  return {
+    ref: MAIN_AGENT,
+    client: model.turns ?? client,
+    choice: choices.current,
+    system: systemOf(config),
+    pool: builtins.pool,
+    invoke: hands.invoke,
+    record: log.recorder,
+    history: log.history.messages,
+    compaction,
+    shouldStop: (turns) => limits(turns) ?? model.budget?.main.shouldStop(turns),
+    async betweenTurns() {
+      parts.checkpoints.requested();
+      await rules.refresh();
+      await loadValidators();
+    },
+    async takeInput() {
+      const last = model.budget?.main.windDown();
+      return [...((await current.run?.takeInput()) ?? []), ...(last === undefined ? [] : [last])];
+    },
+    mayDefer: config.mayDefer === true,
+    display: events.display,
+    prepareCalls: hands.prepareCalls,
+    isReadOnly: hands.readsOnly(MAIN_AGENT, ground.workspace, builtins.pool),
+    async afterBatch(batch, signal) {
+      await events.moved(signal);
+      return await hands.events.afterBatch(batch, parts.hooks.scene(signal));
+    },
+    async onIdle(answer, signal) {
+      const next = nudge?.() ?? background.next();
+      if (next !== undefined) return next;
+      // Agents may take long: the turn ends, hooks hear of it, and whoever runs us waits.
+      const mayWait = config.waitForBackground === true && parts.agents.background.running() === 0;
+      if (mayWait && (await background.wait())) return background.next();
+      const move = await events.runs.beforeLeaving(answer, signal);
+      return move ?? (await teamRest(parts, answer, signal));
+    },
+    onAnswer(answer) {
+      parts.checkpoints.answered();
+      permissions.nextAnswer();
+      events.models.answered();
+      current.run?.onAnswer(answer);
+    },
+    emit(event) {
+      // A call is being written: time to prepare for the process that it may start.
+      if (event.type === 'stream' && opensProcess(event.event, builtins.pool)) {
+        parts.processes.warmUp?.();
+      }
+      if (event.type === 'retry' && event.event.type === 'fallback') {
+        void events.models.fellBack(event.event.from, event.event.to);
+      }
+      parts.agents.arrival.heard(event);
+      config.emit(event);
+    },
+    uuid,
+  };
+}

@@ -1,0 +1,62 @@
+import type { AgentDefinition } from '../agents/definition.js';
+import { mainAgentOf } from '../agents/definitions.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { PortcullisError } from '../errors.js';
+import { homeDirectory } from '../platform/fs/paths.js';
+import { openAgentMemories } from './agent-memory.js';
+import { openKinds } from './agents.js';
+import type { Ground, Log } from './ground.js';
+import { openHiding } from './instruction-reading.js';
+
+/** The session as the agent that it runs as: its words, its model, its tools. What was asked for by a flag stays. */
+export async function asMainAgent(
+  config: SessionConfig,
+  ground: Ground,
+  log: Log | undefined,
+): Promise<SessionConfig> {
+  const setting = ground.settings.values.get('agent')?.value;
+  const name =
+    config.agent ?? log?.history.agent ?? (typeof setting === 'string' ? setting : undefined);
+  if (name === undefined || name.trim() === '') return config;
+  const hiding = openHiding(config, ground, homeDirectory(ground.env));
+  const found = await mainAgentOf(openKinds(config, ground, hiding), name);
+  // fail-closed: without its limits the session would be another one than was asked for.
+  if (!found.ok) throw new PortcullisError('usage', found.error);
+  const unkept = placeProblem(found.value);
+  // fail-closed: a session that works anywhere is not one that was to keep to a place.
+  if (unkept !== undefined) throw new PortcullisError('usage', unkept);
+  if (found.value.isolation !== undefined) {
+    const text = `the session runs as the agent ${name}, but not in a tree of its own: \`isolation\` is for agents that are started in a session`;
+    config.emit({ type: 'notice', level: 'warning', text });
+  }
+  const runsAs = await openAgentMemories(config, ground, () => undefined).equip(found.value);
+  const { model, effort, maxTurns } = runsAs;
+  const wanted = model === undefined || model === 'inherit' ? undefined : model;
+  return {
+    ...config,
+    runsAs,
+    systemPrompt: isGiven(config.systemPrompt) ? config.systemPrompt : await runsAs.prompt(),
+    model: config.model ?? wanted,
+    effort: config.effort ?? effort,
+    maxTurns: config.maxTurns ?? maxTurns,
+    permissionMode: config.permissionMode ?? modeOf(runsAs),
+  };
+}
+
+/** Hosts send an empty prompt for none: it takes the place of ours, but not of the agent's own. */
+function isGiven(prompt: SessionConfig['systemPrompt']): boolean {
+  if (prompt === undefined) return false;
+  return typeof prompt === 'string' ? prompt !== '' : prompt.some((part) => part !== '');
+}
+
+/** Why a session cannot run as this agent: it works where it was started, as a whole. */
+function placeProblem({ name, workspace }: AgentDefinition): string | undefined {
+  if (workspace.kind === 'inherit') return undefined;
+  const place = workspace.kind === 'directory' ? workspace.path : workspace.kind;
+  return `the session cannot run as the agent ${name}: its workspace (${place}) is for agents that are started in a session. Start the session in the directory that is meant, with an agent that names none`;
+}
+
+/** fail-closed: no file takes the gate away. */
+function modeOf({ permissionMode }: AgentDefinition): AgentDefinition['permissionMode'] {
+  return permissionMode === 'bypassPermissions' ? undefined : permissionMode;
+}

@@ -1,0 +1,66 @@
+import type { SessionConfig } from '../agents/session-config.js';
+import { homeDirectory, join } from '../platform/fs/paths.js';
+import { mayBeThere, projectLevels } from '../platform/fs/project-levels.js';
+import { managedSettingsDirectory } from '../settings/load.js';
+import { refuseBroken } from '../settings/refuse.js';
+import type { Ground } from './ground.js';
+import type { McpParts, OpenServersOfSession } from './mcp-servers.js';
+
+/**
+ * The MCP servers of a session. Undefined when none is declared, which is found out by looking for
+ * files alone: most sessions have no server and load nothing for them.
+ */
+export async function openMcp(
+  config: SessionConfig,
+  ground: Ground,
+  parts: McpParts,
+): Promise<OpenServersOfSession | undefined> {
+  if (!mayHaveServers(config, ground)) return undefined;
+  const [{ loadMcpConfiguration }, { openMcpApprovals }] = await Promise.all([
+    import('../mcp/config.js'),
+    import('../mcp/approvals.js'),
+  ]);
+  const { fs, stateDirectory } = ground;
+  const levels = projectLevels(config.cwd);
+  const load = (dynamic: SessionConfig['mcpConfig']) =>
+    loadMcpConfiguration({
+      fs,
+      cwd: config.cwd,
+      levels,
+      home: homeDirectory(config.env),
+      configDir: ground.configDir,
+      managedDir: managedSettingsDirectory(ground.host.os),
+      env: ground.env,
+      startEnv: config.env,
+      values: ground.settings.values,
+      sources: ground.sources,
+      dynamic: dynamic ?? [],
+      strict: config.strictMcpConfig === true,
+      trusted: ground.trust.inForce,
+      approvals: openMcpApprovals({ fs, stateDirectory }),
+      interactive: config.asker !== undefined,
+      plugins: ground.plugins.flatMap(({ servers }) => servers),
+    });
+  const configuration = await load(config.mcpConfig);
+  refuseBroken(configuration.problems, config.emit);
+  if (configuration.servers.length === 0 && config.mcpBridge === undefined) return undefined;
+  const { openServersOfSession } = await import('./mcp-servers.js');
+  return openServersOfSession(config, ground, { configuration, reload: load, ...parts });
+}
+
+function mayHaveServers(config: SessionConfig, ground: Ground): boolean {
+  if ((config.mcpConfig?.length ?? 0) > 0 || config.mcpBridge !== undefined) return true;
+  if (ground.settings.values.get('managedMcpServers') !== undefined) return true;
+  if (ground.plugins.some(({ servers }) => servers.length > 0)) return true;
+  if (ground.levels.look().some(({ hasServers }) => hasServers)) return true;
+  const files = [
+    join(homeDirectory(config.env), '.claude.json'),
+    join(ground.configDir, '.claude.json'),
+    join(managedSettingsDirectory(ground.host.os), 'managed-mcp.json'),
+    // Names that others give their files: whoever uses them is told the right ones.
+    join(config.cwd, '.claude', 'mcp.json'),
+    join(config.cwd, 'claude.json'),
+    join(ground.configDir, 'mcp.json'),
+  ];
+  return files.some((file) => mayBeThere(file));
+}

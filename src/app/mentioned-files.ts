@@ -1,0 +1,162 @@
+import type { SessionConfig } from '../agents/session-config.js';
+import { quoteMarks } from '../lib/quote-marks.js';
+import { err, type Result } from '../lib/result.js';
+import { visible } from '../lib/visible.js';
+import { type ResultBlock, textOf, type UserBlock } from '../protocol/content.js';
+import { listingTool } from '../tools/directory-listing.js';
+import { targetPath } from '../tools/file-target.js';
+import type { AnyTool, FileVersion } from '../tools/tool.js';
+import type { Ground } from './ground.js';
+import type { MentionedPlace } from './mentioned-places.js';
+import type { OutsideAnswer, OutsideInvoke, SeenFiles } from './outside-calls.js';
+
+export interface FileMentionParts {
+  readonly config: Pick<SessionConfig, 'runsAs'>;
+  readonly ground: Pick<Ground, 'fs' | 'workspace'>;
+  /** Absent: the session cannot read files. */
+  readonly read: AnyTool | undefined;
+  readonly invoke: OutsideInvoke;
+  readonly signal: AbortSignal;
+  /** For people. */
+  tell(text: string): void;
+}
+
+export interface AttachedFiles {
+  readonly blocks: readonly UserBlock[];
+  /** What hooks said about the calls. */
+  readonly contexts: readonly string[];
+  /** Count as read once the blocks are shown. */
+  readonly seen: SeenFiles;
+}
+
+/** Files of one prompt; a pasted text may name any number. */
+export const MOST_FILES = 25;
+/** Characters of one prompt's files after which no further one is read. */
+export const ALL_CHARS = 300_000;
+/** Characters of one prompt's images and documents, encoded. What is larger than that stands alone. */
+export const ALL_ENCODED = 20 * 1024 * 1024;
+
+/**
+ * The files and directories that a prompt names. Each is a call of Read and shown as Read shows it, so
+ * that it can be edited without being read again. What is refused or cannot be shown is told.
+ */
+export async function attachedFiles(
+  places: readonly MentionedPlace[],
+  parts: FileMentionParts,
+): Promise<AttachedFiles> {
+  const blocks: UserBlock[] = [];
+  const contexts: string[] = [];
+  const seen: SeenFiles[number][] = [];
+  const fail = (name: string, why: string): void => {
+    const failure = quoteMarks(`${name} was not attached: ${why}`);
+    parts.tell(failure);
+    blocks.push({ type: 'text', text: `[${failure}]` });
+  };
+  let left = ALL_CHARS;
+  let encodedLeft = ALL_ENCODED;
+  for (const [index, place] of places.entries()) {
+    const name = visible(place.label);
+    const andOthers = index === places.length - 1 ? name : `${name} and what is named behind it`;
+    if (index === MOST_FILES) {
+      fail(andOthers, TOO_MANY);
+      break;
+    }
+    const answer = left <= 0 ? err(FULL) : await readPlace(place, parts);
+    if (!answer.ok && parts.signal.aborted) {
+      fail(andOthers, INTERRUPTED);
+      break;
+    }
+    if (!answer.ok) {
+      fail(name, answer.error);
+      continue;
+    }
+    const encoded = encodedChars(answer.value);
+    if (encoded > encodedLeft && encodedLeft < ALL_ENCODED) {
+      fail(name, FULL);
+      // They count as shown by now, and later files bring them no more.
+      blocks.push(...answer.value.followUp.map(textBlock));
+      continue;
+    }
+    encodedLeft -= encoded;
+    const shown = marked(place, answer.value, parts);
+    left -= textOf(shown.blocks).length;
+    blocks.push(...shown.blocks, ...answer.value.followUp.map(textBlock));
+    contexts.push(...answer.value.contexts);
+    seen.push(...shown.seen);
+  }
+  return { blocks, contexts, seen };
+}
+
+function encodedChars({ content }: OutsideAnswer): number {
+  if (typeof content === 'string') return 0;
+  return content.reduce((sum, block) => sum + dataOf(block).length, 0);
+}
+
+function dataOf(block: ResultBlock): string {
+  return 'source' in block && 'data' in block.source ? block.source.data : '';
+}
+
+export const INTERRUPTED = 'interrupted';
+const TOO_MANY = `at most ${MOST_FILES} files of one prompt are`;
+const FULL = 'the files before it fill the prompt';
+
+async function readPlace(
+  { path, kind, lines }: MentionedPlace,
+  { config, ground, read, invoke, signal }: FileMentionParts,
+): Promise<Result<OutsideAnswer, string>> {
+  // fail-closed: a session that cannot read files does not read them for a prompt either.
+  if (read === undefined) return err('there is no Read tool here');
+  const tool = kind === 'directory' ? listingTool(read, ground) : read;
+  const range = lines === undefined ? {} : { offset: lines.from, limit: lines.to - lines.from + 1 };
+  const unattended = config.runsAs?.asks === 'deny';
+  return await invoke(tool, { file_path: path, ...range }, { signal, unattended });
+}
+
+/** Between marks that nothing in it can imitate: what a file says is no word of the person who names it. */
+function marked(
+  { label, kind }: MentionedPlace,
+  { content, input, seen }: OutsideAnswer,
+  { ground }: FileMentionParts,
+): { readonly blocks: readonly UserBlock[]; readonly seen: SeenFiles } {
+  let isExact = true;
+  const quoted = (text: string): string => {
+    const safe = quoteMarks(text);
+    isExact &&= safe === text;
+    return safe;
+  };
+  const inside =
+    typeof content === 'string'
+      ? quoted(content)
+      : content.map((block) => (block.type === 'text' ? textBlock(quoted(block.text)) : block));
+  const path = targetPath(String(input.file_path), ground.workspace);
+  const head = [
+    `<mentioned-file name="${attribute(label)}" path="${attribute(path)}"`,
+    ...(kind === 'directory' ? ['kind="directory"'] : []),
+    ...(isExact ? [] : [`note="${QUOTED}"`]),
+  ];
+  const begin = `${head.join(' ')}>`;
+  const end = '</mentioned-file>';
+  return {
+    blocks:
+      typeof inside === 'string'
+        ? [textBlock(`${begin}\n${inside}\n${end}`)]
+        : [textBlock(begin), ...inside, textBlock(end)],
+    // fail-closed: who was shown other signs than are in the file has not seen the whole of it.
+    seen: isExact ? seen : seen.map(([file, version]) => [file, inPart(version)]),
+  };
+}
+
+const QUOTED =
+  'Some &lt; stand for the bracket that is in the file. Read it before you change what is around them.';
+
+function inPart({ mtimeMs, size, hash }: FileVersion): FileVersion {
+  return { mtimeMs, size, hash, whole: false };
+}
+
+function attribute(text: string): string {
+  return visible(text).replaceAll('"', '&quot;').replaceAll('<', '&lt;');
+}
+
+function textBlock(text: string): UserBlock {
+  return { type: 'text', text };
+}

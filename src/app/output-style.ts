@@ -1,0 +1,57 @@
+import type { SessionConfig } from '../agents/session-config.js';
+import {
+  DEFAULT_STYLE,
+  findStyle,
+  loadOutputStyles,
+  type OutputStyles,
+} from '../context/output-styles.js';
+import { parseYaml } from '../lib/parse-yaml.js';
+import { join } from '../platform/fs/paths.js';
+import type { Ground } from './ground.js';
+
+/** The session with the style that its settings name. An unknown style is reported, and the default is used. */
+export async function withOutputStyle(
+  config: SessionConfig,
+  ground: Ground,
+): Promise<SessionConfig> {
+  const name = styleName(ground);
+  if (name === DEFAULT_STYLE) return config;
+  const loaded = await outputStylesOf(ground, await ground.trust.accepted());
+  const { style, problem } = findStyle(name, loaded);
+  const problems = problem === undefined ? [] : [problem, ...loaded.problems];
+  for (const text of problems) config.emit({ type: 'notice', level: 'warning', text });
+  return { ...config, outputStyle: style };
+}
+
+/** As the settings say it, also where there is no such style: clients compare it with what they wrote. */
+export function styleName({ settings }: Pick<Ground, 'settings'>): string {
+  const value = settings.values.get('outputStyle')?.value;
+  return typeof value === 'string' && value.trim() !== '' ? value : DEFAULT_STYLE;
+}
+
+/**
+ * The closest directory first, the user's own last.
+ * fail-closed: a style of a project that is not trusted does not replace one that its user has chosen.
+ */
+function outputStylesOf(ground: Ground, isTrusted: boolean): Promise<OutputStyles> {
+  const { fs, levels, sources, configDir } = ground;
+  const yields = !isTrusted;
+  const inside = (path: string): string => join(path, 'output-styles');
+  const project = sources.includes('project')
+    ? levels
+        .look()
+        .filter(({ hasDirectory }) => hasDirectory)
+        .map(({ path }) => ({ path: inside(join(path, '.claude')), root: path, yields }))
+    : [];
+  // The user's own folder may be a link, as those who keep their settings in a repository have it.
+  const own = inside(configDir);
+  const user = sources.includes('user') ? [{ path: own, root: own, yields: false }] : [];
+  const folders = yields ? [...user, ...project] : [...project, ...user];
+  return loadOutputStyles({ fs, folders, parseYaml });
+}
+
+export async function styleNames(ground: Ground): Promise<readonly string[]> {
+  // Names are the same, whichever style has them.
+  const { styles } = await outputStylesOf(ground, true);
+  return [DEFAULT_STYLE, ...styles.map(({ name }) => name)];
+}

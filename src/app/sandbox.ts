@@ -1,0 +1,117 @@
+import type { SessionConfig } from '../agents/session-config.js';
+import { ASKS_PERSON, NOTHING } from '../permissions/guard.js';
+import type { GateExtension } from '../permissions/open.js';
+import { NO_RULES, type RuleSet } from '../permissions/rules.js';
+import { settingsFilesGuard } from '../permissions/settings-files.js';
+import { homeDirectory } from '../platform/fs/paths.js';
+import type { ProcessSupervisor } from '../platform/process/process.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import { namedSettings, sandboxAskedBy } from '../sandbox/asked.js';
+import type { FencedKind, SessionFence } from '../sandbox/fence.js';
+import { fencedSupervisor } from '../sandbox/supervisor.js';
+import { refuseBroken } from '../settings/refuse.js';
+import type { ConfigProblem, EffectiveSettings } from '../settings/types.js';
+import type { Ground, Log } from './ground.js';
+
+/** The fence around what a session starts. Loaded once somebody wants one. */
+export function openSandboxing(config: SessionConfig, ground: Ground, log: Log) {
+  let { settings } = ground;
+  let opened: SessionFence | undefined;
+  let loading: Promise<SessionFence> | undefined;
+  let rules: ((agent: AgentRef) => RuleSet) | undefined;
+  const told = new Set<string>();
+  /** For which settings it was found out: every call asks. */
+  let looked: { readonly at: EffectiveSettings; readonly isOff: boolean } | undefined;
+  const isOff = (): boolean => {
+    if (looked?.at !== settings) {
+      looked = { at: settings, isOff: sandboxAskedBy(settings.values) === undefined };
+    }
+    return looked.isOff;
+  };
+  const make = async (): Promise<SessionFence> => {
+    const [{ openFence }, { createFinder }] = await Promise.all([
+      import('../sandbox/fence.js'),
+      import('../sandbox/policy-find.js'),
+    ]);
+    const { fs, env, configDir, stateDirectory, workspace, clock } = ground;
+    const transcript = log.store.transcriptPath(log.history.sessionId);
+    const fence = openFence({
+      fs,
+      finder: createFinder(fs, clock.now),
+      home: homeDirectory(env),
+      configDir,
+      stateDirectory,
+      cwd: config.cwd,
+      plugins: ground.plugins.map(({ directory }) => directory),
+      settings,
+      async open(options) {
+        const { openSandbox } = await import('../sandbox/open.js');
+        return await openSandbox({ env, stateDirectory, ...options });
+      },
+      roots: () => workspace.roots,
+      kept: { transcript, outputs: transcript.replace(/\.jsonl$/, '') },
+      tell(text) {
+        if (!told.has(text)) config.emit({ type: 'notice', level: 'warning', text });
+        told.add(text);
+      },
+    });
+    if (rules !== undefined) fence.lend(rules);
+    opened = fence;
+    return fence;
+  };
+  const load = (): Promise<SessionFence> => {
+    loading ??= make();
+    return loading;
+  };
+  const extension: GateExtension = {
+    guards: [
+      {
+        name: ASKS_PERSON.sandbox,
+        // fail-closed: where it runs must be known before it runs.
+        onFailure: 'deny',
+        decide: async (view) =>
+          isOff() ? NOTHING : load().then(({ gate }) => gate.guard.decide(view)),
+      },
+      settingsFilesGuard(() => namedSettings(settings)),
+    ],
+    resolvers: [
+      {
+        name: ASKS_PERSON.sandbox,
+        decide: async (view) =>
+          isOff() ? undefined : load().then(({ gate }) => gate.resolver.decide(view)),
+      },
+    ],
+    rules: () => NO_RULES,
+  };
+  return {
+    extension,
+    /** Refuses to start where a sandbox is wanted and cannot be had. */
+    async start(): Promise<void> {
+      if (isOff()) return;
+      const fence = await load();
+      refuseBroken(await fence.problems(), config.emit, settings.strictness);
+    },
+    /** The only supervisor that programs of this kind are started with. */
+    supervisor: (inner: ProcessSupervisor, kind: FencedKind): ProcessSupervisor =>
+      fencedSupervisor(inner, async (order) => (await load()).enter(kind, order), isOff),
+    /** Why this very call runs outside. */
+    outside: (toolUseId: string, input: Readonly<Record<string, unknown>>): string | undefined =>
+      opened?.gate.outside(toolUseId, input),
+    /** What exists only once the gate does. */
+    lend(lent: (agent: AgentRef) => RuleSet): void {
+      rules = lent;
+      opened?.lend(lent);
+    },
+    check: (next: EffectiveSettings): readonly ConfigProblem[] => opened?.check(next) ?? [],
+    /** Other settings hold from now on. */
+    replace(next: EffectiveSettings): void {
+      settings = next;
+      opened?.replace(next);
+    },
+    async close(): Promise<void> {
+      await (await loading)?.close();
+    },
+  };
+}
+
+export type OpenSandboxing = ReturnType<typeof openSandboxing>;

@@ -1,0 +1,284 @@
+import type { CompactionHooks } from '../agents/compaction.js';
+import type { ModelLayer } from '../agents/model-layer.js';
+import { createModelSwitches } from '../agents/model-switch.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { createRunHooks } from '../agents/session-run-hooks.js';
+import { submitTyped, type TypedSkillDeps } from '../agents/typed-skills.js';
+import { messageOf, PortcullisError } from '../errors.js';
+import { createCompactHooks } from '../hooks/compact-hooks.js';
+import { configChangesOf, createConfigHooks } from '../hooks/config-hooks.js';
+import { createDisplayHooks } from '../hooks/message-display.js';
+import { createModelHooks } from '../hooks/model-hooks.js';
+import { createPromptHooks } from '../hooks/prompt-submit.js';
+import { createSessionHooks } from '../hooks/session-hooks.js';
+import { createStopHooks, stopHookCap } from '../hooks/stop-hooks.js';
+import { createWatchHooks } from '../hooks/watch-hooks.js';
+import type { InputMessage, LoopDeps } from '../loop/types.js';
+import { resolve } from '../platform/fs/paths.js';
+import { openFileWatcher } from '../platform/fs/watch-files.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { LookedAt } from '../settings/types.js';
+import { SKILL_TOOL } from '../skills/grant-approval.js';
+import type { ReadySkill } from '../skills/invoke.js';
+import type { OpenAgents } from './agents.js';
+import type { Ground, Log } from './ground.js';
+import type { Hands } from './hands.js';
+import type { OpenHooks } from './hooks.js';
+import type { OpenInstructions } from './instructions.js';
+import type { OpenServersOfSession } from './mcp-servers.js';
+import type { OpenSkills } from './skills.js';
+import { bringsCalls, typedText } from './typed-text.js';
+
+export interface SessionEventParts {
+  readonly model: ModelLayer;
+  readonly log: Log;
+  readonly hooks: OpenHooks;
+  readonly hands: Hands;
+  readonly instructions: OpenInstructions;
+  readonly skills: OpenSkills;
+  readonly mcp: OpenServersOfSession | undefined;
+  readonly agents?: Pick<OpenAgents, 'backgroundTasks' | 'startable'>;
+  /** What settings and instruction files say now is in force; it tells of its failures. */
+  refreshRules(): Promise<void>;
+  /** Tokens that the conversation takes now. */
+  contextTokens(): number;
+}
+
+/** What hooks see and do around prompts, turns, summaries, settings and the model. */
+export function openSessionEvents(config: SessionConfig, ground: Ground, parts: SessionEventParts) {
+  const { clock, env, workspace } = ground;
+  const { model, log, hooks, hands, instructions, skills, mcp } = parts;
+  const { dispatch, tell, notes } = hooks;
+  const over = new AbortController();
+  const { mode: _mode, ...modeless } = hooks.scene(over.signal);
+  const placeNow = (signal: AbortSignal = over.signal) => ({
+    ...modeless,
+    cwd: workspace.cwd,
+    signal,
+  });
+  const pending: InputMessage[] = [];
+  const say = async (texts: readonly string[]): Promise<void> => {
+    const note = await notes.note(texts);
+    if (note !== undefined) pending.push(note);
+  };
+  const session = createSessionHooks({ dispatch, tell });
+  const compact = createCompactHooks(dispatch);
+  const settings = createConfigHooks({ dispatch, tell });
+  const shown = createDisplayHooks(dispatch);
+  const watch = createWatchHooks({
+    dispatch,
+    tell,
+    projectDir: config.cwd,
+    openWatcher: openFileWatcher,
+    matchers: () => (hooks.snapshot().hooks.FileChanged ?? []).map(({ hook }) => hook.matcher),
+    scene: () => placeNow(),
+  });
+  const models = createModelSwitches({
+    choices: model.choices,
+    provider: model.client.provider,
+    hooks: createModelHooks({ dispatch, tell }),
+    clock,
+    scene: () => placeNow(),
+    confirm: config.confirmModelSwitch,
+    contextTokens: parts.contextTokens,
+    tell: say,
+  });
+  let hasRun = false;
+  /** Skills that changed on disk stand before the next prompt. */
+  const reloadSkills = async (): Promise<void> => {
+    if (hands.builtins.pool.resolve(SKILL_TOOL) === undefined) return;
+    const changed = await skills.changed().catch((thrown: unknown) => {
+      tell(`changed skills could not be read again: ${messageOf(thrown)}`);
+      return undefined;
+    });
+    if (changed !== undefined) pending.push(...notes.followUp([changed]));
+  };
+  const { history, recorder } = log;
+  let title = history.title ?? config.title;
+  const setTitle = (text: string): void => {
+    title = text;
+    recorder.title(text);
+  };
+  const prompts = createPromptHooks(dispatch);
+  const runs = createRunHooks({
+    session,
+    prompts,
+    stop: createStopHooks(dispatch, { cap: stopHookCap(env), changes: hands.calls.count }),
+    notes,
+    scene: hooks.scene,
+    starting: () => ({
+      source:
+        config.startedBy ?? (history.forked ? 'fork' : history.resumed ? 'resume' : 'startup'),
+      model: model.choices.current().model,
+      session_title: title,
+    }),
+    setup: config.setup,
+    promptSource: config.callbacks === undefined ? 'user' : 'sdk',
+    title: () => title,
+    setTitle,
+    watch(paths) {
+      watch.refresh();
+      watch.watch(paths, workspace.cwd);
+    },
+    reloadSkills,
+    backgroundTasks: () => [
+      ...hands.builtins.shells
+        .list()
+        .filter(({ status }) => status === 'running')
+        .map(({ id, status, command, description }) => ({
+          id,
+          type: 'shell',
+          status,
+          description: description ?? command,
+          command,
+        })),
+      ...(parts.agents?.backgroundTasks() ?? []),
+    ],
+    onReplaced: (said) =>
+      recorder.attachment({ type: 'replaced_prompt', uuid: said.uuid, content: said.content }),
+    emit: config.emit,
+    async close() {
+      await Promise.all([session.close(), watch.close(), hooks.closeNotifications()]);
+      over.abort(new Error('the session is over'));
+      await hooks.close();
+    },
+  });
+  const compaction: CompactionHooks = {
+    before: ({ trigger, instructions }, signal) =>
+      compact.before({ ...placeNow(signal), trigger, customInstructions: instructions }),
+    async after({ trigger, summary }, signal) {
+      const started = await session.start(
+        { source: 'compact', model: model.choices.current().model },
+        placeNow(signal),
+      );
+      if (started.reloadSkills) await reloadSkills();
+      await compact.after({ ...placeNow(signal), trigger, summary });
+      const note = await notes.note(started.contexts);
+      const again = await instructions.afterCompaction();
+      const said = skills.afterCompaction(MAIN_AGENT);
+      const texts = (note?.content ?? []).flatMap((block) =>
+        block.type === 'text' ? [block.text] : [],
+      );
+      return [...[again, said].filter((text) => text !== undefined), ...texts];
+    },
+  };
+  const display: LoopDeps['display'] = async (answer) => {
+    const texts: Record<number, string> = {};
+    if (!dispatch.has('MessageDisplay', { agent: MAIN_AGENT, matched: [] })) return undefined;
+    const blocks = answer.message.content.flatMap((block, index) =>
+      block.type === 'text' ? [{ index, text: block.text }] : [],
+    );
+    for (const [count, { index, text }] of blocks.entries()) {
+      const { notice, text: delta } = await shown.display({
+        ...placeNow(),
+        turnId: answer.id,
+        messageId: answer.blockIds[index] ?? answer.id,
+        index: count,
+        final: count === blocks.length - 1,
+        delta: text,
+      });
+      if (notice !== undefined) tell(notice);
+      texts[index] = delta;
+    }
+    return texts;
+  };
+  let cwd = workspace.cwd;
+  instructions.onLoaded((file) => {
+    const about = { agent: MAIN_AGENT, matched: [file.loadReason] };
+    // Mostly nobody listens, and there may be hundreds of files.
+    if (!dispatch.has('InstructionsLoaded', about)) return;
+    session.instructionsLoaded(
+      {
+        file_path: file.path,
+        memory_type: file.memoryType,
+        load_reason: file.loadReason,
+        globs: file.globs,
+        trigger_file_path: file.trigger,
+        parent_file_path: file.parent,
+      },
+      placeNow(),
+    );
+  });
+  void hooks.probe(over.signal);
+  const attach: TypedSkillDeps['attach'] = async (prompt, { passed, other, signal }) => {
+    const typed = typedText(prompt, passed);
+    if (typed === undefined) return { inputs: [] };
+    const { attachedTo } = await import('./prompt-mentions.js');
+    const to = other === undefined ? {} : { other };
+    return await attachedTo(config, ground, { ...parts, notes, tell, typed, signal, ...to });
+  };
+  const typing: TypedSkillDeps = {
+    book: skills.book,
+    invoker: skills.invoker,
+    mcpPrompts: mcp?.prompts,
+    unknownIsText: config.callbacks !== undefined,
+    prompts,
+    notes,
+    scene: hooks.scene,
+    submit: runs.submit,
+    attach,
+    onRefused: (text: string) =>
+      config.emit({ type: 'notice', level: 'warning', text, tag: 'prompt_blocked' }),
+    async onReady(ready: ReadySkill) {
+      skills.onReady(ready, { agent: MAIN_AGENT, by: 'person' });
+      const stays = ready.model === undefined ? undefined : await models.forTurn(ready.model);
+      if (stays !== undefined) tell(`skill ${ready.skill.name}: ${stays}`);
+    },
+  };
+  /** Instruction files that changed since they were shown stand before the next prompt. */
+  const submit: typeof runs.submit = async (given, signal) => {
+    // The model's own calls wait for that too, beside the request. These come before it.
+    if (given.some(bringsCalls)) await parts.refreshRules();
+    const hasHooks = Object.keys(hooks.snapshot().hooks).length > 0;
+    const atStart = !hasRun && !hasHooks;
+    const changed = await instructions.changed({ atStart }).catch((thrown: unknown) => {
+      tell(`changed instruction files could not be read again: ${messageOf(thrown)}`);
+      return undefined;
+    });
+    if (changed !== undefined) pending.push(...notes.followUp([changed]));
+    // At the start they have just been listed.
+    if (hasRun) await reloadSkills();
+    return await submitTyped(typing, given, signal);
+  };
+  const ended: typeof runs.ended = async (outcome) => {
+    hasRun = true;
+    model.choices.endTurn();
+    await runs.ended(outcome);
+  };
+  return {
+    runs: { ...runs, submit, ended },
+    rename: setTitle,
+    reloadSkills,
+    session,
+    compaction,
+    display,
+    models,
+    placeNow,
+    pendingNotes: (): readonly InputMessage[] => pending.splice(0),
+    say,
+    /** A text of the runtime's own stands before the next prompt. */
+    remind: (text: string): void => void pending.push(...notes.followUp([text])),
+    veto: (changed: readonly LookedAt[]) =>
+      settings.configChange(configChangesOf(changed), placeNow()),
+    refreshWatch: watch.refresh,
+    /** The shell may have gone elsewhere. */
+    async moved(signal: AbortSignal): Promise<void> {
+      const before = cwd;
+      cwd = workspace.cwd;
+      if (before !== cwd) {
+        await watch.cwdChanged({ old_cwd: before, new_cwd: cwd }, placeNow(signal));
+      }
+    },
+    async addDirectory(directory: string): Promise<void> {
+      const full = resolve(workspace.cwd, directory);
+      if ((await ground.fs.stat(full))?.kind !== 'directory') {
+        throw new PortcullisError('usage', `${full} is not a directory`);
+      }
+      workspace.addRoot(full);
+      mcp?.rootsChanged();
+      watch.directoryAdded({ directory: full, source: 'slash_command' }, placeNow());
+    },
+  };
+}
+
+export type SessionEvents = ReturnType<typeof openSessionEvents>;

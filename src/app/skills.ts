@@ -1,0 +1,343 @@
+import { judgesCalls } from '../agents/held-hooks.js';
+import type { ModelChoices } from '../agents/model-choice.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { reminder } from '../context/reminders.js';
+import { createConfigHooks } from '../hooks/config-hooks.js';
+import { isRecord } from '../lib/own.js';
+import { parseYaml } from '../lib/parse-yaml.js';
+import type { GateExtension } from '../permissions/open.js';
+import type { RuleSet } from '../permissions/rules.js';
+import { homeDirectory, isInside } from '../platform/fs/paths.js';
+import { privateDirectory } from '../platform/fs/private-files.js';
+import { projectLevels } from '../platform/fs/project-levels.js';
+import type { ProcessSupervisor } from '../platform/process/process.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import { managedSettingsDirectory } from '../settings/load.js';
+import type { EffectiveSettings } from '../settings/types.js';
+import type { AttachmentParts } from '../skills/attachments.js';
+import { openSkillBook } from '../skills/book.js';
+import { bundledFilesResolver } from '../skills/bundled-files.js';
+import { openExtraction } from '../skills/extract.js';
+import { gitIgnored } from '../skills/git-ignored.js';
+import { createSkillGrants } from '../skills/grant.js';
+import { createSkillApprovals } from '../skills/grant-approval.js';
+import { createSkillInvoker, type ReadySkill, type RunFork } from '../skills/invoke.js';
+import type { Invoker } from '../skills/invoke-find.js';
+import { openSkillLedger } from '../skills/ledger.js';
+import { type SkillOverride, skillListing } from '../skills/listing.js';
+import { someNames } from '../skills/names.js';
+import { hasOverrides, overrideFrom } from '../skills/overrides.js';
+import { createOwnFiles } from '../skills/own-files.js';
+import { forbiddenByRules, preloadSkills } from '../skills/preload.js';
+import type { RunShell } from '../skills/shell.js';
+import type { Skill } from '../skills/skill.js';
+import { skillTool } from '../skills/skill-tool.js';
+import { skillsAgain } from '../skills/skills-again.js';
+import { agentTrees } from './agent-trees.js';
+import { folderTrust } from './folder-trust.js';
+import type { Ground } from './ground.js';
+import type { OpenHooks } from './hooks.js';
+import { openSkillListings } from './skill-listing.js';
+
+export interface SkillParts {
+  readonly hooks: OpenHooks;
+  readonly processes: ProcessSupervisor;
+  readonly sessionId: string;
+  /** Whether rules keep a file from being read. */
+  isHidden(path: string): Promise<boolean>;
+  /** Absent: no model is asked here. */
+  readonly choices?: Pick<ModelChoices, 'current' | 'forTurn' | 'endTurn'>;
+}
+
+/** The skills of a session: which there are, what they open and forbid, and the tool that starts one. */
+export function openSkills(config: SessionConfig, ground: Ground, parts: SkillParts) {
+  const { fs, env, host } = ground;
+  let { values } = ground.settings;
+  let isOverridden = hasOverrides(ground.settings.files);
+  let managedOnly = ground.settings.permissions.managedRulesOnly !== undefined;
+  const home = homeDirectory(env);
+  const managedDir = managedSettingsDirectory(host.os);
+  const files = privateDirectory(host.temporaryDirectory, 'portcullis-skills-');
+  const override = (name: string): SkillOverride | undefined => {
+    const said = isOverridden ? overrideFrom(values, name) : undefined;
+    const isWanted = config.skills === undefined || isNamed(name, config.skills);
+    // The host's list decides what the model is told of; it brings back nothing that settings turn off.
+    return isWanted || said === 'off' ? said : 'user-invocable-only';
+  };
+  const levels = projectLevels(config.cwd);
+  const guard = skillGuard(parts.hooks);
+  let keeping: Keeping | undefined;
+  const root = levels.at(-1) ?? config.cwd;
+  const hasBundled = values.get('disableBundledSkills')?.value !== true;
+  const book = openSkillBook({
+    fs,
+    cwd: config.cwd,
+    levels: ground.levels,
+    configDir: ground.configDir,
+    managedDir,
+    sources: ground.sources,
+    plugins: ground.plugins,
+    additionalDirectories: () => besidesFirst(ground.workspace.roots),
+    parseYaml,
+    override,
+    trusts: folderTrust(config, ground).trusts,
+    isHidden: parts.isHidden,
+    isIgnored: gitIgnored({
+      fs,
+      processes: parts.processes,
+      env,
+      isTrusted: ground.trust.accepted,
+    }),
+    veto: guard.veto,
+    isGuarded: guard.isGuarded,
+    ...(hasBundled ? { bundled: openExtraction(files) } : {}),
+  });
+  const grants = createSkillGrants({
+    cwd: config.cwd,
+    home,
+    projectDir: config.cwd,
+    managedOnly: () => (managedOnly ? 'only managed rules may allow anything here' : undefined),
+  });
+  const approvals = createSkillApprovals(book);
+  let runFork: RunFork = async () => ({ kind: 'refused', reason: 'there are no agents here' });
+  let runShell: RunShell = async () => ({ kind: 'refused', reason: 'the session is not open yet' });
+  let readFile: AttachmentParts['read'] = async () => ({
+    kind: 'refused',
+    reason: 'the session is not open yet',
+  });
+  const own = createOwnFiles(fs);
+  const ledger = openSkillLedger({
+    fs,
+    stateDirectory: ground.stateDirectory,
+    counts: config.persist,
+    now: ground.clock.now,
+    tell: parts.hooks.tell,
+  });
+  const invoker = createSkillInvoker({
+    book,
+    grants,
+    runShell: (command, signal) => runShell(command, signal),
+    attachments: {
+      home,
+      isFile: async (path) => (await fs.stat(path))?.kind === 'file',
+      async opensOwn({ source, directory, trusted }) {
+        if (source !== 'project' && source !== 'local') return trusted;
+        // fail-closed: a project shows what is in it; what it links to was not put beside the skill.
+        return isInside(await fs.realPath(directory), await fs.realPath(root));
+      },
+      read: (file, signal) => readFile(file, signal),
+    },
+    projectDir: config.cwd,
+    placeFor: agentTrees(fs, config.cwd),
+    sessionId: () => parts.sessionId,
+    effort: () => parts.choices?.current().effort ?? config.effort,
+    shellIsOff: () => values.get('disableSkillShellExecution')?.value === true,
+    async fork(task) {
+      const done = await runFork(task);
+      if (done.kind === 'done') ledger.started(task.skill, task.by);
+      return done;
+    },
+  });
+  /** A skill whose hooks judge calls from now on, of everybody. */
+  let guarding: string | undefined;
+  /** What of a skill goes beyond its text and its rules. */
+  const onReady = (ready: ReadySkill, { agent, by }: StartedBy): void => {
+    const { hooks, notes, skill, effort } = ready;
+    ledger.started(skill, by);
+    // The model of another agent is its own business.
+    if (agent.path === MAIN_AGENT.path) parts.choices?.forTurn({ effort });
+    if (hooks !== undefined) parts.hooks.addScoped({ kind: 'skill', ...hooks });
+    if (isRecord(hooks?.hooks) && Object.keys(hooks.hooks).some(judgesCalls))
+      guarding ??= skill.name;
+    for (const note of notes) parts.hooks.tell(`skill ${skill.name}: ${note}`);
+  };
+  const extension: GateExtension = {
+    guards: [grants.guard, approvals.guard],
+    resolvers: [approvals.resolver, bundledFilesResolver(files.path, fs), own.resolver],
+    rules: grants.rules,
+    contentOf: approvals.contentOf,
+  };
+  const optionsNow = () => ({
+    fraction: numberOf(values.get('skillListingBudgetFraction')?.value),
+    maxEntryChars: numberOf(values.get('skillListingMaxDescChars')?.value),
+    budgetChars: numberOf(Number(env.SLASH_COMMAND_TOOL_CHAR_BUDGET) || undefined),
+  });
+  const listed = (skills: readonly Skill[], windowTokens: number | undefined) =>
+    skillListing(skills, {
+      windowTokens,
+      overrides: override,
+      isDormant: book.isDormant,
+      used: ledger.counts,
+      ...optionsNow(),
+    });
+  const listings = openSkillListings({
+    book,
+    ledger,
+    list: listed,
+    tell: parts.hooks.tell,
+  });
+  const tool = skillTool({
+    invoker,
+    approvals,
+    onReady: (ready, { agent }) => onReady(ready, { agent, by: 'model' }),
+  });
+  // fail-closed: without rules nobody knows what they forbid.
+  let forbids: ReturnType<typeof forbiddenByRules> = async () => 'the session is not open yet';
+  return {
+    book,
+    invoker,
+    extension,
+    onReady,
+    tool,
+    beginTurn(turn: { readonly said: boolean }) {
+      grants.beginTurn(turn);
+      parts.choices?.endTurn();
+      keeping ??= keepLater(() => ledger.keep());
+    },
+    /** The list that the model is shown at the start; undefined when there is none to show. */
+    async listing(
+      windowTokens: number,
+      { quiet = false }: { readonly quiet?: boolean } = {},
+    ): Promise<string | undefined> {
+      return await listings.first(windowTokens, { quiet });
+    },
+    /** The texts of skills that an agent is given from the start. Nothing else of them holds. */
+    preload: (names: readonly string[], agent: AgentRef, signal: AbortSignal) =>
+      preloadSkills({ book, invoker, forbids, tell: parts.hooks.tell }, { names, agent, signal }),
+    /** Skills that became known because files were touched. */
+    async touched(paths: readonly string[]): Promise<string | undefined> {
+      const found = await book.touched(paths);
+      const text = found.length === 0 ? '' : listings.later(found);
+      return text === '' ? undefined : reminder(`These skills can be started now:\n\n${text}`);
+    },
+    /** What is new, different or gone on disk since the model was told last. */
+    async changed(): Promise<string | undefined> {
+      const before = await book.list();
+      if (!(await book.refresh())) return undefined;
+      const after = await book.list();
+      const text = listings.later(newAmong(after, before));
+      const gone = namesMissing(before, after);
+      const news = [
+        ...(text === '' ? [] : [`The skills have changed. These can be started now:\n\n${text}`]),
+        ...(gone.length === 0 ? [] : [`These skills are gone: ${someNames(gone, MOST_NAMED)}`]),
+      ];
+      return news.length === 0 ? undefined : reminder(news.join('\n\n'));
+    },
+    /** Other settings hold from now on. */
+    replace(now: Pick<EffectiveSettings, 'values' | 'permissions' | 'files'>): void {
+      values = now.values;
+      isOverridden = hasOverrides(now.files);
+      managedOnly = now.permissions.managedRulesOnly !== undefined;
+    },
+    /** What only the open session can do. */
+    lend(lent: { readonly runShell: RunShell; readonly readFile: AttachmentParts['read'] }): void {
+      ({ runShell, readFile } = lent);
+    },
+    /** All rules that hold for an agent, those of skills included. */
+    lendRules(rules: (agent: AgentRef) => RuleSet): void {
+      forbids = forbiddenByRules({ tool, workspace: ground.workspace, view: { fs, home }, rules });
+    },
+    /** What a skill that is started may read beside it. */
+    own,
+    /** A skill that holds the main agent, and those that it starts, back from something now. */
+    holding: (): string | undefined => grants.restraining(MAIN_AGENT)?.name ?? guarding,
+    /** The way to run a skill as an agent. */
+    lendFork(run: RunFork): void {
+      runFork = run;
+    },
+    /** A summary took the place of a conversation: the texts of skills that were in it. */
+    afterCompaction({ path }: AgentRef): string | undefined {
+      const text = skillsAgain(invoker.summarised(path), listings.windowTokens());
+      return text === undefined ? undefined : reminder(text);
+    },
+    /** An agent has ended: what skills said and granted there is over. */
+    release({ path }: AgentRef): void {
+      invoker.forget(path);
+      grants.release(path);
+    },
+    async close() {
+      // Whoever only looked leaves nothing behind.
+      if (keeping !== undefined) ledger.end(await book.waiting());
+      guard.close();
+      files.remove();
+      await keeping?.now();
+    },
+  };
+}
+
+export type OpenSkills = ReturnType<typeof openSkills>;
+
+/** By itself, or by the last part of its name. */
+function isNamed(name: string, names: readonly string[]): boolean {
+  return names.some((one) => one === name || name.endsWith(`:${one}`));
+}
+
+const NOWHERE: readonly string[] = [];
+
+/** Mostly there is only one, and each file that is read asks. */
+function besidesFirst(directories: readonly string[]): readonly string[] {
+  return directories.length === 1 ? NOWHERE : directories.slice(1);
+}
+
+/** Who started a skill, and in whose conversation. */
+interface StartedBy {
+  readonly agent: AgentRef;
+  readonly by: Invoker;
+}
+
+interface Keeping {
+  now(): Promise<void>;
+}
+
+/** Long enough after the start that nobody waits for it. */
+const KEEP_AFTER_MS = 1_000;
+
+/** Writes the usage counts while the model is at work. */
+function keepLater(keep: () => Promise<void>): Keeping {
+  const timer = setTimeout(keep, KEEP_AFTER_MS);
+  timer.unref();
+  return {
+    now() {
+      clearTimeout(timer);
+      return keep();
+    },
+  };
+}
+
+/** ConfigChange hooks may hold back changes of skills. */
+function skillGuard({ dispatch, scene, tell }: OpenHooks) {
+  const over = new AbortController();
+  const hooks = createConfigHooks({ dispatch, tell });
+  const source = 'skills' as const;
+  return {
+    isGuarded: () => dispatch.has('ConfigChange', { agent: MAIN_AGENT, matched: [source] }),
+    async veto(file: string): Promise<string | undefined> {
+      const change = { source, file_path: file };
+      const refusal = await hooks.configChange([change], scene(over.signal));
+      if (refusal !== undefined) tell(`a change of a skill is not taken over: ${refusal}`);
+      return refusal;
+    },
+    close: () => over.abort(new Error('the session is over')),
+  };
+}
+
+/** Those of which the model was not told, or something else. */
+function newAmong(after: readonly Skill[], before: readonly Skill[]): readonly Skill[] {
+  const told = new Map(before.map((skill) => [skill.name, wordsOf(skill)]));
+  return after.filter((skill) => told.get(skill.name) !== wordsOf(skill));
+}
+
+function namesMissing(before: readonly Skill[], after: readonly Skill[]): readonly string[] {
+  const names = new Set(after.map(({ name }) => name));
+  return before.map(({ name }) => name).filter((name) => !names.has(name));
+}
+
+const MOST_NAMED = 100;
+
+function wordsOf({ head }: Skill): string {
+  return JSON.stringify([head.description, head.whenToUse, head.disableModelInvocation]);
+}
+
+function numberOf(value: unknown): number | undefined {
+  return typeof value === 'number' ? value : undefined;
+}

@@ -1,0 +1,196 @@
+import { openInbox } from '../agents/inbox.js';
+import type { TeamDesk } from '../agents/team-desk.js';
+import type { TeammateWay } from '../agents/team-records.js';
+import type { TeamRole } from '../agents/team-role.js';
+import { ended, type StartParts, startTeammate } from '../agents/teammate-start.js';
+import { messageOf } from '../errors.js';
+import type { Result } from '../lib/result.js';
+import { stateFiles } from '../platform/fs/state-files.js';
+import { nodeTeamFiles } from '../platform/fs/team-files.js';
+import { nodeProcesses } from '../platform/process/process-stamp.js';
+import { nodePanes } from '../platform/process/team-panes.js';
+import { budgetOf } from './budget-settings.js';
+import { createTeamAsks } from './team-asks.js';
+import type { TeamBase, TeamSide } from './team-base.js';
+
+const WATCH_MS = 500;
+const LAST_WORDS_MS = 5_000;
+
+/** The side of the one who starts the others. */
+export function openLead(
+  base: TeamBase,
+  role: Extract<TeamRole, { readonly kind: 'lead' }>,
+): TeamSide {
+  const { config, ground, warn } = base;
+  const { clock } = ground;
+  const files = nodeTeamFiles;
+  const leaving = new Set<Promise<void>>();
+  let watching: ReturnType<typeof setTimeout> | undefined;
+  let closed = false;
+  let making: Promise<Result<TeamDesk, string>> | undefined;
+  const asks = createTeamAsks({
+    inbox: openInbox({
+      files: stateFiles,
+      processes: nodeProcesses,
+      stateDirectory: ground.stateDirectory,
+      now: clock.now,
+    }),
+    asker: config.asker,
+    workspace: ground.workspace,
+    tool: (name) => base.loan().tool(name),
+    warn,
+  });
+  const make = async (): Promise<Result<TeamDesk, string>> => {
+    const desk = base.openDesk();
+    if (!desk.ok) return desk;
+    const process = files.self();
+    const lead = { sessionId: base.sessionId, cwd: config.cwd, process };
+    const made = await desk.value.team.create(lead, clock.now());
+    if (!made.ok) return made;
+    await takeMail(base, desk.value);
+    watching = setTimeout(() => void watch(desk.value), WATCH_MS).unref();
+    return desk;
+  };
+  /** One look after the other: two at once would tell twice that a member is gone. */
+  const watch = async (desk: TeamDesk): Promise<void> => {
+    try {
+      await look(desk);
+    } catch (thrown) {
+      warn(`the team could not be looked at: ${messageOf(thrown)}`);
+    }
+    if (!closed) watching = setTimeout(() => void watch(desk), WATCH_MS).unref();
+  };
+  const madeOnce = async (): Promise<Result<TeamDesk, string>> => {
+    making ??= make();
+    const made = await making;
+    // Another try may do better.
+    if (!made.ok) making = undefined;
+    return made;
+  };
+  const look = async (desk: TeamDesk): Promise<void> => {
+    const record = desk.record();
+    if (!record.ok) return;
+    const apart = record.value.members.filter(({ way }) => way !== 'in-process');
+    for (const member of apart) {
+      if (member.state === 'ended' || desk.team.isLiving(member)) continue;
+      const released = await ended({ tasks: base.tasks, warn }, desk, member.name);
+      base.loan().tellMain(goneMessage(member.name, released, clock.uuid()));
+    }
+    asks.look(apart.filter((member) => desk.team.isLiving(member)));
+  };
+  const parts: StartParts = {
+    config,
+    files,
+    panes: nodePanes,
+    program: role.program,
+    configDir: ground.configDir,
+    sessionId: base.sessionId,
+    tasks: base.tasks,
+    rest: base.rest,
+    desk: madeOnce,
+    runtime: () => base.loan().runtime(),
+    mode: () => base.loan().mode(),
+    model: () => base.loan().model(),
+    way: () => wayOf(base, role),
+    held: () => ({ hasBudget: hasBudget(base), skill: base.loan().heldBySkill() }),
+    env: config.env,
+    uuid: clock.uuid,
+    now: clock.now,
+    warn,
+    pending(work) {
+      leaving.add(work);
+      void work.finally(() => leaving.delete(work));
+    },
+  };
+  return {
+    async begin() {
+      // A session that is taken up again may have left a team behind.
+      const desk = base.openDesk();
+      if (desk.ok && desk.value.record().ok) {
+        const made = await madeOnce();
+        if (!made.ok) warn(`the team of this session cannot be used: ${made.error}`);
+      }
+    },
+    start: (wish) => startTeammate(parts, wish),
+    stop: (idOrName) => stopApart(base, idOrName),
+    async close() {
+      closed = true;
+      clearTimeout(watching);
+      asks.close();
+      await Promise.all(leaving);
+      const desk = base.desk();
+      if (desk === undefined || making === undefined) return;
+      await endApart(base, desk);
+      await desk.post.close();
+      const gone = await desk.team.remove();
+      if (!gone.ok) warn(`the team is not taken away: ${gone.error}`);
+    },
+  };
+}
+
+function hasBudget({ config, ground }: TeamBase): boolean {
+  const said = { ...budgetOf(ground.settings.values), ...config.budget };
+  return Object.values(said).some((bound) => bound !== undefined);
+}
+
+/** The setting, unless the session was started with something else. */
+function wayOf(
+  { ground, config }: TeamBase,
+  { way }: { way?: TeammateWay | 'auto' | undefined },
+): TeammateWay {
+  const setting = ground.settings.values.get('teammateMode')?.value;
+  const wanted = way ?? (typeof setting === 'string' ? setting : 'in-process');
+  if (wanted === 'tmux' || wanted === 'iterm2') return wanted;
+  const isInTmux = (config.env.TMUX ?? '') !== '';
+  return wanted === 'auto' && isInTmux ? 'tmux' : 'in-process';
+}
+
+/** From here on the lead is told what comes for it. */
+async function takeMail(base: TeamBase, desk: TeamDesk): Promise<void> {
+  desk.post.add({
+    name: base.self,
+    had: await base.had(),
+    onMail(mail) {
+      if (mail.kind === 'plan_approval_request' && mail.requestId !== undefined) {
+        desk.plans.set(mail.from, mail.requestId);
+      }
+      return true;
+    },
+    tell(message) {
+      base.loan().tellMain(message);
+      return true;
+    },
+  });
+}
+
+function goneMessage(name: string, released: readonly string[], uuid: string) {
+  const tasks = released.length === 0 ? '' : ` Its tasks are open again: ${released.join(', ')}.`;
+  const text = `<system-reminder>\nThe process of the teammate "${name}" is gone without a last word.${tasks}\n</system-reminder>`;
+  return { uuid, content: [{ type: 'text' as const, text }], meta: true as const };
+}
+
+function stopApart(base: TeamBase, idOrName: string) {
+  const desk = base.desk();
+  const member = desk
+    ?.living()
+    .find(
+      ({ name, agentId, way }) =>
+        way !== 'in-process' && (name === idOrName || agentId === idOrName),
+    );
+  if (desk === undefined || member?.pane === undefined) return undefined;
+  const { agentId: id, description, way, pane } = member;
+  const order = { team: base.team, env: base.config.env };
+  void nodePanes.close(way === 'iterm2' ? 'iterm2' : 'tmux', pane, order);
+  return { id, description };
+}
+
+/** Those with a process of their own do not outlive the one who leads them. */
+async function endApart(base: TeamBase, desk: TeamDesk): Promise<void> {
+  const apart = desk.living().filter(({ way }) => way !== 'in-process');
+  for (const { name } of apart) stopApart(base, name);
+  const until = performance.now() + LAST_WORDS_MS;
+  while (performance.now() < until) {
+    if (!desk.living().some(({ way }) => way !== 'in-process')) break;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

@@ -1,0 +1,158 @@
+import type { SendMessageDeps } from '../agents/send-message.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { openDesk, type TeamDesk } from '../agents/team-desk.js';
+import { mailIn } from '../agents/team-mail-text.js';
+import { teamMessageTool } from '../agents/team-message.js';
+import { LEAD, teamNameOf } from '../agents/team-names.js';
+import type { TeamRole } from '../agents/team-role.js';
+import { claims, exclusiveTasks, taskDirectory } from '../agents/team-tasks.js';
+import { type TeamView, viewTeam } from '../agents/team-view.js';
+import { PortcullisError } from '../errors.js';
+import { createAgentHooks } from '../hooks/agent-hooks.js';
+import { stopHookCap } from '../hooks/stop-hooks.js';
+import { createTaskHooks } from '../hooks/task-hooks.js';
+import { ok } from '../lib/result.js';
+import type { LoopEvent } from '../loop/types.js';
+import { join } from '../platform/fs/paths.js';
+import { nodeTeamFiles } from '../platform/fs/team-files.js';
+import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import type { SessionNews } from '../protocol/session-events.js';
+import { createTaskStore } from '../tools/task-store.js';
+import type { ToolContext } from '../tools/tool.js';
+import type { Ground, Log } from './ground.js';
+import type { OpenHooks } from './hooks.js';
+import type { TeamBase, TeamLoan, TeamSide } from './team-base.js';
+
+export interface TeamParts {
+  readonly log: Log;
+  readonly hooks: OpenHooks;
+}
+
+/** Teams are for conversations with a person, and have to be wanted. Undefined: there is none. */
+export async function openTeams(config: SessionConfig, ground: Ground, parts: TeamParts) {
+  const role = config.team;
+  if (role === undefined || (role.kind === 'lead' && !areOn(ground))) return undefined;
+  let loan: TeamLoan | undefined;
+  const base = baseOf(config, ground, {
+    ...parts,
+    role,
+    loan() {
+      if (loan === undefined) throw new PortcullisError('internal', 'no team can work yet');
+      return loan;
+    },
+  });
+  const side: TeamSide =
+    role.kind === 'lead'
+      ? (await import('./team-lead.js')).openLead(base, role)
+      : (await import('./team-member.js')).openMember(base, role);
+  const nameOf = (agent: AgentRef): string =>
+    base.desk()?.nameOf(agent) ?? (agent.id === MAIN_AGENT.id ? base.self : agent.path);
+  const living = (): readonly string[] => [
+    LEAD,
+    ...(base.desk()?.living() ?? []).map(({ name }) => name),
+  ];
+  return {
+    side,
+    isLead: role.kind === 'lead',
+    /** The list of tasks is the team's. */
+    tasks: {
+      store: base.tasks,
+      listId: () => base.team,
+      review: ({ agent }: ToolContext, taskId: string) =>
+        claims({ name: nameOf(agent), living }, taskId),
+    },
+    /** How hooks are told who works on a task. */
+    who: (agent: AgentRef) => ({ teammateName: nameOf(agent), teamName: base.team }),
+    /** A teammate, or the main agent of the process of one. */
+    isTeammate: (agent: AgentRef): boolean => {
+      const name = base.desk()?.nameOf(agent);
+      return name !== undefined && name !== LEAD;
+    },
+    messageTool: (plain: SendMessageDeps) => teamMessageTool({ desk: base.desk, plain }),
+    async lend(lent: TeamLoan): Promise<void> {
+      loan = lent;
+      await side.begin();
+    },
+    /** What any agent has recorded just now. */
+    heard(event: LoopEvent | SessionNews): void {
+      const [id, said] =
+        event.type === 'child' ? [event.agent.id, event.event] : [MAIN_AGENT.id, event];
+      if (said.type !== 'input') return;
+      const desk = base.desk();
+      const name = desk?.nameOf({ id });
+      if (name === undefined) return;
+      // fail-closed: the message is in the transcript before it leaves the mailbox.
+      desk?.post.recorded(name, said.message);
+    },
+    view(): TeamView | undefined {
+      const desk = base.desk();
+      const view = desk === undefined ? undefined : viewTeam(nodeTeamFiles, desk.team);
+      return view?.ok === true ? view.value : undefined;
+    },
+    close: () => side.close(),
+  };
+}
+
+export type OpenTeams = NonNullable<Awaited<ReturnType<typeof openTeams>>>;
+
+/** The environment decides where it says something, else the setting; they are off by themselves. */
+function areOn({ env, settings }: Ground): boolean {
+  const said = env.CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS?.trim();
+  if (said !== undefined && said !== '') return said === '1' || said.toLowerCase() === 'true';
+  return settings.values.get('portcullis.teams')?.value === true;
+}
+
+function baseOf(
+  config: SessionConfig,
+  ground: Ground,
+  parts: TeamParts & { readonly role: TeamRole; loan(): TeamLoan },
+): TeamBase {
+  const { log, hooks, role } = parts;
+  const { clock, fs, configDir } = ground;
+  const { sessionId } = log.history;
+  const team = role.kind === 'lead' ? teamNameOf(sessionId) : role.identity.team;
+  const self = role.kind === 'lead' ? LEAD : role.identity.name;
+  const tasks = createTaskStore({
+    fs,
+    directory: taskDirectory(configDir),
+    exclusive: exclusiveTasks(nodeTeamFiles),
+  });
+  const warn = (text: string): void => hooks.tell(text);
+  let desk: TeamDesk | undefined;
+  return {
+    config,
+    ground,
+    sessionId,
+    tasks,
+    team,
+    self,
+    desk: () => desk,
+    openDesk() {
+      if (desk !== undefined) return ok(desk);
+      const opened = openDesk({
+        files: nodeTeamFiles,
+        directory: join(configDir, 'teams'),
+        team,
+        self,
+        uuid: clock.uuid,
+        now: clock.now,
+        warn,
+      });
+      if (opened.ok) desk = opened.value;
+      return opened;
+    },
+    rest: {
+      tasks,
+      idle: createAgentHooks(hooks).teammateIdle,
+      left: createTaskHooks(hooks).left,
+      cap: stopHookCap(ground.env),
+      warn,
+    },
+    async had() {
+      const read = await log.store.read(sessionId);
+      return new Set(mailIn(JSON.stringify(read?.entries ?? [])));
+    },
+    loan: parts.loan,
+    warn,
+  };
+}

@@ -1,0 +1,190 @@
+import type { SessionConfig } from '../agents/session-config.js';
+import { instructionFilesIn, isInstructionFile } from '../context/instruction-names.js';
+import { messageOf } from '../errors.js';
+import type { Attention } from '../hooks/notification-hooks.js';
+import type { Scene } from '../hooks/scene.js';
+import { createTaskHooks, type HookTask } from '../hooks/task-hooks.js';
+import type { FitsRule } from '../hooks/tool-occasion.js';
+import type { BatchEnd, FinishedBatch } from '../loop/types.js';
+import type { Asker, GateCall, JudgedCall } from '../permissions/types.js';
+import { resolve } from '../platform/fs/paths.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import { textOf } from '../protocol/content.js';
+import type { TaskWatch } from '../tools/builtin/task-list.js';
+import type { InvalidInput } from '../tools/invalid-input.js';
+import type { InvokeDeps, Reviewed } from '../tools/invocation.js';
+import type { AnyTool, PathAccess, ToolContext } from '../tools/tool.js';
+import type { Ground } from './ground.js';
+import type { OpenHooks } from './hooks.js';
+import type { OpenInstructions } from './instructions.js';
+import type { OpenSkills } from './skills.js';
+
+/** File systems round the time of a change. */
+const CLOCK_GRAIN_MS = 100;
+
+/** What hooks see and do around tool calls, besides the gate. */
+export function openToolEvents(
+  config: SessionConfig,
+  ground: Ground,
+  {
+    hooks,
+    instructions,
+    skills,
+    who = () => undefined,
+  }: {
+    hooks: OpenHooks;
+    instructions: OpenInstructions;
+    skills: OpenSkills;
+    /** Who works on tasks, in a team. */
+    who?:
+      | ((agent: AgentRef) => Pick<HookTask, 'teammateName' | 'teamName'> | undefined)
+      | undefined;
+  },
+) {
+  const { dispatch, tell, post } = hooks;
+  const tasks = createTaskHooks({ dispatch, tell });
+  const sceneOf = ({ agent, workspace, mode, signal }: ToolContext) => ({
+    agent,
+    cwd: workspace.cwd,
+    mode,
+    signal,
+  });
+  const watch: TaskWatch = {
+    created: (task, context) => tasks.created({ ...task, ...who(context.agent) }, sceneOf(context)),
+    completed: (task, context) =>
+      tasks.completed({ ...task, ...who(context.agent) }, sceneOf(context)),
+  };
+  /** The instructions and skills for the files of a call. The call has run, so a failure is only reported. */
+  const contextForFiles = async (
+    judged: JudgedCall,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> => {
+    try {
+      const { paths, text } = await instructions.touchedBy(judged, signal);
+      const known = paths.length === 0 ? undefined : await skills.touched(paths);
+      return [text, known].filter((one) => one !== undefined);
+    } catch (thrown) {
+      const { name } = judged.call.tool;
+      tell(`instructions and skills near the files of ${name}: ${messageOf(thrown)}`);
+      return [];
+    }
+  };
+  /** Whoever reads along sees that later sessions are going to be told something else. */
+  const tellOfInstructions = async (
+    { tool, agent }: GateCall,
+    { named, ms }: { named: readonly string[]; ms: number },
+  ): Promise<void> => {
+    const since = ground.clock.now() - ms - CLOCK_GRAIN_MS;
+    for (const path of new Set(named)) {
+      // Only a notice hangs on it: the call has been judged and has run.
+      const stat = await ground.fs.stat(path).catch(() => undefined);
+      if (stat === undefined || stat.mtimeMs < since) continue;
+      const who = agent.depth === 0 ? tool.name : `${tool.name} of ${agent.path}`;
+      tell(`${who} changed ${path}, an instruction file: later sessions are told what it says now`);
+    }
+  };
+  const review: NonNullable<InvokeDeps['review']> = async (finished, context) => {
+    const { judged, output, ms } = finished;
+    const { mode } = context;
+    const { call } = judged;
+    const interrupted = context.signal.aborted;
+    // An interrupted call is over; its hooks are not.
+    const signal = interrupted ? hooks.untilClose : context.signal;
+    const fits = fittingAnew(hooks, { call, mode });
+    const reviewed = await post.after({ call, mode, output, ms, signal, interrupted, fits });
+    // fail-closed: what a hook took out of sight is not left in a file beside it.
+    const left = reviewed.output === output ? [] : (output.files ?? []);
+    await Promise.all(left.map((file) => ground.fs.remove(file)));
+    // Also of a command that failed: it may have written before it did.
+    const named = instructionFilesNamedBy(call);
+    if (named.length > 0) await tellOfInstructions(call, { named, ms });
+    if (output.isError === true) return reviewed;
+    return withTexts(reviewed, await contextForFiles(judged, signal));
+  };
+  const afterBatch = async (batch: FinishedBatch, scene: Scene): Promise<BatchEnd> => {
+    const { contexts, stop } = await post.batch(scene, batchCalls(batch));
+    const said = batch.flatMap(({ result }) => result.contexts ?? []);
+    const note = await hooks.notes.note([...said, ...contexts]);
+    const texts = batch.flatMap(({ result }) => result.followUp ?? []);
+    const followUp = hooks.notes.followUp(texts);
+    return { inputs: note === undefined ? followUp : [...followUp, note], stop };
+  };
+  return {
+    tasks: watch,
+    asker: config.asker === undefined ? undefined : noticed(config.asker, hooks.attention),
+    review,
+    afterBatch,
+    invalid: (seen: { invalid: InvalidInput; tool: AnyTool; scene: Scene }) => {
+      const { call, malformed, problems } = seen.invalid;
+      return post.invalid({
+        ...seen.scene,
+        toolUseId: call.id,
+        tool: seen.tool,
+        input: call.input,
+        malformed,
+        problems,
+        error: malformed === undefined ? 'the input does not fit the schema' : malformed.cause,
+      });
+    },
+    cwd: () => ground.workspace.cwd,
+  };
+}
+
+export type ToolEvents = ReturnType<typeof openToolEvents>;
+
+/** Looked at anew: the call may have changed what its words lead to. */
+function fittingAnew(
+  hooks: Pick<OpenHooks, 'fits'>,
+  about: Parameters<OpenHooks['fits']>[0],
+): FitsRule {
+  let fits: FitsRule | undefined;
+  return (rule) => {
+    fits ??= hooks.fits(about);
+    return fits(rule);
+  };
+}
+
+function withTexts(reviewed: Reviewed, texts: readonly string[]): Reviewed {
+  if (texts.length === 0) return reviewed;
+  const followUp = [...(reviewed.output.followUp ?? []), ...texts.map((text) => ({ text }))];
+  return { ...reviewed, output: { ...reviewed.output, followUp } };
+}
+
+/** Instruction files that a call may have written, by its words. */
+function instructionFilesNamedBy({ subject, workspace }: GateCall): readonly string[] {
+  const mayWrite = subject.command !== undefined || subject.paths.some(isWritten);
+  if (!mayWrite) return [];
+  const written = subject.paths.flatMap(({ path, access }) => (access === 'write' ? [path] : []));
+  const inCommand = subject.command === undefined ? [] : instructionFilesIn(subject.command);
+  return [...written, ...inCommand.map((one) => resolve(workspace.cwd, one))].filter(
+    isInstructionFile,
+  );
+}
+
+function isWritten({ access }: PathAccess): boolean {
+  return access === 'write';
+}
+
+/** Somebody who keeps a question waiting is called. */
+function noticed(asker: Asker, attention: Attention): Asker {
+  return async (request) => {
+    const answered = attention.asked(`${request.call.tool.name} needs permission`);
+    try {
+      return await asker(request);
+    } finally {
+      answered();
+    }
+  };
+}
+
+function batchCalls(batch: FinishedBatch) {
+  return batch.map(({ call, result }) => ({
+    tool_name: call.name,
+    tool_input: call.input,
+    tool_use_id: call.id,
+    tool_response:
+      typeof result.block.content === 'string'
+        ? result.block.content
+        : textOf(result.block.content),
+  }));
+}

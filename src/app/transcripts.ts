@@ -1,0 +1,121 @@
+import { systemClock } from '../platform/clock.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
+import {
+  configDirectory,
+  type DirectoryEnvironment,
+  join,
+  projectSlug,
+} from '../platform/fs/paths.js';
+import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
+import { hostFacts } from '../platform/host.js';
+import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
+import { forkSession } from '../session/fork.js';
+import {
+  openFileArchive,
+  type RawLine,
+  type TranscriptArchive,
+} from '../session/transcript/archive.js';
+import { chainOf } from '../session/transcript/chain.js';
+import { createJsonlStore } from '../session/transcript/jsonl-store.js';
+import { createMemoryStore } from '../session/transcript/memory-store.js';
+import { mirrored } from '../session/transcript/mirror.js';
+import { sessionOf } from '../session/transcript/raw.js';
+import type { SessionStore } from '../session/transcript/store.js';
+
+/** The transcripts in files of the user whose environment this is. */
+export function openTranscripts(env: DirectoryEnvironment): TranscriptArchive {
+  const configDir = configDirectory(env);
+  return openFileArchive({ configDir, files: nodeTranscriptFiles, fs: nodeFileSystem });
+}
+
+/** The name under which a directory's sessions are kept. */
+export function projectKeyOf(directory: string): string {
+  return projectSlug(directory);
+}
+
+/** The branch that a conversation goes on from, as lines. */
+export function conversationOf(
+  sessionId: string,
+  lines: readonly RawLine[],
+  options: { readonly sidechain?: boolean } = {},
+): readonly TranscriptEntry[] {
+  return chainOf(sessionOf(sessionId, lines), options).entries;
+}
+
+export interface ForkOrder {
+  readonly sessionId: string;
+  readonly upTo: string | undefined;
+  readonly title: string | undefined;
+}
+
+/** Copies a session in files, long outputs included. Returns the id of the copy. */
+export async function forkInFiles(
+  env: DirectoryEnvironment,
+  project: string,
+  order: ForkOrder,
+): Promise<string> {
+  const store = createJsonlStore({
+    configDir: configDirectory(env),
+    cwd: '/',
+    projectDirName: project,
+  });
+  try {
+    return await fork(store, order);
+  } finally {
+    store.close();
+  }
+}
+
+/** The lines of a copy of these lines, and its id. */
+export async function forkOfLines(
+  lines: readonly RawLine[],
+  order: ForkOrder,
+): Promise<{ readonly sessionId: string; readonly lines: readonly RawLine[] }> {
+  const copied: RawLine[] = [];
+  const store = memoryStoreOf([{ sessionId: order.sessionId, lines }]);
+  const told = mirrored(store, (news) => {
+    if (news.type === 'transcript') copied.push(...(news.lines as readonly RawLine[]));
+  });
+  return { sessionId: await fork(told, order), lines: copied };
+}
+
+/** A store in memory that holds these sessions already. */
+export function memoryStoreOf(
+  sessions: readonly { readonly sessionId: string; readonly lines: readonly RawLine[] }[],
+): SessionStore {
+  const store = createMemoryStore({
+    // A name that nobody can have made before us.
+    directory: join(hostFacts().temporaryDirectory, `portcullis-${systemClock.uuid()}`),
+  });
+  for (const { sessionId, lines } of sessions) {
+    const known = lines.filter(isKept) as unknown as readonly (TranscriptEntry | MetaLine)[];
+    store.append(sessionId, known);
+  }
+  return store;
+}
+
+const META: ReadonlySet<unknown> = new Set([
+  'custom-title',
+  'last-prompt',
+  'agent-setting',
+  'summary',
+  'tag',
+]);
+const ENTRIES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'attachment']);
+
+function isKept({ type, uuid }: RawLine): boolean {
+  return META.has(type) || (typeof uuid === 'string' && ENTRIES.has(type));
+}
+
+async function fork(store: SessionStore, order: ForkOrder): Promise<string> {
+  const loaded = await store.read(order.sessionId);
+  const newSessionId = systemClock.uuid();
+  if (loaded === undefined) return newSessionId;
+  await forkSession(store, loaded, {
+    newSessionId,
+    clock: systemClock,
+    resumeAt: order.upTo,
+    title: order.title,
+  });
+  return newSessionId;
+}

@@ -1,0 +1,135 @@
+import type { HostRequests, PromptImage } from '../agents/host-requests.js';
+import type { SessionParts } from '../agents/session.js';
+import type { SessionConfig } from '../agents/session-config.js';
+import { PortcullisError } from '../errors.js';
+import { fileTypeOf } from '../lib/file-type.js';
+import { quoteMarks } from '../lib/quote-marks.js';
+import { err, ok, type Result } from '../lib/result.js';
+import { expandHome, homeDirectory, isInside } from '../platform/fs/paths.js';
+import { isRunByAgent } from '../platform/process/run-by-agent.js';
+import { type ResultBlock, type ToolUseBlock, textOf } from '../protocol/content.js';
+import type { ToolCallResult } from '../protocol/tool-call.js';
+import { readImage } from '../tools/builtin/read-image.js';
+import { targetPath } from '../tools/file-target.js';
+import type { Ground } from './ground.js';
+import type { Hands } from './hands.js';
+import type { OpenHooks } from './hooks.js';
+import type { OpenInstructions } from './instructions.js';
+import { outsideCall } from './outside-calls.js';
+import type { RulesInForce } from './rules-in-force.js';
+import type { SessionEvents } from './session-events.js';
+
+export interface TypedCallParts {
+  readonly hands: Hands;
+  readonly hooks: Pick<OpenHooks, 'scene'>;
+  readonly instructions: Pick<OpenInstructions, 'book' | 'countIn'>;
+  readonly events: Pick<SessionEvents, 'moved'>;
+  readonly rules: Pick<RulesInForce, 'refresh'>;
+}
+
+/** A person waits for it and can interrupt it. */
+const LONGEST_MS = 600_000;
+
+/**
+ * Runs a command that a person typed as a call of Bash: the gate, hooks, the sandbox, receipts and the journal see it
+ * like any other. Only the question that no rule allows it is not asked, because the person has just typed it.
+ */
+export function typedShell(
+  config: SessionConfig,
+  ground: Ground,
+  { hands, hooks, instructions, events, rules }: TypedCallParts,
+): SessionParts['shell'] {
+  return async ({ uuid, toolUseId, command }, signal) => {
+    await rules.refresh();
+    const tool = hands.builtins.pool.resolve('Bash');
+    // fail-closed: a session whose agent has no shell gives none to its person either.
+    if (tool === undefined) throw new PortcullisError('usage', 'this session has no Bash tool');
+    const input = { command, timeout: LONGEST_MS };
+    const made = await outsideCall(config, ground, {
+      hands,
+      instructions,
+      shownIn: instructions.book,
+      tool,
+      id: toolUseId,
+      input,
+      signal,
+      unattended: false,
+      // fail-closed: an agent that types into a conversation of its own is asked about like any other.
+      isTyped: !isRunByAgent(ground.env),
+    });
+    await events.moved(signal);
+    const { result } = made;
+    const call: ToolUseBlock = { type: 'tool_use', id: toolUseId, name: tool.name, input };
+    const after = await hands.events.afterBatch([{ call, result }], hooks.scene(signal));
+    const text = shellText(String(made.input.command), result);
+    const said = { uuid, content: [{ type: 'text' as const, text }], verbatim: true };
+    return { result, inputs: [said, ...after.inputs] };
+  };
+}
+
+/** The command and its output as the model reads them with the next prompt. */
+function shellText(command: string, { block }: ToolCallResult): string {
+  const { content, is_error: failed } = block;
+  const words = quoteMarks(typeof content === 'string' ? content : textOf(content));
+  const [output, errors] = failed === true ? ['', words] : [words, ''];
+  return `<bash-input>${quoteMarks(command)}</bash-input>\n<bash-stdout>${output}</bash-stdout><bash-stderr>${errors}</bash-stderr>`;
+}
+
+const NAMED_IMAGE = /\.(?:png|jpe?g|gif|webp)$/i;
+const CLIPBOARD = 'The pasted image';
+
+/**
+ * Reads an image that a person puts into a prompt. A path is a call of Read that the person typed: deny rules and hooks
+ * hold. Pasted bytes pass the same checks of type and size.
+ */
+export function typedImage(
+  config: SessionConfig,
+  ground: Ground,
+  { hands, instructions, rules }: Pick<TypedCallParts, 'hands' | 'instructions' | 'rules'>,
+): HostRequests['readImage'] {
+  return async (image, signal) => {
+    if (!('path' in image)) {
+      const bytes = new Uint8Array(Buffer.from(image.data, 'base64'));
+      const type = fileTypeOf(bytes);
+      if (type === undefined || type === 'pdf')
+        return err(`${CLIPBOARD} is no png, jpeg, gif or webp.`);
+      const shown = readImage({ path: CLIPBOARD, bytes, type, note: () => undefined });
+      return imageIn(shown.content, shown.isError);
+    }
+    const path = targetPath(expandHome(image.path, homeDirectory(ground.env)), ground.workspace);
+    if (!NAMED_IMAGE.test(path) || (await ground.fs.stat(path))?.kind !== 'file')
+      return ok(undefined);
+    const tool = hands.builtins.pool.resolve('Read');
+    // fail-closed: a session that cannot read files does not read them for a prompt either.
+    if (tool === undefined) return err('this session has no Read tool');
+    await rules.refresh();
+    // fail-closed: a link of the project may lead elsewhere than the person means.
+    const isLink =
+      ground.workspace.roots.some((root) => isInside(path, root)) &&
+      (await ground.fs.realPath(path)) !== path;
+    const { result } = await outsideCall(config, ground, {
+      hands,
+      instructions,
+      shownIn: undefined,
+      tool,
+      id: `typed_${ground.clock.uuid()}`,
+      input: { file_path: path },
+      signal,
+      unattended: false,
+      isTyped: !isLink && !isRunByAgent(ground.env),
+    });
+    if (result.stop !== undefined) return err(`a hook stopped it: ${result.stop}`);
+    return imageIn(result.block.content, result.block.is_error);
+  };
+}
+
+function imageIn(
+  content: string | readonly ResultBlock[],
+  failed: boolean | undefined,
+): Result<PromptImage | undefined, string> {
+  if (failed === true) return err(typeof content === 'string' ? content : textOf(content));
+  const block =
+    typeof content === 'string' ? undefined : content.find(({ type }) => type === 'image');
+  if (block?.type !== 'image' || block.source.type !== 'base64') return ok(undefined);
+  return ok({ block, bytes: Math.floor((block.source.data.length * 3) / 4) });
+}

@@ -1,0 +1,208 @@
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import { redact } from '../../lib/redact.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import type { ChildKind, SpawnRequest } from './process.js';
+import { groupAlive, markedProcesses, processAlive, startTimeOf } from './process-tree.js';
+
+/** A child as the registry knows it. */
+export interface RegisteredChild {
+  /** Also the number of its process group, which it leads. */
+  readonly pid: number;
+  /** Names the process together with the pid; absent where the system does not tell. */
+  readonly startTime?: string;
+  readonly label: string;
+  readonly kind: ChildKind;
+  /** Program and arguments, cut, and without what looks like a secret. */
+  readonly command?: string;
+  /** Stands in the environment of everything it started (`MARKER_VARIABLE`). */
+  readonly marker?: string;
+  /** Milliseconds since 1970. */
+  readonly since: number;
+  /** The child itself has ended; what it started in its group still runs. */
+  readonly leftBehind?: boolean;
+}
+
+export interface ListedChild extends RegisteredChild {
+  readonly ownerPid: number;
+  readonly sessionId?: string;
+  /** False when the program that started it is gone: then nothing will end it. */
+  readonly ownerAlive: boolean;
+}
+
+const SHOWN_COMMAND = 300;
+
+export function shownCommand({ command, args }: Pick<SpawnRequest, 'command' | 'args'>): string {
+  return sliceWhole(redact([command, ...args].join(' ')), 0, SHOWN_COMMAND);
+}
+
+/** What a child is for, by what those who start one call it. */
+export function childKind(label: string): ChildKind {
+  if (/^mcp\b/i.test(label)) return 'mcp';
+  if (/^(persistent )?hook\b/.test(label)) return 'hook';
+  return /^(Bash|[\w-]+): /.test(label) ? 'shell' : 'other';
+}
+
+/**
+ * The children of this program on disk, for `portcullis ps` and for whoever finds them after a crash.
+ * One small file a program; only children that live for a while are ever written.
+ */
+export class ProcessRegistry {
+  readonly #directory: string;
+  readonly #file: string;
+  readonly #children = new Map<number, RegisteredChild>();
+  readonly #owner: RegistryEntry['owner'];
+
+  /** `id` tells apart the registries of one process. */
+  constructor(stateDirectory: string, id: string, sessionId?: string) {
+    this.#directory = registryDirectory(stateDirectory);
+    this.#file = join(this.#directory, `${process.pid}.${id}.json`);
+    const startTime = startTimeOf(process.pid);
+    this.#owner = {
+      pid: process.pid,
+      ...(startTime !== undefined && { startTime }),
+      ...(sessionId !== undefined && { sessionId }),
+    };
+  }
+
+  add(child: RegisteredChild): void {
+    this.#children.set(child.pid, child);
+    this.#write();
+  }
+
+  remove(pid: number): void {
+    if (this.#children.delete(pid)) this.#write();
+  }
+
+  #write(): void {
+    try {
+      if (this.#children.size === 0) {
+        rmSync(this.#file, { force: true });
+        return;
+      }
+      mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+      const text = JSON.stringify({ owner: this.#owner, children: [...this.#children.values()] });
+      writeFileSync(`${this.#file}.new`, text, { mode: 0o600 });
+      renameSync(`${this.#file}.new`, this.#file);
+    } catch {
+      // A full or read-only disk costs the listing. Ending children goes by memory and the watchdog.
+    }
+  }
+}
+
+/** Every child that still runs, of every program that uses this state directory. Tidies up. */
+export function listChildren(stateDirectory: string): readonly ListedChild[] {
+  const directory = registryDirectory(stateDirectory);
+  const found: ListedChild[] = [];
+  for (const name of fileNames(directory)) {
+    const file = join(directory, name);
+    const entry = readEntry(file);
+    const ownerAlive = entry !== undefined && isSame(entry.owner.pid, entry.owner.startTime);
+    const running = (entry?.children ?? []).filter(
+      (child) => stillRuns(child) || (!ownerAlive && remainsOf(child).length > 0),
+    );
+    for (const child of running) found.push({ ...child, ...ownerIn(entry), ownerAlive });
+    if (running.length === 0 && !ownerAlive) rmSync(file, { force: true });
+  }
+  return found.sort((a, b) => a.since - b.since);
+}
+
+function ownerIn(entry: RegistryEntry | undefined): { ownerPid: number; sessionId?: string } {
+  const sessionId = entry?.owner.sessionId;
+  return { ownerPid: entry?.owner.pid ?? 0, ...(sessionId !== undefined && { sessionId }) };
+}
+
+/** What carries a child's marker, wherever it went. Nobody is left who would end it. */
+export function remainsOf({ marker }: RegisteredChild): readonly number[] {
+  return marker === undefined || !isMarker(marker) ? [] : markedProcesses(marker);
+}
+
+/** A shorter text would be found in environments that have nothing to do with us. */
+function isMarker(text: string): boolean {
+  return /^[0-9a-f]{12}\/\d+\/$/.test(text);
+}
+
+function registryDirectory(stateDirectory: string): string {
+  return join(stateDirectory, 'children');
+}
+
+function fileNames(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory).filter((name) => name.endsWith('.json'));
+  } catch {
+    // Nothing was ever registered.
+    return [];
+  }
+}
+
+function stillRuns(child: RegisteredChild): boolean {
+  if (processAlive(child.pid)) return isSame(child.pid, child.startTime);
+  // The leader is gone; a pid is not given out again while a group still goes by it.
+  return groupAlive(child.pid);
+}
+
+/** Whether this pid still is the process that was registered, and nobody else's since. */
+export function isSame(pid: number, startTime: string | undefined): boolean {
+  if (!processAlive(pid)) return false;
+  return startTime === undefined || startTimeOf(pid) === startTime;
+}
+
+interface RegistryEntry {
+  readonly owner: {
+    readonly pid: number;
+    readonly startTime?: string;
+    readonly sessionId?: string;
+  };
+  readonly children: readonly RegisteredChild[];
+}
+
+function readEntry(file: string): RegistryEntry | undefined {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch {
+    // Removed by its owner in the meantime.
+    return undefined;
+  }
+  const parsed = parseJson(text);
+  if (!parsed.ok || !isRecord(parsed.value)) return undefined;
+  const { owner, children } = parsed.value;
+  if (!isRecord(owner) || !isPid(owner.pid) || !Array.isArray(children)) return undefined;
+  return {
+    owner: {
+      pid: owner.pid,
+      ...startTimeIn(owner),
+      ...(typeof owner.sessionId === 'string' ? { sessionId: owner.sessionId } : {}),
+    },
+    children: children.flatMap(childOf),
+  };
+}
+
+const KINDS: readonly ChildKind[] = ['mcp', 'hook', 'shell', 'other'];
+
+function childOf(value: unknown): RegisteredChild[] {
+  if (!isRecord(value) || !isPid(value.pid)) return [];
+  if (typeof value.label !== 'string' || typeof value.since !== 'number') return [];
+  return [
+    {
+      pid: value.pid,
+      ...startTimeIn(value),
+      label: value.label,
+      kind: KINDS.find((kind) => kind === value.kind) ?? childKind(value.label),
+      ...(typeof value.command === 'string' ? { command: value.command } : {}),
+      ...(typeof value.marker === 'string' ? { marker: value.marker } : {}),
+      since: value.since,
+      ...(value.leftBehind === true ? { leftBehind: true } : {}),
+    },
+  ];
+}
+
+function startTimeIn(value: Record<string, unknown>): { startTime?: string } {
+  return typeof value.startTime === 'string' ? { startTime: value.startTime } : {};
+}
+
+function isPid(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value > 1;
+}

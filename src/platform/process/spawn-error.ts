@@ -1,0 +1,71 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { messageOf, systemCodeOf } from '../../errors.js';
+import type { SpawnRequest, StartErrorKind } from './process.js';
+
+export interface StartError {
+  readonly startError: string;
+  readonly startErrorKind: StartErrorKind;
+}
+
+/** Why a program could not be started, naming what to change. Node blames the program for everything. */
+export function startErrorOf(
+  request: Pick<SpawnRequest, 'command' | 'args' | 'cwd'>,
+  thrown: unknown,
+): StartError {
+  const code = systemCodeOf(thrown);
+  const aboutDirectory =
+    code !== undefined && DIRECTORY_CODES.has(code) ? directoryProblem(request.cwd) : undefined;
+  if (aboutDirectory !== undefined) {
+    return { startError: aboutDirectory, startErrorKind: 'directory' };
+  }
+  return {
+    startError: `Cannot start ${request.command}: ${reasonFor(request, code, thrown)}`,
+    startErrorKind: code === 'ENOENT' ? 'program-missing' : code === 'E2BIG' ? 'too-long' : 'other',
+  };
+}
+
+const DIRECTORY_CODES: ReadonlySet<string> = new Set(['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM']);
+
+function reasonFor(
+  request: Pick<SpawnRequest, 'args'>,
+  code: string | undefined,
+  thrown: unknown,
+): string {
+  switch (code) {
+    case 'ENOENT':
+      return 'no such program.';
+    case 'EACCES':
+    case 'EPERM':
+      return 'it is not executable.';
+    case 'E2BIG':
+      return `its arguments and environment are too long for the system (${argumentBytes(request)} bytes of arguments). Put the text into a file and pass the file.`;
+    case 'ENOEXEC':
+      return 'not a program this system can run (a script needs a first line like #!/bin/sh).';
+    case 'EAGAIN':
+    case 'ENOMEM':
+      return `the system has no room for another process (${code}). End something and try again.`;
+    case 'EMFILE':
+    case 'ENFILE':
+      return `too many open files (${code}).`;
+    case 'ERR_INVALID_ARG_VALUE':
+      return 'an argument contains a NUL character, which no program can be given.';
+    default:
+      return messageOf(thrown);
+  }
+}
+
+function directoryProblem(cwd: string): string | undefined {
+  try {
+    if (!statSync(cwd).isDirectory()) return `The working directory ${cwd} is not a directory.`;
+    accessSync(cwd, constants.X_OK);
+    return undefined;
+  } catch (thrown) {
+    return systemCodeOf(thrown) === 'ENOENT'
+      ? `The working directory ${cwd} does not exist.`
+      : `The working directory ${cwd} cannot be entered (${systemCodeOf(thrown) ?? messageOf(thrown)}).`;
+  }
+}
+
+function argumentBytes(request: Pick<SpawnRequest, 'args'>): number {
+  return request.args.reduce((sum, argument) => sum + Buffer.byteLength(argument) + 1, 0);
+}

@@ -1,0 +1,169 @@
+import { execFile } from 'node:child_process';
+import { err, ok, type Result } from '../../lib/result.js';
+
+/** A program of its own, to be shown beside the one that starts it. */
+export interface PaneOrder {
+  readonly team: string;
+  readonly name: string;
+  readonly cwd: string;
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Variables of the new program. Everybody may see them. */
+  readonly variables: Readonly<Record<string, string>>;
+}
+
+/** Panes of a terminal in which teammates run. */
+export interface Panes {
+  /** The id of the new pane, or why there is none. */
+  open(way: 'tmux' | 'iterm2', order: PaneOrder): Promise<Result<string, string>>;
+  /** Whether something still runs there. */
+  isOpen(
+    way: 'tmux' | 'iterm2',
+    pane: string,
+    order: Pick<PaneOrder, 'team' | 'env'>,
+  ): Promise<boolean>;
+  /** Ends what runs there. Nothing happens where it has ended. */
+  close(
+    way: 'tmux' | 'iterm2',
+    pane: string,
+    order: Pick<PaneOrder, 'team' | 'env'>,
+  ): Promise<void>;
+}
+
+const DEADLINE_MS = 20_000;
+const CONTROL = /\p{Cc}/u;
+
+export const nodePanes: Panes = {
+  open: (way, order) => (way === 'tmux' ? openTmux(order) : openIterm(order)),
+  async isOpen(way, pane, order) {
+    if (way === 'iterm2') return true;
+    const seen = await tmux([...serverOf(order), 'list-panes', '-a', '-F', '#{pane_id}'], order);
+    return seen.ok && seen.value.split('\n').includes(pane);
+  },
+  async close(way, pane, order) {
+    if (way === 'tmux') {
+      await tmux([...serverOf(order), 'kill-pane', '-t', pane], order);
+    } else await call('it2', ['session', 'close', '-f', '-s', pane], order);
+  },
+};
+
+/** Inside of tmux: beside the one who asks. Elsewhere: in a server of the team's own, to be attached to. */
+function serverOf({ team, env }: Pick<PaneOrder, 'team' | 'env'>): readonly string[] {
+  return (env.TMUX ?? '') === '' ? ['-L', `portcullis-${team}`] : [];
+}
+
+async function openTmux(order: PaneOrder): Promise<Result<string, string>> {
+  const { team, name, argv, env } = order;
+  const server = serverOf(order);
+  const early = assignments(order).flatMap((one) => ['-e', one]);
+  // No `-c`: what tmux reads there it expands, commands included. It takes the directory of who asks.
+  const shown = ['-P', '-F', '#{pane_id}', ...early];
+  const isInside = server.length === 0;
+  const beside = env.TMUX_PANE ?? '';
+  // The words of the program are words of the call: no shell reads them.
+  const words = ['--', ...argv];
+  const opened = isInside
+    ? await tmux(
+        ['split-window', '-d', '-h', ...(beside === '' ? [] : ['-t', beside]), ...shown, ...words],
+        order,
+      )
+    : await tmux(
+        [
+          ...server,
+          'new-session',
+          '-d',
+          '-s',
+          `${team}-${name}`,
+          '-x',
+          '160',
+          '-y',
+          '48',
+          ...shown,
+          ...words,
+        ],
+        order,
+      );
+  if (!opened.ok) return err(`tmux opened no pane: ${opened.error}`);
+  const pane = opened.value.trim();
+  // fail-closed: without its name nobody could end it.
+  if (!/^%\d+$/.test(pane)) return err(`tmux named no pane, but said "${pane.slice(0, 80)}"`);
+  await tmux([...server, 'select-pane', '-t', pane, '-T', name], order);
+  return ok(pane);
+}
+
+function assignments({ variables }: PaneOrder): readonly string[] {
+  return Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+}
+
+async function openIterm(order: PaneOrder): Promise<Result<string, string>> {
+  const { cwd, argv } = order;
+  // Here a shell does read them.
+  const words = [...assignments(order), ...argv].map(quoted).join(' ');
+  const line = `cd ${quoted(cwd)} && exec env ${words}`;
+  // fail-closed: the line is typed, and such a character is a key and no part of a name.
+  if (CONTROL.test(line)) return err('a name in it has characters that cannot be typed');
+  const opened = await call('it2', ['session', 'split', '-v'], order);
+  if (!opened.ok) {
+    return err(`iTerm2 opened no pane (it2 has to be installed and allowed): ${opened.error}`);
+  }
+  const pane = /Created new pane: ([\w-]{1,64})/.exec(opened.value)?.[1];
+  if (pane === undefined) return err('it2 named no pane');
+  const run = await call('it2', ['session', 'run', '-s', pane, line], order);
+  return run.ok ? ok(pane) : err(`iTerm2 did not start it: ${run.error}`);
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+/** A word that ends with `;` would end the command: what follows would be another one. */
+function tmux(args: readonly string[], from: Caller): Promise<Result<string, string>> {
+  return call(
+    'tmux',
+    args.map((word) => word.replace(/;$/, '\\;')),
+    from,
+  );
+}
+
+type Caller = Pick<PaneOrder, 'env'> & Partial<Pick<PaneOrder, 'cwd'>>;
+
+function call(
+  program: string,
+  args: readonly string[],
+  { env, cwd }: Caller,
+): Promise<Result<string, string>> {
+  return new Promise((resolve) => {
+    execFile(
+      program,
+      [...args],
+      { env: plain(env), timeout: DEADLINE_MS, encoding: 'utf8', cwd },
+      (error, stdout, stderr) => {
+        if (error === null) resolve(ok(stdout));
+        else resolve(err((stderr.trim() || error.message).split('\n')[0] ?? ''));
+      },
+    );
+  });
+}
+
+/** What finding the program and the terminal takes: a server that it starts keeps its environment. */
+function plain(env: PaneOrder['env']): Record<string, string> {
+  const names = [
+    'PATH',
+    'HOME',
+    'TMUX',
+    'TMUX_PANE',
+    'TMUX_TMPDIR',
+    'TMPDIR',
+    'TERM',
+    'LANG',
+    'LC_ALL',
+    'SHELL',
+    'USER',
+    'ITERM_SESSION_ID',
+  ];
+  const kept = names.flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(kept);
+}

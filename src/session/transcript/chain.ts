@@ -1,0 +1,140 @@
+import { PortcullisError } from '../../errors.js';
+import type { ToolUseBlock, UserBlock } from '../../protocol/content.js';
+import type { TranscriptEntry } from '../../protocol/transcript.js';
+import type { LoadedSession } from './store.js';
+
+export interface ChainOptions {
+  /** Ends the chain with this entry, inclusive. */
+  readonly resumeAt?: string;
+  /** For a subagent's own file, all of whose entries are side entries of the session. */
+  readonly sidechain?: boolean;
+}
+
+export interface Chain {
+  /** From the root, or the last compaction, to the leaf. */
+  readonly entries: readonly TranscriptEntry[];
+  readonly leaf: string | null;
+  readonly compacted: boolean;
+}
+
+/** The branch of the tree that the conversation goes on from: the one that was written to last. */
+export function chainOf(loaded: LoadedSession, options: ChainOptions = {}): Chain {
+  const wanted = options.sidechain === true;
+  const pool = loaded.entries.filter((entry) => (entry.isSidechain === true) === wanted);
+  const tree = new Tree(pool, loaded.links);
+  const leaf =
+    options.resumeAt === undefined
+      ? tree.lastLeaf()
+      : (tree.get(options.resumeAt) ?? unknownEntry(loaded.sessionId, options.resumeAt));
+  if (leaf === undefined) return { entries: [], leaf: null, compacted: false };
+  const chain = tree.walk(leaf);
+  return {
+    entries: withParallelParts(
+      chain,
+      pool.slice(pool.indexOf(chain[0] ?? leaf), pool.indexOf(leaf) + 1),
+    ),
+    leaf: leaf.uuid,
+    compacted: chain[0] !== undefined && isBoundary(chain[0]),
+  };
+}
+
+function unknownEntry(sessionId: string, uuid: string): never {
+  throw new PortcullisError('session', `the session ${sessionId} has no message ${uuid}`, {
+    remedy: 'Take the uuid of a message of that session.',
+  });
+}
+
+class Tree {
+  readonly #pool: readonly TranscriptEntry[];
+  readonly #byUuid: ReadonlyMap<string, TranscriptEntry>;
+  readonly #links: ReadonlyMap<string, string | null>;
+
+  constructor(
+    pool: readonly TranscriptEntry[],
+    links: ReadonlyMap<string, string | null> | undefined,
+  ) {
+    this.#pool = pool;
+    this.#byUuid = new Map(pool.map((entry) => [entry.uuid, entry]));
+    this.#links = links ?? new Map();
+  }
+
+  get(uuid: string): TranscriptEntry | undefined {
+    return this.#byUuid.get(uuid);
+  }
+
+  /** Files only grow, so the last entry is a leaf. A meta entry is one only where it goes on from it. */
+  lastLeaf(): TranscriptEntry | undefined {
+    const leaf = this.#pool.findLast((entry) => entry.isMeta !== true);
+    const last = this.#pool.at(-1);
+    if (leaf === undefined || last === undefined || last === leaf) return last;
+    return this.walk(last).includes(leaf) ? last : leaf;
+  }
+
+  /** Root first. A parent that is not in the file ends the walk, and so does a circle. */
+  walk(leaf: TranscriptEntry): TranscriptEntry[] {
+    const seen = new Set<string>();
+    const chain: TranscriptEntry[] = [];
+    let next: string | null | undefined = leaf.uuid;
+    while (typeof next === 'string' && !seen.has(next)) {
+      seen.add(next);
+      const entry = this.#byUuid.get(next);
+      if (entry !== undefined) chain.push(entry);
+      if (entry !== undefined && isBoundary(entry)) break;
+      next = entry === undefined ? this.#links.get(next) : entry.parentUuid;
+    }
+    return chain.reverse();
+  }
+}
+
+function isBoundary(entry: TranscriptEntry): boolean {
+  return entry.type === 'system' && entry.subtype === 'compact_boundary';
+}
+
+/**
+ * Other writers hang each result of parallel calls on its own call, so that only one of them is on
+ * the chain to the leaf. Brings in, in file order, the other blocks of the answers on the chain and
+ * the results of their calls.
+ */
+function withParallelParts(
+  chain: readonly TranscriptEntry[],
+  pool: readonly TranscriptEntry[],
+): readonly TranscriptEntry[] {
+  const included = new Set(chain);
+  const answers = new Set(chain.flatMap((entry) => answerKey(entry) ?? []));
+  const calls = new Set<string>();
+  const answered = new Set<string>();
+  for (const entry of pool) {
+    if (included.has(entry) || answers.has(answerKey(entry) ?? '')) {
+      included.add(entry);
+      for (const call of callsOf(entry)) calls.add(call);
+    }
+  }
+  for (const entry of chain) for (const id of resultsOf(entry)) answered.add(id);
+  for (const entry of pool) {
+    const ids = resultsOf(entry).filter((id) => calls.has(id) && !answered.has(id));
+    if (ids.length === 0 || included.has(entry)) continue;
+    included.add(entry);
+    for (const id of ids) answered.add(id);
+  }
+  return included.size === chain.length ? chain : pool.filter((entry) => included.has(entry));
+}
+
+/** Message ids of some providers repeat; together with the request's id they do not. */
+function answerKey(entry: TranscriptEntry): string | undefined {
+  if (entry.type !== 'assistant' || typeof entry.requestId !== 'string') return undefined;
+  return `${entry.requestId} ${entry.message.id}`;
+}
+
+function callsOf(entry: TranscriptEntry): string[] {
+  if (entry.type !== 'assistant' || typeof entry.message.content === 'string') return [];
+  return entry.message.content
+    .filter((block): block is ToolUseBlock => block.type === 'tool_use')
+    .map((block) => block.id);
+}
+
+function resultsOf(entry: TranscriptEntry): string[] {
+  if (entry.type !== 'user' || typeof entry.message.content === 'string') return [];
+  return entry.message.content.flatMap((block: UserBlock) =>
+    block.type === 'tool_result' ? block.tool_use_id : [],
+  );
+}

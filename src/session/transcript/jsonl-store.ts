@@ -1,0 +1,186 @@
+import { PortcullisError } from '../../errors.js';
+import { parseJson } from '../../lib/json.js';
+import { redactSureDeep } from '../../lib/redact.js';
+import { join, projectSlug } from '../../platform/fs/paths.js';
+import { nodeTranscriptFiles, type TranscriptFiles } from '../../platform/fs/transcript-files.js';
+import { sha256 } from '../../platform/hash.js';
+import { agentFacts } from '../agent-facts.js';
+import { isSafeId, requireSafeId } from '../session-id.js';
+import { parseLine, SessionReader } from './lines.js';
+import { findByTitle, newestSession, projectsHolding } from './listing.js';
+import {
+  asPayloadRef,
+  PAYLOAD_DIRECTORY,
+  type PayloadRef,
+  payloadFile,
+  payloadLost,
+  serialiseLine,
+} from './payload.js';
+import type { LoadedSession, LostLines, NewLine, SessionStore } from './store.js';
+import { TranscriptWriter } from './transcript-writer.js';
+
+export interface JsonlStoreOptions {
+  /** Holds `projects/`. */
+  readonly configDir: string;
+  /** The project's directory, absolute; its slug names the project's folder. */
+  readonly cwd: string;
+  /** Takes the place of the slug. */
+  readonly projectDirName?: string;
+  readonly onLost?: (lost: LostLines) => void;
+  /** What was reported as lost is saved after all. */
+  readonly onRecovered?: (path: string) => void;
+  readonly files?: TranscriptFiles;
+}
+
+/**
+ * Transcripts as JSON lines in the ecosystem's layout: `<config>/projects/<slug>/<session>.jsonl`,
+ * subagents and long outputs in a directory of the session's name beside it.
+ */
+export function createJsonlStore(options: JsonlStoreOptions): SessionStore {
+  return new JsonlStore(options);
+}
+
+class JsonlStore implements SessionStore {
+  readonly #options: JsonlStoreOptions;
+  readonly #files: TranscriptFiles;
+  readonly #projects: string;
+  readonly #project: string;
+  /** Sessions that were found in another project stay in its folder. */
+  readonly #foundIn = new Map<string, string>();
+  readonly #writers = new Map<string, TranscriptWriter>();
+
+  constructor(options: JsonlStoreOptions) {
+    this.#options = options;
+    this.#files = options.files ?? nodeTranscriptFiles;
+    this.#projects = join(options.configDir, 'projects');
+    this.#project = projectName(options);
+  }
+
+  append(sessionId: string, lines: readonly NewLine[], agentId?: string): number {
+    const path = this.transcriptPath(sessionId, agentId);
+    const texts = lines.map((line) => serialiseLine(line, (json) => this.#spill(sessionId, json)));
+    this.#writer(path).append(sessionId, texts);
+    const facts = agentId === undefined ? undefined : lines.map(agentFacts).find(Boolean);
+    if (facts !== undefined) this.#describe(path, facts);
+    return texts.reduce((grown, text) => grown + text.length + 1, 0);
+  }
+
+  async read(sessionId: string, agentId?: string): Promise<LoadedSession | undefined> {
+    this.#locate(sessionId);
+    const reader = new SessionReader();
+    const exists = await this.#files.readLines(this.transcriptPath(sessionId, agentId), (line) =>
+      reader.add(line === undefined ? { kind: 'damaged' } : parseLine(line)),
+    );
+    return exists ? reader.session(sessionId) : undefined;
+  }
+
+  async payload(sessionId: string, toolUseResult: unknown): Promise<unknown> {
+    const ref = asPayloadRef(toolUseResult);
+    if (ref === undefined) return toolUseResult;
+    const path = join(this.#directory(sessionId), ref.$ref);
+    const text = await this.#files.readText(path);
+    if (text === undefined) throw payloadLost(path, 'is gone');
+    if (sha256(text) !== ref.sha256) throw payloadLost(path, 'was changed');
+    const parsed = parseJson(text);
+    if (!parsed.ok) throw payloadLost(path, `cannot be read: ${parsed.error}`);
+    return parsed.value;
+  }
+
+  async agents(sessionId: string): Promise<readonly string[]> {
+    this.#locate(sessionId);
+    const names = this.#files.list(join(this.#directory(sessionId), 'subagents'));
+    return names.flatMap((name) => /^agent-(.+)\.jsonl$/.exec(name)?.[1] ?? []).filter(isSafeId);
+  }
+
+  async newest(): Promise<string | undefined> {
+    return newestSession(this.#files, {
+      directory: join(this.#projects, this.#project),
+      cwd: this.#options.projectDirName === undefined ? this.#options.cwd : undefined,
+    });
+  }
+
+  async find(idOrTitle: string): Promise<string | undefined> {
+    if (isSafeId(idOrTitle) && this.#locate(idOrTitle)) return idOrTitle;
+    return findByTitle(this.#files, join(this.#projects, this.#project), idOrTitle);
+  }
+
+  transcriptPath(sessionId: string, agentId?: string): string {
+    const directory = this.#directory(sessionId);
+    if (agentId === undefined) return `${directory}.jsonl`;
+    return join(directory, 'subagents', `agent-${requireSafeId(agentId, 'agent')}.jsonl`);
+  }
+
+  release(sessionId: string, agentId: string): void {
+    const path = this.transcriptPath(sessionId, agentId);
+    // Lines that could not be saved are kept, to be tried again at the end.
+    if (this.#writers.get(path)?.close() === 0) this.#writers.delete(path);
+  }
+
+  spillDirectory(sessionId: string): string {
+    const directory = join(this.#directory(sessionId), PAYLOAD_DIRECTORY);
+    this.#files.makeDirectory(directory);
+    return directory;
+  }
+
+  close(): number {
+    let unsaved = 0;
+    for (const writer of this.#writers.values()) unsaved += writer.close();
+    return unsaved;
+  }
+
+  /** Whether the session exists, here or, under a unique id, in another project. */
+  #locate(sessionId: string): boolean {
+    if (this.#files.modifiedAt(this.transcriptPath(sessionId)) !== undefined) return true;
+    const project = projectsHolding(this.#files, this.#projects, sessionId);
+    if (project !== undefined) this.#foundIn.set(sessionId, project);
+    return project !== undefined;
+  }
+
+  #directory(sessionId: string): string {
+    const project = this.#foundIn.get(sessionId) ?? this.#project;
+    return join(this.#projects, project, requireSafeId(sessionId, 'session'));
+  }
+
+  /** Writes the agent's metadata beside its transcript, for other programs. */
+  #describe(path: string, facts: Readonly<Record<string, unknown>>): void {
+    try {
+      const text = JSON.stringify(redactSureDeep(facts));
+      this.#files.write(path.replace(/\.jsonl$/, '.meta.json'), text);
+    } catch {
+      // No loss: the transcript says the same.
+    }
+  }
+
+  #writer(path: string): TranscriptWriter {
+    const known = this.#writers.get(path);
+    if (known !== undefined) return known;
+    const writer = new TranscriptWriter(this.#files.openLog(path), this.#options);
+    this.#writers.set(path, writer);
+    return writer;
+  }
+
+  #spill(sessionId: string, json: string): PayloadRef | undefined {
+    const digest = sha256(json);
+    const ref = { $ref: payloadFile(digest), bytes: Buffer.byteLength(json), sha256: digest };
+    try {
+      this.#files.writeOnce(join(this.#directory(sessionId), ref.$ref), json);
+      return ref;
+    } catch {
+      // The payload then stays in the line, whose own failure is reported and tried again.
+      return undefined;
+    }
+  }
+}
+
+/** fail-closed: a name given from outside becomes a part of a path, so it must be a name and no way. */
+function projectName({ projectDirName, cwd }: JsonlStoreOptions): string {
+  if (projectDirName === undefined || projectDirName === '') return projectSlug(cwd);
+  if (/^[\w-][\w.-]{0,254}$/.test(projectDirName)) return projectDirName;
+  throw new PortcullisError(
+    'config',
+    `${JSON.stringify(projectDirName)} cannot be the name of a folder of transcripts`,
+    {
+      remedy: 'CLAUDE_CODE_PROJECT_DIR_NAME takes letters, digits, "-", "_" and "."; or unset it.',
+    },
+  );
+}

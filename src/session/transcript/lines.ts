@@ -1,0 +1,164 @@
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import type { MetaLine, TranscriptEntry } from '../../protocol/transcript.js';
+import type { LoadedSession } from './store.js';
+
+/** What one line of a transcript turned out to be. */
+export type ParsedLine =
+  | { readonly kind: 'entry'; readonly entry: TranscriptEntry }
+  | { readonly kind: 'meta'; readonly line: MetaLine }
+  /** Of a kind that we do not know, but part of the tree. */
+  | { readonly kind: 'link'; readonly uuid: string; readonly parentUuid: string | null }
+  | { readonly kind: 'foreign' }
+  | { readonly kind: 'damaged' }
+  | { readonly kind: 'blank' };
+
+export function parseLine(line: string): ParsedLine {
+  const text = withoutPadding(line);
+  if (text === '') return { kind: 'blank' };
+  const value = parseTolerant(text) ?? parseTolerant(afterTornStart(text));
+  return value === undefined ? { kind: 'damaged' } : classifyLine(value);
+}
+
+/** Gathers lines into a session: first of equal uuids wins, last of equal facts wins. */
+export class SessionReader {
+  readonly #entries: TranscriptEntry[] = [];
+  readonly #seen = new Set<string>();
+  readonly #links = new Map<string, string | null>();
+  #skipped = 0;
+  #damaged = 0;
+  #title: string | undefined;
+  #lastPrompt: string | undefined;
+  #agent: string | undefined;
+
+  add(parsed: ParsedLine): void {
+    switch (parsed.kind) {
+      case 'entry':
+        // A line that was saved but for its newline when the disk filled up is there twice.
+        if (this.#seen.has(parsed.entry.uuid)) this.#skipped++;
+        else this.#entries.push(parsed.entry);
+        this.#seen.add(parsed.entry.uuid);
+        return;
+      case 'meta':
+        if (parsed.line.type === 'custom-title') this.#title = parsed.line.customTitle;
+        if (parsed.line.type === 'last-prompt') this.#lastPrompt = parsed.line.lastPrompt;
+        if (parsed.line.type === 'agent-setting') this.#agent = parsed.line.agentSetting;
+        return;
+      case 'link':
+        this.#links.set(parsed.uuid, parsed.parentUuid);
+        this.#skipped++;
+        return;
+      case 'damaged':
+        this.#damaged++;
+        this.#skipped++;
+        return;
+      case 'foreign':
+        this.#skipped++;
+        return;
+      case 'blank':
+        return;
+    }
+  }
+
+  session(sessionId: string): LoadedSession {
+    return {
+      sessionId,
+      entries: this.#entries,
+      skippedLines: this.#skipped,
+      damagedLines: this.#damaged,
+      links: this.#links,
+      ...(this.#title === undefined ? {} : { title: this.#title }),
+      ...(this.#lastPrompt === undefined ? {} : { lastPrompt: this.#lastPrompt }),
+      ...(this.#agent === undefined ? {} : { agent: this.#agent }),
+    };
+  }
+}
+
+/** A byte order mark, and the zero bytes that some file systems leave after a power cut. */
+function withoutPadding(line: string): string {
+  const first = line.charCodeAt(0);
+  const padded = first === 0xfeff || first === 0;
+  return (padded ? line.replace(/^[\u0000\ufeff]+/, '') : line).trim();
+}
+
+function parseTolerant(text: string | undefined): Record<string, unknown> | undefined {
+  if (text?.charCodeAt(0) !== 0x7b) return undefined;
+  const parsed = parseJson(text);
+  if (parsed.ok) return isRecord(parsed.value) ? parsed.value : undefined;
+  if (!text.includes('__proto__')) return undefined;
+  return parseWithoutPrototypeKeys(text);
+}
+
+/** A payload with such a key costs the key, not the message that it belongs to. */
+function parseWithoutPrototypeKeys(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text, (key, inner) =>
+      key === '__proto__' ? undefined : inner,
+    );
+    return isRecord(value) ? value : undefined;
+  } catch {
+    // Not JSON at all; the caller counts the line as damaged.
+    return undefined;
+  }
+}
+
+/**
+ * A writer that does not close a torn tail glues its line to it. Whole lines start in one of these
+ * ways, and inside a string the quotes would be escaped.
+ */
+function afterTornStart(text: string): string | undefined {
+  const start = Math.max(text.lastIndexOf('{"parentUuid":'), text.lastIndexOf('{"type":'));
+  return start > 0 ? text.slice(start) : undefined;
+}
+
+/** What a line that is parsed already turns out to be. */
+export function classifyLine(value: Readonly<Record<string, unknown>>): ParsedLine {
+  if (isMetaLine(value)) return { kind: 'meta', line: value };
+  if (typeof value.uuid !== 'string') return { kind: 'foreign' };
+  const parentUuid = typeof value.parentUuid === 'string' ? value.parentUuid : null;
+  if (!isEntry(value)) return { kind: 'link', uuid: value.uuid, parentUuid };
+  return { kind: 'entry', entry: value };
+}
+
+function isMetaLine(value: Record<string, unknown>): value is Record<string, unknown> & MetaLine {
+  switch (value.type) {
+    case 'custom-title':
+      return typeof value.customTitle === 'string';
+    case 'last-prompt':
+      return typeof value.lastPrompt === 'string';
+    case 'agent-setting':
+      return typeof value.agentSetting === 'string';
+    case 'summary':
+      return typeof value.summary === 'string';
+    case 'tag':
+      return typeof value.tag === 'string';
+    default:
+      return false;
+  }
+}
+
+/** Checks what reading depends on; everything else is kept as it stands in the file. */
+function isEntry(
+  value: Record<string, unknown>,
+): value is Record<string, unknown> & TranscriptEntry {
+  if (value.parentUuid !== null && typeof value.parentUuid !== 'string') return false;
+  switch (value.type) {
+    case 'user':
+    case 'assistant':
+      return isRecord(value.message) && isContent(value.message.content);
+    case 'system':
+      return typeof value.subtype === 'string';
+    case 'attachment':
+      return isRecord(value.attachment);
+    default:
+      return false;
+  }
+}
+
+function isContent(content: unknown): boolean {
+  if (typeof content === 'string') return true;
+  return (
+    Array.isArray(content) &&
+    content.every((block) => isRecord(block) && typeof block.type === 'string')
+  );
+}

@@ -1,0 +1,134 @@
+import { PortcullisError } from '../../errors.js';
+import { isRecord } from '../../lib/own.js';
+import { join, projectSlug } from '../../platform/fs/paths.js';
+import type { TranscriptFiles } from '../../platform/fs/transcript-files.js';
+import { isSafeId } from '../session-id.js';
+import { parseLine } from './lines.js';
+
+/** Viewers of the ecosystem look at no more of a transcript than this at either end. */
+export const LISTING_WINDOW = 64 * 1024;
+
+interface Candidate {
+  readonly id: string;
+  readonly path: string;
+  readonly modifiedAt: number;
+}
+
+/** The newest transcript with a conversation in it. `cwd` tells folders apart that share a slug. */
+export function newestSession(
+  files: TranscriptFiles,
+  where: { readonly directory: string; readonly cwd: string | undefined },
+): string | undefined {
+  return candidates(files, where.directory).find(({ path }) => {
+    const ends = files.readEnds(path, LISTING_WINDOW);
+    if (ends === undefined || isSidechain(ends.head)) return false;
+    if (!hasConversation(ends.head) && !hasConversation(ends.tail)) return false;
+    return where.cwd === undefined || !isOfCollidingProject(ends.head, where.cwd);
+  })?.id;
+}
+
+/** The one project, by folder name, that has a session of this id. Throws when several have. */
+export function projectsHolding(
+  files: TranscriptFiles,
+  projects: string,
+  sessionId: string,
+): string | undefined {
+  const holding = files
+    .list(projects)
+    .filter(
+      (project) => files.modifiedAt(join(projects, project, `${sessionId}.jsonl`)) !== undefined,
+    );
+  if (holding.length > 1) {
+    throw new PortcullisError(
+      'session',
+      `the session ${sessionId} is in ${holding.length} projects: ${holding.join(', ')}`,
+      { remedy: 'Start in the directory of the one that you mean.' },
+    );
+  }
+  return holding[0];
+}
+
+/** The session of that title. Throws when several have it. */
+export function findByTitle(
+  files: TranscriptFiles,
+  directory: string,
+  title: string,
+): string | undefined {
+  if (title === '') return undefined;
+  const titled = candidates(files, directory)
+    .filter(({ path }) => titleOf(files, path) === title)
+    .map(({ id }) => id);
+  return onlyOne(titled, title);
+}
+
+/** The session that was meant by a title. Throws when it could be several. */
+export function onlyOne(titled: readonly string[], title: string): string | undefined {
+  if (titled.length <= 1) return titled[0];
+  throw new PortcullisError(
+    'session',
+    `${titled.length} sessions have the title ${JSON.stringify(title)}: ${titled.join(', ')}`,
+    { remedy: 'Name the one that you mean by its id.' },
+  );
+}
+
+function candidates(files: TranscriptFiles, directory: string): readonly Candidate[] {
+  return files
+    .list(directory)
+    .flatMap((name) => {
+      const id = name.endsWith('.jsonl') ? name.slice(0, -'.jsonl'.length) : '';
+      if (!isSafeId(id)) return [];
+      const path = join(directory, name);
+      const modifiedAt = files.modifiedAt(path);
+      return modifiedAt === undefined ? [] : [{ id, path, modifiedAt }];
+    })
+    .sort((a, b) => b.modifiedAt - a.modifiedAt);
+}
+
+function titleOf(files: TranscriptFiles, path: string): string | undefined {
+  const ends = files.readEnds(path, LISTING_WINDOW);
+  if (ends === undefined) return undefined;
+  return lastTitle(ends.tail) ?? lastTitle(ends.head);
+}
+
+function lastTitle(text: string): string | undefined {
+  let title: string | undefined;
+  for (const line of text.split('\n')) {
+    if (!line.includes('"custom-title"')) continue;
+    const parsed = parseLine(line);
+    if (parsed.kind === 'meta' && parsed.line.type === 'custom-title') {
+      title = parsed.line.customTitle;
+    }
+  }
+  return title;
+}
+
+/** Goes by the text, as the first line may be longer than what was read of it. */
+function isSidechain(head: string): boolean {
+  return /"isSidechain":\s*true/.test(head.slice(0, head.indexOf('\n') + 1 || undefined));
+}
+
+function hasConversation(text: string): boolean {
+  return /"type":\s*"(?:user|assistant)"/.test(text);
+}
+
+/** Different directories can have the same slug; the first entry says which one this was. */
+function isOfCollidingProject(head: string, cwd: string): boolean {
+  const quoted = /"cwd":\s*("(?:[^"\\]|\\.)*")/.exec(head)?.[1];
+  const parsed = quoted === undefined ? undefined : parseCwd(quoted);
+  if (parsed === undefined || projectSlug(parsed) !== projectSlug(cwd)) return false;
+  return plain(parsed) !== plain(cwd);
+}
+
+function parseCwd(quoted: string): string | undefined {
+  try {
+    const value: unknown = JSON.parse(`{"cwd":${quoted}}`);
+    return isRecord(value) && typeof value.cwd === 'string' ? value.cwd : undefined;
+  } catch {
+    // Without a readable directory the folder's name alone decides.
+    return undefined;
+  }
+}
+
+function plain(path: string): string {
+  return path.replaceAll('\\', '/').replace(/\/+$/, '');
+}

@@ -1,0 +1,84 @@
+import { join } from '../../platform/fs/paths.js';
+import { nodeTranscriptFiles } from '../../platform/fs/transcript-files.js';
+import type { MetaLine, TranscriptEntry } from '../../protocol/transcript.js';
+import { requireSafeId } from '../session-id.js';
+import { SessionReader } from './lines.js';
+import { onlyOne } from './listing.js';
+import { PAYLOAD_DIRECTORY } from './payload.js';
+import type { LoadedSession, SessionStore } from './store.js';
+
+export interface MemoryStoreOptions {
+  /** Where spill directories go, and where transcripts are said to be. Only the former are made. */
+  readonly directory: string;
+  readonly makeDirectory?: (path: string) => void;
+}
+
+type Line = TranscriptEntry | MetaLine;
+
+/** Sessions that end with the process: for runs that keep nothing, for embedding, for tests. */
+export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
+  const makeDirectory = options.makeDirectory ?? nodeTranscriptFiles.makeDirectory;
+  /** By session, then by agent ('' for the session's own), oldest append first. */
+  const sessions = new Map<string, Map<string, Line[]>>();
+
+  const lines = (sessionId: string, agentId = ''): readonly Line[] | undefined =>
+    sessions.get(sessionId)?.get(agentId);
+  const read = (sessionId: string, agentId?: string): LoadedSession | undefined => {
+    const known = lines(sessionId, agentId);
+    return known === undefined ? undefined : gather(sessionId, known);
+  };
+
+  return {
+    append(sessionId, added, agentId = '') {
+      requireSafeId(sessionId, 'session');
+      if (agentId !== '') requireSafeId(agentId, 'agent');
+      const files = sessions.get(sessionId) ?? new Map<string, Line[]>();
+      // Deleted first, so that the order of the map is the order of the last appends.
+      if (agentId === '') sessions.delete(sessionId);
+      sessions.set(sessionId, files);
+      files.set(agentId, [...(files.get(agentId) ?? []), ...added]);
+      return 0;
+    },
+    async read(sessionId, agentId) {
+      return read(sessionId, agentId);
+    },
+    async payload(_sessionId, toolUseResult) {
+      return toolUseResult;
+    },
+    async agents(sessionId) {
+      return [...(sessions.get(sessionId)?.keys() ?? [])].filter((agentId) => agentId !== '');
+    },
+    async newest() {
+      return [...sessions.keys()].findLast((id) =>
+        lines(id)?.some((line) => line.type === 'user' || line.type === 'assistant'),
+      );
+    },
+    async find(idOrTitle) {
+      if (lines(idOrTitle) !== undefined) return idOrTitle;
+      const titled = [...sessions.keys()].filter((id) => read(id)?.title === idOrTitle);
+      return onlyOne(titled, idOrTitle);
+    },
+    transcriptPath(sessionId, agentId) {
+      const session = requireSafeId(sessionId, 'session');
+      if (agentId === undefined) return join(options.directory, `${session}.jsonl`);
+      const file = `agent-${requireSafeId(agentId, 'agent')}.jsonl`;
+      return join(options.directory, session, 'subagents', file);
+    },
+    release: () => undefined,
+    spillDirectory(sessionId) {
+      const session = requireSafeId(sessionId, 'session');
+      const directory = join(options.directory, session, PAYLOAD_DIRECTORY);
+      makeDirectory(directory);
+      return directory;
+    },
+    close: () => 0,
+  };
+}
+
+function gather(sessionId: string, lines: readonly Line[]): LoadedSession {
+  const reader = new SessionReader();
+  for (const line of lines) {
+    reader.add('uuid' in line ? { kind: 'entry', entry: line } : { kind: 'meta', line });
+  }
+  return reader.session(sessionId);
+}

@@ -1,0 +1,158 @@
+import type {
+  AssistantBlock,
+  Message,
+  ToolResultBlock,
+  ToolUseBlock,
+  UserBlock,
+} from '../../protocol/content.js';
+import type { AssistantEntry, TranscriptEntry } from '../../protocol/transcript.js';
+import { REMINDER_MARK } from '../recorder.js';
+import { soundAssistantBlocks, soundUserBlocks } from './sound-blocks.js';
+
+/** A call whose result never reached the transcript, and the result that stands in for it. */
+export interface DanglingCall {
+  readonly call: ToolUseBlock;
+  readonly result: ToolResultBlock;
+}
+
+export interface Rebuilt {
+  readonly messages: readonly Message[];
+  /** The unanswered calls at the very end; `messages` already holds their stand-ins. */
+  readonly dangling: readonly DanglingCall[];
+}
+
+export const INTERRUPTED_RESULT =
+  'Interrupted, outcome unknown: the run ended before this call returned, so it may have had no, some or all of its effects. Check before you repeat it.';
+
+const LOST_BEGINNING = '[The beginning of this conversation was lost.]';
+
+/**
+ * The messages that entries stand for: what a running conversation held when it wrote them, made
+ * acceptable to a model where the file does not hold all of it.
+ */
+export function rebuildMessages(
+  entries: readonly TranscriptEntry[],
+  options: { readonly keepDangling?: boolean } = {},
+): Rebuilt {
+  const drafts = draft(entries);
+  const messages: Message[] = [];
+  let dangling: readonly DanglingCall[] = [];
+  for (let index = 0; index < drafts.length; index++) {
+    const current = drafts[index];
+    if (current?.role !== 'assistant') {
+      // Only what opens the conversation, or follows it, is not handled with an answer below.
+      const own = (current?.blocks ?? []).filter((block) => block.type !== 'tool_result');
+      if (own.length > 0) messages.push({ role: 'user', content: own });
+      continue;
+    }
+    messages.push({ role: 'assistant', content: current.blocks });
+    const next = drafts[index + 1];
+    const reply = next?.role === 'user' ? next : undefined;
+    if (reply !== undefined) index++;
+    const answered = answer(current.blocks, reply?.blocks ?? []);
+    const isEnd = index === drafts.length - 1 && answered.others.length === 0;
+    if (isEnd) dangling = answered.missing;
+    const standIns = isEnd && options.keepDangling === true ? [] : answered.missing;
+    const content = [
+      ...answered.results,
+      ...standIns.map((missing) => missing.result),
+      ...answered.others,
+    ];
+    if (content.length > 0) messages.push({ role: 'user', content });
+  }
+  if (messages[0]?.role === 'assistant') {
+    messages.unshift({ role: 'user', content: [{ type: 'text', text: LOST_BEGINNING }] });
+  }
+  return { messages, dangling };
+}
+
+interface UserDraft {
+  readonly role: 'user';
+  readonly blocks: UserBlock[];
+}
+
+interface AssistantDraft {
+  readonly role: 'assistant';
+  readonly blocks: AssistantBlock[];
+  readonly id: string | undefined;
+  readonly requestId: string | undefined;
+}
+
+function draft(entries: readonly TranscriptEntry[]): readonly (UserDraft | AssistantDraft)[] {
+  const drafts: (UserDraft | AssistantDraft)[] = [];
+  for (const entry of entries) {
+    const last = drafts.at(-1);
+    if (entry.type !== 'assistant') {
+      const blocks = soundUserBlocks(inputOf(entry) ?? '');
+      if (blocks.length === 0) continue;
+      // One by one: an entry may hold more blocks than a call takes arguments.
+      if (last?.role === 'user') for (const block of blocks) last.blocks.push(block);
+      else drafts.push({ role: 'user', blocks });
+      continue;
+    }
+    const blocks = isErrorNotice(entry) ? [] : soundAssistantBlocks(entry.message.content);
+    if (blocks.length === 0) continue;
+    const same = sameAnswer(drafts, entry);
+    if (same !== undefined) for (const block of blocks) same.blocks.push(block);
+    else
+      drafts.push({ role: 'assistant', blocks, id: entry.message.id, requestId: entry.requestId });
+  }
+  return drafts;
+}
+
+/** What an entry shows the model in the place of a user; undefined for other entries. */
+function inputOf(entry: TranscriptEntry): string | readonly unknown[] | undefined {
+  if (entry.type === 'user') return entry.message.content;
+  if (entry.type !== 'attachment' || entry.attachment.type !== REMINDER_MARK) return undefined;
+  const { content } = entry.attachment;
+  return typeof content === 'string' || Array.isArray(content) ? content : undefined;
+}
+
+/** The answer that this entry is a further block of. */
+function sameAnswer(
+  drafts: readonly (UserDraft | AssistantDraft)[],
+  entry: AssistantEntry,
+): AssistantDraft | undefined {
+  const last = drafts.at(-1);
+  if (last?.role === 'assistant') {
+    return typeof last.id === 'string' && last.id === entry.message.id ? last : undefined;
+  }
+  // Tools that start while the answer still streams put results between its blocks.
+  const before = drafts.at(-2);
+  if (before?.role !== 'assistant' || before.id !== entry.message.id) return undefined;
+  const isSameRequest =
+    typeof before.requestId === 'string' && before.requestId === entry.requestId;
+  const onlyResults = last?.blocks.every((block) => block.type === 'tool_result');
+  return isSameRequest && onlyResults ? before : undefined;
+}
+
+/** What other writers leave in the transcript when a request failed; no model ever saw it. */
+function isErrorNotice(entry: AssistantEntry): boolean {
+  return 'isApiErrorMessage' in entry && entry.isApiErrorMessage === true;
+}
+
+/** Sorts a reply into the results of these calls, calls without one, and everything else. */
+function answer(
+  said: readonly AssistantBlock[],
+  reply: readonly UserBlock[],
+): { results: ToolResultBlock[]; missing: DanglingCall[]; others: UserBlock[] } {
+  const open = new Map<string, ToolUseBlock>();
+  for (const block of said) if (block.type === 'tool_use') open.set(block.id, block);
+  const results: ToolResultBlock[] = [];
+  const others: UserBlock[] = [];
+  for (const block of reply) {
+    if (block.type !== 'tool_result') others.push(block);
+    else if (open.delete(block.tool_use_id)) results.push(block);
+  }
+  const missing = [...open.values()].map((call) => ({ call, result: standIn(call) }));
+  return { results, missing, others };
+}
+
+function standIn(call: ToolUseBlock): ToolResultBlock {
+  return {
+    type: 'tool_result',
+    tool_use_id: call.id,
+    content: INTERRUPTED_RESULT,
+    is_error: true,
+  };
+}

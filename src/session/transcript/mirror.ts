@@ -1,0 +1,35 @@
+import { redactSureDeep } from '../../lib/redact.js';
+import type { SessionNews } from '../../protocol/session-events.js';
+import { agentFacts } from '../agent-facts.js';
+import { cleanLine } from './payload.js';
+import type { NewLine, SessionStore } from './store.js';
+
+/** The same store, with every line told to the host as well, whose copy is to hold no more secrets than ours. */
+export function mirrored(store: SessionStore, emit: (news: SessionNews) => void): SessionStore {
+  // One by one: the methods of a class are not copied by spreading an instance of it.
+  return {
+    append(sessionId, lines, agentId) {
+      const grown = store.append(sessionId, lines, agentId);
+      const path = store.transcriptPath(sessionId, agentId);
+      if (lines.length > 0) emit({ type: 'transcript', path, lines: copied(lines, agentId) });
+      return grown;
+    },
+    read: (sessionId, agentId) => store.read(sessionId, agentId),
+    payload: (sessionId, toolUseResult) => store.payload(sessionId, toolUseResult),
+    agents: (sessionId) => store.agents(sessionId),
+    newest: () => store.newest(),
+    find: (idOrTitle) => store.find(idOrTitle),
+    transcriptPath: (sessionId, agentId) => store.transcriptPath(sessionId, agentId),
+    release: (sessionId, agentId) => store.release(sessionId, agentId),
+    spillDirectory: (sessionId) => store.spillDirectory(sessionId),
+    close: () => store.close(),
+  };
+}
+
+/** Lines as a host keeps them, with an agent's metadata, which our store keeps in a file of its own. */
+function copied(lines: readonly NewLine[], agentId: string | undefined): readonly unknown[] {
+  const copies: unknown[] = lines.map(cleanLine);
+  const facts = agentId === undefined ? undefined : lines.map(agentFacts).find(Boolean);
+  if (facts !== undefined) copies.push(redactSureDeep({ type: 'agent_metadata', ...facts }));
+  return copies;
+}

@@ -1,0 +1,60 @@
+import type { Clock } from '../../platform/clock.js';
+import type { SessionNews } from '../../protocol/session-events.js';
+import { VERSION } from '../../version.js';
+import { type History, openHistory, type SessionStart } from '../open.js';
+import { createRecorder, type Recorder } from '../recorder.js';
+import { mirrored } from './mirror.js';
+import { openStore } from './open-store.js';
+import type { SessionStore } from './store.js';
+
+export interface SessionLogOptions {
+  readonly persist: boolean;
+  readonly configDir: string;
+  /** The project's directory. */
+  readonly cwd: string;
+  readonly temporaryDirectory: string;
+  readonly projectDirName: string | undefined;
+  readonly start: SessionStart;
+  readonly fork: boolean;
+  readonly title?: string | undefined;
+  readonly entrypoint: string;
+  readonly gitBranch: string | undefined;
+  readonly workspace: { readonly cwd: string };
+  readonly clock: Clock;
+  /** The host keeps a copy: every line is told to it. */
+  readonly mirror?: boolean;
+  /** Takes the place of files. */
+  readonly store?: SessionStore | undefined;
+  emit(news: SessionNews): void;
+}
+
+export interface SessionLog {
+  readonly store: SessionStore;
+  readonly history: History;
+  readonly recorder: Recorder;
+}
+
+/** The transcript of a session: what was said before, and where it goes on. */
+export async function openSessionLog(options: SessionLogOptions): Promise<SessionLog> {
+  const { clock, workspace, gitBranch } = options;
+  const own = options.store ?? openStore({ uuid: clock.uuid, ...options });
+  const store = options.mirror === true ? mirrored(own, options.emit) : own;
+  const history = await openHistory(store, options.start, { fork: options.fork, clock });
+  const recorder = createRecorder({
+    store,
+    sessionId: history.sessionId,
+    clock,
+    cwd: () => workspace.cwd,
+    version: VERSION,
+    entrypoint: options.entrypoint,
+    parentUuid: history.parentUuid,
+    usedUuids: history.usedUuids,
+    gitBranch,
+    title: history.title,
+    lastPrompt: history.lastPrompt,
+    agent: history.agent,
+  });
+  for (const { call, result } of history.missingResults) recorder.result(call, result);
+  if (options.title !== undefined) recorder.title(options.title);
+  return { store, history, recorder };
+}

@@ -1,0 +1,90 @@
+import { PortcullisError } from '../../errors.js';
+import { isRecord } from '../../lib/own.js';
+import { maySurelyHold, redactSureDeep } from '../../lib/redact.js';
+import type { NewLine } from './store.js';
+
+/** Structured tool output up to this many characters of JSON stands in the transcript itself. */
+export const MAX_INLINE_PAYLOAD = 256 * 1024;
+
+/** Stands in the transcript for a tool's structured output that was too long for it. */
+export interface PayloadRef {
+  /** Relative to the session's directory. */
+  readonly $ref: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/**
+ * The line as compact JSON, without what is surely a secret. Where the structured output is too long it is handed to `spill`, which
+ * stores it and returns the reference, or undefined when that failed: then it stays in the line.
+ */
+export function serialiseLine(
+  line: NewLine,
+  spill: (json: string) => PayloadRef | undefined,
+): string {
+  const clean = cleanLine(line);
+  const json = toJson(clean);
+  const payload = clean.type === 'user' ? clean.toolUseResult : undefined;
+  if (json !== undefined && (payload === undefined || json.length <= MAX_INLINE_PAYLOAD)) {
+    return json;
+  }
+  const output = toJson(payload);
+  if (output === undefined) return requireJson({ ...clean, toolUseResult: UNREPRESENTABLE });
+  const ref = output.length <= MAX_INLINE_PAYLOAD ? undefined : spill(output);
+  return requireJson(ref === undefined ? clean : { ...clean, toolUseResult: ref });
+}
+
+/** The line as an object, without what is surely a secret. */
+export function cleanLine(line: NewLine): NewLine {
+  const json = toJson(line);
+  if (json !== undefined && !maySurelyHold(json)) return line;
+  return redactSureDeep(json === undefined ? representable(line) : line) as NewLine;
+}
+
+/** Without an output that is not JSON: whoever looks for secrets in a cycle comes to no end. */
+function representable(line: NewLine): object {
+  const rest = { ...line, toolUseResult: UNREPRESENTABLE };
+  requireJson(rest);
+  const isPayloadJson = line.type === 'user' && toJson(line.toolUseResult) !== undefined;
+  return isPayloadJson ? line : rest;
+}
+
+export function payloadFile(sha256: string): string {
+  return `${PAYLOAD_DIRECTORY}/${sha256}.json`;
+}
+
+export const PAYLOAD_DIRECTORY = 'tool-results';
+
+/** The reference, if that is what stands there; what a tool made up to look like one is not. */
+export function asPayloadRef(value: unknown): PayloadRef | undefined {
+  if (!isRecord(value) || typeof value.$ref !== 'string') return undefined;
+  const { $ref, bytes, sha256 } = value;
+  if (typeof bytes !== 'number' || typeof sha256 !== 'string') return undefined;
+  // fail-closed: only a name that we would have written ourselves is ever opened.
+  if (!/^[0-9a-f]{64}$/.test(sha256) || $ref !== payloadFile(sha256)) return undefined;
+  return { $ref, bytes, sha256 };
+}
+
+export function payloadLost(path: string, reason: string): PortcullisError {
+  return new PortcullisError('session', `the stored tool output ${path} ${reason}`, {
+    remedy: 'The conversation itself is whole; only this raw output cannot be shown.',
+  });
+}
+
+const UNREPRESENTABLE = { unrepresentable: 'the output of the tool is not JSON' };
+
+function requireJson(line: object): string {
+  const json = toJson(line);
+  if (json !== undefined) return json;
+  throw new PortcullisError('internal', 'a transcript entry holds something that is not JSON');
+}
+
+/** Undefined for what JSON cannot hold: cycles, big integers, more than a string can hold. */
+function toJson(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    // The caller stores the line without the part that caused it.
+    return undefined;
+  }
+}
