@@ -63,27 +63,6 @@ function newestChange(file) {
   return Math.max(stat.mtimeMs, ...below);
 }
 
-/** Debian's packages of the programs that some tests drive. */
-const PACKAGES = { tmux: 'tmux', git: 'git', bwrap: 'bubblewrap' };
-const isMissing = (name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0;
-
-/** Installs them as root, unless PORTCULLIS_NO_INSTALL=1; says which are missing and whether they could be had. */
-export function ensurePrograms() {
-  const missing = Object.keys(PACKAGES).filter(isMissing);
-  const mayInstall = process.env.PORTCULLIS_NO_INSTALL !== '1' && process.getuid?.() === 0;
-  if (missing.length === 0 || !mayInstall || isMissing('apt-get')) return { missing };
-  const packages = missing.map((name) => PACKAGES[name]);
-  process.stderr.write(
-    `installing for the tests: ${packages.join(' ')} (PORTCULLIS_NO_INSTALL=1 skips this)\n`,
-  );
-  const options = { stdio: ['ignore', 'ignore', 2] };
-  const strict = ['-o', 'APT::Update::Error-Mode=any'];
-  const available = spawnSync('apt-get', ['update', '-qq', ...strict], options).status === 0;
-  // One by one: a package that cannot be had must not keep the others away.
-  for (const name of packages) spawnSync('apt-get', ['install', '-y', '-qq', name], options);
-  return { missing: missing.filter(isMissing), available };
-}
-
 /** Bundles a TypeScript module of ours in memory, on any Node, and imports it. */
 export async function runTypeScript(file) {
   const { build } = await import('esbuild');

@@ -2,12 +2,13 @@
 //   npm test                   set-up, checks, build, the kits that lie beside the project, all tests
 //   npm test -- src/loop       the tests below a path
 //   npm run test:full          more cases of the generated tests, with other seeds
-// With PORTCULLIS_ALL_TESTS=1 a program that tests need and that can be installed must be there.
+// With PORTCULLIS_ALL_TESTS=1 every program of scripts/programs.mjs must be installed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { ensureBuilt, ensureInstalled, ensurePrograms, must, ROOT } from './setup.mjs';
+import { ensurePrograms } from './programs.mjs';
+import { ensureBuilt, ensureInstalled, must, ROOT } from './setup.mjs';
 
 const SHARED = path.join(ROOT, '..', 'shared');
 /** Seeds of `test:full`, beside the one that `npm test` uses. */
@@ -30,11 +31,12 @@ if (!kitsAgree) {
   process.exit(1);
 }
 
-function reportMissing({ missing, available = false }) {
+function reportMissing(missing) {
   if (missing.length === 0) return;
-  const names = missing.join(', ');
-  process.stderr.write(`not installed: ${names}; the tests that need it are skipped\n`);
-  if (process.env.PORTCULLIS_ALL_TESTS === '1' && available) process.exit(1);
+  const isError = process.env.PORTCULLIS_ALL_TESTS === '1';
+  const effect = isError ? 'PORTCULLIS_ALL_TESTS=1 needs all of them' : 'their tests are skipped';
+  process.stderr.write(`not installed: ${missing.join(', ')}; ${effect}\n`);
+  if (isError) process.exit(1);
 }
 
 function runVitest(filters, seed) {

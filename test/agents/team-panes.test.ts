@@ -9,7 +9,7 @@ import { nodeTeamFiles } from '../../src/platform/fs/team-files.js';
 import { nodePanes, type PaneOrder } from '../../src/platform/process/team-panes.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { PROGRAM } from '../e2e/program.js';
-import { hasTmux } from '../e2e/terminal.js';
+import { describeWith } from '../support/programs.js';
 
 const TEAM = 'session-0a0b0c0d';
 const projects: TempProject[] = [];
@@ -57,7 +57,7 @@ async function started(
   throw new Error('it never started');
 }
 
-describe.skipIf(!hasTmux)('a pane', () => {
+describeWith(['tmux'], 'a pane', () => {
   it.each(['x#(touch pwned)', 'app#Dev', '#{pane_id}#[b]##H', 'ends;', '%H $(touch pwned) \' "'])(
     'is in the very directory that is called %s',
     async (name) => {

@@ -2,12 +2,13 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { PROGRAM } from '../e2e/program.js';
-import { endTmux, hasTmux } from '../e2e/terminal.js';
+import { endTmux } from '../e2e/terminal.js';
+import { describeWith } from '../support/programs.js';
 import { agent, reacting, requestIn, say } from './team-rig.js';
 
 const open: Stage[] = [];
@@ -130,7 +131,7 @@ function quoted(word: string): string {
 
 const touch = (name: string): Reply => ({ tool: 'Bash', input: { command: `touch ${name}` } });
 
-describe.skipIf(!hasTmux)('a teammate in a pane of its own', () => {
+describeWith(['tmux'], 'a teammate in a pane of its own', () => {
   it('works in its own process, asks at the lead, reports, and dies without taking tasks along', async () => {
     const stage = await Stage.open({
       main: reacting({

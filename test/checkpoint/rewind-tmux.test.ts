@@ -1,5 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
-import { hasTmux, openTerminal, type Terminal } from '../e2e/terminal.js';
+import { afterEach, expect, it } from 'vitest';
+import { openTerminal, type Terminal } from '../e2e/terminal.js';
+import { describeWith } from '../support/programs.js';
 
 const open: Terminal[] = [];
 afterEach(async () => {
@@ -8,7 +9,7 @@ afterEach(async () => {
 
 const DELETE = { tool: 'Bash', input: { command: 'rm kept.txt; echo new > made.txt' } } as const;
 
-describe.skipIf(!hasTmux)(`going back in a terminal${hasTmux ? '' : ' (needs tmux)'}`, () => {
+describeWith(['tmux'], 'going back in a terminal', () => {
   it('Esc Esc shows the points, restores files and conversation, and gives the prompt back', async () => {
     const shell = await openTerminal({
       files: { 'kept.txt': 'kept\n' },

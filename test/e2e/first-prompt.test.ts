@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { itWith } from '../support/programs.js';
 import { drive, type Host, isResult } from './host.js';
-import { hasTmux, openTerminal } from './terminal.js';
+import { openTerminal } from './terminal.js';
 import { userTexts } from './worlds.js';
 
 const HOOKS = {
@@ -87,7 +88,7 @@ describe.concurrent('what stands before the first prompt reaches the model with 
     expectEverything(text);
   });
 
-  it.skipIf(!hasTmux)('when an unknown command is typed first (needs tmux)', async () => {
+  itWith(['tmux'], 'when an unknown command is typed first', async () => {
     const shell = await openTerminal({
       files: { 'CLAUDE.md': 'INSTRUCTIONS-OF-THE-PROJECT\n' },
       script: ['An answer.'],

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
+import { itWith } from '../support/programs.js';
 import { PROGRAM } from './program.js';
 
 const GUARD = `input=$(cat)
@@ -549,13 +550,13 @@ describe('portcullis hooks test', () => {
 
 describe('the examples of the guide', () => {
   const page = readFileSync(path.join(import.meta.dirname, '../../docs/hooks-testing.md'), 'utf8');
-  const hasPython = spawnSync('python3', ['--version']).status === 0;
-  const guards: readonly [string, string, string, boolean][] = [
-    ['js', 'node', 'guard.mjs', true],
-    ['python', 'python3', 'guard.py', hasPython],
-  ];
-  for (const [language, program, name, isThere] of guards) {
-    it.skipIf(!isThere)(`${language}: a persistent hook answers and is probed`, () => {
+  const guards = [
+    ['js', 'node', 'guard.mjs'],
+    ['python', 'python3', 'guard.py'],
+  ] as const;
+  for (const [language, program, name] of guards) {
+    const programs = program === 'node' ? [] : [program];
+    itWith(programs, `${language}: a persistent hook answers and is probed`, () => {
       const [, code = ''] = new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(page) ?? [];
       project.write(name, code);
       const guard = sh(`${program} '${project.at(name)}'`, { persistent: true });

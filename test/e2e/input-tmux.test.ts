@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterEach, describe, expect, it } from 'vitest';
-import { ASKS, hasTmux, openTerminal, READY, type Terminal } from './terminal.js';
+import { afterEach, expect, it } from 'vitest';
+import { describeWith } from '../support/programs.js';
+import { ASKS, openTerminal, READY, type Terminal } from './terminal.js';
 
 const open: Terminal[] = [];
 afterEach(async () => {
@@ -21,7 +22,7 @@ const bodyOf = (shell: Terminal, index: number): string =>
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 
-describe.skipIf(!hasTmux)(`input in the terminal${hasTmux ? '' : ' (needs tmux)'}`, () => {
+describeWith(['tmux'], 'input in the terminal', () => {
   it('runs a ! command through the gate and tells the model with the next prompt', async () => {
     const shell = await terminal({
       script: ['I see.'],

@@ -7,6 +7,7 @@ import {
   type ProjectFiles,
   type TempProject,
 } from '../../src/testing/temp-project.js';
+import { describeWith } from '../support/programs.js';
 import { PROGRAM } from './program.js';
 
 const open: TempProject[] = [];
@@ -106,8 +107,6 @@ async function withScript(shell: string): Promise<TempProject> {
   return project;
 }
 
-const has = (shell: string): boolean => spawnSync(shell, ['--version']).status === 0;
-
 describe('portcullis completion bash', () => {
   /** The words that bash would offer for the last one. */
   function complete(project: TempProject, words: readonly string[]): readonly string[] {
@@ -165,22 +164,34 @@ COMP_WORDS=(portcullis ${list}); COMP_CWORD=${words.length}; _portcullis; printf
   });
 });
 
-describe.skipIf(!has('zsh'))('portcullis completion zsh', () => {
-  it('is valid and defines the completion', async () => {
+describeWith(['zsh'], 'portcullis completion zsh', () => {
+  /** What an interactive zsh makes of a line when Tab is pressed behind it. */
+  const complete = async (line: string): Promise<string> => {
     const project = await withScript('zsh');
-    const code = 'autoload -U compinit; compinit -u; source ../script; print $_comps[portcullis]';
-    const options = {
-      cwd: project.directory,
-      env: environment(project),
-      encoding: 'utf8',
-    } as const;
-    const { stdout, stderr } = spawnSync('zsh', ['-f', '-c', code], options);
-    expect(stderr).toBe('');
-    expect(stdout).toBe('_portcullis\n');
+    const code = `zmodload zsh/zpty
+zpty shell zsh -f -i
+zpty -w shell "PS1='' PS2='' RPS1=''; unsetopt prompt_cr prompt_sp zle_bracketed_paste; stty -echo"
+zpty -w shell 'autoload -U compinit; compinit -u -D; source ../script; bindkey "^I" complete-word'
+zpty -w shell 'show() { print -r -- "<$BUFFER>"; exit }; zle -N show; bindkey "^X" show; print ready""!'
+zpty -r shell seen '*ready!*'
+zpty -w -n shell $'${line}\\t\\C-x'
+zpty -r shell seen '*<portcullis*>*'
+print -r -- $seen`;
+    const options = { cwd: project.directory, env: environment(project), timeout: 30_000 };
+    const { stdout } = spawnSync('zsh', ['-f', '-c', code], { ...options, encoding: 'utf8' });
+    return /<(portcullis.*)>/.exec(stdout)?.[1] ?? stdout;
+  };
+
+  it.each([
+    ['portcullis doc', 'portcullis doctor '],
+    ['portcullis mcp add-', 'portcullis mcp add-json '],
+    ['portcullis --permission-mode acc', 'portcullis --permission-mode acceptEdits '],
+  ])('completes %s', async (line, completed) => {
+    expect(await complete(line)).toBe(completed);
   });
 });
 
-describe.skipIf(!has('fish'))('portcullis completion fish', () => {
+describeWith(['fish'], 'portcullis completion fish', () => {
   it('completes commands, options and values', async () => {
     const project = await withScript('fish');
     const complete = (line: string): readonly string[] => {

@@ -4,8 +4,9 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ProjectFiles } from '../../src/testing/temp-project.js';
+import { describeWith } from '../support/programs.js';
 import { PROGRAM } from './program.js';
-import { hasTmux, openTerminal, type Terminal } from './terminal.js';
+import { openTerminal, type Terminal } from './terminal.js';
 import { run } from './worlds.js';
 
 const open: Terminal[] = [];
@@ -23,7 +24,7 @@ const SLEEP = { tool: 'Bash', input: { command: 'sleep 2' } } as const;
 const TOUCH = { tool: 'Bash', input: { command: 'touch made' } } as const;
 const SLEEPS = ['--allowedTools', 'Bash(sleep *)'];
 
-describe.skipIf(!hasTmux)('only what is typed after a question answers it', () => {
+describeWith(['tmux'], 'only what is typed after a question answers it', () => {
   it.each(['y', 'a', 'p'])('a half-typed %s is a draft, and Enter alone is a no', async (key) => {
     const shell = await terminal({ args: SLEEPS, script: [SLEEP, TOUCH, 'After it.'] });
     await shell.shows('/help lists commands');
@@ -97,7 +98,7 @@ describe.skipIf(!hasTmux)('only what is typed after a question answers it', () =
   });
 });
 
-describe.skipIf(!hasTmux)('Ctrl+C at the prompt', () => {
+describeWith(['tmux'], 'Ctrl+C at the prompt', () => {
   it('clears what is typed first, and leaves when pressed again', async () => {
     const ended = { matcher: '', hooks: [{ type: 'command', command: 'cat > ended.json' }] };
     const shell = await terminal({

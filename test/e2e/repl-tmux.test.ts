@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import type { ReplyFunction } from '../../src/model/scripted/format.js';
-import { hasTmux, openTerminal, type Terminal } from './terminal.js';
+import { describeWith } from '../support/programs.js';
+import { openTerminal, type Terminal } from './terminal.js';
 
 const open: Terminal[] = [];
 afterEach(async () => {
@@ -26,7 +27,7 @@ async function until(holds: () => boolean): Promise<void> {
 
 const TOUCH = { tool: 'Bash', input: { command: 'touch made' } } as const;
 
-describe.skipIf(!hasTmux)(`the conversation in a terminal${hasTmux ? '' : ' (needs tmux)'}`, () => {
+describeWith(['tmux'], 'the conversation in a terminal', () => {
   it('greets, answers, and leaves on Ctrl+D with 0', async () => {
     const shell = await terminal({ script: ['A friendly answer.', 'A second one.'] });
     expect(shell.screen()).toMatch(/Portcullis \S+ · \S+ · mode default · /);

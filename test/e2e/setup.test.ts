@@ -4,8 +4,9 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
+import { describeWith } from '../support/programs.js';
 import { PROGRAM } from './program.js';
-import { hasTmux, openTerminal, type Terminal } from './terminal.js';
+import { openTerminal, type Terminal } from './terminal.js';
 
 const KEY = 'sk-secret-of-the-test';
 
@@ -173,7 +174,7 @@ describe('portcullis sessions', () => {
   });
 });
 
-describe.skipIf(!hasTmux)(`in a terminal${hasTmux ? '' : ' (needs tmux)'}`, () => {
+describeWith(['tmux'], 'in a terminal', () => {
   async function terminal(...options: Parameters<typeof openTerminal>): Promise<Terminal> {
     const opened = await openTerminal(...options);
     open.push(opened);

@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
-import { ASKS, hasTmux, openTerminal, READY, type Terminal } from './terminal.js';
+import { afterEach, expect, it } from 'vitest';
+import { describeWith } from '../support/programs.js';
+import { ASKS, openTerminal, READY, type Terminal } from './terminal.js';
 
 const open: Terminal[] = [];
 afterEach(async () => {
@@ -18,7 +19,7 @@ async function terminal(options: Parameters<typeof openTerminal>[0]): Promise<Te
 const TOUCH = { tool: 'Bash', input: { command: 'touch made' } } as const;
 const SLEEP = ['--allowedTools', 'Bash(sleep *)'];
 
-describe.skipIf(!hasTmux)(`what the terminal shows${hasTmux ? '' : ' (needs tmux)'}`, () => {
+describeWith(['tmux'], 'what the terminal shows', () => {
   it.each([
     ['s', 'this session', false],
     ['p', '.claude/settings.local.json', true],

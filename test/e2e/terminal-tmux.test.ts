@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, describe, expect, it } from 'vitest';
-import { ASKS, hasTmux, openTerminal, READY, type Terminal } from './terminal.js';
+import { afterEach, expect, it } from 'vitest';
+import { describeWith } from '../support/programs.js';
+import { ASKS, openTerminal, READY, type Terminal } from './terminal.js';
 
 const open: Terminal[] = [];
 afterEach(async () => {
@@ -19,7 +20,7 @@ const TOUCH = { tool: 'Bash', input: { command: 'touch made' } } as const;
 const bodyOf = (shell: Terminal, index: number): string =>
   JSON.stringify(shell.server.requests[index]?.body);
 
-describe.skipIf(!hasTmux)(`the terminal interface${hasTmux ? '' : ' (needs tmux)'}`, () => {
+describeWith(['tmux'], 'the terminal interface', () => {
   it('shows what a folder would run before the first prompt, and starts after a yes', async () => {
     const hooks = { SessionStart: [{ hooks: [{ type: 'command', command: 'touch ran' }] }] };
     const shell = await terminal({

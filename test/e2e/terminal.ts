@@ -12,8 +12,6 @@ import {
 } from '../../src/testing/temp-project.js';
 import { PROGRAM } from './program.js';
 
-export const hasTmux = spawnSync('tmux', ['-V']).status === 0;
-
 const DEADLINE_MS = 15_000;
 
 /** The prompt is drawn and the session is open. */

@@ -1,11 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, expect, it } from 'vitest';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
+import { describeWith } from '../support/programs.js';
 import { PROGRAM } from './program.js';
 
-const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 const MARK = 'touch "$HOME/PWNED_MARK"\u001b[8m';
 const files = {
   '.claude/settings.json': {
@@ -70,7 +70,7 @@ const code = (file: string): string => readFileSync(file, 'utf8').trim();
 const marked = (): boolean => existsSync(path.join(project.home, 'PWNED_MARK'));
 const trusted = (): boolean => existsSync(path.join(project.home, '.portcullis/trust'));
 
-describe.skipIf(!hasTmux)('the question of trust in a terminal', () => {
+describeWith(['tmux'], 'the question of trust in a terminal', () => {
   it.each([
     ['no', ['n', 'Enter']],
     ['an empty line', ['Enter']],

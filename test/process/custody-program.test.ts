@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { makeTempProject } from '../../src/testing/temp-project.js';
-import { hasTmux, openTerminal } from '../e2e/terminal.js';
+import { openTerminal } from '../e2e/terminal.js';
 import { run } from '../e2e/worlds.js';
+import { itWith } from '../support/programs.js';
 import { until } from './helpers.js';
 
 const STUBBORN = 'trap "" TERM HUP INT; while :; do sleep 1; done';
@@ -66,20 +67,16 @@ describe.runIf(process.platform === 'linux')(
       }, 300_000);
     }
 
-    it.skipIf(!hasTmux)(
-      'leaves nothing when its terminal is closed',
-      async () => {
-        const terminal = await openTerminal({ script: SCRIPT, args: ['--allowedTools', 'Bash'] });
-        const { root } = terminal.project;
-        await terminal.shows('/help lists commands');
-        terminal.line('go');
-        expect(await until(() => terminal.project.exists('running'))).toBe(true);
-        expect(stubbornIn(root).length).toBeGreaterThanOrEqual(3);
-        await terminal.close();
-        await until(() => stubbornIn(root).length === 0, 2000);
-        expect(stubbornIn(root)).toEqual([]);
-      },
-      60_000,
-    );
+    itWith(['tmux'], 'leaves nothing when its terminal is closed', async () => {
+      const terminal = await openTerminal({ script: SCRIPT, args: ['--allowedTools', 'Bash'] });
+      const { root } = terminal.project;
+      await terminal.shows('/help lists commands');
+      terminal.line('go');
+      expect(await until(() => terminal.project.exists('running'))).toBe(true);
+      expect(stubbornIn(root).length).toBeGreaterThanOrEqual(3);
+      await terminal.close();
+      await until(() => stubbornIn(root).length === 0, 2000);
+      expect(stubbornIn(root)).toEqual([]);
+    });
   },
 );

@@ -29,8 +29,6 @@ async function accepted(files: Files) {
   return first;
 }
 
-const hasPython = spawnSync('python3', ['-c', 'import mmap']).status === 0;
-
 /** Has a file mapped and its page dirty, so that a later write moves none of its times. */
 const WRITER = `
 import json, mmap, os, sys
@@ -42,6 +40,8 @@ m[:] = json.loads(sys.stdin.readline()).encode().ljust(len(m))
 print('done', flush=True)
 sys.stdin.readline()
 `;
+
+import { itWith } from '../support/programs.js';
 
 async function mapped(file: string) {
   const child = spawn('python3', ['-c', WRITER, file]);
@@ -85,7 +85,7 @@ describe('what was trusted and is another thing now', () => {
     expect(project.exists(MARK)).toBe(false);
   });
 
-  it.runIf(hasPython)('a skill that is written through a mapping runs nothing', async () => {
+  itWith(['python3'], 'a skill that is written through a mapping runs nothing', async () => {
     const evil = `---\ndescription: d\n---\n!\`touch ${MARK}\`\n`;
     const { world, project } = await accepted({
       [SETTINGS]: allowing('Skill', 'Bash(touch *)'),
@@ -103,7 +103,7 @@ describe('what was trusted and is another thing now', () => {
     expect(project.exists(MARK)).toBe(false);
   });
 
-  it.runIf(hasPython)('settings that are written through a mapping allow nothing', async () => {
+  itWith(['python3'], 'settings that are written through a mapping allow nothing', async () => {
     const { world, project } = await accepted({ [SETTINGS]: allowing('Bash(touch aaaaaaaaaa)') });
     const file = path.join(project.directory, SETTINGS);
     const writer = await mapped(file);

@@ -1,8 +1,9 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, expect, it } from 'vitest';
-import { ASKS, hasTmux, openTerminal, READY, type Terminal } from '../e2e/terminal.js';
+import { afterAll, expect } from 'vitest';
+import { ASKS, openTerminal, READY, type Terminal } from '../e2e/terminal.js';
+import { itWith } from '../support/programs.js';
 
 /** `PICTURES=docs/pictures npx vitest run test/tui/pictures.test.ts` draws those of the documentation anew. */
 const temporary = mkdtempSync(path.join(tmpdir(), 'portcullis-pictures-'));
@@ -29,7 +30,7 @@ export function price(pieces, each) {
 `;
 const COLUMNS = 92;
 
-it.skipIf(!hasTmux)('draws the pictures of the documentation with the real program', async () => {
+itWith(['tmux'], 'draws the pictures of the documentation with the real program', async () => {
   const edit = { file_path: 'price.js', old_string: 'pieces > 10', new_string: 'pieces >= 10' };
   const terminal = await openTerminal({
     full: true,

@@ -5,8 +5,9 @@ import { createServer } from 'node:https';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, expect, it } from 'vitest';
 import { fetchPublic } from '../../src/platform/http/public-fetch.js';
+import { describeWith } from '../support/programs.js';
 import { listen } from './http-server.js';
 
 const directory = mkdtempSync(path.join(tmpdir(), 'tls-'));
@@ -48,7 +49,7 @@ function certificate(): { key: string; cert: string } | undefined {
 
 const pair = certificate();
 
-describe.skipIf(pair === undefined)('fetchPublic over TLS', () => {
+describeWith(['openssl'], 'fetchPublic over TLS', () => {
   const { key, cert } = pair ?? { key: '', cert: '' };
 
   it('checks the certificate against the name, not the pinned address', async () => {
