@@ -56,7 +56,7 @@ export {
   type CallbackRequest,
   type HostCallbacks,
   HostNotAsked,
-} from './hooks/host-callbacks.js';
+} from './hooks/registry/host-callbacks.js';
 export type { InputMessage, LoopEvent, StopReason } from './loop/types.js';
 export type { SdkBridge } from './mcp/connection-deps.js';
 export { knownLimits } from './model/catalog/models.js';
@@ -77,8 +77,8 @@ export type {
   RawLine,
   TranscriptArchive,
 } from './session/transcript/archive.js';
-export type { ProjectTrust } from './settings/trust.js';
-export type { TrustCheck } from './settings/trust-types.js';
+export type { ProjectTrust } from './settings/trust/project-trust.js';
+export type { TrustCheck } from './settings/trust/types.js';
 
 /** Opens a session: reads what there is to read, joins the parts, calls nobody yet. */
 export async function openSession(asked: SessionConfig): Promise<AgentSession> {

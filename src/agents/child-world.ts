@@ -1,7 +1,7 @@
 import type { OpenHow } from '../budget/tree.js';
 import type { CompactEnvironment } from '../context/compact-trigger.js';
-import type { Scene } from '../hooks/scene.js';
-import type { StopHooks } from '../hooks/stop-hooks.js';
+import type { Scene } from '../hooks/dispatch/scene.js';
+import type { StopHooks } from '../hooks/events/stop.js';
 import type { Result } from '../lib/result.js';
 import type { InputMessage, LoopDeps, LoopEvent, LoopOutcome, StopReason } from '../loop/types.js';
 import type { ModelClient, SystemBlock } from '../model/client.js';

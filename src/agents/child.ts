@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.js';
-import type { Scene } from '../hooks/scene.js';
+import type { Scene } from '../hooks/dispatch/scene.js';
 import type { IdleDecision, InputMessage, LoopOutcome, ModelAnswer } from '../loop/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';

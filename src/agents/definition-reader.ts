@@ -5,7 +5,7 @@ import type { ParseYaml } from '../lib/parse-yaml.js';
 import { yamlWithin } from '../lib/parse-yaml.js';
 import { type FileStat, type FileSystem, isSameVersion } from '../platform/fs/fs.js';
 import { sha256 } from '../platform/hash.js';
-import { LARGEST_DOCUMENT } from '../settings/trust-names.js';
+import { LARGEST_DOCUMENT } from '../settings/trust/names.js';
 import { textOf } from '../skills/head-values.js';
 import { claimedName, MOST_LOOKED_AT } from './definition-claimed.js';
 import { knownField } from './definition-field-names.js';

@@ -3,7 +3,7 @@ import type { ParseYaml } from '../lib/parse-yaml.js';
 import { err, ok, type Result } from '../lib/result.js';
 import { visible } from '../lib/visible.js';
 import { isSameVersion } from '../platform/fs/fs.js';
-import type { UsedDocument } from '../settings/trust-types.js';
+import type { UsedDocument } from '../settings/trust/types.js';
 import { mapBounded } from '../skills/bounded.js';
 import type { SkillPlaces } from '../skills/find-roots.js';
 import { AT_ONCE } from '../skills/found.js';

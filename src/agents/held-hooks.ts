@@ -2,7 +2,7 @@ import { isRecord, own } from '../lib/own.js';
 import { err, ok, type Result } from '../lib/result.js';
 import { sha256 } from '../platform/hash.js';
 import { HOOK_EVENTS, hookEventFacts } from '../protocol/hook-events.js';
-import { canonicalJson } from '../settings/trust-digest.js';
+import { canonicalJson } from '../settings/trust/digest.js';
 import type { AgentDefinition } from './definition.js';
 import { FORK_TYPE } from './fork.js';
 

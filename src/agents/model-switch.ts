@@ -1,6 +1,6 @@
 import { messageOf, PortcullisError } from '../errors.js';
-import type { ModelHooks, ModelSwitched } from '../hooks/model-hooks.js';
-import type { Scene } from '../hooks/scene.js';
+import type { Scene } from '../hooks/dispatch/scene.js';
+import type { ModelHooks, ModelSwitched } from '../hooks/events/model.js';
 import { costOf } from '../model/catalog/pricing.js';
 import type { Clock } from '../platform/clock.js';
 import { ZERO_USAGE } from '../protocol/content.js';

@@ -1,7 +1,7 @@
 import type { BudgetLimits } from '../budget/units.js';
 import type { AskIncludes } from '../context/include-approvals.js';
 import type { OutputStyle } from '../context/output-styles.js';
-import type { HostCallbacks } from '../hooks/host-callbacks.js';
+import type { HostCallbacks } from '../hooks/registry/host-callbacks.js';
 import type { LoopEvent } from '../loop/types.js';
 import type { DynamicServers } from '../mcp/config-types.js';
 import type { SdkBridge } from '../mcp/connection-deps.js';
@@ -12,7 +12,7 @@ import type { PermissionMode } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import type { SessionStart } from '../session/open.js';
 import type { SessionStore } from '../session/transcript/store.js';
-import type { ProjectTrust } from '../settings/trust.js';
+import type { ProjectTrust } from '../settings/trust/project-trust.js';
 import type { AgentDefinition } from './definition.js';
 import type { HostAgents } from './definition-host.js';
 import type { TeamRole } from './team-role.js';

@@ -1,7 +1,7 @@
-import type { PromptHooks, PromptSource } from '../hooks/prompt-submit.js';
-import type { Scene } from '../hooks/scene.js';
-import type { SessionHooks, SessionStarting } from '../hooks/session-hooks.js';
-import type { BackgroundTaskFacts, StopHooks } from '../hooks/stop-hooks.js';
+import type { Scene } from '../hooks/dispatch/scene.js';
+import type { PromptHooks, PromptSource } from '../hooks/events/prompt.js';
+import type { SessionHooks, SessionStarting } from '../hooks/events/session.js';
+import type { BackgroundTaskFacts, StopHooks } from '../hooks/events/stop.js';
 import type { InputMessage } from '../loop/types.js';
 import { textOf } from '../protocol/content.js';
 import type { SessionNews } from '../protocol/session-events.js';

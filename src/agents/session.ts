@@ -1,7 +1,7 @@
 import type { Checkpoints } from '../checkpoint/types.js';
 import type { ContextReport } from '../context/context-report.js';
-import type { HookSet } from '../hooks/captured.js';
-import type { HookStat } from '../hooks/dispatch-stats.js';
+import type { HookStat } from '../hooks/dispatch/stats.js';
+import type { HookSet } from '../hooks/registry/captured.js';
 import type { Result } from '../lib/result.js';
 import type { InputMessage, LoopEvent, LoopOutcome, ModelAnswer } from '../loop/types.js';
 import type { Clock } from '../platform/clock.js';

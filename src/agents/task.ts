@@ -1,4 +1,4 @@
-import type { Scene } from '../hooks/scene.js';
+import type { Scene } from '../hooks/dispatch/scene.js';
 import type { Result } from '../lib/result.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { UserBlock } from '../protocol/content.js';

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseArgs } from '../cli/args.js';
 import { FLAGS } from '../cli/flags.js';
-import type { HostCallbacks } from '../hooks/host-callbacks.js';
+import type { HostCallbacks } from '../hooks/registry/host-callbacks.js';
 import { nodeTeamFiles } from '../platform/fs/team-files.js';
 import type { AgentDefinition } from './definition.js';
 import type { SessionConfig } from './session-config.js';

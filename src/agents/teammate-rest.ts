@@ -1,6 +1,6 @@
-import type { AgentHooks } from '../hooks/agent-hooks.js';
-import type { Scene } from '../hooks/scene.js';
-import type { TaskHooks } from '../hooks/task-hooks.js';
+import type { Scene } from '../hooks/dispatch/scene.js';
+import type { AgentHooks } from '../hooks/events/agent.js';
+import type { TaskHooks } from '../hooks/events/task.js';
 import { sliceWhole } from '../lib/truncate.js';
 import type { TaskStore } from '../tools/task-store.js';
 import type { RestMove } from './task.js';

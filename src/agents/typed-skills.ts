@@ -1,5 +1,5 @@
-import type { PromptHooks } from '../hooks/prompt-submit.js';
-import type { Scene } from '../hooks/scene.js';
+import type { Scene } from '../hooks/dispatch/scene.js';
+import type { PromptHooks } from '../hooks/events/prompt.js';
 import { err, ok } from '../lib/result.js';
 import type { InputMessage } from '../loop/types.js';
 import type { McpPrompts, TypedPrompt } from '../mcp/prompts.js';

@@ -1,4 +1,4 @@
-import type { WorktreeHooks } from '../hooks/worktree-hooks.js';
+import type { WorktreeHooks } from '../hooks/events/worktree.js';
 import { err, ok, type Result } from '../lib/result.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { currentBranch, isInside, join, relative, resolve } from '../platform/fs/paths.js';

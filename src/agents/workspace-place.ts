@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.js';
-import type { WorktreeHooks } from '../hooks/worktree-hooks.js';
+import type { WorktreeHooks } from '../hooks/events/worktree.js';
 import { err, ok, type Result } from '../lib/result.js';
 import { createGit } from '../permissions/hardened-git.js';
 import type { AgentRef } from '../protocol/agent-ref.js';

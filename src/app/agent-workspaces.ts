@@ -2,7 +2,7 @@ import type { ChildWorld } from '../agents/child-world.js';
 import type { SessionConfig } from '../agents/session-config.js';
 import { createChildPlaces } from '../agents/workspace-place.js';
 import { worktreeSettings } from '../agents/worktree-settings.js';
-import { createWorktreeHooks } from '../hooks/worktree-hooks.js';
+import { createWorktreeHooks } from '../hooks/events/worktree.js';
 import type { Guard } from '../permissions/guard.js';
 import { workspaceFence } from '../permissions/workspace-fence.js';
 import { findRepositoryRoot, join } from '../platform/fs/paths.js';

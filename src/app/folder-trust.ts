@@ -1,9 +1,9 @@
 import type { SessionConfig } from '../agents/session-config.js';
-import type { Hook } from '../hooks/hook.js';
+import type { Hook } from '../hooks/registry/hook.js';
 import { basename, dirname, stateDirectory } from '../platform/fs/paths.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
-import { openProjectTrust, type ProjectTrust } from '../settings/trust.js';
-import type { UsedDocument } from '../settings/trust-types.js';
+import { openProjectTrust, type ProjectTrust } from '../settings/trust/project-trust.js';
+import type { UsedDocument } from '../settings/trust/types.js';
 import type { Ground } from './ground.js';
 
 /** Trust in the folders of a session, the project's and those of added and nested directories. */

@@ -7,8 +7,8 @@ import { configDirectory, currentBranch, resolve, stateDirectory } from '../plat
 import { LevelsOfStart } from '../platform/fs/project-levels.js';
 import { hostFacts } from '../platform/host.js';
 import { openSessionLog } from '../session/transcript/open-log.js';
-import { managedSettingsDirectory } from '../settings/load.js';
-import { openSettings } from '../settings/open.js';
+import { managedSettingsDirectory } from '../settings/files/load.js';
+import { openSettings } from '../settings/files/open.js';
 import { createWorkspace } from '../tools/workspace.js';
 import { hookChecks, openPlugins } from './plugins.js';
 

@@ -1,5 +1,5 @@
-import { readEnvFile } from '../hooks/env-file.js';
-import type { HookVariables } from '../hooks/env-variables.js';
+import { readEnvFile } from '../hooks/dispatch/env-file.js';
+import type { HookVariables } from '../hooks/dispatch/env-variables.js';
 import type { Environment } from '../platform/environment.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';

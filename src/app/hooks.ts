@@ -2,24 +2,28 @@ import { createHookNotes } from '../agents/hook-notes.js';
 import type { ModelLayer } from '../agents/model-layer.js';
 import type { SessionRun } from '../agents/session.js';
 import type { SessionConfig } from '../agents/session-config.js';
-import type { AgentJudge } from '../hooks/agent-runner.js';
-import { captureHooks } from '../hooks/capture.js';
-import { type BackgroundResult, createHookDispatch, type DispatchDeps } from '../hooks/dispatch.js';
-import { createHookVariables } from '../hooks/env-variables.js';
-import type { HookDispatch } from '../hooks/hook.js';
-import { createIfRule } from '../hooks/if-rule.js';
-import type { McpRunnerDeps } from '../hooks/mcp-runner.js';
+import {
+  type BackgroundResult,
+  createHookDispatch,
+  type DispatchDeps,
+} from '../hooks/dispatch/dispatcher.js';
+import { createHookVariables } from '../hooks/dispatch/env-variables.js';
+import type { Scene } from '../hooks/dispatch/scene.js';
 import {
   createAttention,
   createNotificationHooks,
   type Notification,
-} from '../hooks/notification-hooks.js';
-import { createDenialHooks } from '../hooks/permission-denied.js';
-import { createHookAsker } from '../hooks/permission-request.js';
-import { createPostToolHooks } from '../hooks/post-tool-use.js';
-import { createHookPrecheck } from '../hooks/pre-tool-use.js';
-import type { ProbeOptions, ProbeReport } from '../hooks/probe.js';
-import type { Scene } from '../hooks/scene.js';
+} from '../hooks/events/notification.js';
+import { createDenialHooks } from '../hooks/events/permission-denied.js';
+import { createHookAsker } from '../hooks/events/permission-request.js';
+import { createPostToolHooks } from '../hooks/events/post-tool-use.js';
+import { createHookPrecheck } from '../hooks/events/pre-tool-use.js';
+import { captureHooks } from '../hooks/registry/capture.js';
+import type { HookDispatch } from '../hooks/registry/hook.js';
+import { createIfRule } from '../hooks/registry/if-rule.js';
+import type { AgentJudge } from '../hooks/runners/agent.js';
+import type { McpRunnerDeps } from '../hooks/runners/mcp.js';
+import type { ProbeOptions, ProbeReport } from '../hooks/testing/probe.js';
 import { isHarmless, runsBeside } from '../permissions/harmless.js';
 import { NO_RULES } from '../permissions/rules.js';
 import type { GateCall } from '../permissions/types.js';
@@ -29,7 +33,7 @@ import type { ProcessSupervisor } from '../platform/process/process.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { hookEventFacts } from '../protocol/hook-events.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import { hookSwitches } from '../settings/hook-switches.js';
+import { hookSwitches } from '../settings/merge/hook-switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import type { Ground, Log } from './ground.js';
 import type { HookRunnerParts, OpenRunners } from './hook-runners.js';
@@ -90,7 +94,7 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
       );
       return (await opened).runners;
     },
-    read: async (hook, raw) => (await import('../hooks/read-answer.js')).readRaw(hook, raw),
+    read: async (hook, raw) => (await import('../hooks/answers/read.js')).readRaw(hook, raw),
     facts: () => ({
       sessionId,
       transcriptPath: log.store.transcriptPath(sessionId),
@@ -198,14 +202,14 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
     addScoped: dispatch.addScoped.bind(dispatch),
     /** Asks every guard once whether it answers in time. */
     async probeGuards(how: Omit<ProbeOptions, 'cwd' | 'mode'>): Promise<ProbeReport> {
-      const { probeGates } = await import('../hooks/probe.js');
+      const { probeGates } = await import('../hooks/testing/probe.js');
       const options = { ...how, cwd: workspace.cwd, mode: mode() };
       return await probeGates({ ...deps, hooks: dispatch.snapshot() }, options);
     },
     /** Where the settings want it: asks every guard once, and tells of those that do not answer. */
     async probe(signal: AbortSignal): Promise<void> {
       if (!hookSwitches(settings).probe) return;
-      const { probeAtStart } = await import('../hooks/probe.js');
+      const { probeAtStart } = await import('../hooks/testing/probe.js');
       const options = { cwd: workspace.cwd, signal, mode: mode() };
       await probeAtStart({ ...deps, hooks: dispatch.snapshot() }, options, tell);
     },

@@ -5,7 +5,7 @@ import { messageOf } from '../errors.js';
 import { isRecord, own } from '../lib/own.js';
 import { err, ok } from '../lib/result.js';
 import type { SettingNode } from '../protocol/setting-node.js';
-import type { LiveSettings } from '../settings/watch.js';
+import type { LiveSettings } from '../settings/files/watch.js';
 
 /** Takes other settings of the command line over for the rest of the session, whole or not at all. */
 export async function applySettings(

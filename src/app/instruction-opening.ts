@@ -4,8 +4,8 @@ import { createInstructionBook, type InstructionBook } from '../context/instruct
 import { instructionSettings } from '../context/instruction-settings.js';
 import { parseYaml } from '../lib/parse-yaml.js';
 import { homeDirectory, resolve, stateDirectory } from '../platform/fs/paths.js';
-import { managedSettingsDirectory } from '../settings/load.js';
-import { parseLocatedJson } from '../settings/located-json.js';
+import { parseLocatedJson } from '../settings/files/json.js';
+import { managedSettingsDirectory } from '../settings/files/load.js';
 import type { ConfigProblem } from '../settings/types.js';
 import type { Ground } from './ground.js';
 import { type Hiding, openHiding } from './instruction-reading.js';

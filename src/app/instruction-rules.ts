@@ -4,7 +4,7 @@ import { joinEnforced } from '../context/enforced-hold.js';
 import type { InstructionBook } from '../context/instruction-book.js';
 import { originOf } from '../lib/sourced.js';
 import { parseRules, type RuleSet } from '../permissions/rules.js';
-import { refuseBroken } from '../settings/refuse.js';
+import { refuseBroken } from '../settings/files/refuse.js';
 import { type ConfigProblem, describeProblem, type SourcedRule } from '../settings/types.js';
 
 type Texts = Pick<EnforcedRules, 'deny' | 'ask'>;

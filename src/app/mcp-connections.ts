@@ -1,5 +1,5 @@
 import type { SessionConfig } from '../agents/session-config.js';
-import { createElicitationHooks } from '../hooks/elicitation-hooks.js';
+import { createElicitationHooks } from '../hooks/events/elicitation.js';
 import { type ClientConnection, createConnection } from '../mcp/connection.js';
 import { createElicit } from '../mcp/elicitation.js';
 import { createHeadersHelper } from '../mcp/headers-helper.js';

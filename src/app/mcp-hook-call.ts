@@ -1,4 +1,4 @@
-import type { McpRunnerDeps } from '../hooks/mcp-runner.js';
+import type { McpRunnerDeps } from '../hooks/runners/mcp.js';
 import { orAbort } from '../lib/abort.js';
 import { err, ok } from '../lib/result.js';
 import { visible } from '../lib/visible.js';

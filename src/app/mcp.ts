@@ -1,8 +1,8 @@
 import type { SessionConfig } from '../agents/session-config.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import { mayBeThere, projectLevels } from '../platform/fs/project-levels.js';
-import { managedSettingsDirectory } from '../settings/load.js';
-import { refuseBroken } from '../settings/refuse.js';
+import { managedSettingsDirectory } from '../settings/files/load.js';
+import { refuseBroken } from '../settings/files/refuse.js';
 import type { Ground } from './ground.js';
 import type { McpParts, OpenServersOfSession } from './mcp-servers.js';
 

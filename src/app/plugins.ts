@@ -1,13 +1,13 @@
 import type { SessionConfig } from '../agents/session-config.js';
-import type { ScopedHooks } from '../hooks/captured.js';
+import type { ScopedHooks } from '../hooks/registry/captured.js';
 import { patternProblem } from '../permissions/agent-rules.js';
 import { ruleChecker } from '../permissions/rule-checker.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import type { Plugin } from '../plugins/plugin.js';
-import { refuseBroken } from '../settings/refuse.js';
-import { sideloadRefusal } from '../settings/sideload.js';
+import { refuseBroken } from '../settings/files/refuse.js';
+import { sideloadRefusal } from '../settings/merge/sideload.js';
 import type { EffectiveSettings } from '../settings/types.js';
 
 interface PluginGround {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LiveSettingsDeps } from '../settings/watch.js';
+import type { LiveSettingsDeps } from '../settings/files/watch.js';
 import { openRulesInForce, type RuleParts, sharedLook } from './rules-in-force.js';
 
 describe('one look for all who ask', () => {

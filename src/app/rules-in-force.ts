@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
-import { fatalOf } from '../settings/refuse.js';
-import type { LiveSettings } from '../settings/watch.js';
+import { fatalOf } from '../settings/files/refuse.js';
+import type { LiveSettings } from '../settings/files/watch.js';
 import type { Ground } from './ground.js';
 import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';

@@ -6,10 +6,10 @@ import { settingsFilesGuard } from '../permissions/settings-files.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import { namedSettings, sandboxAskedBy } from '../sandbox/asked.js';
-import type { FencedKind, SessionFence } from '../sandbox/fence.js';
-import { fencedSupervisor } from '../sandbox/supervisor.js';
-import { refuseBroken } from '../settings/refuse.js';
+import { namedSettings, sandboxAskedBy } from '../sandbox/session/asked.js';
+import type { FencedKind, SessionFence } from '../sandbox/session/guard.js';
+import { fencedSupervisor } from '../sandbox/session/supervisor.js';
+import { refuseBroken } from '../settings/files/refuse.js';
 import type { ConfigProblem, EffectiveSettings } from '../settings/types.js';
 import type { Ground, Log } from './ground.js';
 
@@ -30,8 +30,8 @@ export function openSandboxing(config: SessionConfig, ground: Ground, log: Log) 
   };
   const make = async (): Promise<SessionFence> => {
     const [{ openFence }, { createFinder }] = await Promise.all([
-      import('../sandbox/fence.js'),
-      import('../sandbox/policy-find.js'),
+      import('../sandbox/session/guard.js'),
+      import('../sandbox/policy/find.js'),
     ]);
     const { fs, env, configDir, stateDirectory, workspace, clock } = ground;
     const transcript = log.store.transcriptPath(log.history.sessionId);
@@ -45,7 +45,7 @@ export function openSandboxing(config: SessionConfig, ground: Ground, log: Log) 
       plugins: ground.plugins.map(({ directory }) => directory),
       settings,
       async open(options) {
-        const { openSandbox } = await import('../sandbox/open.js');
+        const { openSandbox } = await import('../sandbox/session/sandbox.js');
         return await openSandbox({ env, stateDirectory, ...options });
       },
       roots: () => workspace.roots,

@@ -4,7 +4,7 @@ import type { RestMove } from '../agents/task.js';
 import type { TeamDesk } from '../agents/team-desk.js';
 import type { RestParts } from '../agents/teammate-rest.js';
 import type { Started, TeammateWish } from '../agents/teammate-start.js';
-import type { Scene } from '../hooks/scene.js';
+import type { Scene } from '../hooks/dispatch/scene.js';
 import type { Result } from '../lib/result.js';
 import type { InputMessage } from '../loop/types.js';
 import type { PermissionMode } from '../protocol/permissions.js';

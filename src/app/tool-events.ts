@@ -1,10 +1,10 @@
 import type { SessionConfig } from '../agents/session-config.js';
 import { instructionFilesIn, isInstructionFile } from '../context/instruction-names.js';
 import { messageOf } from '../errors.js';
-import type { Attention } from '../hooks/notification-hooks.js';
-import type { Scene } from '../hooks/scene.js';
-import { createTaskHooks, type HookTask } from '../hooks/task-hooks.js';
-import type { FitsRule } from '../hooks/tool-occasion.js';
+import type { Scene } from '../hooks/dispatch/scene.js';
+import type { Attention } from '../hooks/events/notification.js';
+import { createTaskHooks, type HookTask } from '../hooks/events/task.js';
+import type { FitsRule } from '../hooks/events/tool-occasion.js';
 import type { BatchEnd, FinishedBatch } from '../loop/types.js';
 import type { Asker, GateCall, JudgedCall } from '../permissions/types.js';
 import { resolve } from '../platform/fs/paths.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseLocatedJson } from '../settings/located-json.js';
+import { parseLocatedJson } from '../settings/files/json.js';
 import { enforcedRules } from './enforced.js';
 import { mayEnforce } from './enforced-entries.js';
 

@@ -1,6 +1,6 @@
 import { nearest } from '../lib/nearest.js';
 import { isRecord } from '../lib/own.js';
-import type { LocatedJson } from '../settings/located-json.js';
+import type { LocatedJson } from '../settings/files/json.js';
 import type { ConfigProblem, SourcedRule } from '../settings/types.js';
 import { blocksOf } from './enforced-blocks.js';
 

@@ -3,7 +3,7 @@ import { parseJson } from '../lib/json.js';
 import { isRecord, own } from '../lib/own.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { dirname } from '../platform/fs/paths.js';
-import { type LocatedJson, parseLocatedJson } from '../settings/located-json.js';
+import { type LocatedJson, parseLocatedJson } from '../settings/files/json.js';
 import type { ConfigProblem } from '../settings/types.js';
 import type { RawServer } from './config-types.js';
 import type { McpScope } from './server.js';

@@ -1,7 +1,7 @@
 import { isRecord } from '../lib/own.js';
 import { weakHash } from '../lib/weak-hash.js';
 import { sha256 } from '../platform/hash.js';
-import { canonicalJson } from '../settings/trust-digest.js';
+import { canonicalJson } from '../settings/trust/digest.js';
 import { serverKey } from './config-names.js';
 import type { RawServer } from './config-types.js';
 import { variablesIn } from './expand.js';

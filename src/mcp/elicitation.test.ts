@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type EventHook, eventHooks, scene } from '../../test/support/event-hooks.js';
-import { createElicitationHooks } from '../hooks/elicitation-hooks.js';
+import { createElicitationHooks } from '../hooks/events/elicitation.js';
 import type { AskElicitation, ElicitQuestion } from '../protocol/elicitation.js';
 import { createElicit, type ElicitDeps } from './elicitation.js';
 import type { ElicitRequest } from './server.js';

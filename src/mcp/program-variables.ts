@@ -1,4 +1,4 @@
-import { projectMayNotSet } from '../settings/trust-env.js';
+import { projectMayNotSet } from '../settings/trust/env.js';
 
 /** Whether a variable decides which program a command runs, which code it loads or where that comes from. */
 export function steersProgram(name: string): boolean {

@@ -3,7 +3,7 @@ import { removeMember, setMember } from '../lib/json-edit.js';
 import { isRecord, own } from '../lib/own.js';
 import { err, ok, type Result } from '../lib/result.js';
 import type { FileSystem } from '../platform/fs/fs.js';
-import { parseLocatedJson } from '../settings/located-json.js';
+import { parseLocatedJson } from '../settings/files/json.js';
 import type { McpStores } from './stores.js';
 
 export type WritableScope = 'local' | 'project' | 'user';

@@ -1,5 +1,5 @@
 import type { AgentRef } from '../protocol/agent-ref.js';
-import { fatalOf, withStrictness } from '../settings/refuse.js';
+import { fatalOf, withStrictness } from '../settings/files/refuse.js';
 import type {
   ConfigProblem,
   PermissionSettings,

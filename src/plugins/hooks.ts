@@ -3,9 +3,9 @@ import { isRecord, own } from '../lib/own.js';
 import { visible } from '../lib/visible.js';
 import { join } from '../platform/fs/paths.js';
 import { HOOK_EVENTS } from '../protocol/hook-events.js';
-import { checkHooksOf } from '../settings/check.js';
-import { isDescriptive } from '../settings/check-hook-keys.js';
-import { isComment } from '../settings/check-values.js';
+import { checkHooksOf } from '../settings/schema/check.js';
+import { isDescriptive } from '../settings/schema/hook-keys.js';
+import { isComment } from '../settings/schema/type-check.js';
 import type { ConfigProblem } from '../settings/types.js';
 import {
   type ComponentTable,

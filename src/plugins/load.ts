@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.js';
 import { visible } from '../lib/visible.js';
 import { join, resolve } from '../platform/fs/paths.js';
-import type { CheckOptions } from '../settings/check-options.js';
+import type { CheckOptions } from '../settings/schema/check-options.js';
 import type { ConfigProblem } from '../settings/types.js';
 import type { OpenedPlugin } from './component-files.js';
 import { componentPaths } from './component-paths.js';

@@ -4,7 +4,7 @@ import { isRecord, own } from '../lib/own.js';
 import { visible } from '../lib/visible.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { basename, isInside, join } from '../platform/fs/paths.js';
-import { parseLocatedJson } from '../settings/located-json.js';
+import { parseLocatedJson } from '../settings/files/json.js';
 import type { ConfigProblem } from '../settings/types.js';
 
 export type PluginFiles = Pick<FileSystem, 'stat' | 'lstat' | 'readText' | 'realPath' | 'list'>;

@@ -12,7 +12,7 @@ import { parseYaml } from '../lib/parse-yaml.js';
 import { visible } from '../lib/visible.js';
 import { join, resolve } from '../platform/fs/paths.js';
 import { nodeTeamFiles } from '../platform/fs/team-files.js';
-import { sideloadRefusal } from '../settings/sideload.js';
+import { sideloadRefusal } from '../settings/merge/sideload.js';
 import type { DocumentPlaces, Finding } from './documents.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';

@@ -8,7 +8,7 @@ import {
   type Merged,
   type MergedKey,
   type Standing,
-} from '../settings/merge.js';
+} from '../settings/merge/merge.js';
 import type { ConfigProblem } from '../settings/types.js';
 import type { Project } from './project.js';
 import type { ProjectSettings } from './settings.js';

@@ -1,7 +1,7 @@
 import type { IsHidden } from '../permissions/hidden-files.js';
 import { resolve } from '../platform/fs/paths.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
-import { openProjectTrust } from '../settings/trust.js';
+import { openProjectTrust } from '../settings/trust/project-trust.js';
 import { hiddenFiles } from './hidden-files.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectRules, ProjectSettings } from './settings.js';

@@ -1,9 +1,9 @@
-import type { EventDeps } from '../hooks/event-answers.js';
-import type { HookEventName, Occasion } from '../hooks/hook.js';
-import { createHookAsker } from '../hooks/permission-request.js';
-import { createPostToolHooks } from '../hooks/post-tool-use.js';
-import { createHookPrecheck } from '../hooks/pre-tool-use.js';
-import type { AboutCall, FitsRule } from '../hooks/tool-occasion.js';
+import type { EventDeps } from '../hooks/events/event-answers.js';
+import { createHookAsker } from '../hooks/events/permission-request.js';
+import { createPostToolHooks } from '../hooks/events/post-tool-use.js';
+import { createHookPrecheck } from '../hooks/events/pre-tool-use.js';
+import type { AboutCall, FitsRule } from '../hooks/events/tool-occasion.js';
+import type { HookEventName, Occasion } from '../hooks/registry/hook.js';
 import { NOTHING } from '../permissions/guard.js';
 import { examine } from '../permissions/precheck.js';
 import { NO_RULES } from '../permissions/rules.js';

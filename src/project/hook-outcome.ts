@@ -1,21 +1,21 @@
-import { createAgentHooks } from '../hooks/agent-hooks.js';
-import { createCompactHooks } from '../hooks/compact-hooks.js';
-import { type ConfigChange, createConfigHooks } from '../hooks/config-hooks.js';
+import { createAgentHooks } from '../hooks/events/agent.js';
+import { createCompactHooks } from '../hooks/events/compact.js';
+import { type ConfigChange, createConfigHooks } from '../hooks/events/config.js';
 import {
   createElicitationHooks,
   type Elicitation,
   type ElicitationResult,
-} from '../hooks/elicitation-hooks.js';
-import { contextsFor, tellIgnored, textsIn } from '../hooks/event-answers.js';
-import type { HookEventName } from '../hooks/hook.js';
-import { createDisplayHooks, type ShownText } from '../hooks/message-display.js';
-import { createModelHooks, type ModelSwitch } from '../hooks/model-hooks.js';
-import { createPostToolHooks } from '../hooks/post-tool-use.js';
-import { createPromptHooks, type ExpandedPrompt } from '../hooks/prompt-submit.js';
-import { createSessionHooks, type SessionStarting } from '../hooks/session-hooks.js';
-import { createStopHooks } from '../hooks/stop-hooks.js';
-import { createTaskHooks } from '../hooks/task-hooks.js';
-import { createWorktreeHooks } from '../hooks/worktree-hooks.js';
+} from '../hooks/events/elicitation.js';
+import { contextsFor, tellIgnored, textsIn } from '../hooks/events/event-answers.js';
+import { createDisplayHooks, type ShownText } from '../hooks/events/message-display.js';
+import { createModelHooks, type ModelSwitch } from '../hooks/events/model.js';
+import { createPostToolHooks } from '../hooks/events/post-tool-use.js';
+import { createPromptHooks, type ExpandedPrompt } from '../hooks/events/prompt.js';
+import { createSessionHooks, type SessionStarting } from '../hooks/events/session.js';
+import { createStopHooks } from '../hooks/events/stop.js';
+import { createTaskHooks } from '../hooks/events/task.js';
+import { createWorktreeHooks } from '../hooks/events/worktree.js';
+import type { HookEventName } from '../hooks/registry/hook.js';
 import {
   askAfterTool,
   askBeforeTool,

@@ -1,8 +1,8 @@
 import { PortcullisError } from '../errors.js';
-import type { HookEventName } from '../hooks/hook.js';
-import { sampleCall } from '../hooks/probe-samples.js';
-import { sampleInput } from '../hooks/sample-inputs.js';
-import { namesOf } from '../hooks/tool-occasion.js';
+import { namesOf } from '../hooks/events/tool-occasion.js';
+import type { HookEventName } from '../hooks/registry/hook.js';
+import { sampleCall } from '../hooks/testing/probe-samples.js';
+import { sampleInput } from '../hooks/testing/sample-inputs.js';
 import { isRecord } from '../lib/own.js';
 import { visible } from '../lib/visible.js';
 import { absoluteInput } from '../permissions/absolute-input.js';

@@ -1,6 +1,6 @@
-import type { CapturedHook } from '../hooks/captured.js';
-import type { BackgroundResult } from '../hooks/dispatch.js';
-import { requestFor } from '../hooks/dispatch-input.js';
+import type { BackgroundResult } from '../hooks/dispatch/dispatcher.js';
+import { requestFor } from '../hooks/dispatch/request.js';
+import type { CapturedHook } from '../hooks/registry/captured.js';
 import type {
   HookAnswer,
   HookDispatch,
@@ -8,9 +8,9 @@ import type {
   HookReport,
   HookRound,
   Occasion,
-} from '../hooks/hook.js';
-import { matchingOf } from '../hooks/matching.js';
-import type { ProbeReport } from '../hooks/probe.js';
+} from '../hooks/registry/hook.js';
+import { matchingOf } from '../hooks/registry/matching.js';
+import type { ProbeReport } from '../hooks/testing/probe.js';
 import { orAbort } from '../lib/abort.js';
 import { isRecord } from '../lib/own.js';
 import type { Precheck } from '../permissions/precheck.js';
@@ -23,8 +23,8 @@ import { type HookText, hookTexts, ignoredKeys } from './hook-texts.js';
 import type { Project } from './project.js';
 import type { SessionParts } from './session-parts.js';
 
-export { seconds } from '../hooks/hook-limit.js';
-export { type ProbedHook, type ProbeReport, probeFailed } from '../hooks/probe.js';
+export { seconds } from '../hooks/dispatch/hook-limit.js';
+export { type ProbedHook, type ProbeReport, probeFailed } from '../hooks/testing/probe.js';
 export type { HookTest } from './hook-test-case.js';
 export type { HookText } from './hook-texts.js';
 

@@ -1,5 +1,5 @@
 import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../build/generated/hook-outputs.js';
-import type { HookReport } from '../hooks/hook.js';
+import type { HookReport } from '../hooks/registry/hook.js';
 import { parseJson } from '../lib/json.js';
 import { isRecord, own } from '../lib/own.js';
 import { hookEventFacts } from '../protocol/hook-events.js';

@@ -1,6 +1,6 @@
-import type { HookSet } from '../hooks/captured.js';
-import type { HookStat } from '../hooks/dispatch-stats.js';
-import { seconds } from '../hooks/hook-limit.js';
+import { seconds } from '../hooks/dispatch/hook-limit.js';
+import type { HookStat } from '../hooks/dispatch/stats.js';
+import type { HookSet } from '../hooks/registry/captured.js';
 import { table } from '../lib/table.js';
 import { visible } from '../lib/visible.js';
 import { displayPath } from '../platform/fs/paths.js';

@@ -7,7 +7,7 @@ import { listedLine } from '../mcp/entry-text.js';
 import type { ServerDeclaration } from '../mcp/server.js';
 import { type McpStores, mcpStores } from '../mcp/stores.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
-import type { StartedTrust } from '../settings/trust-start.js';
+import type { StartedTrust } from '../settings/trust/start.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';
 

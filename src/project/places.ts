@@ -5,7 +5,7 @@ import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { configDirectory, homeDirectory, resolve, stateDirectory } from '../platform/fs/paths.js';
 import { hostFacts } from '../platform/host.js';
 import { processEnvironment } from '../platform/process/this-process.js';
-import { managedSettingsDirectory } from '../settings/load.js';
+import { managedSettingsDirectory } from '../settings/files/load.js';
 
 /** How a project is opened: each field is what the flag of the same name gives to a session. */
 export interface ProjectOptions

@@ -1,6 +1,6 @@
 import { openAgentBook } from '../agents/definitions.js';
 import { hookChecks, hooksOfPlugins } from '../app/plugins.js';
-import { captureHooks } from '../hooks/capture.js';
+import { captureHooks } from '../hooks/registry/capture.js';
 import { parseYaml } from '../lib/parse-yaml.js';
 import { loadPlugins } from '../plugins/load.js';
 import type { Plugin } from '../plugins/plugin.js';

@@ -2,14 +2,14 @@ import type { Inbox } from '../agents/inbox.js';
 import type { TeamView } from '../agents/team-view.js';
 import { openInboxOf } from '../app/inbox-of.js';
 import { openTranscripts, projectKeyOf } from '../app/transcripts.js';
-import type { HookSet } from '../hooks/captured.js';
+import type { HookSet } from '../hooks/registry/captured.js';
 import { closeAll } from '../lib/close-all.js';
 import { lookAtLevels } from '../platform/fs/project-levels.js';
 import { nodeTeamFiles } from '../platform/fs/team-files.js';
 import type { ArchiveItem, TranscriptArchive } from '../session/transcript/archive.js';
-import { openProjectTrust, type ProjectTrust } from '../settings/trust.js';
-import { type StartedTrust, startTrust } from '../settings/trust-start.js';
-import { openTrustStore, type TrustStore } from '../settings/trust-store.js';
+import { openProjectTrust, type ProjectTrust } from '../settings/trust/project-trust.js';
+import { type StartedTrust, startTrust } from '../settings/trust/start.js';
+import { openTrustStore, type TrustStore } from '../settings/trust/store.js';
 import type { ProjectAgents } from './agents.js';
 import type { ProjectChanges } from './changes.js';
 import type { ContextOptions, ProjectContext } from './context.js';
@@ -109,7 +109,7 @@ export function openProject(cwd: string, options: ProjectOptions = {}): Project 
     settings,
     rules,
     hooks: once(async () => {
-      const { captureHooks } = await import('../hooks/capture.js');
+      const { captureHooks } = await import('../hooks/registry/capture.js');
       const { settings: effective, env } = await settings();
       return captureHooks({ values: effective.values, env, cwd: places.cwd });
     }),

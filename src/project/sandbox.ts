@@ -3,12 +3,12 @@ import type { RulesOf } from '../permissions/agent-rules.js';
 import { systemClock } from '../platform/clock.js';
 import { shellEnvironment } from '../platform/environment.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
-import { sandboxAskedBy } from '../sandbox/asked.js';
-import { type FenceParts, openFence } from '../sandbox/fence.js';
-import { openSandbox } from '../sandbox/open.js';
-import { createPolicyMaker } from '../sandbox/policy.js';
-import { createFinder } from '../sandbox/policy-find.js';
-import { sandboxSettings } from '../sandbox/settings.js';
+import { createFinder } from '../sandbox/policy/find.js';
+import { createPolicyMaker } from '../sandbox/policy/policy.js';
+import { sandboxSettings } from '../sandbox/policy/settings.js';
+import { sandboxAskedBy } from '../sandbox/session/asked.js';
+import { type FenceParts, openFence } from '../sandbox/session/guard.js';
+import { openSandbox } from '../sandbox/session/sandbox.js';
 import type { SandboxAvailability, SandboxPolicy, WrappedProgram } from '../sandbox/types.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import {

@@ -3,12 +3,12 @@ import { hookChecks } from '../app/plugins.js';
 import { PortcullisError } from '../errors.js';
 import { createLiveRules, type LiveRules } from '../permissions/live-rules.js';
 import { homeDirectory } from '../platform/fs/paths.js';
-import { type LoadedSettings, loadSettings } from '../settings/load.js';
-import { fatalOf, withStrictness } from '../settings/refuse.js';
+import { type LoadedSettings, loadSettings } from '../settings/files/load.js';
+import { fatalOf, withStrictness } from '../settings/files/refuse.js';
 import { type ConfigProblem, describeProblem } from '../settings/types.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 
-export { fatalOf } from '../settings/refuse.js';
+export { fatalOf } from '../settings/files/refuse.js';
 export { type ConfigProblem, describeProblem } from '../settings/types.js';
 
 /** The settings that a session in this directory would use. */

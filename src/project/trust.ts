@@ -1,10 +1,10 @@
 import { visible } from '../lib/visible.js';
-import type { ProjectTrust } from '../settings/trust.js';
-import { digest } from '../settings/trust-digest.js';
-import type { TrustCheck } from '../settings/trust-types.js';
+import { digest } from '../settings/trust/digest.js';
+import type { ProjectTrust } from '../settings/trust/project-trust.js';
+import type { TrustCheck } from '../settings/trust/types.js';
 
-export type { ProjectTrust } from '../settings/trust.js';
-export type { TrustCheck } from '../settings/trust-types.js';
+export type { ProjectTrust } from '../settings/trust/project-trust.js';
+export type { TrustCheck } from '../settings/trust/types.js';
 
 /** What a person has to read before trusting a folder. */
 export async function trustRequestText(trust: ProjectTrust, seen: TrustCheck): Promise<string> {

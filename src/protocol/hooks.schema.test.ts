@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HOOK_OUTPUTS } from '../../build/generated/hook-outputs.js';
-import { sampleInput } from '../hooks/sample-inputs.js';
+import { sampleInput } from '../hooks/testing/sample-inputs.js';
 import { HOOK_EVENTS, type HookEventName, hookEventFacts } from './hook-events.js';
 import { hookInputSchema, INPUT_FIELDS } from './hook-inputs.schema.js';
 import { hookOutputSchema, OUTPUT_FIELDS } from './hook-outputs.schema.js';

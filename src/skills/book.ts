@@ -5,7 +5,7 @@ import { err, type Result } from '../lib/result.js';
 import { isSameVersion } from '../platform/fs/fs.js';
 import { isInside, relative, resolve, toPosix } from '../platform/fs/paths.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
-import type { UsedDocument } from '../settings/trust-types.js';
+import type { UsedDocument } from '../settings/trust/types.js';
 import { type Admissions, openAdmissions } from './admissions.js';
 import { bundledSkills } from './bundled-skills.js';
 import type { Extraction } from './extract.js';

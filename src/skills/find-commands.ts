@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
 import { join } from '../platform/fs/paths.js';
-import { PASSED_OVER } from '../settings/trust-names.js';
+import { PASSED_OVER } from '../settings/trust/names.js';
 import type { SkillRoot } from './find-roots.js';
 import {
   ALL,

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
 import { join } from '../platform/fs/paths.js';
-import { PASSED_OVER } from '../settings/trust-names.js';
+import { PASSED_OVER } from '../settings/trust/names.js';
 import { mapBounded } from './bounded.js';
 import type { SkillFiles, SkillRoot } from './find-roots.js';
 import {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { splitFile } from '../lib/head-text.js';
-import { skillDrafts } from '../settings/trust-markdown.js';
+import { skillDrafts } from '../settings/trust/markdown.js';
 import { findCommands } from './shell-commands.js';
 
 const commandsIn = (text: string): readonly string[] =>

@@ -1,4 +1,4 @@
-import type { UsedDocument } from '../settings/trust-types.js';
+import type { UsedDocument } from '../settings/trust/types.js';
 
 /** Who says whether the `.claude` of a directory may grant and execute. */
 export interface Trusting {

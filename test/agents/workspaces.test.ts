@@ -24,7 +24,7 @@ import {
 } from '../../src/agents/workspace-open.js';
 import { createChildPlaces } from '../../src/agents/workspace-place.js';
 import { worktreeSettings } from '../../src/agents/worktree-settings.js';
-import type { WorktreeHooks } from '../../src/hooks/worktree-hooks.js';
+import type { WorktreeHooks } from '../../src/hooks/events/worktree.js';
 import { createGit } from '../../src/permissions/hardened-git.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';

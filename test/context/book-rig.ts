@@ -14,7 +14,7 @@ import {
 } from '../../src/context/instruction-settings.js';
 import type { LoadedFiles } from '../../src/context/instruction-types.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
-import { parseLocatedJson } from '../../src/settings/located-json.js';
+import { parseLocatedJson } from '../../src/settings/files/json.js';
 
 /** Path → text, bytes, or where a link leads. */
 export type Files = Readonly<Record<string, string | Uint8Array | { readonly link: string }>>;

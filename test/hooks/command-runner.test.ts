@@ -9,9 +9,9 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createCommandRunner } from '../../src/hooks/command-runner.js';
-import type { CommandHandler, Hook, HookRaw, HookRequest } from '../../src/hooks/hook.js';
-import { createPersistentHooks } from '../../src/hooks/persistent-hooks.js';
+import type { CommandHandler, Hook, HookRaw, HookRequest } from '../../src/hooks/registry/hook.js';
+import { createCommandRunner } from '../../src/hooks/runners/command.js';
+import { createPersistentHooks } from '../../src/hooks/runners/persistent.js';
 import type { Environment } from '../../src/platform/environment.js';
 import { isGone, pidsIn, temporaryDirectory, testSupervisor, until } from '../process/helpers.js';
 import { hookOf, requestOf } from './runner-rig.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HookEventName } from '../../src/hooks/hook.js';
+import type { HookEventName } from '../../src/hooks/registry/hook.js';
 import { hookEventFacts } from '../../src/protocol/hook-events.js';
 import { run } from '../e2e/worlds.js';
 import { wireHost } from '../support/wire-host.js';

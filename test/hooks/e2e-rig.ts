@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
-import type { HookEventName, HookFailureCause } from '../../src/hooks/hook.js';
+import type { HookEventName, HookFailureCause } from '../../src/hooks/registry/hook.js';
 import { hookEventFacts } from '../../src/protocol/hook-events.js';
 import type { ScenarioRun } from '../../src/testing/scenario.js';
 import type { ProjectFiles } from '../../src/testing/temp-project.js';

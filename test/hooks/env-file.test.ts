@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type EnvFileVariables, readEnvFile } from '../../src/hooks/env-file.js';
+import { type EnvFileVariables, readEnvFile } from '../../src/hooks/dispatch/env-file.js';
 import type { Result } from '../../src/lib/result.js';
 import type { Environment } from '../../src/platform/environment.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';

@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createCommandRunner } from '../../src/hooks/command-runner.js';
-import type { CommandHandler, HookRaw, HookRequest } from '../../src/hooks/hook.js';
-import { createPersistentHooks, type PersistentHooks } from '../../src/hooks/persistent-hooks.js';
+import type { CommandHandler, HookRaw, HookRequest } from '../../src/hooks/registry/hook.js';
+import { createCommandRunner } from '../../src/hooks/runners/command.js';
+import { createPersistentHooks, type PersistentHooks } from '../../src/hooks/runners/persistent.js';
 import type { Environment } from '../../src/platform/environment.js';
 import { isGone, pidsIn, temporaryDirectory, testSupervisor, until } from '../process/helpers.js';
 import { hookOf, requestOf } from './runner-rig.js';

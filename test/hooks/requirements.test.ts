@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { HookEventName } from '../../src/hooks/hook.js';
+import type { HookEventName } from '../../src/hooks/registry/hook.js';
 import { command, type Fields, LOGS, seen } from './e2e-rig.js';
 import { EVENTS, FIRING, type Tour, TREE, tour } from './e2e-tour.js';
 

@@ -1,4 +1,4 @@
-import type { Hook, HookHandler, HookRequest } from '../../src/hooks/hook.js';
+import type { Hook, HookHandler, HookRequest } from '../../src/hooks/registry/hook.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 
 /** A hook of PreToolUse, as a user's settings declare it. */

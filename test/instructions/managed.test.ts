@@ -2,7 +2,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { instructionSettings } from '../../src/context/instruction-settings.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
-import { loadSettings } from '../../src/settings/load.js';
+import { loadSettings } from '../../src/settings/files/load.js';
 import { bookWorld, type Files } from '../context/book-rig.js';
 
 const KEY = JSON.stringify({ claudeMd: 'MANAGED_WORDS' });

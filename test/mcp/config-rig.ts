@@ -5,8 +5,8 @@ import { openMcpApprovals } from '../../src/mcp/approvals.js';
 import { loadMcpConfiguration } from '../../src/mcp/config.js';
 import type { McpConfigDeps, McpConfiguration } from '../../src/mcp/config-types.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
-import { loadSettings } from '../../src/settings/load.js';
-import { openProjectTrust } from '../../src/settings/trust.js';
+import { loadSettings } from '../../src/settings/files/load.js';
+import { openProjectTrust } from '../../src/settings/trust/project-trust.js';
 import { describeProblem } from '../../src/settings/types.js';
 import {
   makeTempProject,

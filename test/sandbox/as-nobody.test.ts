@@ -51,7 +51,7 @@ describe.skipIf(reason !== undefined)(`an ordinary user${reason ? ` (${reason})`
     const base = mkdtempSync('/srv/portcullis-sandbox-nobody-');
     try {
       await build({
-        entryPoints: [path.resolve(import.meta.dirname, '../../src/sandbox/open.ts')],
+        entryPoints: [path.resolve(import.meta.dirname, '../../src/sandbox/session/sandbox.ts')],
         bundle: true,
         format: 'esm',
         platform: 'node',

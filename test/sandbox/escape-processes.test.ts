@@ -12,7 +12,7 @@ import {
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeSandboxHost } from '../../src/sandbox/host/host.js';
-import { openSandbox } from '../../src/sandbox/open.js';
+import { openSandbox } from '../../src/sandbox/session/sandbox.js';
 import { until } from '../process/helpers.js';
 import { type Ground, ground, start, whyNot } from './inside.js';
 

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import type { Reach } from '../../src/sandbox/host/dial.js';
-import { openSandbox } from '../../src/sandbox/open.js';
+import { openSandbox } from '../../src/sandbox/session/sandbox.js';
 import type { Sandbox, SandboxPolicy, WrappedProgram } from '../../src/sandbox/types.js';
 
 export interface Ran {

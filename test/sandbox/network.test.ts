@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Reach } from '../../src/sandbox/host/dial.js';
 import { nodeSandboxHost } from '../../src/sandbox/host/host.js';
-import { openSandbox } from '../../src/sandbox/open.js';
+import { openSandbox } from '../../src/sandbox/session/sandbox.js';
 import type { SandboxNetwork } from '../../src/sandbox/types.js';
 import { type Ground, ground, start, whyNot } from './inside.js';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import path from 'node:path';
 import type { AskAnswer, AskRequest } from '../../src/app.js';
-import { openSandbox } from '../../src/sandbox/open.js';
+import { openSandbox } from '../../src/sandbox/session/sandbox.js';
 import { type Attempt, attempt, type Outcome } from '../security/attempt.js';
 
 const state = mkdtempSync(path.join(tmpdir(), 'sandbox-probe-'));

@@ -3,7 +3,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Asker } from '../../src/app.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
-import { loadSettings } from '../../src/settings/load.js';
+import { loadSettings } from '../../src/settings/files/load.js';
 import { makeTempProject } from '../../src/testing/temp-project.js';
 import { type Attempt, attempt, MARK } from './attempt.js';
 

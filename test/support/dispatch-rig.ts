@@ -1,16 +1,16 @@
-import type { ReadAnswer } from '../../src/hooks/answer-result.js';
-import {
-  type CaptureSource,
-  captureHooks,
-  type HookSnapshot,
-  type ScopedHooks,
-} from '../../src/hooks/capture.js';
+import type { ReadAnswer } from '../../src/hooks/answers/result.js';
 import {
   type BackgroundResult,
   createHookDispatch,
   type DispatchDeps,
   type HookDispatcher,
-} from '../../src/hooks/dispatch.js';
+} from '../../src/hooks/dispatch/dispatcher.js';
+import {
+  type CaptureSource,
+  captureHooks,
+  type HookSnapshot,
+  type ScopedHooks,
+} from '../../src/hooks/registry/capture.js';
 import {
   type Hook,
   type HookAnswer,
@@ -19,7 +19,7 @@ import {
   type HookRunners,
   NO_ANSWER,
   type Occasion,
-} from '../../src/hooks/hook.js';
+} from '../../src/hooks/registry/hook.js';
 import type { SettingSource, Sourced } from '../../src/lib/sourced.js';
 import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { SessionNews } from '../../src/protocol/session-events.js';

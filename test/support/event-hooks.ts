@@ -1,3 +1,4 @@
+import type { Scene } from '../../src/hooks/dispatch/scene.js';
 import {
   type Hook,
   type HookAnswer,
@@ -6,8 +7,7 @@ import {
   type HookReport,
   NO_ANSWER,
   type Occasion,
-} from '../../src/hooks/hook.js';
-import type { Scene } from '../../src/hooks/scene.js';
+} from '../../src/hooks/registry/hook.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import { hookEventFacts } from '../../src/protocol/hook-events.js';
 

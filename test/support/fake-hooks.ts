@@ -6,7 +6,7 @@ import {
   type HookReport,
   NO_ANSWER,
   type Occasion,
-} from '../../src/hooks/hook.js';
+} from '../../src/hooks/registry/hook.js';
 
 /** What a hook of a test says: an answer, or more of a report. */
 export type Said = Partial<Omit<HookReport, 'answer'>> & {

@@ -1,5 +1,5 @@
-import type { Hook, HookHandler, HookRaw } from '../../src/hooks/hook.js';
-import { type ReadAnswer, readRaw } from '../../src/hooks/read-answer.js';
+import { type ReadAnswer, readRaw } from '../../src/hooks/answers/read.js';
+import type { Hook, HookHandler, HookRaw } from '../../src/hooks/registry/hook.js';
 import type { HookEventName } from '../../src/protocol/hook-events.js';
 
 const COMMAND: HookHandler = { type: 'command', command: 'guard --strict' };

@@ -1,6 +1,6 @@
 import { afterAll } from 'vitest';
-import type { HookAnswer, Occasion } from '../../src/hooks/hook.js';
-import { createHookPrecheck } from '../../src/hooks/pre-tool-use.js';
+import { createHookPrecheck } from '../../src/hooks/events/pre-tool-use.js';
+import type { HookAnswer, Occasion } from '../../src/hooks/registry/hook.js';
 import { makeTempProject } from '../../src/testing/temp-project.js';
 import { type FakeHook, fakeHooks, type Said, type Says } from './fake-hooks.js';
 import { gateRig, type Rig, type RigOptions } from './gate-rig.js';

@@ -6,8 +6,8 @@ import type {
   HookReport,
   HookRound,
   Occasion,
-} from '../../src/hooks/hook.js';
-import { NO_ANSWER } from '../../src/hooks/hook.js';
+} from '../../src/hooks/registry/hook.js';
+import { NO_ANSWER } from '../../src/hooks/registry/hook.js';
 import { hookEventFacts } from '../../src/protocol/hook-events.js';
 
 /** What one hook says, and how it is told apart from others. */

@@ -1,5 +1,5 @@
-import { type CommandLaunch, createCommandLauncher } from '../../hooks/command-launch.js';
-import type { Hook } from '../../hooks/hook.js';
+import type { Hook } from '../../hooks/registry/hook.js';
+import { type CommandLaunch, createCommandLauncher } from '../../hooks/runners/launch.js';
 import { displayPath, findRepositoryRoot } from '../../platform/fs/paths.js';
 import { hostFacts } from '../../platform/host.js';
 import { findProgram } from '../find-program.js';

@@ -1,7 +1,7 @@
 import { PortcullisError } from '../../errors.js';
 import { originOf } from '../../lib/sourced.js';
 import { displayPath } from '../../platform/fs/paths.js';
-import { summary } from '../../settings/trust-words.js';
+import { summary } from '../../settings/trust/messages.js';
 import { configReport } from '../config.js';
 import { modelStatus, tryConfiguredModel } from '../model-setup.js';
 import { createPolicyEvaluator } from '../policy.js';

@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { HOOK_EVENTS, type HookEventName } from '../../protocol/hook-events.js';
+import { hookOutputSchema, OUTPUT_FIELDS } from '../../protocol/hook-outputs.schema.js';
+import { outputProblem, ownFields } from './check-output.js';
+
+const EVENTS = Object.keys(HOOK_EVENTS) as HookEventName[];
+
+/** Values that are right for some field and wrong for others. */
+const value = fc.oneof(
+  fc.constantFrom('allow', 'deny', 'ask', 'defer', 'block', 'approve', 'accept', 'decline', ''),
+  fc.boolean(),
+  fc.integer(),
+  fc.constant({ behavior: 'allow', updatedPermissions: [{ type: 'setMode' }] }),
+  fc.record({ behavior: fc.constantFrom('allow', 'deny', 'x'), interrupt: fc.boolean() }),
+  fc.array(fc.constantFrom('a', 'b', 1), { maxLength: 2 }),
+  fc.constant({}),
+);
+const TOP = [
+  'continue',
+  'stopReason',
+  'suppressOutput',
+  'systemMessage',
+  'terminalSequence',
+  'decision',
+  'reason',
+  'async',
+  'asyncTimeout',
+  'tool_input',
+  'unknown',
+];
+
+const outputs = fc.constantFrom(...EVENTS).chain((event) =>
+  fc.tuple(
+    fc.constant(event),
+    fc.dictionary(fc.constantFrom(...TOP), value, { maxKeys: 3 }),
+    fc.dictionary(fc.constantFrom('unknown', ...Object.keys(OUTPUT_FIELDS[event])), value, {
+      maxKeys: 3,
+    }),
+  ),
+);
+
+describe('checking an output', () => {
+  it('agrees with the schema', () => {
+    let right = 0;
+    fc.assert(
+      fc.property(outputs, ([event, top, own]) => {
+        const output = { ...top, hookSpecificOutput: { hookEventName: event, ...own } };
+        const isRight = hookOutputSchema(event).safeParse(output).success;
+        if (isRight) right++;
+        expect(outputProblem(event, output) === undefined).toBe(isRight);
+      }),
+      { numRuns: 3000 },
+    );
+    expect(right).toBeGreaterThan(300);
+  });
+
+  it.each<[HookEventName, object, string]>([
+    ['Stop', { continue: 'no' }, 'continue must be true or false, not "no"'],
+    ['Stop', { reason: ['x'] }, 'reason must be a string, not a list'],
+    ['Stop', { decision: 'deny' }, 'decision must be "approve" or "block", not "deny"'],
+    [
+      'Stop',
+      { asyncTimeout: Number.NaN },
+      'asyncTimeout must be a number that is not negative, not NaN',
+    ],
+    [
+      'PreCompact',
+      { hookSpecificOutput: { preserve: [1] } },
+      'hookSpecificOutput.preserve must be a string or a list of strings, not a list',
+    ],
+    ['WorktreeCreate', { hookSpecificOutput: {} }, 'hookSpecificOutput.worktreePath is missing'],
+    [
+      'PermissionRequest',
+      { hookSpecificOutput: { decision: { behavior: 'no' } } },
+      'hookSpecificOutput.decision.behavior must be "allow" or "deny", not "no"',
+    ],
+  ])('%s: %j', (event, output, message) => {
+    expect(outputProblem(event, { ...output })).toBe(message);
+  });
+
+  it('keeps the fields that the event knows', () => {
+    const given = { additionalContext: 'c', permissionDecision: null, other: 1, toString: 2 };
+    expect(ownFields('PreToolUse', given)).toEqual({ additionalContext: 'c' });
+  });
+});

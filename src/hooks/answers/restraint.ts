@@ -1,0 +1,101 @@
+import { isRecord } from '../../lib/own.js';
+import { type Restriction, strictest } from '../../protocol/permissions.js';
+import type { HookAnswer } from '../registry/hook.js';
+import { meantField } from './misspelt.js';
+import { walkKeys } from './walk.js';
+
+const WORDS: ReadonlyMap<unknown, Restriction> = new Map<unknown, Restriction>([
+  ['deny', 'deny'],
+  ['block', 'deny'],
+  ['defer', 'defer'],
+  ['ask', 'ask'],
+]);
+
+/** The strictest word in an answer, wherever people put it, understood or not. */
+export function restraintIn(value: unknown): Restriction {
+  if (Array.isArray(value)) return strictest(value.map(restraintIn));
+  if (!isRecord(value)) return 'none';
+  const specific = isRecord(value.hookSpecificOutput) ? value.hookSpecificOutput : {};
+  const places = [value, specific];
+  if (places.some((place) => place.continue === false)) return 'deny';
+  return strictest(places.flatMap((place) => Object.entries(place)).map(restraintOf));
+}
+
+/** What a field says, under the name of a verdict or a misspelt one. */
+function restraintOf([key, value]: readonly [string, unknown]): Restriction {
+  const meaning = meaningOf(value);
+  if (meaning === 'none' || key === 'decision' || key === 'permissionDecision') return meaning;
+  return meantField(key, value) === undefined ? 'none' : meaning;
+}
+
+function meaningOf(word: unknown): Restriction {
+  if (Array.isArray(word)) return strictest(word.map(meaningOf));
+  if (isRecord(word)) return meaningOf(word.behavior);
+  return WORDS.get(typeof word === 'string' ? word.trim().toLowerCase() : word) ?? 'none';
+}
+
+/** What an answer passes on, where such words are about something else. */
+const PASSED_ON: ReadonlySet<string> = new Set([
+  'updatedinput',
+  'toolinput',
+  'updatedtooloutput',
+  'updatedmcptooloutput',
+  'updatedpermissions',
+  'additionalcontext',
+  'content',
+]);
+
+/** The strictest word anywhere in an answer, under whatever key a guard may have meant it. */
+export function restraintAnywhere(value: unknown): Restriction {
+  let worst = restraintIn(value);
+  const end = walkKeys(value, (key, inner) => {
+    const name = key.trim().toLowerCase().replaceAll(/[_-]/g, '');
+    if (PASSED_ON.has(name)) return 'skip';
+    if (name === 'continue' && inner === false) worst = 'deny';
+    const meaning = meaningOf(inner);
+    if (meaning !== 'none' && (VERDICT_KEYS.has(name) || meantField(key, inner) !== undefined)) {
+      worst = strictest([worst, meaning]);
+    }
+    return worst === 'deny' ? 'stop' : undefined;
+  });
+  // fail-closed: what takes too long to search may hold a no.
+  return end === 'too large' ? 'deny' : worst;
+}
+
+const VERDICT_KEYS: ReadonlySet<string> = new Set(['decision', 'permissiondecision', 'behavior']);
+
+/** Whether an answer that was read holds anything up. */
+export function isRestraint({ decision, stop, fields }: HookAnswer): boolean {
+  if (decision !== 'none' && decision !== 'allow') return true;
+  return stop !== undefined || fields.action === 'decline' || fields.action === 'cancel';
+}
+
+/** What is left of an answer when nothing in it may open, change or add anything. */
+export function restraintOnly(answer: HookAnswer): HookAnswer {
+  const { decision, reason, stop, systemMessage, text, fields } = answer;
+  const holds = decision !== 'none' && decision !== 'allow';
+  return {
+    decision: holds ? decision : 'none',
+    fields: withoutGrants(Object.fromEntries(Object.entries(fields).filter(isVerdictField))),
+    ...(reason === undefined || !holds ? {} : { reason }),
+    ...(stop === undefined ? {} : { stop }),
+    ...(systemMessage === undefined ? {} : { systemMessage }),
+    ...(text === undefined ? {} : { text }),
+  };
+}
+
+function isVerdictField([name]: readonly [string, unknown]): boolean {
+  return name === 'decision' || name === 'permissionDecision' || name === 'action';
+}
+
+/** Fields of a hook that says no: whatever in them says yes is gone. */
+export function withoutGrants(fields: HookAnswer['fields']): HookAnswer['fields'] {
+  const accepts = fields.action === 'accept';
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => {
+      if (name === 'permissionDecision') return value !== 'allow';
+      if (name === 'decision') return !isRecord(value) || value.behavior !== 'allow';
+      return !accepts || (name !== 'action' && name !== 'content');
+    }),
+  );
+}

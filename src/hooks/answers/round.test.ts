@@ -1,0 +1,105 @@
+import { describe, expect, it } from 'vitest';
+import { roundOf, type ScriptedHook } from '../../../test/support/scripted-hooks.js';
+import {
+  agree,
+  blockedBy,
+  blockingNotes,
+  contextsOf,
+  deniedBy,
+  endOf,
+  prefixOf,
+  stopOf,
+  worst,
+} from './round.js';
+
+const round = (...hooks: ScriptedHook[]) => roundOf('PreToolUse', hooks);
+const timeout = { cause: 'timeout', message: 'no answer within 5 s' } as const;
+
+describe('worst', () => {
+  it('is the strictest decision, in whatever order it was given', () => {
+    expect(worst(round())).toBe('none');
+    expect(worst(round({ decision: 'allow' }, {}))).toBe('allow');
+    expect(worst(round({ decision: 'ask' }, { decision: 'allow' }))).toBe('ask');
+    expect(worst(round({ decision: 'ask' }, { decision: 'defer' }))).toBe('defer');
+    expect(worst(round({ decision: 'deny' }, { decision: 'defer' }))).toBe('deny');
+  });
+
+  it('counts a guard without a verdict as a no, and a failure that passes as nothing', () => {
+    expect(worst(round({ decision: 'allow' }, { failure: timeout, refuses: true }))).toBe('deny');
+    expect(worst(round({ failure: timeout }))).toBe('none');
+  });
+
+  it('does not count the yes of a hook that may only restrict, nor a word of one that went on', () => {
+    expect(worst(round({ decision: 'allow', restrictOnly: true }))).toBe('none');
+    expect(worst(round({ decision: 'deny', restrictOnly: true }))).toBe('deny');
+    expect(worst(round({ decision: 'deny', asyncMs: 100 }))).toBe('none');
+  });
+});
+
+describe('objections', () => {
+  const mixed = round(
+    { label: 'a', decision: 'deny', reason: 'too big' },
+    { label: 'b', failure: timeout, refuses: true },
+    { label: 'c', failure: timeout },
+    { label: 'd', decision: 'deny', reason: ' ' },
+    { label: 'e', decision: 'ask', reason: 'sure?' },
+  );
+
+  it('stand in declared order, failed guards among them', () => {
+    expect(blockedBy(mixed)).toEqual([
+      { by: 'a', reason: 'too big', failed: false },
+      {
+        by: 'b',
+        reason: 'guard failed: b gave no verdict (timeout: no answer within 5 s)',
+        failed: true,
+      },
+      { by: 'd', reason: 'no reason given', failed: false },
+    ]);
+    expect(blockedBy(mixed)[1]?.reason).toBe(
+      'guard failed: b gave no verdict (timeout: no answer within 5 s)',
+    );
+    expect(deniedBy(mixed).map(({ by }) => by)).toEqual(['a', 'd']);
+  });
+
+  it('are told with event, tool and hook', () => {
+    expect(blockingNotes(deniedBy(mixed), prefixOf('PostToolUse', 'Bash'))[0]).toBe(
+      'PostToolUse:Bash hook blocking error from a: too big',
+    );
+  });
+});
+
+describe('what ends a turn', () => {
+  it('is the first wish to stop, with or without a reason', () => {
+    expect(stopOf(round({}, { stop: 'enough' }, { stop: 'later' }))).toBe('enough');
+    expect(stopOf(round({ label: 'a', stop: '' }))).toBe('a ended the turn');
+    expect(stopOf(round({ decision: 'deny', endsTurn: true }))).toBeUndefined();
+  });
+
+  it('is also the no of a model, where asked for', () => {
+    expect(endOf(round({ decision: 'deny', endsTurn: true, reason: 'no' }))).toBe('no');
+    expect(endOf(round({ decision: 'deny', endsTurn: true }, { stop: 'enough' }))).toBe('enough');
+    expect(endOf(round({ decision: 'deny', reason: 'no' }))).toBeUndefined();
+  });
+});
+
+describe('contextsOf', () => {
+  it('names the event, keeps the order and leaves out blanks', () => {
+    const said = round({ context: 'one' }, { context: ' \n' }, {}, { context: 'two' });
+    expect(contextsOf(said, prefixOf('UserPromptSubmit'))).toEqual([
+      'UserPromptSubmit hook additional context: one',
+      'UserPromptSubmit hook additional context: two',
+    ]);
+  });
+});
+
+describe('agree', () => {
+  it('takes one wish, several like it, and names two that differ', () => {
+    expect(agree([])).toEqual({ kind: 'none' });
+    const one = { by: 'a', value: 'x' };
+    expect(agree([one, { by: 'b', value: 'x' }])).toEqual({ kind: 'one', wish: one });
+    expect(agree([one, { by: 'b', value: 'x' }, { by: 'c', value: 'y' }])).toEqual({
+      kind: 'conflict',
+      between: ['a', 'c'],
+    });
+  });
+});

@@ -1,0 +1,366 @@
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
+import { complaintText } from '../answers/report-step.js';
+import {
+  type CapturedHook,
+  type HookSet,
+  type HookSnapshot,
+  joinHooks,
+  type ScopedHooks,
+} from '../registry/captured.js';
+import { runsBeside } from '../registry/handler.js';
+import {
+  type Hook,
+  type HookDispatch,
+  type HookReport,
+  type HookRound,
+  NO_ANSWER,
+  NO_ROUND,
+  type Occasion,
+} from '../registry/hook.js';
+import type { OccasionKey } from '../registry/matching.js';
+import { withDeadline } from './deadline.js';
+import { createOnceLedger, type OnceClaim } from './once.js';
+import { type HookFacts, requestFor, type SharedRequest } from './request.js';
+import {
+  cancelledRun,
+  type Ended,
+  notRun,
+  type RunDeps,
+  runHook,
+  seconds,
+  tell,
+  thrownText,
+} from './run.js';
+import { createHookStats, type HookStat } from './stats.js';
+import { oneLine } from './timeout.js';
+
+/** What a hook that nobody waited for has to say in the end. */
+export interface BackgroundResult {
+  readonly hook: Hook;
+  readonly agent: AgentRef;
+  readonly toolUseId?: string;
+  /** For the model, with its next request. */
+  readonly context?: string;
+  /** For the model, at once. */
+  readonly rewake?: string;
+}
+
+/** Milliseconds: an audit hook of the last call still writes its line, a long one holds nobody up. */
+const BESIDE_CLOSE_MS = 1000;
+
+export interface DispatchDeps extends RunDeps {
+  facts(): HookFacts;
+  background?(result: BackgroundResult): void;
+  /** False once the host cannot be asked: its callbacks that only watch are left alone then. */
+  hostIsOpen?(): boolean;
+  /** Where command hooks of an event may leave variables. Asked only for events that take them. */
+  envFile?(event: HookEventName): string | undefined;
+  /** Milliseconds that the close waits for hooks beside the session. */
+  readonly besideCloseMs?: number;
+}
+
+export interface HookDispatcher extends HookDispatch {
+  /** Other hooks are in force from now on. Between turns; what runs goes on as it began. */
+  replace(snapshot: HookSnapshot): void;
+  /** All that is in force, with the hooks of skills and agents. */
+  snapshot(): HookSet;
+  /** Puts hooks of a skill or agent in force, in place of earlier ones of the same. Returns what ends it. */
+  addScoped(scoped: ScopedHooks): () => void;
+  stats(): readonly HookStat[];
+  /** Gives what runs beside the session a moment to come to its end, then ends it and says so. */
+  close(): Promise<void>;
+}
+
+/** A hook that is asked, with the ids of its copies in other files. */
+interface Asked {
+  readonly captured: CapturedHook;
+  readonly ids: readonly string[];
+}
+
+export function createHookDispatch(deps: DispatchDeps, first: HookSnapshot): HookDispatcher {
+  return new Dispatcher(deps, first);
+}
+
+class Dispatcher implements HookDispatcher {
+  readonly #deps: DispatchDeps;
+  readonly #once = createOnceLedger();
+  readonly #stats = createHookStats();
+  readonly #scoped = new Map<string, ScopedHooks>();
+  readonly #closing = new AbortController();
+  readonly #beside = new Map<Promise<void>, Hook>();
+  /** Hooks whose missing program has been told with its remedy. */
+  readonly #missing = new Set<string>();
+  #snapshot: HookSnapshot;
+  #inForce: HookSet;
+
+  constructor(deps: DispatchDeps, first: HookSnapshot) {
+    this.#deps = deps;
+    this.#snapshot = first;
+    this.#inForce = first;
+  }
+
+  has(event: HookEventName, occasion: OccasionKey): boolean {
+    const hooks = this.#inForce.hooks[event];
+    return hooks?.some((one) => this.#mayAsk(one) && one.matches(occasion)) === true;
+  }
+
+  async fire(event: HookEventName, occasion: Occasion): Promise<HookRound> {
+    const hooks = this.#inForce.hooks[event];
+    if (hooks === undefined) return NO_ROUND;
+    const { except = [] } = occasion;
+    const asked = withoutCopies(
+      hooks
+        .filter((one) => this.#mayAsk(one) && one.matches(occasion))
+        .map((one) => (one.inherits?.(occasion.agent) === true ? onlyRestricting(one) : one)),
+    ).filter(({ ids }) => !ids.some((id) => except.includes(id)));
+    if (asked.length === 0) return NO_ROUND;
+    const request = this.#request(event, occasion);
+    const reports = await Promise.all(asked.map((one) => this.#ask(one, occasion, request)));
+    return Object.freeze({ reports: Object.freeze(reports.filter((one) => one !== undefined)) });
+  }
+
+  replace(snapshot: HookSnapshot): void {
+    this.#snapshot = snapshot;
+    this.#rejoin();
+  }
+
+  snapshot(): HookSet {
+    return this.#inForce;
+  }
+
+  addScoped(scoped: ScopedHooks): () => void {
+    const key = `${scoped.kind}\n${scoped.name}\n${scoped.agentId ?? ''}`;
+    this.#scoped.set(key, scoped);
+    this.#rejoin();
+    const { skipped, notes } = this.#snapshot.capture(scoped);
+    for (const { label, origin, why } of skipped) {
+      this.#warn('hook_skipped', `${label} (${origin}) is not run: ${why}`);
+    }
+    for (const note of notes) this.#warn('hook_skipped', note);
+    return () => {
+      if (this.#scoped.get(key) !== scoped) return;
+      this.#scoped.delete(key);
+      this.#rejoin();
+    };
+  }
+
+  stats(): readonly HookStat[] {
+    return this.#stats.list();
+  }
+
+  async close(): Promise<void> {
+    const { besideCloseMs = BESIDE_CLOSE_MS } = this.#deps;
+    const areDone =
+      this.#beside.size === 0 || (await endWithin(this.#beside.keys(), besideCloseMs));
+    for (const { event, label } of areDone ? [] : this.#beside.values()) {
+      const text = `${event}: ${label} was still running when the session ended, and was ended too`;
+      this.#warn('hook_ended', text);
+    }
+    this.#closing.abort(new Error('the session is over'));
+    await Promise.all(this.#beside.keys());
+  }
+
+  #rejoin(): void {
+    const scoped = [...this.#scoped.values()].map((one) => this.#snapshot.capture(one));
+    this.#inForce = scoped.length === 0 ? this.#snapshot : joinHooks([this.#snapshot, ...scoped]);
+  }
+
+  #mayAsk({ hook }: CapturedHook): boolean {
+    const watches = hook.role === 'observe' && hook.handler.type === 'callback';
+    if (watches && this.#deps.hostIsOpen?.() === false) return false;
+    return hook.handler.once !== true || !this.#once.hasRun([hook.id]);
+  }
+
+  /** A text when there is nothing that hooks could be asked with. */
+  #request(event: HookEventName, occasion: Occasion): SharedRequest | string {
+    try {
+      const envFile =
+        hookEventFacts(event).setsEnvironment === true ? this.#deps.envFile?.(event) : undefined;
+      const made = requestFor(event, occasion, { facts: this.#deps.facts(), envFile });
+      return made.ok ? made.value : made.error;
+    } catch (thrown) {
+      return thrownText(thrown);
+    }
+  }
+
+  /** Asks one hook; undefined when it turns out not to be meant. Never throws. */
+  async #ask(
+    asked: Asked,
+    occasion: Occasion,
+    request: SharedRequest | string,
+  ): Promise<HookReport | undefined> {
+    const { hook, broken } = asked.captured;
+    const { signal } = occasion;
+    const conclude = (ended: Ended): HookReport => this.#conclude(ended, occasion);
+    try {
+      if (signal.aborted) return conclude(cancelledRun(hook));
+      const fits = await this.#fits(hook, occasion);
+      if (typeof fits === 'object') return conclude(fits);
+      if (!fits) return undefined;
+      if (broken !== undefined) return conclude(notRun(hook, broken));
+      if (typeof request === 'string') {
+        const message = oneLine(`its input could not be made: ${request}`);
+        return conclude(notRun(hook, { cause: 'threw', message }));
+      }
+      if (hook.handler.once === true) return await this.#askOnce(asked, occasion, request);
+      return await this.#run(hook, occasion, request);
+    } catch (thrown) {
+      if (signal.aborted) return conclude(cancelledRun(hook));
+      // fail-closed: whatever went wrong, the hook gave no verdict.
+      return conclude(notRun(hook, { cause: 'threw', message: thrownText(thrown) }));
+    }
+  }
+
+  /** Whether its `if` fits. The look at it takes no longer than the hook itself may. */
+  async #fits(hook: Hook, occasion: Occasion): Promise<boolean | Ended> {
+    const rule = hook.handler.if?.trim() ?? '';
+    const { fits, signal } = occasion;
+    if (rule === '' || fits === undefined) return true;
+    const ms = hook.timeoutMs;
+    const timed = await withDeadline({ ms, signal }, async () => occasion.fits?.(rule) ?? true);
+    if (timed.kind === 'done') return timed.value;
+    // fail-closed: a call that nobody could look at may be one that is meant.
+    if (timed.kind === 'threw') return true;
+    if (timed.kind === 'cancelled') return cancelledRun(hook);
+    const message = `whether its "if" fits was not known within ${seconds(ms)}`;
+    return notRun(hook, { cause: 'timeout', message }, ms);
+  }
+
+  async #askOnce(
+    { captured: { hook }, ids }: Asked,
+    occasion: Occasion,
+    request: SharedRequest,
+  ): Promise<HookReport | undefined> {
+    const claim: OnceClaim | undefined = await this.#once.claim(ids, occasion.signal);
+    if (claim === undefined) return undefined;
+    // fail-closed: a guard that gave no verdict has not had its one say.
+    let ran = hook.role !== 'gate';
+    try {
+      const report = await this.#run(hook, occasion, request);
+      ran ||= report.failure === undefined;
+      return report;
+    } finally {
+      claim.settle(ran);
+    }
+  }
+
+  async #run(hook: Hook, occasion: Occasion, request: SharedRequest): Promise<HookReport> {
+    const [matched] = occasion.matched;
+    const name = matched === undefined ? hook.event : `${hook.event}:${matched}`;
+    if (runsBeside(hook.handler)) {
+      this.#runBeside(hook, occasion, { name, request });
+      return { hook, ms: 0, answer: { ...NO_ANSWER, asyncMs: hook.timeoutMs } };
+    }
+    const ended = await runHook(this.#deps, { hook, request, name, signal: occasion.signal });
+    return this.#conclude(ended, occasion);
+  }
+
+  /** Starts a hook that nobody waits for. What it decides is void; what it has to tell arrives later. */
+  #runBeside(
+    hook: Hook,
+    occasion: Occasion,
+    { name, request }: { readonly name: string; readonly request: SharedRequest },
+  ): void {
+    const { signal } = this.#closing;
+    if (signal.aborted) return;
+    const running = runHook(this.#deps, { hook, request, name, signal })
+      .then((ended) => this.#deliver(ended, occasion))
+      .catch((thrown: unknown) => {
+        this.#warn('hook_failed', `${hook.event}: ${hook.label}: ${thrownText(thrown)}`, hook);
+      })
+      .finally(() => this.#beside.delete(running));
+    this.#beside.set(running, hook);
+  }
+
+  #deliver(ended: Ended, occasion: Occasion): void {
+    const { hook, answer } = this.#conclude(ended, occasion);
+    const text = hookEventFacts(hook.event).textIsContext === true ? answer.text : undefined;
+    const context = answer.context ?? text;
+    const rewake = wakeCall(hook, ended);
+    if (context === undefined && rewake === undefined) return;
+    const { agent, toolUseId } = occasion;
+    this.#deps.background?.({
+      hook,
+      agent,
+      toolUseId,
+      context,
+      rewake,
+    });
+  }
+
+  /** Counts a run and tells people what they should know of it. */
+  #conclude({ report: first, cancelled }: Ended, occasion: Occasion): HookReport {
+    const report = this.#withoutRepetition(first);
+    const { hook, ms, answer, failure, refuses } = report;
+    this.#stats.count(hook, { ms, failed: failure !== undefined });
+    const who = `${hook.event}: ${hook.label}`;
+    if (failure !== undefined && refuses !== true && !cancelled) {
+      const tag = hook.handler.type === 'callback' ? 'hook_callback_failed' : 'hook_failed';
+      const why = `${failure.cause}: ${failure.message}`;
+      this.#warn(tag, `${who} failed after ${seconds(ms)} (${why}) and was passed over`, hook);
+    }
+    const complaint = complaintText(report);
+    if (complaint !== undefined) this.#warn('hook_error', `${who} ${complaint}`, hook);
+    if (answer.systemMessage !== undefined) {
+      const tool = occasion.fields.tool_name;
+      const about = typeof tool === 'string' ? `${hook.event}:${tool}` : hook.event;
+      const text = `${about}: ${answer.systemMessage}`;
+      tell(this.#deps, { type: 'notice', level: 'notice', text, hookId: hook.id });
+    }
+    return report;
+  }
+
+  /** A missing program is reported with its remedy once, and in one short line from then on. */
+  #withoutRepetition(report: HookReport): HookReport {
+    const { hook, failure } = report;
+    if (failure?.repeated === undefined) {
+      this.#missing.delete(hook.id);
+      return report;
+    }
+    if (!this.#missing.has(hook.id)) {
+      this.#missing.add(hook.id);
+      return report;
+    }
+    return { ...report, failure: { cause: failure.cause, message: failure.repeated } };
+  }
+
+  #warn(tag: string, text: string, hook?: Hook): void {
+    const about = hook === undefined ? {} : { hookId: hook.id };
+    tell(this.#deps, { type: 'notice', level: 'warning', text, tag, ...about });
+  }
+}
+
+/** Whether all of it has ended before the time is over. */
+async function endWithin(running: Iterable<Promise<void>>, ms: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), ms);
+  });
+  const areDone = await Promise.race([Promise.all(running).then(() => true), late]);
+  clearTimeout(timer);
+  return areDone;
+}
+
+/** Of identical hooks in several settings files the first is asked, for all of them. */
+function onlyRestricting(captured: CapturedHook): CapturedHook {
+  return { ...captured, hook: { ...captured.hook, restrictOnly: true } };
+}
+
+function withoutCopies(hooks: readonly CapturedHook[]): readonly Asked[] {
+  const known = new Map<string, { captured: CapturedHook; ids: string[] }>();
+  for (const captured of hooks) {
+    const key = captured.copyOf ?? captured.hook.id;
+    const found = known.get(key);
+    if (found === undefined) known.set(key, { captured, ids: [captured.hook.id] });
+    else found.ids.push(captured.hook.id);
+  }
+  return [...known.values()];
+}
+
+/** What wakes the model: exit code 2 of a hook that may do so. */
+function wakeCall({ handler, label }: Hook, { raw }: Ended): string | undefined {
+  if (handler.type !== 'command' || handler.asyncRewake !== true) return undefined;
+  if (raw?.kind !== 'process' || raw.exitCode !== 2) return undefined;
+  return raw.stderr.trim() || raw.stdout.trim() || `${label} wants attention`;
+}

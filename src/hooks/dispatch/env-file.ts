@@ -1,0 +1,158 @@
+import { err, ok, type Result } from '../../lib/result.js';
+import { visible } from '../../lib/visible.js';
+import {
+  type Environment,
+  isInternalVariable,
+  shellEnvironment,
+} from '../../platform/environment.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { dirname } from '../../platform/fs/paths.js';
+import type { ProcessResult, ProcessSupervisor } from '../../platform/process/process.js';
+import { seconds } from './hook-limit.js';
+
+export interface EnvFileDeps {
+  readonly processes: Pick<ProcessSupervisor, 'run'>;
+  readonly fs: Pick<FileSystem, 'stat'>;
+  /** The program's own environment. The file is read with the part of it that shell commands get. */
+  readonly env: Environment;
+  /** Where relative paths in the file start. Default: the directory of the file. */
+  readonly cwd?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface EnvFileVariables {
+  /** New or changed variables. */
+  readonly variables: Readonly<Record<string, string>>;
+  /** Names that no hook may set, sorted. */
+  readonly refused: readonly string[];
+}
+
+const MAX_FILE_BYTES = 256 * 1024;
+const LIMIT_MS = 5000;
+/** Room for the environment twice, before and after, beside what the file may bring. */
+const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Reads what command hooks left in the file that `CLAUDE_ENV_FILE` named. It is shell code, so a shell
+ * reads it; what counts is how the environment differs afterwards. A file that is not there or empty
+ * is fine.
+ */
+export async function readEnvFile(
+  file: string,
+  deps: EnvFileDeps,
+): Promise<Result<EnvFileVariables, string>> {
+  const stat = await deps.fs.stat(file).catch(() => undefined);
+  if (stat === undefined || (stat.kind === 'file' && stat.size === 0)) {
+    return ok({ variables: {}, refused: [] });
+  }
+  if (stat.kind !== 'file') return err(`${file} is not a regular file.`);
+  if (stat.size > MAX_FILE_BYTES) {
+    return err(`${file} has ${stat.size} bytes; at most ${MAX_FILE_BYTES} are read.`);
+  }
+  const result = await deps.processes.run({
+    command: 'bash',
+    args: ['--norc', '--noprofile', '-c', SCRIPT, 'bash', file],
+    cwd: deps.cwd ?? dirname(file),
+    // What the file builds on (`$PATH`, `$GOPATH`) is what the commands after it will have.
+    env: shellEnvironment(deps.env),
+    timeoutMs: LIMIT_MS,
+    graceMs: 250,
+    groupLifetimeMs: 0,
+    maxOutputBytes: MAX_OUTPUT_BYTES,
+    maxStderrBytes: 4096,
+    ...(deps.signal && { signal: deps.signal }),
+    label: 'variables of hooks',
+  });
+  const problem = problemOf(result);
+  if (problem !== undefined) return err(`${file}: ${problem}`);
+  const listings = readListings(result.stdout);
+  if (listings === undefined) {
+    return err(`${file}: it ended the shell that read it${lastLine(result.stderr)}`);
+  }
+  return ok(differences(listings));
+}
+
+/** Exit code for a file that no shell can read; nothing in the file has run by then. */
+const SYNTAX_ERROR = 100;
+
+/**
+ * Lists the environment before and after, each entry and each list ended by NUL. Own output goes to
+ * descriptor 3, which the file does not have, so that what the file prints cannot be taken for a
+ * variable. Done by the shell itself: the file may have changed the path.
+ */
+const SCRIPT = `
+exec 3>&1 1>&2 </dev/null
+bash --norc --noprofile -n -- "$1" 3>&- || exit ${SYNTAX_ERROR}
+__portcullis_list() {
+  local IFS=$' \\t\\n' name
+  for name in $(compgen -e); do
+    [ -n "\${!name+set}" ] && printf '%s=%s\\0' "$name" "\${!name}" >&3
+  done
+  printf '\\0' >&3
+}
+__portcullis_list
+set -a
+. "$1" 3>&-
+set +aefu
+__portcullis_list
+`;
+
+/** What a shell changes by itself. */
+const OF_THE_SHELL: ReadonlySet<string> = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', 'IFS']);
+
+type Listing = ReadonlyMap<string, string>;
+
+function problemOf(result: ProcessResult): string | undefined {
+  if (result.startError !== undefined) return result.startError;
+  if (result.timedOut) return `the shell was not done with it after ${seconds(LIMIT_MS)}.`;
+  if (result.aborted) return 'called off.';
+  if (result.exitCode === SYNTAX_ERROR) return `not valid shell code${lastLine(result.stderr)}`;
+  if (result.stdoutTruncated) return 'its variables are too long.';
+  return undefined;
+}
+
+function readListings(
+  text: string,
+): { readonly before: Listing; readonly after: Listing } | undefined {
+  const entries = text.split('\0');
+  const middle = entries.indexOf('');
+  const end = entries.indexOf('', middle + 1);
+  // The last part of a complete text follows the last NUL and is empty as well.
+  if (middle === -1 || end === -1 || end !== entries.length - 2) return undefined;
+  return {
+    before: listing(entries.slice(0, middle)),
+    after: listing(entries.slice(middle + 1, end)),
+  };
+}
+
+function listing(entries: readonly string[]): Listing {
+  return new Map(
+    entries.map((entry) => {
+      const at = entry.indexOf('=');
+      return [entry.slice(0, at), entry.slice(at + 1)];
+    }),
+  );
+}
+
+function differences(listings: {
+  readonly before: Listing;
+  readonly after: Listing;
+}): EnvFileVariables {
+  const { before, after } = listings;
+  const changed = [...after].filter(
+    ([name, value]) => before.get(name) !== value && !OF_THE_SHELL.has(name),
+  );
+  return {
+    variables: Object.fromEntries(changed.filter(([name]) => !isInternalVariable(name))),
+    // fail-closed: these would change the meaning of commands that are judged before they run.
+    refused: changed
+      .map(([name]) => name)
+      .filter((name) => isInternalVariable(name))
+      .sort(),
+  };
+}
+
+function lastLine(stderr: string): string {
+  const line = stderr.trimEnd().split('\n').at(-1) ?? '';
+  return line === '' ? '.' : `: ${visible(line)}`;
+}

@@ -1,0 +1,82 @@
+import { own } from '../../lib/own.js';
+import { blockedBy, isBlank, spoken, stopOf } from '../answers/round.js';
+import { occasionOf, type Scene } from '../dispatch/scene.js';
+import type { HookDispatch, HookRound } from '../registry/hook.js';
+
+export type CompactTrigger = 'auto' | 'manual';
+
+export interface CompactionAhead extends Omit<Scene, 'mode'> {
+  readonly trigger: CompactTrigger;
+  /** What the person wants kept in mind. */
+  readonly customInstructions: string | undefined;
+}
+
+export interface CompactionDone extends Omit<Scene, 'mode'> {
+  readonly trigger: CompactTrigger;
+  readonly summary: string;
+}
+
+export interface CompactionWishes {
+  /** There is to be no summary, why, and who says so. */
+  readonly blocked?: string;
+  /** Joins the instructions for the summary. */
+  readonly instructions: readonly string[];
+  /** Goes into the new history word for word. */
+  readonly preserve: readonly string[];
+}
+
+export interface CompactHooks {
+  /** PreCompact. Its failure lets the summary be made, unless its author said otherwise. */
+  before(ahead: CompactionAhead): Promise<CompactionWishes>;
+  /** PostCompact. */
+  after(done: CompactionDone): Promise<void>;
+}
+
+const NO_WISHES: CompactionWishes = Object.freeze({
+  instructions: Object.freeze([]) as readonly [],
+  preserve: Object.freeze([]) as readonly [],
+});
+
+export function createCompactHooks(dispatch: HookDispatch): CompactHooks {
+  return {
+    async before(ahead) {
+      const { agent, trigger, customInstructions } = ahead;
+      const matched = [trigger];
+      if (!dispatch.has('PreCompact', { agent, matched })) return NO_WISHES;
+      const fields = { trigger, custom_instructions: customInstructions ?? null };
+      const round = await dispatch.fire('PreCompact', occasionOf(ahead, matched, fields));
+      const blocked = blockOf(round);
+      return blocked === undefined ? wishesOf(round) : { ...NO_WISHES, blocked };
+    },
+    async after(done) {
+      const { agent, trigger, summary } = done;
+      const matched = [trigger];
+      if (!dispatch.has('PostCompact', { agent, matched })) return;
+      const fields = { trigger, compact_summary: summary };
+      await dispatch.fire('PostCompact', occasionOf(done, matched, fields));
+    },
+  };
+}
+
+function blockOf(round: HookRound): string | undefined {
+  const objections = blockedBy(round).map(({ by, reason, failed }) =>
+    failed === true ? reason : `${reason} (${by})`,
+  );
+  return objections.length === 0 ? stopOf(round) : objections.join('\n');
+}
+
+function wishesOf(round: HookRound): CompactionWishes {
+  const answers = spoken(round).map(({ answer }) => answer);
+  return {
+    instructions: answers.flatMap(({ text, context }) =>
+      [text, context].filter((one): one is string => !isBlank(one)),
+    ),
+    preserve: answers.flatMap(({ fields }) => textsIn(own(fields, 'preserve'))),
+  };
+}
+
+/** One text or a list of them, as written. */
+function textsIn(value: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return list.filter((one): one is string => typeof one === 'string' && one.trim() !== '');
+}

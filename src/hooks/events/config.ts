@@ -1,0 +1,69 @@
+import type { LookedAt } from '../../settings/types.js';
+import { occasionOf, type Scene } from '../dispatch/scene.js';
+import { type EventDeps, gateRefusals } from './event-answers.js';
+
+/** One file that is not as it was, by the names that hooks read. */
+export interface ConfigChange {
+  readonly source:
+    | 'user_settings'
+    | 'project_settings'
+    | 'local_settings'
+    | 'policy_settings'
+    | 'skills';
+  readonly file_path?: string;
+}
+
+/** Hooks that guard the settings. */
+export interface ConfigHooks {
+  /** Why the changes are not to be taken over; undefined when nobody objects. */
+  configChange(changes: readonly ConfigChange[], scene: Scene): Promise<string | undefined>;
+}
+
+const SOURCES: Readonly<Record<LookedAt['source'], ConfigChange['source']>> = {
+  managed: 'policy_settings',
+  // What the command line or a host names belongs to whoever started the program. Hooks know no
+  // name for it, and no hook that guards the person's settings may miss it.
+  cli: 'user_settings',
+  sdk: 'user_settings',
+  user: 'user_settings',
+  project: 'project_settings',
+  local: 'local_settings',
+};
+
+/** Changed settings files as hooks read of them, each once. */
+export function configChangesOf(changed: readonly LookedAt[]): readonly ConfigChange[] {
+  const byPlace = new Map<string, ConfigChange>();
+  for (const { path, source } of changed) {
+    byPlace.set(`${source} ${path}`, { source: SOURCES[source], file_path: path });
+  }
+  return [...byPlace.values()];
+}
+
+export function createConfigHooks(deps: EventDeps): ConfigHooks {
+  return {
+    async configChange(changes, scene) {
+      const objections = await Promise.all(changes.map((change) => ask(deps, change, scene)));
+      const all = objections.flat();
+      return all.length === 0 ? undefined : all.join('\n');
+    },
+  };
+}
+
+const NO_OBJECTION: readonly string[] = Object.freeze([]) as readonly [];
+
+async function ask(
+  { dispatch, tell }: EventDeps,
+  change: ConfigChange,
+  scene: Scene,
+): Promise<readonly string[]> {
+  const matched = [change.source];
+  if (!dispatch.has('ConfigChange', { agent: scene.agent, matched })) return NO_OBJECTION;
+  const round = await dispatch.fire('ConfigChange', occasionOf(scene, matched, { ...change }));
+  const where = change.file_path ?? change.source;
+  const refusals = gateRefusals(round).map((refusal) => `${where}: ${refusal}`);
+  if (change.source !== 'policy_settings') return refusals;
+  // What an administrator changed is nobody's to refuse.
+  for (const refusal of refusals)
+    tell(`settings of an administrator hold all the same: ${refusal}`);
+  return NO_OBJECTION;
+}

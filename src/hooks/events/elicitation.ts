@@ -1,0 +1,210 @@
+import { isRecord, own } from '../../lib/own.js';
+import { agree } from '../answers/round.js';
+import { occasionOf, type Scene, withoutAbsent } from '../dispatch/scene.js';
+import type { HookReport, HookRound } from '../registry/hook.js';
+import { type EventDeps, gateRefusals } from './event-answers.js';
+
+type Content = Readonly<Record<string, unknown>>;
+
+/** What can be answered to a server, the mildest first. */
+const ACTIONS = ['accept', 'decline', 'cancel'] as const;
+export type ElicitationAction = (typeof ACTIONS)[number];
+
+/** What a server wants to know, by the names that hooks read. */
+export interface Elicitation {
+  readonly mcp_server_name: string;
+  readonly message: string;
+  readonly mode?: string;
+  readonly url?: string;
+  readonly elicitation_id?: string;
+  readonly requested_schema?: Content;
+}
+
+export type ElicitationAnswer =
+  /** No hook has an answer: the person or the host is asked. */
+  | { readonly kind: 'none' }
+  /** Nobody else is asked. `content` still has to fit the server's schema. */
+  | { readonly kind: 'answer'; readonly action: ElicitationAction; readonly content?: Content }
+  /** The server is told that the question is declined. */
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** An answer on its way back to the server. */
+export interface ElicitationResult {
+  readonly mcp_server_name: string;
+  readonly action: ElicitationAction;
+  readonly content?: Content;
+  readonly mode?: string;
+  readonly elicitation_id?: string;
+}
+
+export interface ElicitationOutcome {
+  readonly action: ElicitationAction;
+  readonly content?: Content;
+  /** Why it is not what was answered. */
+  readonly reason?: string;
+}
+
+/** Hooks between MCP servers and whoever answers them. */
+export interface ElicitationHooks {
+  ask(question: Elicitation, scene: Scene): Promise<ElicitationAnswer>;
+  /** `answeredBy`: absent counts as a person, whose no stays a no. */
+  result(
+    given: ElicitationResult,
+    scene: Scene,
+    options?: { readonly answeredBy?: 'person' | 'hook' | 'nobody' },
+  ): Promise<ElicitationOutcome>;
+}
+
+const NO_ANSWER: ElicitationAnswer = Object.freeze({ kind: 'none' });
+
+export function createElicitationHooks({ dispatch }: EventDeps): ElicitationHooks {
+  return {
+    async ask(question, scene) {
+      const matched = [question.mcp_server_name];
+      if (!dispatch.has('Elicitation', { agent: scene.agent, matched })) return NO_ANSWER;
+      const fields = withoutAbsent({ ...question });
+      const round = await dispatch.fire('Elicitation', occasionOf(scene, matched, fields));
+      return answerOf(round);
+    },
+    async result(given, scene, { answeredBy = 'person' } = {}) {
+      const { action, content } = given;
+      const unchanged = { action, content };
+      const matched = [given.mcp_server_name];
+      if (!dispatch.has('ElicitationResult', { agent: scene.agent, matched })) return unchanged;
+      const fields = withoutAbsent({ ...given });
+      const round = await dispatch.fire('ElicitationResult', occasionOf(scene, matched, fields));
+      return outcomeOf(round, unchanged, { isFirm: answeredBy === 'person' });
+    },
+  };
+}
+
+/** What one hook wants answered. */
+interface Wanted {
+  readonly by: string;
+  readonly action?: ElicitationAction;
+  readonly content?: Content;
+  /** Its yes counts for nothing. */
+  readonly restrictOnly: boolean;
+}
+
+function answerOf(round: HookRound): ElicitationAnswer {
+  const read = readWanted(round);
+  if (read.refusals.length > 0) return { kind: 'refused', reason: read.refusals.join('\n') };
+  const wanted = read.wanted.filter(
+    ({ action, restrictOnly }) => action !== undefined && !(restrictOnly && action === 'accept'),
+  );
+  const action = strictest(wanted);
+  if (action === undefined) return NO_ANSWER;
+  if (action !== 'accept') return { kind: 'answer', action };
+  const content = oneContent(wanted);
+  if (content.conflict !== undefined) return { kind: 'refused', reason: content.conflict };
+  return { kind: 'answer', action, ...withContent(content.value) };
+}
+
+function outcomeOf(
+  round: HookRound,
+  given: ElicitationOutcome,
+  { isFirm }: { readonly isFirm: boolean },
+): ElicitationOutcome {
+  const { refusals, wanted } = readWanted(round);
+  const decline = (reason: string): ElicitationOutcome => ({
+    action: given.action === 'cancel' ? 'cancel' : 'decline',
+    reason,
+  });
+  if (refusals.length > 0) return decline(refusals.join('\n'));
+  const action = strictest(wanted) ?? given.action;
+  // fail-closed: what a person refused to tell a server, no hook tells it.
+  if (isFirm && rank(action) < rank(given.action)) return given;
+  const changers = wanted.filter((one) => one.restrictOnly && isMilder(one, given));
+  // fail-closed: a hook that may only restrict wants something else sent, so what there is stays here.
+  if (changers.length > 0) return decline(`${changers[0]?.by} may not choose what is sent`);
+  if (action !== 'accept') {
+    const by = wanted.find((one) => one.action === action)?.by;
+    if (by === undefined || action === given.action) return given;
+    return { action, reason: `${by} made it "${action}"` };
+  }
+  const content = oneContent(wanted);
+  if (content.conflict !== undefined) return decline(content.conflict);
+  return { action, ...withContent(content.value ?? given.content) };
+}
+
+/** Whether a hook opens what was closed, or puts in its own words. */
+function isMilder({ action, content }: Wanted, given: ElicitationOutcome): boolean {
+  const opens = action === 'accept' && given.action !== 'accept';
+  const result = action ?? given.action;
+  const rewords = content !== undefined && canonical(content) !== canonical(given.content);
+  return opens || (rewords && result === 'accept');
+}
+
+function readWanted(round: HookRound): {
+  readonly refusals: readonly string[];
+  readonly wanted: readonly Wanted[];
+} {
+  const refusals = [...gateRefusals(round)];
+  const wanted: Wanted[] = [];
+  for (const report of round.reports) {
+    if (report.answer.asyncMs !== undefined || report.failure !== undefined) continue;
+    const one = wantedBy(report);
+    if (typeof one === 'string') refusals.push(one);
+    else wanted.push(one);
+  }
+  return { refusals, wanted };
+}
+
+function wantedBy({ hook, answer }: HookReport): Wanted | string {
+  const given = own(answer.fields, 'action') ?? undefined;
+  const content = own(answer.fields, 'content') ?? undefined;
+  const action = ACTIONS.find((known) => known === given);
+  // fail-closed: a word that cannot be understood may have been a no.
+  if (given !== undefined && action === undefined) {
+    return `guard failed: ${hook.label} answered with the unknown action ${JSON.stringify(given)}`;
+  }
+  if (content !== undefined && !isRecord(content)) {
+    return `guard failed: ${hook.label} answered with a content that is no object`;
+  }
+  return {
+    by: hook.label,
+    restrictOnly: hook.restrictOnly === true,
+    action,
+    ...withContent(content),
+  };
+}
+
+function strictest(wanted: readonly Wanted[]): ElicitationAction | undefined {
+  const actions = wanted.flatMap(({ action }) => action ?? []);
+  return actions.reduce<ElicitationAction | undefined>(
+    (held, action) => (held === undefined || rank(action) > rank(held) ? action : held),
+    undefined,
+  );
+}
+
+function rank(action: ElicitationAction): number {
+  return ACTIONS.indexOf(action);
+}
+
+function oneContent(wanted: readonly Wanted[]): {
+  readonly value?: Content | undefined;
+  readonly conflict?: string;
+} {
+  const contents = wanted.flatMap(({ by, content }) =>
+    content === undefined ? [] : [{ by, value: content }],
+  );
+  const agreed = agree(contents, (a, b) => canonical(a) === canonical(b));
+  if (agreed.kind === 'none') return {};
+  if (agreed.kind === 'one') return { value: agreed.wish.value };
+  // fail-closed: no order between hooks says whose words the server may have.
+  return { conflict: `${agreed.between.join(' and ')} want different answers sent` };
+}
+
+function withContent(content: Content | undefined): { readonly content?: Content } {
+  return content === undefined ? {} : { content };
+}
+
+/** The same text for the same value, whatever the order of its keys. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    isRecord(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}

@@ -1,0 +1,56 @@
+import { own } from '../../lib/own.js';
+import { agree, spoken, type Wish } from '../answers/round.js';
+import { EVERY_HOOK, occasionOf, type Scene } from '../dispatch/scene.js';
+import type { HookDispatch } from '../registry/hook.js';
+
+/** A piece of an answer on its way to the screen. */
+export interface ShownText extends Omit<Scene, 'mode'> {
+  readonly turnId: string;
+  readonly messageId: string;
+  /** The how-maniest piece of its message. */
+  readonly index: number;
+  /** No more pieces of this message come. */
+  readonly final: boolean;
+  readonly delta: string;
+}
+
+export interface Display {
+  /** What the screen shows; model and transcript keep the original. */
+  readonly text: string;
+  /** For the person. */
+  readonly notice?: string;
+}
+
+export interface DisplayHooks {
+  /** MessageDisplay. Whatever goes wrong with it, the original is shown. */
+  display(shown: ShownText): Promise<Display>;
+}
+
+export function createDisplayHooks(dispatch: HookDispatch): DisplayHooks {
+  return {
+    async display(shown) {
+      const { agent, delta } = shown;
+      if (!dispatch.has('MessageDisplay', { agent, matched: EVERY_HOOK })) return { text: delta };
+      const { reports } = await dispatch.fire(
+        'MessageDisplay',
+        occasionOf(shown, EVERY_HOOK, {
+          turn_id: shown.turnId,
+          message_id: shown.messageId,
+          index: shown.index,
+          final: shown.final,
+          delta,
+        }),
+      );
+      const wishes = spoken({ reports }).flatMap(({ hook, answer }): Wish<string>[] => {
+        const value = own(answer.fields, 'displayContent');
+        return typeof value === 'string' && value !== delta ? [{ by: hook.label, value }] : [];
+      });
+      const wanted = agree(wishes);
+      if (wanted.kind === 'none') return { text: delta };
+      if (wanted.kind === 'one') return { text: wanted.wish.value };
+      const who = wanted.between.join(' and ');
+      const notice = `two MessageDisplay hooks want different texts, so the original is shown: ${who}`;
+      return { text: delta, notice };
+    },
+  };
+}

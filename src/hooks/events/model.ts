@@ -1,0 +1,103 @@
+import { messageOf } from '../../errors.js';
+import { orAbort } from '../../lib/abort.js';
+import { EVERY_HOOK, occasionOf, type Scene } from '../dispatch/scene.js';
+import type { HookRound } from '../registry/hook.js';
+import {
+  contextsFor,
+  type EventDeps,
+  noOf,
+  questionOf,
+  tellIgnored,
+  wishToStop,
+} from './event-answers.js';
+
+/** A change of the model, by the names that hooks read. */
+export interface ModelSwitch {
+  readonly from_model: string;
+  readonly to_model: string;
+  /** As it was asked for; null: back to the one that the session started with. */
+  readonly requested_model: string | null;
+  readonly source: 'command' | 'picker' | 'sdk';
+  readonly context_tokens: number;
+  readonly prompt_cache_warm: boolean;
+  readonly cache_ttl: '5m' | '1h';
+  readonly estimated_cache_write_usd: number;
+  readonly pricing: 'configured' | 'catalog' | 'default';
+}
+
+export type ModelSwitched = Omit<ModelSwitch, 'source'> & {
+  readonly source: ModelSwitch['source'] | 'auto' | 'resume';
+};
+
+export interface BeforeSwitch {
+  /** Set when the model stays. */
+  readonly refusal?: string;
+}
+
+/** Hooks around a change of the model. */
+export interface ModelHooks {
+  /** `confirm` puts a question to a person; without it, what hooks want asked is refused. */
+  before(
+    change: ModelSwitch,
+    scene: Scene,
+    options?: { readonly confirm?: (question: string) => Promise<boolean> },
+  ): Promise<BeforeSwitch>;
+  /** What the model that takes over should know. */
+  after(change: ModelSwitched, scene: Scene): Promise<readonly string[]>;
+}
+
+const NO_OBJECTION: BeforeSwitch = Object.freeze({});
+const NO_CONTEXTS: readonly string[] = Object.freeze([]) as readonly [];
+
+export function createModelHooks(deps: EventDeps): ModelHooks {
+  const { dispatch } = deps;
+  return {
+    async before(change, scene, { confirm } = {}) {
+      const asked = { agent: scene.agent, matched: EVERY_HOOK };
+      if (!dispatch.has('PreModelSwitch', asked)) return NO_OBJECTION;
+      const occasion = occasionOf(scene, EVERY_HOOK, { ...change });
+      const round = await dispatch.fire('PreModelSwitch', occasion);
+      const refusals = collect(round, (report) => noOf(report) ?? wishToStop(report));
+      // fail-closed: a change of the model cannot wait for a later decision.
+      refusals.push(...collect(round, (report) => putOff(report)));
+      if (refusals.length > 0) return { refusal: refusals.join('\n') };
+      const questions = collect(round, questionOf);
+      if (questions.length === 0) return NO_OBJECTION;
+      return confirmed(questions.join('\n'), confirm, scene.signal);
+    },
+    async after(change, scene) {
+      const asked = { agent: scene.agent, matched: EVERY_HOOK };
+      if (!dispatch.has('PostModelSwitch', asked)) return NO_CONTEXTS;
+      const occasion = occasionOf(scene, EVERY_HOOK, { ...change });
+      const round = await dispatch.fire('PostModelSwitch', occasion);
+      tellIgnored(deps, 'PostModelSwitch', round);
+      return contextsFor('PostModelSwitch', round);
+    },
+  };
+}
+
+type Report = HookRound['reports'][number];
+
+function collect(round: HookRound, read: (report: Report) => string | undefined): string[] {
+  return round.reports.flatMap((report) => read(report) ?? []);
+}
+
+function putOff(report: Report): string | undefined {
+  return report.answer.decision === 'defer' ? questionOf(report) : undefined;
+}
+
+async function confirmed(
+  question: string,
+  confirm: ((question: string) => Promise<boolean>) | undefined,
+  signal: AbortSignal,
+): Promise<BeforeSwitch> {
+  // fail-closed: a question that nobody hears is answered with no.
+  if (confirm === undefined) return { refusal: `${question}; nobody is here to be asked` };
+  try {
+    if ((await orAbort(confirm(question), signal)) === true) return NO_OBJECTION;
+    return { refusal: `${question}; the answer was no` };
+  } catch (thrown) {
+    // fail-closed: no answer is no yes.
+    return { refusal: `${question}; there was no answer (${messageOf(thrown)})` };
+  }
+}

@@ -1,0 +1,229 @@
+import { isRecord, own } from '../../lib/own.js';
+import { readAskAnswer } from '../../permissions/ask-answer.js';
+import { ASKS_PERSON } from '../../permissions/guard.js';
+import { suggestedUpdates } from '../../permissions/suggested-updates.js';
+import type { AskAnswer, Asker, AskRequest, GateCall } from '../../permissions/types.js';
+import type { TraceStep } from '../../protocol/permissions.js';
+import { failureText, reportStep } from '../answers/report-step.js';
+import { oneRewrite } from '../answers/rewrite.js';
+import { isBlank } from '../answers/round.js';
+import type { HookDispatch, HookReport } from '../registry/hook.js';
+import { modeDecides } from './permission-denied.js';
+import { withinReach } from './permission-reach.js';
+import { PRE_TOOL_USE_HOOKS } from './pre-tool-use.js';
+import { type AboutCall, type FitsRule, namesOf, toolOccasion } from './tool-occasion.js';
+
+const EVENT = 'PermissionRequest';
+
+/** What receipts call them. */
+export const PERMISSION_REQUEST_HOOKS = 'PermissionRequest hooks';
+
+export interface PermissionRequestDeps {
+  /** Whether an `if` rule fits the call. */
+  readonly ifRule: (about: AboutCall<GateCall>) => FitsRule;
+}
+
+type Allow = Extract<AskAnswer, { behavior: 'allow' }>;
+type Deny = Extract<AskAnswer, { behavior: 'deny' }>;
+
+/**
+ * Puts a question to the PermissionRequest hooks and, at the same time, to whoever is there to be
+ * asked. The first decision counts: the question to the person is then withdrawn, the hooks end by
+ * themselves unheard. Undefined when nobody can answer.
+ */
+export function createHookAsker(
+  dispatch: HookDispatch,
+  deps: PermissionRequestDeps,
+): (call: GateCall, asker: Asker | undefined) => Asker | undefined {
+  // Questions that are the same are recognised by whom they are put to: one wrapper per asker, and,
+  // as hooks can be for some agents, per agent.
+  const wrapped = new Map<Asker | undefined, Map<string, Asker>>();
+  return (call, asker) => {
+    const { agent } = call;
+    if (!dispatch.has(EVENT, { agent, matched: namesOf(call) })) return asker;
+    const ofAsker = wrapped.get(asker) ?? new Map<string, Asker>();
+    wrapped.set(asker, ofAsker);
+    const known = ofAsker.get(agent.path);
+    if (known !== undefined) return known;
+    const made: Asker = (request) => put(request, asker, (at) => hooksSay(dispatch, deps, at));
+    // Agents come and go; a question that is put once more is the price of forgetting.
+    if (ofAsker.size >= MOST_AGENTS) ofAsker.clear();
+    ofAsker.set(agent.path, made);
+    return made;
+  };
+}
+
+const MOST_AGENTS = 256;
+
+interface Asked {
+  readonly request: AskRequest;
+  readonly signal: AbortSignal;
+}
+
+interface Decided {
+  /** Absent when no hook decided. */
+  readonly answer?: AskAnswer;
+  readonly trace: readonly TraceStep[];
+}
+
+async function put(
+  request: AskRequest,
+  asker: Asker | undefined,
+  hooks: (asked: Asked) => Promise<Decided>,
+): Promise<AskAnswer> {
+  const forPerson = waitsForPerson(request);
+  if (request.heldBy === PRE_TOOL_USE_HOOKS && asker === undefined) {
+    return nobody('A hook wants a person to decide.');
+  }
+  const { call } = request;
+  if (asker === undefined && modeDecides(call, request.mode)) return nobody('');
+  const over = new AbortController();
+  const signal = AbortSignal.any([call.signal, over.signal]);
+  const person = asker?.({ ...request, call: { ...call, signal } });
+  // Not withdrawn when the person is quicker: a script that was started is let finish what it does.
+  const said = hooks({ request, signal: call.signal });
+  const fromHooks = forPerson ? said.then(onlyNo) : said;
+  for (const question of [person, fromHooks]) {
+    question?.catch(() => {
+      // Withdrawn or failed after the other had decided: nobody waits for it any more.
+    });
+  }
+  try {
+    const first = await Promise.race([
+      fromHooks,
+      ...(person === undefined ? [] : [person.then((answer): Decided => ({ answer, trace: [] }))]),
+    ]);
+    if (first.answer !== undefined) return first.answer;
+    const { trace } = first;
+    if (person !== undefined) return { ...(await person), trace };
+    return nobody(
+      trace.length === 0 ? '' : `The ${PERMISSION_REQUEST_HOOKS} gave no decision.`,
+      trace,
+    );
+  } finally {
+    over.abort(new Error('another answer came first'));
+  }
+}
+
+const FOR_PERSON: ReadonlySet<string> = new Set(Object.values(ASKS_PERSON));
+
+/**
+ * fail-closed: a hook that wants a person to decide is not answered by another hook's yes, and what
+ * plan mode, a protected path or a critical removal holds is not opened by a script, also where another
+ * guard asks first.
+ */
+function waitsForPerson({ heldBy, trace }: AskRequest): boolean {
+  if (heldBy === PRE_TOOL_USE_HOOKS) return true;
+  return trace.some(({ guard, decision }) => FOR_PERSON.has(guard) && decision === 'ask');
+}
+
+function onlyNo({ answer, trace }: Decided): Decided {
+  return answer?.behavior === 'deny' ? { answer, trace } : { trace };
+}
+
+function nobody(message: string, trace: readonly TraceStep[] = []): AskAnswer {
+  return { behavior: 'deny', message, unanswered: true, trace };
+}
+
+/** What the hooks say together: a no of any of them counts, else a yes, else nothing. */
+async function hooksSay(
+  dispatch: HookDispatch,
+  deps: PermissionRequestDeps,
+  { request, signal }: Asked,
+): Promise<Decided> {
+  const { call, mode } = request;
+  const suggestions = suggestedUpdates(request);
+  const round = await dispatch.fire(
+    EVENT,
+    toolOccasion(EVENT, request, {
+      signal,
+      fits: deps.ifRule({ call, mode }),
+      ...(suggestions.length === 0 ? {} : { fields: { permission_suggestions: suggestions } }),
+    }),
+  );
+  const said = round.reports.map((report) => ({
+    report,
+    ...withinReach(report.hook, answerOf(report)),
+  }));
+  const trace = said.flatMap(({ report, answer, refused }) => [
+    answer?.behavior === 'deny'
+      ? reportStep(report, 'deny', answer.message)
+      : reportStep(report, answer?.behavior ?? 'pass'),
+    ...refused.map((why) => reportStep(report, 'pass', why)),
+  ]);
+  const decided = { by: PERMISSION_REQUEST_HOOKS, trace };
+  const noes = said.flatMap(({ answer }) => (answer?.behavior === 'deny' ? [answer] : []));
+  if (noes.length > 0) return { trace, answer: { ...joinNoes(noes), ...decided } };
+  const yeses = said.flatMap(({ report, answer }) =>
+    answer?.behavior === 'allow' ? [{ by: report.hook.label, answer }] : [],
+  );
+  if (yeses.length === 0) return { trace };
+  return { trace, answer: { ...joinYeses(call, yeses), ...decided } };
+}
+
+/** What one hook decided; undefined when it has no opinion. */
+function answerOf(report: HookReport): AskAnswer | undefined {
+  const { hook, answer, refuses, complaint } = report;
+  const reason = isBlank(answer.reason) ? undefined : answer.reason;
+  const given = own(answer.fields, 'decision') ?? undefined;
+  const read = given === undefined ? undefined : readAskAnswer(given);
+  const decided = read?.ok === true ? read.value : undefined;
+  if (answer.stop !== undefined) {
+    // fail-closed: who wants the turn to end does not want the call to run.
+    const stop = isBlank(answer.stop) ? `${hook.label} ended the turn` : answer.stop;
+    return { behavior: 'deny', message: stop, stop };
+  }
+  const no = reason ?? `${hook.label} said no`;
+  if (decided?.behavior === 'deny') {
+    const isTold = isRecord(given) && typeof given.message === 'string' && !isBlank(given.message);
+    return isTold ? decided : { ...decided, message: no };
+  }
+  if (answer.decision === 'deny') return { behavior: 'deny', message: no };
+  // fail-closed: a guard that cannot answer refuses.
+  if (refuses === true) return broken(failureText(report));
+  if (read?.ok === false) {
+    // fail-closed: what cannot be read may have been a no.
+    return broken(`the guard failed: ${hook.label} gave no verdict (${read.error})`);
+  }
+  const counts = hook.restrictOnly !== true && complaint === undefined;
+  return counts && answer.asyncMs === undefined ? decided : undefined;
+}
+
+function broken(reason: string): Deny {
+  const text = reason.charAt(0).toUpperCase() + reason.slice(1);
+  const message = `${text}. A guard that cannot answer refuses; tell the user.`;
+  return { behavior: 'deny', message };
+}
+
+function joinNoes(noes: readonly Deny[]): Deny {
+  const stops = noes.flatMap(({ stop }) => stop ?? []);
+  return {
+    behavior: 'deny',
+    message: noes.map(({ message }) => message).join('\n'),
+    interrupt: noes.some(({ interrupt }) => interrupt === true),
+    ...(stops.length === 0 ? {} : { stop: stops.join('\n') }),
+  };
+}
+
+/** Several who say yes must mean the same call; what they want changed besides adds up. */
+function joinYeses(
+  call: GateCall,
+  yeses: readonly { readonly by: string; readonly answer: Allow }[],
+): AskAnswer {
+  const wanted = yeses.flatMap(({ by, answer: { updatedInput } }) =>
+    updatedInput === undefined ? [] : [{ by, input: updatedInput, allowed: true, authors: [] }],
+  );
+  const rewrite = oneRewrite(wanted, [call.input]);
+  if (rewrite !== undefined && 'conflict' in rewrite) {
+    return { behavior: 'deny', message: `${call.tool.name} was refused: ${rewrite.conflict}.` };
+  }
+  const updatedPermissions = yeses.flatMap(({ answer }) => answer.updatedPermissions ?? []);
+  const [{ answer: { scope } = {} } = {}] = yeses;
+  return {
+    behavior: 'allow',
+    updatedInput: rewrite?.input,
+    ...(updatedPermissions.length === 0 ? {} : { updatedPermissions }),
+    // How far a yes reaches is for one to say: of several, each is for this call.
+    ...(scope === undefined || yeses.length > 1 ? {} : { scope }),
+  };
+}

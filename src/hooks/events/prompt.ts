@@ -1,0 +1,189 @@
+import { own } from '../../lib/own.js';
+import {
+  agree,
+  blockedBy,
+  contextsOf,
+  isBlank,
+  prefixOf,
+  spoken,
+  stopOf,
+  type Wish,
+} from '../answers/round.js';
+import { EVERY_HOOK, occasionOf, type Scene, withoutAbsent } from '../dispatch/scene.js';
+import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
+
+/** Where a prompt comes from, as hooks are told. */
+export type PromptSource =
+  | 'user'
+  | 'sdk'
+  | 'system'
+  | 'loop_wakeup'
+  | 'schedule_wakeup'
+  | 'poll_event';
+
+export interface SubmittedPrompt extends Scene {
+  readonly prompt: string;
+  readonly source?: PromptSource | undefined;
+  readonly sessionTitle?: string | undefined;
+}
+
+/** A command, skill or MCP prompt that somebody typed and that stands for a longer text. */
+export interface ExpandedPrompt extends Scene {
+  readonly type: 'slash_command' | 'mcp_prompt';
+  readonly command: string;
+  readonly args: string;
+  /** Where the command is defined. */
+  readonly source?: string | undefined;
+  /** As typed. */
+  readonly prompt: string;
+}
+
+export type PromptOutcome =
+  | {
+      readonly kind: 'pass';
+      /** For the model, beside the prompt. */
+      readonly contexts: readonly string[];
+      /** What the model reads in its place; the transcript keeps both. */
+      readonly updatedPrompt?: string;
+      /** What was typed is not shown again. */
+      readonly suppressOriginal?: boolean;
+      readonly sessionTitle?: string;
+    }
+  /** It never reaches the model and is not kept in the conversation. */
+  | {
+      readonly kind: 'blocked';
+      readonly reason: string;
+      /** Labels of the hooks that hold it back. */
+      readonly by: string;
+      readonly suppressOriginal?: boolean;
+    }
+  /** `continue: false`: it is kept, and no turn follows. */
+  | { readonly kind: 'stopped'; readonly reason: string };
+
+export interface PromptHooks {
+  /** UserPromptSubmit. */
+  submit(prompt: SubmittedPrompt): Promise<PromptOutcome>;
+  /** UserPromptExpansion. */
+  expand(prompt: ExpandedPrompt): Promise<PromptOutcome>;
+}
+
+const PASS: PromptOutcome = Object.freeze({
+  kind: 'pass',
+  contexts: Object.freeze([]) as readonly [],
+});
+
+/** What hooks do to a prompt before the model reads it. They are gates: no verdict is a no. */
+export function createPromptHooks(dispatch: HookDispatch): PromptHooks {
+  return {
+    async submit(submitted) {
+      const { agent, prompt, source, sessionTitle } = submitted;
+      if (!dispatch.has('UserPromptSubmit', { agent, matched: EVERY_HOOK })) return PASS;
+      const fields = withoutAbsent({ prompt, source, session_title: sessionTitle });
+      const occasion = occasionOf(submitted, EVERY_HOOK, fields);
+      const round = await dispatch.fire('UserPromptSubmit', occasion);
+      return outcomeOf(round, prompt, prefixOf('UserPromptSubmit'));
+    },
+    async expand(expanded) {
+      const matched = [expanded.command];
+      if (!dispatch.has('UserPromptExpansion', { agent: expanded.agent, matched })) return PASS;
+      const occasion = occasionOf(expanded, matched, fieldsOfExpansion(expanded));
+      const round = await dispatch.fire('UserPromptExpansion', occasion);
+      return outcomeOf(round, expanded.prompt, prefixOf('UserPromptExpansion'));
+    },
+  };
+}
+
+function fieldsOfExpansion({
+  type,
+  command,
+  args,
+  source,
+  prompt,
+}: ExpandedPrompt): Occasion['fields'] {
+  return withoutAbsent({
+    expansion_type: type,
+    command_name: command,
+    command_args: args,
+    command_source: source,
+    prompt,
+  });
+}
+
+/** A no goes before a wish to stop: it also keeps the prompt out of the conversation. */
+function outcomeOf(round: HookRound, prompt: string, prefix: string): PromptOutcome {
+  const suppress = spoken(round).some(({ answer }) => answer.fields.suppressOriginalPrompt === true)
+    ? { suppressOriginal: true }
+    : {};
+  const objections = [...blockedBy(round), ...undecided(round)];
+  if (objections.length > 0) {
+    const reason = objections.map((one) => one.reason).join('\n');
+    return { kind: 'blocked', reason, by: namesIn(objections.map(({ by }) => by)), ...suppress };
+  }
+  const stop = stopOf(round);
+  if (stop !== undefined) return { kind: 'stopped', reason: stop };
+  const rewrite = rewriteOf(round, prompt);
+  if (rewrite.kind === 'blocked') return { ...rewrite, ...suppress };
+  const title = titleOf(round);
+  return {
+    kind: 'pass',
+    contexts: contextsOf(round, prefix),
+    updatedPrompt: rewrite.text,
+    ...suppress,
+    ...(title === undefined ? {} : { sessionTitle: title }),
+  };
+}
+
+/** fail-closed: nobody can be asked about a prompt, so who wants that gets a no. */
+function undecided(round: HookRound): readonly { by: string; reason: string }[] {
+  return spoken(round)
+    .filter(({ answer }) => answer.decision === 'ask' || answer.decision === 'defer')
+    .map(({ hook, answer }) => ({
+      by: hook.label,
+      reason: isBlank(answer.reason) ? 'it wants somebody else to decide' : answer.reason,
+    }));
+}
+
+type Rewrite =
+  | { readonly kind: 'fine'; readonly text?: string }
+  | { readonly kind: 'blocked'; readonly reason: string; readonly by: string };
+
+/** A hook that gives back what it was shown wants no change. */
+function rewriteOf(round: HookRound, prompt: string): Rewrite {
+  const wishes: Wish<string>[] = [];
+  for (const { hook, answer } of spoken(round)) {
+    const value = own(answer.fields, 'updatedPrompt');
+    if (value === undefined || value === prompt) continue;
+    if (typeof value !== 'string' || value.trim() === '') {
+      // fail-closed: the prompt was not to go out as it is.
+      const reason = `${hook.label} gave an updatedPrompt that is no text or an empty one`;
+      return { kind: 'blocked', reason, by: hook.label };
+    }
+    wishes.push({ by: hook.label, value });
+  }
+  const wanted = agree(wishes);
+  switch (wanted.kind) {
+    case 'none':
+      return { kind: 'fine' };
+    case 'one':
+      return { kind: 'fine', text: wanted.wish.value };
+    case 'conflict': {
+      // fail-closed: no order between hooks may decide what the model is told.
+      const [first, other] = wanted.between;
+      const reason = `two hooks want different prompts: ${first} and ${other}`;
+      return { kind: 'blocked', reason, by: namesIn(wanted.between) };
+    }
+  }
+}
+
+/** Hooks stand in the order of their sources, the strongest first. */
+function titleOf(round: HookRound): string | undefined {
+  for (const { answer } of spoken(round)) {
+    const title = own(answer.fields, 'sessionTitle');
+    if (typeof title === 'string' && title.trim() !== '') return title.trim();
+  }
+  return undefined;
+}
+
+function namesIn(labels: readonly string[]): string {
+  return [...new Set(labels)].join(', ');
+}

@@ -1,0 +1,165 @@
+import { messageOf } from '../../errors.js';
+import { orAbort } from '../../lib/abort.js';
+import { LONGEST_SESSION_END_MS } from '../../protocol/hook-events.js';
+import { spoken } from '../answers/round.js';
+import { createBackgroundRounds } from '../dispatch/background-rounds.js';
+import { occasionOf, type Scene } from '../dispatch/scene.js';
+import { contextsFor, type EventDeps, tellIgnored, textIn, textsIn } from './event-answers.js';
+
+/** The input of SessionStart, by the names that hooks read. */
+export interface SessionStarting {
+  readonly source: 'startup' | 'resume' | 'clear' | 'compact' | 'fork';
+  readonly model?: string;
+  readonly session_title?: string;
+  /** Only when a session is taken up again. */
+  readonly seconds_since_last_response?: number;
+  readonly context_tokens?: number;
+  readonly prompt_cache_likely_expired?: boolean;
+  readonly estimated_cache_write_usd?: number;
+}
+
+/** What hooks want at the start of a session. They cannot keep it from starting. */
+export interface SessionStarted {
+  /** For the model, before the first turn. */
+  readonly contexts: readonly string[];
+  /** A turn of its own before the first prompt; of several hooks, one text after the other. */
+  readonly initialUserMessage?: string;
+  /** Never on `clear` and `compact`. */
+  readonly sessionTitle?: string;
+  /** As given; relative ones are meant from the working directory. */
+  readonly watchPaths: readonly string[];
+  /** Skills are to be looked for once more. */
+  readonly reloadSkills: boolean;
+}
+
+export interface InstructionsLoaded {
+  readonly file_path: string;
+  readonly memory_type: 'User' | 'Project' | 'Local' | 'Managed';
+  readonly load_reason:
+    | 'session_start'
+    | 'nested_traversal'
+    | 'path_glob_match'
+    | 'include'
+    | 'compact';
+  readonly globs?: readonly string[];
+  readonly trigger_file_path?: string;
+  readonly parent_file_path?: string;
+}
+
+export interface SessionEnding {
+  readonly reason: 'clear' | 'resume' | 'logout' | 'prompt_input_exit' | 'other';
+}
+
+/** The hooks around a session. None of them can hold anything up. */
+export interface SessionHooks {
+  start(starting: SessionStarting, scene: Scene): Promise<SessionStarted>;
+  setup(
+    fields: { readonly trigger: 'init' | 'maintenance' },
+    scene: Scene,
+  ): Promise<{ readonly contexts: readonly string[] }>;
+  /** Returns in bounded time and never throws. A signal that has aborted already runs nothing. */
+  end(
+    ending: SessionEnding,
+    scene: Omit<Scene, 'signal'> & Partial<Pick<Scene, 'signal'>>,
+  ): Promise<void>;
+  /** Nobody waits for these, except `close`. */
+  instructionsLoaded(loaded: InstructionsLoaded, scene: Scene): void;
+  /** Waits, for a while, for hooks that are still running. */
+  close(): Promise<void>;
+}
+
+export interface SessionHookDeps extends EventDeps {
+  /** Milliseconds for all SessionEnd hooks together, whatever limits they name. */
+  readonly endMs?: number;
+  /** Milliseconds that `close` waits. */
+  readonly closeMs?: number;
+}
+
+export const NOTHING_STARTED: SessionStarted = Object.freeze({
+  contexts: Object.freeze([]) as readonly [],
+  watchPaths: Object.freeze([]) as readonly [],
+  reloadSkills: false,
+});
+
+const NO_CONTEXTS = Object.freeze({ contexts: Object.freeze([]) as readonly [] });
+
+export function createSessionHooks(deps: SessionHookDeps): SessionHooks {
+  const { dispatch, closeMs } = deps;
+  const background = createBackgroundRounds({
+    tell: deps.tell,
+    closeMs,
+  });
+  return {
+    start: (starting, scene) => start(deps, starting, scene),
+    async setup(fields, scene) {
+      const matched = [fields.trigger];
+      if (!dispatch.has('Setup', { agent: scene.agent, matched })) return NO_CONTEXTS;
+      const round = await dispatch.fire('Setup', occasionOf(scene, matched, fields));
+      tellIgnored(deps, 'Setup', round);
+      return { contexts: contextsFor('Setup', round) };
+    },
+    end: (ending, scene) => end(deps, ending, scene),
+    instructionsLoaded(loaded, scene) {
+      const matched = [loaded.load_reason];
+      if (!dispatch.has('InstructionsLoaded', { agent: scene.agent, matched })) return;
+      background.run(async (closing) => {
+        const signal = AbortSignal.any([scene.signal, closing]);
+        const occasion = occasionOf({ ...scene, signal }, matched, { ...loaded });
+        await dispatch.fire('InstructionsLoaded', occasion);
+      });
+    },
+    close: () => background.close(),
+  };
+}
+
+async function start(
+  deps: SessionHookDeps,
+  starting: SessionStarting,
+  scene: Scene,
+): Promise<SessionStarted> {
+  const { source } = starting;
+  const matched = [source];
+  if (!deps.dispatch.has('SessionStart', { agent: scene.agent, matched })) return NOTHING_STARTED;
+  const round = await deps.dispatch.fire(
+    'SessionStart',
+    occasionOf(scene, matched, { ...starting }),
+  );
+  tellIgnored(deps, 'SessionStart', round);
+  const all = spoken(round).map(({ answer }) => answer.fields);
+  const messages = all.flatMap((fields) => textIn(fields, 'initialUserMessage') ?? []);
+  const isGoingOn = source === 'clear' || source === 'compact';
+  // Hooks stand in the order of their sources, the strongest first.
+  const [title] = isGoingOn ? [] : all.flatMap((fields) => textIn(fields, 'sessionTitle') ?? []);
+  return {
+    contexts: contextsFor('SessionStart', round),
+    ...(messages.length === 0 ? {} : { initialUserMessage: messages.join('\n\n') }),
+    ...(title === undefined ? {} : { sessionTitle: title.trim() }),
+    watchPaths: [...new Set(all.flatMap((fields) => textsIn(fields, 'watchPaths') ?? []))],
+    reloadSkills: all.some((fields) => fields.reloadSkills === true),
+  };
+}
+
+async function end(
+  deps: SessionHookDeps,
+  ending: SessionEnding,
+  scene: Parameters<SessionHooks['end']>[1],
+): Promise<void> {
+  const over = new AbortController();
+  const limit = deps.endMs ?? LONGEST_SESSION_END_MS;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    const matched = [ending.reason];
+    if (!deps.dispatch.has('SessionEnd', { agent: scene.agent, matched })) return;
+    timer = setTimeout(() => over.abort(new Error(`they took longer than ${limit} ms`)), limit);
+    const signals = scene.signal === undefined ? [] : [scene.signal];
+    const signal = AbortSignal.any([over.signal, ...signals]);
+    signal.throwIfAborted();
+    const occasion = occasionOf({ ...scene, signal }, matched, { ...ending });
+    const round = await orAbort(deps.dispatch.fire('SessionEnd', occasion), signal);
+    tellIgnored(deps, 'SessionEnd', round);
+  } catch (thrown) {
+    deps.tell(`SessionEnd hooks were cut short: ${messageOf(thrown)}`);
+  } finally {
+    clearTimeout(timer);
+  }
+}

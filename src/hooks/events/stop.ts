@@ -1,0 +1,211 @@
+import { contextsOf, deniedBy, isBlank, prefixOf, spoken, stopOf } from '../answers/round.js';
+import { EVERY_HOOK, occasionOf, type Scene, withoutAbsent } from '../dispatch/scene.js';
+import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
+
+/** A piece of background work, as hooks are shown it. */
+export interface BackgroundTaskFacts {
+  readonly id: string;
+  readonly type: string;
+  readonly status: string;
+  readonly description: string;
+  readonly command?: string;
+  readonly agent_type?: string;
+}
+
+/** An agent that has nothing more to do. */
+export interface Leaving extends Scene {
+  readonly event: 'Stop' | 'SubagentStop';
+  readonly lastMessage?: string | undefined;
+  readonly backgroundTasks: readonly BackgroundTaskFacts[];
+  readonly crons: readonly Readonly<Record<string, unknown>>[];
+  /** Only of a subagent. */
+  readonly agentTranscriptPath?: string | undefined;
+}
+
+export type LeavingMove =
+  | {
+      readonly kind: 'leave';
+      /** For the person: a hook was overridden, or gave up. */
+      readonly notice?: string;
+      /** A hook wanted the agent to go on, and it was not obeyed any more. */
+      readonly overridden?: true;
+    }
+  /** One more turn, with this message. */
+  | {
+      readonly kind: 'go-on';
+      readonly message: string;
+      /** Nobody objects: a hook only has more to say. */
+      readonly onlyContext?: true;
+    }
+  /** A hook ends the run here, whatever others say. */
+  | { readonly kind: 'end'; readonly stop: string };
+
+/** A turn that ended with an error of the model. */
+export interface FailedTurn extends Scene {
+  /** The kind of error: `rate_limit`, `overloaded`, `server_error` … */
+  readonly error: string;
+  readonly details?: string | undefined;
+  readonly lastMessage?: string | undefined;
+}
+
+/** The stop hooks of one agent. */
+export interface StopHooks {
+  /** A new prompt: whatever was counted before is forgotten. */
+  beginPrompt(): void;
+  beforeLeaving(leaving: Leaving): Promise<LeavingMove>;
+  /** StopFailure: it takes the place of Stop and changes nothing. */
+  failure(failed: FailedTurn): Promise<void>;
+}
+
+export interface StopHookOptions {
+  /** How often in a row an agent is sent on. */
+  readonly cap?: number;
+  /** A number that moves whenever the agent has changed something. */
+  changes(): number;
+}
+
+export const STOP_HOOK_CAP = 8;
+/** The same words this often, and nothing changed in between: more turns change nothing either. */
+const SAME_WORDS = 3;
+
+const LEAVE: LeavingMove = Object.freeze({ kind: 'leave' });
+
+/** The cap that the environment asks for; what is no positive number is passed over. */
+export function stopHookCap(env: Readonly<Record<string, string | undefined>>): number {
+  const text = env.CLAUDE_CODE_STOP_HOOK_BLOCK_CAP?.trim() ?? '';
+  const cap = /^\d+$/.test(text) ? Number(text) : 0;
+  return Number.isSafeInteger(cap) && cap > 0 ? cap : STOP_HOOK_CAP;
+}
+
+/** How often hooks have sent the agent on since it was last allowed to leave. */
+interface Streak {
+  readonly times: number;
+  readonly message: string;
+  /** How often this message came without a change in between. */
+  readonly repeats: number;
+  readonly changes: number;
+}
+
+/**
+ * Stop and SubagentStop: hooks look at an agent that wants to leave and may send it on. They are
+ * the exception among hooks that hold things up: a crash lets the agent leave, and so do endless
+ * objections. What counts are objections in a row within one prompt, whatever the agent did in
+ * between; being let go starts the count anew.
+ */
+export function createStopHooks(dispatch: HookDispatch, options: StopHookOptions): StopHooks {
+  const { cap = STOP_HOOK_CAP } = options;
+  let streak: Streak | undefined;
+  let isActive = false;
+  return {
+    beginPrompt() {
+      streak = undefined;
+      isActive = false;
+    },
+    async beforeLeaving(leaving) {
+      const { event, agent, signal } = leaving;
+      const matched = event === 'SubagentStop' ? [agent.type] : EVERY_HOOK;
+      if (signal.aborted || !dispatch.has(event, { agent, matched })) return LEAVE;
+      const occasion = occasionOf(
+        leaving,
+        matched,
+        fieldsOf(leaving, { isActive, feedback: streak?.message }),
+      );
+      const round = await dispatch.fire(event, occasion);
+      if (signal.aborted) return LEAVE;
+      const stop = stopOf(round);
+      if (stop !== undefined) return { kind: 'end', stop };
+      const message = messageOf(round, event);
+      if (message === undefined) {
+        streak = undefined;
+        return leaveAfter(round, event);
+      }
+      streak = longer(streak, message, options.changes());
+      const why = overrideOf(streak, cap);
+      if (why !== undefined) {
+        const notice = `${event} hooks were overridden: ${why}. The last words were:\n${message}`;
+        return { kind: 'leave', notice, overridden: true };
+      }
+      isActive = true;
+      const objects = deniedBy(reachable(round)).length > 0;
+      return { kind: 'go-on', message, ...(objects ? {} : { onlyContext: true }) };
+    },
+    async failure(failed) {
+      const { agent, error, details, lastMessage } = failed;
+      const matched = [error];
+      if (!dispatch.has('StopFailure', { agent, matched })) return;
+      const fields = withoutAbsent({
+        error,
+        error_details: details,
+        last_assistant_message: lastMessage,
+      });
+      await dispatch.fire('StopFailure', occasionOf(failed, matched, fields));
+    },
+  };
+}
+
+/** `feedback`: what hooks said when they last sent the agent on. */
+function fieldsOf(
+  leaving: Leaving,
+  { isActive, feedback }: { isActive: boolean; feedback: string | undefined },
+): Occasion['fields'] {
+  const { event, agent, lastMessage, agentTranscriptPath } = leaving;
+  const child = {
+    agent_id: agent.id,
+    agent_type: agent.type,
+    agent_transcript_path: agentTranscriptPath,
+  };
+  return withoutAbsent({
+    stop_hook_active: isActive,
+    stop_hook_feedback: feedback,
+    ...(event === 'SubagentStop' ? child : {}),
+    last_assistant_message: lastMessage,
+    background_tasks: leaving.backgroundTasks,
+    session_crons: leaving.crons,
+  });
+}
+
+/** What the hooks said that can be answered by going on. */
+function reachable(round: HookRound): HookRound {
+  return { ...round, reports: round.reports.filter(({ answer }) => answer.impossible !== true) };
+}
+
+/** What the agent is sent on with. Undefined: nobody holds it back. */
+function messageOf(round: HookRound, event: Leaving['event']): string | undefined {
+  const heard = reachable(round);
+  const objections = deniedBy(heard).map(({ by, reason }) => `- [${by}]: ${reason}`);
+  const parts = [
+    ...(objections.length === 0 ? [] : ['Stop hook feedback:', ...objections]),
+    ...contextsOf(heard, prefixOf(event)),
+  ];
+  return parts.length === 0 ? undefined : parts.join('\n');
+}
+
+/** A model that says that its goal is out of reach lets the agent leave, and the person hears of it. */
+function leaveAfter(round: HookRound, event: Leaving['event']): LeavingMove {
+  const given = spoken(round).find(({ answer }) => answer.impossible === true);
+  if (given === undefined) return LEAVE;
+  const { hook, answer } = given;
+  const why = isBlank(answer.reason) ? '' : `: ${answer.reason}`;
+  return {
+    kind: 'leave',
+    notice: `${event} hook ${hook.label} says that what it asks for cannot be reached${why}`,
+  };
+}
+
+function longer(before: Streak | undefined, message: string, changes: number): Streak {
+  const isSame = before?.message === message && before.changes === changes;
+  return {
+    times: (before?.times ?? 0) + 1,
+    message,
+    repeats: isSame ? before.repeats + 1 : 1,
+    changes,
+  };
+}
+
+function overrideOf({ times, repeats }: Streak, cap: number): string | undefined {
+  if (times > cap) {
+    return `they sent the agent on ${cap} times in a row, which is the limit (CLAUDE_CODE_STOP_HOOK_BLOCK_CAP changes it)`;
+  }
+  if (repeats >= SAME_WORDS) return `they said the same ${repeats} times and nothing had changed`;
+  return undefined;
+}

@@ -1,0 +1,70 @@
+import { EVERY_HOOK, occasionOf, type Scene, withoutAbsent } from '../dispatch/scene.js';
+import type { HookEventName, HookRound } from '../registry/hook.js';
+import { type EventDeps, noOf, wishToStop } from './event-answers.js';
+
+/** A task of the list that agents share. */
+export interface HookTask {
+  readonly id: string;
+  readonly subject: string;
+  readonly description?: string | undefined;
+  /** Who works on it, in a team. */
+  readonly teammateName?: string | undefined;
+  readonly teamName?: string | undefined;
+}
+
+/** Hooks that watch the task list. The text that they return is for the model. */
+export interface TaskHooks {
+  /** Why the task is not to be; undefined when nobody objects. */
+  created(task: HookTask, scene: Scene): Promise<string | undefined>;
+  /** Why it is not done yet; undefined when nobody objects. */
+  completed(task: HookTask, scene: Scene): Promise<string | undefined>;
+  /** Its author rests without having finished it: why he must go on, or why he must end. */
+  left(task: HookTask, scene: Scene): Promise<{ readonly goOn?: string; readonly stop?: string }>;
+}
+
+export function createTaskHooks(deps: EventDeps): TaskHooks {
+  return {
+    async created(task, scene) {
+      const round = await ask(deps, 'TaskCreated', { task, scene });
+      return round === undefined ? undefined : joined(round, noOf);
+    },
+    async completed(task, scene) {
+      const round = await ask(deps, 'TaskCompleted', { task, scene });
+      if (round === undefined) return undefined;
+      // fail-closed: who wants its author to stop has not agreed that it is done.
+      return joined(round, (report) => noOf(report) ?? wishToStop(report));
+    },
+    async left(task, scene) {
+      const round = await ask(deps, 'TaskCompleted', { task, scene });
+      if (round === undefined) return {};
+      const stop = joined(round, wishToStop);
+      if (stop !== undefined) return { stop };
+      const goOn = joined(round, noOf);
+      return goOn === undefined ? {} : { goOn };
+    },
+  };
+}
+
+async function ask(
+  { dispatch }: EventDeps,
+  event: HookEventName,
+  { task, scene }: { readonly task: HookTask; readonly scene: Scene },
+): Promise<HookRound | undefined> {
+  if (!dispatch.has(event, { agent: scene.agent, matched: EVERY_HOOK })) return undefined;
+  const fields = withoutAbsent({
+    task_id: task.id,
+    task_subject: task.subject,
+    task_description: task.description,
+    teammate_name: task.teammateName,
+    team_name: task.teamName,
+  });
+  return dispatch.fire(event, occasionOf(scene, EVERY_HOOK, fields));
+}
+
+function joined(
+  { reports }: HookRound,
+  read: (report: HookRound['reports'][number]) => string | undefined,
+): string | undefined {
+  const all = reports.flatMap((report) => read(report) ?? []);
+  return all.length === 0 ? undefined : all.join('\n');
+}

@@ -1,0 +1,83 @@
+import { messageOf } from '../../errors.js';
+import { restrictingPath } from '../../permissions/path-restriction.js';
+import { indexOf } from '../../permissions/rule-index.js';
+import { findRestriction, needsShell } from '../../permissions/rule-match.js';
+import { parseRule, type Rule } from '../../permissions/rules.js';
+import type { CallView } from '../../permissions/view.js';
+import type { SourcedRule } from '../../settings/types.js';
+
+export interface IfRuleDeps {
+  /** What a leading `/` in a path stands for. */
+  readonly root: string;
+  readonly ignoresCase?: boolean;
+  /** Tools of this session beyond the built-in ones. */
+  readonly knownTools?: () => readonly string[];
+  /** Told once for each rule: its hooks run as if they had none. */
+  readonly onUnreadable?: (rule: string, why: string) => void;
+}
+
+/** Whether an `if` fits a call. */
+export type IfRule = (view: CallView) => (rule: string) => Promise<boolean>;
+
+/** Undefined: it cannot be read. */
+type Parsed = readonly Rule[] | undefined;
+
+/**
+ * An `if` is read as a restriction is: it looks at each part of a command, through disguises and
+ * into substitutions, and what could fit fits. A hook that runs too often guards more than it need.
+ */
+export function createIfRule(deps: IfRuleDeps): IfRule {
+  const known = new Map<string, Parsed>();
+  const told = new Set<string>();
+  const parsed = (text: string, view: CallView): Parsed => {
+    const { cwd } = view.call.workspace;
+    const key = `${cwd}\n${text}`;
+    if (known.has(key)) return known.get(key);
+    if (known.size >= MOST_KNOWN) known.clear();
+    const rule = parseRule('deny', sourced(text, deps.root), {
+      cwd,
+      home: view.home,
+      knownTools: deps.knownTools?.() ?? [],
+      ignoresCase: deps.ignoresCase,
+    });
+    const made =
+      'rule' in rule ? [rule.rule, ...(rule.below === undefined ? [] : [rule.below])] : undefined;
+    known.set(key, made);
+    if ('why' in rule && !told.has(text)) {
+      told.add(text);
+      deps.onUnreadable?.(text, rule.why);
+    }
+    return made;
+  };
+  return (view) => async (text) => {
+    if (text.trim() === '') return true;
+    const rules = parsed(text, view);
+    // fail-closed: nobody can tell which calls are meant, so all are.
+    if (rules === undefined) return true;
+    try {
+      return await mayFit(rules, view);
+    } catch (thrown) {
+      // fail-closed: a call that cannot be looked at may be one that is meant.
+      deps.onUnreadable?.(text, messageOf(thrown));
+      return true;
+    }
+  };
+}
+
+const MOST_KNOWN = 1_000;
+
+/** Whether the rule fits or nobody can tell that it does not. */
+async function mayFit(rules: readonly Rule[], view: CallView): Promise<boolean> {
+  if ((await findRestriction(rules, view)) !== undefined) return true;
+  if (!needsShell(rules, view)) return false;
+  const reading = await view.shell();
+  // fail-closed: code that cannot be followed may do what is looked for.
+  if (reading?.opaque !== undefined) return true;
+  if (indexOf(rules).paths.isEmpty) return false;
+  if (restrictingPath(rules, await view.mentionedPaths()) !== undefined) return true;
+  return (await view.shellPaths()).unknown !== undefined;
+}
+
+function sourced(text: string, root: string): SourcedRule {
+  return { value: { text, root }, source: 'builtin', trusted: true };
+}

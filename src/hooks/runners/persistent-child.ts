@@ -1,0 +1,323 @@
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import type { Result } from '../../lib/result.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import type {
+  LineProcess,
+  LineProcessEnd,
+  ProcessSupervisor,
+} from '../../platform/process/process.js';
+import { duplicateProblem } from '../answers/duplicates.js';
+import { wantsReplacement } from '../answers/redaction.js';
+import { restraintAnywhere } from '../answers/restraint.js';
+import { calledOff, seconds } from '../dispatch/hook-limit.js';
+import { LONGEST_TIMER_MS } from '../dispatch/timeout.js';
+import type { HookFailure, HookRaw, HookRequest } from '../registry/hook.js';
+import type { CommandLaunch } from './launch.js';
+import { RestartLimit } from './restart-limit.js';
+
+export interface PersistentChildParts {
+  /** As written, for messages. */
+  readonly command: string;
+  readonly cwd: string;
+  readonly launch: () => Result<CommandLaunch, string>;
+  readonly processes: Pick<ProcessSupervisor, 'open'>;
+  readonly log: (text: string) => void;
+  readonly monotonic: () => number;
+}
+
+/** Between the end of its input and the first signal, when it is not needed any more. */
+const CLOSE_MS = 200;
+/** Between the polite signal and the final one. */
+const GRACE_MS = 250;
+/** How long the end of a process that takes no more lines is waited for. */
+const END_MS = 200;
+/** Lines that are no answers are logged up to this many, then every thousandth. */
+const LOGGED_LINES = 20;
+
+/** Nobody is asked any more. */
+export const SESSION_ENDED: HookFailure = {
+  cause: 'unavailable',
+  message: 'the session has ended',
+};
+
+interface Question {
+  readonly id: number;
+  readonly request: HookRequest;
+  readonly askedAt: number;
+  readonly resolve: (raw: HookRaw) => void;
+  readonly timer: NodeJS.Timeout;
+  readonly onAbort: () => void;
+  /** How many answers the child had given when it was asked. */
+  answersBefore: number;
+  isSettled: boolean;
+}
+
+/** One child and the questions that it has been asked. The protocol stands in `persistent-hooks.ts`. */
+export class PersistentChild {
+  readonly #parts: PersistentChildParts;
+  readonly #restarts: RestartLimit;
+  readonly #open = new Map<number, Question>();
+  #process: LineProcess | undefined;
+  /** An earlier process that is being ended; the next one starts when it is gone. */
+  #ending: Promise<void> | undefined;
+  #lastId = 0;
+  #answers = 0;
+  #strayLines = 0;
+  #isClosed = false;
+
+  constructor(parts: PersistentChildParts) {
+    this.#parts = parts;
+    this.#restarts = new RestartLimit(parts.monotonic);
+  }
+
+  ask(request: HookRequest): Promise<HookRaw> {
+    if (request.signal.aborted) return Promise.resolve(failed(calledOff(request, 0)));
+    return new Promise((resolve) => {
+      this.#sendWhenFree(this.#question(request, resolve));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#failAll(SESSION_ENDED);
+    const process = this.#process;
+    this.#process = undefined;
+    if (process !== undefined) {
+      process.closeInput();
+      await exitedWithin(process, CLOSE_MS);
+      await process.kill();
+    }
+    await this.#ending;
+  }
+
+  #question(request: HookRequest, resolve: (raw: HookRaw) => void): Question {
+    const id = ++this.#lastId;
+    const callOff = (elapsedMs: number): void => {
+      this.#calledOff(question, calledOff(request, elapsedMs));
+    };
+    const onAbort = (): void => callOff(this.#parts.monotonic() - question.askedAt);
+    const question: Question = {
+      id,
+      request,
+      askedAt: this.#parts.monotonic(),
+      resolve,
+      timer: setTimeout(
+        () => callOff(request.timeoutMs),
+        Math.min(request.timeoutMs, LONGEST_TIMER_MS),
+      ),
+      onAbort,
+      answersBefore: this.#answers,
+      isSettled: false,
+    };
+    request.signal.addEventListener('abort', onAbort, { once: true });
+    return question;
+  }
+
+  /** Two processes of one hook never run at a time: they may share a file or a port. */
+  #sendWhenFree(question: Question): void {
+    if (this.#ending === undefined) this.#send(question);
+    else void this.#ending.then(() => this.#sendWhenFree(question));
+  }
+
+  #send(question: Question): void {
+    // Its time was up, or nobody waited any more, before it could be asked.
+    if (question.isSettled) return;
+    if (this.#isClosed) {
+      this.#settle(question, failed(SESSION_ENDED));
+      return;
+    }
+    const blocked = this.#restarts.blocked();
+    if (blocked !== undefined) {
+      this.#settle(question, failed({ cause: 'unavailable', message: blocked }));
+      return;
+    }
+    const process = this.#process ?? this.#start();
+    if (typeof process === 'string') {
+      this.#settle(question, failed({ cause: 'cannot-start', message: process }));
+      return;
+    }
+    question.answersBefore = this.#answers;
+    this.#open.set(question.id, question);
+    if (process.write(`{"id":${question.id},"input":${oneLine(question.request.json)}}`)) return;
+    if (process.pendingBytes > 0) {
+      this.#open.delete(question.id);
+      const message = 'it does not read its input, and no more can wait';
+      this.#settle(question, failed({ cause: 'unavailable', message }));
+      return;
+    }
+    void this.#deaf(process);
+  }
+
+  /** Not started, ended, or it has closed its input. In the first two cases its end comes by itself. */
+  async #deaf(process: LineProcess): Promise<void> {
+    await exitedWithin(process, END_MS);
+    if (process !== this.#process) return;
+    const message = 'it has closed its input';
+    this.#failAll({ cause: 'unavailable', message });
+    this.#restart(message);
+  }
+
+  #start(): LineProcess | string {
+    const { launch, cwd, command, processes } = this.#parts;
+    const program = launch();
+    if (!program.ok) return program.error;
+    const process = processes.open({
+      ...program.value,
+      cwd,
+      graceMs: GRACE_MS,
+      label: `persistent hook: ${sliceWhole(command, 0, 80)}`,
+    });
+    this.#process = process;
+    process.onLine((line) => {
+      if (process === this.#process) this.#receive(line);
+    });
+    void process.exited.then((end) => {
+      if (process === this.#process) this.#ended(end);
+    });
+    return process;
+  }
+
+  #receive(line: string): void {
+    const parsed = parseJson(line);
+    const twice = parsed.ok ? duplicateProblem(line) : undefined;
+    if (!parsed.ok || twice !== undefined) {
+      if (this.#open.size === 0) this.#stray('a line that is no answer', line);
+      else this.#broken(line, twice === undefined ? 'not JSON' : `no answer, as ${twice}`);
+      return;
+    }
+    const { value } = parsed;
+    if (!isRecord(value)) {
+      this.#stray('a line that is no JSON object', line);
+      return;
+    }
+    const question = typeof value.id === 'number' ? this.#open.get(value.id) : undefined;
+    if (question === undefined) {
+      this.#stray('an answer to no open question', line);
+      return;
+    }
+    this.#answers += 1;
+    this.#open.delete(question.id);
+    this.#settle(question, answerOf(value, line));
+  }
+
+  #stray(what: string, line: string): void {
+    this.#strayLines += 1;
+    const count = this.#strayLines;
+    if (count > LOGGED_LINES && count % 1000 !== 0) return;
+    this.#parts.log(
+      `persistent hook ${excerpt(this.#parts.command)} wrote ${what} (${count} so far): ${excerpt(line)}`,
+    );
+  }
+
+  #broken(line: string, problem: string): void {
+    // fail-closed: which answer the line was meant to be cannot be told, so none counts.
+    const message = `it wrote a line that is ${problem}: ${excerpt(line)}`;
+    this.#failAll({ cause: 'broken-output', message }, line);
+    this.#restart(message);
+  }
+
+  #ended(end: LineProcessEnd): void {
+    this.#process = undefined;
+    const failure = failureOf(end);
+    if (end.startError === undefined) this.#restarts.ended(failure.message);
+    this.#failAll(failure);
+  }
+
+  #calledOff(question: Question, failure: HookFailure): void {
+    const wasAsked = this.#open.delete(question.id);
+    this.#settle(question, failed(failure));
+    if (!wasAsked || failure.cause !== 'timeout') return;
+    const isAtWork = this.#open.size > 0 && this.#answers > question.answersBefore;
+    if (isAtWork) return;
+    const limit = seconds(question.request.timeoutMs);
+    this.#failAll({
+      cause: 'unavailable',
+      message: `its process was ended: it left another question unanswered for ${limit}`,
+    });
+    this.#restart(failure.message);
+  }
+
+  /** Ends the process; the next question starts another. */
+  #restart(reason: string): void {
+    const process = this.#process;
+    if (process === undefined) return;
+    this.#process = undefined;
+    this.#restarts.ended(reason);
+    const ending = process.kill().then(() => {
+      if (this.#ending === ending) this.#ending = undefined;
+    });
+    this.#ending = ending;
+  }
+
+  #failAll(failure: HookFailure, printed?: string): void {
+    for (const question of this.#open.values()) this.#settle(question, failed(failure, printed));
+    this.#open.clear();
+  }
+
+  #settle(question: Question, raw: HookRaw): void {
+    if (question.isSettled) return;
+    question.isSettled = true;
+    clearTimeout(question.timer);
+    question.request.signal.removeEventListener('abort', question.onAbort);
+    question.resolve(raw);
+  }
+}
+
+function answerOf(value: Readonly<Record<string, unknown>>, line: string): HookRaw {
+  const { id: _asked, output, error, ...beside } = value;
+  if (error !== undefined && error !== null) {
+    const text = typeof error === 'string' ? error : JSON.stringify(error);
+    return failed({ cause: 'threw', message: `it reports an error: ${excerpt(text)}` }, line);
+  }
+  if (restraintAnywhere(beside) !== 'none' || wantsReplacement(beside)) {
+    // fail-closed: what it says in the wrong place it still means.
+    const message = 'its answer says something beside "output" that belongs inside it';
+    return failed({ cause: 'invalid-output', message }, line);
+  }
+  if (output === null) return { kind: 'value', value: {} };
+  if (isRecord(output)) return { kind: 'value', value: output };
+  // fail-closed: an answer without a verdict in it is no verdict.
+  const message = 'its answer has neither an "output" object (or null) nor an "error"';
+  return failed({ cause: 'broken-output', message }, line);
+}
+
+function failureOf(end: LineProcessEnd): HookFailure {
+  if (end.startError !== undefined) return { cause: 'cannot-start', message: end.startError };
+  if (end.lineTooLong !== undefined) {
+    const message = `it wrote a line of more than ${end.lineTooLong} characters`;
+    return { cause: 'broken-output', message };
+  }
+  const said = end.stderr.trimEnd().split('\n').at(-1)?.trim() ?? '';
+  const detail = said === '' ? '' : `: ${excerpt(said)}`;
+  if (end.exitCode === null) {
+    return { cause: 'signal', message: `its process was ended by ${end.signal}${detail}` };
+  }
+  return {
+    cause: 'exit-code',
+    message: `its process ended with exit code ${end.exitCode}${detail}`,
+  };
+}
+
+function failed(failure: HookFailure, printed?: string): HookRaw {
+  return { kind: 'failed', failure, printed };
+}
+
+/** A line break in JSON can only stand between two tokens, where a blank means the same. */
+function oneLine(json: string): string {
+  return json.includes('\n') || json.includes('\r') ? json.replace(/[\r\n]/g, ' ') : json;
+}
+
+function excerpt(text: string): string {
+  return visible(sliceWhole(text, 0, 120));
+}
+
+async function exitedWithin(process: LineProcess, ms: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([process.exited, limit]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,238 @@
+import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
+import type { PermissionMode } from '../../protocol/permissions.js';
+import { seconds } from '../dispatch/hook-limit.js';
+import { type HookFacts, requestFor } from '../dispatch/request.js';
+import { type Ended, notRun, type RunDeps, runHook, thrownText } from '../dispatch/run.js';
+import { type CapturedHook, EVENTS, type HookSet } from '../registry/captured.js';
+import { runsBeside } from '../registry/handler.js';
+import type { Hook, HookAnswer, HookFailure, Occasion } from '../registry/hook.js';
+import { SAMPLE_TOOLS, sampleCall } from './probe-samples.js';
+import { sampleInput } from './sample-inputs.js';
+
+export interface ProbeDeps extends RunDeps {
+  /** The hooks in force. */
+  readonly hooks: HookSet;
+  facts(): HookFacts;
+}
+
+export interface ProbeOptions {
+  readonly cwd: string;
+  readonly signal: AbortSignal;
+  readonly mode?: PermissionMode;
+  /** Also guards that ask a model, a server or the host: they cost money or reach out. */
+  readonly all?: boolean;
+  /** Milliseconds that each is waited for where its own limit is longer. */
+  readonly atMostMs?: number;
+}
+
+/** One guard and what it said when it was asked without need. */
+export interface ProbedHook {
+  readonly hook: Hook;
+  readonly ms: number;
+  /** Milliseconds that it had. */
+  readonly limitMs: number;
+  /** Whatever it decided, it can decide. */
+  readonly decision: HookAnswer['decision'];
+  readonly failure?: HookFailure;
+  /** Exit code 1: an error that does not block, so that the guard guards nothing. */
+  readonly complaint?: string;
+}
+
+export interface UnprobedHook {
+  readonly hook: Hook;
+  readonly why: string;
+}
+
+export interface ProbeReport {
+  /** In the order in which they are declared, event by event. */
+  readonly probed: readonly ProbedHook[];
+  readonly skipped: readonly UnprobedHook[];
+}
+
+/**
+ * Asks every guard once, with the sample input of its event and `probe: true` in it, whatever its
+ * matcher, `agents` and `if` say, and finds out whether it gives a verdict in time. Counts for nothing:
+ * neither `once` nor the statistics see it. Guards of one event are asked at once, as in a session.
+ * Never throws.
+ */
+export async function probeGates(deps: ProbeDeps, options: ProbeOptions): Promise<ProbeReport> {
+  const probed: ProbedHook[] = [];
+  const skipped: UnprobedHook[] = [];
+  for (const event of EVENTS) {
+    if (hookEventFacts(event).role !== 'gate') continue;
+    const meant: CapturedHook[] = [];
+    for (const captured of withoutCopies(deps.hooks.hooks[event] ?? [])) {
+      const why = whyNot(captured, options);
+      if (why === undefined) meant.push(captured);
+      else skipped.push({ hook: captured.hook, why });
+    }
+    probed.push(...(await Promise.all(meant.map((one) => probe(deps, one, options)))));
+  }
+  return { probed, skipped };
+}
+
+/** Milliseconds that a guard is waited for at the start of a session. */
+const START_LIMIT_MS = 10_000;
+
+/**
+ * At the start of a session, beside it: a guard that does not answer is told, and will refuse by
+ * itself. Never throws; a session that ends meanwhile is told nothing.
+ */
+export async function probeAtStart(
+  deps: ProbeDeps,
+  options: ProbeOptions,
+  tell: (text: string) => void,
+): Promise<void> {
+  const { probed } = await probeGates(deps, { atMostMs: START_LIMIT_MS, ...options });
+  if (options.signal.aborted) return;
+  for (const one of probed) {
+    const warning = probeWarning(one);
+    if (warning !== undefined) tell(warning);
+  }
+}
+
+export function probeFailed({ failure, complaint }: ProbedHook): boolean {
+  return failure !== undefined || complaint !== undefined;
+}
+
+/** What a person is told of a guard that did not answer; undefined when it did. */
+export function probeWarning(probed: ProbedHook): string | undefined {
+  const { hook, ms, limitMs, failure, complaint } = probed;
+  const who = `${hook.event}: ${hook.label}`;
+  if (failure?.cause === 'timeout' && limitMs < hook.timeoutMs) {
+    return `${who} did not answer within ${seconds(limitMs)} when it was probed; its own limit is ${seconds(hook.timeoutMs)}`;
+  }
+  if (failure !== undefined) {
+    const why = `${failure.cause}: ${failure.message}`;
+    const then =
+      hook.onFailure === 'block' ? 'what it guards will be refused' : 'it will be passed over';
+    return `${who} gave no verdict when it was probed (${why}; after ${seconds(Math.round(ms))} of ${seconds(limitMs)}); unless that changes, ${then}`;
+  }
+  if (complaint === undefined) return undefined;
+  return `${who} reported an error when it was probed, which blocks nothing: ${complaint}`;
+}
+
+/** Of identical hooks in several settings files the first is asked, as in a session. */
+function withoutCopies(hooks: readonly CapturedHook[]): readonly CapturedHook[] {
+  const first = new Map<string, CapturedHook>();
+  for (const captured of hooks) {
+    const { id, matcher = '' } = captured.hook;
+    const key = `${captured.copyOf ?? id}\n${matcher}`;
+    if (!first.has(key)) first.set(key, captured);
+  }
+  return [...first.values()];
+}
+
+function whyNot({ hook, broken }: CapturedHook, { all }: ProbeOptions): string | undefined {
+  const { event, handler } = hook;
+  const { waitsFor } = hookEventFacts(event);
+  if (waitsFor !== undefined) return `${event} does not fire yet: it needs ${waitsFor}`;
+  // Making one is what such a hook is for.
+  if (event === 'WorktreeCreate') return 'it would make a working tree';
+  if (runsBeside(handler)) return 'it runs beside the session and decides nothing';
+  if (broken !== undefined || handler.type === 'command' || all === true) return undefined;
+  const asks = handler.type === 'prompt' || handler.type === 'agent' ? 'a model' : 'somebody else';
+  return `it asks ${asks}, which may cost something`;
+}
+
+async function probe(
+  deps: ProbeDeps,
+  captured: CapturedHook,
+  options: ProbeOptions,
+): Promise<ProbedHook> {
+  const { hook, broken } = captured;
+  const limitMs = Math.min(hook.timeoutMs, options.atMostMs ?? Number.POSITIVE_INFINITY);
+  const ended = broken === undefined ? ask(deps, captured, options, limitMs) : notRun(hook, broken);
+  const { ms, answer, failure, complaint } = (await ended).report;
+  return {
+    hook,
+    ms,
+    limitMs,
+    decision: answer.decision,
+    failure,
+    complaint,
+  };
+}
+
+async function ask(
+  deps: ProbeDeps,
+  captured: CapturedHook,
+  options: ProbeOptions,
+  timeoutMs: number,
+): Promise<Ended> {
+  const { hook } = captured;
+  try {
+    const occasion = probeOccasion(captured, options);
+    const request = requestFor(hook.event, occasion, { facts: deps.facts() });
+    if (!request.ok) return notRun(hook, { cause: 'threw', message: request.error });
+    const [matched] = occasion.matched;
+    return await runHook(deps, {
+      hook: { ...hook, timeoutMs },
+      request: request.value,
+      signal: options.signal,
+      name: matched === undefined ? hook.event : `${hook.event}:${matched}`,
+    });
+  } catch (thrown) {
+    // fail-closed: whatever went wrong, the guard gave no verdict.
+    return notRun(hook, { cause: 'threw', message: thrownText(thrown) });
+  }
+}
+
+/** An occasion that the hook is meant for, as far as that can be told from what is written. */
+function probeOccasion(captured: CapturedHook, options: ProbeOptions): Occasion {
+  const { event, agents } = captured.hook;
+  const { cwd, mode, signal } = options;
+  const sample = sampleInput(event);
+  const names = namesFor(event, captured.hook, sample);
+  const people = [MAIN_AGENT, ...(agents === undefined ? [] : [agentOf(agents)])];
+  const tries = people.flatMap((agent) => names.map((name) => ({ agent, name })));
+  const { agent, name } = tries.find((one) =>
+    captured.matches({ agent: one.agent, matched: one.name === undefined ? [] : [one.name] }),
+  ) ?? { agent: MAIN_AGENT, name: names[0] };
+  return {
+    agent,
+    cwd,
+    matched: name === undefined ? [] : [name],
+    fields: { ...sample, ...fieldsFor(event, name, cwd), probe: true },
+    signal,
+    mode,
+    ...(hookEventFacts(event).matches === 'tool' ? { toolUseId: 'toolu_sample' } : {}),
+  };
+}
+
+/** What the event may be about: the sample first, then what the matcher itself names. */
+function namesFor(
+  event: HookEventName,
+  { matcher }: Hook,
+  sample: Readonly<Record<string, unknown>>,
+): readonly (string | undefined)[] {
+  const { matches, matcherField } = hookEventFacts(event);
+  if (matches === 'nothing' || matcherField === undefined) return [undefined];
+  const named = (matcher ?? '').split('|').map((name) => name.trim());
+  return [
+    String(sample[matcherField]),
+    ...(matches === 'tool' ? SAMPLE_TOOLS : []),
+    ...named.filter((name) => name !== ''),
+  ];
+}
+
+function fieldsFor(
+  event: HookEventName,
+  name: string | undefined,
+  cwd: string,
+): Readonly<Record<string, unknown>> {
+  const { matches, matcherField } = hookEventFacts(event);
+  if (name === undefined || matcherField === undefined) return {};
+  return {
+    [matcherField]: name,
+    ...(matches === 'tool' ? { tool_input: sampleCall(name, cwd) ?? {} } : {}),
+  };
+}
+
+/** Some agent that a pattern names. */
+function agentOf(pattern: string): AgentRef {
+  const last = pattern.split('/').at(-1) ?? pattern;
+  const type = last.replace(/#.*$/, '').replaceAll('*', 'agent') || 'agent';
+  return { id: 'agent_sample', type, path: `main/${type}#1`, depth: 1, background: false };
+}

@@ -1,0 +1,230 @@
+import { PortcullisError } from '../../errors.js';
+import { join } from '../../platform/fs/paths.js';
+import type { Reach } from '../host/dial.js';
+import { type SandboxFiles, sandboxFiles } from '../host/files.js';
+import {
+  type ForwarderTools,
+  STARTER_ENVIRONMENT,
+  starterText,
+  withForwarder,
+} from '../host/forwarder.js';
+import { INNER_PROXY, type SandboxHost } from '../host/host.js';
+import type { PipePair } from '../host/link.js';
+import { type MountPoints, mountPoints } from '../host/mount-points.js';
+import { programEnvironment } from '../session/program-environment.js';
+import type { SandboxedProgram, SandboxPolicy, WrappedProgram } from '../types.js';
+import { type BubblewrapFeatures, bubblewrapOptions } from './argv.js';
+import { launcher } from './launcher.js';
+import { type MountPlan, planMounts } from './mounts.js';
+import { type ProgramProxy, programProxy } from './network.js';
+import { describeRefusals } from './refusals.js';
+import { seccompFilter } from './seccomp.js';
+
+export interface BubblewrapParts {
+  readonly host: SandboxHost;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly stateDirectory: string;
+  /** The program bubblewrap. */
+  readonly path: string;
+  readonly features: BubblewrapFeatures;
+  /** Descriptors that have to be closed because our own parent left them open. */
+  readonly inherited: readonly number[];
+  readonly reach?: Reach | undefined;
+}
+
+/** Programs in namespaces of their own, by bubblewrap. */
+export class BubblewrapDriver {
+  readonly #parts: BubblewrapParts;
+  /** Of all sandboxes, this one's among them. */
+  readonly #home: string;
+  readonly #files: SandboxFiles;
+  readonly #points: MountPoints;
+  /** By their options: the same for thousands of programs. */
+  readonly #filters = new Map<string, string>();
+  readonly #pipes: () => Promise<PipePair>;
+  /** The file of the text that starts the forwarder. */
+  #starter: string | undefined;
+
+  constructor(parts: BubblewrapParts) {
+    this.#parts = parts;
+    const mkfifo = parts.host.program('mkfifo') ?? '/usr/bin/mkfifo';
+    this.#pipes = parts.host.pipePairs(() => this.#files.fresh(), mkfifo);
+    this.#home = join(parts.stateDirectory, 'sandbox');
+    this.#files = sandboxFiles(this.#home);
+    this.#points = mountPoints(this.#home);
+  }
+
+  async wrap(program: SandboxedProgram, policy: SandboxPolicy): Promise<WrappedProgram> {
+    const release: (() => void | Promise<void>)[] = [];
+    try {
+      return await this.#wrap(program, policy, release);
+    } catch (thrown) {
+      await releaseAll(release);
+      throw thrown;
+    }
+  }
+
+  close(): void {
+    this.#files.close();
+  }
+
+  async #wrap(
+    program: SandboxedProgram,
+    policy: SandboxPolicy,
+    release: (() => void | Promise<void>)[],
+  ): Promise<WrappedProgram> {
+    const filter = this.#filter(policy);
+    const plan = this.#plan(policy);
+    // Registered before they are taken: giving back what was not taken does no harm to others.
+    const { made } = await this.#points.take(plan.guards);
+    release.push(() => this.#points.give(made));
+    const mounts = plan.mounts.filter(
+      ({ path }) => !plan.guards.includes(path) || made.includes(path),
+    );
+    const connected = await this.#connect(policy, release);
+    const hasOwnTmp = mounts.some(({ kind, path }) => kind === 'temporary' && path === TMP);
+    const env = programEnvironment(program.env, policy.network, {
+      temporary: hasOwnTmp ? TMP : undefined,
+      proxy: connected && INNER_PROXY,
+    });
+    const options = bubblewrapOptions({
+      policy,
+      mounts,
+      features: this.#parts.features,
+      cwd: program.cwd,
+      env: connected === undefined ? env : { ...env, ...STARTER_ENVIRONMENT },
+      ...(policy.scratch === undefined ? {} : { scratch: this.#files.directory(policy.scratch) }),
+      hasFilter: filter !== undefined,
+    });
+    const file = this.#files.write(options.map((option) => checked(option)).join('\0'));
+    release.push(() => this.#files.remove(file));
+    const inner = [program.command, ...program.args];
+    return {
+      ...launcher({
+        bubblewrap: this.#parts.path,
+        optionsFile: file,
+        filterFile: filter,
+        link: connected?.link,
+        inherited: this.#parts.inherited,
+        program: connected === undefined ? inner : withForwarder(this.#tools(), inner),
+      }),
+      cwd: program.cwd,
+      release: () => releaseAll(release),
+      refusals: ({ exitCode, output }) =>
+        describeRefusals({
+          exitCode,
+          output,
+          cwd: program.cwd,
+          policy,
+          refusedHosts: connected?.proxy.refused ?? new Map(),
+          frozen: plan.frozen,
+        }),
+    };
+  }
+
+  #plan(policy: SandboxPolicy): MountPlan {
+    const { host, env } = this.#parts;
+    const held = this.#points.held();
+    const disk = {
+      ...host.disk,
+      // What stands there for another program only is as good as not there.
+      kind: (path: string) => (held.has(path) ? undefined : host.disk.kind(path)),
+    };
+    const places = [TMP, '/var/tmp', host.temporaryDirectory, env.TMPDIR ?? TMP];
+    const needed = policy.network.kind === 'filtered' ? Object.values(this.#tools()) : [];
+    const full: SandboxPolicy = {
+      ...policy,
+      // Whoever could write there would choose what holds for the next program.
+      hidden: [...policy.hidden, this.#home, ...this.#closedSockets(policy)],
+    };
+    return planMounts(full, disk, {
+      temporary: [...new Set(places.map((place) => host.disk.real(place)))],
+      needed: needed.filter((path) => path !== undefined),
+    });
+  }
+
+  /** Where only some sockets are open, the filter cannot tell them apart, so the others are masked. */
+  #closedSockets({ weaker }: SandboxPolicy): readonly string[] {
+    const { unixSockets } = weaker;
+    if (unixSockets === undefined || unixSockets === 'all') return [];
+    const open = new Set(unixSockets.map((path) => this.#parts.host.disk.real(path)));
+    return this.#parts.host
+      .namedSockets()
+      .filter((path) => !open.has(this.#parts.host.disk.real(path)));
+  }
+
+  #tools(): ForwarderTools {
+    const { host } = this.#parts;
+    return { node: host.node, perl: host.program('perl') };
+  }
+
+  async #connect(
+    { network }: SandboxPolicy,
+    release: (() => void | Promise<void>)[],
+  ): Promise<Connected | undefined> {
+    if (network.kind !== 'filtered') return undefined;
+    const { host, env, reach } = this.#parts;
+    const proxy = programProxy(network, { env, reach });
+    release.push(() => proxy.close());
+    const pipes = await this.#pipes();
+    release.push(() => {
+      this.#files.remove(pipes.fromHost);
+      this.#files.remove(pipes.toHost);
+    });
+    const link = await host.openLink(pipes, (one) => proxy.serve(one));
+    release.push(() => link.close());
+    this.#starter ??= this.#files.write(starterText(this.#tools()));
+    return { link: { ...pipes, starter: this.#starter }, proxy };
+  }
+
+  /** The file with the filter for a policy. Undefined where a person asked for none. */
+  #filter({ weaker }: SandboxPolicy): string | undefined {
+    const options = {
+      unixSockets: weaker.unixSockets !== undefined,
+      nestedUserNamespaces: weaker.nestedUserNamespaces === true,
+    };
+    const key = JSON.stringify(options);
+    const known = this.#filters.get(key);
+    if (known !== undefined) return known;
+    const filter = seccompFilter(this.#parts.host.arch, options);
+    if (filter === undefined) {
+      if (weaker.unixSockets === 'all') return undefined;
+      // fail-closed: without the filter every service of this machine could be asked for help.
+      throw new PortcullisError(
+        'denied',
+        `the sandbox cannot close sockets of other programs on ${this.#parts.host.arch}`,
+        { remedy: 'Allow them all: sandbox.network.allowAllUnixSockets.' },
+      );
+    }
+    const file = this.#files.write(filter);
+    this.#filters.set(key, file);
+    return file;
+  }
+}
+
+/** How a program comes to the proxy. */
+interface Connected {
+  readonly link: PipePair & { readonly starter: string };
+  readonly proxy: ProgramProxy;
+}
+
+const TMP = '/tmp';
+
+/** fail-closed: an option that ends early would make others of the rest. */
+function checked(option: string): string {
+  if (!option.includes('\0')) return option;
+  throw new PortcullisError('denied', 'a path or variable for the sandbox contains a NUL', {
+    remedy: 'Take it out.',
+  });
+}
+
+/** In the order in which they were taken, backwards; each in its own right. */
+async function releaseAll(release: (() => void | Promise<void>)[]): Promise<void> {
+  for (let next = release.pop(); next !== undefined; next = release.pop()) {
+    try {
+      await next();
+    } catch {
+      // What stays is a file or an empty directory, which the next program sweeps up.
+    }
+  }
+}

@@ -1,0 +1,252 @@
+import { PortcullisError } from '../../errors.js';
+import { basename, dirname, isInside, join, resolve } from '../../platform/fs/paths.js';
+import type { SandboxPolicy } from '../types.js';
+
+export type DiskKind = 'file' | 'directory' | 'symlink' | 'other';
+
+/** What is on the disk, without following the last link. */
+export interface Disk {
+  kind(path: string): DiskKind | undefined;
+  /** As `FileSystem.realPath`: also of what does not exist. */
+  real(path: string): string;
+  /** What a symbolic link says. */
+  link(path: string): string;
+  list(path: string): readonly string[];
+}
+
+/** One mount inside the sandbox, at the place where the path is outside. */
+export type Mount =
+  | {
+      readonly kind: 'writable' | 'read-only' | 'masked-file' | 'masked-tree';
+      readonly path: string;
+    }
+  /** A directory of its own for temporary files. */
+  | { readonly kind: 'temporary'; readonly path: string };
+
+export interface MountPlan {
+  /** In the order in which they are to be made. */
+  readonly mounts: readonly Mount[];
+  /** Missing protected paths: made as empty directories outside, and taken away again afterwards. */
+  readonly guards: readonly string[];
+  /** Directories in which nothing new can be made, because a link at a protected place is in them. */
+  readonly frozen: readonly string[];
+  readonly writable: readonly string[];
+}
+
+export interface PlanOptions {
+  /** Places for temporary files, which are private inside. */
+  readonly temporary: readonly string[];
+  /** Files that have to be readable whatever the policy hides: what runs inside on our behalf. */
+  readonly needed: readonly string[];
+}
+
+/**
+ * What has to be mounted so that a policy holds. The root is read-only to begin with, so only
+ * exceptions are listed.
+ */
+export function planMounts(policy: SandboxPolicy, disk: Disk, options: PlanOptions): MountPlan {
+  const plan = new Plan(disk, writableRoots(policy, disk));
+  const areas = areasOf(policy, disk, plan.roots, options);
+  for (const path of policy.protected) plan.protect(path);
+  for (const path of policy.hidden) plan.keepInPlace(disk.real(path));
+  plan.freeze();
+  return plan.finish(areas);
+}
+
+/** fail-closed: with the root hidden nothing could run, so something else was meant. */
+function refuseRoot(path: string): void {
+  if (dirname(path) !== path) return;
+  throw new PortcullisError('denied', 'the sandbox cannot hide the root of the file system', {
+    remedy: 'Name the directories that are not to be read.',
+  });
+}
+
+/** Existing trees, none inside another. */
+function writableRoots(policy: SandboxPolicy, disk: Disk): readonly string[] {
+  const real = [...new Set(policy.writable.map((path) => disk.real(path)))].filter(
+    (path) => disk.kind(path) === 'directory' || disk.kind(path) === 'file',
+  );
+  return real.filter((path) => !real.some((other) => other !== path && isInside(path, other)));
+}
+
+type Area = Mount['kind'] &
+  ('writable' | 'read-only' | 'masked-file' | 'masked-tree' | 'temporary');
+
+/** What each place is by itself, before anything in it is protected. The deepest one decides. */
+function areasOf(
+  policy: SandboxPolicy,
+  disk: Disk,
+  roots: readonly string[],
+  options: PlanOptions,
+): ReadonlyMap<string, Area> {
+  const areas = new Map<string, Area>();
+  for (const path of options.temporary) {
+    // A place that may be written as it is outside is not replaced by a private one.
+    if (disk.kind(path) !== 'directory' || roots.some((root) => isInside(path, root))) continue;
+    areas.set(path, 'temporary');
+  }
+  for (const root of roots) areas.set(root, 'writable');
+  for (const path of [...policy.shown, ...options.needed]) {
+    const real = disk.real(path);
+    if (disk.kind(real) !== undefined && !areas.has(real)) areas.set(real, 'read-only');
+  }
+  // fail-closed: last, so that what is named both ways is hidden.
+  for (const path of policy.hidden) {
+    const real = disk.real(path);
+    refuseRoot(real);
+    const kind = disk.kind(real);
+    if (kind !== undefined) areas.set(real, kind === 'directory' ? 'masked-tree' : 'masked-file');
+  }
+  return areas;
+}
+
+class Plan {
+  readonly roots: readonly string[];
+  readonly #disk: Disk;
+  /** Paths that are mounts of their own, so that they can be neither renamed nor replaced. */
+  readonly #pins = new Set<string>();
+  readonly #readOnly = new Set<string>();
+  readonly #guards = new Set<string>();
+  readonly #frozen = new Set<string>();
+
+  constructor(disk: Disk, roots: readonly string[]) {
+    this.#disk = disk;
+    this.roots = roots;
+  }
+
+  protect(path: string): void {
+    const real = this.#follow(path);
+    const root = this.#rootOf(real);
+    if (root === undefined) {
+      // A protected tree around a writable one: nothing in there is writable.
+      for (const inner of this.roots) if (isInside(inner, real)) this.#readOnly.add(inner);
+      return;
+    }
+    const missing = this.#firstMissing(real, root);
+    if (missing === undefined) this.#readOnly.add(real);
+    else this.#guards.add(missing);
+    this.#pinAbove(missing ?? real, root);
+  }
+
+  /** What is hidden could be moved to where the next program finds it. */
+  keepInPlace(real: string): void {
+    const root = this.#rootOf(real);
+    if (root !== undefined && this.#disk.kind(real) !== undefined) this.#pinAbove(real, root);
+  }
+
+  /**
+   * A link cannot be mounted over, so it is kept by making the directory it is in read-only; what is in
+   * there stays writable.
+   */
+  freeze(): void {
+    for (const directory of this.#frozen) {
+      const root = this.#rootOf(directory);
+      if (root === undefined) continue;
+      this.#pinAbove(directory, root);
+      this.#readOnly.add(directory);
+      for (const name of this.#disk.list(directory)) {
+        const child = join(directory, name);
+        const kind = this.#disk.kind(child);
+        if (kind === 'file' || kind === 'directory') this.#pins.add(child);
+      }
+    }
+  }
+
+  finish(areas: ReadonlyMap<string, Area>): MountPlan {
+    const all = new Map<string, Mount['kind']>(areas);
+    const isOpen = (path: string): boolean => nearest(areas, path) === 'writable';
+    const isKept = (path: string): boolean =>
+      [...this.#readOnly, ...this.#guards].some(
+        (kept) => isInside(path, kept) && !this.#frozen.has(kept),
+      );
+    for (const path of this.#pins) {
+      if (isOpen(path) && !isKept(path) && !areas.has(path)) all.set(path, 'writable');
+    }
+    const guards = [...this.#guards].filter((path) => isOpen(path) && !this.#isInsideKept(path));
+    for (const path of [...this.#readOnly, ...guards]) {
+      if (isOpen(path)) all.set(path, 'read-only');
+    }
+    const mounts = [...all]
+      .filter(([path, kind]) => isSeen(areas, path, kind))
+      .map(([path, kind]): Mount => ({ kind, path }))
+      .sort((a, b) => depth(a.path) - depth(b.path) || (a.path < b.path ? -1 : 1));
+    return {
+      mounts,
+      guards,
+      frozen: [...this.#frozen].filter((path) => this.#rootOf(path) !== undefined),
+      writable: this.roots,
+    };
+  }
+
+  #isInsideKept(path: string): boolean {
+    return [...this.#readOnly].some((kept) => isInside(path, kept) && !this.#frozen.has(kept));
+  }
+
+  #rootOf(path: string): string | undefined {
+    return this.roots.find((root) => isInside(path, root));
+  }
+
+  /** Where a path leads, step by step. Every link on the way that could be replaced is noted. */
+  #follow(path: string, links = { count: 0 }): string {
+    const parent = dirname(path);
+    if (parent === path) return path;
+    const place = join(this.#follow(parent, links), basename(path));
+    if (this.#disk.kind(place) !== 'symlink') return place;
+    links.count += 1;
+    // fail-closed: nobody can say where a loop leads, so nobody can protect it.
+    if (links.count > MOST_LINKS) {
+      throw new PortcullisError('denied', `${path} goes through too many symbolic links`, {
+        remedy: 'Remove the loop of links.',
+      });
+    }
+    this.#frozen.add(dirname(place));
+    return this.#follow(resolve(dirname(place), this.#disk.link(place)), links);
+  }
+
+  #firstMissing(path: string, root: string): string | undefined {
+    if (this.#disk.kind(path) !== undefined) return undefined;
+    const parent = dirname(path);
+    if (path === root || this.#disk.kind(parent) !== undefined) return path;
+    return this.#firstMissing(parent, root);
+  }
+
+  #pinAbove(path: string, root: string): void {
+    for (
+      let above = dirname(path);
+      above !== root && isInside(above, root);
+      above = dirname(above)
+    ) {
+      this.#pins.add(above);
+    }
+  }
+}
+
+function nearest(areas: ReadonlyMap<string, Area>, path: string): Area | undefined {
+  for (let at = path; ; at = dirname(at)) {
+    const area = areas.get(at);
+    if (area !== undefined) return area;
+    if (dirname(at) === at) return undefined;
+  }
+}
+
+/** Drops what has no effect: masks inside masks, and re-opened places that nothing closed. */
+function isSeen(areas: ReadonlyMap<string, Area>, path: string, kind: Mount['kind']): boolean {
+  if (DEVICES.some((place) => isInside(path, place))) return false;
+  if (!areas.has(path)) return true;
+  const around = dirname(path) === path ? undefined : nearest(areas, dirname(path));
+  if (kind === 'masked-file' || kind === 'masked-tree' || kind === 'temporary') {
+    return around !== 'masked-tree' && around !== 'temporary';
+  }
+  // Shown, but nothing hides it; a protected tree may have made it read-only all the same.
+  if (areas.get(path) === 'read-only') return around === 'masked-tree' || around === 'temporary';
+  return true;
+}
+
+const MOST_LINKS = 40;
+
+/** Made anew inside. */
+const DEVICES = ['/dev', '/proc'];
+
+function depth(path: string): number {
+  return path === '/' ? 0 : path.split('/').length - 1;
+}

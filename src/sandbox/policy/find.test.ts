@@ -1,0 +1,42 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { afterEach, expect, it } from 'vitest';
+import type { FileStat } from '../../platform/fs/fs.js';
+import { nodeFileSystem } from '../../platform/fs/node-fs.js';
+import { makeTempProject, type TempProject } from '../../testing/temp-project.js';
+import { createFinder, MOST_ENTRIES } from './find.js';
+
+let project: TempProject | undefined;
+afterEach(() => project?.remove());
+
+const order = {
+  start: '/p',
+  wanted: 'all that **/*.pem names',
+  take: (path: string) => path.endsWith('.pem'),
+};
+
+it('refuses where there is more than it can look at, whatever it found before', async () => {
+  let flood = 0;
+  const stat = { kind: 'directory', inode: 1, mtimeMs: 0, ctimeMs: 0 } as unknown as FileStat;
+  const names = (): string[] => ['key.pem', ...Array.from({ length: flood }, (_, at) => `f${at}`)];
+  const finder = createFinder(
+    {
+      lstat: async () => ({ ...stat, mtimeMs: flood }),
+      list: async () => names().map((name) => ({ name, kind: 'file' as const })),
+    },
+    () => 0,
+  );
+  expect(await finder.find(order)).toEqual(['/p/key.pem']);
+  flood = MOST_ENTRIES;
+  await expect(finder.find(order)).rejects.toThrow(
+    /\/p holds more than 200000 files, .* all that \*\*\/\*\.pem names/,
+  );
+});
+
+it('finds what lies deeper than any project needs', async () => {
+  project = makeTempProject();
+  const deep = project.at(Array.from({ length: 40 }, (_, at) => `d${at}`).join('/'));
+  mkdirSync(deep, { recursive: true });
+  writeFileSync(`${deep}/key.pem`, '');
+  const finder = createFinder(nodeFileSystem, Date.now);
+  expect(await finder.find({ ...order, start: project.directory })).toEqual([`${deep}/key.pem`]);
+});

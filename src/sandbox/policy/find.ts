@@ -1,0 +1,83 @@
+import { PortcullisError } from '../../errors.js';
+import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
+import { join } from '../../platform/fs/paths.js';
+
+export type FinderFiles = Pick<FileSystem, 'list' | 'lstat'>;
+
+export interface FindOrder {
+  /** Absolute. Nothing there: nothing found. */
+  readonly start: string;
+  /** How many levels below the start are looked at. Absent: all. */
+  readonly depth?: number | undefined;
+  /** For the message: what is looked for. */
+  readonly wanted: string;
+  /** What is taken is not looked into. */
+  take(path: string, name: string, kind: FileStat['kind']): boolean;
+}
+
+/** Looks for files by name. Remembers what each directory held for as long as it stays unchanged. */
+export interface Finder {
+  /** Throws where there is more than can be looked at before every command. */
+  find(order: FindOrder): Promise<readonly string[]>;
+}
+
+export const MOST_ENTRIES = 200_000;
+/** A directory that changed this lately may change again within the same tick of its time stamp. */
+const SETTLED_MS = 50;
+/** Their own files are no project's, and there are too many. */
+const NEVER_ENTERED: ReadonlySet<string> = new Set(['node_modules', '.git', '.hg', '.svn']);
+
+type Entries = Awaited<ReturnType<FileSystem['list']>>;
+
+interface Remembered {
+  readonly stamp: string;
+  readonly entries: Entries;
+}
+
+export function createFinder(fs: FinderFiles, now: () => number): Finder {
+  const known = new Map<string, Remembered>();
+  const look = async (directory: string): Promise<Entries> => {
+    const stat = await fs.lstat(directory);
+    if (stat?.kind !== 'directory') return [];
+    const changed = Math.max(stat.mtimeMs, stat.ctimeMs ?? 0);
+    const stamp = `${stat.inode}:${stat.mtimeMs}:${stat.ctimeMs}`;
+    const before = known.get(directory);
+    if (before?.stamp === stamp) return before.entries;
+    const entries = await fs.list(directory);
+    if (now() - changed > SETTLED_MS && stat.ctimeMs !== undefined) {
+      if (known.size >= MOST_ENTRIES) known.clear();
+      known.set(directory, { stamp, entries });
+    }
+    return entries;
+  };
+  return {
+    async find({ start, depth = Number.POSITIVE_INFINITY, wanted, take }) {
+      const paths: string[] = [];
+      let left = MOST_ENTRIES;
+      let level: string[] = [start];
+      for (let at = 0; at < depth && level.length > 0; at++) {
+        const next: string[] = [];
+        for (const directory of level) {
+          // What may not be listed by us may not be listed inside either.
+          for (const { name, kind } of await look(directory).catch((): Entries => [])) {
+            if (left-- <= 0) throw tooMany(start, wanted);
+            const path = join(directory, name);
+            if (take(path, name, kind)) paths.push(path);
+            else if (kind === 'directory' && !NEVER_ENTERED.has(name)) next.push(path);
+          }
+        }
+        level = next;
+      }
+      return paths;
+    },
+  };
+}
+
+/** fail-closed: what was not looked at may hold what the sandbox has to keep. */
+function tooMany(start: string, wanted: string): PortcullisError {
+  return new PortcullisError(
+    'denied',
+    `${start} holds more than ${MOST_ENTRIES} files, too many for the sandbox to look for ${wanted}`,
+    { remedy: 'Name a narrower path in the rule or setting, or start in a smaller directory.' },
+  );
+}

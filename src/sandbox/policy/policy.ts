@@ -1,0 +1,322 @@
+import { type DomainPattern, matchesDomain, parseDomain } from '../../permissions/domain.js';
+import type { Rule, RuleSet } from '../../permissions/rules.js';
+import { treeAround } from '../../permissions/working-trees.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import {
+  dirname,
+  findRepositoryRoot,
+  isInside,
+  join,
+  nearestRepository,
+} from '../../platform/fs/paths.js';
+import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import type { SandboxNetwork, SandboxPolicy } from '../types.js';
+import type { Finder } from './find.js';
+import {
+  credentialPlaces,
+  OF_MAIN_CHECKOUT,
+  protectedIn,
+  protectedInGit,
+  sharedGit,
+  shownConfiguration,
+} from './places.js';
+import {
+  grantedTree,
+  resolveSpots,
+  restrictedSpots,
+  type Spot,
+  spotOfPath,
+  spotsInTrees,
+} from './rules.js';
+import type { SandboxPath, SandboxSettings } from './settings.js';
+
+export interface PolicyParts {
+  readonly fs: Pick<FileSystem, 'realPath' | 'lstat' | 'list' | 'readText'>;
+  readonly finder: Finder;
+  readonly home: string;
+  readonly configDir: string;
+  readonly stateDirectory: string;
+  /** Where the session works. */
+  readonly cwd: string;
+  settings(): SandboxSettings;
+  /** Files that settings are read from, wherever they are: whoever writes them says what holds next. */
+  settingsFiles?(): readonly string[];
+  /** Directories of plugins: whoever writes there changes guards. */
+  readonly plugins?: readonly string[];
+  rules(agent: AgentRef): RuleSet;
+  /** Told once of each: what the fence cannot hold to the letter. */
+  tell(text: string): void;
+}
+
+/** Whose program is to be fenced in. */
+export interface PolicyOrder {
+  readonly agent: AgentRef;
+  /** The directories that its owner works in. */
+  readonly roots: readonly string[];
+  /** Directories of ours that it needs: where hooks leave variables, where long output lies. */
+  readonly lent?: { readonly readable?: readonly string[]; readonly writable?: readonly string[] };
+  /** The room for temporary files that it shares with others of this name. */
+  readonly scratch?: string;
+}
+
+export type PolicyMaker = (order: PolicyOrder) => Promise<SandboxPolicy>;
+
+/** Works out, before each program, what it may do. Rules and settings are asked anew each time. */
+export function createPolicyMaker(parts: PolicyParts): PolicyMaker {
+  return async (order) => {
+    const settings = parts.settings();
+    const rules = rulesFor(order.agent, parts);
+    const network = networkOf(settings, rules);
+    const scratch = order.scratch === undefined ? {} : { scratch: order.scratch };
+    const weaker = {
+      ...(settings.nestedUserNamespaces ? { nestedUserNamespaces: true as const } : {}),
+      ...(settings.localBinding ? { localBinding: true as const } : {}),
+      ...(settings.unixSockets.length > 0 ? { unixSockets: settings.unixSockets } : {}),
+    };
+    if (settings.filesOpen) {
+      return { writable: ['/'], protected: [], hidden: [], shown: [], network, weaker, ...scratch };
+    }
+    const job: Job = { order, settings, rules, parts };
+    const writable = await writableOf(job);
+    const { hidden, shown } = await readableOf(job, writable.trees);
+    return {
+      writable: writable.trees,
+      protected: await protectedOf(job, writable),
+      hidden,
+      shown,
+      network,
+      weaker,
+      ...scratch,
+    };
+  };
+}
+
+interface Job {
+  readonly order: PolicyOrder;
+  readonly settings: SandboxSettings;
+  readonly rules: RuleSet;
+  readonly parts: PolicyParts;
+}
+
+/** What the session may not, no agent of it may; what it may, an agent may not by that alone. */
+function rulesFor(agent: AgentRef, { rules }: PolicyParts): RuleSet {
+  const own = rules(agent);
+  if (agent.depth === 0) return own;
+  const main = rules(MAIN_AGENT);
+  const allow = main.allow.filter((rule) => own.allow.some((one) => one.text === rule.text));
+  return { allow, ask: own.ask, deny: [...new Set([...main.deny, ...own.deny])] };
+}
+
+interface Writable {
+  readonly trees: readonly string[];
+  /** Those among the trees that rules and settings open beside the working directories. */
+  readonly opened: readonly string[];
+  /** Inside them and not to be written. */
+  readonly kept: readonly string[];
+  /** Those among the trees that are git's own. */
+  readonly shared: readonly string[];
+}
+
+async function writableOf({ order, settings, rules, parts }: Job): Promise<Writable> {
+  const { agent } = order;
+  const own = agent.workspace === undefined ? order.roots : [agent.workspace];
+  const granted = [
+    ...rules.allow.filter(isEdit).flatMap((rule) => grantedTree(rule) ?? []),
+    ...settings.allowWrite.flatMap((one) => literal(one, parts)),
+  ];
+  const roots = await resolved(own, parts);
+  const project = await resolved([parts.cwd], parts);
+  const more = (await resolved(granted, parts)).filter((path) => {
+    // A rule for everything was not meant to open the fence, and nothing around a root is.
+    if (path === '/' || path === parts.home || roots.some((root) => isInside(root, path))) {
+      return false;
+    }
+    // An agent with a tree of its own stays out of the project's.
+    return agent.workspace === undefined || !project.some((one) => isInside(path, one));
+  });
+  const kept: string[] = [];
+  const shared: string[] = [];
+  for (const root of roots) {
+    const git = await sharedGit(root, parts.fs);
+    if (git === undefined) continue;
+    shared.push(git);
+    kept.push(...(await protectedInGit(git, parts.fs)));
+    kept.push(...OF_MAIN_CHECKOUT.map((name) => join(git, name)));
+  }
+  const lent = await resolved(order.lent?.writable ?? [], parts);
+  return { trees: unique([...roots, ...more, ...shared, ...lent]), opened: more, kept, shared };
+}
+
+async function protectedOf(
+  { order, settings, rules, parts }: Job,
+  { trees, opened, kept, shared }: Writable,
+): Promise<readonly string[]> {
+  const base = { cwd: parts.cwd, home: parts.home };
+  const spots: Spot[] = [
+    // What may not be read may not be written either.
+    ...rules.deny
+      .filter((rule) => rule.spec.kind === 'path')
+      .flatMap((rule) => restrictedSpots(rule, base)),
+    ...settings.denyWrite.map(({ path }) => spotOfPath(path, base)),
+    ...settings.denyRead.map(({ path }) => spotOfPath(path, base)),
+  ];
+  const denied = await foundInTrees(spots, { order, parts });
+  const lent = await resolved(order.lent?.writable ?? [], parts);
+  const own = await Promise.all(
+    trees
+      .filter((tree) => !lent.includes(tree) && !shared.includes(tree))
+      .map((tree) => protectedIn(tree, { ...parts, opened: opened.includes(tree) })),
+  );
+  const named = [
+    ...denied,
+    ...own.flat(),
+    ...kept,
+    ...ownPlaces(parts),
+    ...(parts.settingsFiles?.() ?? []),
+    ...(parts.plugins ?? []),
+  ];
+  // The name too: a link in its place must not be replaced by one that leads elsewhere.
+  const all = [...named, ...(await resolved(named, parts))];
+  return unique(all).filter((path) => trees.some((tree) => isInside(path, tree)));
+}
+
+async function readableOf(
+  { order, settings, rules, parts }: Job,
+  trees: readonly string[],
+): Promise<{ readonly hidden: readonly string[]; readonly shown: readonly string[] }> {
+  const base = { cwd: parts.cwd, home: parts.home };
+  const spots: Spot[] = [
+    ...rules.deny
+      .filter((rule) => rule.spec.kind === 'path' && rule.spec.access === 'read')
+      .flatMap((rule) => restrictedSpots(rule, base)),
+    ...settings.denyRead.map(({ path }) => spotOfPath(path, base)),
+  ];
+  const denied = await resolved(await foundInTrees(spots, { order, parts }), parts);
+  const own = await resolved(ownPlaces(parts), parts);
+  const asked = await resolved(
+    settings.allowRead.flatMap((one) => literal(one, parts)),
+    parts,
+  );
+  // Nobody opens our own state; what a rule denies by name stays denied under that name.
+  const reopened = asked.filter((path) => !own.some((one) => isInside(path, one)));
+  const credentials = (await resolved(credentialPlaces(parts.home), parts)).filter(
+    (path) => !reopened.includes(path) && !trees.includes(path),
+  );
+  // Also where nothing is hidden: places for temporary files are others inside.
+  const lent = await resolved(order.lent?.readable ?? [], parts);
+  const shown = [
+    ...reopened.filter((path) => !denied.includes(path)),
+    ...(await resolved(shownConfiguration(parts.configDir), parts)),
+    ...trees,
+  ];
+  const hidden = unique([...denied, ...credentials, ...own]);
+  const within = shown.filter((path) => hidden.some((one) => isInside(path, one)));
+  return { hidden, shown: unique([...lent, ...within]) };
+}
+
+function ownPlaces({ configDir, stateDirectory }: PolicyParts): readonly string[] {
+  return [configDir, stateDirectory];
+}
+
+function networkOf(settings: SandboxSettings, rules: RuleSet): SandboxNetwork {
+  const isManaged = ({ origin }: Rule): boolean => origin.source === 'managed';
+  const patterns = (list: readonly Rule[]): readonly DomainPattern[] =>
+    list.flatMap(({ spec }) => (spec.kind === 'domain' ? [spec.pattern] : []));
+  const named = (list: SandboxSettings['allowedDomains']): readonly DomainPattern[] =>
+    list.flatMap(({ value }) => parseDomain(`domain:${value}`) ?? []);
+  const allowRules = settings.managedDomainsOnly ? rules.allow.filter(isManaged) : rules.allow;
+  const allowed = [...named(settings.allowedDomains), ...patterns(allowRules)];
+  const denied = [...named(settings.deniedDomains), ...patterns(rules.deny)];
+  // A ban of the tool altogether is a ban of the network for it, and says nothing of programs.
+  if (allowed.length === 0) return { kind: 'none' };
+  const fits = (list: readonly DomainPattern[], host: string): boolean =>
+    list.some((pattern) => matchesDomain(pattern, urlOf(host)));
+  const exact = allowed.filter(({ labels, subdomains, every }) => {
+    return !subdomains && !every && labels.every((label) => !label.includes('*'));
+  });
+  return {
+    kind: 'filtered',
+    allows: async (host) => !fits(denied, host) && fits(allowed, host),
+    named: (host) => fits(exact, host),
+  };
+}
+
+function urlOf(host: string): string {
+  return `http://${host.includes(':') && !host.startsWith('[') ? `[${host}]` : host}/`;
+}
+
+function isEdit({ spec }: Rule): boolean {
+  return spec.kind === 'path' && spec.access === 'write' && spec.everyTool;
+}
+
+/** A path that opens something must be one; patterns open nothing. */
+function literal(
+  { path, label }: SandboxPath,
+  { cwd, home, tell }: PolicyParts,
+): readonly string[] {
+  const spot = spotOfPath(path, { cwd, home });
+  if (spot.kind === 'place') return [restoredCase(path, spot.path)];
+  tell(`the sandbox opens no patterns, so ${label} opens nothing; name the directory`);
+  return [];
+}
+
+function restoredCase(path: string, found: string): string {
+  return found.toLowerCase() === path.toLowerCase() ? path : found;
+}
+
+/** In the checkout, and where agents have copies of it. */
+async function foundInTrees(
+  spots: readonly Spot[],
+  { order: { agent }, parts }: Pick<Job, 'order' | 'parts'>,
+): Promise<readonly string[]> {
+  const here = await resolveSpots(spots, parts.finder);
+  if (spots.length === 0) return here;
+  const checkout = findRepositoryRoot(parts.cwd) ?? parts.cwd;
+  const { isolation, workspace } = agent;
+  const own = isolation === 'worktree' && workspace !== undefined ? [treeOf(workspace)] : [];
+  const others = (await treesOf(checkout, parts)).filter((at) => !own.includes(at));
+  const mine = await resolveSpots(spotsInTrees(spots, checkout, own), parts.finder);
+  const theirs = await resolveSpots(spotsInTrees(spots, checkout, others), parts.finder);
+  // Nothing can come into being in a tree of others, so what is not there needs no place held free.
+  const there = await Promise.all(theirs.map((path) => parts.fs.lstat(path)));
+  return [...here, ...mine, ...theirs.filter((_, at) => there[at] !== undefined)];
+}
+
+/** Below it, and beside it where it is a tree itself. */
+async function treesOf(checkout: string, { fs }: PolicyParts): Promise<readonly string[]> {
+  const around = treeAround(checkout);
+  const directories = [
+    join(checkout, '.claude/worktrees'),
+    ...(around === undefined ? [] : [dirname(around)]),
+  ];
+  const lists = await Promise.all(
+    directories.map(async (directory) => {
+      const names = await fs.list(directory).catch(() => []);
+      return names.map(({ name }) => join(directory, name));
+    }),
+  );
+  return lists.flat().filter((tree) => tree !== around);
+}
+
+function treeOf(workspace: string): string {
+  return nearestRepository(workspace) ?? workspace;
+}
+
+/** With links followed: of a link in a tree, both it and what it leads to. */
+async function resolved(
+  paths: readonly string[],
+  { fs }: Pick<PolicyParts, 'fs'>,
+): Promise<readonly string[]> {
+  const all = await Promise.all(
+    paths.map(async (path) => {
+      const parent = await fs.realPath(dirname(path));
+      const name = path === '/' ? '/' : join(parent, path.slice(path.lastIndexOf('/') + 1));
+      return [await fs.realPath(path), name];
+    }),
+  );
+  return unique(all.flat());
+}
+
+function unique<T>(list: readonly T[]): readonly T[] {
+  return [...new Set(list)];
+}

@@ -1,0 +1,134 @@
+import {
+  ANY_DEPTH,
+  matchesPath,
+  type PathPattern,
+  type PatternBase,
+  parsePathPattern,
+  type Segment,
+} from '../../permissions/path-pattern.js';
+import type { Rule } from '../../permissions/rules.js';
+import { isInside, join, relative, resolve } from '../../platform/fs/paths.js';
+import type { Finder } from './find.js';
+
+/** What a path rule names: one place with all below it, or what a search finds. */
+export type Spot =
+  | { readonly kind: 'place'; readonly path: string }
+  | {
+      readonly kind: 'search';
+      readonly start: string;
+      /** Absent: whatever is below. */
+      readonly depth?: number;
+      /** The rule that it comes from. */
+      readonly spec: string;
+      matches(path: string): boolean;
+    };
+
+/** What a restriction is about; a rule that may be read in two ways is about both. */
+export function restrictedSpots(rule: Rule, base: Omit<PatternBase, 'root'>): readonly Spot[] {
+  const spec = specOf(rule);
+  if (spec === undefined || rule.spec.kind !== 'path') return [];
+  const place = { ...base, root: rule.origin.value.root };
+  const first = spotOf(spec, place, rule.spec.pattern);
+  const { also } = rule.spec;
+  return also === undefined ? [first] : [first, spotOf(`/${spec}`, place, also)];
+}
+
+/** The tree that a grant opens; undefined where it is no whole tree. */
+export function grantedTree(rule: Rule): string | undefined {
+  if (rule.spec.kind !== 'path') return undefined;
+  const { anchor, segments } = rule.spec.pattern;
+  const names = withoutTail(segments);
+  // Wildcards open single files, and which ones is not known before the command runs.
+  if (rule.spec.pattern.folded || names.some((name) => typeof name !== 'string')) return undefined;
+  return resolve('/', ...anchor, ...(names as readonly string[]));
+}
+
+/** As the text of a settings file names it, wildcards and all. */
+export function spotOfPath(path: string, base: Omit<PatternBase, 'root'>): Spot {
+  const spec = `/${path}`;
+  const place = { ...base, root: base.cwd };
+  return spotOf(spec, place, parsePathPattern(spec, place, { use: 'restrict' }));
+}
+
+/** The same places in working trees of the checkout: what restricts a file restricts its copies. */
+export function spotsInTrees(
+  spots: readonly Spot[],
+  checkout: string,
+  trees: readonly string[],
+): readonly Spot[] {
+  return trees.flatMap((tree) => {
+    const there = (path: string): string => join(tree, relative(checkout, path));
+    return spots.flatMap((spot): readonly Spot[] => {
+      if (spot.kind === 'place') {
+        return isInside(spot.path, checkout) ? [{ ...spot, path: there(spot.path) }] : [];
+      }
+      const { start, matches } = spot;
+      // One that begins above the checkout goes through it.
+      if (!isInside(start, checkout) && !isInside(checkout, start)) return [];
+      return [
+        {
+          ...spot,
+          start: isInside(start, checkout) ? there(start) : tree,
+          matches: (path) => matches(join(checkout, relative(tree, path))),
+        },
+      ];
+    });
+  });
+}
+
+/** Every path that the spots stand for now. */
+export async function resolveSpots(
+  spots: readonly Spot[],
+  finder: Finder,
+): Promise<readonly string[]> {
+  const paths: string[] = [];
+  for (const spot of spots) {
+    if (spot.kind === 'place') {
+      paths.push(spot.path);
+      continue;
+    }
+    const found = await finder.find({
+      start: spot.start,
+      depth: spot.depth,
+      wanted: `all that ${spot.spec} names`,
+      take: (path) => spot.matches(path),
+    });
+    for (const path of found) paths.push(path);
+  }
+  return paths;
+}
+
+function specOf({ text }: Rule): string | undefined {
+  return /^[^(]*\((.*)\)\s*$/s.exec(text)?.[1]?.trim();
+}
+
+function spotOf(spec: string, base: PatternBase, pattern: PathPattern): Spot {
+  // The pattern of a restriction has lost the case of its names; as a grant it keeps it.
+  const exact = parsePathPattern(spec, base, { use: 'grant' });
+  const anchor = resolve('/', ...exact.anchor);
+  const names = withoutTail(pattern.segments);
+  const isFloating = names[0] === ANY_DEPTH;
+  const plain = isFloating ? 0 : plainCount(names);
+  const start = join(anchor, ...plainNames(exact.segments, plain));
+  if (!isFloating && plain === names.length) return { kind: 'place', path: start };
+  const rest = names.slice(plain);
+  const depth = rest.includes(ANY_DEPTH) ? {} : { depth: rest.length };
+  return { kind: 'search', start, ...depth, spec, matches: (path) => matchesPath(pattern, path) };
+}
+
+/** `dir/**` and `dir/*` speak of all that is in the directory. */
+function withoutTail(segments: readonly Segment[]): readonly Segment[] {
+  const last = segments.at(-1);
+  const isAll =
+    last === ANY_DEPTH || (Array.isArray(last) && last.length === 1 && last[0]?.kind === 'star');
+  return isAll && segments.length > 1 ? withoutTail(segments.slice(0, -1)) : segments;
+}
+
+function plainCount(names: readonly Segment[]): number {
+  const at = names.findIndex((name) => typeof name !== 'string');
+  return at === -1 ? names.length : at;
+}
+
+function plainNames(segments: readonly Segment[], count: number): readonly string[] {
+  return segments.slice(0, count).filter((name) => typeof name === 'string');
+}

@@ -1,0 +1,246 @@
+import { messageOf, PortcullisError } from '../../errors.js';
+import { originOf } from '../../lib/sourced.js';
+import type { RuleSet } from '../../permissions/rules.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import type { ConfigProblem, EffectiveSettings } from '../../settings/types.js';
+import { type PlantedFiles, watchForPlanted } from '../policy/planted-git.js';
+import {
+  createPolicyMaker,
+  type PolicyMaker,
+  type PolicyOrder,
+  type PolicyParts,
+} from '../policy/policy.js';
+import { type SandboxProblem, type SandboxSettings, sandboxSettings } from '../policy/settings.js';
+import type { Sandbox, WrappedProgram } from '../types.js';
+import { namedSettings } from './asked.js';
+import { fencedEnvironment } from './environment.js';
+import { createSandboxGate, type FenceState, type SandboxGate } from './placement.js';
+import type { FenceOrder } from './supervisor.js';
+
+/** What is started inside: commands of agents, hooks, servers. */
+export type FencedKind = 'shell' | 'hook' | 'mcp';
+
+export interface FenceParts extends Omit<PolicyParts, 'settings' | 'settingsFiles' | 'rules'> {
+  readonly fs: PolicyParts['fs'] & PlantedFiles & Pick<FileSystem, 'writeAtomic'>;
+  readonly settings: EffectiveSettings;
+  /** Opens the sandbox of this machine; never rejects. Called when one is first wanted. */
+  open(options: { readonly bwrapPath?: string; readonly unixSockets?: 'all' }): Promise<Sandbox>;
+  /** The directories that the session works in. */
+  roots(): readonly string[];
+  /** What programs of the session may look at of what it keeps: long outputs, its transcript. */
+  readonly kept: { readonly outputs: string; readonly transcript: string };
+}
+
+/** The fence of a session: every program of a kind goes through the supervisor of that kind. */
+export interface SessionFence {
+  readonly gate: SandboxGate;
+  /** The program inside; undefined where it runs as it is. Rejects: it must not run. */
+  enter(kind: FencedKind, order: FenceOrder): Promise<WrappedProgram | undefined>;
+  /** The rules, once there are any: nothing starts inside before. */
+  lend(rules: (agent: AgentRef) => RuleSet): void;
+  /** What stands in the way of a start. */
+  problems(): Promise<readonly ConfigProblem[]>;
+  /** What stands in the way of other settings. */
+  check(settings: EffectiveSettings): readonly ConfigProblem[];
+  /** Other settings for the programs to come. */
+  replace(settings: EffectiveSettings): void;
+  close(): Promise<void>;
+}
+
+export function openFence(parts: FenceParts): SessionFence {
+  return new OpenFence(parts);
+}
+
+class OpenFence implements SessionFence {
+  readonly gate: SandboxGate;
+  readonly #parts: FenceParts;
+  readonly #policyFor: PolicyMaker;
+  /** Resolves once the rules are known. */
+  readonly #rules: Promise<void>;
+  readonly lend: (rules: (agent: AgentRef) => RuleSet) => void;
+  #settings: SandboxSettings;
+  #files: readonly string[];
+  #opening: Promise<Sandbox> | undefined;
+  #sandbox: Sandbox | undefined;
+
+  constructor(parts: FenceParts) {
+    this.#parts = parts;
+    this.#settings = sandboxSettings(parts.settings.values, parts);
+    this.#files = namedSettings(parts.settings);
+    let rules: (agent: AgentRef) => RuleSet = () => {
+      throw new PortcullisError('internal', 'the rules are not known yet');
+    };
+    let known: () => void = () => {};
+    this.#rules = new Promise((resolve) => {
+      known = resolve;
+    });
+    this.lend = (given) => {
+      rules = given;
+      known();
+    };
+    this.#policyFor = createPolicyMaker({
+      ...parts,
+      settings: () => this.#settings,
+      settingsFiles: () => this.#files,
+      rules: (agent) => rules(agent),
+    });
+    this.gate = createSandboxGate({
+      settings: () => this.#settings,
+      state: () => this.#state(),
+    });
+  }
+
+  async problems(): Promise<readonly ConfigProblem[]> {
+    const { enabled, problems } = this.#settings;
+    if (enabled === undefined) return [];
+    const missing = this.#missing(await this.#open());
+    return [...problems.map(problemOf), ...(missing === undefined ? [] : [missing])];
+  }
+
+  check({ values }: EffectiveSettings): readonly ConfigProblem[] {
+    const { enabled, problems } = sandboxSettings(values, this.#parts);
+    return enabled === undefined ? [] : problems.map(problemOf);
+  }
+
+  replace(settings: EffectiveSettings): void {
+    this.#settings = sandboxSettings(settings.values, this.#parts);
+    this.#files = namedSettings(settings);
+  }
+
+  async close(): Promise<void> {
+    await (await this.#opening)?.close();
+  }
+
+  #open(): Promise<Sandbox> {
+    const { bwrapPath, unixSockets } = this.#settings;
+    this.#opening ??= this.#parts.open({
+      ...(bwrapPath === undefined ? {} : { bwrapPath }),
+      ...(unixSockets === 'all' ? { unixSockets } : {}),
+    });
+    return this.#opening.then((sandbox) => {
+      this.#sandbox = sandbox;
+      return sandbox;
+    });
+  }
+
+  #state(): FenceState {
+    if (this.#settings.enabled === undefined) return { kind: 'off' };
+    const availability = this.#sandbox?.availability;
+    if (availability?.kind === 'unavailable' && !this.#settings.required) {
+      return { kind: 'missing', why: availability.missing };
+    }
+    // fail-closed: where it is not known, or needed and missing, nothing runs outside of it.
+    const driver = availability?.kind === 'available' ? availability.driver : 'not opened yet';
+    return { kind: 'up', driver };
+  }
+
+  #missing(sandbox: Sandbox): ConfigProblem | undefined {
+    const { enabled, required } = this.#settings;
+    const { availability } = sandbox;
+    if (availability.kind === 'available' || enabled === undefined) return undefined;
+    const { missing, remedy } = availability;
+    const asked = `sandbox.enabled is true (${originOf(enabled)})`;
+    return {
+      severity: required ? 'fatal' : 'warning',
+      ...placeOf(enabled),
+      message: required
+        ? `${asked}, and there is no sandbox here: ${missing}.`
+        : `${asked}, and there is no sandbox here: ${missing}. Commands, hooks and servers run WITHOUT one.`,
+      remedy: required
+        ? `${remedy} To run without one, set sandbox.failIfUnavailable to false.`
+        : remedy,
+    };
+  }
+
+  async enter(kind: FencedKind, order: FenceOrder): Promise<WrappedProgram | undefined> {
+    if (!this.#isFenced(kind, order)) return undefined;
+    const sandbox = await this.#open();
+    const missing = this.#missing(sandbox);
+    const problems = [...this.#settings.problems, ...(missing === undefined ? [] : [missing])];
+    const fatal = problems.find(({ severity }) => severity === 'fatal');
+    // fail-closed: where the settings cannot be honoured, nothing runs.
+    if (fatal !== undefined) {
+      throw new PortcullisError('denied', fatal.message, { remedy: fatal.remedy });
+    }
+    if (missing !== undefined) return undefined;
+    await this.#rules;
+    const policy = await this.#policyFor(await this.#orderOf(kind, order));
+    const { command, args, cwd } = order;
+    const env = fencedEnvironment(order.env, this.#settings);
+    const look = await watchForPlanted(policy.writable, this.#parts.fs);
+    const wrapped = await sandbox.wrap({ command, args, cwd, env }, policy);
+    const checked = this.#lookingAfter(wrapped, look);
+    return kind === 'shell' ? withWayOut(checked, this.#settings) : checked;
+  }
+
+  #lookingAfter(wrapped: WrappedProgram, look: () => Promise<readonly string[]>): WrappedProgram {
+    return {
+      ...wrapped,
+      refusals: (result) => wrapped.refusals(result),
+      release: async () => {
+        await wrapped.release();
+        const taken = await look().catch((thrown: unknown) => {
+          this.#parts.tell(`what a command left could not be looked at: ${messageOf(thrown)}`);
+          return [];
+        });
+        for (const path of taken) {
+          this.#parts.tell(`a command made ${path}, which would steer git; it was taken away`);
+        }
+      },
+    };
+  }
+
+  #isFenced(kind: FencedKind, { owner }: FenceOrder): boolean {
+    const { enabled, hooks, servers, excludedServers } = this.#settings;
+    if (enabled === undefined) return false;
+    if (kind === 'hook') return hooks;
+    if (kind === 'mcp') return servers && !excludedServers.has(owner.server ?? '');
+    return owner.outside === undefined;
+  }
+
+  async #orderOf(kind: FencedKind, { owner, env }: FenceOrder): Promise<PolicyOrder> {
+    const { outputs, transcript } = this.#parts.kept;
+    const whose = { agent: owner.agent ?? MAIN_AGENT, roots: owner.roots ?? this.#parts.roots() };
+    if (kind === 'mcp') return whose;
+    if (kind === 'shell') {
+      return { ...whose, lent: { readable: [outputs] }, scratch: `shell ${whose.agent.path}` };
+    }
+    const file = env.CLAUDE_ENV_FILE;
+    // Only the file: with a link beside it a hook could choose what we write to.
+    const { fs } = this.#parts;
+    if (file !== undefined && (await fs.lstat(file)) === undefined) {
+      await fs.writeAtomic(file, '', { mode: 0o600 });
+    }
+    const writable = file === undefined ? [] : [file];
+    return { ...whose, lent: { readable: [outputs, transcript], writable } };
+  }
+}
+
+/** What the model is told that the fence refused, with what may be done about it. */
+function withWayOut(wrapped: WrappedProgram, { mayLeave }: SandboxSettings): WrappedProgram {
+  const settings =
+    'a person can open more in the settings: sandbox.filesystem.allowWrite, sandbox.network.allowedDomains, sandbox.excludedCommands';
+  const leave = 'call Bash again with dangerouslyDisableSandbox: true, and a person is asked';
+  return {
+    ...wrapped,
+    release: () => wrapped.release(),
+    refusals(result) {
+      const refused = wrapped.refusals(result);
+      if (refused === undefined) return undefined;
+      return `${refused}\nIf it is needed, ${mayLeave ? `${leave}; or ` : ''}${settings}.`;
+    },
+  };
+}
+
+function problemOf({ severity, message, remedy, source }: SandboxProblem): ConfigProblem {
+  return { severity, ...placeOf(source), message, remedy };
+}
+
+function placeOf({ source, file, line }: SandboxProblem['source']): Partial<ConfigProblem> {
+  return {
+    source,
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+  };
+}

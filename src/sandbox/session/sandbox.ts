@@ -1,0 +1,189 @@
+import { messageOf, PortcullisError } from '../../errors.js';
+import { statFileSync } from '../../platform/fs/node-fs.js';
+import type { Reach } from '../host/dial.js';
+import { nodeSandboxHost, type SandboxHost } from '../host/host.js';
+import { BubblewrapDriver, type BubblewrapParts } from '../linux/driver.js';
+import { needsBash } from '../linux/launcher.js';
+import { callTable } from '../linux/syscalls.js';
+import { SANDBOX_EXEC, SeatbeltDriver } from '../macos/driver.js';
+import type { Sandbox, SandboxAvailability, SandboxPolicy } from '../types.js';
+import {
+  doesNotRun,
+  leakedDescriptors,
+  missingProgram,
+  missingSeatbelt,
+  unknownArchitecture,
+  wrongPlatform,
+} from './availability.js';
+
+export interface SandboxOptions {
+  /** Our own environment: where temporary files go, and through which proxy we ourselves go out. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where we keep what programs inside may not see: `sandbox/` in it is ours. */
+  readonly stateDirectory: string;
+  /** Another bubblewrap than the system's. */
+  readonly bwrapPath?: string;
+  /** A person allowed all sockets of this machine, so that no filter is needed. */
+  readonly unixSockets?: 'all';
+  /** The machine. Absent: this one. */
+  readonly host?: SandboxHost;
+  /** What dials for programs inside. Absent: the network of this machine. */
+  readonly reach?: Reach;
+}
+
+/** The fence of this machine. Never rejects: where there is none, `availability` says why. */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const host = options.host ?? nodeSandboxHost();
+  try {
+    if (host.platform === 'linux') return await openBubblewrap(options, host);
+    if (host.platform === 'darwin') return openSeatbelt(options, host);
+    return closedFor(wrongPlatform(host.platform));
+  } catch (thrown) {
+    // fail-closed: what cannot be looked at is not there.
+    return closedFor(doesNotRun(messageOf(thrown), host.facts()));
+  }
+}
+
+function openSeatbelt(options: SandboxOptions, host: SandboxHost): Sandbox {
+  if (!host.isExecutable(SANDBOX_EXEC)) return closedFor(missingSeatbelt());
+  const { env, stateDirectory, reach } = options;
+  const driver = new SeatbeltDriver({ host, env, stateDirectory, reach });
+  return {
+    availability: {
+      kind: 'available',
+      driver: 'seatbelt',
+      version: 'system',
+      notes: ['The rules for macOS have not been tried on a real machine.'],
+    },
+    wrap: (program, policy) => driver.wrap(program, policy),
+    close: async () => driver.close(),
+  };
+}
+
+type Found =
+  | { readonly ok: true; readonly parts: Omit<BubblewrapParts, 'env' | 'stateDirectory' | 'reach'> }
+  | { readonly ok: false; readonly why: Unavailable };
+
+type Unavailable = Extract<SandboxAvailability, { kind: 'unavailable' }>;
+
+/** Looked for once: neither the program nor the kernel changes while we run. */
+const found = new Map<string, Promise<Found>>();
+
+async function openBubblewrap(options: SandboxOptions, host: SandboxHost): Promise<Sandbox> {
+  if (callTable(host.arch) === undefined && options.unixSockets !== 'all') {
+    return closedFor(unknownArchitecture(host.arch));
+  }
+  const key = JSON.stringify([options.bwrapPath, options.unixSockets]);
+  // Another machine than this one is a test's.
+  const looking =
+    (options.host === undefined ? found.get(key) : undefined) ?? findBubblewrap(options, host);
+  if (options.host === undefined) found.set(key, looking);
+  const bubblewrap = await looking;
+  if (!bubblewrap.ok) return closedFor(bubblewrap.why);
+  const { env, stateDirectory, reach } = options;
+  const driver = new BubblewrapDriver({ ...bubblewrap.parts, env, stateDirectory, reach });
+  const { features } = bubblewrap.parts;
+  return {
+    availability: {
+      kind: 'available',
+      driver: 'bubblewrap',
+      version: features.version,
+      notes: notesOn(bubblewrap.parts),
+    },
+    wrap: (program, policy) => driver.wrap(program, policy),
+    close: async () => driver.close(),
+  };
+}
+
+async function findBubblewrap(options: SandboxOptions, host: SandboxHost): Promise<Found> {
+  const path = options.bwrapPath ?? host.program('bwrap');
+  if (path === undefined || !host.isExecutable(path)) {
+    return { ok: false, why: missingProgram('bwrap', host.facts()) };
+  }
+  if (host.program('mkfifo') === undefined) {
+    return { ok: false, why: missingProgram('mkfifo', host.facts()) };
+  }
+  const inherited = host.inheritedDescriptors();
+  if (needsBash(inherited) && !host.isExecutable('/bin/bash')) {
+    return { ok: false, why: leakedDescriptors(inherited) };
+  }
+  const said = await host.probe(path, ['--version']);
+  const version = /(\d+\.\d+(?:\.\d+)?)/.exec(said.stdout)?.[1];
+  if (version === undefined) return { ok: false, why: doesNotRun(said.stderr, host.facts()) };
+  const parts = {
+    host,
+    path,
+    inherited,
+    features: {
+      version,
+      disableUserNamespaces: isAtLeast(version, [0, 8]) && !isSetUserId(path),
+      machineWide: host.machineWideProc(),
+    },
+  };
+  const trial = await tryOut(parts, options);
+  return trial === undefined ? { ok: true, parts } : { ok: false, why: trial };
+}
+
+/** Runs nothing under the strictest policy: all of the fence at once, or the reason why not. */
+async function tryOut(
+  parts: Omit<BubblewrapParts, 'env' | 'stateDirectory' | 'reach'>,
+  { env, stateDirectory, unixSockets }: SandboxOptions,
+): Promise<Unavailable | undefined> {
+  const driver = new BubblewrapDriver({ ...parts, env, stateDirectory });
+  const policy: SandboxPolicy = {
+    writable: [],
+    protected: [],
+    hidden: [],
+    shown: [],
+    network: { kind: 'none' },
+    weaker: unixSockets === undefined ? {} : { unixSockets },
+  };
+  try {
+    const program = { command: '/bin/sh', args: ['-c', ':'], cwd: '/', env: {} };
+    const wrapped = await driver.wrap(program, policy);
+    const ran = await parts.host.probe(wrapped.command, wrapped.args);
+    await wrapped.release();
+    return ran.code === 0 ? undefined : doesNotRun(ran.stderr, parts.host.facts());
+  } finally {
+    driver.close();
+  }
+}
+
+function notesOn({
+  features,
+  host,
+}: Pick<BubblewrapParts, 'features' | 'host'>): readonly string[] {
+  const notes: string[] = [];
+  if (!features.disableUserNamespaces) {
+    notes.push(
+      'This bubblewrap cannot turn off user namespaces inside; the filter of system calls does.',
+    );
+  }
+  if (host.program('perl') === undefined) {
+    notes.push('Without Perl, programs with a filtered network start some 100 ms later.');
+  }
+  return notes;
+}
+
+function isAtLeast(version: string, [major, minor]: readonly [number, number]): boolean {
+  const [a = 0, b = 0] = version.split('.').map(Number);
+  return a > major || (a === major && b >= minor);
+}
+
+function isSetUserId(path: string): boolean {
+  return ((statFileSync(path)?.mode ?? 0) & 0o4000) !== 0;
+}
+
+function closedFor(availability: Unavailable): Sandbox {
+  return {
+    availability,
+    // fail-closed: without a fence nothing runs.
+    wrap: () =>
+      Promise.reject(
+        new PortcullisError('denied', `there is no sandbox here: ${availability.missing}`, {
+          remedy: availability.remedy,
+        }),
+      ),
+    close: async () => {},
+  };
+}

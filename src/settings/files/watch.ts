@@ -1,0 +1,129 @@
+import { messageOf } from '../../errors.js';
+import { isRecord } from '../../lib/own.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import type { SessionNews } from '../../protocol/session-events.js';
+import {
+  type ConfigProblem,
+  describeProblem,
+  type EffectiveSettings,
+  type LookedAt,
+  type SettingsFile,
+} from '../types.js';
+import type { LoadedSettings } from './load.js';
+import { fatalOf, withStrictness } from './refuse.js';
+import { changedPlaces } from './stamps.js';
+
+/** The settings of a session as they are now: one frozen snapshot after another. */
+export interface LiveSettings {
+  current(): EffectiveSettings;
+  /** Between turns: looks whether files changed, and takes over what they say now. */
+  refresh(): Promise<void>;
+  /**
+   * Other settings of the command line, for the rest of the session: each key takes the place of the
+   * one before, null takes it away. Whole or not at all; a text: why not at all.
+   */
+  give(changes: Readonly<Record<string, unknown>>): Promise<string | undefined>;
+}
+
+export interface LiveSettingsDeps {
+  readonly fs: Pick<FileSystem, 'stat'>;
+  /** With `kept`: what these files held instead of what the files of users and projects hold now. */
+  load(kept?: readonly SettingsFile[]): Promise<LoadedSettings>;
+  /** The same with this in place of what the command line said. Absent: that cannot be changed. */
+  loadWith?(flag: string): Promise<LoadedSettings>;
+  /** It holds for every later `load`. */
+  keepFlag?(flag: string): void;
+  /** Makes a snapshot take effect, whole or not at all; a fatal problem means: not at all. */
+  apply(settings: EffectiveSettings): readonly ConfigProblem[];
+  /** What was put off at the start and has to be done before the first call; it tells of its failures. */
+  settle?(): Promise<void>;
+  /** A reason not to take over a change, for hooks that guard the settings. */
+  veto?(changed: readonly LookedAt[]): Promise<string | undefined>;
+  emit(news: SessionNews): void;
+}
+
+/**
+ * fail-closed: settings that cannot be honoured any more change nothing. The last good ones stay
+ * in force, nothing new is granted, and every turn says so until the files are right again.
+ */
+export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps): LiveSettings {
+  let current = first;
+  let looked = first.places;
+  let broken: readonly string[] = [];
+  let vetoed: readonly LookedAt[] = [];
+  const warn = (text: string): void => deps.emit({ type: 'notice', level: 'warning', text });
+  const keepOld = (reasons: readonly string[]): void => {
+    broken = reasons;
+    warn(`${KEPT} ${reasons.join('\n')}`);
+  };
+
+  const takeOver = async (changed: readonly LookedAt[]): Promise<void> => {
+    let loaded = await deps.load();
+    looked = loaded.settings.places;
+    const problems = withStrictness(loaded.problems, loaded.settings.strictness);
+    const fatal = fatalOf(problems);
+    if (fatal.length > 0) return keepOld(fatal.map(describeProblem));
+    const asked = [...vetoed, ...changed];
+    const refused = asked.length === 0 ? undefined : await deps.veto?.(asked);
+    vetoed = refused === undefined ? [] : asked.filter(({ source }) => source !== 'managed');
+    if (refused !== undefined) {
+      warn(`${KEPT} ${refused}`);
+      // What an administrator changed is nobody's to refuse.
+      if (changed.every(({ source }) => source !== 'managed')) return;
+      loaded = await deps.load(current.files);
+    }
+    const rejected = fatalOf(deps.apply(loaded.settings));
+    if (rejected.length > 0) return keepOld(rejected.map(describeProblem));
+    broken = [];
+    current = loaded.settings;
+    deps.emit({ type: 'config_changed', files: changed.map(({ path }) => path) });
+    for (const problem of problems) {
+      if (problem.severity === 'warning') warn(describeProblem(problem));
+    }
+  };
+
+  const give = async (changes: Readonly<Record<string, unknown>>): Promise<string | undefined> => {
+    if (deps.loadWith === undefined) return 'the settings of this session cannot be changed';
+    const before = current.files.find(({ source }) => source === 'cli')?.content;
+    const wanted = Object.entries({ ...(isRecord(before) ? before : {}), ...changes });
+    const flag = JSON.stringify(Object.fromEntries(wanted.filter(([, value]) => value !== null)));
+    const loaded = await deps.loadWith(flag);
+    // fail-closed: whoever gave them is there to correct them, so nothing of it is passed over.
+    const wrong = loaded.problems.filter(
+      ({ severity, source }) => severity === 'fatal' || (source === 'cli' && severity !== 'note'),
+    );
+    const refused = wrong.length > 0 ? wrong : fatalOf(deps.apply(loaded.settings));
+    if (refused.length > 0) return refused.map(describeProblem).join('\n');
+    deps.keepFlag?.(flag);
+    current = loaded.settings;
+    looked = loaded.settings.places;
+    broken = [];
+    return undefined;
+  };
+
+  /** One change after the other: a file that changes meanwhile must not undo what was given. */
+  let turn: Promise<unknown> = Promise.resolve();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
+    const next = turn.then(work);
+    turn = next.catch(() => undefined);
+    return next;
+  };
+
+  return {
+    current: () => current,
+    give: (changes) => inTurn(() => give(changes)),
+    refresh: () =>
+      inTurn(async () => {
+        try {
+          const changed = await changedPlaces(deps.fs, looked);
+          if (changed.length > 0) await takeOver(changed);
+          else if (broken.length > 0) keepOld(broken);
+        } catch (thrown) {
+          keepOld([messageOf(thrown)]);
+        }
+        await deps.settle?.();
+      }),
+  };
+}
+
+const KEPT = 'the settings changed and could not be taken over; the earlier ones stay in force:';

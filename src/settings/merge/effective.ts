@@ -1,0 +1,297 @@
+import type { Sourced } from '../../lib/sourced.js';
+import { expandHome, resolve } from '../../platform/fs/paths.js';
+import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
+import type {
+  AgentRules,
+  EffectiveSettings,
+  PermissionSettings,
+  RuleLists,
+  SettingValues,
+  SourcedRule,
+  Strictness,
+} from '../types.js';
+import { ListedRule } from './listed-rule.js';
+import {
+  type Contribution,
+  contributionsOf,
+  firstInForce,
+  inForce,
+  type Merged,
+  type MergedKey,
+  type Said,
+  saidInForce,
+} from './merge.js';
+
+export interface EffectiveContext {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/**
+ * What no single value can decide alone: a project does not raise the mode, steer this program or
+ * speak for its user about hooks, and an administrator may keep all granting to himself.
+ */
+export async function withCrossRules(merged: Merged): Promise<Merged> {
+  const changed = new Map(merged);
+  const edit = (key: string, change: (one: Said) => Said): void => {
+    const entry = changed.get(key);
+    if (entry !== undefined) changed.set(key, resettled(entry, entry.said.map(change)));
+  };
+  const managedOnly = inForce(merged, MANAGED_ONLY).some(({ value }) => value === true);
+  const variables = [...merged.values()].filter(isProjectVariable);
+  if (variables.length > 0) {
+    const { projectMayNotSet } = await import('../trust/env.js');
+    for (const { key } of variables) {
+      const name = key.slice('env.'.length);
+      const reason = projectMayNotSet(name);
+      if (reason !== undefined) edit(key, (one) => notOfProject(one, `${name}: ${reason}`));
+    }
+  }
+  for (const [key, entry] of merged) {
+    if (managedOnly && GRANTS.test(key)) edit(key, ofAdministrator);
+    if (ABOUT_ALL_HOOKS.test(key)) changed.set(key, projectLast(entry));
+  }
+  const mode = changed.get('permissions.defaultMode');
+  if (mode !== undefined) changed.set(mode.key, lowestOfProject(mode, changed));
+  return changed;
+}
+
+const MANAGED_ONLY = 'allowManagedPermissionRulesOnly';
+const ABOUT_ALL_HOOKS = /^(?:disableAllHooks|portcullis\.hookTimeouts\..*)$/s;
+const GRANTS = /^(?:permissions|portcullis\.agents\..*)\.allow$/s;
+
+function ofAdministrator(one: Said): Said {
+  return one.standing !== 'in force' || one.owner.source === 'managed'
+    ? one
+    : { ...one, standing: 'managed only' };
+}
+
+function isProjectVariable({ key, said }: MergedKey): boolean {
+  return key.startsWith('env.') && said.some(isOfProject);
+}
+
+function isOfProject({ owner: { source } }: Pick<Said, 'owner'>): boolean {
+  return source === 'project' || source === 'local';
+}
+
+/** fail-closed: what steers this program and all it starts is not a repository's to set. */
+function notOfProject(one: Said, reason: string): Said {
+  return isOfProject(one)
+    ? { ...one, standing: 'dropped', why: `a project's files cannot set ${reason}` }
+    : one;
+}
+
+/** How much a mode lets through. */
+const REACH: Readonly<Record<PermissionMode, number>> = {
+  plan: 0,
+  dontAsk: 1,
+  default: 2,
+  acceptEdits: 3,
+  bypassPermissions: 4,
+};
+
+/**
+ * A project may lower the mode that its user chose, not raise it. Where its user chose none, a
+ * trusted one may have edits accepted: allow rules for Edit and Write, which trust puts in force,
+ * are as much.
+ */
+function lowestOfProject(entry: MergedKey, merged: Merged): MergedKey {
+  const noBypass = inForce(merged, 'permissions.disableBypassPermissionsMode').length > 0;
+  const refusal = ({ value }: Said): string | undefined => {
+    const mode = modeOf(value);
+    if (mode === undefined) return `the mode "${value}" is not available`;
+    const isForbidden = mode === 'bypassPermissions' && noBypass;
+    return isForbidden ? 'disableBypassPermissionsMode forbids it' : undefined;
+  };
+  // fail-closed: who chose a mode that cannot be had did choose, and no project chooses in his place.
+  const hasVoidChoice = entry.said.some((one) => !isOfProject(one) && refusal(one));
+  let reach: number | undefined = hasVoidChoice ? REACH.default : undefined;
+  // Weakest first: each stronger source is measured against what was chosen below it.
+  const judged = [...entry.said].reverse().map((one): Said => {
+    const mode = modeOf(one.value);
+    const why = refusal(one);
+    if (mode === undefined || why !== undefined) return { ...one, standing: 'dropped', why };
+    const most = reach ?? (one.owner.trusted ? REACH.acceptEdits : REACH.default);
+    if (isOfProject(one) && REACH[mode] > most) {
+      // fail-closed: what its user chose a repository cannot raise, and bypassing is never its to choose.
+      const why = `a project's files cannot raise the mode to "${mode}"`;
+      return { ...one, standing: 'dropped', why };
+    }
+    reach = REACH[mode];
+    return { ...one, standing: 'in force' };
+  });
+  return resettled(entry, judged.reverse());
+}
+
+function modeOf(value: unknown): PermissionMode | undefined {
+  return value === 'manual' ? 'default' : PERMISSION_MODES.find((known) => known === value);
+}
+
+/** fail-closed: what a repository says about all hooks does not stand before what its user says. */
+function projectLast(entry: MergedKey): MergedKey {
+  const winner = entry.said.find((one) => hasSay(one) && !isOfProject(one));
+  return winner === undefined ? entry : { ...entry, said: settled(entry, winner) };
+}
+
+/** After a stronger value fell away, the next one is in force. */
+function resettled(entry: MergedKey, said: readonly Said[]): MergedKey {
+  if (entry.isList) return { ...entry, said };
+  const kept = said.some((one) => one.standing === 'in force' && entry.facts.strictest);
+  if (kept) return { ...entry, said };
+  return { ...entry, said: settled({ said }, said.find(hasSay)) };
+}
+
+function hasSay({ standing }: Pick<Said, 'standing'>): boolean {
+  return standing === 'in force' || standing === 'shadowed';
+}
+
+function settled({ said }: Pick<MergedKey, 'said'>, winner: Said | undefined): readonly Said[] {
+  return said.map((one) =>
+    hasSay(one) ? { ...one, standing: one === winner ? 'in force' : 'shadowed' } : one,
+  );
+}
+
+/** The typed view of what is in force. */
+export function effectiveSettings(
+  merged: Merged,
+  context: EffectiveContext,
+): Omit<EffectiveSettings, 'files' | 'places'> {
+  const model = one(merged, 'model', isText);
+  return {
+    permissions: permissionSettings(merged, context),
+    env: environment(merged),
+    ...(model === undefined ? {} : { model }),
+    values: valuesOf(merged),
+    strictness: strictnessOf(merged),
+  };
+}
+
+function permissionSettings(merged: Merged, context: EffectiveContext): PermissionSettings {
+  const mode = one(merged, 'permissions.defaultMode', modeOf);
+  const bypassDisabled = isSet(merged, 'permissions.disableBypassPermissionsMode', 'disable');
+  const managedRulesOnly = isSet(merged, MANAGED_ONLY, true);
+  const denyInsteadOfPrompting = isSet(merged, 'permissions.denyInsteadOfPrompting', true);
+  const askReadOnly = isSet(merged, 'portcullis.askReadOnly', true);
+  const agents = agentRules(merged);
+  return {
+    ...ruleLists(merged, 'permissions'),
+    additionalDirectories: directories(merged, context),
+    ...(agents.length === 0 ? {} : { agents }),
+    ...(mode === undefined ? {} : { defaultMode: mode }),
+    ...(bypassDisabled === undefined ? {} : { bypassDisabled }),
+    ...(managedRulesOnly === undefined ? {} : { managedRulesOnly }),
+    ...(denyInsteadOfPrompting === undefined ? {} : { denyInsteadOfPrompting }),
+    ...(askReadOnly === undefined ? {} : { askReadOnly }),
+  };
+}
+
+function ruleLists(merged: Merged, prefix: string): RuleLists {
+  const rules = (list: string): readonly SourcedRule[] =>
+    rulesOf(saidInForce(merged, `${prefix}.${list}`));
+  return { allow: rules('allow'), ask: rules('ask'), deny: rules('deny') };
+}
+
+function rulesOf(lists: readonly Said[]): readonly SourcedRule[] {
+  const rules: SourcedRule[] = [];
+  for (const list of lists) {
+    const { value, owner } = list;
+    if (!Array.isArray(value)) continue;
+    const { root } = owner;
+    for (let index = 0; index < value.length; index++) {
+      const text: unknown = value[index];
+      if (typeof text === 'string') rules.push(new ListedRule({ text, root }, list, index));
+    }
+  }
+  return rules;
+}
+
+function agentRules(merged: Merged): readonly AgentRules[] {
+  const keys = [...merged.keys()].map((key) => /^portcullis\.agents\.(.+)\.\w+$/s.exec(key)?.[1]);
+  const patterns = [...new Set(keys.filter((one) => one !== undefined))];
+  return patterns.map((pattern) => ({
+    pattern,
+    ...ruleLists(merged, `portcullis.agents.${pattern}`),
+  }));
+}
+
+function directories(merged: Merged, { cwd, env }: EffectiveContext): readonly Sourced<string>[] {
+  return inForce(merged, 'permissions.additionalDirectories').flatMap((from) => {
+    if (typeof from.value !== 'string') return [];
+    const base = isOfProject(from) ? from.owner.root : cwd;
+    return [bare(from, resolve(base, expandHome(from.value, env.HOME ?? '')))];
+  });
+}
+
+function environment(merged: Merged): Readonly<Record<string, Sourced<string>>> {
+  const env: Record<string, Sourced<string>> = Object.create(null);
+  for (const key of merged.keys()) {
+    if (!key.startsWith('env.')) continue;
+    const from = firstInForce(merged, key);
+    if (from !== undefined) env[key.slice('env.'.length)] = bare(from, String(from.value));
+  }
+  return env;
+}
+
+/** fail-closed: a user cannot make an administrator's restrictions less than binding. */
+function strictnessOf(merged: Merged): Strictness {
+  const said = contributionsOf(merged, 'portcullis.strict');
+  const decides =
+    said.find(({ source }) => source === 'managed') ?? said.find(({ source }) => source === 'user');
+  return decides?.value === false ? { off: bare(decides, false) } : {};
+}
+
+function valuesOf(merged: Merged): SettingValues {
+  return {
+    get(key) {
+      const from = firstInForce(merged, key);
+      return from === undefined ? undefined : bare(from, from.value);
+    },
+    said: (key) =>
+      contributionsOf(merged, key)
+        .filter(hasSay)
+        .map((from) => bare(from, from.value)),
+    has(key, counts = () => true) {
+      return [...(merged.get(key)?.definedBy ?? [])].some(counts);
+    },
+    list(key) {
+      const seen = new Set<string>();
+      return inForce(merged, key).flatMap((from) => {
+        const text = JSON.stringify(from.value);
+        if (seen.has(text)) return [];
+        seen.add(text);
+        return [bare(from, from.value)];
+      });
+    },
+  };
+}
+
+function one<T>(
+  merged: Merged,
+  key: string,
+  read: (value: unknown) => T | undefined,
+): Sourced<T> | undefined {
+  const from = firstInForce(merged, key);
+  const value = from === undefined ? undefined : read(from.value);
+  return from === undefined || value === undefined ? undefined : bare(from, value);
+}
+
+function isText(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function isSet(merged: Merged, key: string, wanted: unknown): Sourced<true> | undefined {
+  const from = inForce(merged, key).find(({ value }) => value === wanted);
+  return from === undefined ? undefined : bare(from, true);
+}
+
+function bare<T>(from: Contribution, value: T): Sourced<T> {
+  const { source, trusted, file, line } = from;
+  if (file !== undefined && line !== undefined) return { value, source, trusted, file, line };
+  return {
+    value,
+    source,
+    trusted,
+    ...(file === undefined ? {} : { file }),
+    ...(line === undefined ? {} : { line }),
+  };
+}

@@ -1,0 +1,200 @@
+import { isRecord, own } from '../../lib/own.js';
+import type { Sourced } from '../../lib/sourced.js';
+import {
+  type KeyFacts,
+  type SettingNode,
+  type SettingTable,
+  strictValues,
+} from '../../protocol/setting-node.js';
+import { fits } from '../schema/fits.js';
+import { type SettingsFile, sourcedFrom, type Way } from '../types.js';
+
+/**
+ * What became of a value. `shadowed`: a stronger source, or the strict value, has the say.
+ * `untrusted`: it would grant or execute, and the folder is not trusted. `not here`: its kind of
+ * file may not set it. `managed only`: an administrator keeps granting to himself. `dropped`: for a
+ * reason of its own, which `why` gives.
+ */
+export type Standing =
+  | 'in force'
+  | 'shadowed'
+  | 'untrusted'
+  | 'not here'
+  | 'managed only'
+  | 'dropped';
+
+/** What one file says about a key: its value, or the list whose items add up with those of others. */
+export interface Said {
+  readonly value: unknown;
+  /** Its value is a list of such items. One that is none has no say. */
+  readonly items?: SettingNode;
+  readonly standing: Standing;
+  readonly why?: string;
+  readonly owner: SettingsFile;
+  readonly way: Way;
+  /** Where the fact stands that trust or scope is asked by: `hooks`, `permissions.allow`. */
+  readonly governed: Way;
+}
+
+/** One value as one file has it: of a list one item. */
+export interface Contribution extends Sourced<unknown>, Omit<Said, 'items'> {}
+
+/** A key with all that the files say about it, strongest first. */
+export interface MergedKey {
+  /** Dotted: `permissions.deny`, `hooks.PreToolUse`, `env.PATH`. */
+  readonly key: string;
+  /** A list adds up, of a single value one is in force. */
+  readonly isList: boolean;
+  /** Whose files have it, of those that may set it, be it as an empty list. */
+  readonly definedBy: ReadonlySet<Sourced<unknown>['source']>;
+  readonly facts: KeyFacts;
+  readonly said: readonly Said[];
+}
+
+export type Merged = ReadonlyMap<string, MergedKey>;
+
+/** Merges files, strongest first, by the table. Values of a wrong type have no say. */
+export function mergeFiles(files: readonly SettingsFile[], table: SettingTable): Merged {
+  const found = new Map<string, Found>();
+  const root: SettingNode = { type: 'object', keys: table, open: true };
+  for (const file of files)
+    collect(root, file.content, { file, way: [], facts: {}, governed: [], found });
+  return new Map([...found].map(([key, one]) => [key, settle(key, one)]));
+}
+
+/** Each value of a key by itself. */
+export function contributionsOf(merged: Merged, key: string): readonly Contribution[] {
+  return merged.get(key)?.said.flatMap(eachOf) ?? [];
+}
+
+/** The values in force, of a list or a single one. */
+export function inForce(merged: Merged, key: string): readonly Contribution[] {
+  return saidInForce(merged, key).flatMap(eachOf);
+}
+
+/** The same before lists are taken apart, for those with hundreds of items. */
+export function saidInForce(merged: Merged, key: string): readonly Said[] {
+  return merged.get(key)?.said.filter(isInForce) ?? [];
+}
+
+/** The strongest of them. Asked about every skill there is, and mostly nothing is said. */
+export function firstInForce(merged: Merged, key: string): Contribution | undefined {
+  return merged.has(key) ? inForce(merged, key)[0] : undefined;
+}
+
+function isInForce({ standing }: Said): boolean {
+  return standing === 'in force';
+}
+
+function eachOf(said: Said): readonly Contribution[] {
+  const { items, value, ...rest } = said;
+  const { owner, way } = rest;
+  if (items === undefined || !Array.isArray(value)) {
+    return [{ ...rest, ...sourcedFrom(owner, way, value) }];
+  }
+  return value.flatMap((item: unknown, index) => {
+    if (!fits(items, item)) return [];
+    const at = [...way, index];
+    return [{ ...rest, ...sourcedFrom(owner, at, item), way: at }];
+  });
+}
+
+interface Found {
+  readonly isList: boolean;
+  readonly definedBy: Set<Contribution['source']>;
+  readonly facts: KeyFacts;
+  readonly said: Said[];
+}
+
+interface Walk {
+  readonly file: SettingsFile;
+  readonly way: Way;
+  /** Of the node, with trust and scope of what is around it. */
+  readonly facts: KeyFacts;
+  readonly governed: Way;
+  readonly found: Map<string, Found>;
+}
+
+function collect(node: SettingNode, value: unknown, walk: Walk): void {
+  if (!fits(node, value)) return;
+  const here = inherit(node, walk);
+  if (here.facts.whole !== true && isRecord(value)) {
+    const inner = innerNode(node);
+    if (inner !== undefined) {
+      for (const [name, one] of Object.entries(value)) {
+        const child = inner(name);
+        if (child !== undefined) collect(child, one, { ...here, way: [...here.way, name] });
+      }
+      return;
+    }
+  }
+  const isList = Array.isArray(value) && here.facts.whole !== true;
+  const entry = entryOf(here, isList);
+  const { file: owner, way, governed } = here;
+  const standing = standingOf(here.facts, owner, value);
+  if (standing === 'in force') entry.definedBy.add(owner.source);
+  const said: Said = { value, standing, owner, way, governed };
+  entry.said.push(isList ? { ...said, items: node.type === 'list' ? node.of : ANYTHING } : said);
+}
+
+const ANYTHING: SettingNode = { type: 'any' };
+
+function innerNode(node: SettingNode): ((name: string) => SettingNode | undefined) | undefined {
+  if (node.type === 'object') return (name) => own(node.keys, name);
+  // A table of anything is a value of its own; there is nothing in it to merge.
+  if (node.type === 'map' && node.of.type !== 'any') return () => node.of;
+  return undefined;
+}
+
+function inherit(node: SettingNode, walk: Walk): Walk {
+  const { needsTrust, scope, status } = walk.facts;
+  const governs = node.facts?.needsTrust !== undefined || node.facts?.scope !== undefined;
+  return {
+    ...walk,
+    governed: governs ? walk.way : walk.governed,
+    facts: {
+      ...(needsTrust === undefined ? {} : { needsTrust }),
+      ...(scope === undefined ? {} : { scope }),
+      ...(status === undefined ? {} : { status }),
+      ...node.facts,
+    },
+  };
+}
+
+function entryOf({ way, facts, found }: Walk, isList: boolean): Found {
+  const key = way.join('.');
+  const entry = found.get(key) ?? { isList, definedBy: new Set(), facts, said: [] };
+  found.set(key, entry);
+  return entry;
+}
+
+function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): Standing {
+  const ofProject = file.source === 'project' || file.source === 'local';
+  const ofAdministrator = file.source === 'managed' || file.source === 'sdk';
+  if (facts.scope === 'managed' && !ofAdministrator) return 'not here';
+  const holdsBack = strictValues(facts).some((one) => one === value);
+  // A value that wins from any source can only restrict, so a project may set it, too.
+  const isOpenToAll = holdsBack && facts.strictest === true;
+  if (facts.scope === 'user' && ofProject && !isOpenToAll) return 'not here';
+  // fail-closed: what grants or executes waits for trust; the value that holds back does not.
+  const waits = facts.needsTrust === true && !file.trusted;
+  return waits && !holdsBack ? 'untrusted' : 'in force';
+}
+
+function settle(key: string, { isList, definedBy, facts, said }: Found): MergedKey {
+  if (isList) return { key, isList, definedBy, facts, said };
+  const candidates = said.filter(isInForce);
+  const strict = facts.strictest === true ? strictValues(facts) : [];
+  const winner =
+    strict.flatMap((wanted) => candidates.find(({ value }) => value === wanted) ?? [])[0] ??
+    candidates[0];
+  return {
+    key,
+    isList,
+    definedBy,
+    facts,
+    said: said.map((one) =>
+      one.standing === 'in force' && one !== winner ? { ...one, standing: 'shadowed' } : one,
+    ),
+  };
+}

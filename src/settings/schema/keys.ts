@@ -1,0 +1,164 @@
+import { editDistance, nearest } from '../../lib/nearest.js';
+import { isRecord, own } from '../../lib/own.js';
+import { HOOK_EVENTS } from '../../protocol/hook-events.js';
+import { type SettingNode, type SettingTable, strictValues } from '../../protocol/setting-node.js';
+import { type ConfigProblem, placeOf, type SettingsFile } from '../types.js';
+import { isComment } from './type-check.js';
+
+/** Keys at the top of a file that nothing reads: those that were meant to restrict stop the start. */
+export function checkTopLevel(file: SettingsFile, table: SettingTable): readonly ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  const strangers: string[] = [];
+  for (const [name, value] of Object.entries(file.content)) {
+    if (Object.hasOwn(table, name) || isComment(name)) continue;
+    const meant = meaningOf(name, value, table);
+    if (meant === undefined) strangers.push(name);
+    else {
+      problems.push({
+        severity: meant.restricts ? 'fatal' : 'warning',
+        ...placeOf(file, [name]),
+        message: `\`${name}\` ${meant.why ?? 'is not a setting'}.`,
+        remedy: meant.remedy,
+      });
+    }
+  }
+  if (strangers.length === 0) return problems;
+  const names = strangers.map((name) => `\`${name}\``).join(', ');
+  const verb = strangers.length === 1 ? 'is not a setting and has' : 'are not settings and have';
+  return [
+    ...problems,
+    {
+      severity: 'warning',
+      ...placeOf(file, [strangers[0] ?? '']),
+      message: `${names} ${verb} no effect.`,
+      remedy: 'docs/reference/settings.md lists the settings.',
+    },
+  ];
+}
+
+interface Meaning {
+  readonly restricts: boolean;
+  readonly remedy: string;
+  readonly why?: string;
+}
+
+function meaningOf(name: string, value: unknown, table: SettingTable): Meaning | undefined {
+  return (
+    wordOfOthers(name, value) ??
+    misplaced(name, value, table) ??
+    misspelt(name, table) ??
+    restrictionInside(value)
+  );
+}
+
+/** Words that hold things back in flags, in code or in other programs. */
+const WORDS: Readonly<Record<string, Meaning>> = {
+  ...words(
+    'disallowedtools deniedtools denytools blockedtools excludetools excludedtools bannedtools denyrules denylist blocklist blockedcommands disallowedcommands',
+    {
+      restricts: true,
+      remedy: 'Write the rules into permissions.deny.',
+    },
+  ),
+  ...words('allowedtools allowtools allowlist autoapprove allowedcommands', {
+    restricts: false,
+    remedy: 'Write the rules into permissions.allow.',
+  }),
+  ...words('permissionmode', {
+    restricts: true,
+    remedy: 'Write it as permissions.defaultMode.',
+  }),
+  ...words('maxturns', { restricts: true, remedy: 'It is a flag: --max-turns.' }),
+  ...words('maxbudgetusd maxbudget', {
+    restricts: true,
+    remedy: 'It is a flag: --max-budget-usd.',
+  }),
+  ...words('mcpservers', { restricts: false, remedy: 'Servers stand in .mcp.json.' }),
+};
+
+function words(names: string, meaning: Meaning): Readonly<Record<string, Meaning>> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, meaning]));
+}
+
+function wordOfOthers(name: string, value: unknown): Meaning | undefined {
+  const found = own(WORDS, folded(name));
+  return found !== undefined && isWideMode(value) ? { ...found, restricts: false } : found;
+}
+
+/** Modes that let more through than the default; without them nothing is lost but convenience. */
+const WIDE_MODES: ReadonlySet<unknown> = new Set(['acceptEdits', 'auto', 'bypassPermissions']);
+
+function isWideMode(value: unknown): boolean {
+  return WIDE_MODES.has(value);
+}
+
+/** Whether losing this value lets more through. One that only grants is lost with a warning. */
+function holdsBack({ facts = {} }: SettingNode, value: unknown): boolean {
+  if (facts.restricts !== true || isWideMode(value)) return false;
+  const strict = strictValues(facts);
+  const isPlain = typeof value === 'boolean' || typeof value === 'string';
+  return strict.length === 0 || !isPlain || strict.some((one) => one === value);
+}
+
+/** A key that belongs one level deeper. */
+function misplaced(name: string, value: unknown, table: SettingTable): Meaning | undefined {
+  const wanted = folded(name);
+  const event = Object.keys(HOOK_EVENTS).find((one) => folded(one) === wanted);
+  if (event !== undefined) return { restricts: true, remedy: `Write it as hooks.${event}.` };
+  for (const parent of ['permissions', 'sandbox', 'portcullis']) {
+    const found = findInside(own(table, parent), parent, { wanted, value });
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Too common a word to say what was meant. */
+const COMMON = new Set(['enabled', 'agents', 'network', 'disabled', 'files']);
+
+function findInside(
+  node: SettingNode | undefined,
+  path: string,
+  looked: { readonly wanted: string; readonly value: unknown },
+): Meaning | undefined {
+  const { wanted, value } = looked;
+  if (node?.type !== 'object' || COMMON.has(wanted)) return undefined;
+  for (const [name, inner] of Object.entries(node.keys)) {
+    const at = `${path}.${name}`;
+    if (folded(name) === wanted) {
+      return { restricts: holdsBack(inner, value), remedy: `Write it as ${at}.` };
+    }
+    const deeper = findInside(inner, at, looked);
+    if (deeper !== undefined) return deeper;
+  }
+  return undefined;
+}
+
+/** Distance up to which a key is taken for a misspelling; beyond it, the two may be unrelated. */
+const NEAR_MISS = 2;
+
+function misspelt(name: string, table: SettingTable): Meaning | undefined {
+  const near = nearest(name, Object.keys(table));
+  if (near === undefined) return undefined;
+  const isMiss = editDistance(name.toLowerCase(), near.toLowerCase()) <= NEAR_MISS;
+  // fail-closed: a misspelt restriction would be relied on and never hold.
+  const restricts = isMiss && own(table, near)?.facts?.restricts === true;
+  return { restricts, remedy: `Did you mean ${near}?` };
+}
+
+/** Rules or hooks under a name that nothing reads. */
+function restrictionInside(value: unknown): Meaning | undefined {
+  if (!isRecord(value)) return undefined;
+  const inner = Object.keys(value).find(
+    (name) =>
+      Object.hasOwn(HOOK_EVENTS, name) ||
+      ((name === 'deny' || name === 'ask') && Array.isArray(value[name])),
+  );
+  if (inner === undefined) return undefined;
+  const parent = Object.hasOwn(HOOK_EVENTS, inner) ? 'hooks' : 'permissions';
+  const why = `is not a setting, but holds \`${inner}\``;
+  return { restricts: true, why, remedy: `Write it as ${parent}.${inner}.` };
+}
+
+function folded(name: string): string {
+  return name.toLowerCase().replace(/[-_]/g, '');
+}

@@ -1,0 +1,111 @@
+import { linearPattern } from '../../lib/linear-pattern.js';
+import { type MatcherPart, matcherParts } from '../../lib/matcher-parts.js';
+import { nearest } from '../../lib/nearest.js';
+import { NAME_LETTERS, wordsOf } from '../../lib/pattern-words.js';
+import { TOOL_ALIASES } from '../../lib/tool-names.js';
+import type { ConfigProblem } from '../types.js';
+import type { EventCheck } from './check-options.js';
+import { inWords, milder, problem, type ValueContext } from './type-check.js';
+
+/** In whatever case a name stands, it means its tool. A name that is nearly a tool's means nothing. */
+export function checkMatcher(
+  written: string,
+  context: ValueContext,
+  { event, facts, knownTools }: EventCheck,
+): readonly ConfigProblem[] {
+  const matcher = written.trim();
+  if (matcher === '' || matcher === '*') return [];
+  if (facts.matches === 'nothing') {
+    const message = `\`${inWords(context.way)}\` has no effect: ${event} is about nothing that a matcher could name.`;
+    return [problem(milder(context), message, 'Remove it; the hook runs every time.')];
+  }
+  // Names of files stand as they are.
+  if (facts.matcherField === 'file_path') return [];
+  const parts = matcherParts(matcher);
+  if (parts.length === 0) {
+    const message = `the matcher "${matcher}" names nothing; it is taken to mean everything.`;
+    return [problem(milder(context), message, 'Write "*" to say so.')];
+  }
+  const tools = facts.matches === 'tool' ? knownTools : undefined;
+  const names = tools === undefined ? undefined : [...tools, ...Object.keys(TOOL_ALIASES)];
+  const at: Place = { matcher, context, names, forTools: facts.matches === 'tool' };
+  return parts.flatMap((part) => checkPart(part, at));
+}
+
+interface Place {
+  readonly matcher: string;
+  readonly context: ValueContext;
+  /** The names of all tools, the older ones too; absent where nobody knows them. */
+  readonly names: readonly string[] | undefined;
+  readonly forTools: boolean;
+}
+
+function checkPart(part: MatcherPart, at: Place): readonly ConfigProblem[] {
+  if (part.kind === 'expression') return checkExpression(part.text, at);
+  if (!at.forTools) return [];
+  if (part.kind === 'name') return checkName(part.text, at);
+  const { text, tool } = part;
+  const message = `the matcher "${text}" is a rule; it is taken to mean every call of ${tool}.`;
+  const remedy = `Write "${tool}", and the rule into "if".`;
+  return [problem(milder(at.context), message, remedy), ...checkName(tool, at)];
+}
+
+function checkName(name: string, at: Place): readonly ConfigProblem[] {
+  if (/^mcp__/i.test(name)) return checkServer(name, at.context);
+  return at.names === undefined ? [] : checkTool(name, at, at.names);
+}
+
+/** `mcp__server` alone is no tool's name; the gate takes it for all tools of the server. */
+function checkServer(name: string, context: ValueContext): readonly ConfigProblem[] {
+  if (/^mcp__.+?__./i.test(name)) return [];
+  const message = `the matcher "${name}" names no tool; it is taken to mean every tool that begins so.`;
+  return [problem(milder(context), message, `Write ${name.replace(/_*$/, '')}__.* to say so.`)];
+}
+
+function checkTool(
+  name: string,
+  { matcher, context }: Place,
+  names: readonly string[],
+): readonly ConfigProblem[] {
+  if (names.some((one) => one.toLowerCase() === name.toLowerCase())) return [];
+  // fail-closed: no tool's name has a blank in it, now or later.
+  if (/\s/.test(name)) return [matchesNothing(name, context, 'Join several names by |.')];
+  const near = nearest(name, names);
+  if (near === undefined) {
+    const message = `the matcher "${matcher}" names ${name}, and there is no such tool now.`;
+    return [problem(milder(context), message, 'It matches nothing until there is.')];
+  }
+  const message = `the matcher "${matcher}" names ${name}, and there is no such tool.`;
+  return [problem(context, message, `Did you mean ${near}?`)];
+}
+
+function checkExpression(text: string, at: Place): readonly ConfigProblem[] {
+  const { matcher, context, names } = at;
+  // The very engine that the gate uses: what it cannot search for would guard nothing that was meant.
+  const pattern = linearPattern(text, { ignoreCase: true });
+  if (!pattern.ok) {
+    const message = `the matcher "${matcher}" is not a regular expression that can be used here: ${pattern.error}.`;
+    return [problem(context, message, 'Write names joined by |, or correct the expression.')];
+  }
+  const fits = (name: string): boolean => pattern.value.test(name);
+  if (names === undefined || [...names, 'mcp__x__y'].some(fits)) return [];
+  const words = wordsOf(text, NAME_LETTERS);
+  const possible = words.flatMap(inServerTools).some(fits);
+  const near = words.map((word) => nearest(word, names)).find((one) => one !== undefined);
+  if (near !== undefined) return [matchesNothing(text, context, `Did you mean ${near}?`)];
+  // fail-closed: quotes, slashes and look-alike letters stand in no name, so nothing is guarded.
+  if (!possible) return [matchesNothing(text, context, 'Write names joined by |, without quotes.')];
+  if (/mcp|__/i.test(text)) return [];
+  const message = `the matcher "${text}" matches no tool that there is now.`;
+  return [problem(milder(context), message, 'It may match tools of MCP servers.')];
+}
+
+/** Names of tools of servers in which a word could stand. */
+function inServerTools(word: string): readonly string[] {
+  const whole = /^mcp__.+?__./i.test(word) ? [word] : [];
+  return [...whole, `mcp__x__${word}`, `mcp__${word}__x`, `mcp__x__x${word}x`, `mcp__x${word}`];
+}
+
+function matchesNothing(text: string, context: ValueContext, remedy: string): ConfigProblem {
+  return problem(context, `the matcher "${text}" matches no tool.`, remedy);
+}

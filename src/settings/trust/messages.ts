@@ -1,0 +1,99 @@
+import { visible } from '../../lib/visible.js';
+import { displayPath } from '../../platform/fs/paths.js';
+import type { Declaration, DeclarationKind, TrustCheck } from './types.js';
+
+/** The one notice of a session in whose folder something is held back; undefined when nothing is. */
+export function trustNotice(check: TrustCheck): string | undefined {
+  if (check.verdict === 'nothing' || check.verdict === 'trusted') return undefined;
+  const why =
+    check.verdict === 'never'
+      ? `${visible(check.root)} is not trusted`
+      : `${visible(check.root)} has changed since it was trusted (${changes(check)})`;
+  const isServer = ({ kind }: Declaration): boolean => kind === 'MCP server';
+  const { root } = check;
+  const others = check.declarations.filter((one) => !isServer(one));
+  const servers = check.declarations.filter(isServer);
+  const held = [
+    ...(others.length === 0
+      ? []
+      : [`these of its files are not in force: ${summary({ declarations: others, root })}`]),
+    // Each may have been approved by itself, which is not known here.
+    ...(servers.length === 0
+      ? []
+      : [
+          `of its servers only those are used that somebody has approved by themselves (portcullis mcp list): ${summary({ declarations: servers, root })}`,
+        ]),
+  ];
+  return `${why}, so ${held.join('; and ')}. \`portcullis trust\` shows and accepts them; --trust accepts them for one run`;
+}
+
+/** `2 hooks (PreToolUse, Stop; .claude/settings.json:4), 1 allow rule (…)`. */
+export function summary(check: Pick<TrustCheck, 'declarations' | 'root'>): string {
+  const kinds = [...new Set(check.declarations.map((declaration) => declaration.kind))];
+  return kinds
+    .map((kind) => {
+      const those = check.declarations.filter((declaration) => declaration.kind === kind);
+      const names = [...new Set(those.map((declaration) => declaration.name))];
+      const shown = names.slice(0, MOST_NAMES).map(visible).join(', ');
+      const more = names.length > MOST_NAMES ? ' …' : '';
+      const first = those[0];
+      const place = first === undefined ? '' : `; ${placeOf(first, check.root)}`;
+      return `${those.length} ${those.length === 1 ? kind : PLURAL[kind]} (${shown}${more}${place})`;
+    })
+    .join(', ');
+}
+
+/** Every declaration with its place and its text, for a person to read before saying yes. */
+export function declarationLines(check: TrustCheck): readonly string[] {
+  const pending = new Map(check.pending.map(({ declaration, was }) => [declaration, was]));
+  return check.declarations.map((declaration) => {
+    const was = check.verdict === 'changed' ? pending.get(declaration) : undefined;
+    const mark = was === undefined ? ' ' : was === 'new' ? '+' : '~';
+    return `${mark} ${declaration.kind}: ${visible(declaration.name)}\n      ${shown(declaration)}\n      ${placeOf(declaration, check.root)}`;
+  });
+}
+
+const MOST_NAMES = 3;
+const MOST_TEXT = 2_000;
+
+const PLURAL: Readonly<Record<DeclarationKind, string>> = {
+  hook: 'hooks',
+  helper: 'helpers',
+  'status line': 'status lines',
+  'MCP server': 'MCP servers',
+  'MCP approval': 'MCP approvals',
+  'skill shell': 'skill shells',
+  'skill grant': 'skill grants',
+  'agent grant': 'agent grants',
+  'allow rule': 'allow rules',
+  directory: 'directories',
+  mode: 'modes',
+  variable: 'variables',
+  plugin: 'plugins',
+  sandbox: 'sandbox settings',
+  setting: 'settings',
+  unreadable: 'unreadable parts',
+};
+
+function shown(declaration: Declaration): string {
+  const text = visible(declaration.text);
+  return text.length <= MOST_TEXT
+    ? text
+    : `${text.slice(0, MOST_TEXT)} … ${text.length - MOST_TEXT} MORE CHARACTERS, read them in the file`;
+}
+
+function placeOf({ file, line }: Declaration, root: string): string {
+  return visible(`${displayPath(file, root)}${line === undefined ? '' : `:${line}`}`);
+}
+
+function changes(check: TrustCheck): string {
+  const count = (was: 'new' | 'changed'): number =>
+    check.pending.filter((one) => one.was === was).length;
+  return [
+    [count('new'), 'new'],
+    [count('changed'), 'changed'],
+  ]
+    .filter(([number]) => number !== 0)
+    .map((words) => words.join(' '))
+    .join(', ');
+}
