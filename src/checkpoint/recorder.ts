@@ -42,6 +42,11 @@ export class Recorder {
     return this.#looks.request();
   }
 
+  /** The same a moment later, for what nobody waits for. */
+  lookSoon(): void {
+    this.#looks.requestSoon();
+  }
+
   idle(): Promise<void> {
     return this.#looks.idle();
   }
