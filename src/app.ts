@@ -2,10 +2,10 @@
  * The composition root: with `harness/` beside it, the one place that knows every feature. Wiring,
  * no decisions.
  */
-import { createHookAgent } from './agents/hook-agent.js';
-import { type ModelLayer, openModelLayer } from './agents/model-layer.js';
-import type { AgentSession } from './agents/session.js';
-import type { SessionConfig } from './agents/session-config.js';
+import { createHookAgent } from './agents/core/hook-agent.js';
+import { type ModelLayer, openModelLayer } from './agents/core/model-layer.js';
+import type { AgentSession } from './agents/core/session.js';
+import type { SessionConfig } from './agents/core/session-config.js';
 import { openAgents } from './app/agents.js';
 import { budgetOf } from './app/budget-settings.js';
 import { openCheckpointing } from './app/checkpoints.js';
@@ -28,13 +28,13 @@ import { createReadState } from './tools/read-state.js';
 import { createWorkspace } from './tools/workspace.js';
 import { VERSION } from './version.js';
 
-export { errorName } from './agents/error-name.js';
-export type { CommandRow } from './agents/host-requests.js';
-export { wireSource } from './agents/inspection.js';
-export type { AgentSession, RunResult } from './agents/session.js';
-export type { SessionConfig } from './agents/session-config.js';
-export type { TeamRole } from './agents/team-role.js';
-export type { TeamView } from './agents/team-view.js';
+export { errorName } from './agents/core/error-name.js';
+export type { CommandRow } from './agents/core/host-requests.js';
+export { wireSource } from './agents/core/inspection.js';
+export type { AgentSession, RunResult } from './agents/core/session.js';
+export type { SessionConfig } from './agents/core/session-config.js';
+export type { TeamRole } from './agents/teams/role.js';
+export type { TeamView } from './agents/teams/view.js';
 export { openInboxOf } from './app/inbox-of.js';
 export {
   type OptionName,

@@ -1,8 +1,8 @@
-import { agentsReminder } from '../agents/agent-context.js';
-import type { AgentDefinition } from '../agents/definition.js';
-import type { AgentBook } from '../agents/definition-types.js';
-import { agentNotice } from '../agents/definitions.js';
-import type { TypeRules } from '../agents/type-rules.js';
+import type { AgentDefinition } from '../agents/definitions/definition.js';
+import { agentNotice } from '../agents/definitions/definitions.js';
+import type { AgentBook } from '../agents/definitions/types.js';
+import type { TypeRules } from '../agents/limits/type-rules.js';
+import { agentsReminder } from '../agents/runtime/agent-context.js';
 import { reminder } from '../context/reminders.js';
 import { messageOf } from '../errors.js';
 import type { AgentRef } from '../protocol/agent-ref.js';

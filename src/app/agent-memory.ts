@@ -1,6 +1,6 @@
-import type { AgentDefinition } from '../agents/definition.js';
-import { bareName } from '../agents/definition-tools.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
+import type { AgentDefinition } from '../agents/definitions/definition.js';
+import { bareName } from '../agents/definitions/tools.js';
 import { MEMORY_CAP } from '../context/instruction-loader.js';
 import { firstLines } from '../context/instruction-text.js';
 import { isOn } from '../context/memory-files.js';

@@ -1,6 +1,6 @@
-import type { ChildServers } from '../agents/child-world.js';
-import type { AgentDefinition } from '../agents/definition.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
+import type { AgentDefinition } from '../agents/definitions/definition.js';
+import type { ChildServers } from '../agents/runtime/agent-host.js';
 import { visible } from '../lib/visible.js';
 import type { BroughtServer, BroughtServers } from '../mcp/agent-servers.js';
 import type { ClientConnection } from '../mcp/connection-deps.js';

@@ -1,7 +1,7 @@
-import type { ChildWorld } from '../agents/child-world.js';
-import type { SessionConfig } from '../agents/session-config.js';
-import { createChildPlaces } from '../agents/workspace-place.js';
-import { worktreeSettings } from '../agents/worktree-settings.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
+import type { ChildWorld } from '../agents/runtime/agent-host.js';
+import { createChildPlaces } from '../agents/workspaces/place.js';
+import { worktreeSettings } from '../agents/workspaces/worktree-settings.js';
 import { createWorktreeHooks } from '../hooks/events/worktree.js';
 import type { Guard } from '../permissions/guard.js';
 import { workspaceFence } from '../permissions/workspace-fence.js';

@@ -1,4 +1,4 @@
-import { type AgentLimits, DEFAULT_LIMITS } from '../agents/roster.js';
+import { type AgentLimits, DEFAULT_LIMITS } from '../agents/runtime/roster.js';
 import { PortcullisError } from '../errors.js';
 import type { Ground } from './ground.js';
 

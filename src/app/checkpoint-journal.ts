@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { openCheckpoints } from '../checkpoint/open.js';
 import { openBlobStore, openTracker } from '../checkpoint/tracker.js';
 import type { Checkpoints } from '../checkpoint/types.js';

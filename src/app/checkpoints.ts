@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import type { Author, Checkpoints, OpenWindow } from '../checkpoint/types.js';
 import { messageOf } from '../errors.js';
 import { redactSure } from '../lib/redact.js';

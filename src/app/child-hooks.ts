@@ -1,8 +1,13 @@
-import type { ChildFacts, ChildHooks } from '../agents/child-world.js';
-import type { AgentDefinition, DefinitionSource } from '../agents/definition.js';
-import { FORK_TYPE, forkNotice } from '../agents/fork.js';
-import { type GuardHooks, guardsOf, mayExecute, othersThan } from '../agents/held-hooks.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
+import type { AgentDefinition, DefinitionSource } from '../agents/definitions/definition.js';
+import {
+  type GuardHooks,
+  guardsOf,
+  mayExecute,
+  othersThan,
+} from '../agents/limits/inherited-hooks.js';
+import type { ChildFacts, ChildHooks } from '../agents/runtime/agent-host.js';
+import { FORK_TYPE, forkNotice } from '../agents/runtime/fork.js';
 import { instructionsReminder } from '../context/instructions-reminder.js';
 import type { Scene } from '../hooks/dispatch/scene.js';
 import { createAgentHooks } from '../hooks/events/agent.js';

@@ -1,19 +1,24 @@
-import { childSystem, siblingsReminder } from '../agents/agent-context.js';
-import { AGENT_TOOL } from '../agents/agent-tool.js';
-import { denialOf } from '../agents/call-ledger.js';
-import { childBudgets } from '../agents/child-budget.js';
-import type { AgentFences } from '../agents/child-fence.js';
-import type { ChildFacts, ChildHands, ChildOutputLog, ChildWorld } from '../agents/child-world.js';
-import { bareName } from '../agents/definition-tools.js';
-import type { AgentMind } from '../agents/fork.js';
+import { denialOf } from '../agents/core/call-ledger.js';
+import type { ModelLayer } from '../agents/core/model-layer.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
+import { bareName } from '../agents/definitions/tools.js';
 import {
   createGoingOnRules,
   type GoingOnAsks,
   type GoingOnRules,
-} from '../agents/going-on-rules.js';
-import type { ModelLayer } from '../agents/model-layer.js';
-import type { SessionConfig } from '../agents/session-config.js';
-import type { AgentTask } from '../agents/task.js';
+} from '../agents/limits/resume-permissions.js';
+import type { AgentFences } from '../agents/limits/tool-restrictions.js';
+import { childSystem, siblingsReminder } from '../agents/runtime/agent-context.js';
+import type {
+  ChildFacts,
+  ChildHands,
+  ChildOutputLog,
+  ChildWorld,
+} from '../agents/runtime/agent-host.js';
+import { childBudgets } from '../agents/runtime/child-budget.js';
+import type { AgentMind } from '../agents/runtime/fork.js';
+import type { AgentTask } from '../agents/runtime/task.js';
+import { AGENT_TOOL } from '../agents/tools/agent-tool.js';
 import { createLimits } from '../budget/limits.js';
 import { compactEnvironment } from '../context/compact-trigger.js';
 import { instructionsReminder } from '../context/instructions-reminder.js';

@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { systemPrompt } from '../context/system-prompt.js';
 import type { SystemBlock } from '../model/client.js';
 import type { Ground } from './ground.js';

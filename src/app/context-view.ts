@@ -1,5 +1,5 @@
-import type { ModelLayer } from '../agents/model-layer.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type { ModelLayer } from '../agents/core/model-layer.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { type ContextReport, contextReport } from '../context/context-report.js';
 import { openOpening } from '../context/opening.js';
 import { reminder } from '../context/reminders.js';

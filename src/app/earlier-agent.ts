@@ -1,7 +1,7 @@
-import { AGENT_MARK } from '../agents/child-log.js';
-import type { EarlierAgent } from '../agents/resume.js';
-import type { Roster } from '../agents/task.js';
-import { readWay } from '../agents/way-down.js';
+import { readWay } from '../agents/limits/inherited-limits.js';
+import { AGENT_MARK } from '../agents/runtime/child-log.js';
+import type { EarlierAgent } from '../agents/runtime/resume.js';
+import type { Roster } from '../agents/runtime/task.js';
 import { isRecord } from '../lib/own.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { isSafeId } from '../session/session-id.js';

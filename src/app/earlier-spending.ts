@@ -1,4 +1,4 @@
-import { AGENT_MARK } from '../agents/child-log.js';
+import { AGENT_MARK } from '../agents/runtime/child-log.js';
 import type { EarlierUse, Span } from '../budget/earlier.js';
 import type { SessionBudget } from '../budget/session-budget.js';
 import { isRecord } from '../lib/own.js';

@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import type { Hook } from '../hooks/registry/hook.js';
 import { basename, dirname, stateDirectory } from '../platform/fs/paths.js';
 import { projectLevels } from '../platform/fs/project-levels.js';

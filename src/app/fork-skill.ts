@@ -1,7 +1,7 @@
-import { type ReportWords, reportText } from '../agents/child-words.js';
-import type { AgentDefinition } from '../agents/definition.js';
-import type { AgentBook } from '../agents/definition-types.js';
-import type { AgentRuntime } from '../agents/spawn.js';
+import type { AgentDefinition } from '../agents/definitions/definition.js';
+import type { AgentBook } from '../agents/definitions/types.js';
+import { type ReportWords, reportText } from '../agents/runtime/report-format.js';
+import type { AgentRuntime } from '../agents/runtime/spawn.js';
 import type { Result } from '../lib/result.js';
 import { type AgentRef, DEFAULT_AGENT } from '../protocol/agent-ref.js';
 import type { ForkTools } from '../skills/beside-fork.js';

@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { learnSecrets } from '../lib/redact.js';
 import { systemClock } from '../platform/clock.js';
 import { secretValues } from '../platform/environment.js';

@@ -1,7 +1,7 @@
-import { createCallLedger } from '../agents/call-ledger.js';
-import { extract } from '../agents/extract.js';
-import type { ModelLayer } from '../agents/model-layer.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import { createCallLedger } from '../agents/core/call-ledger.js';
+import { extract } from '../agents/core/extract.js';
+import type { ModelLayer } from '../agents/core/model-layer.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { PortcullisError } from '../errors.js';
 import { openSessionJournal } from '../journal/open.js';
 import { createRuleJoin } from '../permissions/grants.js';

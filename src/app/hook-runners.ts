@@ -1,5 +1,5 @@
-import type { ModelLayer } from '../agents/model-layer.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type { ModelLayer } from '../agents/core/model-layer.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import type { Hook, HookHandler, HookRunner, HookRunners } from '../hooks/registry/hook.js';
 import { type AgentJudge, createAgentRunner } from '../hooks/runners/agent.js';
 import { createCallbackRunner } from '../hooks/runners/callback.js';

@@ -1,7 +1,7 @@
-import { createHookNotes } from '../agents/hook-notes.js';
-import type { ModelLayer } from '../agents/model-layer.js';
-import type { SessionRun } from '../agents/session.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import { createHookNotes } from '../agents/core/hook-notes.js';
+import type { ModelLayer } from '../agents/core/model-layer.js';
+import type { SessionRun } from '../agents/core/session.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import {
   type BackgroundResult,
   createHookDispatch,

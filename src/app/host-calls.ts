@@ -1,5 +1,5 @@
-import type { FileAnswer, HostRequests } from '../agents/host-requests.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type { FileAnswer, HostRequests } from '../agents/core/host-requests.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { err, ok } from '../lib/result.js';
 import { judgedNames, targetPath } from '../tools/file-target.js';
 import type { AnyTool } from '../tools/tool.js';

@@ -1,7 +1,12 @@
-import type { AgentDefinition } from '../agents/definition.js';
-import type { AgentRow, CommandRow, HostRequests, TaskOutput } from '../agents/host-requests.js';
-import type { ModelLayer } from '../agents/model-layer.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type {
+  AgentRow,
+  CommandRow,
+  HostRequests,
+  TaskOutput,
+} from '../agents/core/host-requests.js';
+import type { ModelLayer } from '../agents/core/model-layer.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
+import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { compactEnvironment, mayCompact } from '../context/compact-trigger.js';
 import { createMcpPrompts } from '../mcp/prompts.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';

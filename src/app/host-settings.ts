@@ -1,6 +1,6 @@
 import { SETTINGS } from '../../build/generated/settings-table.js';
-import type { HostRequests } from '../agents/host-requests.js';
-import type { ModelLayer } from '../agents/model-layer.js';
+import type { HostRequests } from '../agents/core/host-requests.js';
+import type { ModelLayer } from '../agents/core/model-layer.js';
 import { messageOf } from '../errors.js';
 import { isRecord, own } from '../lib/own.js';
 import { err, ok } from '../lib/result.js';

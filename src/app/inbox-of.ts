@@ -1,4 +1,4 @@
-import { type Inbox, openInbox } from '../agents/inbox.js';
+import { type Inbox, openInbox } from '../agents/inbox/inbox.js';
 import { systemClock } from '../platform/clock.js';
 import { type DirectoryEnvironment, stateDirectory } from '../platform/fs/paths.js';
 import { stateFiles } from '../platform/fs/state-files.js';

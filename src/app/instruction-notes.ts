@@ -1,4 +1,4 @@
-import type { InstructionFile } from '../agents/host-requests.js';
+import type { InstructionFile } from '../agents/core/host-requests.js';
 import { projectPlace } from '../context/instruction-places.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';

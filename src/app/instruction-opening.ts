@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { type IncludeApprovalStore, openIncludeApprovals } from '../context/include-approvals.js';
 import { createInstructionBook, type InstructionBook } from '../context/instruction-book.js';
 import { instructionSettings } from '../context/instruction-settings.js';

@@ -1,5 +1,5 @@
-import { type AgentFences, createAgentFences } from '../agents/child-fence.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
+import { type AgentFences, createAgentFences } from '../agents/limits/tool-restrictions.js';
 import type { IncludeApprovalStore, PendingInclude } from '../context/include-approvals.js';
 import type { InstructionBook } from '../context/instruction-book.js';
 import { projectPlace } from '../context/instruction-places.js';

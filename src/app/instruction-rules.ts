@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import type { EnforcedRules } from '../context/enforced.js';
 import { joinEnforced } from '../context/enforced-hold.js';
 import type { InstructionBook } from '../context/instruction-book.js';

@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { createEnforcedHold } from '../context/enforced-hold.js';
 import type { InstructionBook } from '../context/instruction-book.js';
 import type { LoadedFiles, LoadedInstruction } from '../context/instruction-types.js';

@@ -1,6 +1,6 @@
-import type { AgentDefinition } from '../agents/definition.js';
-import { mainAgentOf } from '../agents/definitions.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
+import type { AgentDefinition } from '../agents/definitions/definition.js';
+import { mainAgentOf } from '../agents/definitions/definitions.js';
 import { PortcullisError } from '../errors.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import { openAgentMemories } from './agent-memory.js';

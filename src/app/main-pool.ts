@@ -1,5 +1,5 @@
-import type { AgentDefinition } from '../agents/definition.js';
-import { bareName } from '../agents/definition-tools.js';
+import type { AgentDefinition } from '../agents/definitions/definition.js';
+import { bareName } from '../agents/definitions/tools.js';
 import type { Permissions } from '../permissions/open.js';
 import { specKindOf } from '../permissions/rule.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';

@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { createElicitationHooks } from '../hooks/events/elicitation.js';
 import { type ClientConnection, createConnection } from '../mcp/connection.js';
 import { createElicit } from '../mcp/elicitation.js';

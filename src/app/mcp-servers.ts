@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { reminderOf } from '../context/reminders.js';
 import { messageOf } from '../errors.js';
 import { inOrder, NameList } from '../lib/name-list.js';

@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import { mayBeThere, projectLevels } from '../platform/fs/project-levels.js';
 import { managedSettingsDirectory } from '../settings/files/load.js';

@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { quoteMarks } from '../lib/quote-marks.js';
 import { err, type Result } from '../lib/result.js';
 import { visible } from '../lib/visible.js';

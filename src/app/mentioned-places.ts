@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import type { FileMention, Meaning } from '../context/file-mentions.js';
 import { findNamed, type LookUp, MOST_NAMES } from '../context/named-files.js';
 import { systemCodeOf } from '../errors.js';

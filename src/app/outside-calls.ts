@@ -1,5 +1,5 @@
-import type { ToolAnswer } from '../agents/host-requests.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type { ToolAnswer } from '../agents/core/host-requests.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { err, ok, type Result } from '../lib/result.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { type ToolUseBlock, textOf } from '../protocol/content.js';

@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import type { ScopedHooks } from '../hooks/registry/captured.js';
 import { patternProblem } from '../permissions/agent-rules.js';
 import { ruleChecker } from '../permissions/rule-checker.js';

@@ -1,6 +1,6 @@
-import type { HookNotes } from '../agents/hook-notes.js';
-import type { SessionConfig } from '../agents/session-config.js';
-import type { Beside } from '../agents/typed-skills.js';
+import type { HookNotes } from '../agents/core/hook-notes.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
+import type { Beside } from '../agents/core/typed-skills.js';
 import { type FileMention, fileMentions, keyOf } from '../context/file-mentions.js';
 import { err } from '../lib/result.js';
 import type { ForkTools } from '../skills/beside-fork.js';

@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { ASKS_PERSON, NOTHING } from '../permissions/guard.js';
 import type { GateExtension } from '../permissions/open.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';

@@ -1,5 +1,5 @@
-import type { ModelLayer } from '../agents/model-layer.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type { ModelLayer } from '../agents/core/model-layer.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import type { Permissions } from '../permissions/open.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { deferral } from '../tools/deferral.js';

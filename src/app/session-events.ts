@@ -1,9 +1,9 @@
-import type { CompactionHooks } from '../agents/compaction.js';
-import type { ModelLayer } from '../agents/model-layer.js';
-import { createModelSwitches } from '../agents/model-switch.js';
-import type { SessionConfig } from '../agents/session-config.js';
-import { createRunHooks } from '../agents/session-run-hooks.js';
-import { submitTyped, type TypedSkillDeps } from '../agents/typed-skills.js';
+import type { CompactionHooks } from '../agents/core/compaction.js';
+import type { ModelLayer } from '../agents/core/model-layer.js';
+import { createModelSwitches } from '../agents/core/model-switch.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
+import { createRunHooks } from '../agents/core/session-run-hooks.js';
+import { submitTyped, type TypedSkillDeps } from '../agents/core/typed-skills.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { createCompactHooks } from '../hooks/events/compact.js';
 import { configChangesOf, createConfigHooks } from '../hooks/events/config.js';

@@ -1,4 +1,4 @@
-import type { ModelLayer } from '../agents/model-layer.js';
+import type { ModelLayer } from '../agents/core/model-layer.js';
 import { serverKey } from '../mcp/config-names.js';
 import type { ServerStatus } from '../mcp/server.js';
 import type { SessionInfo } from '../protocol/session-events.js';

@@ -1,6 +1,6 @@
-import type { ModelLayer } from '../agents/model-layer.js';
-import type { SessionRun } from '../agents/session.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type { ModelLayer } from '../agents/core/model-layer.js';
+import type { SessionRun } from '../agents/core/session.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { closeAll } from '../lib/close-all.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { OpenAgents } from './agents.js';

@@ -1,6 +1,6 @@
-import { judgesCalls } from '../agents/held-hooks.js';
-import type { ModelChoices } from '../agents/model-choice.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type { ModelChoices } from '../agents/core/model-choice.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
+import { judgesCalls } from '../agents/limits/inherited-hooks.js';
 import { reminder } from '../context/reminders.js';
 import { createConfigHooks } from '../hooks/events/config.js';
 import { isRecord } from '../lib/own.js';

@@ -1,9 +1,9 @@
-import type { SessionConfig } from '../agents/session-config.js';
-import type { AgentRuntime } from '../agents/spawn.js';
-import type { RestMove } from '../agents/task.js';
-import type { TeamDesk } from '../agents/team-desk.js';
-import type { RestParts } from '../agents/teammate-rest.js';
-import type { Started, TeammateWish } from '../agents/teammate-start.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
+import type { AgentRuntime } from '../agents/runtime/spawn.js';
+import type { RestMove } from '../agents/runtime/task.js';
+import type { TeamDesk } from '../agents/teams/team-client.js';
+import type { RestParts } from '../agents/teams/teammate-idle.js';
+import type { Started, TeammateWish } from '../agents/teams/teammate-start.js';
 import type { Scene } from '../hooks/dispatch/scene.js';
 import type { Result } from '../lib/result.js';
 import type { InputMessage } from '../loop/types.js';

@@ -1,8 +1,8 @@
-import { openInbox } from '../agents/inbox.js';
-import type { TeamDesk } from '../agents/team-desk.js';
-import type { TeammateWay } from '../agents/team-records.js';
-import type { TeamRole } from '../agents/team-role.js';
-import { ended, type StartParts, startTeammate } from '../agents/teammate-start.js';
+import { openInbox } from '../agents/inbox/inbox.js';
+import type { TeammateWay } from '../agents/teams/records.js';
+import type { TeamRole } from '../agents/teams/role.js';
+import type { TeamDesk } from '../agents/teams/team-client.js';
+import { ended, type StartParts, startTeammate } from '../agents/teams/teammate-start.js';
 import { messageOf } from '../errors.js';
 import type { Result } from '../lib/result.js';
 import { stateFiles } from '../platform/fs/state-files.js';

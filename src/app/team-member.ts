@@ -1,10 +1,10 @@
-import type { TeamDesk } from '../agents/team-desk.js';
-import { LEAD } from '../agents/team-names.js';
-import type { TeamRole } from '../agents/team-role.js';
-import { createDuty } from '../agents/teammate-duty.js';
-import { memberOf } from '../agents/teammate-launch.js';
-import { createRest } from '../agents/teammate-rest.js';
-import { ended } from '../agents/teammate-start.js';
+import { LEAD } from '../agents/teams/names.js';
+import type { TeamRole } from '../agents/teams/role.js';
+import type { TeamDesk } from '../agents/teams/team-client.js';
+import { createRest } from '../agents/teams/teammate-idle.js';
+import { memberOf } from '../agents/teams/teammate-launch.js';
+import { createDuty } from '../agents/teams/teammate-protocol.js';
+import { ended } from '../agents/teams/teammate-start.js';
 import { PortcullisError } from '../errors.js';
 import { sliceWhole } from '../lib/truncate.js';
 import { nodeTeamFiles } from '../platform/fs/team-files.js';

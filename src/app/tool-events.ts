@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { instructionFilesIn, isInstructionFile } from '../context/instruction-names.js';
 import { messageOf } from '../errors.js';
 import type { Scene } from '../hooks/dispatch/scene.js';

@@ -1,6 +1,6 @@
-import type { HostRequests, PromptImage } from '../agents/host-requests.js';
-import type { SessionParts } from '../agents/session.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import type { HostRequests, PromptImage } from '../agents/core/host-requests.js';
+import type { SessionParts } from '../agents/core/session.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { PortcullisError } from '../errors.js';
 import { fileTypeOf } from '../lib/file-type.js';
 import { quoteMarks } from '../lib/quote-marks.js';

@@ -1,12 +1,12 @@
-import { fenceProblem } from '../agents/child-fence.js';
-import type { AgentDefinition } from '../agents/definition.js';
-import { findDefinitions } from '../agents/definition-find.js';
-import { readHostAgents, refuseGiven } from '../agents/definition-host.js';
-import { openDefinitionReader } from '../agents/definition-reader.js';
-import { KNOWN_TOOLS } from '../agents/definition-tools.js';
-import type { AgentBook, AgentProblem } from '../agents/definition-types.js';
-import { openAgentBook } from '../agents/definitions.js';
-import { openTeam } from '../agents/team.js';
+import type { AgentDefinition } from '../agents/definitions/definition.js';
+import { openAgentBook } from '../agents/definitions/definitions.js';
+import { findDefinitions } from '../agents/definitions/find.js';
+import { readHostAgents, refuseGiven } from '../agents/definitions/host.js';
+import { openDefinitionReader } from '../agents/definitions/reader.js';
+import { KNOWN_TOOLS } from '../agents/definitions/tools.js';
+import type { AgentBook, AgentProblem } from '../agents/definitions/types.js';
+import { fenceProblem } from '../agents/limits/tool-restrictions.js';
+import { openTeam } from '../agents/teams/team.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { parseYaml } from '../lib/parse-yaml.js';
 import { visible } from '../lib/visible.js';
@@ -17,8 +17,8 @@ import type { DocumentPlaces, Finding } from './documents.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';
 
-export type { AgentDefinition } from '../agents/definition.js';
-export { toolWords } from '../agents/definition-listing.js';
+export type { AgentDefinition } from '../agents/definitions/definition.js';
+export { toolWords } from '../agents/definitions/listing.js';
 
 /** The agents that a session in this directory could start. */
 export interface ProjectAgents {

@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { contextAtStart } from '../app/context-view.js';
 import type { ContextReport } from '../context/context-report.js';
 import { type IncludeAnswers, openIncludeApprovals } from '../context/include-approvals.js';

@@ -1,4 +1,4 @@
-import { openAgentBook } from '../agents/definitions.js';
+import { openAgentBook } from '../agents/definitions/definitions.js';
 import { hookChecks, hooksOfPlugins } from '../app/plugins.js';
 import { captureHooks } from '../hooks/registry/capture.js';
 import { parseYaml } from '../lib/parse-yaml.js';

@@ -1,5 +1,5 @@
-import type { Inbox } from '../agents/inbox.js';
-import type { TeamView } from '../agents/team-view.js';
+import type { Inbox } from '../agents/inbox/inbox.js';
+import type { TeamView } from '../agents/teams/view.js';
 import { openInboxOf } from '../app/inbox-of.js';
 import { openTranscripts, projectKeyOf } from '../app/transcripts.js';
 import type { HookSet } from '../hooks/registry/captured.js';
@@ -27,7 +27,7 @@ import {
 } from './settings.js';
 import type { ProjectSkills } from './skills.js';
 
-export type { InboxQuestion } from '../agents/inbox-question.js';
+export type { InboxQuestion } from '../agents/inbox/question.js';
 export type { ProjectOptions, ProjectPlaces } from './places.js';
 
 /**
@@ -124,7 +124,7 @@ export function openProject(cwd: string, options: ProjectOptions = {}): Project 
       return await openProjectAgents(await documents(), options, await settings());
     }),
     async teams() {
-      const { listTeams } = await import('../agents/team-view.js');
+      const { listTeams } = await import('../agents/teams/view.js');
       return listTeams(nodeTeamFiles, places.configDir);
     },
     mcp,

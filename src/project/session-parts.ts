@@ -1,6 +1,6 @@
-import { createModelChoices } from '../agents/model-choice.js';
-import { type ModelLayer, openModelLayer } from '../agents/model-layer.js';
-import type { SessionConfig } from '../agents/session-config.js';
+import { createModelChoices } from '../agents/core/model-choice.js';
+import { type ModelLayer, openModelLayer } from '../agents/core/model-layer.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { type Ground, openGround } from '../app/ground.js';
 import { asMainAgent } from '../app/main-agent.js';
 import { closeParts, type Parts } from '../app/session-parts.js';

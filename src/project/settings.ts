@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/session-config.js';
+import type { SessionConfig } from '../agents/core/session-config.js';
 import { hookChecks } from '../app/plugins.js';
 import { PortcullisError } from '../errors.js';
 import { createLiveRules, type LiveRules } from '../permissions/live-rules.js';

@@ -1,4 +1,4 @@
-import { type ModelLayer, openModelLayer } from '../agents/model-layer.js';
+import { type ModelLayer, openModelLayer } from '../agents/core/model-layer.js';
 import { reminder } from '../context/reminders.js';
 import { systemPrompt } from '../context/system-prompt.js';
 import { messageOf, PortcullisError } from '../errors.js';

@@ -1,6 +1,6 @@
-import { openTeam } from '../agents/team.js';
-import type { TeamRole } from '../agents/team-role.js';
-import { memberOf, takeLaunch } from '../agents/teammate-launch.js';
+import type { TeamRole } from '../agents/teams/role.js';
+import { openTeam } from '../agents/teams/team.js';
+import { memberOf, takeLaunch } from '../agents/teams/teammate-launch.js';
 import { PortcullisError } from '../errors.js';
 import { visible } from '../lib/visible.js';
 import { nodeFileSystem } from '../platform/fs/node-fs.js';

@@ -1,5 +1,5 @@
-import { LEAD } from '../agents/team-names.js';
-import type { TeamView } from '../agents/team-view.js';
+import { LEAD } from '../agents/teams/names.js';
+import type { TeamView } from '../agents/teams/view.js';
 import { visible } from '../lib/visible.js';
 
 /** Who is who, a line each. */

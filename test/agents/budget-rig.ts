@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../../src/agents/session-config.js';
+import type { SessionConfig } from '../../src/agents/core/session-config.js';
 import { type AgentSession, openSession, type RunResult } from '../../src/app.js';
 import type { Actor } from '../../src/model/scripted/format.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { afterEach } from 'vitest';
-import type { AgentBook } from '../../src/agents/definition-types.js';
-import { type AgentBookDeps, openAgentBook } from '../../src/agents/definitions.js';
+import { type AgentBookDeps, openAgentBook } from '../../src/agents/definitions/definitions.js';
+import type { AgentBook } from '../../src/agents/definitions/types.js';
 import { parseYaml } from '../../src/lib/parse-yaml.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import {

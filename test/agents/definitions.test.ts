@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readHostAgents } from '../../src/agents/definition-host.js';
-import { agentNotice, mainAgentOf } from '../../src/agents/definitions.js';
+import { agentNotice, mainAgentOf } from '../../src/agents/definitions/definitions.js';
+import { readHostAgents } from '../../src/agents/definitions/host.js';
 import { agentText, openAgentWorld } from './definitions-rig.js';
 
 const AT = '.claude/agents';

@@ -110,7 +110,9 @@ describe('a fork', () => {
   });
 
   it('is known by its mark where its conversation is gone on with', async () => {
-    const { forkedTalk, forkNotice, forkRefusal } = await import('../../src/agents/fork.js');
+    const { forkedTalk, forkNotice, forkRefusal } = await import(
+      '../../src/agents/runtime/fork.js'
+    );
     const user = (text: string) => ({ role: 'user', content: [{ type: 'text', text }] }) as const;
     const main = { path: 'main' };
     expect(forkRefusal(main, [user('hello')])).toBeUndefined();

@@ -8,7 +8,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openModelLayer } from '../../src/agents/model-layer.js';
+import { openModelLayer } from '../../src/agents/core/model-layer.js';
 import { openGround } from '../../src/app/ground.js';
 import { joinSession } from '../../src/app/join.js';
 import { openParts, openSession, type SessionConfig } from '../../src/app.js';

@@ -15,9 +15,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { watchStrays } from '../../src/agents/strays.js';
-import { openAgentWorkspace } from '../../src/agents/workspace-open.js';
-import { worktreeSettings } from '../../src/agents/worktree-settings.js';
+import { openAgentWorkspace } from '../../src/agents/workspaces/open.js';
+import { watchStrays } from '../../src/agents/workspaces/outside-writes.js';
+import { worktreeSettings } from '../../src/agents/workspaces/worktree-settings.js';
 import { createGit } from '../../src/permissions/hardened-git.js';
 import { nodeFileSystem as fs } from '../../src/platform/fs/node-fs.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';

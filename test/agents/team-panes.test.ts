@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from '
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openTeam } from '../../src/agents/team.js';
-import { putLaunch, teammateFlags } from '../../src/agents/teammate-launch.js';
+import { openTeam } from '../../src/agents/teams/team.js';
+import { putLaunch, teammateFlags } from '../../src/agents/teams/teammate-launch.js';
 import { nodeTeamFiles } from '../../src/platform/fs/team-files.js';
 import { nodePanes, type PaneOrder } from '../../src/platform/process/team-panes.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';

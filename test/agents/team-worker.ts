@@ -1,8 +1,8 @@
 /** A process of a team: claims every task that it can get, or sends messages, until it is killed. */
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
-import { openDesk } from '../../src/agents/team-desk.js';
-import { claims, exclusiveTasks } from '../../src/agents/team-tasks.js';
+import { claims, exclusiveTasks } from '../../src/agents/teams/tasks.js';
+import { openDesk } from '../../src/agents/teams/team-client.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { nodeTeamFiles } from '../../src/platform/fs/team-files.js';
 import { randomUuid } from '../../src/platform/random.js';

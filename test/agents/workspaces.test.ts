@@ -15,15 +15,15 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { AgentWorkspace } from '../../src/agents/definition.js';
-import { sortWritten } from '../../src/agents/strays.js';
+import type { AgentWorkspace } from '../../src/agents/definitions/definition.js';
 import {
   type OpenedWorkspace,
   openAgentWorkspace,
   type WorkspaceDeps,
-} from '../../src/agents/workspace-open.js';
-import { createChildPlaces } from '../../src/agents/workspace-place.js';
-import { worktreeSettings } from '../../src/agents/worktree-settings.js';
+} from '../../src/agents/workspaces/open.js';
+import { sortWritten } from '../../src/agents/workspaces/outside-writes.js';
+import { createChildPlaces } from '../../src/agents/workspaces/place.js';
+import { worktreeSettings } from '../../src/agents/workspaces/worktree-settings.js';
 import type { WorktreeHooks } from '../../src/hooks/events/worktree.js';
 import { createGit } from '../../src/permissions/hardened-git.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';

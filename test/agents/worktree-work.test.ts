@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openAgentWorkspace, type WorkspaceDeps } from '../../src/agents/workspace-open.js';
-import { worktreeSettings } from '../../src/agents/worktree-settings.js';
+import { openAgentWorkspace, type WorkspaceDeps } from '../../src/agents/workspaces/open.js';
+import { worktreeSettings } from '../../src/agents/workspaces/worktree-settings.js';
 import type { WorktreeHooks } from '../../src/hooks/events/worktree.js';
 import { createGit } from '../../src/permissions/hardened-git.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';

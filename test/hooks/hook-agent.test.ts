@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { createHookAgent, HOOK_AGENT_TURNS } from '../../src/agents/hook-agent.js';
+import { createHookAgent, HOOK_AGENT_TURNS } from '../../src/agents/core/hook-agent.js';
 import type { HookRaw } from '../../src/hooks/registry/hook.js';
 import { type AgentQuestion, createAgentRunner } from '../../src/hooks/runners/agent.js';
 import { VERDICT_TOOL } from '../../src/hooks/runners/judge-prompt.js';

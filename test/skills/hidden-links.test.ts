@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openAgentBook } from '../../src/agents/definitions.js';
+import { openAgentBook } from '../../src/agents/definitions/definitions.js';
 import { hiddenBy, type IsHidden } from '../../src/permissions/hidden-files.js';
 import { parseRules } from '../../src/permissions/rules.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { CompactEnvironment } from '../../context/compact-trigger.js';
+import type { ModelRequest } from '../../model/client.js';
+import { type CompactionParts, createCompaction } from './compaction.js';
+
+const SMALL = { contextWindow: 100, maxOutput: 10 };
+const LARGE = { contextWindow: 200_000, maxOutput: 10 };
+
+/** Of this many tokens, about. */
+const request = (tokens: number): ModelRequest => ({
+  model: 'm',
+  system: [],
+  tools: [],
+  messages: [{ role: 'user', content: [{ type: 'text', text: 'x'.repeat(tokens * 4) }] }],
+  maxTokens: 10,
+});
+
+function compaction(window: CompactionParts['window'], env: CompactEnvironment = {}) {
+  return createCompaction({
+    window,
+    env: () => env,
+  } as Partial<CompactionParts> as CompactionParts);
+}
+
+describe('whether a history is to be shortened', () => {
+  it('goes by the window of the model in use, also when that is another one by now', () => {
+    let window = LARGE;
+    const one = compaction(() => window);
+    expect(one.isDue(request(90))).toBe(false);
+    window = SMALL;
+    expect(one.isDue(request(90))).toBe(true);
+    window = LARGE;
+    expect(one.isDue(request(90))).toBe(false);
+  });
+
+  it('is said at the limit and not before', () => {
+    // 100 tokens less 10 for an answer and 10 for a buffer, of which a block takes 4 and the lists 1.
+    const one = compaction(() => SMALL);
+    expect(one.isDue(request(74))).toBe(false);
+    expect(one.isDue(request(75))).toBe(true);
+  });
+
+  it.each(['DISABLE_COMPACT', 'DISABLE_AUTO_COMPACT'])('is never said with %s', (name) => {
+    const one = compaction(() => SMALL, { [name]: '1' });
+    expect(one.isDue(request(9_000))).toBe(false);
+  });
+});

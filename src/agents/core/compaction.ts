@@ -1,0 +1,249 @@
+import {
+  autoCompactThreshold,
+  type CompactEnvironment,
+  compactThreshold,
+  createCompactionBreaker,
+  mayCompact,
+} from '../../context/compact-trigger.js';
+import { isInstructionsReminder } from '../../context/instructions-reminder.js';
+import { reminder, showsOpening } from '../../context/reminders.js';
+import { SUMMARY_TAG } from '../../context/summary-tag.js';
+import { createTokenMeter, estimateFixed, type TokenMeter } from '../../context/tokens.js';
+import type { InputMessage } from '../../loop/types.js';
+import type { ModelClient, ModelRequest } from '../../model/client.js';
+import type { Clock } from '../../platform/clock.js';
+import type { Message, Usage } from '../../protocol/content.js';
+import { textOf } from '../../protocol/content.js';
+import type { SessionNews } from '../../protocol/session-events.js';
+
+/** When and how an agent's history is shortened. */
+export interface Compaction {
+  /** Whether the next request would come too close to the model's window. */
+  isDue(request: ModelRequest): boolean;
+  /** What the provider counted for a history: better than any estimate. */
+  noteUsage(usage: Usage, messages: readonly Message[]): void;
+  /** The new history, or undefined when it could not be shortened. */
+  run(order: CompactionOrder, signal: AbortSignal): Promise<readonly Message[] | undefined>;
+  /** Set once shortening has stopped helping. */
+  readonly exhausted: string | undefined;
+  /** Tokens that these messages take, as far as is known. */
+  usedTokens(messages: readonly Message[]): number;
+  /** Why the last summary was not made, when a hook held it back. */
+  readonly held: string | undefined;
+}
+
+export interface CompactionOrder {
+  readonly trigger: 'auto' | 'manual';
+  readonly request: ModelRequest;
+  readonly instructions: string | undefined;
+}
+
+export interface CompactionParts {
+  readonly client: ModelClient;
+  readonly clock: Clock;
+  /** Asked anew each time: settings may turn automatic summaries off or on. */
+  env(): CompactEnvironment;
+  /** The window of the model in use. */
+  window(): { readonly contextWindow: number; readonly maxOutput: number };
+  recordBoundary(compaction: {
+    trigger: 'auto' | 'manual';
+    preTokens: number;
+    messages: readonly Message[];
+  }): { readonly uuid: string; readonly summaryUuid: string };
+  readonly hooks?: CompactionHooks;
+  emit(event: SessionNews): void;
+}
+
+/** What hooks do around a summary. */
+export interface CompactionHooks {
+  before(
+    compaction: { readonly trigger: 'auto' | 'manual'; readonly instructions: string | undefined },
+    signal: AbortSignal,
+  ): Promise<{
+    /** Why there is to be no summary. */
+    readonly blocked?: string;
+    /** Joins the instructions of the summary. */
+    readonly instructions: readonly string[];
+    /** Survives the summary as it is. */
+    readonly preserve: readonly string[];
+  }>;
+  /** The summary stands; what hooks add to it for the model. */
+  after(
+    compaction: { readonly trigger: 'auto' | 'manual'; readonly summary: string },
+    signal: AbortSignal,
+  ): Promise<readonly string[]>;
+}
+
+export function createCompaction(parts: CompactionParts): Compaction {
+  return new HistoryCompaction(parts);
+}
+
+class HistoryCompaction implements Compaction {
+  exhausted: string | undefined;
+  held: string | undefined;
+  readonly #parts: CompactionParts;
+  readonly #breaker = createCompactionBreaker();
+  #meter: TokenMeter | undefined;
+  #window: ReturnType<CompactionParts['window']> | undefined;
+  #threshold = 0;
+  #turn = 0;
+  #failures = 0;
+
+  constructor(parts: CompactionParts) {
+    this.#parts = parts;
+  }
+
+  isDue(request: ModelRequest): boolean {
+    this.#turn++;
+    // A summary costs as much as a turn: what failed again and again is left to the model's own limit.
+    if (this.#failures >= MAX_FAILURES) return false;
+    return this.#meterFor(request).used(request.messages) >= this.#autoThreshold();
+  }
+
+  noteUsage(usage: Usage, messages: readonly Message[]): void {
+    this.#meter?.reported(usage, messages);
+  }
+
+  usedTokens(messages: readonly Message[]): number {
+    return this.#meter?.used(messages) ?? 0;
+  }
+
+  async run(
+    { trigger, request, instructions }: CompactionOrder,
+    signal: AbortSignal,
+  ): Promise<readonly Message[] | undefined> {
+    const parts = this.#parts;
+    this.held = undefined;
+    if (!mayCompact(trigger, parts.env())) return undefined;
+    const hooked = (await parts.hooks?.before({ trigger, instructions }, signal)) ?? NO_WISHES;
+    if (hooked.blocked !== undefined) {
+      this.held = hooked.blocked;
+      parts.emit({ type: 'compaction_failed', reason: this.held });
+      return undefined;
+    }
+    const wanted = [instructions, ...hooked.instructions].filter((text) => text !== undefined);
+    const started = parts.clock.monotonic();
+    parts.emit({ type: 'compacting' });
+    // Rarely needed, so its prompt and code are not part of the start.
+    const { compact } = await import('../../context/compact.js');
+    const done = await compact({
+      messages: request.messages,
+      request,
+      callModel: (summary, abort) => parts.client.stream(summary, abort),
+      signal,
+      usedTokens: this.#meterFor(request).used(request.messages),
+      preserve: [
+        openingOf(request.messages.find(showsOpening) ?? request.messages[0]),
+        ...hooked.preserve,
+      ]
+        .filter((text) => text !== '')
+        .join('\n'),
+      ...(wanted.length === 0 ? {} : { instructions: wanted.join('\n') }),
+    });
+    if (!done.ok) {
+      const { error } = done;
+      if (error.kind !== 'nothing_to_compact' && !signal.aborted) this.#failures++;
+      parts.emit({
+        type: 'compaction_failed',
+        reason: error.kind === 'model_failure' ? error.failure.message : REASONS[error.kind],
+      });
+      return undefined;
+    }
+    this.#failures = 0;
+    const { preTokens } = done.value;
+    const summary = textOf(done.value.newMessages[0]?.content ?? '');
+    const contexts = (await parts.hooks?.after({ trigger, summary }, signal)) ?? [];
+    const asked = wanted.length === 0 ? [] : [reminder(`${ASKED} ${wanted.join('\n')}`)];
+    const newMessages = withContexts(done.value.newMessages, [...asked, ...contexts]);
+    const postTokens = this.#meterFor(request).used(newMessages);
+    const recorded = parts.recordBoundary({ trigger, preTokens, messages: newMessages });
+    parts.emit({
+      type: 'compacted',
+      trigger,
+      preTokens,
+      postTokens,
+      durationMs: Math.round(parts.clock.monotonic() - started),
+      summary,
+      ...recorded,
+    });
+    this.#judge(trigger, postTokens);
+    return newMessages;
+  }
+
+  #judge(trigger: CompactionOrder['trigger'], postTokens: number): void {
+    const threshold = compactThreshold(this.#limits());
+    const verdict = this.#breaker.compacted({ turn: this.#turn, postTokens, threshold });
+    if (verdict === 'rapid_refill' && trigger === 'auto') {
+      this.exhausted = 'the conversation fills the context again right after it was summarised';
+    }
+  }
+
+  /** Asked before every request, mostly about the same window. */
+  #autoThreshold(): number {
+    const window = this.#parts.window();
+    if (window !== this.#window) {
+      this.#window = window;
+      this.#threshold = autoCompactThreshold(this.#limits());
+    }
+    return this.#threshold;
+  }
+
+  #limits(): { window: number; maxOutput: number; env: CompactEnvironment } {
+    const { contextWindow, maxOutput } = this.#parts.window();
+    return { window: contextWindow, maxOutput, env: this.#parts.env() };
+  }
+
+  #meterFor(request: ModelRequest): TokenMeter {
+    this.#meter ??= createTokenMeter(estimateFixed(request));
+    return this.#meter;
+  }
+}
+
+const ASKED = 'The summary above was made with these words in mind:';
+
+const NO_WISHES = { instructions: [], preserve: [], blocked: undefined } as const;
+
+/** What hooks say about the new beginning stands beside the summary. */
+function withContexts(
+  messages: readonly Message[],
+  contexts: readonly string[],
+): readonly Message[] {
+  const [first, ...rest] = messages;
+  if (first?.role !== 'user' || contexts.length === 0) return messages;
+  const blocks = contexts.map((text) => ({ type: 'text' as const, text }));
+  return [{ role: 'user', content: [...first.content, ...blocks] }, ...rest];
+}
+
+/** Failed summaries in a row after which none is made unasked. */
+const MAX_FAILURES = 3;
+
+/**
+ * What the runtime said before the first prompt (facts, lists) stays as it was. What it said beside the
+ * prompt is of that prompt alone, such as an agent that it asked for.
+ */
+function openingOf(first: Message | undefined): string {
+  const texts: string[] = [];
+  for (const block of first?.role === 'user' ? first.content : []) {
+    const text = block.type === 'text' ? block.text : '';
+    // The opening stands behind the summary that was made before.
+    if (texts.length === 0 && text.startsWith(`<${SUMMARY_TAG}>`)) continue;
+    if (!text.startsWith('<system-reminder>')) break;
+    // Those are shown anew, as they are on disk now.
+    if (!isInstructionsReminder(text)) texts.push(text);
+  }
+  return texts.join('\n');
+}
+
+const REASONS = {
+  nothing_to_compact: 'there is nothing to summarise yet',
+  empty_summary: 'the model gave an empty summary',
+};
+
+/** What a prompt of the form `/compact [focus]` asks to keep in mind; undefined for other prompts. */
+export function compactOrder(prompts: readonly InputMessage[]): string | undefined {
+  const [only, ...others] = prompts;
+  if (only === undefined || others.length > 0) return undefined;
+  if (only.meta === true || only.verbatim === true) return undefined;
+  const order = /^\/compact(?:\s+([\s\S]*))?$/.exec(textOf(only.content).trim());
+  return order === null ? undefined : (order[1] ?? '');
+}

@@ -1,0 +1,202 @@
+import type { HookFailure } from '../../hooks/registry/hook.js';
+import type { AgentJudge, AgentQuestion, AgentVerdict } from '../../hooks/runners/agent.js';
+import { HOOK_AGENT_TYPE } from '../../hooks/runners/judge-prompt.js';
+import { isRecord } from '../../lib/own.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import type { LoopOutcome } from '../../loop/types.js';
+import type { ModelClient, SystemBlock } from '../../model/client.js';
+import type { GateVerdict } from '../../permissions/types.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import type { ToolUseBlock } from '../../protocol/content.js';
+import { STRUCTURED_OUTPUT, structuredOutputTool } from '../../tools/builtin/structured-output.js';
+import type { InvokeDeps } from '../../tools/invocation.js';
+import { createInvoke } from '../../tools/invoke.js';
+import { createPool } from '../../tools/pool.js';
+import type { AnyTool, Workspace } from '../../tools/tool.js';
+import { type AgentRecord, createAgent, type ModelChoice } from './agent.js';
+import type { Compaction } from './compaction.js';
+import system from './hook-agent.md';
+
+/** What a judge is made of. All of it belongs to the session; only what is said to be is its own. */
+export interface HookAgentParts {
+  readonly client: ModelClient;
+  /** The model that the hook names, or the default. May throw for a name that means none. */
+  choice(name: string | undefined): ModelChoice;
+  /** The session's gate and what stands around its calls: a judge's are judged like everybody's. */
+  readonly calls: Pick<
+    InvokeDeps,
+    'gate' | 'review' | 'onRefused' | 'watch' | 'bound' | 'monotonic' | 'uuid'
+  >;
+  /** The session's tools; a judge gets those that serve to look. */
+  tools(): readonly AnyTool[];
+  /** A workspace of the judge's own, which stands where the agent that it judges does. */
+  workspace(parent: AgentRef): Workspace;
+  /** What the judge's tools are given; with a read state of its own. */
+  contextFor(agent: AgentRef, workspace: Workspace): InvokeDeps['contextFor'];
+  /** Told of every verdict about a call of a judge, for receipts. */
+  onVerdict(agent: AgentRef, call: ToolUseBlock, tool: AnyTool, verdict: GateVerdict): void;
+  /** The deepest that an agent may be nested. */
+  readonly depthLimit: number;
+}
+
+/** Model round-trips of one judge. */
+export const HOOK_AGENT_TURNS = 50;
+
+/** What a judge may use. Nothing that edits, starts agents, changes the mode or asks people. */
+const JUDGE_TOOLS: ReadonlySet<string> = new Set(['Bash', 'Glob', 'Grep', 'Read']);
+
+const VERDICT_SCHEMA: Readonly<Record<string, unknown>> = {
+  type: 'object',
+  properties: {
+    ok: { type: 'boolean', description: 'Whether the condition is met.' },
+    reason: { type: 'string', description: 'What is wrong, for the agent.' },
+  },
+  required: ['ok'],
+  additionalProperties: false,
+};
+
+const SYSTEM: readonly SystemBlock[] = [{ type: 'text', text: system.trim() }];
+
+/** Runs a restricted agent that looks into one matter and decides it. */
+export function createHookAgent(parts: HookAgentParts): AgentJudge {
+  let count = 0;
+  let output: ReturnType<typeof structuredOutputTool> | undefined;
+  return async (question, signal) => {
+    const { agent: parent } = question;
+    // fail-closed: judges that need judges would never come to an end.
+    if (parent.depth + 1 > parts.depthLimit) {
+      return none('unavailable', `agents are nested ${parent.depth} deep already`);
+    }
+    const ref = judgeRef(question, { id: parts.calls.uuid(), number: ++count });
+    output ??= structuredOutputTool(VERDICT_SCHEMA);
+    const made = await output;
+    if (!made.ok) return none('unavailable', made.error.message);
+    return await judge(parts, { ref, question, output: made.value }, signal);
+  };
+}
+
+function judgeRef(
+  { agent, toolUseId }: AgentQuestion,
+  { id, number }: { id: string; number: number },
+): AgentRef {
+  return {
+    id,
+    type: HOOK_AGENT_TYPE,
+    path: `${agent.path}/hook#${number}`,
+    parentId: agent.id,
+    depth: agent.depth + 1,
+    background: false,
+    spawnedBy: toolUseId,
+    isolation: agent.isolation,
+    workspace: agent.workspace,
+  };
+}
+
+async function judge(
+  parts: HookAgentParts,
+  { ref, question, output }: { ref: AgentRef; question: AgentQuestion; output: AnyTool },
+  signal: AbortSignal,
+): Promise<Result<AgentVerdict, HookFailure>> {
+  const choice = parts.choice(question.model);
+  const workspace = parts.workspace(question.agent);
+  const offered = parts.tools().filter((tool) => JUDGE_TOOLS.has(tool.name));
+  const pool = createPool([...offered.map(inForeground), output]);
+  const agent = createAgent({
+    ref,
+    client: parts.client,
+    choice: () => choice,
+    system: SYSTEM,
+    pool,
+    invoke: createInvoke({
+      ...parts.calls,
+      pool,
+      agent: ref,
+      workspace,
+      contextFor: parts.contextFor(ref, workspace),
+      onVerdict: (call, tool, verdict) => parts.onVerdict(ref, call, tool, verdict),
+      onInvalidInput: async () => undefined,
+      onRan: () => {},
+    }),
+    record: NO_RECORD,
+    history: [],
+    compaction: NO_COMPACTION,
+    shouldStop: (turns) =>
+      turns < HOOK_AGENT_TURNS ? undefined : { kind: 'max_turns', limit: HOOK_AGENT_TURNS },
+    takeInput: async () => [],
+    onIdle: async () => undefined,
+    onAnswer: () => {},
+    emit: () => {},
+    uuid: parts.calls.uuid,
+  });
+  const prompt = {
+    uuid: parts.calls.uuid(),
+    content: [{ type: 'text' as const, text: question.prompt }],
+  };
+  const outcome = await agent.run({ prompts: [prompt] }, signal);
+  if (outcome.reason.kind !== 'finished') return noVerdict(outcome, signal);
+  const calls = (outcome.lastAnswer?.message.content ?? []).filter(
+    (block): block is ToolUseBlock =>
+      block.type === 'tool_use' && pool.resolve(block.name) === output,
+  );
+  return readVerdict(outcome.reason.structuredOutput, calls);
+}
+
+/** Nobody would be told of what goes on after the verdict. */
+function inForeground(tool: AnyTool): AnyTool {
+  return {
+    ...tool,
+    validate: async (input) =>
+      isRecord(input) && input.run_in_background === true
+        ? [{ path: '/run_in_background', message: 'a judge cannot leave commands running' }]
+        : await tool.validate(input),
+  };
+}
+
+/** `calls`: all by which the last answer meant to give one. Only the first that fits has run. */
+function readVerdict(
+  given: unknown,
+  calls: readonly ToolUseBlock[],
+): Result<AgentVerdict, HookFailure> {
+  if (!isRecord(given) || typeof given.ok !== 'boolean') {
+    return none('no-verdict', 'the verdict of the judge cannot be read');
+  }
+  const { ok: verdict, reason } = given;
+  // fail-closed: of a yes and a no in one answer, neither counts.
+  if (calls.some(({ input }) => input.ok !== verdict)) {
+    return none('no-verdict', 'the judge contradicted itself');
+  }
+  return ok({ ok: verdict, ...(typeof reason === 'string' ? { reason } : {}) });
+}
+
+/** fail-closed: whatever ended the judge, it has not said yes. */
+function noVerdict({ reason }: LoopOutcome, signal: AbortSignal): Result<never, HookFailure> {
+  switch (reason.kind) {
+    case 'model_failure':
+      return none('unavailable', `the judge's model cannot be asked: ${reason.failure.message}`);
+    case 'max_turns':
+      return none('no-verdict', `the judge came to no verdict in ${reason.limit} turns`);
+    case 'aborted':
+      if (signal.aborted) return none('timeout', 'the judge was ended before it decided');
+      return none('no-verdict', 'the judge was interrupted before it decided');
+    case 'hook_stopped':
+      return none('no-verdict', `a hook ended the judge: ${reason.message}`);
+    default:
+      return none('no-verdict', `the judge ended without calling ${STRUCTURED_OUTPUT}`);
+  }
+}
+
+function none(cause: HookFailure['cause'], message: string): Result<never, HookFailure> {
+  return err({ cause, message });
+}
+
+const NO_RECORD: AgentRecord = { input: () => {}, answer: () => {}, result: () => {} };
+
+/** A judge whose matter does not fit its model's window gives no verdict. */
+const NO_COMPACTION: Compaction = {
+  isDue: () => false,
+  noteUsage: () => {},
+  run: async () => undefined,
+  exhausted: undefined,
+  held: undefined,
+  usedTokens: () => 0,
+};

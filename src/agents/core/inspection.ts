@@ -1,0 +1,143 @@
+import type { RuleSet } from '../../permissions/rules.js';
+import type { AgentSpent } from '../../protocol/session-events.js';
+import { hookSwitches } from '../../settings/merge/hook-switches.js';
+import type { EffectiveSettings, SourcedRule } from '../../settings/types.js';
+
+/** What a host may ask about an open session. Plain data, as it goes over the wire. */
+export interface SessionInspection {
+  /** The settings in force, and each source as it was written. */
+  settings(): Readonly<Record<string, unknown>>;
+  /** Every permission rule in force, and the directories that count as inside. */
+  rules(): Readonly<Record<string, unknown>>;
+  /** The command that prints the status line of a terminal; undefined: there is none that may run. */
+  statusLine(): StatusLine | undefined;
+  /** What one agent has used, and what is left for it. Undefined: it is not counted. */
+  spent(path: string): AgentSpent | undefined;
+}
+
+export interface StatusLine {
+  readonly command: string;
+  /** Seconds between two runs, besides those after events. */
+  readonly refreshInterval?: number | undefined;
+}
+
+export interface InspectionDeps {
+  settings(): EffectiveSettings;
+  directories(): readonly string[];
+  applied(): Readonly<Record<string, unknown>>;
+  readonly cwd: string;
+  readonly spent: SessionInspection['spent'];
+  /** Every rule that holds for the main agent, those of answers included. */
+  inForce(): RuleSet;
+  /** Rules of the command line, one text each. */
+  readonly flags: { readonly allow: readonly string[]; readonly deny: readonly string[] };
+}
+
+export function createInspection(deps: InspectionDeps): SessionInspection {
+  return {
+    settings() {
+      const settings = deps.settings();
+      const { permissions, model } = settings;
+      return {
+        effective: {
+          permissions: {
+            allow: texts(permissions.allow),
+            ask: texts(permissions.ask),
+            deny: texts(permissions.deny),
+            additionalDirectories: permissions.additionalDirectories.map(({ value }) => value),
+            defaultMode: permissions.defaultMode?.value,
+          },
+          env: Object.fromEntries(
+            Object.entries(settings.env).map(([name, { value }]) => [name, value]),
+          ),
+          model: model?.value,
+        },
+        sources: settings.files.map(({ source, file, content }) => ({
+          source: wireSource(source),
+          file,
+          settings: content,
+        })),
+        applied: deps.applied(),
+      };
+    },
+    rules() {
+      const { permissions } = deps.settings();
+      const listed = (['deny', 'ask', 'allow'] as const).flatMap((behavior) =>
+        permissions[behavior].map((rule) => ({
+          behavior,
+          source: wireSource(rule.source),
+          rule: rule.value.text,
+          editability: EDITABLE.has(rule.source) ? 'editable' : 'readonly',
+          file: rule.file,
+          line: rule.line,
+        })),
+      );
+      const flagged = (['deny', 'allow'] as const).flatMap((behavior) =>
+        deps.flags[behavior].map((rule) => ({
+          behavior,
+          source: 'cliArg',
+          rule,
+          editability: 'readonly',
+        })),
+      );
+      const inForce = deps.inForce();
+      const answered = (['deny', 'ask', 'allow'] as const).flatMap((behavior) => {
+        const rules = inForce[behavior].filter(({ origin }) => origin.source === 'answer');
+        return [...new Set(rules.map(({ text }) => text))].map((rule) => ({
+          behavior,
+          source: 'session',
+          rule,
+          editability: 'editable',
+        }));
+      });
+      return {
+        rules: [...flagged, ...answered, ...listed],
+        workspaceDirectories: deps.directories(),
+        originalCwd: deps.cwd,
+        managedOnly: permissions.managedRulesOnly !== undefined,
+      };
+    },
+    statusLine: () => statusLineOf(deps.settings()),
+    spent: deps.spent,
+  };
+}
+
+/**
+ * fail-closed: the command of a project runs only where the folder is trusted and neither an administrator nor the
+ * person has one, and what turns off hooks of a source turns off its status line.
+ */
+function statusLineOf({ values }: Pick<EffectiveSettings, 'values'>): StatusLine | undefined {
+  const said = values.said('statusLine.command');
+  const isOfProject = ({ source }: { readonly source: string }): boolean =>
+    source === 'project' || source === 'local';
+  const chosen = said.find((one) => !isOfProject(one)) ?? said[0];
+  if (typeof chosen?.value !== 'string') return undefined;
+  if (hookSwitches({ values }).disabled(chosen.source) !== undefined) return undefined;
+  const interval = values
+    .said('statusLine.refreshInterval')
+    .find(({ source }) => source === chosen.source)?.value;
+  return {
+    command: chosen.value,
+    refreshInterval: typeof interval === 'number' ? interval : undefined,
+  };
+}
+
+const EDITABLE: ReadonlySet<string> = new Set(['user', 'project', 'local']);
+
+/** Where a setting came from, in the words that hosts know. */
+const SOURCES: ReadonlyMap<string, string> = new Map([
+  ['managed', 'policySettings'],
+  ['cli', 'flagSettings'],
+  ['sdk', 'flagSettings'],
+  ['local', 'localSettings'],
+  ['project', 'projectSettings'],
+  ['user', 'userSettings'],
+]);
+
+export function wireSource(source: string): string {
+  return SOURCES.get(source) ?? source;
+}
+
+function texts(rules: readonly SourcedRule[]): readonly string[] {
+  return rules.map(({ value }) => value.text);
+}

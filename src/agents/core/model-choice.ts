@@ -1,0 +1,183 @@
+import { PortcullisError } from '../../errors.js';
+import { MODEL_ALIASES, type ResolvedModel, resolveModel } from '../../model/catalog/aliases.js';
+import { hasPrice } from '../../model/catalog/pricing.js';
+import type { ThinkingConfig, ThinkingDisplay } from '../../model/client.js';
+import type { ModelOffer } from '../../protocol/session-events.js';
+import type { ModelChoice } from './agent.js';
+
+export interface ModelChoiceOptions {
+  readonly name: string | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly provider: string;
+  readonly thinking?: 'adaptive' | 'enabled' | 'disabled' | undefined;
+  readonly maxThinkingTokens?: number | undefined;
+  readonly thinkingDisplay?: ThinkingDisplay | undefined;
+  readonly effort?: string | undefined;
+  readonly betas?: readonly string[] | undefined;
+  readonly maxBudgetUsd?: number | undefined;
+  /** Names or aliases to try when the model is not available. */
+  readonly fallbackModels?: readonly string[] | undefined;
+}
+
+/** What a skill wants for the rest of a turn. Absent: nothing else than before. */
+export interface TurnWish {
+  readonly model?: string | undefined;
+  readonly effort?: string | undefined;
+}
+
+/** What a host wants of thinking. Absent: as it is; null: as at the start. */
+export interface ThinkingWish {
+  /** 0 turns it off. */
+  readonly tokens?: number | null;
+  readonly display?: ThinkingDisplay | null;
+}
+
+export type ModelLimits = Pick<ResolvedModel, 'contextWindow' | 'maxOutput'>;
+
+/** The model in use. It may change between turns, never within one. */
+export interface ModelChoices {
+  current(): ModelChoice;
+  limits(): ModelLimits;
+  /** A cheap one for side jobs; the current one where no cheap one is known. */
+  small(): string;
+  /** Resolved; each may be asked for as well as the model itself. */
+  readonly fallbacks: readonly string[];
+  /** The full name of what `set` would choose. Throws as it does. */
+  resolve(name: string | undefined): string;
+  /** Undefined: back to the one the session was opened with. */
+  set(name: string | undefined): string;
+  /** Holds over what was chosen until the turn ends; said again, it adds to what holds. Throws as `set` does. */
+  forTurn(wish: TurnWish): void;
+  endTurn(): void;
+  /** Other thinking from now on. */
+  think(wish: ThinkingWish): void;
+  /** For another agent: what it wants, and this model where it wants nothing. Throws as `set` does. */
+  other(wish: TurnWish): { readonly choice: ModelChoice; readonly limits: ModelLimits };
+  /** What can be chosen by name. */
+  offers(): readonly ModelOffer[];
+}
+
+/** Answers longer than this are rare; asking for more only reserves what others could use. */
+const MAX_ANSWER_TOKENS = 32_000;
+
+export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
+  const pick = (name: string | undefined): ResolvedModel => {
+    const model = resolveModel(name, options.env);
+    refuseUnpricedBudget(model.id, options);
+    return model;
+  };
+  let chosen = pick(options.name);
+  let turn: { readonly model?: ResolvedModel; readonly effort?: string } = {};
+  let thinking: Pick<ModelChoiceOptions, 'thinking' | 'maxThinkingTokens' | 'thinkingDisplay'> = {};
+  let model = chosen;
+  let current = choiceFor(model, options);
+  const settle = (): void => {
+    model = turn.model ?? chosen;
+    current = choiceFor(model, {
+      ...options,
+      ...thinking,
+      effort: turn.effort ?? options.effort,
+    });
+  };
+  return {
+    current: () => current,
+    limits: () => model,
+    fallbacks: (options.fallbackModels ?? []).map((name) => pick(name).id),
+    small: () =>
+      options.provider === 'anthropic' ? resolveModel('haiku', options.env).id : model.id,
+    resolve: (name) => pick(name ?? options.name).id,
+    set(name) {
+      chosen = pick(name ?? options.name);
+      // What was said last counts.
+      turn = turn.effort === undefined ? {} : { effort: turn.effort };
+      settle();
+      return model.id;
+    },
+    forTurn(wish) {
+      turn = {
+        ...turn,
+        ...(wish.model === undefined ? {} : { model: pick(wish.model) }),
+        ...(wish.effort === undefined ? {} : { effort: wish.effort }),
+      };
+      settle();
+    },
+    endTurn() {
+      if (turn.model === undefined && turn.effort === undefined) return;
+      turn = {};
+      settle();
+    },
+    think({ tokens, display }) {
+      const { thinkingDisplay, ...budget } = thinking;
+      const shown = display === undefined ? thinkingDisplay : (display ?? undefined);
+      const given = tokens === null ? {} : { thinking: undefined, maxThinkingTokens: tokens };
+      thinking = {
+        ...(tokens === undefined ? budget : given),
+        ...(shown === undefined ? {} : { thinkingDisplay: shown }),
+      };
+      settle();
+    },
+    other(wish) {
+      // Who wants nothing else has the very same.
+      if (wish.model === undefined && wish.effort === undefined)
+        return { choice: current, limits: model };
+      const wanted = wish.model === undefined ? model : pick(wish.model);
+      const effort = wish.effort ?? turn.effort ?? options.effort;
+      return { choice: choiceFor(wanted, { ...options, ...thinking, effort }), limits: wanted };
+    },
+    offers: () => offersOf(options, model.id),
+  };
+}
+
+/** Aliases where they mean something; elsewhere the one model that is known to be there. */
+function offersOf(options: ModelChoiceOptions, current: string): readonly ModelOffer[] {
+  const names = options.provider === 'anthropic' ? MODEL_ALIASES : [current];
+  return names.map((value) => {
+    const { id, contextWindow } = resolveModel(value, options.env);
+    const description = `${id}, context of ${Math.round(contextWindow / 1000)}k tokens`;
+    return { value, displayName: value, description, resolvedModel: id };
+  });
+}
+
+function choiceFor(model: ResolvedModel, options: ModelChoiceOptions): ModelChoice {
+  const betas = [...model.betas, ...(options.betas ?? [])];
+  const thinking = thinkingFor(options);
+  return Object.freeze({
+    model: model.id,
+    maxTokens: Math.min(model.maxOutput, maxAnswer(options.env)),
+    thinking,
+    effort: options.effort,
+    ...(betas.length === 0 ? {} : { betas }),
+  });
+}
+
+function maxAnswer(env: ModelChoiceOptions['env']): number {
+  const wanted = Number(env.CLAUDE_CODE_MAX_OUTPUT_TOKENS);
+  return Number.isInteger(wanted) && wanted > 0 ? wanted : MAX_ANSWER_TOKENS;
+}
+
+function thinkingFor(options: ModelChoiceOptions): ThinkingConfig | undefined {
+  const fromEnvironment = Number(options.env.MAX_THINKING_TOKENS);
+  const budget =
+    options.maxThinkingTokens ??
+    (options.env.MAX_THINKING_TOKENS !== undefined && Number.isInteger(fromEnvironment)
+      ? fromEnvironment
+      : undefined);
+  if (options.thinking === 'disabled' || budget === 0) return { type: 'disabled' };
+  const display = options.thinkingDisplay === undefined ? {} : { display: options.thinkingDisplay };
+  if (budget !== undefined) return { type: 'enabled', budget_tokens: budget, ...display };
+  if (options.thinking === 'adaptive' || options.thinking === 'enabled')
+    return { type: 'adaptive', ...display };
+  return undefined;
+}
+
+/** fail-closed: a budget in dollars that cannot be kept is refused, not ignored. */
+function refuseUnpricedBudget(model: string, options: ModelChoiceOptions): void {
+  if (options.maxBudgetUsd === undefined || hasPrice({ model, provider: options.provider })) return;
+  throw new PortcullisError(
+    'config',
+    `a budget in dollars cannot be kept: no price is known for ${model}`,
+    {
+      remedy: 'limit the run with --max-turns instead, or use a model whose price is known',
+    },
+  );
+}

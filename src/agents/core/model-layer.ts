@@ -1,0 +1,103 @@
+import { createSessionBudget, type SessionBudget } from '../../budget/session-budget.js';
+import type { BudgetLimits } from '../../budget/units.js';
+import { reminder } from '../../context/reminders.js';
+import { estimateFixed, estimateMessages } from '../../context/tokens.js';
+import { modelName, openModel } from '../../model/catalog/open.js';
+import { costOf } from '../../model/catalog/pricing.js';
+import { chooseProvider } from '../../model/catalog/provider.js';
+import { withStoredModel } from '../../model/catalog/stored.js';
+import type { ModelClient } from '../../model/client.js';
+import { maxRetriesFrom } from '../../model/stream/retry.js';
+import { type Meter, withBackpressure, withUsageTracking } from '../../model/stream/wrappers.js';
+import { UsageLedger } from '../../model/usage.js';
+import type { Clock } from '../../platform/clock.js';
+import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import { createModelChoices, type ModelChoices } from './model-choice.js';
+import type { SessionConfig } from './session-config.js';
+
+/** The provider's client, which model it is asked for, and what it has cost. */
+export interface ModelLayer {
+  /** For side jobs. Every call is held to the budget of the session. */
+  readonly client: ModelClient & Meter;
+  /** For the turns of the main agent: the call that its budget no longer allows becomes its last. */
+  readonly turns?: ModelClient;
+  /** The same client, for an agent whose calls are booked under its own path. */
+  clientFor(agent: AgentRef): ModelClient & Meter;
+  readonly ledger: UsageLedger;
+  readonly choices: ModelChoices;
+  /** Absent: nothing is limited. */
+  readonly budget?: SessionBudget;
+}
+
+export interface ModelLayerParts {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly version: string;
+  /** The model that the settings name. */
+  readonly fromSettings: string | undefined;
+  /** What the settings let the session use up. */
+  readonly budget?: BudgetLimits;
+  readText(file: string): Promise<string>;
+}
+
+export async function openModelLayer(
+  config: SessionConfig,
+  parts: ModelLayerParts,
+): Promise<ModelLayer> {
+  const asked = config.model ?? parts.fromSettings;
+  const env =
+    config.script === undefined
+      ? withStoredModel(parts.env, asked)
+      : { ...parts.env, PORTCULLIS_SCRIPT: config.script };
+  const provider = chooseProvider(env, { model: asked });
+  const maxRetries = maxRetriesFrom(env);
+  const ledger = new UsageLedger();
+  const choices = createModelChoices({
+    name: await modelName(provider, env),
+    provider: provider.kind === 'openai' ? 'openai-compatible' : provider.kind,
+    ...config,
+    maxBudgetUsd: config.maxBudgetUsd ?? parts.budget?.usd,
+    env,
+  });
+  const opened = await openModel(provider, {
+    version: parts.version,
+    clientApp: env.CLAUDE_AGENT_SDK_CLIENT_APP,
+    readText: parts.readText,
+    retry: {
+      fallbackModels: choices.fallbacks,
+      maxRetries,
+    },
+  });
+  const clientFor = (agent: AgentRef): ModelClient & Meter =>
+    withBackpressure(
+      withUsageTracking(opened, {
+        clock: parts.clock,
+        recordUsage: (model, usage) =>
+          ledger.add({ agent: agent.path, model, provider: opened.provider, usage }),
+      }),
+      config.ready,
+    );
+  const budget = createSessionBudget({
+    limits: parts.budget ?? {},
+    // The main agent is held to this between its turns; others must not outrun it.
+    below: { usd: config.maxBudgetUsd },
+    clock: parts.clock,
+    ledger,
+    tokens: { fixed: estimateFixed, messages: estimateMessages },
+    price: (model, usage) => costOf({ model, provider: opened.provider, usage }),
+    message: (text) => ({
+      uuid: parts.clock.uuid(),
+      content: [{ type: 'text', text: reminder(text) }],
+      meta: true,
+    }),
+  });
+  const main = clientFor(MAIN_AGENT);
+  return {
+    client: { ...budget.main.side(main), elapsedMs: main.elapsedMs },
+    turns: budget.main.client(main),
+    clientFor,
+    ledger,
+    choices,
+    budget,
+  };
+}

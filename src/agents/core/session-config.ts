@@ -1,0 +1,135 @@
+import type { BudgetLimits } from '../../budget/units.js';
+import type { AskIncludes } from '../../context/include-approvals.js';
+import type { OutputStyle } from '../../context/output-styles.js';
+import type { HostCallbacks } from '../../hooks/registry/host-callbacks.js';
+import type { LoopEvent } from '../../loop/types.js';
+import type { DynamicServers } from '../../mcp/config-types.js';
+import type { SdkBridge } from '../../mcp/connection-deps.js';
+import type { Asker } from '../../permissions/types.js';
+import type { GivenPlugin } from '../../plugins/plugin.js';
+import type { AskElicitation } from '../../protocol/elicitation.js';
+import type { PermissionMode } from '../../protocol/permissions.js';
+import type { SessionNews } from '../../protocol/session-events.js';
+import type { SessionStart } from '../../session/open.js';
+import type { SessionStore } from '../../session/transcript/store.js';
+import type { ProjectTrust } from '../../settings/trust/project-trust.js';
+import type { AgentDefinition } from '../definitions/definition.js';
+import type { HostAgents } from '../definitions/host.js';
+import type { TeamRole } from '../teams/role.js';
+
+/** Everything that shapes a session. Absent means: the default. */
+export interface SessionConfig {
+  /** Where the agent works. Absolute. */
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Recorded in the transcript: which program opened the session. */
+  readonly entrypoint: string;
+  readonly model?: string | undefined;
+  readonly fallbackModels?: readonly string[];
+  readonly effort?: string | undefined;
+  readonly thinking?: 'adaptive' | 'enabled' | 'disabled' | undefined;
+  readonly maxThinkingTokens?: number | undefined;
+  /** Whether the text of thinking comes back. */
+  readonly thinkingDisplay?: 'summarized' | 'omitted' | undefined;
+  readonly betas?: readonly string[];
+  /** Model round-trips of one run. */
+  readonly maxTurns?: number | undefined;
+  /** Dollars of the whole session. Refused where a price is not known. */
+  readonly maxBudgetUsd?: number | undefined;
+  /** What the session may use up; the strictest of this and the settings' holds. */
+  readonly budget?: BudgetLimits | undefined;
+  /** Allow rules and other grants of settings files do not count; what they hold back does. */
+  readonly ignoreFileGrants?: boolean;
+  /** Replaces the system prompt; an empty text means none. */
+  readonly systemPrompt?: string | readonly string[] | undefined;
+  readonly appendSystemPrompt?: string | undefined;
+  /** How the model is to answer, as the setting `outputStyle` names it. */
+  readonly outputStyle?: OutputStyle | undefined;
+  readonly addDirs?: readonly string[];
+  /** Allow rules. */
+  readonly allowedTools?: readonly string[];
+  /** Bare names are taken out of the pool; scoped ones are deny rules. */
+  readonly disallowedTools?: readonly string[];
+  /** The built-in tools to offer; undefined: the default set. */
+  readonly tools?: readonly string[] | undefined;
+  readonly permissionMode?: PermissionMode | undefined;
+  /** Whether bypassPermissions may be chosen later. */
+  readonly bypassArmed?: boolean;
+  /** Settings above the files: JSON text or a file's name. */
+  readonly settings?: string | undefined;
+  /** A host's settings above the user's, as JSON text: only what restricts counts. */
+  readonly managedSettings?: string | undefined;
+  readonly settingSources?: readonly ('user' | 'project' | 'local')[] | undefined;
+  /** The answer must be JSON of this schema. */
+  readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined;
+  /** MCP servers of this session, as `--mcp-config` takes them: names of files, JSON text, or a host's table. */
+  readonly mcpConfig?: readonly DynamicServers[];
+  /** Only those, and an administrator's. */
+  readonly strictMcpConfig?: boolean;
+  /** Plugins of this session: directories with skills, commands, agents, hooks and MCP servers. */
+  readonly plugins?: readonly GivenPlugin[];
+  /** The way to servers that live in the host's process, by their names. */
+  readonly mcpBridge?: ((server: string) => SdkBridge | undefined) | undefined;
+  /** False: only what is remembered of servers is told, and none is started. */
+  readonly startServers?: boolean;
+  /**
+   * Servers that are started for the first time are not waited for, or only for so many milliseconds;
+   * the tools of those that take longer join later.
+   */
+  readonly serversMayComeLater?: boolean | number;
+  /** Answers what servers ask people. Absent: nobody does, and they are told so. */
+  readonly elicit?: AskElicitation | undefined;
+  /** Kinds of agents by their names, as `--agents` and a host's `initialize` give them, or the same as JSON text. */
+  readonly agents?: HostAgents | undefined;
+  /** The only skills that are offered; undefined: all. */
+  readonly skills?: readonly string[] | undefined;
+  /** The agent that the main conversation runs as; goes before the setting of that name. */
+  readonly agent?: string | undefined;
+  /** The same, once it has been found. */
+  readonly runsAs?: AgentDefinition | undefined;
+  /** What the session is to a team. Absent: there is none, as where no person converses. */
+  readonly team?: TeamRole | undefined;
+  readonly start: SessionStart;
+  /** It takes the place of one that was cleared. */
+  readonly startedBy?: 'clear' | undefined;
+  /** What a host wants the agent to do in plan mode. */
+  readonly planModeInstructions?: string | undefined;
+  readonly fork: boolean;
+  readonly title?: string | undefined;
+  /** False: no transcript is written. */
+  readonly persist: boolean;
+  /** Whether changes of files are journalled for rewind, where no setting forbids it. Absent: they are. */
+  readonly fileCheckpoints?: boolean | undefined;
+  /** The host keeps a copy of the transcript: every line is told to it. */
+  readonly mirror?: boolean;
+  /** Where the transcript goes, in the place of files. */
+  readonly store?: SessionStore | undefined;
+  /** The project's own settings may grant and execute, for this session. */
+  readonly trust: boolean;
+  /** Setup hooks run first, and why. */
+  readonly setup?: 'init' | 'maintenance' | undefined;
+  /** A run may end with a call that a hook put off. */
+  readonly mayDefer?: boolean;
+  /** The end of a run waits, for a bounded time, for background work and tells the agent of it. */
+  readonly waitForBackground?: boolean;
+  /** Trust that the host has already asked a person about; takes the place of looking it up. */
+  readonly projectTrust?: ProjectTrust | undefined;
+  /** File of a scripted model that takes the place of a real one. */
+  readonly script?: string | undefined;
+  /** Full name of an MCP tool that answers what no rule decides; then there is no `asker`. */
+  readonly promptTool?: string | undefined;
+  /** Answers what no rule decides. Absent: nobody does, which means no. */
+  readonly asker?: Asker;
+  /** Answers for files from outside the project that its instructions name. Absent: they are not read. */
+  readonly askIncludes?: AskIncludes | undefined;
+  /** Puts a hook's question about a change of the model to a person. Absent: such a change is refused. */
+  readonly confirmModelSwitch?: ((question: string) => Promise<boolean>) | undefined;
+  /** The host's own guards: asked about every call before the rules are. */
+  readonly callbacks?: HostCallbacks;
+  emit(event: LoopEvent | SessionNews): void;
+  /**
+   * Undefined: whoever is told keeps up. Otherwise resolves when more may be told; what a model says
+   * is read no faster than that.
+   */
+  ready?(): Promise<void> | undefined;
+}

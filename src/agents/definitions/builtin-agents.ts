@@ -1,0 +1,78 @@
+import { sha256 } from '../../platform/hash.js';
+import { DEFAULT_AGENT, DEFAULT_AGENT_ALIAS } from '../../protocol/agent-ref.js';
+import explore from './builtin-explore.md';
+import general from './builtin-general.md';
+import plan from './builtin-plan.md';
+import statusLine from './builtin-statusline.md';
+import type { AgentDefinition } from './definition.js';
+
+const STATUS_LINE_AGENT = 'statusline-setup';
+
+/** Started by whoever knows their names; not worth their place in every request. */
+export const UNLISTED_AGENTS: ReadonlySet<string> = new Set([
+  DEFAULT_AGENT_ALIAS,
+  STATUS_LINE_AGENT,
+]);
+
+/** What an agent that only looks does not get. */
+const EDITING: readonly string[] = [
+  'Agent',
+  'Edit',
+  'MultiEdit',
+  'NotebookEdit',
+  'Write',
+  'WriteDraft',
+];
+
+let made: readonly AgentDefinition[] | undefined;
+
+/** The agents that the program brings. A file of the same name takes the place of one. */
+export function builtinAgents(): readonly AgentDefinition[] {
+  made ??= [
+    builtin(DEFAULT_AGENT, GENERAL, general),
+    builtin(DEFAULT_AGENT_ALIAS, GENERAL, general),
+    looking('Explore', EXPLORE, explore),
+    looking('Plan', PLAN, plan),
+    builtin(STATUS_LINE_AGENT, STATUS_LINE, statusLine, { tools: ['Read', 'Edit'] }),
+  ];
+  return made;
+}
+
+const GENERAL =
+  'For tasks of several steps and open-ended research: searching when the first attempts may miss, changing files, running commands. Has all tools.';
+const EXPLORE =
+  'Looks through a code base quickly without changing anything: finds files by pattern, searches for words, answers how something works. Say how thorough it should be: quick, medium or very thorough.';
+const PLAN =
+  'Works out how to make a change before it is made, without changing anything: reads the code, weighs designs, gives steps, files and risks.';
+const STATUS_LINE = 'Sets up the status line in the user’s settings.';
+
+function builtin(
+  name: string,
+  description: string,
+  text: string,
+  own: Partial<AgentDefinition> = {},
+): AgentDefinition {
+  return {
+    name,
+    description,
+    prompt: async () => text.trim(),
+    disallowedTools: [],
+    skills: [],
+    mcpServers: [],
+    background: false,
+    omitInstructions: false,
+    foregroundOnly: false,
+    workspace: { kind: 'inherit' },
+    budget: {},
+    asks: 'bubble',
+    source: 'builtin',
+    ...own,
+    contentHash: () => sha256(JSON.stringify([name, description, text])),
+  };
+}
+
+/** Changes nothing, starts small, and is done when it has answered. */
+function looking(name: string, description: string, text: string): AgentDefinition {
+  const own = { disallowedTools: EDITING, omitInstructions: true, oneShot: true };
+  return builtin(name, description, text, own);
+}

@@ -1,0 +1,247 @@
+import { nearest } from '../../lib/nearest.js';
+import type { ParseYaml } from '../../lib/parse-yaml.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { visible } from '../../lib/visible.js';
+import { isSameVersion } from '../../platform/fs/fs.js';
+import type { UsedDocument } from '../../settings/trust/types.js';
+import { mapBounded } from '../../skills/bounded.js';
+import type { SkillPlaces } from '../../skills/find-roots.js';
+import { AT_ONCE } from '../../skills/found.js';
+import { openHomes } from '../../skills/homes.js';
+import { isTrusted, rememberedTrust } from '../../skills/trust.js';
+import { builtinAgents } from './builtin-agents.js';
+import type { AgentDefinition } from './definition.js';
+import { type DefinitionFile, definitionRoots, findDefinitions } from './find.js';
+import type { ReadHostAgents } from './host.js';
+import { typeKey } from './names.js';
+import { type DefinitionReader, openDefinitionReader } from './reader.js';
+import {
+  type DefinitionShelf,
+  type ShelfClaim,
+  type ShelfDeps,
+  type ShelfFile,
+  shelve,
+} from './registry.js';
+import { KNOWN_TOOLS } from './tools.js';
+import { fieldsThatNeedTrust, withBansOf, withoutTrust } from './trust.js';
+import { type AgentBook, type AgentProblem, placeOf } from './types.js';
+
+export interface AgentBookDeps extends SkillPlaces {
+  /**
+   * Whether what stands in the `.claude` of this directory may grant and execute, as it is now.
+   * `used`: the one document that is about to be used, in the text in which that happens.
+   */
+  trusts(directory: string, used?: UsedDocument): Promise<boolean>;
+  /** Of `--agents` or of the host, as `readHostAgents` gives them. */
+  readonly host?: ReadHostAgents | undefined;
+  /** Names that `tools` may hold; those of the rules unless said otherwise. */
+  readonly knownTools?: readonly string[];
+  readonly parseYaml?: ParseYaml | undefined;
+}
+
+/** The kinds of agents here. Nothing is read before something is asked for. */
+export function openAgentBook(deps: AgentBookDeps): AgentBook {
+  const book = new Book(deps);
+  return {
+    list: () => book.list(),
+    find: async (name) => await book.find(name),
+    resolve: (name) => book.resolve(name),
+    problems: async () => (await book.shelf()).problems,
+    hidden: async () => (await book.shelf()).hidden,
+    documents: async () => (await book.shelf()).documents,
+    refresh: () => book.refresh(),
+  };
+}
+
+/** The agent that a session is to run as (`--agent`, setting `agent`), or why it cannot. */
+export async function mainAgentOf(
+  book: Pick<AgentBook, 'resolve'>,
+  name: string,
+): Promise<Result<AgentDefinition, string>> {
+  return await book.resolve(name);
+}
+
+const MOST_TOLD = 3;
+
+/** One line for the start of a session in which definitions are not whole; undefined when all are. */
+export function agentNotice(problems: readonly AgentProblem[]): string | undefined {
+  const notices = [
+    noticeOf(
+      'agents that are not in force',
+      problems.filter(({ severity }) => severity === 'error'),
+    ),
+    noticeOf(
+      'agents with mistakes',
+      problems.filter(({ told }) => told === true),
+    ),
+  ].filter((notice) => notice !== undefined);
+  if (notices.length === 0) return undefined;
+  return `${notices.join('. ')}. \`portcullis agents validate\` shows all`;
+}
+
+function noticeOf(what: string, problems: readonly AgentProblem[]): string | undefined {
+  if (problems.length === 0) return undefined;
+  const told = problems.slice(0, MOST_TOLD).map((one) => `${placeOf(one)}: ${one.message}`);
+  const more = problems.length - told.length;
+  return `${what}: ${visible(told.join('; '))}${more === 0 ? '' : `; ${more} more`}`;
+}
+
+class Book {
+  readonly #deps: AgentBookDeps;
+  readonly #reader: DefinitionReader;
+  #shelf: Promise<DefinitionShelf> | undefined;
+  readonly #listed = new WeakMap<DefinitionShelf, Promise<readonly AgentDefinition[]>>();
+
+  constructor(deps: AgentBookDeps) {
+    this.#deps = deps;
+    const { fs, parseYaml, knownTools = KNOWN_TOOLS } = deps;
+    this.#reader = openDefinitionReader({ fs, parseYaml, knownTools });
+  }
+
+  async list(): Promise<readonly AgentDefinition[]> {
+    const shelf = await this.shelf();
+    const known = this.#listed.get(shelf) ?? this.#effective(shelf);
+    this.#listed.set(shelf, known);
+    return await known;
+  }
+
+  async find(name: string): Promise<AgentDefinition | undefined> {
+    const found = await this.resolve(name);
+    return found.ok ? found.value : undefined;
+  }
+
+  /** For use: head and prompt of the bytes that are there now, and trust in exactly those. */
+  async resolve(name: string): Promise<Result<AgentDefinition, string>> {
+    const claim = await this.#fresh(name);
+    if (claim === undefined) return err(await this.#unknown(name));
+    if (claim.file === undefined) return definitionOf(claim);
+    const whole = await this.#reader.readWhole(claim.file);
+    const now = whole === undefined ? undefined : claim.as?.(whole.read);
+    if (whole === undefined || now === undefined) {
+      if (claim.definition === undefined) return definitionOf(claim);
+      // fail-closed: what was decided by the earlier file does not hold for this one.
+      return err(`the agent "${claim.name}" has changed or cannot be read: ${claim.file}`);
+    }
+    const found = definitionOf(now);
+    const { level } = claim;
+    if (!found.ok || level === undefined) return found;
+    const used = { file: whole.real, text: whole.text };
+    const trusted = await isTrusted(this.#deps, level, used);
+    return trusted ? ok({ ...found.value, trusted }) : ok(restrained(claim, found.value));
+  }
+
+  shelf(): Promise<DefinitionShelf> {
+    this.#shelf ??= this.#scan().catch((thrown: unknown) => {
+      // The next who asks looks again.
+      this.#shelf = undefined;
+      throw thrown;
+    });
+    return this.#shelf;
+  }
+
+  async refresh(): Promise<boolean> {
+    const before = this.#shelf === undefined ? undefined : signatureOf(await this.#shelf);
+    return signatureOf(await this.#rescan()) !== before;
+  }
+
+  async #rescan(): Promise<DefinitionShelf> {
+    const next = await this.#scan();
+    this.#shelf = Promise.resolve(next);
+    return next;
+  }
+
+  /** The claim in the version that is on disk now. */
+  async #fresh(name: string): Promise<ShelfClaim | undefined> {
+    const key = typeKey(name.trim());
+    const claim = (await this.shelf()).claims.get(key);
+    if (claim?.file === undefined) return claim;
+    const now = await this.#reader.versionOf(claim.file);
+    const { version } = claim;
+    if (now !== undefined && version !== undefined && isSameVersion(now, version)) return claim;
+    return (await this.#rescan()).claims.get(key);
+  }
+
+  async #unknown(name: string): Promise<string> {
+    const { claims } = await this.shelf();
+    const all = [...claims.values()];
+    const names = all.flatMap(({ definition }) => definition?.name ?? []).sort();
+    // Also one that is not whole: whoever asks for that is told what is wrong with it.
+    const close = nearest(
+      name,
+      all.map((claim) => claim.name),
+    );
+    const hint = close === undefined ? '.' : `; did you mean ${close}?`;
+    const shown = names.slice(0, MOST_NAMES).join(', ');
+    const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+    return `there is no agent "${visible(name).slice(0, 100)}"${hint} Available: ${shown}${more}`;
+  }
+
+  async #effective({ claims }: DefinitionShelf): Promise<readonly AgentDefinition[]> {
+    const trusts = rememberedTrust(this.#deps);
+    const listed: AgentDefinition[] = [];
+    for (const claim of claims.values()) {
+      const { definition, level } = claim;
+      if (definition === undefined) continue;
+      // A folder is asked about only where the answer changes something: the answer costs time.
+      const isSettled = level === undefined || !dependsOnTrust(claim, definition);
+      const counts = isSettled || (await trusts(level));
+      listed.push(counts ? definition : restrained(claim, definition));
+    }
+    return listed.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  }
+
+  async #scan(): Promise<DefinitionShelf> {
+    this.#reader.begin();
+    const trusts = rememberedTrust(this.#deps);
+    const homes = await openHomes({ userFolder: 'agents', ...this.#deps, trusts });
+    const roots = await definitionRoots(this.#deps);
+    const found = await mapBounded(roots, AT_ONCE, (root) =>
+      findDefinitions(root, { fs: this.#deps.fs, homes }),
+    );
+    const shelf: ShelfDeps = {
+      files: await this.#read(found.flatMap((one) => one.files)),
+      skipped: found.flatMap((one) => one.skipped),
+      host: this.#deps.host,
+      builtin: builtinAgents(),
+      trusts,
+    };
+    return await shelve(shelf);
+  }
+
+  async #read(files: readonly DefinitionFile[]): Promise<readonly ShelfFile[]> {
+    return await mapBounded(files, AT_ONCE, async (file) => ({
+      ...file,
+      read: await this.#reader.read(file),
+    }));
+  }
+}
+
+const MOST_NAMES = 40;
+
+function definitionOf(claim: ShelfClaim): Result<AgentDefinition, string> {
+  return claim.definition === undefined ? err(brokenText(claim)) : ok(claim.definition);
+}
+
+function dependsOnTrust({ replaces }: ShelfClaim, definition: AgentDefinition): boolean {
+  const bans = replaces?.disallowedTools.length ?? 0;
+  return bans > 0 || fieldsThatNeedTrust(definition).length > 0;
+}
+
+/** As it counts in a folder that is not trusted. */
+function restrained({ replaces }: ShelfClaim, definition: AgentDefinition): AgentDefinition {
+  return withBansOf(withoutTrust(definition), replaces);
+}
+
+function brokenText({ name, place, findings }: ShelfClaim): string {
+  const errors = findings
+    .filter(({ severity }) => severity === 'error')
+    .map(({ line, message }) => (line === undefined ? message : `line ${line}: ${message}`));
+  return `the agent "${name}" is not in force: ${visible(`${place}: ${errors.join('; ')}`)}`;
+}
+
+/** All that a list is made of. */
+function signatureOf({ claims }: DefinitionShelf): string {
+  return JSON.stringify(
+    [...claims.values()].map(({ name, definition }) => [name, definition?.contentHash()]),
+  );
+}

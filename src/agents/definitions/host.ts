@@ -1,0 +1,101 @@
+import { PortcullisError } from '../../errors.js';
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { visible } from '../../lib/visible.js';
+import { sha256 } from '../../platform/hash.js';
+import type { AgentDefinition } from './definition.js';
+import { readFields } from './fields.js';
+import { KNOWN_TOOLS } from './tools.js';
+import type { AgentProblem } from './types.js';
+
+/** What `--agents` and a host's `initialize` give: definitions by their names, or the same as JSON text. */
+export type HostAgents = string | Readonly<Record<string, unknown>>;
+
+export interface ReadHostAgents {
+  readonly definitions: readonly AgentDefinition[];
+  /** Warnings alone. */
+  readonly problems: readonly AgentProblem[];
+}
+
+const PLACE = '--agents';
+const MOST_AGENTS = 500;
+
+/**
+ * Definitions by flag or host. fail-closed: one that is wrong refuses them all, as whoever gave them
+ * is there to correct it.
+ */
+export function readHostAgents(
+  given: HostAgents | undefined,
+  { knownTools = KNOWN_TOOLS }: { readonly knownTools?: readonly string[] } = {},
+): Result<ReadHostAgents, string> {
+  if (given === undefined) return ok({ definitions: [], problems: [] });
+  const value = typeof given === 'string' ? parsed(given) : ok(given);
+  if (!value.ok) return value;
+  const entries = Object.entries(value.value);
+  if (entries.length > MOST_AGENTS) return err(`${PLACE}: there are more than ${MOST_AGENTS}`);
+  const definitions: AgentDefinition[] = [];
+  const problems: AgentProblem[] = [];
+  const wrong: string[] = [];
+  for (const [name, entry] of entries) {
+    const read = readEntry(name, entry, knownTools);
+    if (read.ok) {
+      definitions.push(read.value.definition);
+      problems.push(...read.value.warnings);
+    } else wrong.push(`${PLACE}: ${visible(name)}: ${read.error}`);
+  }
+  const folded = definitions.map(({ name }) => name.toLowerCase());
+  const twice = definitions.find(({ name }, at) => folded.indexOf(name.toLowerCase()) !== at);
+  if (twice !== undefined) wrong.push(`${PLACE}: ${twice.name} stands there twice`);
+  return wrong.length === 0 ? ok({ definitions, problems }) : err(wrong.join('\n'));
+}
+
+/** fail-closed: without them a session would be another one than was asked for, so there is none. */
+export function refuseGiven({ definitions }: ReadHostAgents, refusal: string | undefined): void {
+  if (refusal === undefined || definitions.length === 0) return;
+  throw new PortcullisError('config', `agents cannot be added: ${refusal}`, {
+    remedy: `Leave ${PLACE} out.`,
+  });
+}
+
+function parsed(text: string): Result<Readonly<Record<string, unknown>>, string> {
+  const json = parseJson(text);
+  if (!json.ok) return err(`${PLACE} is not valid JSON: ${json.error}`);
+  return isRecord(json.value) ? ok(json.value) : err(`${PLACE} must be {"name": {…}}`);
+}
+
+function readEntry(
+  name: string,
+  entry: unknown,
+  knownTools: readonly string[],
+): Result<{ definition: AgentDefinition; warnings: readonly AgentProblem[] }, string> {
+  if (!isRecord(entry)) return err('it is no object');
+  const { prompt, ...written } = entry;
+  // A host's clients write null for what is not set.
+  const said = Object.entries(written).filter(([, value]) => value !== null && value !== undefined);
+  const read = readFields(
+    {
+      // The name is the key, whatever the object says.
+      fields: { ...Object.fromEntries(said), name },
+      isExact: true,
+      unclear: [],
+      lineOf: () => undefined,
+    },
+    { isFile: false, knownTools },
+  );
+  const errors = read.findings.filter(({ severity }) => severity === 'error');
+  if (typeof prompt !== 'string' || prompt.trim() === '') {
+    return err([...errors.map(({ message }) => message), 'it has no prompt'].join('; '));
+  }
+  if (read.fields === undefined) return err(errors.map(({ message }) => message).join('; '));
+  const definition: AgentDefinition = {
+    ...read.fields,
+    source: 'flag',
+    contentHash: () => sha256(JSON.stringify([name, entry])),
+    prompt: async () => prompt,
+  };
+  const warnings = read.findings.map(
+    (finding): AgentProblem => ({ ...finding, source: 'flag', place: PLACE, name }),
+  );
+  return ok({ definition, warnings });
+}

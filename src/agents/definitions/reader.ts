@@ -1,0 +1,237 @@
+import { messageOf, PortcullisError } from '../../errors.js';
+import { type Frontmatter, findFieldLine, loadFrontmatter } from '../../lib/frontmatter.js';
+import { splitFile } from '../../lib/head-text.js';
+import type { ParseYaml } from '../../lib/parse-yaml.js';
+import { yamlWithin } from '../../lib/parse-yaml.js';
+import { type FileStat, type FileSystem, isSameVersion } from '../../platform/fs/fs.js';
+import { sha256 } from '../../platform/hash.js';
+import { LARGEST_DOCUMENT } from '../../settings/trust/names.js';
+import { textOf } from '../../skills/head-values.js';
+import { claimedName, MOST_LOOKED_AT } from './claimed.js';
+import { knownField } from './field-names.js';
+import { readFields } from './fields.js';
+import type { AgentFinding, DefinitionFields } from './types.js';
+import { lostLimits } from './unparsed-limits.js';
+
+type Files = Pick<FileSystem, 'stat' | 'readHead' | 'readWithStat' | 'realPath'>;
+
+/** A file, and its real path, which was judged. */
+interface FileAt {
+  readonly file: string;
+  readonly real: string;
+}
+
+/** What one file holds. */
+export interface ReadDefinition {
+  /** The file names no agent: it is text for people. */
+  readonly isDocument: boolean;
+  readonly name: string | undefined;
+  /** Absent where there is an error. */
+  readonly fields?: DefinitionFields | undefined;
+  readonly line?: number | undefined;
+  readonly findings: readonly AgentFinding[];
+  /** Of the file that was read; absent where it could not be read. */
+  readonly version: FileStat | undefined;
+  contentHash(): string;
+  /** Reads the text below the head. Throws when the file is another version by now. */
+  prompt(): Promise<string>;
+}
+
+export interface DefinitionReader {
+  /** Reads a file within the limits of one scan. */
+  read(at: FileAt): Promise<ReadDefinition>;
+  /** Reads a file for use: head, prompt and trust come from the same text. Undefined when it cannot be read. */
+  readWhole(file: string): Promise<WholeDefinition | undefined>;
+  /** Starts a scan: the limits count anew. */
+  begin(): void;
+  /** Of the file as it is now; undefined when there is none. */
+  versionOf(file: string): Promise<FileStat | undefined>;
+}
+
+export interface WholeDefinition {
+  readonly read: ReadDefinition;
+  readonly text: string;
+  readonly real: string;
+}
+
+/** Limits of one scan, so that no folder delays a start: all texts, and all heads parsed as YAML. */
+const MOST_OF_ALL = 32 * 1024 * 1024;
+const MOST_YAML_OF_ALL = 4 * 1024 * 1024;
+
+export function openDefinitionReader(deps: {
+  readonly fs: Files;
+  readonly parseYaml?: ParseYaml | undefined;
+  readonly knownTools: readonly string[];
+}): DefinitionReader {
+  const { fs, knownTools } = deps;
+  const yaml = yamlWithin(deps.parseYaml, MOST_YAML_OF_ALL);
+  let room = MOST_OF_ALL;
+
+  async function readFile(at: FileAt, parseYaml: ParseYaml | undefined): Promise<WholeDefinition> {
+    const { stat: version, text } = await readVersion(fs, at);
+    const { file } = at;
+    const found = await readDefinition(text, { parseYaml, knownTools, file });
+    const contentHash = (): string => sha256(text);
+    const prompt = (): Promise<string> => promptOf(fs, at, version);
+    return { read: { ...found, version, contentHash, prompt }, text, real: at.real };
+  }
+
+  return {
+    begin() {
+      room = MOST_OF_ALL;
+      yaml.begin();
+    },
+    async readWhole(file) {
+      try {
+        const whole = await readFile({ file, real: await fs.realPath(file) }, deps.parseYaml);
+        const prompt = splitFile(whole.text).body.trim();
+        return { ...whole, read: { ...whole.read, prompt: () => Promise.resolve(prompt) } };
+      } catch {
+        // fail-closed: what cannot be read is not used.
+        return undefined;
+      }
+    },
+    async read(at) {
+      const { file } = at;
+      try {
+        const stat = await fs.stat(file);
+        if (stat?.kind !== 'file') return unread('it is not a regular file', claimedName(file));
+        if (stat.size > LARGEST_DOCUMENT) {
+          const beginning = new TextDecoder().decode(await fs.readHead(file, MOST_LOOKED_AT));
+          return unread(
+            `it is larger than ${LARGEST_DOCUMENT} bytes`,
+            claimedName(file, beginning),
+          );
+        }
+        room -= stat.size;
+        // fail-closed: what is not read is not used, and said.
+        if (room < 0) throw new PortcullisError('io', 'all agents together are more than is read');
+        return (await readFile(at, yaml.parse)).read;
+      } catch (thrown) {
+        // fail-closed: what cannot be read is not used, and said.
+        return unread(`it cannot be read: ${messageOf(thrown)}`, claimedName(file));
+      }
+    },
+    async versionOf(file) {
+      try {
+        const stat = await fs.stat(file);
+        return stat?.kind === 'file' ? stat : undefined;
+      } catch {
+        // fail-closed: a file that cannot be looked at is not the one that was read.
+        return undefined;
+      }
+    },
+  };
+}
+
+function unread(message: string, name: string | undefined): ReadDefinition {
+  return {
+    isDocument: false,
+    name,
+    findings: [{ severity: 'error', message }],
+    version: undefined,
+    contentHash: () => '',
+    prompt: () => Promise.reject(new PortcullisError('io', message)),
+  };
+}
+
+export type HeadFindings = Pick<
+  ReadDefinition,
+  'isDocument' | 'name' | 'fields' | 'line' | 'findings'
+>;
+
+interface HeadDeps {
+  readonly knownTools: readonly string[];
+  /** Claims its own name where it is broken and no other can be found in it. */
+  readonly file?: string;
+}
+
+/** The head of one file. Without a name it is no definition, unless nobody can tell whether it has one. */
+export async function readDefinition(
+  text: string,
+  deps: HeadDeps & { readonly parseYaml?: ParseYaml | undefined },
+): Promise<HeadFindings> {
+  if (text.includes('\0')) {
+    const findings: AgentFinding[] = [{ severity: 'error', message: 'it is no text' }];
+    return { name: claimedName(deps.file, text), isDocument: false, findings };
+  }
+  return definitionFrom(await loadFrontmatter(text, deps), text, deps);
+}
+
+function definitionFrom(
+  head: Frontmatter,
+  text: string,
+  { knownTools, file }: HeadDeps,
+): HeadFindings {
+  const isName = (written: string): boolean => knownField(written) === 'name';
+  const written = [...Object.keys(head.fields), ...head.unclear.keys()].find(isName);
+  if (written === undefined) return { name: undefined, isDocument: true, findings: [] };
+  const isYaml = yamlFinding(head);
+  if (head.how === 'none') {
+    return { name: claimedName(file, text), isDocument: false, findings: isYaml };
+  }
+  const read = readFields(
+    {
+      fields: head.fields,
+      isExact: head.how === 'yaml',
+      unclear: [...head.unclear.keys()].filter((one) => !Object.hasOwn(head.fields, one)),
+      lineOf: (field, inner) =>
+        findFieldLine(text, head.lines.get(field) ?? head.unclear.get(field), inner),
+    },
+    { isFile: true, knownTools },
+  );
+  const line = head.lines.get(written) ?? head.unclear.get(written);
+  const lost = lostFindings(head, knownTools);
+  const isNamed = (textOf(head.fields[written])?.trim() ?? '') !== '';
+  return {
+    isDocument: false,
+    name: read.name ?? (isNamed ? undefined : claimedName(file, text)),
+    fields: lost.length > 0 ? undefined : read.fields,
+    line,
+    findings: [...isYaml, ...lost, ...read.findings].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+  };
+}
+
+/** fail-closed: a line that may have been a limit takes the definition out. */
+function lostFindings(
+  { doubtful }: Frontmatter,
+  knownTools: readonly string[],
+): readonly AgentFinding[] {
+  return lostLimits(doubtful, knownTools).map(({ field, line }) => ({
+    severity: 'error',
+    line,
+    message: `a line about "${field}" cannot be understood; write "${field}: value"`,
+  }));
+}
+
+function yamlFinding({ problem, how }: Frontmatter): readonly AgentFinding[] {
+  if (problem === undefined) return [];
+  const { line, message } = problem;
+  const severity = how === 'none' ? 'error' : 'warning';
+  // The library counts its lines from the head's first one.
+  const reason = message.replace(/ at line \d+, column \d+:?$/, '');
+  const text = `its head cannot be read as YAML: ${reason}; quote texts that hold a colon`;
+  return [{ severity, line, message: text }];
+}
+
+const utf8 = new TextDecoder('utf-8');
+
+/** fail-closed: only the file at the real path that was judged is read. */
+async function readVersion(
+  fs: Files,
+  { file, real }: FileAt,
+): Promise<{ readonly stat: FileStat; readonly text: string }> {
+  const maxBytes = LARGEST_DOCUMENT;
+  const { stat, bytes } = await fs.readWithStat(file, { maxBytes, realPath: real });
+  if (bytes === undefined) throw new PortcullisError('io', `it is larger than ${maxBytes} bytes`);
+  return { stat, text: utf8.decode(bytes) };
+}
+
+async function promptOf(fs: Files, at: FileAt, version: FileStat): Promise<string> {
+  const now = await readVersion(fs, at).catch(() => undefined);
+  if (now !== undefined && isSameVersion(now.stat, version)) return splitFile(now.text).body.trim();
+  // fail-closed: what the old head allows was not said about this text.
+  throw new PortcullisError('io', `${at.file} has changed since it was read`, {
+    remedy: 'Start the agent again.',
+  });
+}

@@ -1,0 +1,226 @@
+import type { FileStat } from '../../platform/fs/fs.js';
+import type { AgentDefinition, DefinitionSource } from './definition.js';
+import type { DefinitionFile, SkippedFile } from './find.js';
+import type { ReadHostAgents } from './host.js';
+import { typeKey } from './names.js';
+import type { ReadDefinition } from './reader.js';
+import { asPlugin } from './trust.js';
+import type { AgentDocument, AgentFinding, AgentProblem, HiddenAgent } from './types.js';
+
+/** Who has a name. Without a definition its file is not whole, and nobody else gets the name. */
+export interface ShelfClaim {
+  readonly name: string;
+  readonly source: DefinitionSource;
+  /** The file, or what stands for one. */
+  readonly place: string;
+  readonly definition?: AgentDefinition;
+  readonly findings: readonly AgentFinding[];
+  readonly file?: string;
+  readonly version?: FileStat | undefined;
+  /** The directory whose trust decides; absent where no project's does. */
+  readonly level?: string;
+  /** The built-in whose name it has taken. */
+  readonly replaces?: AgentDefinition;
+  /**
+   * The same claim with what its file holds in another reading; undefined when that is no definition
+   * of this name. Absent for what is no file.
+   */
+  as?(read: ReadDefinition): ShelfClaim | undefined;
+}
+
+/** Everything there is at one moment. */
+export interface DefinitionShelf {
+  readonly claims: ReadonlyMap<string, ShelfClaim>;
+  readonly problems: readonly AgentProblem[];
+  readonly hidden: readonly HiddenAgent[];
+  readonly documents: readonly AgentDocument[];
+}
+
+export interface ShelfFile extends DefinitionFile {
+  readonly read: ReadDefinition;
+}
+
+export interface ShelfDeps {
+  /** Strongest first. */
+  readonly files: readonly ShelfFile[];
+  readonly skipped: readonly SkippedFile[];
+  readonly host?: ReadHostAgents | undefined;
+  readonly builtin: readonly AgentDefinition[];
+  trusts(directory: string): Promise<boolean>;
+}
+
+/** Decides who has which name: administrator, host, project, user, plugins, program. */
+export async function shelve(deps: ShelfDeps): Promise<DefinitionShelf> {
+  const shelf = new Shelf(deps);
+  const found = bySource(deps.files);
+  const of = (source: DefinitionSource): readonly ShelfFile[] => found.get(source) ?? [];
+  const users = new Map(
+    of('user').flatMap((one) => (one.read.name === undefined ? [] : [keyed(one)])),
+  );
+  for (const file of of('managed')) shelf.file(file);
+  for (const definition of deps.host?.definitions ?? []) shelf.given(definition, '--agents');
+  for (const file of of('project')) {
+    const mine = file.read.name === undefined ? undefined : users.get(typeKey(file.read.name));
+    // fail-closed: what people allow their own agent is not for one of a foreign folder.
+    if (mine !== undefined && !(await deps.trusts(file.root.level ?? '')))
+      shelf.foreign(file, mine);
+    else shelf.file(file);
+  }
+  for (const file of [...of('user'), ...of('plugin')]) shelf.file(file);
+  for (const definition of deps.builtin) shelf.given(definition, 'built-in');
+  return shelf;
+}
+
+function bySource(
+  files: readonly ShelfFile[],
+): ReadonlyMap<DefinitionSource, readonly ShelfFile[]> {
+  const found = new Map<DefinitionSource, ShelfFile[]>();
+  for (const file of files) {
+    const some = found.get(file.root.source);
+    if (some === undefined) found.set(file.root.source, [file]);
+    else some.push(file);
+  }
+  return found;
+}
+
+function keyed(file: ShelfFile): readonly [string, string] {
+  return [typeKey(file.read.name ?? ''), file.file];
+}
+
+class Shelf implements DefinitionShelf {
+  readonly claims = new Map<string, ShelfClaim>();
+  readonly problems: AgentProblem[];
+  readonly hidden: HiddenAgent[] = [];
+  readonly documents: AgentDocument[] = [];
+  readonly #builtin: ReadonlyMap<string, AgentDefinition>;
+  readonly #real = new Map<string, string>();
+  readonly #roots = new Map<string, string>();
+
+  constructor({ skipped, host, builtin }: ShelfDeps) {
+    this.#builtin = new Map(builtin.map((one) => [typeKey(one.name), one]));
+    this.problems = [
+      ...(host?.problems ?? []),
+      ...skipped.map(
+        ({ root, file, reason }): AgentProblem => ({
+          severity: 'error',
+          source: root.source,
+          place: file,
+          message: reason,
+        }),
+      ),
+    ];
+  }
+
+  file(one: ShelfFile): void {
+    const { root, file, read } = one;
+    const { source } = root;
+    if (read.isDocument) {
+      this.documents.push({ file, source });
+      // Who names a plugin looks for its agents; in a project's folder such files are mostly notes.
+      if (source === 'plugin' && !/(?:^|[\\/])readme\.md$/i.test(file)) {
+        const message = 'it is no agent: begin it with ---, name, description and ---';
+        this.problems.push({ severity: 'warning', told: true, source, place: file, message });
+      }
+      return;
+    }
+    const name = nameOf(one);
+    const about = name === undefined ? {} : { name };
+    const same = this.#real.get(one.real);
+    if (same !== undefined && same !== file) {
+      this.hidden.push(hiddenFrom(one, `it is the same file as ${same}`));
+      return;
+    }
+    this.#real.set(one.real, file);
+    for (const finding of read.findings) {
+      this.problems.push({ ...finding, source, place: file, ...about });
+    }
+    if (name === undefined) return;
+    this.#claim(claimOf(one, name), root.directory);
+  }
+
+  given(definition: AgentDefinition, place: string): void {
+    const { name, source } = definition;
+    this.#claim({ name, source, place, definition, findings: [] }, place);
+  }
+
+  /** A project's file that may not take the user's name. */
+  foreign(one: ShelfFile, mine: string): void {
+    const { root, file, read } = one;
+    const message = `${mine} has the same name and stays in force, as this folder is not trusted; start with --trust if this one is meant`;
+    const name = read.name ?? '';
+    const line = read.line === undefined ? {} : { line: read.line };
+    this.hidden.push(hiddenFrom(one, message));
+    this.problems.push({
+      severity: 'warning',
+      source: root.source,
+      place: file,
+      name,
+      message,
+      ...line,
+    });
+  }
+
+  #claim(claim: ShelfClaim, root: string): void {
+    const key = typeKey(claim.name);
+    const holder = this.claims.get(key);
+    if (holder === undefined) {
+      const replaced = claim.source === 'builtin' ? undefined : this.#builtin.get(key);
+      this.claims.set(key, replaced === undefined ? claim : { ...claim, replaces: replaced });
+      this.#roots.set(key, root);
+      return;
+    }
+    const { name, source, place } = claim;
+    const reason = `${holder.place} has the same name and goes first`;
+    this.hidden.push({ name, source, place, reason });
+    // Of two in one tree nobody meant one to hide the other.
+    if (this.#roots.get(key) !== root) return;
+    const line = claim.definition?.line;
+    this.problems.push({
+      severity: 'warning',
+      source,
+      place,
+      name,
+      message: `it is not in force: ${reason}`,
+      line,
+    });
+  }
+}
+
+/** What an agent is called by: a plugin's with the plugin and the folders before it. */
+function nameOf({ root, folders, read }: ShelfFile): string | undefined {
+  if (read.name === undefined || root.prefix === undefined) return read.name;
+  return [root.prefix, ...folders, read.name].join(':');
+}
+
+function claimOf(one: ShelfFile, name: string): ShelfClaim {
+  const { root, file, read } = one;
+  const { source, level } = root;
+  const { fields, version, prompt, contentHash, line, findings } = read;
+  const as = (other: ReadDefinition): ShelfClaim | undefined => {
+    const now = { ...one, read: other };
+    const isSame = typeKey(nameOf(now) ?? '') === typeKey(name);
+    return isSame ? claimOf(now, name) : undefined;
+  };
+  const claim: Writable<ShelfClaim> = { name, source, place: file, file, version, findings, as };
+  if (level !== undefined) claim.level = level;
+  if (fields === undefined) return claim;
+  const definition: Writable<AgentDefinition> = {
+    ...fields,
+    name,
+    source,
+    file,
+    prompt,
+    contentHash,
+  };
+  if (line !== undefined) definition.line = line;
+  claim.definition = source === 'plugin' ? asPlugin(definition) : definition;
+  return claim;
+}
+
+/** While it is made. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+
+function hiddenFrom(one: ShelfFile, reason: string): HiddenAgent {
+  const { root, file, read } = one;
+  return { name: nameOf(one) ?? read.name ?? '', source: root.source, place: file, reason };
+}

@@ -1,0 +1,62 @@
+import { sliceWhole } from '../../lib/truncate.js';
+import type { InputMessage } from '../../loop/types.js';
+import type { UserBlock } from '../../protocol/content.js';
+import { escapeReport } from '../runtime/escape-tags.js';
+import { endWord } from '../runtime/outcome.js';
+import { type ReportWords, reportNotes } from '../runtime/report-format.js';
+import type { KeptReport } from './records.js';
+
+const OPENS = '<task-notification>';
+const PREVIEW_CHARS = 2_048;
+
+export type DeliveryWords = Pick<ReportWords, 'cap' | 'canResume'>;
+
+/** The message by which a report arrives. Its name stands in it and is its uuid too. */
+export function notification(
+  report: KeptReport,
+  facts: { readonly id: string; readonly outputFile: string; readonly words: DeliveryWords },
+): InputMessage {
+  const { agent, description, end } = report;
+  const status = endWord(end);
+  const text = [
+    OPENS,
+    `<task-id>${agent.id}</task-id>`,
+    `<delivery-id>${facts.id}</delivery-id>`,
+    `<status>${status}</status>`,
+    `<summary>Agent "${escapeReport(description)}" (${agent.type}) ${status}</summary>`,
+    `<output-file>${facts.outputFile}</output-file>`,
+    '<result>',
+    reportBody(report, facts.words),
+    '</result>',
+    '</task-notification>',
+  ].join('\n');
+  return { uuid: facts.id, content: [{ type: 'text', text }], meta: true };
+}
+
+/** What an agent said, as far as it is shown, and how it ended. */
+export function reportBody(report: KeptReport, words: DeliveryWords): string {
+  return [shownText(report), ...reportNotes(report, words)]
+    .filter((part) => part.trim() !== '')
+    .join('\n\n');
+}
+
+function shownText({ text, kept }: KeptReport): string {
+  const shown = escapeReport(text);
+  if (kept === undefined) return shown;
+  const preview = sliceWhole(shown, 0, PREVIEW_CHARS);
+  return `[${kept.chars} characters are too many to show. All of them: ${kept.file} (use Grep, or Read with offset and limit). They begin:]\n${preview}\n…`;
+}
+
+/**
+ * The deliveries that a message carries. Only what begins a block counts: inside of one it is what an
+ * agent said, who may write anything.
+ */
+export function deliveriesIn(content: string | readonly UserBlock[]): readonly string[] {
+  const texts =
+    typeof content === 'string'
+      ? [content]
+      : content.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+  return texts.flatMap((text) => HEAD.exec(text)?.[1] ?? []);
+}
+
+const HEAD = /^<task-notification>\n<task-id>[^<\n]*<\/task-id>\n<delivery-id>([\da-f-]{36})</;

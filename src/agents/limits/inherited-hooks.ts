@@ -1,0 +1,125 @@
+import { isRecord, own } from '../../lib/own.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { sha256 } from '../../platform/hash.js';
+import { HOOK_EVENTS, hookEventFacts } from '../../protocol/hook-events.js';
+import { canonicalJson } from '../../settings/trust/digest.js';
+import type { AgentDefinition } from '../definitions/definition.js';
+import { FORK_TYPE } from '../runtime/fork.js';
+
+/**
+ * The hooks of a definition that judge calls. What they hold back an agent from they hold everybody
+ * back from whom it starts, as long as those live: else a guard would be passed by delegating.
+ */
+export type GuardHooks = Pick<AgentDefinition, 'name' | 'source' | 'file' | 'line' | 'trusted'> & {
+  readonly hooks: Readonly<Record<string, unknown>>;
+};
+
+/** The part that holds for those below; undefined: there is none. */
+export function guardsOf(definition: AgentDefinition): GuardHooks | undefined {
+  if (definition.hooks === undefined) return undefined;
+  const judging = Object.entries(inForce(definition)).filter(([event]) => judgesCalls(event));
+  if (judging.length === 0) return undefined;
+  const { name, source, file, line, trusted } = definition;
+  return {
+    name,
+    source,
+    file,
+    line,
+    trusted,
+    hooks: Object.fromEntries(judging),
+  };
+}
+
+/** One mark for each hook: what it is about and what it does. Undefined: there are none. */
+export function hookMarks(
+  definition: Pick<AgentDefinition, 'hooks' | 'trusted' | 'source'>,
+): readonly string[] | undefined {
+  if (definition.hooks === undefined) return undefined;
+  const marks = Object.entries(inForce(definition)).flatMap(([event, groups]) =>
+    (Array.isArray(groups) ? groups : [groups]).flatMap((group) => marksOf(event, group)),
+  );
+  return marks.length === 0 ? undefined : [...new Set(marks)].sort();
+}
+
+/** The marks of what holds for those below. A copy's stand with its original, who is above it too. */
+export function guardMarks(definition: AgentDefinition): readonly string[] | undefined {
+  const guards = definition.name === FORK_TYPE ? undefined : guardsOf(definition);
+  return guards === undefined ? undefined : hookMarks(guards);
+}
+
+/**
+ * The guards of agents that have ended, from their definitions as they are now. An error: they are not
+ * what those had. A transcript names hooks and does not hold them, so that nothing in one is ever run.
+ */
+export async function recallGuards(
+  above: readonly { readonly name: string; readonly guards?: readonly string[] }[],
+  find: (type: string) => Promise<AgentDefinition | undefined>,
+): Promise<Result<readonly GuardHooks[], string>> {
+  const found: GuardHooks[] = [];
+  for (const { name, guards: marks } of above) {
+    if (marks === undefined) continue;
+    const definition = await find(name);
+    const guards = definition === undefined ? undefined : guardsOf(definition);
+    // fail-closed: what they would have refused nobody can tell without them.
+    if (guards === undefined || !hasHooks(guards, marks)) {
+      return err(
+        `hooks of the agent "${name}" that it worked for judged its calls and are not in force any more. Put them back, or start a new agent with all that it needs to know`,
+      );
+    }
+    found.push(guards);
+  }
+  return ok(found);
+}
+
+/** Those of them that a definition does not bring itself, as a copy and one of the same kind do. */
+export function othersThan(
+  guards: readonly GuardHooks[],
+  definition: AgentDefinition,
+): readonly GuardHooks[] {
+  const isNew = (one: GuardHooks): boolean =>
+    one.file !== definition.file || !hasHooks(definition, hookMarks(one) ?? []);
+  const kept = new Map(
+    guards.filter(isNew).map((one) => [canonicalJson([one.file, hookMarks(one)]), one]),
+  );
+  return [...kept.values()];
+}
+
+/** Whether every hook that was marked is there now, and in force. More may be. */
+export function hasHooks(
+  definition: Pick<AgentDefinition, 'hooks' | 'trusted' | 'source'>,
+  marks: readonly string[],
+): boolean {
+  const now = new Set(hookMarks(definition) ?? []);
+  return marks.every((mark) => now.has(mark));
+}
+
+/** fail-closed: whose trust was not looked into is not trusted to execute, unless no folder is in play. */
+export function mayExecute({
+  trusted,
+  source,
+}: Pick<AgentDefinition, 'trusted' | 'source'>): boolean {
+  return trusted ?? source !== 'project';
+}
+
+function inForce(
+  definition: Pick<AgentDefinition, 'hooks' | 'trusted' | 'source'>,
+): Readonly<Record<string, unknown>> {
+  return mayExecute(definition) ? (definition.hooks ?? {}) : {};
+}
+
+/** Whether hooks of this event may refuse a call. */
+export function judgesCalls(event: string): boolean {
+  if (own(HOOK_EVENTS, event) === undefined) return false;
+  const { role, matches } = hookEventFacts(event as keyof typeof HOOK_EVENTS);
+  return role === 'gate' && matches === 'tool';
+}
+
+function marksOf(event: string, group: unknown): readonly string[] {
+  if (!isRecord(group) || !Array.isArray(group.hooks)) return [markOf([event, group])];
+  const { hooks, ...about } = group;
+  return hooks.map((handler) => markOf([event, about, handler]));
+}
+
+function markOf(parts: readonly unknown[]): string {
+  return sha256(canonicalJson(parts)).slice(0, 32);
+}

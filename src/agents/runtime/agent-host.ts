@@ -1,0 +1,183 @@
+import type { OpenHow } from '../../budget/tree.js';
+import type { CompactEnvironment } from '../../context/compact-trigger.js';
+import type { Scene } from '../../hooks/dispatch/scene.js';
+import type { StopHooks } from '../../hooks/events/stop.js';
+import type { Result } from '../../lib/result.js';
+import type {
+  InputMessage,
+  LoopDeps,
+  LoopEvent,
+  LoopOutcome,
+  StopReason,
+} from '../../loop/types.js';
+import type { ModelClient, SystemBlock } from '../../model/client.js';
+import type { Permissions } from '../../permissions/open.js';
+import type { GateVerdict } from '../../permissions/types.js';
+import type { Clock } from '../../platform/clock.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import type { ToolUseBlock } from '../../protocol/content.js';
+import type { SessionNews } from '../../protocol/session-events.js';
+import type { Recorder } from '../../session/recorder.js';
+import type { Invoke } from '../../tools/invocation.js';
+import type { ToolPool } from '../../tools/pool.js';
+import type { CloneableReadState } from '../../tools/read-state.js';
+import type { AnyTool, Workspace } from '../../tools/tool.js';
+import type { CompactionHooks } from '../core/compaction.js';
+import type { HookNotes } from '../core/hook-notes.js';
+import type { ModelChoices } from '../core/model-choice.js';
+import type { AgentDefinition } from '../definitions/definition.js';
+import type { GuardHooks } from '../limits/inherited-hooks.js';
+import type { AgentFences } from '../limits/tool-restrictions.js';
+import type { AgentMind } from './fork.js';
+import type { AgentReport } from './report.js';
+import type { SpawnRequest } from './task.js';
+
+/** Where an agent works. */
+export interface ChildPlace {
+  readonly workspace: Workspace;
+  /** What it has seen of the files there; absent: what its parent has. */
+  readonly readState?: CloneableReadState;
+  readonly isolation?: 'worktree' | 'scratch';
+  /** What the agent's reference says about it: what keeps it there goes by this. */
+  readonly ref?: Pick<AgentRef, 'isolation' | 'workspace'>;
+  /** What the agent is told about the place. */
+  readonly notes?: readonly string[];
+  /** The agent has ended: what it left there. `text`: its last answer. */
+  finish(text?: string): Promise<Pick<AgentReport, 'worktree' | 'strays'>>;
+}
+
+/** What an agent may use up. */
+export interface ChildBudget {
+  /** The same client, with every call reserved beforehand. */
+  client(client: ModelClient): ModelClient;
+  shouldStop(turnsTaken: number): StopReason | undefined;
+  /** Said to the agent with its results, once, when little is left. */
+  windDown?(): InputMessage | undefined;
+  /** For summaries and the like: reserved too, but refused rather than made the last turn. */
+  side?(client: ModelClient): ModelClient;
+  /** Aborts with the given one, and when the agent's time is up. */
+  until?(signal: AbortSignal): AbortSignal;
+  /** Runs the agent; an end that its budget caused is called so. */
+  hold?(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
+  close(): void;
+}
+
+/** The servers that an agent brings. */
+export interface ChildServers {
+  readonly tools: readonly AnyTool[];
+  /** For people: what could not be connected. */
+  readonly notes: readonly string[];
+  close(): Promise<void>;
+}
+
+/** Whose calls they are, and how they are to be made. */
+export interface ChildHands {
+  readonly ref: AgentRef;
+  readonly pool: ToolPool;
+  readonly workspace: Workspace;
+  readonly readState: CloneableReadState;
+  /** Nobody is asked about its calls. */
+  readonly unattended: boolean;
+  onVerdict(verdict: GateVerdict): void;
+}
+
+/** Where to look at what an agent does while it runs. */
+export interface ChildOutput {
+  readonly path: string;
+  /** Absent: the path is that of its transcript, which says it all. */
+  readonly log?: ChildOutputLog;
+}
+
+/** A file that grows with what an agent says, for people. */
+export interface ChildOutputLog {
+  append(text: string): void;
+  close(): void;
+}
+
+/** All that a session lends to the agents that work in it. */
+export interface ChildWorld {
+  readonly clock: Clock;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The environment as compaction goes by it, with what settings say now. */
+  compactEnv(): CompactEnvironment;
+  readonly provider: string;
+  readonly choices: Pick<ModelChoices, 'other' | 'current'>;
+  client(ref: AgentRef): ModelClient;
+  /** What it has cost by itself; undefined where a price is not known. */
+  costOf(ref: AgentRef): number | undefined;
+  pool(): ToolPool;
+  /** Of the agents that run, the main one too, by their ids. */
+  readonly minds: Map<string, AgentMind>;
+  invoke(hands: ChildHands): Invoke;
+  /** Whether a call of an agent surely changes nothing. */
+  readsOnly(
+    agent: AgentRef,
+    workspace: Workspace,
+    pool: ToolPool,
+  ): (call: ToolUseBlock) => Promise<boolean>;
+  /** Its transcript, ready for the first line. */
+  record(ref: AgentRef, place: RecordPlace): Promise<Recorder>;
+  output(ref: AgentRef): ChildOutput;
+  readonly permissions: Pick<Permissions, 'admit' | 'stuck' | 'nextAnswer' | 'mode'>;
+  readonly fences: AgentFences;
+  /** The main agent's place. */
+  readonly workspace: Workspace;
+  readonly readState: CloneableReadState;
+  /** What ends everybody: the budget of the session. */
+  sessionEnds(): StopReason | undefined;
+  system(child: ChildFacts): Promise<readonly SystemBlock[]>;
+  /** What stands before the task; of one that is gone on with, nothing more. */
+  opening(child: ChildFacts, how: { readonly again: boolean }): Promise<readonly InputMessage[]>;
+  readonly hooks: ChildHooks;
+  emit(event: LoopEvent | SessionNews): void;
+  tell(text: string): void;
+  /** Ends and forgets all that is kept for an agent elsewhere: shells, lists, files. */
+  release(ref: AgentRef): Promise<void>;
+  /** The definition as it is to be used here. */
+  equip(definition: AgentDefinition): Promise<AgentDefinition>;
+  /** Absent: it works where its parent does. */
+  workspaceFor?(
+    request: SpawnRequest,
+    ref: AgentRef,
+    parent: Workspace,
+  ): Promise<Result<ChildPlace, string> | undefined>;
+  budgetFor?(ref: AgentRef, definition: AgentDefinition, how: OpenHow): Result<ChildBudget, string>;
+  serversFor?(
+    ref: AgentRef,
+    definition: AgentDefinition,
+    signal: AbortSignal,
+  ): Promise<ChildServers | undefined>;
+}
+
+export interface RecordPlace {
+  readonly cwd: () => string;
+  /** Of a conversation that is gone on with. */
+  readonly parentUuid?: string | null;
+  readonly usedUuids?: Iterable<string>;
+}
+
+/** A new agent, before its first word. */
+export interface ChildFacts {
+  readonly ref: AgentRef;
+  readonly definition: AgentDefinition;
+  readonly pool: ToolPool;
+  readonly place: ChildPlace;
+  readonly model: string;
+  readonly contextWindow: number;
+  readonly signal: AbortSignal;
+}
+
+/** What hooks see and do around an agent. */
+export interface ChildHooks {
+  start(scene: Scene): Promise<{ readonly contexts: readonly string[] }>;
+  /** The stop hooks of one agent. */
+  stop(): StopHooks;
+  /** Puts the hooks of a definition in force, and those of agents above it. Returns what ends it. */
+  scoped(ref: AgentRef, definition: AgentDefinition, above: readonly GuardHooks[]): () => void;
+  /** Those of the main agent that judge the calls of all. */
+  guards(): readonly GuardHooks[];
+  afterBatch(scene: (signal: AbortSignal) => Scene): NonNullable<LoopDeps['afterBatch']>;
+  compaction(scene: (signal: AbortSignal) => Scene, child: ChildFacts): CompactionHooks;
+  readonly notes: HookNotes;
+  transcriptOf(ref: AgentRef): string;
+}

@@ -1,0 +1,164 @@
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { join } from '../../platform/fs/paths.js';
+import type { TeamFiles } from '../../platform/fs/team-files.js';
+import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
+
+export const MAIL_KINDS = [
+  'message',
+  'idle',
+  'ended',
+  'shutdown_request',
+  'shutdown_response',
+  'plan_approval_request',
+  'plan_approval_response',
+] as const;
+export type MailKind = (typeof MAIL_KINDS)[number];
+
+/** What one of a team says to another, as it lies in his mailbox. */
+export interface Mail {
+  /** `m` and hexadecimal digits. */
+  readonly id: string;
+  readonly team: string;
+  readonly from: string;
+  readonly to: string;
+  readonly kind: MailKind;
+  readonly text: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** Of requests and the answers to them. */
+  readonly requestId?: string;
+  readonly approve?: boolean;
+  /** Of the lead, when it approved a plan. */
+  readonly mode?: PermissionMode;
+}
+
+/** One mailbox a name. What lies there has been sent; what is taken away has been read. */
+export interface Mailboxes {
+  /** An error: it was not sent, and why. */
+  send(mail: Mail): Promise<Result<undefined, string>>;
+  /** What waits for somebody, oldest first, and what lay there and is no mail. Nothing is taken away. */
+  look(name: string): Result<Look, string>;
+  /** It has been read, or is no mail: it is not told again. */
+  remove(name: string, gone: (mail: unknown) => boolean): Promise<Result<undefined, string>>;
+}
+
+export interface Look {
+  readonly mail: readonly Mail[];
+  /** Entries that do not count, and why. */
+  readonly odd: readonly { readonly entry: unknown; readonly why: string }[];
+}
+
+export interface MailParts {
+  readonly files: TeamFiles;
+  /** Of the team. */
+  readonly directory: string;
+  readonly team: string;
+  /** Who is in the team now; an error: nobody can tell. */
+  names(): Result<readonly string[], string>;
+}
+
+/** Nobody reads more than this at once; a box that is full takes no more. */
+const MOST_MAIL = 500;
+const LONGEST_TEXT = 100_000;
+
+export function openMailboxes({ files, directory, team, names }: MailParts): Mailboxes {
+  const boxes = join(directory, 'inboxes');
+  const fileOf = (name: string): Result<string, string> => {
+    const known = names();
+    if (!known.ok) return known;
+    // fail-closed: only names of the team are names of files.
+    return known.value.includes(name)
+      ? ok(join(boxes, `${name}.json`))
+      : err(`there is no "${name}" in the team`);
+  };
+  const entriesOf = (file: string): Result<readonly unknown[], string> => {
+    const found = files.readOwn(file);
+    if (found === undefined) return ok([]);
+    if (!found.ok) return err(`the mailbox ${file} cannot be read: ${found.error}`);
+    const parsed = parseJson(found.value);
+    if (parsed.ok && Array.isArray(parsed.value)) return ok(parsed.value);
+    // fail-closed: what cannot be read is not overwritten, and nothing is added to it.
+    return err(`the mailbox ${file} is damaged; repair or remove it`);
+  };
+  const change = async (
+    name: string,
+    next: (entries: readonly unknown[]) => Result<readonly unknown[], string>,
+  ): Promise<Result<undefined, string>> => {
+    const file = fileOf(name);
+    if (!file.ok) return file;
+    const problem = files.ownDirectory(directory) ?? files.ownDirectory(boxes);
+    if (problem !== undefined) return err(problem);
+    const done = await files.exclusive(`${file.value}.lock`, (): Result<undefined, string> => {
+      const entries = entriesOf(file.value);
+      const wanted = entries.ok ? next(entries.value) : entries;
+      if (!wanted.ok) return wanted;
+      if (entries.ok && wanted.value === entries.value) return ok(undefined);
+      files.keep(file.value, `${JSON.stringify(wanted.value, null, 1)}\n`);
+      return ok(undefined);
+    });
+    return done.ok ? done.value : done;
+  };
+  const why = (entry: unknown, to: string): string | undefined => {
+    const known = names();
+    return known.ok ? mailProblem(entry, { team, to, names: known.value }) : known.error;
+  };
+  return {
+    async send(mail) {
+      const problem = why(mail, mail.to);
+      if (problem !== undefined) return err(problem);
+      return await change(mail.to, (entries) =>
+        entries.length < MOST_MAIL
+          ? ok([...entries, mail])
+          : err(`${mail.to} has ${MOST_MAIL} messages that it has not read yet`),
+      );
+    },
+    look(name) {
+      const file = fileOf(name);
+      const entries = file.ok ? entriesOf(file.value) : file;
+      if (!entries.ok) return entries;
+      const mail: Mail[] = [];
+      const odd: { entry: unknown; why: string }[] = [];
+      for (const entry of entries.value) {
+        const problem = why(entry, name);
+        if (problem === undefined) mail.push(entry as Mail);
+        else odd.push({ entry, why: problem });
+      }
+      return ok({ mail, odd });
+    },
+    remove: (name, gone) =>
+      change(name, (entries) => {
+        const left = entries.filter((entry) => !gone(entry));
+        return ok(left.length === entries.length ? entries : left);
+      }),
+  };
+}
+
+/** fail-closed: what is not wholly a message of this team, from one of it, to the owner of the box, is none. */
+function mailProblem(
+  entry: unknown,
+  { team, to, names }: { team: string; to: string; names: readonly string[] },
+): string | undefined {
+  if (!isRecord(entry)) return 'it is no message';
+  if (typeof entry.id !== 'string' || !/^m[\da-f]{16}$/.test(entry.id)) return 'it has no id';
+  if (entry.team !== team) return 'it is of another team';
+  if (entry.to !== to) return 'it is for somebody else';
+  if (typeof entry.from !== 'string' || !names.includes(entry.from)) {
+    return 'nobody in the team is called like its sender';
+  }
+  if (entry.from === to) return 'it is from its own reader';
+  if (!(MAIL_KINDS as readonly unknown[]).includes(entry.kind)) return 'its kind is not known';
+  if (typeof entry.text !== 'string' || typeof entry.at !== 'number') return 'it says nothing';
+  if (entry.text.length > LONGEST_TEXT) return `it has more than ${LONGEST_TEXT} characters`;
+  if (entry.requestId !== undefined && !/^r[\da-f]{12}$/.test(String(entry.requestId))) {
+    return 'its request has no proper id';
+  }
+  if (entry.mode !== undefined && !(PERMISSION_MODES as readonly unknown[]).includes(entry.mode)) {
+    return 'its mode is not known';
+  }
+  const isAnswer = entry.kind === 'shutdown_response' || entry.kind === 'plan_approval_response';
+  const isRequest = entry.kind === 'shutdown_request' || entry.kind === 'plan_approval_request';
+  if ((isAnswer || isRequest) && entry.requestId === undefined) return 'it names no request';
+  return isAnswer && typeof entry.approve !== 'boolean' ? 'it says neither yes nor no' : undefined;
+}

@@ -1,0 +1,86 @@
+import type { Scene } from '../../hooks/dispatch/scene.js';
+import type { AgentHooks } from '../../hooks/events/agent.js';
+import type { TaskHooks } from '../../hooks/events/task.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import type { TaskStore } from '../../tools/task-store.js';
+import type { RestMove } from '../runtime/task.js';
+import { LEAD } from './names.js';
+import type { TeammateState } from './records.js';
+import { begunBy } from './tasks.js';
+import type { TeamDesk } from './team-client.js';
+import type { Duty } from './teammate-protocol.js';
+
+export interface RestParts {
+  readonly desk: TeamDesk;
+  readonly tasks: TaskStore;
+  readonly idle: AgentHooks['teammateIdle'];
+  readonly left: TaskHooks['left'];
+  /** How often in a row hooks may keep one at work that has nothing to do. */
+  readonly cap: number;
+  warn(text: string): void;
+}
+
+/** What a teammate says last is shown to the lead up to here. */
+const LONGEST_LAST = 8_000;
+
+/** What happens when a teammate has nothing more to do. One a teammate. */
+export function createRest(parts: RestParts, duty: Duty) {
+  const { desk } = parts;
+  const { name } = duty;
+  const team = desk.team.name;
+  let kept = 0;
+  const goOn = async (text: string): Promise<RestMove> => {
+    kept++;
+    if (kept <= parts.cap) return { kind: 'go-on', text };
+    parts.warn(`hooks have kept ${name} at work ${parts.cap} times in a row: it rests now`);
+    return await rest();
+  };
+  let lastText = '';
+  let told: Promise<void> = Promise.resolve();
+  /** One after the other: the last one is how it stands. */
+  const stands = (state: TeammateState): Promise<void> => {
+    told = told.then(() => setState(desk, name, state, parts.warn));
+    return told;
+  };
+  const rest = async (): Promise<RestMove> => {
+    kept = 0;
+    await stands('idle');
+    const sent = await desk.send({
+      from: name,
+      to: LEAD,
+      kind: 'idle',
+      text: sliceWhole(lastText.trim() || '(It said nothing.)', 0, LONGEST_LAST),
+    });
+    if (!sent.ok) parts.warn(`the lead was not told that ${name} rests: ${sent.error}`);
+    return { kind: 'rest' };
+  };
+  return {
+    async beforeRest(scene: Scene, text: string): Promise<RestMove> {
+      lastText = text;
+      if (duty.isOver) return { kind: 'leave' };
+      for (const { id, subject, description } of await begunBy(parts.tasks, team, name)) {
+        const task = { id, subject, description, teammateName: name, teamName: team };
+        const said = await parts.left(task, scene);
+        if (said.stop !== undefined) return { kind: 'leave', stop: said.stop };
+        if (said.goOn !== undefined) return await goOn(`Task ${id} is not done: ${said.goOn}`);
+      }
+      const idle = await parts.idle({ teammate_name: name, team_name: team }, scene);
+      if (idle.stop !== undefined) return { kind: 'leave', stop: idle.stop };
+      if (idle.keepWorking !== undefined) return await goOn(idle.keepWorking);
+      return await rest();
+    },
+    woken(): void {
+      void stands('working');
+    },
+  };
+}
+
+export async function setState(
+  { team }: Pick<TeamDesk, 'team'>,
+  name: string,
+  state: TeammateState,
+  warn: (text: string) => void,
+): Promise<void> {
+  const done = await team.change(name, (member) => ({ ...member, state }));
+  if (!done.ok) warn(`the team does not know that ${name} is ${state}: ${done.error}`);
+}

@@ -1,0 +1,194 @@
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { join } from '../../platform/fs/paths.js';
+import type { TeamFiles } from '../../platform/fs/team-files.js';
+import type { PermissionMode } from '../../protocol/permissions.js';
+import type { SessionConfig } from '../core/session-config.js';
+import { teammateNameProblem } from './names.js';
+import type { TeamMember, TeammateWay } from './records.js';
+import type { MemberIdentity } from './role.js';
+import { sameName, type Team } from './team.js';
+import { modesFor } from './teammate-protocol.js';
+
+/** What a new process is given besides its flags: a file for it alone, which it takes away. */
+export interface Launch extends MemberIdentity {
+  readonly env: Readonly<Record<string, string>>;
+  /** Flags that may hold secrets: other users see those of the command line. */
+  readonly args: readonly string[];
+  readonly sessionId: string;
+  readonly leadMode: PermissionMode;
+  /** Where it works: what holds in a project is found by the directory. */
+  readonly cwd: string;
+}
+
+/** The flags that say who it is and how it works. Everybody may see them. */
+export function teammateFlags(
+  identity: MemberIdentity,
+  how: {
+    readonly way: TeammateWay;
+    readonly leadMode: PermissionMode;
+    readonly planRequired: boolean;
+  },
+): readonly string[] {
+  const { first } = modesFor(how.leadMode, how.planRequired);
+  return [
+    '--team-name',
+    identity.team,
+    '--agent-name',
+    identity.name,
+    '--agent-id',
+    identity.agentId,
+    '--parent-session-id',
+    identity.leadSessionId,
+    '--teammate-mode',
+    how.way,
+    // fail-closed: where plan is required it is not among them, whatever the lead does.
+    ...(first === 'bypassPermissions'
+      ? ['--dangerously-skip-permissions']
+      : ['--permission-mode', first]),
+    ...(how.planRequired ? ['--plan-mode-required'] : []),
+  ];
+}
+
+/** What a lead was started with that holds for those who work for it: bans above all. */
+export function inheritedArguments(config: SessionConfig): readonly string[] {
+  const list = (flag: string, values: readonly string[] | undefined): readonly string[] =>
+    values === undefined || values.length === 0 ? [] : values.map((value) => `${flag}=${value}`);
+  const one = (flag: string, value: string | undefined): readonly string[] =>
+    value === undefined ? [] : [`${flag}=${value}`];
+  const has = (flag: string, is: boolean | undefined): readonly string[] =>
+    is === true ? [flag] : [];
+  // A host's table may hold secrets, which everybody on the machine could read on a command line.
+  const servers = config.mcpConfig?.filter((entry) => typeof entry === 'string');
+  const { agents, tools, settingSources, plugins = [] } = config;
+  return [
+    ...list('--add-dir', config.addDirs),
+    ...list('--allowedTools', config.allowedTools),
+    ...list('--disallowedTools', config.disallowedTools),
+    ...(tools === undefined ? [] : [`--tools=${tools.join(',')}`]),
+    ...one('--settings', config.settings),
+    ...one('--managed-settings', config.managedSettings),
+    ...(settingSources === undefined ? [] : [`--setting-sources=${settingSources.join(',')}`]),
+    ...list('--mcp-config', servers),
+    ...has('--strict-mcp-config', config.strictMcpConfig),
+    // Their hooks judge calls.
+    ...plugins.map(
+      ({ directory, withoutServers }) =>
+        `--plugin-dir${withoutServers === true ? '-no-mcp' : ''}=${directory}`,
+    ),
+    ...one(
+      '--agents',
+      agents === undefined || typeof agents === 'string' ? agents : JSON.stringify(agents),
+    ),
+    ...one('--script', config.script),
+    ...one('--fallback-model', config.fallbackModels?.join(',') || undefined),
+    ...has('--trust', config.trust),
+    ...has('--no-session-persistence', !config.persist),
+  ];
+}
+
+/** What holds in the lead besides what it was started with. */
+export interface HeldHere {
+  /** Something is to be used up by all together. */
+  readonly hasBudget: boolean;
+  /** A skill whose restrictions or hooks hold for the agents that the lead starts. */
+  readonly skill: string | undefined;
+}
+
+/** Why a process of its own would not be held to what holds here. Undefined: it would. */
+export function notApart(
+  config: SessionConfig,
+  { hasBudget, skill }: HeldHere,
+): string | undefined {
+  const { runsAs } = config;
+  if (hasBudget || config.maxBudgetUsd !== undefined)
+    return 'the budget of the session is kept in one process';
+  if (runsAs !== undefined) {
+    return `the limits of the agent ${runsAs.name}, which this session runs as, are kept in one process`;
+  }
+  if (config.callbacks !== undefined) return 'the guards of the host are asked in one process';
+  if (config.ignoreFileGrants === true) {
+    return 'that files of settings grant nothing here is kept in one process';
+  }
+  if (skill !== undefined) {
+    return `what the skill ${skill} holds this session back from is kept in one process`;
+  }
+  return undefined;
+}
+
+const fileOf = (directory: string, name: string): string =>
+  join(directory, 'launch', `${name}.json`);
+
+/** Throws when the disk does not take it. */
+export function putLaunch(files: TeamFiles, team: Team, launch: Launch): void {
+  files.keep(fileOf(team.directory, launch.name), `${JSON.stringify(launch)}\n`);
+}
+
+export function dropLaunch(files: TeamFiles, team: Team, name: string): void {
+  files.remove(fileOf(team.directory, name));
+}
+
+/**
+ * What a process may be that says it is a teammate. fail-closed: only one that the lead has just
+ * entered in the team and left a file for, and only once.
+ */
+export function takeLaunch(
+  files: TeamFiles,
+  team: Team,
+  said: MemberIdentity,
+): Result<Launch, string> {
+  const problem = teammateNameProblem(said.name);
+  if (problem !== undefined) return err(problem);
+  const member = memberOf(team, said);
+  if (!member.ok) return member;
+  if (member.value.state !== 'starting') return err(`${said.name} has been started already`);
+  const file = fileOf(team.directory, said.name);
+  const found = files.readOwn(file);
+  if (found === undefined) return err(`the lead has not started ${said.name}`);
+  if (!found.ok) return err(`${file}: ${found.error}`);
+  files.remove(file);
+  const launch = readLaunch(found.value);
+  const isMeant =
+    launch !== undefined &&
+    launch.team === team.name &&
+    launch.name === said.name &&
+    launch.agentId === said.agentId &&
+    launch.leadSessionId === said.leadSessionId;
+  return isMeant ? ok(launch) : err(`what the lead left for ${said.name} is not for this process`);
+}
+
+/** The one that the flags speak of, as the team knows it. */
+export function memberOf(team: Team, said: MemberIdentity): Result<TeamMember, string> {
+  const record = team.read();
+  if (!record.ok) return record;
+  const { lead, members } = record.value;
+  if (lead.sessionId !== said.leadSessionId) {
+    return err(`the team "${team.name}" is not led by the session ${said.leadSessionId}`);
+  }
+  const member = members.find(
+    ({ name, agentId }) => sameName(name, said.name) && agentId === said.agentId,
+  );
+  if (member === undefined || member.way === 'in-process') {
+    return err(`there is no teammate "${said.name}" in the team "${team.name}"`);
+  }
+  return ok(member);
+}
+
+const MODES: readonly string[] = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'];
+
+function readLaunch(text: string): Launch | undefined {
+  const parsed = parseJson(text);
+  if (!parsed.ok || !isRecord(parsed.value)) return undefined;
+  const { team, name, agentId, leadSessionId, sessionId, env, args, ...rest } = parsed.value;
+  const isWhole =
+    [team, name, agentId, leadSessionId, sessionId, rest.cwd].every(
+      (one) => typeof one === 'string',
+    ) &&
+    isRecord(env) &&
+    Object.values(env).every((one) => typeof one === 'string') &&
+    Array.isArray(args) &&
+    args.every((one) => typeof one === 'string') &&
+    MODES.includes(String(rest.leadMode));
+  return isWhole ? (parsed.value as unknown as Launch) : undefined;
+}

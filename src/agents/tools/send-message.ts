@@ -1,0 +1,146 @@
+import { sliceWhole } from '../../lib/truncate.js';
+import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { builtinDefinition } from '../../tools/builtin-definition.js';
+import { failure } from '../../tools/output.js';
+import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
+import type { OpenDeliveries } from '../delivery/deliveries.js';
+import { SEND_MESSAGE } from '../limits/resume-permissions.js';
+import { escapeReport } from '../runtime/escape-tags.js';
+import type { AgentEnd } from '../runtime/report.js';
+import type { AgentRuntime } from '../runtime/spawn.js';
+import type { AgentTask } from '../runtime/task.js';
+import description from './send-message.md';
+
+export interface SendMessageDeps {
+  runtime(): Pick<AgentRuntime, 'roster' | 'resume' | 'tell'>;
+  readonly deliveries: Pick<OpenDeliveries, 'endOf'>;
+  uuid(): string;
+}
+
+type Input = ToolInputs['SendMessage'];
+
+export function sendMessageTool(deps: SendMessageDeps): Tool<Input> {
+  return {
+    name: SEND_MESSAGE,
+    // Whatever the other agent does then is a call of its own, and judged as such.
+    kind: 'control',
+    ...builtinDefinition('SendMessage', description),
+    subject: ({ to, summary, message }) => ({
+      paths: [],
+      summary: sliceWhole(`message to ${to}: ${summary ?? message}`, 0, 120),
+    }),
+    concurrencySafe: () => false,
+    run: (input, context) => sendPlain(deps, input, context),
+  };
+}
+
+/** Says something to an agent of this session. */
+export async function sendPlain(
+  deps: SendMessageDeps,
+  input: Input,
+  { agent, toolUseId }: Pick<ToolContext, 'agent' | 'toolUseId'>,
+): Promise<ToolOutput> {
+  const { message } = input;
+  const to = input.to.trim();
+  if (message.trim() === '') return failure('The message is empty: nothing was sent.');
+  if (to === agent.id || to === agent.path) return failure(ONESELF);
+  if (to === MAIN_AGENT.id) return toMain(deps, message, agent);
+  const { roster } = deps.runtime();
+  const namesakes = roster.list().filter(({ ref }) => ref.name === to);
+  const [first, ...others] = namesakes;
+  // fail-closed: whoever had the name when it was learnt may not be the one who has it now.
+  if (first !== undefined && others.length > 0 && roster.find(to)?.id !== to) {
+    return failure(ambiguous(to, namesakes, roster.find(to)));
+  }
+  const task = roster.find(to);
+  if (task?.id === agent.id) return failure(ONESELF);
+  if (task?.report() === undefined && task?.say(message, agent) === true) {
+    return sent(task.id, `${label(task)} is told between two of its turns.`);
+  }
+  return await goOn(deps, { id: task?.id ?? to, message, agent, toolUseId });
+}
+
+interface Message extends Pick<ToolContext, 'agent' | 'toolUseId'> {
+  readonly id: string;
+  readonly message: string;
+}
+
+async function goOn(
+  { runtime, deliveries }: SendMessageDeps,
+  { id, message, agent, toolUseId }: Message,
+): Promise<ToolOutput> {
+  const known = runtime().roster.find(id);
+  // It has said its last word but is not quite gone: it can be gone on with as soon as it is.
+  await known?.ended;
+  const end = known?.report()?.end ?? deliveries.endOf(id);
+  const refusal = whyNot(id, end, known);
+  if (refusal !== undefined) return failure(refusal);
+  const text = `<agent-message from="${agent.path}">\n${escapeReport(message)}\n</agent-message>`;
+  const resumed = await runtime().resume(id, text, { from: agent, toolUseId });
+  if (!resumed.ok) return failure(`Nothing was sent: ${resumed.error}. ${WHO}`);
+  return sent(
+    resumed.value.id,
+    `${label(resumed.value)} had ended and goes on in the background with this message. You will be told when it has ended again.`,
+  );
+}
+
+const ONESELF = 'That is you: nothing was sent.';
+const WHO = 'ListAgents shows who is there.';
+
+function whyNot(
+  id: string,
+  end: AgentEnd | undefined,
+  task: AgentTask | undefined,
+): string | undefined {
+  // fail-closed: what a person has stopped, no agent starts again.
+  if (end?.kind === 'cancelled' && end.by === 'person') {
+    return `${id} was stopped by a person. Only that person can go on with it: nothing was sent. Do not start the same work in another way; tell the user.`;
+  }
+  if (task?.definition.oneShot === true) {
+    return `${label(task)} cannot be gone on with: agents of the type ${task.definition.name} end for good. Start a new one with all that it needs to know.`;
+  }
+  return undefined;
+}
+
+function toMain(deps: SendMessageDeps, message: string, agent: AgentRef): ToolOutput {
+  if (agent.id === MAIN_AGENT.id) return failure(ONESELF);
+  const text = `<agent-message from="${agent.path}">\n${escapeReport(message)}\n</agent-message>`;
+  const content = [{ type: 'text' as const, text }];
+  const told = deps.runtime().tell(MAIN_AGENT.id, { uuid: deps.uuid(), content, meta: true });
+  return told
+    ? sent(MAIN_AGENT.id, 'The main agent is told between two of its turns.')
+    : failure('Nobody is there to be told.');
+}
+
+function ambiguous(
+  name: string,
+  namesakes: readonly AgentTask[],
+  newest: AgentTask | undefined,
+): string {
+  const all = namesakes.map((task) => `${task.id} (${label(task)}, ${stateOf(task)})`).join(', ');
+  const target = newest === undefined ? '' : ` The one that has it now is ${newest.id}.`;
+  return `Several agents have had the name "${name}": ${all}.${target} Nothing was sent: address the one that you mean by its id.`;
+}
+
+function sent(id: string, text: string): ToolOutput {
+  return { content: text, structured: { success: true, agentId: id, message: text } };
+}
+
+/** How people and models call an agent. */
+export function label({ ref, description }: Pick<AgentTask, 'ref' | 'description'>): string {
+  const name = ref.name === undefined ? ref.path : `${oneLine(ref.name)}, ${ref.path}`;
+  return `${name} ("${oneLine(description)}")`;
+}
+
+/** What a model chose to write, in a line of the program. */
+function oneLine(text: string): string {
+  return escapeReport(text).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+}
+
+/** `running`, or how it ended. */
+export function stateOf(task: Pick<AgentTask, 'report'>): string {
+  const end = task.report()?.end;
+  if (end === undefined) return 'running';
+  return end.kind === 'done' ? 'done' : `${end.kind}: ${oneLine(end.reason)}`;
+}

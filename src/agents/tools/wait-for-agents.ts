@@ -1,0 +1,162 @@
+import { err, ok, type Result } from '../../lib/result.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { builtinDefinition } from '../../tools/builtin-definition.js';
+import { failure } from '../../tools/output.js';
+import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
+import type { Delivery, OpenDeliveries } from '../delivery/deliveries.js';
+import { type DeliveryWords, reportBody } from '../delivery/text.js';
+import { endWord } from '../runtime/outcome.js';
+import type { AgentRuntime } from '../runtime/spawn.js';
+import type { AgentTask } from '../runtime/task.js';
+import { label, stateOf } from './send-message.js';
+import description from './wait-for-agents.md';
+
+export interface WaitForAgentsDeps {
+  runtime(): Pick<AgentRuntime, 'roster'>;
+  readonly deliveries: Pick<OpenDeliveries, 'hold' | 'standing'>;
+  readonly words: DeliveryWords;
+}
+
+type Input = ToolInputs['WaitForAgents'];
+
+const DEFAULT_SECONDS = 300;
+const MOST_SECONDS = 3_600;
+
+export function waitForAgentsTool(deps: WaitForAgentsDeps): Tool<Input> {
+  return {
+    name: 'WaitForAgents',
+    kind: 'control',
+    ...builtinDefinition('WaitForAgents', description),
+    subject: ({ ids = [] }) => ({
+      paths: [],
+      summary: ids.length === 0 ? 'wait for agents' : `wait for ${ids.join(', ')}`,
+    }),
+    concurrencySafe: () => false,
+    run: (input, context) => wait(deps, input, context),
+  };
+}
+
+async function wait(
+  deps: WaitForAgentsDeps,
+  input: Input,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const { agent, toolUseId, signal } = context;
+  const chosen = choose(deps, input.ids, agent);
+  if (!chosen.ok) return failure(chosen.error);
+  const tasks = chosen.value;
+  if (tasks.length === 0) return nobody(deps, agent);
+  const hold = deps.deliveries.hold(
+    agent,
+    tasks.map(({ id }) => id),
+  );
+  try {
+    const seconds = Math.min(input.timeout_seconds ?? DEFAULT_SECONDS, MOST_SECONDS);
+    await patience(tasks, { until: input.until ?? 'all', ms: seconds * 1_000, signal });
+    // Whoever is interrupted reads no result: reports then arrive by themselves.
+    if (signal.aborted) return failure('Interrupted while waiting. The agents go on.');
+    const come = hold.take({ agentId: agent.id, toolUseId });
+    return answer(deps, tasks, come);
+  } finally {
+    hold.release();
+  }
+}
+
+/** Whoever has ended just now is not waited for, but is not passed over either. */
+function nobody(deps: WaitForAgentsDeps, agent: AgentRef): ToolOutput {
+  const ended = deps
+    .runtime()
+    .roster.below(agent)
+    .filter(({ id }) => deps.deliveries.standing(id) === 'on-its-way');
+  if (ended.length > 0) return answer(deps, ended, []);
+  return { content: 'There are no agents to wait for.' };
+}
+
+/** Only agents below the caller: waiting for one above would never end. */
+function choose(
+  { runtime }: WaitForAgentsDeps,
+  ids: readonly string[] | undefined,
+  agent: AgentRef,
+): Result<readonly AgentTask[], string> {
+  const { roster } = runtime();
+  const below = roster.below(agent);
+  if (ids === undefined || ids.length === 0) {
+    const running = below.filter((task) => task.report() === undefined);
+    return ok(running.filter((task) => task.stays !== true && !hasNearer(task, running)));
+  }
+  const found: AgentTask[] = [];
+  for (const id of new Set(ids)) {
+    const task = roster.find(id);
+    if (task === undefined) return err(`There is no agent "${id}". ListAgents shows who is there.`);
+    if (!below.includes(task)) {
+      return err(
+        `${label(task)} was not started by you, and does not report to you: it cannot be waited for.`,
+      );
+    }
+    if (task.stays === true && task.report() === undefined) {
+      return err(
+        `${label(task)} is a teammate: it rests and does not end. It tells you by itself when it rests; end your turn.`,
+      );
+    }
+    found.push(task);
+  }
+  return ok(found);
+}
+
+/** Whether it reports to one of these: that is nearer to it than whoever asks. */
+function hasNearer({ ref: { path } }: AgentTask, running: readonly AgentTask[]): boolean {
+  return running.some(({ ref }) => path.startsWith(`${ref.path}/`));
+}
+
+/** Resolves when enough of them have ended, the time is up, or nobody wants to know any more. */
+function patience(
+  tasks: readonly AgentTask[],
+  { until, ms, signal }: { until: 'any' | 'all'; ms: number; signal: AbortSignal },
+): Promise<void> {
+  const ends = tasks.map(({ ended }) => ended);
+  const enough: Promise<unknown> = until === 'any' ? Promise.race(ends) : Promise.all(ends);
+  return new Promise((resolve) => {
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done, { once: true });
+    if (signal.aborted) done();
+    void enough.then(done);
+    function done(): void {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    }
+  });
+}
+
+function answer(
+  { deliveries, words }: WaitForAgentsDeps,
+  tasks: readonly AgentTask[],
+  come: readonly Delivery[],
+): ToolOutput {
+  const byId = new Map(come.map((delivery) => [delivery.key.id, delivery]));
+  const parts = tasks.map((task) => {
+    const delivery = byId.get(task.id);
+    const head = `${task.id} ${label(task)}: ${stateOf(task)}`;
+    if (delivery !== undefined) {
+      return `<agent-report id="${task.id}" status="${endWord(delivery.report.end)}">\n${reportBody(delivery.report, words)}\n</agent-report>`;
+    }
+    return task.report() === undefined
+      ? `${head}. You will be told when it ends.`
+      : `${head}. ${WHERE[deliveries.standing(task.id)]}`;
+  });
+  const running = tasks.filter((task) => task.report() === undefined);
+  return {
+    content: parts.join('\n\n'),
+    structured: {
+      reports: come.map(({ key, report }) => ({ agentId: key.id, status: endWord(report.end) })),
+      running: running.map(({ id }) => id),
+    },
+  };
+}
+
+const WHERE = {
+  arrived: 'Its report has arrived before.',
+  'on-its-way': 'Its report comes with this message, after the results.',
+  none: 'It reports to the agent that started it.',
+} as const;

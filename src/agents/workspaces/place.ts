@@ -1,0 +1,106 @@
+import { messageOf } from '../../errors.js';
+import type { WorktreeHooks } from '../../hooks/events/worktree.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { createGit } from '../../permissions/hardened-git.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import { createReadState } from '../../tools/read-state.js';
+import type { Workspace } from '../../tools/tool.js';
+import type { WriteLedger } from '../../tools/write-ledger.js';
+import type { ChildPlace } from '../runtime/agent-host.js';
+import type { AgentReport } from '../runtime/report.js';
+import type { SpawnRequest } from '../runtime/task.js';
+import {
+  type OpenedWorkspace,
+  openAgentWorkspace,
+  reopenWorkspace,
+  type WorkspaceDeps,
+} from './open.js';
+import { watchStrays } from './outside-writes.js';
+import { worktreeSettings } from './worktree-settings.js';
+
+export interface PlaceParts
+  extends Pick<WorkspaceDeps, 'fs' | 'processes' | 'env' | 'temporaryDirectory'> {
+  /** The repository's root, or where the session works. */
+  readonly projectDir: string;
+  readonly ledger: WriteLedger;
+  /** Whether a person trusts the folder. */
+  isTrusted(): Promise<boolean>;
+  /** The value of the key `worktree`; asked for each agent. */
+  settings?(): unknown;
+  hooks?: WorktreeHooks | undefined;
+  warn(text: string): void;
+}
+
+/** A place with what the agent's reference says about it. */
+export interface OpenedPlace extends ChildPlace {
+  readonly ref: OpenedWorkspace['ref'];
+  finish(text?: string): Promise<Pick<AgentReport, 'worktree' | 'strays'>>;
+}
+
+/** Opens places for agents that are to have one of their own. Undefined: the parent's. */
+export function createChildPlaces(parts: PlaceParts) {
+  const { fs, ledger, projectDir, hooks } = parts;
+  const git = createGit(parts);
+  return async (
+    request: Pick<SpawnRequest, 'definition' | 'isolation' | 'parent' | 'signal' | 'reopen'>,
+    agent: AgentRef,
+    parent: Workspace,
+  ): Promise<Result<OpenedPlace, string> | undefined> => {
+    const { definition, isolation, reopen } = request;
+    // One that is gone on with goes back to its own tree.
+    const isBack = agent.isolation === 'worktree' && agent.workspace !== request.parent.workspace;
+    const isApart = isolation === 'worktree' || definition.isolation === 'worktree' || isBack;
+    const isFenced = request.parent.workspace !== undefined;
+    const isInherited = !isApart && definition.workspace.kind === 'inherit' && !isFenced;
+    if (reopen === undefined && isInherited) return undefined;
+    try {
+      if (reopen !== undefined) {
+        const again = await reopenWorkspace(fs, { path: reopen, agent, parent });
+        return again.ok ? ok(await placeOf(again.value)) : again;
+      }
+      const settings = worktreeSettings(parts.settings?.());
+      const opened = await openAgentWorkspace(
+        { ...parts, git, settings, hooks },
+        {
+          definition,
+          isolation: isApart ? 'worktree' : undefined,
+          agent,
+          parent,
+          parentRef: request.parent,
+          signal: request.signal,
+        },
+      );
+      return opened.ok ? ok(await placeOf(opened.value)) : opened;
+    } catch (thrown) {
+      // fail-closed: without its own place it does not work in somebody else's.
+      return err(`the workspace of the agent could not be opened: ${messageOf(thrown)}`);
+    }
+
+    async function placeOf(opened: OpenedWorkspace): Promise<OpenedPlace> {
+      const { ref, notice, workspace } = opened;
+      const own = ref.workspace ?? workspace.roots[0] ?? workspace.cwd;
+      const watch = await watchStrays(
+        { fs, git, ledger },
+        { path: agent.path, workspace: own, project: projectDir },
+      );
+      const isNew = ref.workspace !== request.parent.workspace && ref.isolation !== undefined;
+      return {
+        workspace,
+        ref,
+        isolation: ref.isolation,
+        // What the parent has seen says nothing about files of another tree.
+        ...(isNew ? { readState: createReadState() } : {}),
+        ...(notice === undefined ? {} : { notes: [notice] }),
+        async finish(text) {
+          const strays = await watch.finish();
+          const worktree = await opened.close(text);
+          ledger.forget(agent.path);
+          return {
+            worktree,
+            ...(strays.length === 0 ? {} : { strays }),
+          };
+        },
+      };
+    }
+  };
+}
