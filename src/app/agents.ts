@@ -164,7 +164,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         ? 'CLAUDE_CODE_DISABLE_BACKGROUND_TASKS is set'
         : undefined;
     },
-    ...(teams?.side.start === undefined ? {} : { teammates: teams.side.start }),
+    teammates: teams?.side.start,
   });
   const typeRules: TypeRuleParts = {
     book,

@@ -171,7 +171,7 @@ export function openChildWorld(
       if (ref.workspace === undefined) builtins.ledger.forget(ref.path);
       log.store.release(sessionId, ref.id);
     },
-    ...(model.budget === undefined ? {} : { budgetFor: childBudgets(model.budget) }),
+    budgetFor: model.budget && childBudgets(model.budget),
     ...parts.more,
   };
 }

@@ -33,9 +33,9 @@ export async function openGround(config: SessionConfig) {
     ...hookChecks(config.cwd, config.env),
     now: systemClock.now,
     emit: config.emit,
-    ...(config.ignoreFileGrants === true ? { ignoreFileGrants: true } : {}),
-    ...(config.settings === undefined ? {} : { flagSettings: config.settings }),
-    ...(config.managedSettings === undefined ? {} : { hostSettings: config.managedSettings }),
+    ignoreFileGrants: config.ignoreFileGrants,
+    flagSettings: config.settings,
+    hostSettings: config.managedSettings,
   });
   const { settings, trust } = opened;
   let settingsNow = (): typeof settings => settings;

@@ -64,9 +64,8 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
   const told = new Set<string>();
   const capture = (now: EffectiveSettings) => {
     const { callbacks } = config;
-    const ofHost = callbacks === undefined ? {} : { callbacks };
     const scoped = hooksOfPlugins(ground.plugins);
-    const snapshot = captureHooks({ values: now.values, env, cwd: config.cwd, scoped, ...ofHost });
+    const snapshot = captureHooks({ values: now.values, env, cwd: config.cwd, scoped, callbacks });
     const skipped = snapshot.skipped.map(({ label, why }) => `${label} is not run: ${why}`);
     for (const text of [...skipped, ...snapshot.notes]) {
       if (!told.has(text)) tell(text);

@@ -77,13 +77,12 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
   });
   const took = (connection: ClientConnection, found: ServerListing, offered: Offered): void => {
     const { declaration } = connection;
-    const { instructions: _said, ...rest } = found;
     const { instructions } = offered;
     changed.set(declaration.name, offered);
     tellProblems(declaration.name, counted(offered.problems));
     remember(declaration, {
-      ...rest,
-      ...(instructions === undefined ? {} : { instructions }),
+      ...found,
+      instructions,
       hasResources: resources.has(declaration.name),
     });
   };

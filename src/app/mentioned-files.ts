@@ -107,7 +107,7 @@ async function readPlace(
   // fail-closed: a session that cannot read files does not read them for a prompt either.
   if (read === undefined) return err('there is no Read tool here');
   const tool = kind === 'directory' ? listingTool(read, ground) : read;
-  const range = lines === undefined ? {} : { offset: lines.from, limit: lines.to - lines.from + 1 };
+  const range = lines && { offset: lines.from, limit: lines.to - lines.from + 1 };
   const unattended = config.runsAs?.asks === 'deny';
   return await invoke(tool, { file_path: path, ...range }, { signal, unattended });
 }

@@ -51,8 +51,7 @@ export function outsideInvoke(
     if (failed === true) return err(words);
     // fail-closed: who wants to stop does not want what was read to go further.
     if (stop !== undefined) return err(`a hook stopped it: ${stop}`);
-    const data = structured === undefined ? {} : { structured };
-    return ok({ content, ...data, followUp, contexts, input: made.input, seen: made.seen });
+    return ok({ content, structured, followUp, contexts, input: made.input, seen: made.seen });
   };
 }
 

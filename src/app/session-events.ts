@@ -204,8 +204,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     const typed = typedText(prompt, passed);
     if (typed === undefined) return { inputs: [] };
     const { attachedTo } = await import('./prompt-mentions.js');
-    const to = other === undefined ? {} : { other };
-    return await attachedTo(config, ground, { ...parts, notes, tell, typed, signal, ...to });
+    return await attachedTo(config, ground, { ...parts, notes, tell, typed, signal, other });
   };
   const typing: TypedSkillDeps = {
     book: skills.book,

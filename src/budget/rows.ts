@@ -16,8 +16,8 @@ export interface AccountRow {
 export function wireRow({ agent, id, type, models, totals }: AccountRow): Record<string, unknown> {
   return {
     agent,
-    ...(id === undefined ? {} : { agent_id: id }),
-    ...(type === undefined ? {} : { agent_type: type }),
+    agent_id: id,
+    agent_type: type,
     models,
     requests: totals.requests,
     input_tokens: totals.inputTokens,

@@ -35,9 +35,9 @@ const ROUNDING = 1e-6;
 /** The limits in the units of a call. fail-closed: what may be used is rounded down. */
 export function callLimits(limits: BudgetLimits): Partial<Amounts> {
   return {
-    ...(limits.turns === undefined ? {} : { turns: Math.floor(limits.turns) }),
-    ...(limits.tokens === undefined ? {} : { tokens: Math.floor(limits.tokens) }),
-    ...(limits.usd === undefined ? {} : { nanoUsd: Math.floor(limits.usd * NANOS + ROUNDING) }),
+    turns: limits.turns === undefined ? undefined : Math.floor(limits.turns),
+    tokens: limits.tokens === undefined ? undefined : Math.floor(limits.tokens),
+    nanoUsd: limits.usd === undefined ? undefined : Math.floor(limits.usd * NANOS + ROUNDING),
   };
 }
 

@@ -32,7 +32,7 @@ export function candidatesOf(history: History, selection: Selection): readonly C
       expected: newest.after,
       newest,
       undoes: since.map(({ seq }) => seq),
-      ...(foreign === undefined ? {} : { foreign }),
+      foreign,
     });
   }
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
@@ -50,7 +50,7 @@ export function candidatesOfRedo(history: History, rewind: RewindRecord): readon
       expected: change.after,
       newest: change,
       undoes: [change.seq, ...later.map(({ seq }) => seq)],
-      ...(last === undefined ? {} : { foreign: `${namesOf(last.authors)} changed it since` }),
+      foreign: last === undefined ? undefined : `${namesOf(last.authors)} changed it since`,
     };
   });
 }

@@ -42,7 +42,7 @@ export async function openChangeLog(options: ChangeLogOptions): Promise<ChangeLo
     history: loaded.history,
     gaps,
     append(entry, { durable = false } = {}) {
-      writer.begin([{ t: 'start', at: options.now(), ...parentPart(parent) }, ...notes]);
+      writer.begin([{ t: 'start', at: options.now(), parent }, ...notes]);
       writer.write(entry, durable);
     },
     catchUp: () => writer.catchUp(),
@@ -193,10 +193,4 @@ function* amendsFor(history: History): Iterable<LogEntry> {
     const gaps = [...new Set([...point.gaps, leftOpen(window)])];
     yield { t: 'amend', messageId: point.messageId, complete: false, gaps };
   }
-}
-
-function parentPart(
-  parent: { readonly session: string; readonly lines: number } | undefined,
-): Pick<Extract<LogEntry, { t: 'start' }>, 'parent'> {
-  return parent === undefined ? {} : { parent };
 }

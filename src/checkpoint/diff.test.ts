@@ -8,7 +8,7 @@ const store = memoryStore();
 async function file(content: string | Uint8Array, mode = 0o644): Promise<NodeState> {
   const bytes = Buffer.from(content);
   const blob = await store.put(bytes);
-  return { kind: 'file', size: bytes.length, mode, ...(blob === undefined ? {} : { blob }) };
+  return { kind: 'file', size: bytes.length, mode, blob };
 }
 
 function change(about: Partial<Change>): Change {

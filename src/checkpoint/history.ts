@@ -112,7 +112,7 @@ function rewindOf({ id, of, target, list }: Extract<LogEntry, { t: 'rewind' }>):
   return {
     id,
     list,
-    ...(of === undefined ? {} : { of }),
-    ...(target === undefined ? {} : { target }),
+    of,
+    target,
   };
 }

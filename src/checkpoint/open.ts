@@ -44,7 +44,7 @@ export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints
   const { root, store, clock = systemClock, notice = () => {} } = deps;
   const files = openCheckpointFiles(deps.directory);
   const { maxFileBytes } = deps;
-  const workspace = openRewindFiles(root, maxFileBytes === undefined ? {} : { maxFileBytes });
+  const workspace = openRewindFiles(root, { maxFileBytes });
   const troubles: string[] = [];
   const tell = (text: string): void => {
     troubles.push(text);

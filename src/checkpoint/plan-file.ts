@@ -134,9 +134,9 @@ export function recordOf(
         seq: ++seq,
         path,
         at: plan.at,
-        ...(from === undefined ? {} : { before: from }),
-        ...(to === undefined ? {} : { after: to }),
-        ...(messageId === undefined ? {} : { messageId }),
+        before: from,
+        after: to,
+        messageId,
         authors: [{ kind: 'rewind', id: plan.id }],
         undoes,
       }),
@@ -145,8 +145,8 @@ export function recordOf(
     t: 'rewind',
     id: plan.id,
     at: plan.at,
-    ...(plan.target === undefined ? {} : { target: plan.target }),
-    ...(plan.of === undefined ? {} : { of: plan.of }),
+    target: plan.target,
+    of: plan.of,
     list,
   };
 }

@@ -153,9 +153,9 @@ export class Recorder {
       path: found.path,
       // Nothing surer is known than that it had happened when it was seen.
       at: at ?? span.finishedAt,
-      ...(found.before === undefined ? {} : { before: { ...found.before } }),
-      ...(found.after === undefined ? {} : { after: { ...found.after } }),
-      ...(messageId === undefined ? {} : { messageId }),
+      before: found.before === undefined ? undefined : { ...found.before },
+      after: found.after === undefined ? undefined : { ...found.after },
+      messageId,
       authors: [
         ...of.map((window) => window.author),
         ...(of.length === 0 || mayBeThePersons(found, span, of) ? [USER] : []),

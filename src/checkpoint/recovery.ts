@@ -104,8 +104,8 @@ async function directionFor(
 function reversed({ path, from, to }: PathStep): PathStep {
   return {
     path,
-    ...(to === undefined ? {} : { from: to }),
-    ...(from === undefined ? {} : { to: from }),
+    from: to,
+    to: from,
   };
 }
 

@@ -106,7 +106,7 @@ function planOf(order: RewindOrder, steps: readonly Step[], parts: RewindParts):
     root: parts.root,
     at: parts.clock.now(),
     target: order.target,
-    ...(order.of === undefined ? {} : { of: order.of }),
+    of: order.of,
     steps: steps.map(({ item: _, ...step }) => step),
   };
 }

@@ -119,7 +119,7 @@ export class SessionCheckpoints implements Checkpoints {
       author,
       at: window.startedAt,
       after: log.history.lastSeq,
-      ...(messageId === undefined ? {} : { messageId }),
+      messageId,
     });
     return handle;
   }
@@ -134,8 +134,7 @@ export class SessionCheckpoints implements Checkpoints {
         JSON.stringify([record.author, record.what, record.why]) === key,
     );
     if (isKnown) return;
-    const part = messageId === undefined ? {} : { messageId };
-    log.append({ t: 'outside', author, what, why, after: log.history.lastSeq, ...part });
+    log.append({ t: 'outside', author, what, why, after: log.history.lastSeq, messageId });
   }
 
   async changes(filter: ChangeFilter = {}): Promise<readonly Change[]> {

@@ -32,8 +32,8 @@ export function stepOf(about: {
   return {
     path: about.path,
     undoes: about.undoes,
-    ...(about.from === undefined ? {} : { from: about.from }),
-    ...(about.to === undefined ? {} : { to: about.to }),
-    ...(about.item === undefined ? {} : { item: about.item }),
+    from: about.from,
+    to: about.to,
+    item: about.item,
   };
 }

@@ -131,17 +131,18 @@ class Fit {
     const wanted = this.#steps.get(path);
     if (wanted === undefined) this.#steps.set(path, { path, to, undoes: [] });
     // What stands there was to go, but something below has to come back.
-    else this.#steps.set(path, { ...wanted, to, ...itemFor(wanted) });
+    else
+      this.#steps.set(path, {
+        ...wanted,
+        to,
+        item: wanted.item && { ...wanted.item, action: 'overwrite' },
+      });
   }
 
   #block(step: Step, why: string): void {
     this.#steps.delete(step.path);
     if (step.item !== undefined) this.#conflicts.push({ ...step.item, why });
   }
-}
-
-function itemFor({ item }: Step): Pick<Step, 'item'> {
-  return item === undefined ? {} : { item: { ...item, action: 'overwrite' } };
 }
 
 /** Directories above a path, the outermost first. */

@@ -1,6 +1,6 @@
 import { Turns } from '../platform/turns.js';
 import type { ContentJob, ContentQueue } from './content-queue.js';
-import type { TreeNode, TreeState } from './disk/known-tree.js';
+import type { TreeNode } from './disk/known-tree.js';
 import type { TreeScan } from './disk/scan.js';
 import { type Applied, type Found, isSameState, type Undecided } from './tree-changes.js';
 
@@ -72,6 +72,5 @@ export class Decider {
 }
 
 function toFound({ path, node, stat, before }: Undecided): Found {
-  const now: { after: TreeState; at: number } = { after: node.state, at: stat.ctime };
-  return { path, ...(before === undefined ? {} : { before }), ...now, node };
+  return { path, before, after: node.state, at: stat.ctime, node };
 }

@@ -118,7 +118,7 @@ function announce(applied: Applied, one: Undecided): void {
     const { path, node, stat, before } = one;
     applied.found.push({
       path,
-      ...(before === undefined ? {} : { before }),
+      before,
       after: node.state,
       at: stat.ctime,
       node,

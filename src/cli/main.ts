@@ -136,7 +136,7 @@ async function runSession(
   }
   const config = {
     ...options.session,
-    ...(team === undefined ? {} : { team }),
+    team,
     cwd: workingDirectory(),
     env: process.env,
     entrypoint:

@@ -62,12 +62,12 @@ export function summarizeSession(
     sessionId: item.sessionId,
     summary,
     lastModified: Math.floor(item.modifiedAt),
-    ...(item.size === undefined ? {} : { fileSize: item.size }),
-    ...(customTitle === undefined ? {} : { customTitle }),
-    ...(firstPrompt === undefined ? {} : { firstPrompt }),
-    ...(gitBranch === undefined ? {} : { gitBranch }),
-    ...(cwd === undefined ? {} : { cwd }),
-    ...(tag === undefined ? {} : { tag }),
+    fileSize: item.size,
+    customTitle,
+    firstPrompt,
+    gitBranch,
+    cwd,
+    tag,
     ...(Number.isNaN(created) ? {} : { createdAt: created }),
   };
 }

@@ -66,8 +66,8 @@ function agentsMode(values: SettingValues): {
   if (known !== undefined) return { value: known, problems: [] };
   const problem: ConfigProblem = {
     severity: 'warning',
-    ...(configs?.file === undefined ? {} : { file: configs.file }),
-    ...(configs?.line === undefined ? {} : { line: configs.line }),
+    file: configs?.file,
+    line: configs?.line,
     message: `"${String(said)}" says nothing about which instruction files are read.`,
     remedy: `Use one of ${AGENTS_MODES.join(', ')}.`,
   };

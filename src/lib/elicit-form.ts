@@ -42,7 +42,7 @@ function readField(name: string, property: unknown, required: boolean): ElicitFi
     name,
     title,
     required,
-    ...(description === undefined ? {} : { description }),
+    description,
     secret: asksForSecret(property, [name, title, description ?? '']),
   };
   switch (property.type) {
@@ -62,7 +62,7 @@ function readField(name: string, property: unknown, required: boolean): ElicitFi
       return {
         ...common,
         kind: 'boolean',
-        ...(typeof given === 'boolean' ? { fallback: given } : {}),
+        fallback: typeof given === 'boolean' ? given : undefined,
       };
     }
     case 'array':
@@ -76,16 +76,15 @@ type Common = Pick<ElicitField, 'name' | 'title' | 'description' | 'required' | 
 
 function textField(common: Common, property: Schema): ElicitField {
   const format = FORMATS.find((known) => known === property.format);
-  const field: ElicitField = {
+  return {
     ...common,
     kind: 'text',
     minLength: numberIn(property, 'minLength') ?? 0,
     maxLength: Math.min(numberIn(property, 'maxLength') ?? LONGEST_TEXT, LONGEST_TEXT),
-    ...(format === undefined ? {} : { format }),
-    ...(typeof property.pattern === 'string' ? { pattern: property.pattern } : {}),
+    format,
+    pattern: textIn(property, 'pattern'),
+    fallback: textIn(property, 'default'),
   };
-  const fallback = textIn(property, 'default');
-  return fallback === undefined ? field : { ...field, fallback };
 }
 
 function numberField(common: Common, kind: 'number' | 'integer', property: Schema): ElicitField {
@@ -95,14 +94,14 @@ function numberField(common: Common, kind: 'number' | 'integer', property: Schem
     kind,
     minimum: numberIn(property, 'minimum') ?? Number.NEGATIVE_INFINITY,
     maximum: numberIn(property, 'maximum') ?? Number.POSITIVE_INFINITY,
-    ...(fallback === undefined ? {} : { fallback }),
+    fallback,
   };
 }
 
 function choiceField(common: Common, choices: readonly Choice[], property: Schema): ElicitField {
   const { default: given } = property;
   const fallback = choices.find(({ value }) => value === given)?.value;
-  return { ...common, kind: 'choice', choices, ...(fallback === undefined ? {} : { fallback }) };
+  return { ...common, kind: 'choice', choices, fallback };
 }
 
 function choicesField(common: Common, property: Schema): ElicitField | undefined {
@@ -117,7 +116,7 @@ function choicesField(common: Common, property: Schema): ElicitField | undefined
     choices,
     minItems: numberIn(property, 'minItems') ?? 0,
     maxItems: numberIn(property, 'maxItems') ?? choices.length,
-    ...(fallback === undefined ? {} : { fallback: fallback.map(String) }),
+    fallback: fallback?.map(String),
   };
 }
 

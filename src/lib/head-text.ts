@@ -76,10 +76,7 @@ export function headGroups({ lines = [], line }: Pick<SplitFile, 'lines' | 'line
     if (field !== undefined) groups.push({ ...field, lines: [], line: line + index });
     else if (text.trim() === '' || text.startsWith('#')) last?.lines.push(text);
     else if (last !== undefined && /^(?:[ \t]|-(?: |$))/.test(text)) last.lines.push(text);
-    else {
-      const below = last === undefined ? {} : { below: last.key };
-      strays.push({ text, line: line + index, ...below });
-    }
+    else strays.push({ text, line: line + index, below: last?.key });
   }
   return { groups, strays };
 }

@@ -8,10 +8,7 @@ const MARKS = { CLAUDECODE: '1', PORTCULLIS: '1' };
 
 describe('the search path of servers', () => {
   const searched = (path: string, projectDirectories?: readonly string[]): string =>
-    minimalEnvironment(
-      { PATH: path },
-      projectDirectories === undefined ? {} : { projectDirectories },
-    ).PATH ?? '';
+    minimalEnvironment({ PATH: path }, { projectDirectories }).PATH ?? '';
 
   it("keeps a node_modules/.bin of the user, and none of the project's own or above it", () => {
     const path = [

@@ -29,8 +29,8 @@ export function minimalEnvironment(
   options: EnvironmentOptions = {},
 ): Record<string, string> {
   const { projectDirectories } = options;
-  const path = env.PATH === undefined ? {} : { PATH: ofTheMachine(env.PATH, projectDirectories) };
-  return select({ ...env, ...path }, options, (name) => USUAL.has(name) || name.startsWith('LC_'));
+  const PATH = env.PATH === undefined ? undefined : systemPath(env.PATH, projectDirectories);
+  return select({ ...env, PATH }, options, (name) => USUAL.has(name) || name.startsWith('LC_'));
 }
 
 /**
@@ -38,7 +38,7 @@ export function minimalEnvironment(
  * package managers put in front: our own `git` would else be whatever a project or a program inside
  * the sandbox has put there.
  */
-function ofTheMachine(path: string, projects: readonly string[] | undefined): string {
+function systemPath(path: string, projects: readonly string[] | undefined): string {
   return path
     .split(delimiter)
     .filter((one) => isAbsolute(one) && !isOfProject(one, projects))

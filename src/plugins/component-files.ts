@@ -91,7 +91,7 @@ async function tableIn(
     err<ConfigProblem>({
       severity: 'fatal',
       file,
-      ...(line === undefined ? {} : { line }),
+      line,
       message,
       remedy: 'Correct it, or leave the plugin out.',
     });
@@ -119,6 +119,6 @@ export function needsOption(
   if (!OPTION.test(JSON.stringify(value) ?? '')) return [];
   const line = lineOf([]);
   const message = `${what} needs an option of the plugin (\${user_config.…}), and options are not read here.`;
-  const place = { file, ...(line === undefined ? {} : { line }) };
+  const place = { file, line };
   return [{ severity: 'fatal', ...place, message, remedy: 'Write the value in its place.' }];
 }

@@ -32,7 +32,7 @@ export async function componentPaths(
       problems.push({
         severity: 'fatal',
         file: manifest.file,
-        ...(line === undefined ? {} : { line }),
+        line,
         message: `\`${field}\`: ${why}.`,
         remedy: 'Name what is inside of the plugin, beginning with "./".',
       });

@@ -28,7 +28,7 @@ export async function hooksOf(plugin: OpenedPlugin): Promise<{
     found.push(...strayKeys(table), ...needsOption('a hook', events, table));
     found.push(...checkHooksOf(asSettings(table, events, plugin), plugin.check));
     const line = table.lineOf(['hooks']);
-    hooks.push({ hooks: events, file: table.file, ...(line === undefined ? {} : { line }) });
+    hooks.push({ hooks: events, file: table.file, line });
   }
   return { hooks, problems: found };
 }
@@ -46,7 +46,7 @@ function strayKeys({ value, file, lineOf }: ComponentTable): readonly ConfigProb
   return Object.entries(value).flatMap(([key, inner]): readonly ConfigProblem[] => {
     if (key === 'hooks' || isComment(key)) return [];
     const line = lineOf([key]);
-    const place = { file, ...(line === undefined ? {} : { line }) };
+    const place = { file, line };
     const name = visible(key);
     // fail-closed: a guard placed beside the list instead of in it is never asked.
     if (isEventName(key) || mayHoldHooks(inner)) {

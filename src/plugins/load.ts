@@ -101,13 +101,13 @@ async function load(
   const servers = withoutServers ? { servers: [], problems: [] } : await serversOf(opened);
   const plugin: Plugin = {
     name: manifest.name,
-    ...(manifest.version === undefined ? {} : { version: manifest.version }),
+    version: manifest.version,
     directory,
     paths,
     trusted: true,
     skills: skills.paths ?? [],
-    ...(commands.paths === undefined ? {} : { commands: commands.paths }),
-    ...(agents.paths === undefined ? {} : { agents: agents.paths }),
+    commands: commands.paths,
+    agents: agents.paths,
     hooks: hooks.hooks,
     servers: servers.servers,
   };

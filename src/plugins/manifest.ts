@@ -82,7 +82,7 @@ export async function readManifest(directory: string, fs: PluginFiles): Promise<
     problem: {
       severity: 'fatal',
       file,
-      ...(line === undefined ? {} : { line }),
+      line,
       message,
       remedy,
     },
@@ -184,7 +184,7 @@ function unknownFields(
       return {
         severity: 'warning' as const,
         file: at.file,
-        ...(line === undefined ? {} : { line }),
+        line,
         message: ELSEWHERE.has(field)
           ? `\`${field}\` has no effect here.`
           : `there is no field \`${visible(field)}\`.`,

@@ -58,8 +58,7 @@ function limitProblems(
     const message = fenceProblem(agent, { cwd, home });
     if (message === undefined) return [];
     const { name, source, file: place = '--agents', line } = agent;
-    const at = line === undefined ? {} : { line };
-    return [{ severity: 'error', name, source, place, message, ...at }];
+    return [{ severity: 'error', name, source, place, message, line }];
   });
 }
 
@@ -87,8 +86,7 @@ async function validateFiles(
     if (read.fields === undefined) continue;
     agents++;
     const { prompt, contentHash, line, fields } = read;
-    const at = line === undefined ? {} : { line };
-    const agent = { ...fields, ...at, prompt, contentHash, source: 'user', file: place } as const;
+    const agent = { ...fields, line, prompt, contentHash, source: 'user', file: place } as const;
     findings.push(...limitProblems(places, [agent]));
     findings.push(...(await promptFindings(prompt, { place, line })));
   }

@@ -297,7 +297,7 @@ function replyText({ action, content, reason }: Partial<ElicitationResult> & { r
 
 /** A refusal that the model reads. */
 function forModel(refusal: string | undefined): HookEffect {
-  return refusal === undefined ? {} : { refusal, model: [refusal] };
+  return { refusal, model: refusal === undefined ? undefined : [refusal] };
 }
 
 const TASK = { id: '', subject: '' };

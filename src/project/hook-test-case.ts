@@ -135,5 +135,5 @@ async function inputProblems({ tool, input }: GateCall): Promise<readonly string
 }
 
 function usageError(message: string, remedy?: string): PortcullisError {
-  return new PortcullisError('usage', message, remedy === undefined ? {} : { remedy });
+  return new PortcullisError('usage', message, { remedy });
 }

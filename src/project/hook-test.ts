@@ -177,7 +177,7 @@ function dispatchCase(real: HookDispatch, { occasion }: HookTestCase) {
     async fire(event, theirs) {
       const { signal, fits } = theirs;
       const fields = { ...occasion.fields, tool_input: theirs.fields.tool_input };
-      const again = { ...occasion, fields, ...(fits === undefined ? {} : { fits }) };
+      const again = { ...occasion, fields, fits: fits ?? occasion.fits };
       const round = await real.fire(event, { ...(rounds.length === 0 ? occasion : again), signal });
       rounds.push(round);
       return round;

@@ -44,7 +44,7 @@ export async function serveProject(project: Project, options: ServeOptions): Pro
     asksModel: true,
     asker: calls.ask,
     strictMcpConfig: true,
-    ...(names === undefined ? {} : { tools: names }),
+    tools: names,
     emit,
   });
   const { hands } = opened.parts;

@@ -81,7 +81,7 @@ export function findTool(pool: ToolPool, name: string): AnyTool {
   if (name.startsWith('mcp__')) return absentTool(name);
   const near = pool.nearestName(name);
   throw new PortcullisError('usage', `there is no tool ${name}`, {
-    ...(near === undefined ? {} : { remedy: `did you mean ${near}?` }),
+    remedy: near === undefined ? undefined : `did you mean ${near}?`,
   });
 }
 

@@ -23,8 +23,7 @@ export function targetOf(
   }
   if (call !== undefined) return { kind: 'call', toolUseId: call };
   const since = word === undefined ? undefined : pointOf(word, listed).messageId;
-  if (agent !== undefined)
-    return { kind: 'agent', agent, ...(since === undefined ? {} : { since }) };
+  if (agent !== undefined) return { kind: 'agent', agent, since };
   if (since === undefined) throw new PortcullisError('usage', 'name a point, a call or an agent');
   return { kind: 'message', messageId: since };
 }

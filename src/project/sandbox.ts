@@ -89,7 +89,7 @@ async function readStatus(
 ): Promise<SandboxStatus> {
   const settings = sandboxSettings(parts.settings.values, parts);
   const { bwrapPath, required, problems } = settings;
-  const sandbox = await parts.open(bwrapPath === undefined ? {} : { bwrapPath });
+  const sandbox = await parts.open({ bwrapPath });
   await sandbox.close();
   const policyFor = createPolicyMaker({ ...parts, settings: () => settings, rules });
   const policy = await policyFor({ agent: MAIN_AGENT, roots: parts.roots() });

@@ -118,7 +118,7 @@ function testOf(fields: TableRow['fields'], line: number): Result<SkillTest, str
   }
   if (touch !== undefined && typeof touch !== 'string') return err('"touch" is no text');
   const expected = skill === null || skill === NONE ? undefined : skill.replace(/^\//, '');
-  return ok({ line, prompt, skill: expected, ...(touch === undefined ? {} : { touch }) });
+  return ok({ line, prompt, skill: expected, touch });
 }
 
 async function openModel(project: Project, model: string | undefined): Promise<ModelLayer> {
@@ -129,7 +129,7 @@ async function openModel(project: Project, model: string | undefined): Promise<M
       cwd,
       env,
       entrypoint: 'portcullis-skills-test',
-      ...(model === undefined ? {} : { model }),
+      model,
       start: { kind: 'new', id: undefined },
       fork: false,
       persist: false,

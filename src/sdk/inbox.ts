@@ -42,7 +42,7 @@ export function createQueryInbox(options: Options): HeardInbox {
       const answered = inbox.answer(id, {
         behavior,
         scope,
-        ...(message === undefined ? {} : { message }),
+        message,
       });
       if (!answered.ok) throw new PortcullisError('session', answered.error);
     },

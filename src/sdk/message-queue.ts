@@ -25,7 +25,7 @@ export class MessageQueue<T> {
   /** No more comes; waiting messages are still read, and then this error where there is one. */
   end(error?: unknown): void {
     if (this.#over !== undefined) return;
-    this.#over = error === undefined ? {} : { error };
+    this.#over = { error };
     for (const reader of this.#readers.splice(0)) this.#serve(reader);
   }
 

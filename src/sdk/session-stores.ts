@@ -73,10 +73,9 @@ export class FileSessionStore implements SessionStore {
 
   /** Absent: the user's own, `CLAUDE_CONFIG_DIR` or `~/.claude`. */
   constructor(configDirectory?: string) {
-    this.#archive = openTranscripts({
-      ...processEnvironment(),
-      ...(configDirectory === undefined ? {} : { CLAUDE_CONFIG_DIR: configDirectory }),
-    });
+    const env = processEnvironment();
+    const CLAUDE_CONFIG_DIR = configDirectory ?? env.CLAUDE_CONFIG_DIR;
+    this.#archive = openTranscripts({ ...env, CLAUDE_CONFIG_DIR });
   }
 
   async append(key: SessionKey, entries: SessionStoreEntry[]): Promise<void> {

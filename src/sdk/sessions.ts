@@ -149,7 +149,7 @@ export async function importSessionToStore(
     const key = {
       projectKey: place.project,
       sessionId,
-      ...(agentId === undefined ? {} : { subpath: `subagents/agent-${agentId}` }),
+      subpath: agentId === undefined ? undefined : `subagents/agent-${agentId}`,
     };
     for (let start = 0; start < lines.length; start += size) {
       await store.append(key, lines.slice(start, start + size) as SessionStoreEntry[]);

@@ -8,7 +8,7 @@ export function archiveOf(store: SessionStore, ofDirectory: string): TranscriptA
   const keyOf = (project: string | undefined, sessionId: string, agentId?: string): SessionKey => ({
     projectKey: project ?? ofDirectory,
     sessionId,
-    ...(agentId === undefined ? {} : { subpath: agentSubpath(agentId) }),
+    subpath: agentId === undefined ? undefined : agentSubpath(agentId),
   });
   const load = async (key: SessionKey): Promise<readonly RawLine[] | undefined> =>
     linesOf(await store.load(key));

@@ -55,7 +55,7 @@ export function contextUsage(
     agents: agents.map(({ name, source, file, description }) => ({
       agentType: name,
       source,
-      ...(file === undefined ? {} : { path: file }),
+      path: file,
       tokens: Math.ceil((name.length + description.length) / CHARACTERS_PER_TOKEN),
     })),
     isAutoCompactEnabled,

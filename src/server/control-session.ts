@@ -83,8 +83,8 @@ export const SESSION_HANDLERS: Readonly<Record<string, Handler>> = {
     const { max_thinking_tokens: tokens, thinking_display: display } = request;
     const { requests } = await handling.open({});
     requests.setThinking({
-      ...(tokens === undefined ? {} : { tokens: wholeNumber(tokens) }),
-      ...(display === undefined ? {} : { display: toDisplay(display) }),
+      tokens: tokens === undefined ? undefined : wholeNumber(tokens),
+      display: display === undefined ? undefined : toDisplay(display),
     });
     return ACKNOWLEDGED;
   },

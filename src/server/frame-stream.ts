@@ -294,9 +294,9 @@ export class FrameStream {
   #withIds(frame: Frame): Frame {
     const isAnswer = frame.type === 'assistant' || frame.type === 'stream_event';
     if (!isAnswer || frame.parent_tool_use_id !== null || this.#answers.length === 0) return frame;
-    const ids = idFields(this.#answers);
+    const ids = this.#answers;
     this.#answers = [];
-    return { ...frame, ...ids };
+    return { ...frame, ...idFields(ids) };
   }
 }
 
@@ -306,8 +306,7 @@ function opensTurn(event: SessionEvent): boolean {
 }
 
 function idFields(ids: readonly string[]): Readonly<Record<string, unknown>> {
-  const [first] = ids;
-  return first === undefined ? {} : { user_message_uuid: first, user_message_uuids: [...ids] };
+  return ids.length === 0 ? {} : { user_message_uuid: ids[0], user_message_uuids: ids };
 }
 
 /**

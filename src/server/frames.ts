@@ -156,10 +156,7 @@ function hookFrame(
   if (event.type === 'hook_started') return ['hook_started', common];
   const { stdout, stderr, outcome, exitCode } = event;
   const output = { stdout, stderr, output: stdout === '' ? stderr : stdout, outcome };
-  return [
-    'hook_response',
-    { ...common, ...output, ...(exitCode === undefined ? {} : { exit_code: exitCode }) },
-  ];
+  return ['hook_response', { ...common, ...output, exit_code: exitCode }];
 }
 
 function newsFrames(
@@ -191,8 +188,8 @@ function newsFrames(
           tool_name: event.denial.tool_name,
           tool_use_id: event.denial.tool_use_id,
           message: event.message,
-          ...(event.agent === undefined ? {} : { agent_id: event.agent.id }),
-          ...(event.denial.reason === undefined ? {} : { decision_reason: event.denial.reason }),
+          agent_id: event.agent?.id,
+          decision_reason: event.denial.reason,
         }),
       ];
     case 'compacting':
@@ -230,7 +227,7 @@ function newsFrames(
         system('informational', {
           content: event.text,
           level: event.level,
-          ...(event.tag === undefined ? {} : { tag: event.tag }),
+          tag: event.tag,
           ...(event.tag === 'prompt_blocked' ? { prevent_continuation: true } : {}),
         }),
       ];

@@ -69,7 +69,7 @@ function row({ hook, standing }: Captured) {
     displayText: visible(handler.statusMessage ?? shown),
     commandText: shown,
     contentLabel: LABELS[handler.type],
-    ...(handler.if === undefined ? {} : { condition: visible(handler.if) }),
+    condition: handler.if === undefined ? undefined : visible(handler.if),
     timeout: hook.timeoutMs / 1000,
     ...(handler.statusMessage === undefined
       ? {}

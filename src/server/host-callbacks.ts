@@ -42,7 +42,7 @@ export function createHostCallbacks(channel: HostChannel): RegisteredCallbacks {
         subtype: 'hook_callback',
         callback_id: id,
         input,
-        ...(toolUseId === undefined ? {} : { tool_use_id: toolUseId }),
+        tool_use_id: toolUseId,
       };
       return channel.request(body, signal);
     },
@@ -67,11 +67,11 @@ function readEntry(entry: unknown): CallbackEntry {
     Array.isArray(ids) && ids.every((id): id is string => typeof id === 'string' && id !== '');
   const hasMatcher = matcher === undefined || matcher === null || typeof matcher === 'string';
   if (!hasIds || !hasMatcher) return unreadable();
-  const seconds = typeof timeout === 'number' && timeout > 0 ? timeout : undefined;
+  const hasTimeout = typeof timeout === 'number' && timeout > 0;
   return {
-    ...(typeof matcher === 'string' ? { matcher } : {}),
+    matcher: matcher ?? undefined,
     ids,
-    ...(seconds === undefined ? {} : { timeoutMs: Math.min(seconds * 1000, LONGEST_TIMEOUT_MS) }),
+    timeoutMs: hasTimeout ? Math.min(timeout * 1000, LONGEST_TIMEOUT_MS) : undefined,
     onFailure: onFailure === 'continue' ? 'continue' : 'block',
   };
 }

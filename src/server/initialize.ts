@@ -48,7 +48,7 @@ export async function initializeAnswer(
     agents: agents.map(({ name, description, model }) => ({
       name,
       description,
-      ...(model === undefined ? {} : { model }),
+      model,
     })),
     models: info.models,
     account: { apiKeySource: info.keySource, apiProvider: providerName(info.provider) },

@@ -33,7 +33,7 @@ export function localResultFrame(
     duration_api_ms: 0,
     num_turns: 0,
     ...accounting({ ...accounts, usage: NOTHING_USED, denials: [] }),
-    ...(command === undefined ? {} : { local_command: command }),
+    local_command: command,
     session_id: sessionId,
     uuid,
   };
@@ -132,7 +132,7 @@ function accounting(
     ...(run.cost.unknownModels.length === 0 ? {} : { cost_unknown_models: run.cost.unknownModels }),
     usage: run.usage,
     modelUsage: run.modelUsage,
-    ...(run.agents === undefined ? {} : { agents: run.agents }),
+    agents: run.agents,
     permission_denials: run.denials,
   };
 }
@@ -176,6 +176,6 @@ export function failureFields(failure: Failure): Readonly<Record<string, unknown
   return {
     error: errorName(failure),
     is_api_error_message: true,
-    ...(failure.status === undefined ? {} : { api_error_status: failure.status }),
+    api_error_status: failure.status,
   };
 }

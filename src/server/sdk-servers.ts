@@ -102,7 +102,7 @@ function answerTo(id: unknown, response: unknown): Message | undefined {
     return {
       jsonrpc: '2.0',
       id,
-      error: { code, message, ...(data === undefined ? {} : { data }) },
+      error: { code, message, data },
     };
   }
   return isRecord(result) ? { jsonrpc: '2.0', id, result } : undefined;

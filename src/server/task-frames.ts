@@ -101,7 +101,7 @@ function taskRow({
     task_id: taskId,
     task_type: taskType,
     description,
-    ...(agentType === undefined ? {} : { subagent_type: agentType }),
+    subagent_type: agentType,
   };
 }
 
@@ -123,7 +123,7 @@ function taskFrame(event: TaskNews): SystemArgs {
       ];
     case 'task_updated': {
       const { taskId, status, endTime, error } = event;
-      const patch = { status, end_time: endTime, ...(error === undefined ? {} : { error }) };
+      const patch = { status, end_time: endTime, error };
       return ['task_updated', { task_id: taskId, patch }];
     }
     case 'task_finished':
@@ -133,10 +133,10 @@ function taskFrame(event: TaskNews): SystemArgs {
           task_id: event.taskId,
           ...toolUse(event.toolUseId),
           status: event.status,
-          ...(event.end === undefined ? {} : { end: event.end }),
+          end: event.end,
           output_file: event.outputFile,
           summary: event.summary,
-          ...(event.usage === undefined ? {} : { usage: usageOf(event.usage) }),
+          usage: event.usage && usageOf(event.usage),
         },
       ];
     case 'background_tasks':
@@ -165,7 +165,7 @@ export function inboxFields(
     summary: question.summary,
     reason: question.reason,
     expires_at: new Date(question.expiresAt).toISOString(),
-    ...(by === undefined ? {} : { answered_by: by }),
+    answered_by: by,
   };
 }
 
@@ -184,7 +184,7 @@ function startedFields(event: Extract<TaskNews, { type: 'task_started' }>) {
     subagent_type: agent.type,
     spawn_depth: agent.depth,
     ...(agent.depth > 1 && agent.parentId !== undefined ? { parent_task_id: agent.parentId } : {}),
-    ...(prompt === undefined ? {} : { prompt }),
+    prompt,
   };
 }
 

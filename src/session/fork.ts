@@ -51,9 +51,9 @@ export async function forkSession(
     sessionId: options.newSessionId,
     entries: copies,
     skippedLines: 0,
-    ...(title === undefined ? {} : { title }),
-    ...(loaded.lastPrompt === undefined ? {} : { lastPrompt: loaded.lastPrompt }),
-    ...(loaded.agent === undefined ? {} : { agent: loaded.agent }),
+    title,
+    lastPrompt: loaded.lastPrompt,
+    agent: loaded.agent,
   };
 }
 

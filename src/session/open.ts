@@ -109,7 +109,7 @@ async function resumedHistory(
     loaded = await forkSession(store, loaded, {
       newSessionId: sessionId,
       clock: order.clock,
-      ...(at === undefined ? {} : { resumeAt: at }),
+      resumeAt: at,
     });
   }
   const conversation = loadConversation(
@@ -128,10 +128,10 @@ async function resumedHistory(
     })),
     deferredCalls: conversation.deferredCalls,
     forked: order.fork,
-    ...(order.fork ? { forkedFrom: order.id } : {}),
+    forkedFrom: order.fork ? order.id : undefined,
     lastCwd: loaded.entries.findLast((entry) => entry.cwd !== undefined)?.cwd,
-    ...(loaded.title === undefined ? {} : { title: loaded.title }),
-    ...(loaded.lastPrompt === undefined ? {} : { lastPrompt: loaded.lastPrompt }),
-    ...(loaded.agent === undefined ? {} : { agent: loaded.agent }),
+    title: loaded.title,
+    lastPrompt: loaded.lastPrompt,
+    agent: loaded.agent,
   };
 }

@@ -46,17 +46,15 @@ export function loadConversation(
   const [only, ...others] = rebuilt.dangling;
   const deferred = others.length === 0 && only !== undefined && only.call.id === marked;
   const answer = chain.entries.findLast(isRealAnswer);
-  const mode = lastMode(chain.entries);
   return {
     messages: rebuilt.messages,
     lastUuid: chain.leaf,
     danglingCalls: deferred ? [] : rebuilt.dangling,
     deferredCalls: deferred ? [only.call] : [],
     compacted: chain.compacted,
-    ...(answer === undefined
-      ? {}
-      : { model: answer.message.model, lastUsage: answer.message.usage }),
-    ...(mode === undefined ? {} : { permissionMode: mode }),
+    model: answer?.message.model,
+    lastUsage: answer?.message.usage,
+    permissionMode: lastMode(chain.entries),
   };
 }
 

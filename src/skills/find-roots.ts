@@ -154,7 +154,7 @@ function pluginRoots(place: PluginPlace): readonly SkillRoot[] {
     prefix: name,
     trusted,
     home: directory,
-    ...(paths === undefined ? {} : { plugin: paths }),
+    plugin: paths,
   } as const;
   const skills = [join(directory, 'skills'), ...(place.skills ?? [])];
   const commands = place.commands ?? [join(directory, 'commands')];

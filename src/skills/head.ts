@@ -263,7 +263,7 @@ class HeadReader {
     for (const { stops, message, at } of hookFaults(found?.value)) {
       const line = findFieldLine(this.#whole, found?.line, at);
       if (stops) this.#refuse(line, `hooks: ${message}`);
-      else this.problems.push({ ...placed(line), message: `hooks: ${message}`, field: 'hooks' });
+      else this.problems.push({ line, message: `hooks: ${message}`, field: 'hooks' });
     }
     return found?.value ?? undefined;
   }
@@ -304,24 +304,20 @@ class HeadReader {
   }
 
   #note(line: number | undefined, message: string): void {
-    this.problems.push({ ...placed(line), message });
+    this.problems.push({ line, message });
   }
 
   /** A field that people would believe to count. */
   #lost(line: number | undefined, message: string): void {
-    this.problems.push({ ...placed(line), message, told: true });
+    this.problems.push({ line, message, told: true });
   }
 
   #refuse(line: number | undefined, message: string): void {
     const remedy = 'Correct it: it restricts what may be called.';
     this.refusal ??= {
-      ...placed(line),
+      line,
       message: `a restriction cannot be read: ${message}`,
       remedy,
     };
   }
-}
-
-function placed(line: number | undefined): Pick<SkillProblem, 'line'> {
-  return line === undefined ? {} : { line };
 }

@@ -362,18 +362,16 @@ function hookNotes({ file, problems }: Skill): readonly string[] {
 
 function modelOf({ head, trusted }: Skill): { readonly model?: string } {
   const { model } = head;
-  return !trusted || model === undefined || model === 'inherit' ? {} : { model };
+  return { model: trusted && model !== 'inherit' ? model : undefined };
 }
 
 function effortOf({ head, trusted }: Skill): { readonly effort?: string } {
-  return !trusted || head.effort === undefined ? {} : { effort: head.effort };
+  return { effort: trusted ? head.effort : undefined };
 }
 
 function hooksOf(skill: Skill): { readonly hooks?: SkillHooks } {
   const { name, head, source, file, trusted, plugin } = skill;
   if (head.hooks === undefined) return {};
   const line = own(head.lines ?? {}, 'hooks');
-  const place = line === undefined ? { file } : { file, line };
-  const ofPlugin = plugin === undefined ? {} : { plugin };
-  return { hooks: { name, hooks: head.hooks, source, ...place, trusted, ...ofPlugin } };
+  return { hooks: { name, hooks: head.hooks, source, file, line, trusted, plugin } };
 }

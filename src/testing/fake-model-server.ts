@@ -184,8 +184,8 @@ function sendError(
     type: error.type ?? 'api_error',
     message: error.message ?? `scripted error ${error.status}`,
   });
-  const wait: Record<string, string> =
-    error.retryAfterMs === undefined ? {} : { 'retry-after-ms': String(error.retryAfterMs) };
+  const wait: Record<string, string> = {};
+  if (error.retryAfterMs !== undefined) wait['retry-after-ms'] = String(error.retryAfterMs);
   json(response, error.status, text, { ...wait, ...headers });
 }
 

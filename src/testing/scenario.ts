@@ -67,8 +67,8 @@ export async function runScenario(
 ): Promise<ScenarioRun> {
   const world = scenario.world ?? makeWorld(scenario);
   const server = await startFakeModelServer({
-    ...(scenario.script === undefined ? {} : { script: scenario.script }),
-    ...(scenario.actors === undefined ? {} : { actors: scenario.actors }),
+    script: scenario.script,
+    actors: scenario.actors,
   });
   try {
     const ended = await runProgram(program, scenario, { world, url: server.url });
@@ -97,9 +97,9 @@ export async function runScenario(
 
 function makeWorld(scenario: Scenario): ScenarioWorld {
   const project = makeTempProject({
-    ...(scenario.files === undefined ? {} : { files: scenario.files }),
-    ...(scenario.home === undefined ? {} : { home: scenario.home }),
-    ...(scenario.git === undefined ? {} : { git: scenario.git }),
+    files: scenario.files,
+    home: scenario.home,
+    git: scenario.git,
   });
   return { project, remove: () => project.remove() };
 }

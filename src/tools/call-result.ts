@@ -24,7 +24,7 @@ export async function refusedResult(
   return {
     ...failure(deps, checked.call, message),
     interrupt,
-    ...(stop === undefined ? {} : { stop }),
+    stop,
     ...(contexts.length === 0 ? {} : { contexts }),
     ...(deferred === true ? { deferred } : {}),
   };

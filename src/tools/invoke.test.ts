@@ -87,7 +87,7 @@ function invoke(
     bound,
     monotonic: () => 0,
     uuid: () => 'uuid',
-    ...(watch === undefined ? {} : { watch }),
+    watch,
   });
   const call = (name: string, input: Record<string, unknown>): ToolUseBlock => ({
     type: 'tool_use',

@@ -7,7 +7,7 @@ import type { AnyTool } from './tool.js';
 function builtin(name: string, aliases?: readonly string[]): AnyTool {
   return {
     name,
-    ...(aliases === undefined ? {} : { aliases }),
+    aliases,
     kind: 'read',
     definition: { name, description: `does ${name}`, input_schema: { type: 'object' } },
     validate: async () => [],

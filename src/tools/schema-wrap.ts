@@ -19,7 +19,7 @@ export function wrapSchema(schema: unknown): WrappedSchema {
   const value = isRecord(schema) ? withMovedReferences(inner, root) : schema;
   return {
     schema: {
-      ...($schema === undefined ? {} : { $schema }),
+      $schema,
       type: 'object',
       properties: { value },
       required: ['value'],

@@ -242,8 +242,8 @@ function outcomeOf(
     return { status: 'killed', exitCode, signal, note: 'ended for writing more than 64 MiB' };
   }
   if (circumstances.asked || result.aborted) return { status: 'killed', exitCode, signal };
-  const note = result.fenced === undefined ? {} : { note: result.fenced };
-  return { status: exitCode === 0 ? 'completed' : 'failed', exitCode, signal, ...note };
+  const status = exitCode === 0 ? 'completed' : 'failed';
+  return { status, exitCode, signal, note: result.fenced };
 }
 
 /** The latest part of an output, of which each reader gets what it has not seen. */

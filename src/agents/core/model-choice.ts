@@ -89,15 +89,14 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
     set(name) {
       chosen = pick(name ?? options.name);
       // What was said last counts.
-      turn = turn.effort === undefined ? {} : { effort: turn.effort };
+      turn = { effort: turn.effort };
       settle();
       return model.id;
     },
     forTurn(wish) {
       turn = {
-        ...turn,
-        ...(wish.model === undefined ? {} : { model: pick(wish.model) }),
-        ...(wish.effort === undefined ? {} : { effort: wish.effort }),
+        model: wish.model === undefined ? turn.model : pick(wish.model),
+        effort: wish.effort ?? turn.effort,
       };
       settle();
     },
@@ -112,7 +111,7 @@ export function createModelChoices(options: ModelChoiceOptions): ModelChoices {
       const given = tokens === null ? {} : { thinking: undefined, maxThinkingTokens: tokens };
       thinking = {
         ...(tokens === undefined ? budget : given),
-        ...(shown === undefined ? {} : { thinkingDisplay: shown }),
+        thinkingDisplay: shown,
       };
       settle();
     },
@@ -163,10 +162,10 @@ function thinkingFor(options: ModelChoiceOptions): ThinkingConfig | undefined {
       ? fromEnvironment
       : undefined);
   if (options.thinking === 'disabled' || budget === 0) return { type: 'disabled' };
-  const display = options.thinkingDisplay === undefined ? {} : { display: options.thinkingDisplay };
-  if (budget !== undefined) return { type: 'enabled', budget_tokens: budget, ...display };
+  const { thinkingDisplay: display } = options;
+  if (budget !== undefined) return { type: 'enabled', budget_tokens: budget, display };
   if (options.thinking === 'adaptive' || options.thinking === 'enabled')
-    return { type: 'adaptive', ...display };
+    return { type: 'adaptive', display };
   return undefined;
 }
 

@@ -124,7 +124,6 @@ class Shelf implements DefinitionShelf {
       return;
     }
     const name = nameOf(one);
-    const about = name === undefined ? {} : { name };
     const same = this.#real.get(one.real);
     if (same !== undefined && same !== file) {
       this.hidden.push(hiddenFrom(one, `it is the same file as ${same}`));
@@ -132,7 +131,7 @@ class Shelf implements DefinitionShelf {
     }
     this.#real.set(one.real, file);
     for (const finding of read.findings) {
-      this.problems.push({ ...finding, source, place: file, ...about });
+      this.problems.push({ ...finding, source, place: file, name });
     }
     if (name === undefined) return;
     this.#claim(claimOf(one, name), root.directory);
@@ -148,7 +147,6 @@ class Shelf implements DefinitionShelf {
     const { root, file, read } = one;
     const message = `${mine} has the same name and stays in force, as this folder is not trusted; start with --trust if this one is meant`;
     const name = read.name ?? '';
-    const line = read.line === undefined ? {} : { line: read.line };
     this.hidden.push(hiddenFrom(one, message));
     this.problems.push({
       severity: 'warning',
@@ -156,7 +154,7 @@ class Shelf implements DefinitionShelf {
       place: file,
       name,
       message,
-      ...line,
+      line: read.line,
     });
   }
 

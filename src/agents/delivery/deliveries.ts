@@ -227,8 +227,7 @@ class JournalledDeliveries implements OpenDeliveries {
     started?.([...runs.values()].flatMap((run) => run.started?.agent ?? []));
     for (const { key, ended, delivered } of runs.values()) {
       if (key.run < (this.#runs.get(key.id)?.run ?? 0)) continue;
-      const end = ended === undefined ? {} : { end: ended.report.end };
-      this.#remember(key.id, { run: key.run, ...end, arrived: delivered });
+      this.#remember(key.id, { run: key.run, end: ended?.report.end, arrived: delivered });
     }
     const found = await recover({ sessionId, runs: [...runs.values()], processes, entries });
     for (const { key } of found.proven) {
@@ -271,7 +270,7 @@ class JournalledDeliveries implements OpenDeliveries {
       by: this.#parts.processes.self(),
       report,
       outputFile,
-      ...(carrier === undefined ? {} : { carrier }),
+      carrier,
     };
     this.#journal.write(record);
     return this.#taken(key, record);

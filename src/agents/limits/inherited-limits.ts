@@ -37,9 +37,9 @@ export function holdOf(
     file,
     tools,
     mode: permissionMode,
-    ...(hasLimit(budget) ? { budget } : {}),
-    ...(workspace === undefined ? {} : { workspace }),
-    ...(guards === undefined ? {} : { guards }),
+    budget: hasLimit(budget) ? budget : undefined,
+    workspace,
+    guards,
   };
 }
 

@@ -38,9 +38,9 @@ function heldBy(definition: AgentDefinition, place: Pick<AgentRef, 'workspace'>)
   const hooks = hookMarks(definition);
   return {
     ...holdOf({ ...definition, ...allTools(definition) }, place),
-    ...(maxTurns === undefined ? {} : { maxTurns }),
+    maxTurns,
     ...(asks === 'deny' ? { asks } : {}),
-    ...(hooks === undefined ? {} : { hooks }),
+    hooks,
     ...(oneShot === true ? { oneShot } : {}),
     ...(foregroundOnly ? { foregroundOnly } : {}),
   };
@@ -96,9 +96,9 @@ export function keepingTo(definition: AgentDefinition, held: Held | undefined): 
   const had = createToolMatcher(held.tools ?? ['*']);
   return {
     ...rest,
-    ...(mode === undefined ? {} : { permissionMode: mode }),
-    ...(tools === undefined ? {} : { tools }),
-    ...(maxTurns === undefined ? {} : { maxTurns }),
+    permissionMode: mode,
+    tools,
+    maxTurns,
     ...(held.asks === 'deny' ? { asks: 'deny' as const } : {}),
     budget: lesserBudget(definition.budget, held.budget ?? {}),
     disallowedTools: [...new Set([...definition.disallowedTools, ...held.disallowedTools])],

@@ -54,9 +54,9 @@ export function forkDefinition(original?: AgentDefinition): AgentDefinition {
     source: original?.source ?? 'builtin',
     contentHash: () => sha256(JSON.stringify([FORK_TYPE, DESCRIPTION])),
     // Guards of the original's file hold for whoever acts in its place.
-    ...(original?.hooks === undefined ? {} : { hooks: original.hooks }),
-    ...(original?.trusted === undefined ? {} : { trusted: original.trusted }),
-    ...(original?.file === undefined ? {} : { file: original.file }),
+    hooks: original?.hooks,
+    trusted: original?.trusted,
+    file: original?.file,
   };
 }
 

@@ -17,8 +17,7 @@ const at = (path: string, more: Partial<AgentRef> = {}): AgentRef => ({
 });
 const [general] = builtinAgents();
 if (general === undefined) throw new Error('there is no agent');
-const hold = (workspace?: string): Hold =>
-  holdOf(general, workspace === undefined ? {} : { workspace });
+const hold = (workspace?: string): Hold => holdOf(general, { workspace });
 
 function earlier(ref: AgentRef, more: Partial<EarlierAgent> = {}): EarlierAgent {
   const talk = { messages: [], parentUuid: null, usedUuids: [] };
@@ -123,7 +122,7 @@ describe('what an agent had when it began', () => {
     [['mcp__s__a'], ['mcp__s'], ['mcp__s__a']],
     [[], ['Read'], []],
   ])('tools %j, then %j: %j', (before, now, both) => {
-    const tools = (list: string[] | undefined) => (list === undefined ? {} : { tools: list });
+    const tools = (list: string[] | undefined) => ({ tools: list });
     expect(goneOn(tools(before), tools(now)).tools).toEqual(both);
   });
 
@@ -138,8 +137,7 @@ describe('what an agent had when it began', () => {
     [undefined, 'bypassPermissions', undefined],
     ['plan', 'bypassPermissions', 'plan'],
   ] as const)('mode %s, then %s: %s', (before, now, both) => {
-    const mode = (one: PermissionMode | undefined) =>
-      one === undefined ? {} : { permissionMode: one };
+    const mode = (one: PermissionMode | undefined) => ({ permissionMode: one });
     expect(goneOn(mode(before), mode(now)).permissionMode).toBe(both);
   });
 

@@ -59,7 +59,7 @@ export function requestAgain(
     prompt,
     parent: from,
     toolUseId: ref.spawnedBy ?? '',
-    ...(ref.name === undefined ? {} : { name: ref.name }),
+    name: ref.name,
     model,
     background: true,
     ...(ref.workspace !== undefined && !isOwnTree(ref, above.at(-1))

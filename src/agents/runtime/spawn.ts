@@ -245,8 +245,8 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     above,
     guards,
     once: request.admit !== undefined || request.stays !== undefined,
-    ...(request.stays === undefined ? {} : { stays: request.stays }),
-    ...(begin.earlier === undefined ? {} : { earlier: begin.earlier }),
+    stays: request.stays,
+    earlier: begin.earlier,
   };
   const task = createChildTask(order, {
     startedAt: world.clock.now(),

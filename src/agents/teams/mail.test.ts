@@ -73,7 +73,7 @@ async function take(desk: TeamDesk, had?: ReadonlySet<string>) {
   desk.post.add({
     name: 'ann',
     tell: (message) => got.push(message) > 0,
-    ...(had === undefined ? {} : { had }),
+    had,
   });
   await new Promise((resolve) => setTimeout(resolve, 60));
   return got;

@@ -228,7 +228,7 @@ describe('the duty of a teammate', () => {
       text: '',
       requestId: 'r1',
       approve: true,
-      ...(mode === undefined ? {} : { mode }),
+      mode,
     });
     expect([duty.mode(), ...approved]).toEqual([after, after]);
   });

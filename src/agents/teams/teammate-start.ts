@@ -195,8 +195,8 @@ function ofTeam(definition: AgentDefinition): AgentDefinition {
     ...rest,
     skills: [],
     mcpServers: [],
-    ...(permissionMode === undefined || permissionMode === 'plan' ? {} : { permissionMode }),
-    ...(tools === undefined ? {} : { tools: [...tools, ...TEAM_TOOLS] }),
+    permissionMode: permissionMode === 'plan' ? undefined : permissionMode,
+    tools: tools === undefined ? undefined : [...tools, ...TEAM_TOOLS],
   };
 }
 

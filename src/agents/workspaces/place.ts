@@ -89,8 +89,8 @@ export function createChildPlaces(parts: PlaceParts) {
         ref,
         isolation: ref.isolation,
         // What the parent has seen says nothing about files of another tree.
-        ...(isNew ? { readState: createReadState() } : {}),
-        ...(notice === undefined ? {} : { notes: [notice] }),
+        readState: isNew ? createReadState() : undefined,
+        notes: notice === undefined ? undefined : [notice],
         async finish(text) {
           const strays = await watch.finish();
           const worktree = await opened.close(text);

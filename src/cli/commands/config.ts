@@ -32,8 +32,8 @@ async function report(call: CommandCall): Promise<ConfigReport> {
     settings,
     managedSettings,
     sources: settingSources,
-    ...(allowedTools === undefined ? {} : { allowedTools }),
-    ...(disallowedTools === undefined ? {} : { disallowedTools }),
+    allowedTools,
+    disallowedTools,
     trustNotice: 'silent',
   });
 }

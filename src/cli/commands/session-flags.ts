@@ -11,7 +11,7 @@ export function flagOptions(names: readonly string[]): readonly OptionSpec[] {
       const takes = kind === 'switch' ? '' : ` <${value}${dots}>`;
       const flags = `${short === undefined ? '' : `-${short}, `}--${name}${takes}`;
       const description = help.endsWith('.') ? help : `${help}.`;
-      return { flags, description, ...(choices === undefined ? {} : { choices }) };
+      return { flags, description, choices };
     },
   );
 }

@@ -90,7 +90,7 @@ function offered(options: readonly ArgumentOption[], from: number): readonly Com
       .map(({ text, description }) => ({
         text,
         from,
-        ...(description === undefined ? {} : { description: visible(description) }),
+        description: description === undefined ? undefined : visible(description),
       }))
   );
 }

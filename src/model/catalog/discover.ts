@@ -49,7 +49,7 @@ export async function listModels(
     const response = await (options.http ?? httpStream)({
       url: `${server.baseUrl}/models`,
       signal: AbortSignal.timeout(options.deadlineMs ?? LIST_DEADLINE_MS),
-      headers: server.apiKey === undefined ? {} : { authorization: `Bearer ${server.apiKey}` },
+      headers: server.apiKey ? { authorization: `Bearer ${server.apiKey}` } : {},
     });
     const body = parseJson(await readAll(response));
     return (response.status === 200 && body.ok ? modelNames(body.value) : undefined) ?? [];

@@ -96,8 +96,8 @@ function scriptedFailure(error: NonNullable<Exclude<Reply, string>['error']>, mo
   const body = JSON.stringify({
     error: { type: type ?? 'api_error', message: message ?? `scripted error ${status}` },
   });
-  const headers: Record<string, string> =
-    retryAfterMs === undefined ? {} : { 'retry-after-ms': String(retryAfterMs) };
+  const headers: Record<string, string> = {};
+  if (retryAfterMs !== undefined) headers['retry-after-ms'] = String(retryAfterMs);
   return failureOfStatus(
     { status, headers, body, model, now: 0 },
     { baseUrl: 'the script', baseUrlVariable: 'PORTCULLIS_SCRIPT', keyVariables: [], hasKey: true },

@@ -118,7 +118,6 @@ export class PipePool {
 }
 
 /** Enough to be found: no key of ours is any business of a helper. */
-function plainEnvironment(): Record<string, string> {
-  const { PATH } = process.env;
-  return PATH === undefined ? {} : { PATH };
+function plainEnvironment(): NodeJS.ProcessEnv {
+  return { PATH: process.env.PATH };
 }

@@ -67,9 +67,9 @@ export class SessionReader {
       skippedLines: this.#skipped,
       damagedLines: this.#damaged,
       links: this.#links,
-      ...(this.#title === undefined ? {} : { title: this.#title }),
-      ...(this.#lastPrompt === undefined ? {} : { lastPrompt: this.#lastPrompt }),
-      ...(this.#agent === undefined ? {} : { agent: this.#agent }),
+      title: this.#title,
+      lastPrompt: this.#lastPrompt,
+      agent: this.#agent,
     };
   }
 }

@@ -23,7 +23,7 @@ export function openStore(options: {
   return createJsonlStore({
     configDir: options.configDir,
     cwd: options.cwd,
-    ...(options.projectDirName === undefined ? {} : { projectDirName: options.projectDirName }),
+    projectDirName: options.projectDirName,
     onLost: (lost) => {
       options.emit({ type: 'writes_lost', code: lost.message, lost: lost.lines });
     },

@@ -198,9 +198,9 @@ function pick(failure: ModelFailure): Partial<ModelFailure> {
   const { kind, status, retryable, retryAfterMs } = failure;
   return {
     kind,
-    ...(status === undefined ? {} : { status }),
+    status,
     retryable,
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    retryAfterMs,
   };
 }
 

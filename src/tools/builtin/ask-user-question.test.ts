@@ -43,7 +43,7 @@ describe('AskUserQuestion', () => {
     async (answers) => {
       const output = await callTool(askUserQuestionTool(), {
         questions,
-        ...(answers === undefined ? {} : { answers: answers as Record<string, string> }),
+        answers: answers === undefined ? undefined : (answers as Record<string, string>),
       });
       expect(output.isError).toBe(true);
       expect(output.content).toContain('Nobody answered');

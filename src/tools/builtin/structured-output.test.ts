@@ -104,7 +104,7 @@ describe('StructuredOutput', () => {
     expect(tool.definition.description).toContain('`value`');
     const output = await callTool(tool, { value: good });
     expect(output.finish).toEqual({ structuredOutput: good });
-    const wrong = bad === undefined ? {} : { value: bad };
+    const wrong = JSON.parse(JSON.stringify({ value: bad }));
     expect((await tool.validate(wrong)).length).toBeGreaterThan(0);
     expect((await tool.validate({ value: good, more: 1 })).length).toBeGreaterThan(0);
   });

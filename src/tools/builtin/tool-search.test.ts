@@ -31,7 +31,7 @@ function setup(more: Partial<ToolSearchDeps> = {}) {
   const tool = toolSearchTool({ poolOf: () => pool, ...more });
   const context = { agent: MAIN_AGENT, signal: new AbortController().signal } as ToolContext;
   const search = async (query: string, max_results?: number) => {
-    const input = { query, ...(max_results === undefined ? {} : { max_results }) };
+    const input = { query, max_results };
     const output = await tool.run(input, context, undefined as never);
     const { matches } = output.structured as { matches: string[] };
     return { text: String(output.content), isError: output.isError, matches };

@@ -112,7 +112,7 @@ export function wrapLine(row: Line, columns: number, options: WrapOptions = {}):
   // A window narrower than the indentation shows the text without it.
   const inner = columns - Math.max(lineWidth(first), lineWidth(rest));
   if (inner < 4 && lineWidth(first) + lineWidth(rest) > 0) {
-    return wrapLine(row, columns, options.anywhere === undefined ? {} : { anywhere: true });
+    return wrapLine(row, columns, { anywhere: options.anywhere });
   }
   const rows = breakLine(row, Math.max(1, inner), options.anywhere === true);
   return rows.map((part, index) => [...(index === 0 ? first : rest), ...part]);
