@@ -24,7 +24,7 @@ import { strictest } from './budget/units.js';
 import { resolveModel } from './model/catalog/aliases.js';
 import { stateDirectory } from './platform/fs/paths.js';
 import { createProcessSupervisor } from './platform/process/node-process.js';
-import { createReadState } from './tools/read-state.js';
+import { createReadState } from './tools/files/read-state.js';
 import { createWorkspace } from './tools/workspace.js';
 import { VERSION } from './version.js';
 
@@ -49,8 +49,8 @@ export {
   openTranscripts,
   projectKeyOf,
 } from './app/transcripts.js';
-export type { ContextReport } from './context/context-report.js';
-export type { AskIncludes } from './context/include-approvals.js';
+export type { ContextReport } from './context/compaction/context-report.js';
+export type { AskIncludes } from './context/instructions/include-approvals.js';
 export {
   type CallbackEntry,
   type CallbackRequest,

@@ -3,7 +3,7 @@ import { agentNotice } from '../agents/definitions/definitions.js';
 import type { AgentBook } from '../agents/definitions/types.js';
 import type { TypeRules } from '../agents/limits/type-rules.js';
 import { agentsReminder } from '../agents/runtime/agent-context.js';
-import { reminder } from '../context/reminders.js';
+import { reminder } from '../context/prompt/reminders.js';
 import { messageOf } from '../errors.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 

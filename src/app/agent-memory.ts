@@ -1,10 +1,10 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { bareName } from '../agents/definitions/tools.js';
-import { MEMORY_CAP } from '../context/instruction-loader.js';
-import { firstLines } from '../context/instruction-text.js';
-import { isOn } from '../context/memory-files.js';
-import { reminder } from '../context/reminders.js';
+import { MEMORY_CAP } from '../context/instructions/loader.js';
+import { isOn } from '../context/instructions/memory-files.js';
+import { firstLines } from '../context/instructions/text.js';
+import { reminder } from '../context/prompt/reminders.js';
 import { messageOf } from '../errors.js';
 import { visible } from '../lib/visible.js';
 import type { Approval, Resolver } from '../permissions/guard.js';

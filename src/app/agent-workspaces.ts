@@ -7,7 +7,7 @@ import type { Guard } from '../permissions/guard.js';
 import { workspaceFence } from '../permissions/workspace-fence.js';
 import { findRepositoryRoot, join } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
-import type { WriteLedger } from '../tools/write-ledger.js';
+import type { WriteLedger } from '../tools/files/write-ledger.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
 

@@ -1,6 +1,6 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { openCheckpoints } from '../checkpoint/open.js';
-import { openBlobStore, openTracker } from '../checkpoint/tracker.js';
+import { openBlobStore, openTracker } from '../checkpoint/scan/tracker.js';
 import type { Checkpoints } from '../checkpoint/types.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { configDirectory, join, stateDirectory } from '../platform/fs/paths.js';

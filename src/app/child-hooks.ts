@@ -8,7 +8,7 @@ import {
 } from '../agents/limits/inherited-hooks.js';
 import type { ChildFacts, ChildHooks } from '../agents/runtime/agent-host.js';
 import { FORK_TYPE, forkNotice } from '../agents/runtime/fork.js';
-import { instructionsReminder } from '../context/instructions-reminder.js';
+import { instructionsReminder } from '../context/instructions/reminder.js';
 import type { Scene } from '../hooks/dispatch/scene.js';
 import { createAgentHooks } from '../hooks/events/agent.js';
 import { createCompactHooks } from '../hooks/events/compact.js';

@@ -1,5 +1,5 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
-import { systemPrompt } from '../context/system-prompt.js';
+import { systemPrompt } from '../context/prompt/system-prompt.js';
 import type { SystemBlock } from '../model/client.js';
 import type { Ground } from './ground.js';
 

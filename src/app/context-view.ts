@@ -1,8 +1,8 @@
 import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
-import { type ContextReport, contextReport } from '../context/context-report.js';
-import { openOpening } from '../context/opening.js';
-import { reminder } from '../context/reminders.js';
+import { type ContextReport, contextReport } from '../context/compaction/context-report.js';
+import { openOpening } from '../context/prompt/opening.js';
+import { reminder } from '../context/prompt/reminders.js';
 import type { InputMessage } from '../loop/types.js';
 import type { SystemBlock } from '../model/client.js';
 import type { Message } from '../protocol/content.js';

@@ -1,7 +1,7 @@
 import type { FileAnswer, HostRequests } from '../agents/core/host-requests.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { err, ok } from '../lib/result.js';
-import { judgedNames, targetPath } from '../tools/file-target.js';
+import { judgedNames, targetPath } from '../tools/files/file-target.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { Ground } from './ground.js';
 import type { Hands } from './hands.js';

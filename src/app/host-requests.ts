@@ -7,11 +7,11 @@ import type {
 import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
-import { compactEnvironment, mayCompact } from '../context/compact-trigger.js';
+import { compactEnvironment, mayCompact } from '../context/compaction/trigger.js';
 import { createMcpPrompts } from '../mcp/prompts.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
-import { targetPath } from '../tools/file-target.js';
-import { versionOf } from '../tools/read-state.js';
+import { targetPath } from '../tools/files/file-target.js';
+import { versionOf } from '../tools/files/read-state.js';
 import type { OpenAgents } from './agents.js';
 import type { Ground } from './ground.js';
 import type { Hands } from './hands.js';

@@ -1,11 +1,11 @@
-import type { EnforcedHold } from '../context/enforced-hold.js';
-import type { InstructionBook } from '../context/instruction-book.js';
-import { skip } from '../context/instruction-reader.js';
+import type { EnforcedHold } from '../context/enforced/policy.js';
+import type { InstructionBook } from '../context/instructions/book.js';
+import { skip } from '../context/instructions/reader.js';
 import type {
   LoadedFiles,
   LoadedInstruction,
   SkippedInstruction,
-} from '../context/instruction-types.js';
+} from '../context/instructions/types.js';
 import { hiddenBy, type IsHidden } from '../permissions/hidden-files.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { dirname } from '../platform/fs/paths.js';

@@ -1,4 +1,4 @@
-import type { KindOf } from '../context/instruction-towards.js';
+import type { KindOf } from '../context/instructions/for-path.js';
 import { restrictedNames } from '../permissions/path-restriction.js';
 import type { PathSpellings } from '../permissions/paths.js';
 import { possibleFileUse } from '../permissions/shell/file-commands.js';

@@ -1,7 +1,7 @@
-import type { EnforcedRules } from '../context/enforced.js';
-import type { EnforcedHold } from '../context/enforced-hold.js';
-import type { BelowRules } from '../context/instruction-below.js';
-import type { InstructionBook } from '../context/instruction-book.js';
+import type { EnforcedRules } from '../context/enforced/enforced.js';
+import type { EnforcedHold } from '../context/enforced/policy.js';
+import type { BelowRules } from '../context/instructions/below.js';
+import type { InstructionBook } from '../context/instructions/book.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
 import { restrictingPath } from '../permissions/path-restriction.js';
 import type { RestrictionMatch } from '../permissions/restriction-match.js';

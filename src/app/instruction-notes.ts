@@ -1,5 +1,5 @@
 import type { InstructionFile } from '../agents/core/host-requests.js';
-import { projectPlace } from '../context/instruction-places.js';
+import { projectPlace } from '../context/instructions/places.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import { isRunByAgent } from '../platform/process/run-by-agent.js';

@@ -1,7 +1,10 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
-import { type IncludeApprovalStore, openIncludeApprovals } from '../context/include-approvals.js';
-import { createInstructionBook, type InstructionBook } from '../context/instruction-book.js';
-import { instructionSettings } from '../context/instruction-settings.js';
+import { createInstructionBook, type InstructionBook } from '../context/instructions/book.js';
+import {
+  type IncludeApprovalStore,
+  openIncludeApprovals,
+} from '../context/instructions/include-approvals.js';
+import { instructionSettings } from '../context/instructions/settings.js';
 import { parseYaml } from '../lib/parse-yaml.js';
 import { homeDirectory, resolve, stateDirectory } from '../platform/fs/paths.js';
 import { parseLocatedJson } from '../settings/files/json.js';

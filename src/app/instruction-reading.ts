@@ -1,9 +1,12 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { type AgentFences, createAgentFences } from '../agents/limits/tool-restrictions.js';
-import type { IncludeApprovalStore, PendingInclude } from '../context/include-approvals.js';
-import type { InstructionBook } from '../context/instruction-book.js';
-import { projectPlace } from '../context/instruction-places.js';
-import type { SkippedInstruction } from '../context/instruction-types.js';
+import type { InstructionBook } from '../context/instructions/book.js';
+import type {
+  IncludeApprovalStore,
+  PendingInclude,
+} from '../context/instructions/include-approvals.js';
+import { projectPlace } from '../context/instructions/places.js';
+import type { SkippedInstruction } from '../context/instructions/types.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { hiddenBy, keepsFromReading } from '../permissions/hidden-files.js';
 import { createLiveRules } from '../permissions/live-rules.js';

@@ -1,7 +1,7 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
-import type { EnforcedRules } from '../context/enforced.js';
-import { joinEnforced } from '../context/enforced-hold.js';
-import type { InstructionBook } from '../context/instruction-book.js';
+import type { EnforcedRules } from '../context/enforced/enforced.js';
+import { joinEnforced } from '../context/enforced/policy.js';
+import type { InstructionBook } from '../context/instructions/book.js';
 import { originOf } from '../lib/sourced.js';
 import { parseRules, type RuleSet } from '../permissions/rules.js';
 import { refuseBroken } from '../settings/files/refuse.js';

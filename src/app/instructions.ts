@@ -1,10 +1,10 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
-import { createEnforcedHold } from '../context/enforced-hold.js';
-import type { InstructionBook } from '../context/instruction-book.js';
-import type { LoadedFiles, LoadedInstruction } from '../context/instruction-types.js';
-import { instructionsReminder } from '../context/instructions-reminder.js';
-import { instructionWarnings } from '../context/opening.js';
-import { filesShownBy } from '../context/touched-files.js';
+import { createEnforcedHold } from '../context/enforced/policy.js';
+import type { InstructionBook } from '../context/instructions/book.js';
+import { instructionsReminder } from '../context/instructions/reminder.js';
+import { filesShownBy } from '../context/instructions/touched-files.js';
+import type { LoadedFiles, LoadedInstruction } from '../context/instructions/types.js';
+import { instructionWarnings } from '../context/prompt/opening.js';
 import { visible } from '../lib/visible.js';
 import type { IsHidden } from '../permissions/hidden-files.js';
 import type { GateExtension } from '../permissions/open.js';

@@ -1,5 +1,5 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
-import { reminderOf } from '../context/reminders.js';
+import { reminderOf } from '../context/prompt/reminders.js';
 import { messageOf } from '../errors.js';
 import { inOrder, NameList } from '../lib/name-list.js';
 import { sortedNames } from '../lib/sorted-names.js';

@@ -1,5 +1,5 @@
-import type { FileMention } from '../context/file-mentions.js';
-import { reminder } from '../context/reminders.js';
+import type { FileMention } from '../context/prompt/file-mentions.js';
+import { reminder } from '../context/prompt/reminders.js';
 import { visible } from '../lib/visible.js';
 import type { UserBlock } from '../protocol/content.js';
 import type { ToolPool } from '../tools/pool.js';

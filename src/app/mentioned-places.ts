@@ -1,6 +1,6 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
-import type { FileMention, Meaning } from '../context/file-mentions.js';
-import { findNamed, type LookUp, MOST_NAMES } from '../context/named-files.js';
+import { findNamed, type LookUp, MOST_NAMES } from '../context/instructions/named-files.js';
+import type { FileMention, Meaning } from '../context/prompt/file-mentions.js';
 import { systemCodeOf } from '../errors.js';
 import { visible } from '../lib/visible.js';
 import type { FileStat } from '../platform/fs/fs.js';

@@ -4,7 +4,7 @@ import {
   findStyle,
   loadOutputStyles,
   type OutputStyles,
-} from '../context/output-styles.js';
+} from '../context/prompt/output-styles.js';
 import { parseYaml } from '../lib/parse-yaml.js';
 import { join } from '../platform/fs/paths.js';
 import type { Ground } from './ground.js';

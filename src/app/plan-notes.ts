@@ -1,4 +1,4 @@
-import { reminder } from '../context/reminders.js';
+import { reminder } from '../context/prompt/reminders.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 
 /** What a host wants the agent to do in plan mode: told once each time that the mode is entered. */

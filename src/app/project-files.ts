@@ -1,8 +1,8 @@
 import { relative, toPosix } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
-import { parseGlob } from '../tools/builtin/glob-pattern.js';
-import { walk } from '../tools/builtin/glob-walk.js';
-import { runRipgrep } from '../tools/builtin/ripgrep.js';
+import { parseGlob } from '../tools/search/glob-pattern.js';
+import { walk } from '../tools/search/glob-walk.js';
+import { runRipgrep } from '../tools/search/ripgrep.js';
 import type { Ground } from './ground.js';
 
 const WALK_MS = 5_000;

@@ -1,7 +1,7 @@
 import type { HookNotes } from '../agents/core/hook-notes.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
 import type { Beside } from '../agents/core/typed-skills.js';
-import { type FileMention, fileMentions, keyOf } from '../context/file-mentions.js';
+import { type FileMention, fileMentions, keyOf } from '../context/prompt/file-mentions.js';
 import { err } from '../lib/result.js';
 import type { ForkTools } from '../skills/beside-fork.js';
 import type { OpenAgents } from './agents.js';

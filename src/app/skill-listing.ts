@@ -1,4 +1,4 @@
-import { reminder } from '../context/reminders.js';
+import { reminder } from '../context/prompt/reminders.js';
 import type { LiveSkillBook } from '../skills/book.js';
 import type { SkillLedger } from '../skills/ledger.js';
 import { listingMessage, type SkillListing } from '../skills/listing.js';

@@ -1,7 +1,7 @@
 import type { ModelChoices } from '../agents/core/model-choice.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { judgesCalls } from '../agents/limits/inherited-hooks.js';
-import { reminder } from '../context/reminders.js';
+import { reminder } from '../context/prompt/reminders.js';
 import { createConfigHooks } from '../hooks/events/config.js';
 import { isRecord } from '../lib/own.js';
 import { parseYaml } from '../lib/parse-yaml.js';

@@ -8,7 +8,7 @@ import type { Scene } from '../hooks/dispatch/scene.js';
 import type { Result } from '../lib/result.js';
 import type { InputMessage } from '../loop/types.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import type { TaskStore } from '../tools/task-store.js';
+import type { TaskStore } from '../tools/tasks/task-store.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { Ground } from './ground.js';
 

@@ -17,7 +17,7 @@ import { join } from '../platform/fs/paths.js';
 import { nodeTeamFiles } from '../platform/fs/team-files.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import { createTaskStore } from '../tools/task-store.js';
+import { createTaskStore } from '../tools/tasks/task-store.js';
 import type { ToolContext } from '../tools/tool.js';
 import type { Ground, Log } from './ground.js';
 import type { OpenHooks } from './hooks.js';

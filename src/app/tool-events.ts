@@ -1,5 +1,5 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
-import { instructionFilesIn, isInstructionFile } from '../context/instruction-names.js';
+import { instructionFilesIn, isInstructionFile } from '../context/instructions/names.js';
 import { messageOf } from '../errors.js';
 import type { Scene } from '../hooks/dispatch/scene.js';
 import type { Attention } from '../hooks/events/notification.js';
@@ -10,9 +10,9 @@ import type { Asker, GateCall, JudgedCall } from '../permissions/types.js';
 import { resolve } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
-import type { TaskWatch } from '../tools/builtin/task-list.js';
 import type { InvalidInput } from '../tools/invalid-input.js';
 import type { InvokeDeps, Reviewed } from '../tools/invocation.js';
+import type { TaskWatch } from '../tools/tasks/task-list.js';
 import type { AnyTool, PathAccess, ToolContext } from '../tools/tool.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';

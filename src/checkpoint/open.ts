@@ -1,9 +1,9 @@
 import { messageOf } from '../errors.js';
 import { type Clock, systemClock } from '../platform/clock.js';
-import { openChangeLog } from './change-log.js';
 import { openCheckpointFiles, storeTroubleOf } from './disk/state-files.js';
 import { openRewindFiles } from './disk/workspace-files.js';
-import { recoverRewinds } from './recovery.js';
+import { openChangeLog } from './journal/change-log.js';
+import { recoverRewinds } from './rewind/recovery.js';
 import { SessionCheckpoints } from './session-checkpoints.js';
 import type { BlobStore, Checkpoints, TreeTracker } from './types.js';
 

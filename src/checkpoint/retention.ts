@@ -1,7 +1,7 @@
 import type { CheckpointFiles } from './disk/state-files.js';
-import { readEntry } from './entry.js';
-import { History } from './history.js';
-import { blobsOf, readPlan } from './plan-file.js';
+import { readEntry } from './journal/entry.js';
+import { History } from './journal/history.js';
+import { blobsOf, readPlan } from './rewind/plan-file.js';
 import type { BlobId, BlobStore } from './types.js';
 
 export interface Retention {

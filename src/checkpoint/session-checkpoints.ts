@@ -1,17 +1,18 @@
 import type { Clock } from '../platform/clock.js';
-import { type Candidate, candidatesOf, candidatesOfRedo, lastRewind } from './candidates.js';
-import type { ChangeLog } from './change-log.js';
-import { diffOf } from './diff.js';
 import { type CheckpointFiles, storeTroubleOf } from './disk/state-files.js';
 import { isInGit, type RewindFiles } from './disk/workspace-files.js';
 import { writePlaceOf } from './disk/workspace-paths.js';
-import { draftFor } from './plan.js';
-import { Points } from './points.js';
-import { presentPlan } from './present-plan.js';
-import { Recorder } from './recorder.js';
+import type { ChangeLog } from './journal/change-log.js';
+import { Points } from './journal/points.js';
+import { Recorder } from './journal/recorder.js';
+import { Windows } from './journal/windows.js';
 import { type Retention, tidyUp } from './retention.js';
-import { carryOut } from './rewind.js';
-import { passes, type Selection, selectionFor } from './target.js';
+import { type Candidate, candidatesOf, candidatesOfRedo, lastRewind } from './rewind/candidates.js';
+import { diffOf } from './rewind/diff.js';
+import { draftFor } from './rewind/plan.js';
+import { presentPlan } from './rewind/present-plan.js';
+import { carryOut } from './rewind/rewind.js';
+import { passes, type Selection, selectionFor } from './rewind/target.js';
 import type {
   Author,
   BlobStore,
@@ -29,7 +30,6 @@ import type {
   TreeTracker,
 } from './types.js';
 import { Turnstile, within } from './wait.js';
-import { Windows } from './windows.js';
 
 export interface SessionParts {
   readonly root: string;

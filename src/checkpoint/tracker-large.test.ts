@@ -3,8 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type EntryStat, KnownTree } from './disk/known-tree.js';
-import { type CheckpointStore, openBlobStore, openTracker } from './tracker.js';
-import { applyObservations, freshState, withRenames } from './tree-changes.js';
+import { type CheckpointStore, openBlobStore, openTracker } from './scan/tracker.js';
+import { applyObservations, freshState, withRenames } from './scan/tree-changes.js';
 
 /** More than a call takes arguments, and deeper than a stack is. */
 const MANY = 150_000;

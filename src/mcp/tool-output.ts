@@ -1,4 +1,4 @@
-import { estimateText } from '../context/tokens.js';
+import { estimateText } from '../context/compaction/tokens.js';
 import { isRecord } from '../lib/own.js';
 import { quoteMarks } from '../lib/quote-marks.js';
 import { visible } from '../lib/visible.js';

@@ -1,8 +1,11 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { contextAtStart } from '../app/context-view.js';
-import type { ContextReport } from '../context/context-report.js';
-import { type IncludeAnswers, openIncludeApprovals } from '../context/include-approvals.js';
-import { projectPlace } from '../context/instruction-places.js';
+import type { ContextReport } from '../context/compaction/context-report.js';
+import {
+  type IncludeAnswers,
+  openIncludeApprovals,
+} from '../context/instructions/include-approvals.js';
+import { projectPlace } from '../context/instructions/places.js';
 import { PortcullisError } from '../errors.js';
 import { visible } from '../lib/visible.js';
 import { expandHome, isInside, resolve } from '../platform/fs/paths.js';

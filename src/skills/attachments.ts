@@ -1,6 +1,6 @@
-import { includeTargets } from '../context/includes.js';
-import { findNamed, MOST_NAMES, withoutSentenceEnd } from '../context/named-files.js';
-import { isTextName } from '../context/text-extensions.js';
+import { includeTargets } from '../context/instructions/includes.js';
+import { findNamed, MOST_NAMES, withoutSentenceEnd } from '../context/instructions/named-files.js';
+import { isTextName } from '../context/instructions/text-extensions.js';
 import { messageOf } from '../errors.js';
 import { err, ok, type Result } from '../lib/result.js';
 import { sliceWhole } from '../lib/truncate.js';

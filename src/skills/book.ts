@@ -1,4 +1,4 @@
-import { gitignoreMatcher } from '../context/path-matcher.js';
+import { gitignoreMatcher } from '../context/instructions/path-matcher.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { ParseYaml } from '../lib/parse-yaml.js';
 import { err, type Result } from '../lib/result.js';

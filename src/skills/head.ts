@@ -1,4 +1,4 @@
-import { isUniversal } from '../context/path-matcher.js';
+import { isUniversal } from '../context/instructions/path-matcher.js';
 import { type Frontmatter, findFieldLine, loadFrontmatter } from '../lib/frontmatter.js';
 import { nearest } from '../lib/nearest.js';
 import { isRecord, own } from '../lib/own.js';

@@ -1,4 +1,4 @@
-import { withoutHidden } from '../context/instruction-text.js';
+import { withoutHidden } from '../context/instructions/text.js';
 
 /**
  * A skill's text as the model gets it: without what a person who reads the file cannot see, and

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { estimateText } from '../context/tokens.js';
+import { estimateText } from '../context/compaction/tokens.js';
 import { fairShares } from './fair-shares.js';
 import { type ListingOptions, listingBudget, skillListing } from './listing.js';
 import type { Skill, SkillHead, SkillOrigin } from './skill.js';

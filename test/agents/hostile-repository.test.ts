@@ -22,8 +22,8 @@ import { createGit } from '../../src/permissions/hardened-git.js';
 import { nodeFileSystem as fs } from '../../src/platform/fs/node-fs.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
+import { createWriteLedger } from '../../src/tools/files/write-ledger.js';
 import { createWorkspace } from '../../src/tools/workspace.js';
-import { createWriteLedger } from '../../src/tools/write-ledger.js';
 
 const processes = createProcessSupervisor();
 let base = '';

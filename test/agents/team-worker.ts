@@ -6,7 +6,7 @@ import { openDesk } from '../../src/agents/teams/team-client.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { nodeTeamFiles } from '../../src/platform/fs/team-files.js';
 import { randomUuid } from '../../src/platform/random.js';
-import { createTaskStore } from '../../src/tools/task-store.js';
+import { createTaskStore } from '../../src/tools/tasks/task-store.js';
 
 const [root = '', what = '', name = '', log = ''] = process.argv.slice(2);
 const note = (text: string): void => appendFileSync(log, `${text}\n`);

@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { BackgroundShell } from '../../src/tools/shells.js';
+import type { BackgroundShell } from '../../src/tools/bash/shells.js';
 import { isGone, pidsIn, until } from '../process/helpers.js';
 import { type BashBench, bashBench } from './helpers.js';
 

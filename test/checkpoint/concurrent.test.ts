@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CheckpointDeps, openCheckpoints } from '../../src/checkpoint/open.js';
-import { openBlobStore, openTracker, type TrackerDeps } from '../../src/checkpoint/tracker.js';
+import { openBlobStore, openTracker, type TrackerDeps } from '../../src/checkpoint/scan/tracker.js';
 import type { Author, Checkpoints, OpenWindow } from '../../src/checkpoint/types.js';
 import { systemClock } from '../../src/platform/clock.js';
 

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCheckpoints } from '../../src/checkpoint/open.js';
-import { openBlobStore, openTracker } from '../../src/checkpoint/tracker.js';
+import { openBlobStore, openTracker } from '../../src/checkpoint/scan/tracker.js';
 import type { Checkpoints } from '../../src/checkpoint/types.js';
 import { statesIn } from './tree-states.js';
 

@@ -3,7 +3,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openCheckpoints } from '../../src/checkpoint/open.js';
-import { openBlobStore, openTracker } from '../../src/checkpoint/tracker.js';
+import { openBlobStore, openTracker } from '../../src/checkpoint/scan/tracker.js';
 import type { Author, Checkpoints } from '../../src/checkpoint/types.js';
 
 let home: string;

@@ -4,7 +4,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCheckpoints } from '../../src/checkpoint/open.js';
-import { openBlobStore, openTracker } from '../../src/checkpoint/tracker.js';
+import { openBlobStore, openTracker } from '../../src/checkpoint/scan/tracker.js';
 import type { Author, Checkpoints, RewindTarget } from '../../src/checkpoint/types.js';
 import { statesIn } from './tree-states.js';
 

@@ -7,12 +7,12 @@ import {
   createInstructionBook,
   type InstructionBook,
   type InstructionBookParts,
-} from '../../src/context/instruction-book.js';
+} from '../../src/context/instructions/book.js';
 import {
   DEFAULT_INSTRUCTION_SETTINGS,
   type InstructionSettings,
-} from '../../src/context/instruction-settings.js';
-import type { LoadedFiles } from '../../src/context/instruction-types.js';
+} from '../../src/context/instructions/settings.js';
+import type { LoadedFiles } from '../../src/context/instructions/types.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { parseLocatedJson } from '../../src/settings/files/json.js';
 

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { openIncludeApprovals } from '../../src/context/include-approvals.js';
+import { openIncludeApprovals } from '../../src/context/instructions/include-approvals.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { bookWorld } from './book-rig.js';
 

@@ -1,8 +1,8 @@
 import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createInstructionBook } from '../../src/context/instruction-book.js';
-import { DEFAULT_INSTRUCTION_SETTINGS } from '../../src/context/instruction-settings.js';
+import { createInstructionBook } from '../../src/context/instructions/book.js';
+import { DEFAULT_INSTRUCTION_SETTINGS } from '../../src/context/instructions/settings.js';
 import type { FileSystem } from '../../src/platform/fs/fs.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { bookWorld, type Files } from './book-rig.js';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { expect, it } from 'vitest';
-import { type OpeningParts, openOpening } from '../../src/context/opening.js';
+import { type OpeningParts, openOpening } from '../../src/context/prompt/opening.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { bookWorld, type Files } from './book-rig.js';
 

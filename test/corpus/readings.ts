@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readDefinition } from '../../src/agents/definitions/reader.js';
 import { KNOWN_TOOLS } from '../../src/agents/definitions/tools.js';
-import { readRuleHead } from '../../src/context/rule-files.js';
+import { readRuleHead } from '../../src/context/instructions/rule-files.js';
 import { captureHooks, type ScopedHooks } from '../../src/hooks/registry/capture.js';
 import { parseYaml } from '../../src/lib/parse-yaml.js';
 import { patternProblem } from '../../src/permissions/agent-rules.js';

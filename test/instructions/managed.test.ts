@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { instructionSettings } from '../../src/context/instruction-settings.js';
+import { instructionSettings } from '../../src/context/instructions/settings.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { loadSettings } from '../../src/settings/files/load.js';
 import { bookWorld, type Files } from '../context/book-rig.js';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ALL_INSTRUCTIONS_CAP, INSTRUCTION_CAP } from '../../src/context/instructions-reminder.js';
+import { ALL_INSTRUCTIONS_CAP, INSTRUCTION_CAP } from '../../src/context/instructions/reminder.js';
 import { projectSlug } from '../../src/platform/fs/paths.js';
 import { run } from '../e2e/worlds.js';
 import { notices, read } from '../hooks/e2e-rig.js';

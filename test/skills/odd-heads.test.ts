@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readRuleHead } from '../../src/context/rule-files.js';
+import { readRuleHead } from '../../src/context/instructions/rule-files.js';
 import { parseYaml } from '../../src/lib/parse-yaml.js';
 import { type ReadSkill, readSkill } from '../../src/skills/head.js';
 

@@ -1,6 +1,6 @@
 import type { FinishedCall } from '../../src/hooks/events/post-tool-use.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
-import { presentBash } from '../../src/tools/builtin/bash-result.js';
+import { presentBash } from '../../src/tools/bash/bash-result.js';
 import type { AnyTool, ToolOutput } from '../../src/tools/tool.js';
 
 /** For what a test never calls. */

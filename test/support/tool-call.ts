@@ -4,7 +4,7 @@ import path from 'node:path';
 import { onTestFinished } from 'vitest';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import { textOf } from '../../src/protocol/content.js';
-import { type CloneableReadState, createReadState } from '../../src/tools/read-state.js';
+import { type CloneableReadState, createReadState } from '../../src/tools/files/read-state.js';
 import type { Tool, ToolContext, ToolOutput } from '../../src/tools/tool.js';
 import { unusablePermit } from './permit.js';
 

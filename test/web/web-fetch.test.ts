@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { fetchPublic, type PublicFetchDeps } from '../../src/platform/http/public-fetch.js';
-import { PAGE_CHUNK, type WebFetchDeps, webFetchTool } from '../../src/tools/builtin/web-fetch.js';
+import { PAGE_CHUNK, type WebFetchDeps, webFetchTool } from '../../src/tools/web/web-fetch.js';
 import { callTool } from '../support/permitted-call.js';
 import { startServer, type TestServer } from './http-server.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CompactEnvironment } from '../../context/compact-trigger.js';
+import type { CompactEnvironment } from '../../context/compaction/trigger.js';
 import type { ModelRequest } from '../../model/client.js';
 import { type CompactionParts, createCompaction } from './compaction.js';
 

@@ -1,14 +1,18 @@
+import { SUMMARY_TAG } from '../../context/compaction/summary-tag.js';
+import {
+  createTokenMeter,
+  estimateFixed,
+  type TokenMeter,
+} from '../../context/compaction/tokens.js';
 import {
   autoCompactThreshold,
   type CompactEnvironment,
   compactThreshold,
   createCompactionBreaker,
   mayCompact,
-} from '../../context/compact-trigger.js';
-import { isInstructionsReminder } from '../../context/instructions-reminder.js';
-import { reminder, showsOpening } from '../../context/reminders.js';
-import { SUMMARY_TAG } from '../../context/summary-tag.js';
-import { createTokenMeter, estimateFixed, type TokenMeter } from '../../context/tokens.js';
+} from '../../context/compaction/trigger.js';
+import { isInstructionsReminder } from '../../context/instructions/reminder.js';
+import { reminder, showsOpening } from '../../context/prompt/reminders.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { ModelClient, ModelRequest } from '../../model/client.js';
 import type { Clock } from '../../platform/clock.js';
@@ -125,7 +129,7 @@ class HistoryCompaction implements Compaction {
     const started = parts.clock.monotonic();
     parts.emit({ type: 'compacting' });
     // Rarely needed, so its prompt and code are not part of the start.
-    const { compact } = await import('../../context/compact.js');
+    const { compact } = await import('../../context/compaction/compact.js');
     const done = await compact({
       messages: request.messages,
       request,

@@ -1,4 +1,4 @@
-import { reminder } from '../../context/reminders.js';
+import { reminder } from '../../context/prompt/reminders.js';
 import { type LongTextFiles, spillLong } from '../../hooks/dispatch/long-text.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { UserBlock } from '../../protocol/content.js';

@@ -1,7 +1,7 @@
 import { createSessionBudget, type SessionBudget } from '../../budget/session-budget.js';
 import type { BudgetLimits } from '../../budget/units.js';
-import { reminder } from '../../context/reminders.js';
-import { estimateFixed, estimateMessages } from '../../context/tokens.js';
+import { estimateFixed, estimateMessages } from '../../context/compaction/tokens.js';
+import { reminder } from '../../context/prompt/reminders.js';
 import { modelName, openModel } from '../../model/catalog/open.js';
 import { costOf } from '../../model/catalog/pricing.js';
 import { chooseProvider } from '../../model/catalog/provider.js';

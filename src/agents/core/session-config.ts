@@ -1,6 +1,6 @@
 import type { BudgetLimits } from '../../budget/units.js';
-import type { AskIncludes } from '../../context/include-approvals.js';
-import type { OutputStyle } from '../../context/output-styles.js';
+import type { AskIncludes } from '../../context/instructions/include-approvals.js';
+import type { OutputStyle } from '../../context/prompt/output-styles.js';
 import type { HostCallbacks } from '../../hooks/registry/host-callbacks.js';
 import type { LoopEvent } from '../../loop/types.js';
 import type { DynamicServers } from '../../mcp/config-types.js';

@@ -1,7 +1,7 @@
 import type { InputMessage } from '../../loop/types.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { SessionNews } from '../../protocol/session-events.js';
-import type { BackgroundShells } from '../../tools/shells.js';
+import type { BackgroundShells } from '../../tools/bash/shells.js';
 import {
   BACKGROUND_WAIT_MS,
   type BackgroundInput,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { textOf } from '../../protocol/content.js';
-import type { BackgroundShell } from '../../tools/shells.js';
+import type { BackgroundShell } from '../../tools/bash/shells.js';
 import { shellNotice } from './shell-notice.js';
 
 const shell = (fields: Partial<BackgroundShell>): BackgroundShell => ({

@@ -1,7 +1,7 @@
 import { quoteMarks } from '../../lib/quote-marks.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import type { InputMessage } from '../../loop/types.js';
-import type { BackgroundShell } from '../../tools/shells.js';
+import type { BackgroundShell } from '../../tools/bash/shells.js';
 
 /** What the agent is told when a background command of its ends. */
 export function shellNotice(shell: BackgroundShell, uuid: string): InputMessage {

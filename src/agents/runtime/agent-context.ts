@@ -1,4 +1,4 @@
-import { type EnvironmentFacts, environmentText } from '../../context/reminders.js';
+import { type EnvironmentFacts, environmentText } from '../../context/prompt/reminders.js';
 import type { SystemBlock } from '../../model/client.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { AgentDefinition } from '../definitions/definition.js';

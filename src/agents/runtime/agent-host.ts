@@ -1,5 +1,5 @@
 import type { OpenHow } from '../../budget/tree.js';
-import type { CompactEnvironment } from '../../context/compact-trigger.js';
+import type { CompactEnvironment } from '../../context/compaction/trigger.js';
 import type { Scene } from '../../hooks/dispatch/scene.js';
 import type { StopHooks } from '../../hooks/events/stop.js';
 import type { Result } from '../../lib/result.js';
@@ -18,9 +18,9 @@ import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../../protocol/content.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import type { Recorder } from '../../session/recorder.js';
+import type { CloneableReadState } from '../../tools/files/read-state.js';
 import type { Invoke } from '../../tools/invocation.js';
 import type { ToolPool } from '../../tools/pool.js';
-import type { CloneableReadState } from '../../tools/read-state.js';
 import type { AnyTool, Workspace } from '../../tools/tool.js';
 import type { CompactionHooks } from '../core/compaction.js';
 import type { HookNotes } from '../core/hook-notes.js';

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../lib/result.js';
 import type { InputMessage } from '../../loop/types.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
-import type { CloneableReadState } from '../../tools/read-state.js';
+import type { CloneableReadState } from '../../tools/files/read-state.js';
 import type { Workspace } from '../../tools/tool.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import type { Deliveries } from '../delivery/child-delivery.js';

@@ -2,7 +2,7 @@ import type { Scene } from '../../hooks/dispatch/scene.js';
 import type { AgentHooks } from '../../hooks/events/agent.js';
 import type { TaskHooks } from '../../hooks/events/task.js';
 import { sliceWhole } from '../../lib/truncate.js';
-import type { TaskStore } from '../../tools/task-store.js';
+import type { TaskStore } from '../../tools/tasks/task-store.js';
 import type { RestMove } from '../runtime/task.js';
 import { LEAD } from './names.js';
 import type { TeammateState } from './records.js';

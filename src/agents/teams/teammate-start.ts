@@ -4,7 +4,7 @@ import type { TeamFiles } from '../../platform/fs/team-files.js';
 import type { PaneOrder, Panes } from '../../platform/process/team-panes.js';
 import { DEFAULT_AGENT } from '../../protocol/agent-ref.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
-import type { TaskStore } from '../../tools/task-store.js';
+import type { TaskStore } from '../../tools/tasks/task-store.js';
 import type { ToolContext } from '../../tools/tool.js';
 import type { SessionConfig } from '../core/session-config.js';
 import type { AgentDefinition } from '../definitions/definition.js';

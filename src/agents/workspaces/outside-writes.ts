@@ -1,7 +1,7 @@
 import { type Git, zeroSeparated } from '../../permissions/hardened-git.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { isInside, join } from '../../platform/fs/paths.js';
-import type { WriteLedger } from '../../tools/write-ledger.js';
+import type { WriteLedger } from '../../tools/files/write-ledger.js';
 
 /** What an agent wrote, by where. */
 export interface Written {

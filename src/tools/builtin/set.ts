@@ -7,30 +7,34 @@ import { minimalEnvironment, shellEnvironment } from '../../platform/environment
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';
-import { createDrafts, type Drafts, salvageWrite } from '../drafts.js';
-import { targetPath } from '../file-target.js';
+import { type BashDeps, bashLimits, bashTool } from '../bash/bash.js';
+import { bashOutputTool } from '../bash/bash-output.js';
+import {
+  type BackgroundShell,
+  type BackgroundShells,
+  createBackgroundShells,
+} from '../bash/shells.js';
+import { createDrafts, type Drafts, salvageWrite } from '../files/drafts.js';
+import { editTool } from '../files/edit.js';
+import { targetPath } from '../files/file-target.js';
+import { notebookEditTool } from '../files/notebook-edit.js';
+import { readTool } from '../files/read.js';
+import { writeTool } from '../files/write.js';
+import { writeDraftTool } from '../files/write-draft.js';
+import { createWriteLedger, type WriteLedger } from '../files/write-ledger.js';
 import { FailureStreak, type InvalidInput } from '../invalid-input.js';
 import { createPool, type PoolOptions, type ToolPool } from '../pool.js';
-import { type BackgroundShell, type BackgroundShells, createBackgroundShells } from '../shells.js';
-import { createTaskStore, type TaskStore } from '../task-store.js';
-import { createTodoStore, type TodoStore } from '../todos.js';
+import { globTool } from '../search/glob.js';
+import { grepTool } from '../search/grep.js';
+import { type TaskToolDeps, type TaskWatch, taskListTools } from '../tasks/task-list.js';
+import { type StopsAgents, taskStopTool } from '../tasks/task-stop.js';
+import { createTaskStore, type TaskStore } from '../tasks/task-store.js';
+import { todoWriteTool } from '../tasks/todo-write.js';
+import { createTodoStore, type TodoStore } from '../tasks/todos.js';
 import type { AnyTool, ToolOutput, Workspace } from '../tool.js';
-import { createWriteLedger, type WriteLedger } from '../write-ledger.js';
+import { webFetchTool } from '../web/web-fetch.js';
 import { askUserQuestionTool } from './ask-user-question.js';
-import { type BashDeps, bashLimits, bashTool } from './bash.js';
-import { bashOutputTool } from './bash-output.js';
-import { editTool } from './edit.js';
-import { globTool } from './glob.js';
-import { grepTool } from './grep.js';
-import { notebookEditTool } from './notebook-edit.js';
 import { enterPlanModeTool, exitPlanModeTool } from './plan-mode.js';
-import { readTool } from './read.js';
-import { type TaskToolDeps, type TaskWatch, taskListTools } from './task-list.js';
-import { type StopsAgents, taskStopTool } from './task-stop.js';
-import { todoWriteTool } from './todo-write.js';
-import { webFetchTool } from './web-fetch.js';
-import { writeTool } from './write.js';
-import { writeDraftTool } from './write-draft.js';
 
 export interface BuiltinParts {
   readonly fs: FileSystem;

@@ -1,0 +1,95 @@
+import type { Look, TreeChange } from '../types.js';
+import type { TrackedWindow } from './windows.js';
+
+/**
+ * File systems stamp a change with the time of the last tick of the kernel's clock, which is up to ten
+ * milliseconds before it happened.
+ */
+const TICK_MS = 10;
+
+export interface LookSpan {
+  /** When the look before it began: nothing that it found can be older. */
+  readonly since: number;
+  readonly finishedAt: number;
+  /** Directories that it found to be new, with the time of each. */
+  readonly madeDirectories: ReadonlyMap<string, number>;
+  /** Paths that it found to be gone, with the time of each. */
+  readonly gone: ReadonlyMap<string, number>;
+}
+
+export function spanOf(look: Look, since: number): LookSpan {
+  const madeDirectories = new Map<string, number>();
+  const gone = new Map<string, number>();
+  for (const { path, before, after, at } of look.changes) {
+    if (before === undefined && after?.kind === 'directory') madeDirectories.set(path, at);
+    if (after === undefined) gone.set(path, at);
+  }
+  return { since, finishedAt: look.finishedAt, madeDirectories, gone };
+}
+
+/**
+ * Which windows a change may belong to; none means that it was made while no tool ran. A window counts
+ * when it was open at the time of the change, to the tick. Where the time says nothing (another clock, a file moved
+ * with its directory), all windows since the last look count.
+ */
+export function candidatesFor(
+  change: TreeChange,
+  span: LookSpan,
+  windows: readonly TrackedWindow[],
+): readonly TrackedWindow[] {
+  const begun = windows.filter((window) => window.startedAt <= span.finishedAt);
+  const at = timeOf(change, span);
+  if (at === undefined) return begun;
+  return begun.filter((window) => hadBegun(window, at) && hadNotEnded(window, at));
+}
+
+function hadBegun({ startedAt }: TrackedWindow, at: number): boolean {
+  return startedAt <= at + TICK_MS;
+}
+
+function hadNotEnded({ endedAt }: TrackedWindow, at: number): boolean {
+  // Clocks that count whole milliseconds have cut off the rest.
+  return endedAt === undefined || endedAt >= Math.floor(at) - 1;
+}
+
+/** A job that runs for longer is not all that happens: the person works on beside it. */
+const LONG_MS = 10_000;
+
+/**
+ * Whether a change may be the person's although somebody could write then. A call is over before they
+ * have read its answer; a job in the background, such as a server, is there for as long as they edit.
+ */
+export function mayBeThePersons(
+  change: TreeChange,
+  span: LookSpan,
+  of: readonly TrackedWindow[],
+): boolean {
+  const at = timeOf(change, span) ?? span.finishedAt;
+  return (
+    of.length > 0 &&
+    of.every(
+      ({ author, startedAt }) =>
+        author.kind === 'call' && author.background === true && at - startedAt > LONG_MS,
+    )
+  );
+}
+
+/**
+ * When a change was made. Undefined: its time cannot be right. Older than the look before is such a
+ * time too: the path was moved, and what is moved with its directory keeps its own change time.
+ */
+export function timeOf(change: TreeChange, span: LookSpan): number | undefined {
+  const at = Math.max(change.at, movedAt(change, span));
+  return at < span.since || at > span.finishedAt + TICK_MS ? undefined : at;
+}
+
+/** The directories that came with it, and the place that it left, may tell when it was moved. */
+function movedAt({ path, before, renamedFrom }: TreeChange, span: LookSpan): number {
+  if (before !== undefined) return 0;
+  let latest = renamedFrom === undefined ? 0 : (span.gone.get(renamedFrom) ?? 0);
+  if (span.madeDirectories.size === 0) return latest;
+  for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
+    latest = Math.max(latest, span.madeDirectories.get(path.slice(0, end)) ?? 0);
+  }
+  return latest;
+}

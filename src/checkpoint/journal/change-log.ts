@@ -1,0 +1,196 @@
+import { messageOf } from '../../errors.js';
+import type { CheckpointFiles } from '../disk/state-files.js';
+import { type LogEntry, readEntry } from './entry.js';
+import { History, type WindowRecord } from './history.js';
+
+export interface ChangeLogOptions {
+  readonly files: CheckpointFiles;
+  readonly session: string;
+  /** The session this one was forked from. Only counts where this one has no journal yet. */
+  readonly parent?: string | undefined;
+  readonly now: () => number;
+  /** Names this run of the program. */
+  readonly run: string;
+  /** The journal cannot be written; said once. */
+  readonly onTrouble: (why: string) => void;
+}
+
+/** The journal of one session: what it says, and what is added to it. */
+export interface ChangeLog {
+  readonly history: History;
+  /** Why parts of it could not be read, in words for a person. */
+  readonly gaps: readonly string[];
+  /** Kept in memory even when the disk does not take it. `durable`: on the disk when it returns. */
+  append(entry: LogEntry, options?: { readonly durable?: boolean }): void;
+  /** Takes in what another program has added meanwhile, such as a rewind in another terminal. */
+  catchUp(): Promise<readonly LogEntry[]>;
+  close(): void;
+}
+
+export async function openChangeLog(options: ChangeLogOptions): Promise<ChangeLog> {
+  const { files, session } = options;
+  const loaded = await loadHistory(files, session);
+  const parent =
+    loaded.isNew && options.parent !== undefined && options.parent !== session
+      ? { session: options.parent, lines: await countLines(files, options.parent) }
+      : undefined;
+  if (parent !== undefined) await loadParent(files, parent, loaded);
+  const gaps = [...loaded.gaps, ...loaded.history.unended.map(leftOpen)];
+  const notes = [...amendsFor(loaded.history)];
+  const writer = new LogWriter(options, loaded);
+  return {
+    history: loaded.history,
+    gaps,
+    append(entry, { durable = false } = {}) {
+      writer.begin([{ t: 'start', at: options.now(), parent }, ...notes]);
+      writer.write(entry, durable);
+    },
+    catchUp: () => writer.catchUp(),
+    close: () => writer.close(),
+  };
+}
+
+class LogWriter {
+  readonly #options: ChangeLogOptions;
+  readonly #history: History;
+  readonly #log: ReturnType<CheckpointFiles['openLog']>;
+  /** Stands on every line, so that those of other programs are told from ours. */
+  readonly #run: string;
+  #linesSeen: number;
+  #size: number;
+  #isBegun = false;
+  #isTroubled = false;
+
+  constructor(options: ChangeLogOptions, { history, lines }: Loaded) {
+    this.#options = options;
+    this.#history = history;
+    this.#log = options.files.openLog(options.session);
+    this.#run = options.run;
+    this.#linesSeen = lines;
+    this.#size = options.files.logSize(options.session);
+  }
+
+  /** Written with the first real entry: a session that only looks leaves nothing behind. */
+  begin(entries: readonly LogEntry[]): void {
+    if (!this.#isBegun) for (const entry of entries) this.write(entry, false);
+    this.#isBegun = true;
+  }
+
+  write(entry: LogEntry, durable: boolean): void {
+    this.#history.add(entry);
+    const line = JSON.stringify({ ...entry, run: this.#run });
+    try {
+      this.#log.append([line], { sync: durable });
+      this.#size += utf8Length(line) + 1;
+    } catch (thrown) {
+      if (!this.#isTroubled) this.#options.onTrouble(messageOf(thrown));
+      this.#isTroubled = true;
+    }
+  }
+
+  async catchUp(): Promise<readonly LogEntry[]> {
+    const { files, session } = this.#options;
+    const size = files.logSize(session);
+    if (size === this.#size) return [];
+    const added: LogEntry[] = [];
+    let lines = 0;
+    await files.readLog(session, (line) => {
+      if (++lines <= this.#linesSeen) return;
+      const entry = line === undefined ? undefined : readEntry(line);
+      if (entry === undefined || ('run' in entry && entry.run === this.#run)) return;
+      added.push(entry);
+    });
+    this.#linesSeen = lines;
+    this.#size = size;
+    for (const entry of added) this.#history.add(entry);
+    return added;
+  }
+
+  close(): void {
+    this.#log.close();
+  }
+}
+
+const encoder = new TextEncoder();
+
+function utf8Length(text: string): number {
+  return encoder.encode(text).length;
+}
+
+interface Loaded {
+  readonly history: History;
+  readonly gaps: string[];
+  isNew: boolean;
+  /** Lines of its own journal. */
+  lines: number;
+}
+
+/** What the journal of a session says now. */
+export async function loadHistory(files: CheckpointFiles, session: string): Promise<Loaded> {
+  const loaded: Loaded = { history: new History(), gaps: [], isNew: true, lines: 0 };
+  await loadInto(loaded, files, { session, lines: Number.POSITIVE_INFINITY, depth: 0 });
+  return loaded;
+}
+
+/** More forks of forks than this are no history but a knot. */
+const MOST_FORKS = 50;
+const CUT_OFF = 'the program ended while it was writing its journal';
+
+async function loadInto(
+  loaded: Loaded,
+  files: CheckpointFiles,
+  from: { readonly session: string; readonly lines: number; readonly depth: number },
+): Promise<void> {
+  const entries: (LogEntry | undefined)[] = [];
+  let seen = 0;
+  const found = await files.readLog(from.session, (line) => {
+    if (++seen > from.lines || line === '') return;
+    entries.push(line === undefined ? undefined : readEntry(line));
+  });
+  if (!found) return;
+  if (from.depth === 0) {
+    loaded.isNew = entries.length === 0;
+    loaded.lines = seen;
+  }
+  const first = entries[0];
+  if (first?.t === 'start' && first.parent !== undefined && from.depth < MOST_FORKS) {
+    await loadInto(loaded, files, { ...first.parent, depth: from.depth + 1 });
+  }
+  for (const entry of entries) {
+    if (entry !== undefined) loaded.history.add(entry);
+    else if (!loaded.gaps.includes(CUT_OFF)) loaded.gaps.push(CUT_OFF);
+  }
+}
+
+async function loadParent(
+  files: CheckpointFiles,
+  parent: { readonly session: string; readonly lines: number },
+  loaded: Loaded,
+): Promise<void> {
+  await loadInto(loaded, files, { ...parent, depth: 1 });
+  // What the parent has begun goes on in the parent.
+  loaded.history.add({ t: 'start', at: 0 });
+}
+
+async function countLines(files: CheckpointFiles, session: string): Promise<number> {
+  let lines = 0;
+  await files.readLog(session, () => {
+    lines++;
+  });
+  return lines;
+}
+
+function leftOpen({ author }: WindowRecord): string {
+  const who = author.kind === 'call' ? author.tool : author.kind;
+  return `${who} had begun and not ended: what it wrote last is not known`;
+}
+
+/** So that later runs know as well which points a killed one has left less than whole. */
+function* amendsFor(history: History): Iterable<LogEntry> {
+  for (const window of history.unended) {
+    const point = history.points[history.positionOf(window.messageId)];
+    if (point === undefined) continue;
+    const gaps = [...new Set([...point.gaps, leftOpen(window)])];
+    yield { t: 'amend', messageId: point.messageId, complete: false, gaps };
+  }
+}

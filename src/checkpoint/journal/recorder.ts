@@ -1,0 +1,196 @@
+import type { Clock } from '../../platform/clock.js';
+import { storeTroubleOf } from '../disk/state-files.js';
+import { LookQueue } from '../scan/scan-queue.js';
+import { UnkeptFiles } from '../scan/unsaved-files.js';
+import type { Author, Change, Look, NodeState, TreeChange, TreeTracker } from '../types.js';
+import { candidatesFor, type LookSpan, mayBeThePersons, spanOf, timeOf } from './attribution.js';
+import type { ChangeLog } from './change-log.js';
+import type { Points } from './points.js';
+import { renamesIn } from './renames.js';
+import { sameState } from './states.js';
+import type { TrackedWindow, Windows } from './windows.js';
+
+export interface RecorderParts {
+  readonly tracker: TreeTracker;
+  readonly windows: Windows;
+  readonly log: ChangeLog;
+  readonly points: Points;
+  readonly clock: Clock;
+}
+
+/** Takes the looks of a session and writes down what they find, with who may have made it. */
+export class Recorder {
+  readonly #parts: RecorderParts;
+  readonly #looks = new LookQueue(() => this.#lookOnce());
+  /** When the last look began. */
+  #since: number;
+  /** How long the last two looks took, the newer first. */
+  #lookMs: readonly [number, number] | undefined;
+  /** While a rewind writes: a look in between would take its half for somebody's work. */
+  #held: Promise<void> | undefined;
+  readonly #unkept = new UnkeptFiles();
+  /** What a rewind has just written: the next look finds it again. */
+  readonly #written = new Map<string, NodeState | undefined>();
+
+  constructor(parts: RecorderParts) {
+    this.#parts = parts;
+    this.#since = parts.clock.now();
+  }
+
+  /** Resolves when a look that begins after this call has been written down. Never rejects. */
+  look(): Promise<void> {
+    return this.#looks.request();
+  }
+
+  /** The same a moment later, for what nobody waits for. */
+  lookSoon(): void {
+    this.#looks.requestSoon();
+  }
+
+  idle(): Promise<void> {
+    return this.#looks.idle();
+  }
+
+  get isLooking(): boolean {
+    return this.#looks.isBusy;
+  }
+
+  /** How long a look takes; one that was slow for another reason does not count. 0: nobody knows yet. */
+  get usualLookMs(): number {
+    return this.#lookMs === undefined ? 0 : Math.min(...this.#lookMs);
+  }
+
+  /** Why not everything that stands in the tree can be brought back, for a person. */
+  unkept(): readonly string[] {
+    return this.#unkept.texts();
+  }
+
+  /** Runs `work` with no look under way; those that are asked for meanwhile are taken after it. */
+  async without<T>(work: () => Promise<T>): Promise<T> {
+    while (this.isLooking) await this.idle();
+    let release = (): void => {};
+    this.#held = new Promise((resolve) => {
+      release = resolve;
+    });
+    try {
+      return await work();
+    } finally {
+      this.#held = undefined;
+      release();
+    }
+  }
+
+  /** A rewind has put this in place; the journal has it already. */
+  expect(path: string, state: NodeState | undefined): void {
+    this.#written.set(path, state);
+  }
+
+  async #lookOnce(): Promise<void> {
+    await this.#held;
+    const { tracker, windows, points } = this.#parts;
+    const over = windows.ended();
+    const marked = points.pending();
+    try {
+      const look = await tracker.look();
+      const took = look.finishedAt - look.startedAt;
+      this.#lookMs = [took, this.#lookMs?.[0] ?? took];
+      await tracker.settled();
+      await this.#hearOthers();
+      this.#write(look);
+      const gaps = [...look.gaps, ...this.#unkept.texts()];
+      if (gaps.length > 0) points.addGaps(gaps);
+      this.#since = look.startedAt;
+    } catch (thrown) {
+      // Said with the point: whoever wants to go back to it has to know.
+      points.addGaps([`a look at the tree failed: ${storeTroubleOf(thrown)}`]);
+    }
+    points.settle(marked);
+    windows.retire(over);
+  }
+
+  /** A rewind of this session in another terminal is no edit of the person. */
+  async #hearOthers(): Promise<void> {
+    for (const entry of await this.#parts.log.catchUp()) {
+      if (entry.t !== 'rewind') continue;
+      for (const { path, after } of entry.list) this.expect(path, after);
+    }
+  }
+
+  #write(look: Look): void {
+    const { log, windows } = this.#parts;
+    for (const { path, after } of look.changes) this.#unkept.note(path, after);
+    const span = spanOf(look, this.#since);
+    const renames = renamesIn(look.changes);
+    const all = windows.all();
+    const list: Change[] = [];
+    let seq = log.history.lastSeq;
+    for (const found of this.#unwritten(inOrder(look.changes))) {
+      const of = candidatesFor(found, span, all);
+      const change = this.#changeFor({ found, span, of, seq: ++seq });
+      const renamedFrom = renames.get(found.path);
+      const whole = renamedFrom === undefined ? change : { ...change, renamedFrom };
+      list.push(whole);
+      for (const window of of) window.found.push(whole);
+    }
+    if (list.length > 0) log.append({ t: 'changes', list });
+  }
+
+  #changeFor(about: {
+    readonly found: TreeChange;
+    readonly span: LookSpan;
+    readonly of: readonly TrackedWindow[];
+    readonly seq: number;
+  }): Change {
+    const { found, span, of, seq } = about;
+    const turn = Math.min(...of.map((window) => window.turn), Number.POSITIVE_INFINITY);
+    const at = timeOf(found, span);
+    const messageId = this.#parts.points.turnOf({
+      at,
+      atLeast: Number.isFinite(turn) ? turn : -1,
+    });
+    return {
+      seq,
+      path: found.path,
+      // Nothing surer is known than that it had happened when it was seen.
+      at: at ?? span.finishedAt,
+      before: found.before === undefined ? undefined : { ...found.before },
+      after: found.after === undefined ? undefined : { ...found.after },
+      messageId,
+      authors: [
+        ...of.map((window) => window.author),
+        ...(of.length === 0 || mayBeThePersons(found, span, of) ? [USER] : []),
+      ],
+    };
+  }
+
+  /** Without what a rewind wrote and what is as it was. */
+  #unwritten(changes: readonly TreeChange[]): TreeChange[] {
+    const written = new Map(this.#written);
+    this.#written.clear();
+    return changes.flatMap((change) => {
+      const own = written.has(change.path);
+      const before = own ? written.get(change.path) : change.before;
+      if (sameState(before, change.after)) return [];
+      if (!own) return [change];
+      // A look may tell of a path twice.
+      written.delete(change.path);
+      const { before: _, ...rest } = change;
+      return [before === undefined ? rest : { ...rest, before }];
+    });
+  }
+}
+
+const USER: Author = { kind: 'user' };
+
+/** As they happened, as far as the times tell. Those of one path stay in the order of the look. */
+function inOrder(changes: readonly TreeChange[]): TreeChange[] {
+  const latest = new Map<string, number>();
+  return changes
+    .map((change) => {
+      const at = Math.max(change.at, latest.get(change.path) ?? 0);
+      latest.set(change.path, at);
+      return { change, at };
+    })
+    .sort((a, b) => a.at - b.at)
+    .map(({ change }) => change);
+}

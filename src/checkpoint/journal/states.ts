@@ -1,0 +1,45 @@
+import type { NodeState } from '../types.js';
+
+/**
+ * Whether two looks at a path saw the same thing. Files whose bytes are not known are never the same.
+ */
+export function sameState(a: NodeState | undefined, b: NodeState | undefined): boolean {
+  if (a === undefined || b === undefined) return a === b;
+  switch (a.kind) {
+    case 'file':
+      // fail-closed: without the hash of both, nobody can say that nothing was changed.
+      return (
+        b.kind === 'file' && a.blob !== undefined && a.blob === b.blob && sameMode(a.mode, b.mode)
+      );
+    case 'directory':
+      return b.kind === 'directory' && sameMode(a.mode, b.mode);
+    case 'link':
+      return b.kind === 'link' && a.target === b.target;
+    case 'special':
+      return b.kind === 'special';
+  }
+}
+
+export function sameMode(a: number, b: number): boolean {
+  return (a & MODE_BITS) === (b & MODE_BITS);
+}
+
+const MODE_BITS = 0o7777;
+
+/** Why the bytes of a file are not there, in words for a person. Undefined: they are in the store. */
+export function whyNotStored(state: NodeState): string | undefined {
+  if (state.kind !== 'file' || state.blob !== undefined) return undefined;
+  switch (state.unstored) {
+    case 'too-large':
+      return 'it is too large to be kept';
+    case 'over-cap':
+      return 'the store of checkpoints was full';
+    case 'unreadable':
+      return 'it could not be read';
+    case 'changed-while-read':
+      return 'it was changed before it could be read';
+    case 'not-yet':
+    case undefined:
+      return 'it was changed before the first index had reached it';
+  }
+}

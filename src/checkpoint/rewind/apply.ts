@@ -1,0 +1,226 @@
+import type { Result } from '../../lib/result.js';
+import { Turns } from '../../platform/turns.js';
+import type { FoundNode, PeekedNode, RewindFiles, Sighting } from '../disk/workspace-files.js';
+import { sameMode, sameState } from '../journal/states.js';
+import type { BlobStore, NodeState } from '../types.js';
+import type { PathStep } from './step.js';
+import { depthOf } from './structure.js';
+
+export interface ApplyParts {
+  readonly files: RewindFiles;
+  readonly store: BlobStore;
+  /** Part of the names of drafts, so that those of a killed run are found again. */
+  readonly planId: string;
+}
+
+export interface Applied {
+  /** Paths that are as wanted. */
+  readonly done: ReadonlySet<string>;
+  readonly failed: readonly { readonly path: string; readonly why: string }[];
+}
+
+/**
+ * Puts every path of a plan in its place. May be repeated after it was interrupted anywhere: what is as
+ * wanted is left alone, what is neither as it was nor as wanted is somebody else's and is left alone too.
+ * Everybody else has their turn in between.
+ */
+export async function applySteps(steps: readonly PathStep[], parts: ApplyParts): Promise<Applied> {
+  const run = new ApplyRun(steps, parts);
+  await run.openDirectories();
+  await run.removeOld();
+  await run.makeDirectories();
+  await run.putFiles();
+  await run.closeDirectories();
+  return run.result();
+}
+
+/** The owner may look into it, and make and take away names. */
+const OWNER_ALL = 0o700;
+const CHANGED = 'somebody changed it meanwhile';
+/** Drafts that wait for the disk together: it takes them in one go. */
+const MOST_DRAFTS = 32;
+const MOST_DRAFT_BYTES = 16 << 20;
+
+/** A file or a link that is on its way beside its place. */
+interface Drafted {
+  readonly path: string;
+  readonly draft: string;
+  /** What it may take the place of. */
+  readonly stamp: string;
+  readonly ready: Promise<void>;
+}
+
+class ApplyRun {
+  readonly #parts: ApplyParts;
+  readonly #shallowFirst: readonly PathStep[];
+  readonly #failed = new Map<string, string>();
+  readonly #draftOf: ReadonlyMap<PathStep, string>;
+  readonly #turns = new Turns();
+  #drafted: Drafted[] = [];
+  #draftedBytes = 0;
+
+  constructor(steps: readonly PathStep[], parts: ApplyParts) {
+    this.#parts = parts;
+    const depths = new Map(steps.map((step) => [step, depthOf(step.path)]));
+    const depth = (step: PathStep): number => depths.get(step) ?? 0;
+    this.#shallowFirst = [...steps].sort((a, b) => depth(a) - depth(b));
+    const tag = parts.planId.replaceAll(/[^A-Za-z0-9]/g, '').slice(0, 16);
+    this.#draftOf = new Map(steps.map((step, index) => [step, `.portcullis-${tag}-${index}.tmp`]));
+  }
+
+  result(): Applied {
+    const done = this.#shallowFirst.filter(({ path }) => !this.#failed.has(path));
+    return {
+      done: new Set(done.map(({ path }) => path)),
+      failed: [...this.#failed].map(([path, why]) => ({ path, why })),
+    };
+  }
+
+  async openDirectories(): Promise<void> {
+    for (const { path, from } of this.#shallowFirst) {
+      if (from?.kind !== 'directory') continue;
+      await this.#turns.pause();
+      const now = this.#peek(path);
+      if (now?.kind !== 'directory' || (now.mode & OWNER_ALL) === OWNER_ALL) continue;
+      this.#try(path, () => this.#parts.files.setMode(path, now.mode | OWNER_ALL));
+    }
+  }
+
+  /** What is to go, and what another kind of thing comes for. */
+  async removeOld(): Promise<void> {
+    for (const { path, from, to } of this.#shallowFirst.toReversed()) {
+      await this.#turns.pause();
+      const kind = this.#peek(path)?.kind;
+      if (kind === undefined || kind === to?.kind || this.#failed.has(path)) continue;
+      const { node: now, stamp } = await this.#see(path);
+      if (now === undefined || this.#failed.has(path)) continue;
+      const isExpected = sameState(now, from) || bothDirectories(now, from);
+      if (!isExpected) this.#failed.set(path, CHANGED);
+      else this.#remove(path, stamp);
+    }
+  }
+
+  async makeDirectories(): Promise<void> {
+    for (const { path, from, to } of this.#shallowFirst) {
+      if (to?.kind !== 'directory' || this.#failed.has(path)) continue;
+      await this.#turns.pause();
+      const now = this.#peek(path);
+      if (now?.kind === 'directory' || this.#failed.has(path)) continue;
+      // A directory that was there and has gone meanwhile went by somebody else's hand.
+      if (now !== undefined || from?.kind === 'directory') this.#failed.set(path, CHANGED);
+      else this.#try(path, () => this.#parts.files.makeDirectory(path, to.mode | OWNER_ALL));
+    }
+  }
+
+  async putFiles(): Promise<void> {
+    for (const step of this.#shallowFirst) {
+      const { path, to } = step;
+      if (to === undefined || to.kind === 'directory') continue;
+      await this.#turns.pause();
+      this.#parts.files.dropDraft(path, this.#draftOf.get(step) ?? '');
+      if (this.#failed.has(path)) continue;
+      const seen = await this.#see(path);
+      if (sameState(seen.node, to) || this.#failed.has(path)) continue;
+      if (this.#isOurs(step, seen.node)) this.#put(step, seen);
+      else this.#failed.set(path, CHANGED);
+      if (this.#drafted.length >= MOST_DRAFTS || this.#draftedBytes >= MOST_DRAFT_BYTES) {
+        await this.#placeDrafts();
+      }
+    }
+    await this.#placeDrafts();
+  }
+
+  async closeDirectories(): Promise<void> {
+    for (const { path, to } of this.#shallowFirst.toReversed()) {
+      if (to?.kind !== 'directory' || this.#failed.has(path)) continue;
+      await this.#turns.pause();
+      const now = this.#peek(path);
+      if (now?.kind !== 'directory' || sameMode(now.mode, to.mode)) continue;
+      this.#try(path, () => this.#parts.files.setMode(path, to.mode));
+    }
+  }
+
+  /** As it was before the rewind, or as an interrupted one leaves it between two kinds of things. */
+  #isOurs({ from, to }: PathStep, now: FoundNode | undefined): boolean {
+    return sameState(now, from) || (now === undefined && from?.kind !== to?.kind);
+  }
+
+  #put(step: PathStep, { node: now, stamp }: Sighting): void {
+    const { path, to } = step;
+    const { files } = this.#parts;
+    const draft = this.#draftOf.get(step) ?? '';
+    if (to?.kind === 'link') {
+      this.#try(path, () => files.draftLink(path, to.target, { draft }));
+      this.#drafted.push({ path, draft, stamp, ready: Promise.resolve() });
+    } else if (to?.kind === 'file') {
+      const isSameBytes = now?.kind === 'file' && now.blob === to.blob;
+      // A file with other names elsewhere gets its mode by being written anew.
+      if (
+        isSameBytes &&
+        this.#try(path, () => files.setMode(path, to.mode, { stamp })) === 'done'
+      ) {
+        return;
+      }
+      if (this.#failed.has(path)) return;
+      this.#draftedBytes += to.size;
+      this.#drafted.push({ path, draft, stamp, ready: this.#draftFile(path, to, draft) });
+    }
+  }
+
+  async #draftFile(
+    path: string,
+    { blob, mode }: NodeState & { kind: 'file' },
+    draft: string,
+  ): Promise<void> {
+    const { files, store } = this.#parts;
+    const bytes = blob === undefined ? undefined : await store.read(blob).catch(() => undefined);
+    if (bytes === undefined) {
+      this.#failed.set(path, 'its bytes are no longer in the store');
+      return;
+    }
+    const drafted = await files.draftFile(path, bytes, { draft, mode });
+    if (!drafted.ok) this.#failed.set(path, drafted.error);
+  }
+
+  async #placeDrafts(): Promise<void> {
+    const drafted = this.#drafted;
+    this.#drafted = [];
+    this.#draftedBytes = 0;
+    await Promise.all(drafted.map(({ ready }) => ready));
+    for (const { path, draft, stamp } of drafted) {
+      if (this.#failed.has(path)) continue;
+      await this.#turns.pause();
+      this.#try(path, () => this.#parts.files.placeDraft(path, { draft, stamp }));
+    }
+  }
+
+  #remove(path: string, stamp: string): void {
+    const removed = this.#try(path, () => this.#parts.files.remove(path, { stamp }));
+    if (removed === 'not-empty') this.#failed.set(path, 'it is not empty');
+  }
+
+  async #see(path: string): Promise<Sighting> {
+    const seen = await this.#parts.files.see(path);
+    if (seen.ok) return seen.value;
+    this.#failed.set(path, seen.error);
+    return { node: undefined, stamp: '' };
+  }
+
+  #peek(path: string): PeekedNode | undefined {
+    const found = this.#parts.files.peek(path);
+    if (found.ok) return found.value;
+    this.#failed.set(path, found.error);
+    return undefined;
+  }
+
+  #try<T extends string>(path: string, work: () => Result<T, string>): T | undefined {
+    const result = work();
+    if (result.ok) return result.value;
+    this.#failed.set(path, result.error);
+    return undefined;
+  }
+}
+
+function bothDirectories(a: NodeState, b: NodeState | undefined): boolean {
+  return a.kind === 'directory' && b?.kind === 'directory';
+}

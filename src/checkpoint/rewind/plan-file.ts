@@ -1,0 +1,157 @@
+import { isRecord } from '../../lib/own.js';
+import { isRewindablePath } from '../disk/workspace-files.js';
+import type { LogEntry, RewindChange } from '../journal/entry.js';
+import type { History } from '../journal/history.js';
+import type { NodeState, RewindTarget } from '../types.js';
+import type { PathStep } from './step.js';
+
+/** A rewind as it is written down before the first path is touched. */
+export interface StoredPlan {
+  readonly version: 1;
+  readonly id: string;
+  readonly session: string;
+  readonly root: string;
+  readonly at: number;
+  readonly target?: RewindTarget;
+  /** The rewind that this one takes back. */
+  readonly of?: string;
+  readonly steps: readonly (PathStep & { readonly undoes: readonly number[] })[];
+}
+
+/** Undefined: no plan that may be carried out. */
+export function readPlan(text: string): StoredPlan | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // A plan is renamed into its place when it is whole: this is none.
+    return undefined;
+  }
+  return isPlan(value) ? (value as unknown as StoredPlan) : undefined;
+}
+
+/** fail-closed: one thing in it that is not as it should be makes it a plan that nobody may carry out. */
+function isPlan(value: unknown): boolean {
+  if (!isRecord(value) || !Array.isArray(value.steps)) return false;
+  const { steps } = value;
+  return (
+    value.version === 1 &&
+    isName(value.id) &&
+    isName(value.session) &&
+    isName(value.root) &&
+    Number.isFinite(value.at) &&
+    (value.of === undefined || isName(value.of)) &&
+    (value.target === undefined || isRecord(value.target)) &&
+    steps.every(isStep) &&
+    new Set(steps.map(({ path }) => path)).size === steps.length
+  );
+}
+
+function isName(value: unknown): boolean {
+  return typeof value === 'string' && value !== '';
+}
+
+function isStep(value: unknown): value is { readonly path: string } {
+  return (
+    isRecord(value) &&
+    typeof value.path === 'string' &&
+    isRewindablePath(value.path) &&
+    (value.from === undefined || isState(value.from)) &&
+    (value.to === undefined || isState(value.to)) &&
+    Array.isArray(value.undoes) &&
+    value.undoes.every(isCount)
+  );
+}
+
+const BLOB = /^[0-9a-f]{64}$/;
+const MODE_BITS = 0o7777;
+
+/** What may be put in its place, forwards or backwards. */
+function isState(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  switch (value.kind) {
+    case 'file':
+      return (
+        isCount(value.size) &&
+        isMode(value.mode) &&
+        typeof value.blob === 'string' &&
+        BLOB.test(value.blob)
+      );
+    case 'directory':
+      return isMode(value.mode);
+    case 'link':
+      return isName(value.target) && !String(value.target).includes('\0');
+    default:
+      return false;
+  }
+}
+
+function isMode(value: unknown): boolean {
+  return isCount(value) && Number(value) <= MODE_BITS;
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** Set user and set group. */
+const RIGHTS_BITS = 0o6000;
+
+/** Whether a step lets a path run with rights that neither it has now nor the journal knows it with. */
+export function givesRights({ path, from, to }: PathStep, history: History): boolean {
+  const wanted = rightsOf(to);
+  if (wanted === 0) return false;
+  let known = rightsOf(from);
+  for (const change of history.changes) {
+    if (change.path === path) known |= rightsOf(change.before) | rightsOf(change.after);
+  }
+  return (wanted & ~known) !== 0;
+}
+
+function rightsOf(state: NodeState | undefined): number {
+  return state !== undefined && 'mode' in state ? state.mode & RIGHTS_BITS : 0;
+}
+
+/** Contents that states need. */
+export function blobsOf(states: readonly (NodeState | undefined)[]): readonly string[] {
+  return states.flatMap((state) =>
+    state?.kind === 'file' && state.blob !== undefined ? [state.blob] : [],
+  );
+}
+
+/** What the journal says of a plan that was carried out, as far as it was. */
+export function recordOf(
+  plan: StoredPlan,
+  done: ReadonlySet<string>,
+  history: History,
+): Extract<LogEntry, { t: 'rewind' }> {
+  let seq = history.lastSeq;
+  const messageId = history.points.at(-1)?.messageId;
+  const list = plan.steps
+    .filter((step) => done.has(step.path) && step.from !== step.to && !isSame(step))
+    .map(
+      ({ path, from, to, undoes }): RewindChange => ({
+        seq: ++seq,
+        path,
+        at: plan.at,
+        before: from,
+        after: to,
+        messageId,
+        authors: [{ kind: 'rewind', id: plan.id }],
+        undoes,
+      }),
+    );
+  return {
+    t: 'rewind',
+    id: plan.id,
+    at: plan.at,
+    target: plan.target,
+    of: plan.of,
+    list,
+  };
+}
+
+/** A directory that was only opened for as long as it took. */
+function isSame({ from, to }: PathStep): boolean {
+  return from?.kind === 'directory' && to?.kind === 'directory' && from.mode === to.mode;
+}

@@ -1,0 +1,112 @@
+import type { Clock } from '../../platform/clock.js';
+import { Turns } from '../../platform/turns.js';
+import { type CheckpointFiles, storeTroubleOf } from '../disk/state-files.js';
+import type { RewindFiles } from '../disk/workspace-files.js';
+import type { ChangeLog } from '../journal/change-log.js';
+import type { BlobStore, NodeState, RewindTarget } from '../types.js';
+import { type Applied, applySteps } from './apply.js';
+import { blobsOf, recordOf, type StoredPlan } from './plan-file.js';
+import type { Draft, Step } from './step.js';
+
+export interface RewindParts {
+  readonly root: string;
+  readonly session: string;
+  readonly files: CheckpointFiles;
+  readonly workspace: RewindFiles;
+  readonly store: BlobStore;
+  readonly log: ChangeLog;
+  readonly clock: Clock;
+  /** A path is now as the journal says; the next look will find it. */
+  readonly onWritten: (path: string, state: NodeState | undefined) => void;
+}
+
+export interface RewindOrder {
+  readonly id: string;
+  readonly target: RewindTarget;
+  /** The rewind to be taken back. */
+  readonly of?: string | undefined;
+  readonly draft: Draft;
+}
+
+export interface Carried {
+  /** The draft without what could not be kept after all. */
+  readonly draft: Draft;
+  readonly failed: Applied['failed'];
+}
+
+/**
+ * Carries out a draft: what stands there is kept, the plan is written down, the paths are put back, the
+ * journal is told. Whoever kills it in between finds it completed at the next start.
+ */
+export async function carryOut(order: RewindOrder, parts: RewindParts): Promise<Carried> {
+  const draft = await keepPresent(order.draft, parts);
+  if (draft.steps.length === 0) {
+    return { draft, failed: [] };
+  }
+  const plan = planOf(order, draft.steps, parts);
+  await parts.store.sync(blobsOf(plan.steps.flatMap(({ from, to }) => [from, to])));
+  parts.files.writePlan(plan.id, JSON.stringify(plan));
+  const applied = await applySteps(plan.steps, {
+    files: parts.workspace,
+    store: parts.store,
+    planId: plan.id,
+  });
+  const record = recordOf(plan, applied.done, parts.log.history);
+  for (const { path, after } of record.list) parts.onWritten(path, after);
+  parts.log.append(record, { durable: true });
+  parts.files.removePlan(parts.files.planFile(plan.id));
+  return { draft, failed: applied.failed };
+}
+
+/** Without a copy of what stands there, a rewind could not be taken back: such paths are left alone. */
+async function keepPresent(draft: Draft, parts: RewindParts): Promise<Draft> {
+  const steps: Step[] = [];
+  const impossible = [...draft.impossible];
+  const turns = new Turns();
+  for (const step of draft.steps) {
+    await turns.pause();
+    const why = (await whyNotKept(step, parts)) ?? (await whyNotThere(step, parts.store));
+    if (why === undefined) steps.push(step);
+    else impossible.push({ what: step.path, why });
+  }
+  return { ...draft, steps, impossible };
+}
+
+async function whyNotKept(
+  { path, from }: Step,
+  { store, workspace }: RewindParts,
+): Promise<string | undefined> {
+  if (from?.kind !== 'file' || from.blob === undefined) return undefined;
+  if (await store.has(from.blob)) return undefined;
+  const bytes = await workspace.read(path);
+  if (!bytes.ok) return `what stands there now cannot be kept: ${bytes.error}`;
+  try {
+    const id = await store.put(bytes.value);
+    if (id === from.blob) return undefined;
+    return id === undefined
+      ? 'what stands there now cannot be kept: the store is full'
+      : 'somebody changes it at this moment';
+  } catch (thrown) {
+    return `what stands there now cannot be kept: ${storeTroubleOf(thrown)}`;
+  }
+}
+
+/** fail-closed: nothing is touched for a content that is not there, or is not what it should be. */
+async function whyNotThere({ to }: Step, store: BlobStore): Promise<string | undefined> {
+  if (to?.kind !== 'file' || to.blob === undefined) return undefined;
+  const bytes = await store.read(to.blob);
+  return bytes === undefined ? 'what stood there before is no longer in the store' : undefined;
+}
+
+function planOf(order: RewindOrder, steps: readonly Step[], parts: RewindParts): StoredPlan {
+  return {
+    version: 1,
+    id: order.id,
+    session: parts.session,
+    root: parts.root,
+    at: parts.clock.now(),
+    target: order.target,
+    of: order.of,
+    steps: steps.map(({ item: _, ...step }) => step),
+  };
+}

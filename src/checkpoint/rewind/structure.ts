@@ -1,0 +1,156 @@
+import { Turns } from '../../platform/turns.js';
+import { parentOf, type RewindFiles } from '../disk/workspace-files.js';
+import type { NodeState, RewindItem } from '../types.js';
+import type { Step } from './step.js';
+
+interface Fitted {
+  readonly steps: readonly Step[];
+  readonly conflicts: readonly (RewindItem & { readonly why: string })[];
+  readonly impossible: readonly { readonly what: string; readonly why: string }[];
+}
+
+/**
+ * Steps that can be made together: no directory is taken away that holds something else, nothing is
+ * put where no directory will be.
+ */
+export async function fitTogether(wanted: readonly Step[], files: RewindFiles): Promise<Fitted> {
+  const fit = new Fit(wanted, files);
+  await fit.keepFullDirectories();
+  await fit.findParents();
+  await fit.openParents();
+  return fit.result();
+}
+
+/** For directories of which nobody knows more than that something stood in them. */
+const USUAL_MODE = 0o755;
+/** What it takes to make and take away names in a directory. */
+const WRITABLE = 0o300;
+
+class Fit {
+  readonly #steps: Map<string, Step>;
+  readonly #files: RewindFiles;
+  readonly #conflicts: (RewindItem & { readonly why: string })[] = [];
+  readonly #impossible: { readonly what: string; readonly why: string }[] = [];
+  readonly #turns = new Turns();
+  /** Directories are asked for once for each path below them. */
+  readonly #peeked = new Map<string, NodeState | undefined>();
+
+  constructor(wanted: readonly Step[], files: RewindFiles) {
+    this.#steps = new Map(wanted.map((step) => [step.path, step]));
+    this.#files = files;
+  }
+
+  result(): Fitted {
+    return {
+      steps: [...this.#steps.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
+      conflicts: this.#conflicts,
+      impossible: this.#impossible,
+    };
+  }
+
+  /** A directory goes only when all that it holds goes with it. Deepest first: one that stays holds others. */
+  async keepFullDirectories(): Promise<void> {
+    const needed = new Set(this.#putting().flatMap((step) => ancestorsOf(step.path)));
+    const leaving = [...this.#steps.values()]
+      .filter(({ from, to }) => from?.kind === 'directory' && to?.kind !== 'directory')
+      .sort((a, b) => depthOf(b.path) - depthOf(a.path));
+    for (const { path } of leaving) {
+      await this.#turns.pause();
+      const kept =
+        this.#keptIn(path) ?? (needed.has(path) ? 'what is put back into it' : undefined);
+      if (kept === undefined) continue;
+      this.#steps.delete(path);
+      this.#impossible.push({ what: path, why: `the directory stays: it holds ${kept}` });
+    }
+  }
+
+  #keptIn(path: string): string | undefined {
+    const names = this.#files.list(path);
+    // fail-closed: what cannot be looked into may hold anything.
+    if (!names.ok) return `something that cannot be seen (${names.error})`;
+    const kept = names.value.find((name) => {
+      const step = this.#steps.get(`${path}/${name}`);
+      return step === undefined || step.to !== undefined;
+    });
+    return kept === undefined ? undefined : JSON.stringify(kept);
+  }
+
+  /** Above everything that is put somewhere there has to be a directory in the end. */
+  async findParents(): Promise<void> {
+    const putting = this.#putting().sort((a, b) => depthOf(a.path) - depthOf(b.path));
+    for (const step of putting) {
+      await this.#turns.pause();
+      const missing: string[] = [];
+      let blockedBy: string | undefined;
+      for (const above of ancestorsOf(step.path)) {
+        const state = this.#finallyAt(above);
+        if (state === undefined) missing.push(above);
+        else if (state.kind !== 'directory') blockedBy ??= above;
+      }
+      if (blockedBy !== undefined) this.#block(step, `${blockedBy} is no directory any more`);
+      else for (const path of missing) this.#addDirectory(path);
+    }
+  }
+
+  /** Directories that do not let us write are opened for as long as it takes. */
+  async openParents(): Promise<void> {
+    for (const { path } of [...this.#steps.values()]) {
+      await this.#turns.pause();
+      const parent = parentOf(path);
+      if (parent === undefined || this.#steps.has(parent)) continue;
+      const state = this.#peek(parent);
+      if (state?.kind !== 'directory' || (state.mode & WRITABLE) === WRITABLE) continue;
+      this.#steps.set(parent, { path: parent, from: state, to: state, undoes: [] });
+    }
+  }
+
+  #putting(): Step[] {
+    return [...this.#steps.values()].filter(({ to }) => to !== undefined);
+  }
+
+  #finallyAt(path: string): NodeState | undefined {
+    const step = this.#steps.get(path);
+    if (step !== undefined) return step.to;
+    return this.#peek(path);
+  }
+
+  /** Of anything but a directory only that it is none. */
+  #peek(path: string): NodeState | undefined {
+    if (this.#peeked.has(path)) return this.#peeked.get(path);
+    const found = this.#files.peek(path);
+    // fail-closed: what cannot be seen is taken for something in the way.
+    const node = found.ok ? found.value : ({ kind: 'special' } as const);
+    const state: NodeState | undefined =
+      node === undefined || node.kind === 'directory' ? node : { kind: 'special' };
+    this.#peeked.set(path, state);
+    return state;
+  }
+
+  #addDirectory(path: string): void {
+    const to: NodeState = { kind: 'directory', mode: USUAL_MODE };
+    const wanted = this.#steps.get(path);
+    if (wanted === undefined) this.#steps.set(path, { path, to, undoes: [] });
+    // What stands there was to go, but something below has to come back.
+    else
+      this.#steps.set(path, {
+        ...wanted,
+        to,
+        item: wanted.item && { ...wanted.item, action: 'overwrite' },
+      });
+  }
+
+  #block(step: Step, why: string): void {
+    this.#steps.delete(step.path);
+    if (step.item !== undefined) this.#conflicts.push({ ...step.item, why });
+  }
+}
+
+/** Directories above a path, the outermost first. */
+export function ancestorsOf(path: string): string[] {
+  const parts = path.split('/');
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+export function depthOf(path: string): number {
+  return path.split('/').length;
+}

@@ -1,0 +1,99 @@
+import { visible } from '../../lib/visible.js';
+import type { InputMessage } from '../../loop/types.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { dirname, homeDirectory } from '../../platform/fs/paths.js';
+import type { SessionNews } from '../../protocol/session-events.js';
+import { createInstructionBook, type InstructionBook } from '../instructions/book.js';
+import { NO_APPROVALS } from '../instructions/include-approvals.js';
+import { instructionsReminder } from '../instructions/reminder.js';
+import { DEFAULT_INSTRUCTION_SETTINGS } from '../instructions/settings.js';
+import type { LoadedFiles, LoadedInstruction, SkippedInstruction } from '../instructions/types.js';
+import { type EnvironmentFacts, environmentReminder, movedReminder } from './reminders.js';
+
+export interface OpeningParts {
+  readonly fs: FileSystem;
+  readonly configDir: string;
+  readonly sources: readonly string[];
+  readonly facts: EnvironmentFacts;
+  /** The session's instructions. Absent: those of the user and the project, without further switches. */
+  readonly book?: Pick<InstructionBook, 'open'>;
+  /** Undefined for a new session. */
+  readonly resumedFrom: { readonly cwd: string | undefined } | undefined;
+  emit(news: SessionNews): void;
+  uuid(): string;
+}
+
+/** What stands before the first prompt of this process; nothing when the history already says it. */
+export interface Opening {
+  readonly messages: readonly InputMessage[];
+  /** The instruction files among it. */
+  readonly paths: readonly string[];
+  /** The same with all that is known about them. */
+  readonly loaded: readonly LoadedInstruction[];
+  readonly skipped: readonly SkippedInstruction[];
+}
+
+export async function openOpening(parts: OpeningParts): Promise<Opening> {
+  const { facts, resumedFrom } = parts;
+  const note = (...texts: readonly string[]): InputMessage => ({
+    uuid: parts.uuid(),
+    content: texts.map((text) => ({ type: 'text', text })),
+    meta: true,
+  });
+  if (resumedFrom !== undefined) {
+    // The history already holds the instructions; only a move is news.
+    const moved = resumedFrom.cwd !== undefined && resumedFrom.cwd !== facts.cwd;
+    const messages = moved ? [note(movedReminder(facts))] : [];
+    return { messages, paths: [], loaded: [], skipped: [] };
+  }
+  const found = await (parts.book ?? plainBook(parts)).open();
+  for (const text of instructionWarnings(found)) {
+    parts.emit({ type: 'notice', level: 'warning', text });
+  }
+  const instructions = instructionsReminder(found.files, { occasion: 'start' });
+  const environment = environmentReminder(facts);
+  return {
+    messages: [note(environment, ...(instructions === undefined ? [] : [instructions]))],
+    paths: found.files.filter(({ kind }) => kind !== 'setting').map(({ path }) => path),
+    loaded: found.files,
+    skipped: found.skipped,
+  };
+}
+
+/** What a person should be told about the instructions: what was left out or is wrong with them. */
+export function instructionWarnings({ files, skipped }: LoadedFiles): readonly string[] {
+  const left = skipped
+    .filter(({ warn }) => warn)
+    .map(({ path, reason, parent }) => {
+      const by = parent === undefined ? '' : `, which ${visible(parent)} includes,`;
+      return `${visible(path)}${by} was not read: ${visible(reason)}`;
+    });
+  const noted = files.flatMap(({ path, notes }) =>
+    notes.map((text) => `${visible(path)}: ${visible(text)}`),
+  );
+  return [...left, ...noted];
+}
+
+function plainBook({ fs, facts, configDir, sources }: OpeningParts): InstructionBook {
+  return createInstructionBook({
+    fs,
+    cwd: facts.cwd,
+    home: homeOr(configDir),
+    configDir,
+    env: {},
+    sources,
+    settings: DEFAULT_INSTRUCTION_SETTINGS,
+    trusted: false,
+    approvals: NO_APPROVALS,
+    locateJson: () => ({ ok: false, line: 1, message: 'nobody reads it here' }),
+  });
+}
+
+function homeOr(configDir: string): string {
+  try {
+    return homeDirectory();
+  } catch {
+    // Only `~/` in an include needs it, and the configuration is mostly there.
+    return dirname(configDir);
+  }
+}

@@ -1,0 +1,34 @@
+import type { SystemBlock } from '../../model/client.js';
+import styledPrompt from '../system-prompt-styled.md';
+import type { OutputStyle } from './output-styles.js';
+import defaultPrompt from './system-prompt.md';
+
+export interface SystemPromptOptions {
+  /** Replaces the default text; an empty string means no system prompt of ours at all. */
+  readonly replacement?: string | readonly string[];
+  /** Added after the default or the replacement. */
+  readonly appended?: string;
+  /** Shapes the default text; a replacement is used unchanged. */
+  readonly style?: OutputStyle | undefined;
+}
+
+/** The system prompt of a session: fixed when it opens, so that the prompt cache holds. */
+export function systemPrompt(options: SystemPromptOptions): readonly SystemBlock[] {
+  const { replacement, style } = options;
+  const base =
+    replacement === undefined
+      ? defaultTexts(style)
+      : typeof replacement === 'string'
+        ? [replacement]
+        : replacement;
+  const texts = options.appended === undefined ? base : [...base, options.appended];
+  return Object.freeze(
+    texts.filter((text) => text.trim() !== '').map((text) => ({ type: 'text' as const, text })),
+  );
+}
+
+function defaultTexts(style: OutputStyle | undefined): readonly string[] {
+  if (style === undefined) return [defaultPrompt.trim()];
+  const base = style.keepsCodingInstructions ? defaultPrompt : styledPrompt;
+  return [base.trim(), `# Output style: ${style.name}\n\n${style.prompt}`];
+}

@@ -1,0 +1,76 @@
+import { headAndTail } from '../../lib/truncate.js';
+import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { builtinDefinition } from '../builtin-definition.js';
+import { unknownShell } from '../tasks/task-stop.js';
+import type { Tool, ToolOutput } from '../tool.js';
+import description from './bash-output.md';
+import { filterLines } from './line-filter.js';
+import type { BackgroundShell, BackgroundShells } from './shells.js';
+
+const OUTPUT_CAP = 30_000;
+
+export function bashOutputTool(deps: {
+  readonly shells: BackgroundShells;
+}): Tool<ToolInputs['BashOutput']> {
+  return {
+    name: 'BashOutput',
+    aliases: ['TaskOutput'],
+    kind: 'control',
+    ...builtinDefinition('BashOutput', description),
+    subject: (input) => ({ paths: [], summary: `output of ${input.task_id}` }),
+    concurrencySafe: () => true,
+    run: async (input, { agent }) => readOutput(deps.shells, input, agent.id),
+  };
+}
+
+function readOutput(
+  shells: BackgroundShells,
+  input: ToolInputs['BashOutput'],
+  reader: string,
+): ToolOutput {
+  if (input.filter !== undefined) {
+    // Before the output is taken: a mistake in the expression must not cost it.
+    const checked = filterLines('', input.filter);
+    if (!checked.ok) return refusedFilter(input.filter, checked.error);
+  }
+  const read = shells.read(input.task_id, reader);
+  if (read === undefined) return unknownShell(shells, input.task_id);
+  const { shell, dropped } = read;
+  let text = read.text;
+  const notes: string[] = [];
+  if (input.filter !== undefined) {
+    const filtered = filterLines(text, input.filter);
+    if (!filtered.ok) return refusedFilter(input.filter, filtered.error);
+    text = filtered.value.lines.join('\n');
+    if (!filtered.value.complete)
+      notes.push('The filter was too slow; later lines were not looked at.');
+  }
+  if (dropped > 0) notes.push(`${dropped} earlier characters are only in ${shell.outputFile}.`);
+  const shown = headAndTail(text.replace(/\n+$/, ''), OUTPUT_CAP);
+  const status = statusLine(shell);
+  return {
+    content: [status, ...notes, shown === '' ? '(no new output)' : shown].join('\n'),
+    structured: {
+      task_id: shell.id,
+      status: shell.status,
+      exitCode: shell.exitCode,
+      stdout: shown,
+      outputFile: shell.outputFile,
+    },
+  };
+}
+
+function refusedFilter(filter: string, reason: string): ToolOutput {
+  return {
+    content: `The filter ${JSON.stringify(filter)} cannot be used: ${reason}. Nothing was read.`,
+    isError: true,
+  };
+}
+
+/** `b1234abcd: failed, exit code 2 (ended after 30 minutes)` */
+export function statusLine(shell: BackgroundShell): string {
+  const code = shell.exitCode === null ? '' : `, exit code ${shell.exitCode}`;
+  const signal = shell.signal === null ? '' : `, ${shell.signal}`;
+  const note = shell.note === undefined ? '' : ` (${shell.note})`;
+  return `${shell.id}: ${shell.status.replace('_', ' ')}${code}${signal}${note}`;
+}

@@ -1,0 +1,241 @@
+import { head, sliceWhole } from '../../lib/truncate.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { join } from '../../platform/fs/paths.js';
+import type {
+  ChildOwner,
+  ProcessResult,
+  ProcessSupervisor,
+} from '../../platform/process/process.js';
+import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { builtinDefinition } from '../builtin-definition.js';
+import type { WriteLedger } from '../files/write-ledger.js';
+import type { Tool, ToolContext, ToolOutput } from '../tool.js';
+import description from './bash.md';
+import { followCwd, leaveDeletedCwd } from './bash-cwd.js';
+import { bashResult, presentBash, type SavedOutput } from './bash-result.js';
+import { shellProgram } from './shell-program.js';
+import { type BackgroundShells, MAX_BACKGROUND_TIMEOUT_MS } from './shells.js';
+
+export interface BashLimits {
+  readonly defaultTimeoutMs: number;
+  readonly maxTimeoutMs: number;
+  /** Characters of output that are shown whole. */
+  readonly inlineCharacters: number;
+}
+
+export interface BashDeps {
+  readonly processes: Pick<ProcessSupervisor, 'run'>;
+  readonly shells: BackgroundShells;
+  readonly fs: Pick<FileSystem, 'stat' | 'realPath' | 'writeAtomic'>;
+  /** The shell's whole environment; see `shellEnvironment`. Asked for each command. */
+  readonly environment: () => Readonly<Record<string, string>>;
+  readonly limits?: BashLimits;
+  /** Where it is written down whose command ran when. */
+  readonly ledger?: WriteLedger;
+  /** Why this very call runs outside of the sandbox; undefined: inside, where there is one. */
+  outside?(toolUseId: string, input: BashInput): string | undefined;
+}
+
+type BashInput = ToolInputs['Bash'];
+
+interface BashRun {
+  readonly command: string;
+  readonly timeoutMs: number;
+  readonly owner: ChildOwner;
+}
+
+const MAX_SPILL_BYTES = 64 * 1024 * 1024;
+const PROGRESS_EVERY_MS = 1000;
+
+export function bashTool(deps: BashDeps): Tool<BashInput> {
+  const runner = new BashRunner(deps);
+  return {
+    name: 'Bash',
+    kind: 'execute',
+    ...builtinDefinition('Bash', description),
+    subject: (input) => ({
+      paths: [],
+      command: input.command,
+      summary: sliceWhole(input.command, 0, 80),
+    }),
+    concurrencySafe: (input) => (input.run_in_background === true ? false : 'if-read-only'),
+    run: (input, context) => runner.run(input, context),
+    present: presentBash,
+  };
+}
+
+/** Limits with what the environment says about them; a value that is not a positive number is passed over. */
+export function bashLimits(env: Readonly<Record<string, string | undefined>>): BashLimits {
+  const defaultTimeoutMs = positive(env.BASH_DEFAULT_TIMEOUT_MS) ?? 120_000;
+  return {
+    defaultTimeoutMs,
+    maxTimeoutMs: Math.max(defaultTimeoutMs, positive(env.BASH_MAX_TIMEOUT_MS) ?? 600_000),
+    inlineCharacters: Math.min(positive(env.BASH_MAX_OUTPUT_LENGTH) ?? 30_000, 150_000),
+  };
+}
+
+class BashRunner {
+  readonly #deps: BashDeps;
+  readonly #limits: BashLimits;
+  /** `sh` once it turned out that there is no bash. */
+  #shell: 'bash' | 'sh' = 'bash';
+
+  constructor(deps: BashDeps) {
+    this.#deps = deps;
+    this.#limits = deps.limits ?? bashLimits({});
+  }
+
+  async run(input: BashInput, context: ToolContext): Promise<ToolOutput> {
+    if (input.command.includes('\0')) {
+      return failure('The command contains a NUL character, which no shell can be given.');
+    }
+    if (input.command.trim() === '') return failure('The command is empty.');
+    if (input.run_in_background) return this.#startInBackground(input, context);
+    const { workspace } = context;
+    const timeoutMs = this.#timeoutFor(input);
+    const ended = this.#noteRun(context);
+    const owner = this.#ownerOf(input, context);
+    const run = { command: input.command, timeoutMs, owner };
+    const result = await this.#execute(run, context).finally(ended);
+    if (result.startError !== undefined) return this.#notStarted(result.startError, context);
+    const notes: string[] = [];
+    if (this.#shell === 'sh') notes.push('(run by sh: there is no bash here)');
+    if (result.leftRunning)
+      notes.push('(processes it started are still running in the background)');
+    if (result.fenced !== undefined) notes.push(result.fenced);
+    const reset = await followCwd(result.control, workspace, this.#deps.fs);
+    if (reset !== undefined) notes.push(reset);
+    return bashResult({
+      command: input.command,
+      result,
+      timeoutMs,
+      maxTimeoutMs: this.#limits.maxTimeoutMs,
+      inlineCap: this.#limits.inlineCharacters,
+      notes,
+      save: (text) => this.#save(text, result, context),
+    });
+  }
+
+  #noteRun({ agent, toolUseId }: ToolContext): () => void {
+    const run = { agent: agent.path, toolUseId };
+    return this.#deps.ledger?.commandStarted(run) ?? (() => undefined);
+  }
+
+  #ownerOf(input: BashInput, { agent, workspace, toolUseId }: ToolContext): ChildOwner {
+    const outside = this.#deps.outside?.(toolUseId, input);
+    return { agent, roots: workspace.roots, ...(outside !== undefined && { outside }) };
+  }
+
+  async #execute(run: BashRun, context: ToolContext): Promise<ProcessResult> {
+    const { command, timeoutMs, owner } = run;
+    const { cwd } = context.workspace;
+    // So that the shell goes by the name we know the directory by, also through a symbolic link.
+    const env = { ...this.#deps.environment(), PWD: cwd };
+    const result = await this.#deps.processes.run({
+      ...shellProgram(this.#shell, command, { reportCwd: true }),
+      cwd,
+      env,
+      timeoutMs,
+      signal: context.signal,
+      mergeStderr: true,
+      controlPipe: true,
+      // A character takes at most four bytes.
+      maxOutputBytes: this.#limits.inlineCharacters * 4,
+      spillFile: () => outputFile(context),
+      maxSpillBytes: MAX_SPILL_BYTES,
+      label: `Bash: ${sliceWhole(command, 0, 80)}`,
+      onOutput: progressReporter(context),
+      owner,
+    });
+    if (result.startErrorKind !== 'program-missing' || this.#shell === 'sh') return result;
+    this.#shell = 'sh';
+    return this.#execute(run, context);
+  }
+
+  async #notStarted(reason: string, context: ToolContext): Promise<ToolOutput> {
+    return failure((await leaveDeletedCwd(context.workspace, this.#deps.fs)) ?? reason);
+  }
+
+  async #startInBackground(input: BashInput, context: ToolContext): Promise<ToolOutput> {
+    const { cwd } = context.workspace;
+    // Never noted as ended: what it changes later is its doing too.
+    this.#noteRun(context);
+    const started = await this.#deps.shells.start({
+      command: input.command,
+      ...(input.description !== undefined && { description: input.description }),
+      cwd,
+      env: { ...this.#deps.environment(), PWD: cwd },
+      directory: context.spillDirectory(),
+      ...(input.timeout && { timeoutMs: Math.min(input.timeout, MAX_BACKGROUND_TIMEOUT_MS) }),
+      agentId: context.agent.id,
+      toolUseId: context.toolUseId,
+      owner: this.#ownerOf(input, context),
+    });
+    if (!started.ok) return this.#notStarted(started.error, context);
+    const { id, outputFile: file } = started.value;
+    return {
+      content: `Running in the background as ${id}. Its output goes to ${file}. You will be told when it ends.`,
+      structured: {
+        stdout: '',
+        stderr: '',
+        interrupted: false,
+        isImage: false,
+        backgroundTaskId: id,
+      },
+    };
+  }
+
+  #timeoutFor(input: BashInput): number {
+    return Math.min(input.timeout || this.#limits.defaultTimeoutMs, this.#limits.maxTimeoutMs);
+  }
+
+  async #save(
+    text: string,
+    result: ProcessResult,
+    context: ToolContext,
+  ): Promise<SavedOutput | undefined> {
+    if (result.spilledTo !== undefined) {
+      return { path: result.spilledTo, bytes: Math.min(result.outputBytes, MAX_SPILL_BYTES) };
+    }
+    if (result.truncated) return undefined;
+    try {
+      const path = outputFile(context);
+      await this.#deps.fs.writeAtomic(path, text, { mode: 0o600 });
+      return { path, bytes: result.outputBytes };
+    } catch {
+      // Disk full or not writable: the head and the tail are shown instead.
+      return undefined;
+    }
+  }
+}
+
+function failure(content: string): ToolOutput {
+  return {
+    content,
+    isError: true,
+    structured: { stdout: '', stderr: content, interrupted: false, isImage: false },
+  };
+}
+
+/** The id comes from outside; only harmless characters of it become part of a path. */
+function outputFile(context: ToolContext): string {
+  const name = context.toolUseId.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 100);
+  return join(context.spillDirectory(), `${name}.txt`);
+}
+
+/** The latest line of a command that takes a while, once a second. */
+function progressReporter(context: ToolContext): (chunk: string) => void {
+  let last = performance.now();
+  return (chunk) => {
+    const now = performance.now();
+    if (now - last < PROGRESS_EVERY_MS) return;
+    last = now;
+    const line = chunk.trimEnd().split('\n').at(-1)?.trim() ?? '';
+    if (line !== '') context.progress(head(line, 200));
+  };
+}
+
+function positive(value: string | undefined): number | undefined {
+  const number = Number(value);
+  return Number.isFinite(number) && number > 0 ? number : undefined;
+}

@@ -1,0 +1,119 @@
+import type { FileSystem } from '../../platform/fs/fs.js';
+import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { builtinDefinition } from '../builtin-definition.js';
+import { failure, failureFrom } from '../output.js';
+import type { Tool, ToolOutput } from '../tool.js';
+import description from './edit.md';
+import { explainNoMatch } from './edit-hint.js';
+import { findMatches, lineAt, replaceMatches, snippetAround } from './edit-match.js';
+import { fileSubject, judgedNames, loadForChange, targetPath } from './file-target.js';
+import { decodeText, encodeText } from './text-file.js';
+import { exclusively, type WriteLedger, type Writer } from './write-ledger.js';
+import { writeAndNote } from './write-whole.js';
+
+type EditInput = ToolInputs['Edit'];
+
+export function editTool(deps: { fs: FileSystem; ledger?: WriteLedger }): Tool<EditInput> {
+  return {
+    name: 'Edit',
+    kind: 'edit',
+    ...builtinDefinition('Edit', description),
+    subject: (input, workspace) =>
+      fileSubject('Edit', { path: input.file_path, access: 'write' }, workspace),
+    concurrencySafe: () => false,
+    run: async (input, context) => {
+      const path = targetPath(input.file_path, context.workspace);
+      try {
+        const writer = { ledger: deps.ledger, ...context };
+        const key = judgedNames(context, path)?.real ?? (await deps.fs.realPath(path));
+        return await exclusively(key, () => edit(deps.fs, { path, input }, writer));
+      } catch (thrown) {
+        return failureFrom(thrown);
+      }
+    },
+  };
+}
+
+const EDITED_BYTES = 64 * 1024 * 1024;
+const LINES_NAMED = 10;
+
+async function edit(
+  fs: FileSystem,
+  call: { path: string; input: EditInput },
+  writer: Writer,
+): Promise<ToolOutput> {
+  const { path, input } = call;
+  if (input.old_string === input.new_string) {
+    return failure('old_string and new_string are the same; there is nothing to change.');
+  }
+  if (input.old_string === '') return create(fs, call, writer);
+  const existing = await loadForChange(fs, path, {
+    writer,
+    needs: 'any',
+    maxBytes: EDITED_BYTES,
+  });
+  if (!existing.ok) return failure(existing.reason);
+  const before = decodeText(existing.bytes);
+  if (before === undefined) return failure(`${path} is a binary file; Edit changes text only.`);
+  if (before.damaged) {
+    return failure(
+      `${path} is not valid ${before.encoding.toUpperCase()}; Edit would damage the bytes that are not. Change it with a program such as \`perl\` through Bash.`,
+    );
+  }
+  const matches = findMatches(before.text, input.old_string);
+  const first = matches[0];
+  if (first === undefined) {
+    return failure(
+      `old_string is not in ${path}. ${explainNoMatch(before.text, input.old_string)}`,
+    );
+  }
+  if (matches.length > 1 && input.replace_all !== true) {
+    const lines = matches.slice(0, LINES_NAMED).map((match) => lineAt(before.text, match.start));
+    const more = matches.length > LINES_NAMED ? ', …' : '';
+    return failure(
+      `old_string is in ${path} ${matches.length} times, at lines ${lines.join(', ')}${more}. Add surrounding lines until it is unique, or set replace_all.`,
+    );
+  }
+  const after = replaceMatches(before.text, matches, input.new_string);
+  await writeAndNote(fs, path, { data: encodeText(after, before), writer });
+  const times = matches.length === 1 ? '' : ` in ${matches.length} places`;
+  const snippet = snippetAround(after, first.start, input.new_string);
+  return {
+    content: `Changed ${path}${times}:\n${snippet}`,
+    structured: await result(input, { path, before: before.text, after }),
+  };
+}
+
+async function create(
+  fs: FileSystem,
+  call: { path: string; input: EditInput },
+  writer: Writer,
+): Promise<ToolOutput> {
+  const { path, input } = call;
+  if ((await fs.stat(path)) !== undefined) {
+    return failure(
+      `${path} exists; an empty old_string only creates files. Give the text to replace, or use Write.`,
+    );
+  }
+  await writeAndNote(fs, path, { data: input.new_string, writer });
+  return {
+    content: `Created ${path}`,
+    structured: await result(input, { path, before: '', after: input.new_string }),
+  };
+}
+
+async function result(
+  input: EditInput,
+  change: { path: string; before: string; after: string },
+): Promise<unknown> {
+  const { structuredPatch } = await import('../../lib/diff.js');
+  return {
+    filePath: change.path,
+    oldString: input.old_string,
+    newString: input.new_string,
+    originalFile: change.before,
+    structuredPatch: structuredPatch(change.before, change.after),
+    userModified: false,
+    replaceAll: input.replace_all ?? false,
+  };
+}
