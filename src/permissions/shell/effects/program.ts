@@ -1,0 +1,217 @@
+import { unreachable } from '../../../lib/result.js';
+import { literalWord, type ShellWord } from '../model.js';
+import { deletes, type Effect, type Recursion, reads, unknown, writes } from './effect.js';
+import {
+  type GivenOptions,
+  type GivenValue,
+  type OptionTable,
+  optionTable,
+  parseOptions,
+} from './options.js';
+
+/**
+ * What operands are. `pattern-read`: a text to search for, unless an option gives it, and files;
+ * `read-write`: a file to read and one to write; `copy` and `move`: the last one is where the others go;
+ * `run`: a program and its arguments; `skip-run`: the same behind one word of the wrapper's own.
+ */
+export type OperandForm =
+  | 'none'
+  | 'text'
+  | 'read'
+  | 'pattern-read'
+  | 'write'
+  | 'delete'
+  | 'copy'
+  | 'move'
+  | 'read-write'
+  | 'run'
+  | 'skip-run';
+
+/** A row of the table: what the words of a program mean. */
+export interface Program {
+  readonly options: OptionTable;
+  readonly operands: OperandForm;
+  /** No option of it, listed or not, writes a file or runs a program. */
+  readonly plain?: true;
+  /** Without an operand it works on the directory that it runs in. */
+  readonly here?: true;
+  /** Most operands that it may have. */
+  readonly most?: number;
+  /** Where it goes by itself; by the tags `recursive` and `follow` unless stated. */
+  readonly walks?: (given: GivenOptions) => Recursion | undefined;
+  /** What it does besides. */
+  readonly also?: (given: GivenOptions) => readonly Effect[];
+  /** Its arguments follow rules of their own. */
+  readonly custom?: (words: readonly ShellWord[]) => readonly Effect[];
+  /** The first operand names what is done; by its row. */
+  readonly subcommands?: Readonly<Record<string, Program>>;
+}
+
+export function program(
+  options: string,
+  operands: OperandForm,
+  more: Partial<Omit<Program, 'options' | 'operands'>> = {},
+): Program {
+  return { options: optionTable(options), operands, ...more };
+}
+
+export function custom(effects: NonNullable<Program['custom']>): Program {
+  return program('', 'none', { custom: effects });
+}
+
+/** What the words behind the name of a program do. */
+export function effectsOfProgram(row: Program, words: readonly ShellWord[]): readonly Effect[] {
+  if (row.custom !== undefined) return row.custom(words);
+  if (row.subcommands !== undefined) return effectsOfSubcommand(row, words);
+  const leading = row.operands === 'run' || row.operands === 'skip-run';
+  const given = parseOptions(words, row.options, { leading });
+  const { operands } = given;
+  const effects: Effect[] = [...given.unknown, ...optionEffects(given)];
+  if (row.most !== undefined && operands.length > row.most) {
+    effects.push(unknown('operand', operands[row.most]));
+  }
+  effects.push(...wildcardDoubts(row, operands), ...operandEffects(row, given));
+  return [...effects, ...(row.also?.(given) ?? [])];
+}
+
+function effectsOfSubcommand(row: Program, words: readonly ShellWord[]): readonly Effect[] {
+  const given = parseOptions(words, row.options, { leading: true });
+  const [first, ...rest] = given.operands;
+  const effects: Effect[] = [...given.unknown, ...optionEffects(given)];
+  if (first === undefined) return [...effects, ...(row.also?.(given) ?? [unknown('subcommand')])];
+  const name = first.literal && first.pattern === undefined ? first.value : '';
+  const found = Object.hasOwn(row.subcommands ?? {}, name) ? row.subcommands?.[name] : undefined;
+  if (found === undefined) return [...effects, unknown('subcommand', first), ...rest.map(mayRead)];
+  return [...effects, ...effectsOfProgram(found, rest)];
+}
+
+function mayRead(word: ShellWord): Effect {
+  return reads(word);
+}
+
+function optionEffects({ values }: GivenOptions): readonly Effect[] {
+  return values.flatMap(effectsOfValue);
+}
+
+function effectsOfValue({ kind, word }: GivenValue): readonly Effect[] {
+  switch (kind) {
+    case 'text':
+    case 'pattern':
+      return [];
+    case 'read':
+    case 'patterns':
+      return isInput(word) ? [] : [reads(word)];
+    case 'write':
+      return [writes(word)];
+    case 'names':
+      return [reads(word), unknown('script', word)];
+    case 'shell':
+      return [{ kind: 'shell', code: word }];
+    case 'code':
+      return [{ kind: 'code', text: word }];
+    case 'run':
+      return [{ kind: 'run', words: [word], fed: 'input' }];
+    default:
+      return unreachable(kind);
+  }
+}
+
+/** fail-closed: a wildcard may become an option, and more operands than there are words. */
+function wildcardDoubts(row: Program, operands: readonly ShellWord[]): readonly Effect[] {
+  const wild = operands.filter(({ pattern }) => pattern !== undefined);
+  if (row.plain === true && !COUNTED.has(row.operands)) return [];
+  const isOpen = COUNTED.has(row.operands) || row.most !== undefined;
+  return wild
+    .filter(({ pattern }) => isOpen || /^[*?[]/.test(pattern ?? ''))
+    .map((word) => unknown('word', word));
+}
+
+/** Forms in which the place of an operand says what it is. */
+const COUNTED: ReadonlySet<OperandForm> = new Set([
+  'copy',
+  'move',
+  'read-write',
+  'run',
+  'skip-run',
+]);
+
+const HERE = literalWord('.');
+
+function operandEffects(row: Program, given: GivenOptions): readonly Effect[] {
+  const { operands, tags } = given;
+  const recursion =
+    row.walks === undefined
+      ? tags.has('recursive')
+        ? { follows: tags.has('follow') }
+        : undefined
+      : row.walks(given);
+  const read = (word: ShellWord): Effect => reads(word, recursion);
+  switch (row.operands) {
+    case 'none':
+      return operands.slice(0, 1).map((word) => unknown('operand', word));
+    case 'text':
+      return [];
+    case 'read':
+      return orHere(row, operands).filter(isFile).map(read);
+    case 'pattern-read': {
+      const isGiven =
+        tags.has('no-pattern') || given.values.some(({ kind }) => kind.startsWith('pattern'));
+      const files = operands.slice(isGiven ? 0 : 1);
+      return (recursion === undefined ? files : orHere(row, files)).filter(isFile).map(read);
+    }
+    case 'write':
+      return operands.map((word) => writes(word, recursion));
+    case 'delete':
+      return operands.map((word) => deletes(word, recursion));
+    case 'read-write':
+      return operands.filter(isFile).map((word, at) => (at === 0 ? reads(word) : writes(word)));
+    case 'copy':
+    case 'move':
+      return transfers(row, given, recursion);
+    case 'run':
+      return operands.length === 0 ? [] : [{ kind: 'run', words: operands }];
+    case 'skip-run':
+      return operands.length < 2 ? [] : [{ kind: 'run', words: operands.slice(1) }];
+  }
+}
+
+function orHere(row: Program, operands: readonly ShellWord[]): readonly ShellWord[] {
+  return operands.length === 0 && row.here === true ? [HERE] : operands;
+}
+
+/** The last operand, or the value of `-t`, may be a directory, and then holds what is given by its name. */
+function transfers(
+  row: Program,
+  { operands, values, tags }: GivenOptions,
+  recursion: Recursion | undefined,
+): readonly Effect[] {
+  const into = values.find(({ option }) => option === 't' || option === 'target-directory')?.word;
+  const sources = into === undefined ? operands.slice(0, -1) : operands;
+  const target = into ?? operands.at(-1);
+  const taken = sources.flatMap((word): readonly Effect[] =>
+    row.operands === 'move'
+      ? [reads(word, { follows: false }), deletes(word, { follows: false })]
+      : [reads(word, recursion)],
+  );
+  if (target === undefined) return taken;
+  const below = sources.map((word) =>
+    within(target, tags.has('parents') ? word.value : nameIn(word)),
+  );
+  return [...taken, ...[target, ...below].map((word) => writes(word, recursion))];
+}
+
+function within(directory: ShellWord, name: string): ShellWord {
+  return { ...directory, value: `${directory.value}/${name}` };
+}
+
+function nameIn({ value }: ShellWord): string {
+  return value.replace(/\/+$/, '').replace(/^.*\//s, '');
+}
+
+function isFile(word: ShellWord): boolean {
+  return !isInput(word);
+}
+
+function isInput({ value, literal }: ShellWord): boolean {
+  return literal && value === '-';
+}

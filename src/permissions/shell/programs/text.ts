@@ -1,0 +1,184 @@
+import { type Effect, reads, unknown, writes } from '../effects/effect.js';
+import { optionTable, parseOptions } from '../effects/options.js';
+import { custom, type Program, program } from '../effects/program.js';
+import type { ShellWord } from '../model.js';
+import { assignsByFormat } from '../printf.js';
+import { isPlainScript, isPrintingScript } from '../sed.js';
+import { scanSed } from '../sed-script.js';
+
+const SED = optionTable(`-nErsuz -e:code -i? expression:code quiet silent regexp-extended separate
+  unbuffered null-data in-place?`);
+
+/** Its script says which files it reads, writes and what it runs. */
+function effectsOfSed(words: readonly ShellWord[]): readonly Effect[] {
+  const given = parseOptions(words, SED);
+  const effects: Effect[] = [...given.unknown, ...wild(words)];
+  const scripts = given.values.filter(({ kind }) => kind === 'code').map(({ word }) => word);
+  const files = [...given.operands];
+  if (scripts.length === 0) scripts.push(...files.splice(0, 1));
+  if (scripts.length === 0) effects.push(unknown('operand'));
+  for (const script of scripts) effects.push(...effectsOfScript(script));
+  const inPlace = given.flags.has('i') || given.flags.has('in-place');
+  // What is attached to it is the ending of a copy, or a directory for copies.
+  const copies = given.values.filter(({ option }) => option === 'i' || option === 'in-place');
+  effects.push(...copies.map(({ word }) => unknown('option', word)));
+  const named = files.filter(({ value }) => value !== '-');
+  return [...effects, ...named.map((word) => (inPlace ? writes(word) : reads(word)))];
+}
+
+function effectsOfScript(script: ShellWord): readonly Effect[] {
+  if (isPrintingScript(script.value)) return [];
+  const found = scanSed(script.value);
+  const word = (value: string): ShellWord => ({ ...script, value });
+  return [
+    ...(found.broken || !isPlainScript(script.value) ? [unknown('script', script)] : []),
+    ...found.reads.map((name) => reads(word(name))),
+    ...found.writes.map((name) => writes(word(name))),
+    ...found.runs.map((code): Effect => ({ kind: 'shell', code: word(code) })),
+  ];
+}
+
+/** fail-closed: a wildcard may become an option, or the script. */
+function wild(words: readonly ShellWord[]): readonly Effect[] {
+  return words.filter(({ pattern }) => pattern !== undefined).map((word) => unknown('word', word));
+}
+
+const AWK = optionTable('-F: -v: field-separator: assign:');
+
+/** By which code of awk may do more than print: files, pipes, commands, the environment, other arguments. */
+const AWK_REACHES = /[>|@]|\bsystem\b|getline|ENVIRON|PROCINFO|ARG[VCI]|SYMTAB|FUNCTAB|\bclose\b/;
+
+function effectsOfAwk(words: readonly ShellWord[]): readonly Effect[] {
+  const given = parseOptions(words, AWK);
+  const [script, ...files] = given.operands;
+  const doubts = [...given.unknown, ...wild(words)];
+  if (script === undefined) return [...doubts, unknown('operand')];
+  // A value with a backslash in it is read as code of the language would be.
+  const codes = [script, ...given.values.map(({ word }) => word), ...files.filter(isAssignment)];
+  const reaching = codes.filter(({ value }) => AWK_REACHES.test(value));
+  return [
+    ...doubts,
+    ...reaching.flatMap((text): readonly Effect[] => [
+      { kind: 'code', text },
+      unknown('script', text),
+    ]),
+    ...files.filter((word) => !isAssignment(word) && word.value !== '-').map((word) => reads(word)),
+  ];
+}
+
+function isAssignment({ value }: ShellWord): boolean {
+  return /^[A-Za-z_]\w*=/.test(value);
+}
+
+const JQ =
+  optionTable(`-rcnsSejaCMR raw-output compact-output null-input slurp sort-keys exit-status join-output
+  ascii-output color-output monochrome-output tab indent: raw-input`);
+
+function effectsOfJq(words: readonly ShellWord[]): readonly Effect[] {
+  const rest: ShellWord[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at];
+    if (word === undefined) continue;
+    if (word.value === '--') {
+      rest.push(...words.slice(at));
+      break;
+    }
+    // A name and a value follow.
+    if (/^--arg(json)?$/.test(word.value)) at += 2;
+    else rest.push(word);
+  }
+  const given = parseOptions(rest, JQ);
+  const [filter, ...files] = given.operands;
+  // Modules come from other directories, and the environment holds secrets.
+  const reaches =
+    /\b(import|include|env|ENV|input_filename|get_search_list|modulemeta|__\w*)\b/.test(
+      filter?.value ?? '',
+    );
+  const doubts = [...given.unknown, ...wild(words)];
+  if (filter === undefined) doubts.push(unknown('operand'));
+  if (reaches) doubts.push(unknown('script', filter));
+  return [...doubts, ...files.map((word) => reads(word))];
+}
+
+/** It takes two characters of a word for the option, so that letters in a bundle mean nothing to it. */
+function effectsOfXxd(words: readonly ShellWord[]): readonly Effect[] {
+  const effects: Effect[] = [...wild(words)];
+  const operands: ShellWord[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at];
+    if (word === undefined) continue;
+    if (!word.literal) effects.push(unknown('word', word));
+    if (/^-[abeEiupC]$/.test(word.value) || /^-[clgos][-+]?(0x)?\d+$/.test(word.value)) continue;
+    if (/^-[clgos]$/.test(word.value) && /^[-+]?\d+$/.test(words[at + 1]?.value ?? '')) at++;
+    else if (word.value.startsWith('-') && word.value !== '-')
+      effects.push(unknown('option', word));
+    else operands.push(word);
+  }
+  const named = operands.filter(({ value }) => value !== '-');
+  return [...effects, ...named.map((word, at) => (at === 0 ? reads(word) : writes(word)))];
+}
+
+const DATE = optionTable('-uR -d: -I? utc universal rfc-3339: iso-8601? date: rfc-email');
+
+/** An operand that is not a format sets the clock. */
+function effectsOfDate(words: readonly ShellWord[]): readonly Effect[] {
+  const given = parseOptions(words, DATE);
+  const sets = given.operands.filter(({ value }) => !value.startsWith('+'));
+  return [...given.unknown, ...wild(words), ...sets.map((word) => unknown('operand', word))];
+}
+
+/** `-v` and `-R` evaluate subscripts; operands that look like places elsewhere count as read. */
+function effectsOfTest(words: readonly ShellWord[]): readonly Effect[] {
+  const odd = words.filter(({ value }) => /^-[vRt]$/.test(value));
+  const open = words.filter(({ literal }) => !literal);
+  return [
+    ...odd.map((word) => unknown('option', word)),
+    ...open.map((word) => unknown('word', word)),
+    ...wild(words),
+    ...words.filter(({ value }) => /\/|^~/.test(value)).map((word) => reads(word)),
+  ];
+}
+
+function effectsOfBracket(words: readonly ShellWord[]): readonly Effect[] {
+  const last = words.at(-1);
+  if (last?.value !== ']') return [unknown('operand', last)];
+  return effectsOfTest(words.slice(0, -1));
+}
+
+/** A format that begins with a dash, or that stores a count, sets a variable. */
+function effectsOfPrintf(words: readonly ShellWord[]): readonly Effect[] {
+  const [format] = words;
+  const open = words.filter(({ literal }) => !literal).map((word) => unknown('word', word));
+  const sets = format?.value.startsWith('-') === true || assignsByFormat(format?.value ?? '');
+  return [...open, ...wild(words), ...(sets ? [unknown('operand', format)] : [])];
+}
+
+export const TEXT: Readonly<Record<string, Program>> = {
+  sed: custom(effectsOfSed),
+  awk: custom(effectsOfAwk),
+  gawk: custom(effectsOfAwk),
+  mawk: custom(effectsOfAwk),
+  jq: custom(effectsOfJq),
+  xxd: custom(effectsOfXxd),
+  date: custom(effectsOfDate),
+  test: custom(effectsOfTest),
+  '[': custom(effectsOfBracket),
+  printf: custom(effectsOfPrintf),
+  ps: program('-eflFAaxw -pouCt: pid: user: sort: no-headers headers forest', 'text', {
+    also: ({ operands, values }) => [
+      // `e` in these letters shows the environments of processes.
+      ...operands
+        .filter(({ value }) => !/^[auxfwlj]+$/.test(value))
+        .map((word) => unknown('operand', word)),
+      ...values
+        .filter(({ word }) => /env/i.test(word.value))
+        .map(({ word }) => unknown('option', word)),
+    ],
+  }),
+  man: program('', 'text', {
+    also: ({ operands }) =>
+      operands
+        .filter(({ value }) => !/^[A-Za-z0-9][\w.+-]*$/.test(value))
+        .map((word) => unknown('operand', word)),
+  }),
+};
