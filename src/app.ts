@@ -58,7 +58,7 @@ export {
   HostNotAsked,
 } from './hooks/registry/host-callbacks.js';
 export type { InputMessage, LoopEvent, StopReason } from './loop/types.js';
-export type { SdkBridge } from './mcp/connection-deps.js';
+export type { SdkBridge } from './mcp/connection/deps.js';
 export { knownLimits } from './model/catalog/models.js';
 export { readAskAnswer } from './permissions/ask-answer.js';
 export { describeRule } from './permissions/rule-words.js';

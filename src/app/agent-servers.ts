@@ -2,9 +2,9 @@ import type { SessionConfig } from '../agents/core/session-config.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import type { ChildServers } from '../agents/runtime/agent-host.js';
 import { visible } from '../lib/visible.js';
-import type { BroughtServer, BroughtServers } from '../mcp/agent-servers.js';
-import type { ClientConnection } from '../mcp/connection-deps.js';
-import type { ToolBook } from '../mcp/tool-book.js';
+import type { ClientConnection } from '../mcp/connection/deps.js';
+import type { BroughtServer, BroughtServers } from '../mcp/tools/agent-servers.js';
+import type { ToolBook } from '../mcp/tools/registry.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
 import type { GateExtension } from '../permissions/open.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
@@ -134,9 +134,9 @@ async function connectAll(
     more,
   ] = await Promise.all([
     declared(config, ground, { needs, definition, brought }),
-    import('../mcp/tool-book.js'),
-    import('../mcp/tool-approvals.js'),
-    import('../mcp/host-approvals.js'),
+    import('../mcp/tools/registry.js'),
+    import('../mcp/approval/tool-approvals.js'),
+    import('../mcp/approval/host-approvals.js'),
     import('./mcp-connections.js'),
   ]);
   const { fs, stateDirectory, env } = ground;
@@ -166,8 +166,8 @@ async function declared(
   { needs, definition, brought }: Omit<Bringing, 'signal'>,
 ): Promise<BroughtServers> {
   const [{ readBrought }, { readServerLists }] = await Promise.all([
-    import('../mcp/agent-servers.js'),
-    import('../mcp/server-lists.js'),
+    import('../mcp/tools/agent-servers.js'),
+    import('../mcp/config/server-lists.js'),
   ]);
   const { source, file, line } = definition;
   const { lists, problems } = readServerLists(ground.settings.values, config.env);
@@ -198,7 +198,7 @@ async function toolsOf(
   const connected = await connection.connect();
   const listed = connected.ok ? await connection.listTools() : connected;
   if (!listed.ok) return { tools: [], problems: [listed.error.message] };
-  const { listingOf } = await import('../mcp/tool-listing.js');
+  const { listingOf } = await import('../mcp/tools/listing.js');
   const { instructions, serverInfo } = connection.status();
   // Agents are not told what the server says about itself. It is held against what was accepted all the
   // same: without it the server would have said nothing, and its words would later be changed ones.

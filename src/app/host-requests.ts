@@ -8,7 +8,7 @@ import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { compactEnvironment, mayCompact } from '../context/compaction/trigger.js';
-import { createMcpPrompts } from '../mcp/prompts.js';
+import { createMcpPrompts } from '../mcp/resources/prompts.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { targetPath } from '../tools/files/file-target.js';
 import { versionOf } from '../tools/files/read-state.js';

@@ -1,10 +1,10 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { createElicitationHooks } from '../hooks/events/elicitation.js';
-import { type ClientConnection, createConnection } from '../mcp/connection.js';
-import { createElicit } from '../mcp/elicitation.js';
-import { createHeadersHelper } from '../mcp/headers-helper.js';
-import { createServerAuth } from '../mcp/oauth.js';
-import { oneLine } from '../mcp/resource-content.js';
+import { createServerAuth } from '../mcp/auth/server-auth.js';
+import { createHeadersHelper } from '../mcp/config/headers-helper.js';
+import { type ClientConnection, createConnection } from '../mcp/connection/connection.js';
+import { oneLine } from '../mcp/resources/content.js';
+import { createElicit } from '../mcp/resources/elicitation.js';
 import type { ServerDeclaration } from '../mcp/server.js';
 import { join } from '../platform/fs/paths.js';
 import { createFetch } from '../platform/http/fetch.js';

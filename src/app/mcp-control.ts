@@ -1,11 +1,11 @@
 import { PortcullisError } from '../errors.js';
 import { visible } from '../lib/visible.js';
-import type { McpConfiguration } from '../mcp/config-types.js';
-import type { ClientConnection } from '../mcp/connection-deps.js';
+import type { McpConfiguration } from '../mcp/config/types.js';
+import type { ClientConnection } from '../mcp/connection/deps.js';
 import type { McpServers } from '../mcp/servers.js';
 import { statusRow } from '../mcp/status-row.js';
-import type { ToolBook } from '../mcp/tool-book.js';
-import type { ServerListing } from '../mcp/tool-listing.js';
+import type { ServerListing } from '../mcp/tools/listing.js';
+import type { ToolBook } from '../mcp/tools/registry.js';
 import type { SessionServers } from '../protocol/mcp-status.js';
 import { notFound, nothingSet } from './mcp-none.js';
 

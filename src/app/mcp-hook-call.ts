@@ -3,8 +3,8 @@ import { orAbort } from '../lib/abort.js';
 import { err, ok } from '../lib/result.js';
 import { visible } from '../lib/visible.js';
 import type { McpConnection } from '../mcp/server.js';
-import type { ToolBook } from '../mcp/tool-book.js';
-import { toolNames } from '../mcp/tool-names.js';
+import { toolNames } from '../mcp/tools/names.js';
+import type { ToolBook } from '../mcp/tools/registry.js';
 
 /** What a call of a hook must pass. */
 export interface HookCallParts {

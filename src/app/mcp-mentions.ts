@@ -1,4 +1,4 @@
-import { findMentions, type Mention, resolveMentions } from '../mcp/mentions.js';
+import { findMentions, type Mention, resolveMentions } from '../mcp/resources/mentions.js';
 import { join } from '../platform/fs/paths.js';
 import type { UserBlock } from '../protocol/content.js';
 import type { Ground, Log } from './ground.js';

@@ -1,5 +1,5 @@
-import type { ClientConnection } from '../mcp/connection-deps.js';
-import { offersResources, resourceTools } from '../mcp/resources.js';
+import type { ClientConnection } from '../mcp/connection/deps.js';
+import { offersResources, resourceTools } from '../mcp/resources/resources.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import type { AnyTool } from '../tools/tool.js';
 

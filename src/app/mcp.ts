@@ -17,8 +17,8 @@ export async function openMcp(
 ): Promise<OpenServersOfSession | undefined> {
   if (!mayHaveServers(config, ground)) return undefined;
   const [{ loadMcpConfiguration }, { openMcpApprovals }] = await Promise.all([
-    import('../mcp/config.js'),
-    import('../mcp/approvals.js'),
+    import('../mcp/config/load.js'),
+    import('../mcp/approval/project-approvals.js'),
   ]);
   const { fs, stateDirectory } = ground;
   const levels = projectLevels(config.cwd);

@@ -1,10 +1,10 @@
 import { PortcullisError } from '../errors.js';
 import { parseJson } from '../lib/json.js';
 import { visible } from '../lib/visible.js';
-import type { ClientConnection } from '../mcp/connection.js';
+import type { ClientConnection } from '../mcp/connection/connection.js';
 import type { RawCallResult } from '../mcp/server.js';
-import type { ServerListing } from '../mcp/tool-listing.js';
-import { toolNames } from '../mcp/tool-names.js';
+import type { ServerListing } from '../mcp/tools/listing.js';
+import { toolNames } from '../mcp/tools/names.js';
 import { readAskAnswer } from '../permissions/ask-answer.js';
 import type { AskAnswer, Asker } from '../permissions/types.js';
 

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../lib/result.js';
-import { resourceTools } from '../mcp/resources.js';
+import { resourceTools } from '../mcp/resources/resources.js';
 import type { McpConnection, RawResourceContent } from '../mcp/server.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { Ground } from './ground.js';

@@ -1,5 +1,5 @@
 import type { ModelLayer } from '../agents/core/model-layer.js';
-import { serverKey } from '../mcp/config-names.js';
+import { serverKey } from '../mcp/config/names.js';
 import type { ServerStatus } from '../mcp/server.js';
 import type { SessionInfo } from '../protocol/session-events.js';
 import type { Ground, Log } from './ground.js';

@@ -1,5 +1,5 @@
 import type { Result } from '../lib/result.js';
-import type { SafeError } from './safe-error.js';
+import type { SafeError } from './connection/safe-error.js';
 
 /** Where a server's entry comes from; earlier ones win by name, see `config.ts`. */
 export type McpScope = 'managed' | 'dynamic' | 'local' | 'project' | 'user' | 'plugin' | 'agent';

@@ -1,4 +1,4 @@
-import type { ClientConnection } from './connection-deps.js';
+import type { ClientConnection } from './connection/deps.js';
 import type { ListKind, ServerDeclaration, ServerStatus } from './server.js';
 
 /** Connections that are opened at the same moment: processes are dear, sockets are not. */

@@ -3,7 +3,7 @@ import { sliceWhole } from '../lib/truncate.js';
 import { visible } from '../lib/visible.js';
 import type { McpServerStatusRow, McpToolRow } from '../protocol/mcp-status.js';
 import type { ServerStatus } from './server.js';
-import type { ServerListing } from './tool-listing.js';
+import type { ServerListing } from './tools/listing.js';
 
 const DESCRIPTION_CHARS = 2_000;
 const HIDDEN = '[hidden]';

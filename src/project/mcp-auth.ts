@@ -1,10 +1,10 @@
 import { PortcullisError } from '../errors.js';
 import { shellWord } from '../lib/shell-word.js';
 import { visible } from '../lib/visible.js';
-import { createServerAuth } from '../mcp/oauth.js';
-import { browserAgent, pasteAgent } from '../mcp/oauth-agents.js';
-import { openBrowser } from '../mcp/oauth-browser.js';
-import type { RemoteDeclaration, ServerAuth, SignInAgent } from '../mcp/oauth-types.js';
+import { openBrowser } from '../mcp/auth/browser.js';
+import { createServerAuth } from '../mcp/auth/server-auth.js';
+import { browserAgent, pasteAgent } from '../mcp/auth/sign-in-agents.js';
+import type { RemoteDeclaration, ServerAuth, SignInAgent } from '../mcp/auth/types.js';
 import { systemClock } from '../platform/clock.js';
 import { hostFacts } from '../platform/host.js';
 import { createFetch } from '../platform/http/fetch.js';

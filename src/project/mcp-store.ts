@@ -1,19 +1,19 @@
 import { PortcullisError } from '../errors.js';
 import { shellWord } from '../lib/shell-word.js';
 import { visible } from '../lib/visible.js';
-import { nameProblem } from '../mcp/config-names.js';
-import { contentHash, filledText } from '../mcp/declaration.js';
-import { parseEntry } from '../mcp/entry.js';
+import { contentHash, filledText } from '../mcp/config/declaration.js';
+import { parseEntry } from '../mcp/config/entry.js';
+import { nameProblem } from '../mcp/config/names.js';
 import {
   removeServer as deleteServer,
   WRITABLE_SCOPES,
   type WritableScope,
   addServer as writeServer,
-} from '../mcp/stores-write.js';
+} from '../mcp/config/stores-write.js';
 import { refuseExclusive, serverNamed } from './mcp.js';
 import type { Project } from './project.js';
 
-export { WRITABLE_SCOPES, type WritableScope } from '../mcp/stores-write.js';
+export { WRITABLE_SCOPES, type WritableScope } from '../mcp/config/stores-write.js';
 
 export interface NewServer {
   readonly scope: WritableScope;

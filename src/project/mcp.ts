@@ -1,17 +1,17 @@
 import { PortcullisError } from '../errors.js';
 import { nearest } from '../lib/nearest.js';
 import { visible } from '../lib/visible.js';
-import { type McpApprovals, openMcpApprovals } from '../mcp/approvals.js';
-import { loadMcpConfiguration, type McpConfiguration } from '../mcp/config.js';
-import { listedLine } from '../mcp/entry-text.js';
+import { type McpApprovals, openMcpApprovals } from '../mcp/approval/project-approvals.js';
+import { listedLine } from '../mcp/config/entry-text.js';
+import { loadMcpConfiguration, type McpConfiguration } from '../mcp/config/load.js';
+import { type McpStores, mcpStores } from '../mcp/config/stores.js';
 import type { ServerDeclaration } from '../mcp/server.js';
-import { type McpStores, mcpStores } from '../mcp/stores.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
 import type { StartedTrust } from '../settings/trust/start.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';
 
-export { placeOf } from '../mcp/declaration.js';
+export { placeOf } from '../mcp/config/declaration.js';
 export type { ServerDeclaration } from '../mcp/server.js';
 
 /** A server of `.mcp.json` that waits for a person's answer. */

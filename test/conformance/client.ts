@@ -3,11 +3,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { createConnection } from '../../src/mcp/connection.js';
-import { createElicit } from '../../src/mcp/elicitation.js';
-import { createServerAuth } from '../../src/mcp/oauth.js';
-import { browserAgent } from '../../src/mcp/oauth-agents.js';
-import type { MachineGrant } from '../../src/mcp/oauth-types.js';
+import { createServerAuth } from '../../src/mcp/auth/server-auth.js';
+import { browserAgent } from '../../src/mcp/auth/sign-in-agents.js';
+import type { MachineGrant } from '../../src/mcp/auth/types.js';
+import { createConnection } from '../../src/mcp/connection/connection.js';
+import { createElicit } from '../../src/mcp/resources/elicitation.js';
 import type { RemoteEntry, ServerDeclaration } from '../../src/mcp/server.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';

@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach } from 'vitest';
-import { openMcpApprovals } from '../../src/mcp/approvals.js';
-import { loadMcpConfiguration } from '../../src/mcp/config.js';
-import type { McpConfigDeps, McpConfiguration } from '../../src/mcp/config-types.js';
+import { openMcpApprovals } from '../../src/mcp/approval/project-approvals.js';
+import { loadMcpConfiguration } from '../../src/mcp/config/load.js';
+import type { McpConfigDeps, McpConfiguration } from '../../src/mcp/config/types.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { loadSettings } from '../../src/settings/files/load.js';
 import { openProjectTrust } from '../../src/settings/trust/project-trust.js';

@@ -317,7 +317,7 @@ describe('an administrator', () => {
 describe('a state that lies inside the project', () => {
   it('brings no approvals along', async () => {
     const world = configWorld({ files: { '.mcp.json': servers({ p: echo('x') }) } });
-    const { openMcpApprovals } = await import('../../src/mcp/approvals.js');
+    const { openMcpApprovals } = await import('../../src/mcp/approval/project-approvals.js');
     const stateDirectory = world.project.at('.state');
     mkdirSync(stateDirectory);
     const approvals = openMcpApprovals({ fs: nodeFileSystem, stateDirectory });

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ElicitAnswer } from '../../src/mcp/server.js';
-import { listingOf } from '../../src/mcp/tool-listing.js';
+import { listingOf } from '../../src/mcp/tools/listing.js';
 import { temporaryDirectory, until } from '../process/helpers.js';
 import {
   call,

@@ -3,7 +3,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { StderrLog } from '../../src/mcp/stderr-log.js';
+import { StderrLog } from '../../src/mcp/transport/stderr-log.js';
 import { createFetch, type FetchOptions } from '../../src/platform/http/fetch.js';
 
 async function serve(listener: RequestListener): Promise<string> {

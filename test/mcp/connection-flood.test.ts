@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { TRAFFIC_LIMITS } from '../../src/mcp/traffic.js';
+import { TRAFFIC_LIMITS } from '../../src/mcp/transport/traffic.js';
 import { isGone, until } from '../process/helpers.js';
 import { httpRig } from './connection-http-rig.js';
 import { call, connectTo, nodeEntry, remote, text } from './connection-rig.js';

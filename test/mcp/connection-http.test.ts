@@ -1,7 +1,7 @@
 import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../src/lib/result.js';
-import { ServerAuthError } from '../../src/mcp/oauth-types.js';
+import { ServerAuthError } from '../../src/mcp/auth/types.js';
 import { until } from '../process/helpers.js';
 import { httpRig } from './connection-http-rig.js';
 import { call, connectTo, remote, text } from './connection-rig.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { listingOf } from '../../src/mcp/tool-listing.js';
+import { listingOf } from '../../src/mcp/tools/listing.js';
 import { httpRig } from './connection-http-rig.js';
 import { connectTo, remote } from './connection-rig.js';
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { ClientConnection } from '../../src/mcp/connection.js';
+import type { ClientConnection } from '../../src/mcp/connection/connection.js';
 import { temporaryDirectory } from '../process/helpers.js';
 import { call, connectTo, never, publicServer, recorder, remote, text } from './connection-rig.js';
 

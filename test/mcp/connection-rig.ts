@@ -6,7 +6,7 @@ import {
   type ClientConnection,
   type ConnectionDeps,
   createConnection,
-} from '../../src/mcp/connection.js';
+} from '../../src/mcp/connection/connection.js';
 import type {
   ElicitRequest,
   McpEntry,
@@ -85,7 +85,7 @@ export function call(
   tool: string,
   args: Record<string, unknown> = {},
   signal: AbortSignal = never,
-): Promise<Result<RawCallResult, import('../../src/mcp/safe-error.js').SafeError>> {
+): Promise<Result<RawCallResult, import('../../src/mcp/connection/safe-error.js').SafeError>> {
   return connection.call({ tool, arguments: args }, signal);
 }
 

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createConnection } from '../../src/mcp/connection.js';
+import { createConnection } from '../../src/mcp/connection/connection.js';
 import { isGone, temporaryDirectory, until } from '../process/helpers.js';
 import {
   call,

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { err } from '../../src/lib/result.js';
-import { createElicit } from '../../src/mcp/elicitation.js';
-import { findMentions, resolveMentions } from '../../src/mcp/mentions.js';
-import { createMcpPrompts, readTypedPrompt } from '../../src/mcp/prompts.js';
-import { offersResources, resourceTools } from '../../src/mcp/resources.js';
+import { createElicit } from '../../src/mcp/resources/elicitation.js';
+import { findMentions, resolveMentions } from '../../src/mcp/resources/mentions.js';
+import { createMcpPrompts, readTypedPrompt } from '../../src/mcp/resources/prompts.js';
+import { offersResources, resourceTools } from '../../src/mcp/resources/resources.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { AskElicitation, ElicitReply } from '../../src/protocol/elicitation.js';

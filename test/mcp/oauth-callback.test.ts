@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { browserAgent, pasteAgent } from '../../src/mcp/oauth-agents.js';
-import { openBrowser } from '../../src/mcp/oauth-browser.js';
+import { openBrowser } from '../../src/mcp/auth/browser.js';
+import { browserAgent, pasteAgent } from '../../src/mcp/auth/sign-in-agents.js';
 import {
   type LoopbackCallback,
   listenForCallback,

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ClientConnection, createConnection } from '../../src/mcp/connection.js';
-import type { ServerAuth } from '../../src/mcp/oauth-types.js';
+import type { ServerAuth } from '../../src/mcp/auth/types.js';
+import { type ClientConnection, createConnection } from '../../src/mcp/connection/connection.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import { type OAuthRig, startRig, willing } from './oauth-rig.js';

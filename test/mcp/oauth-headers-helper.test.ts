@@ -2,7 +2,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createHeadersHelper, headersFrom } from '../../src/mcp/headers-helper.js';
+import { createHeadersHelper, headersFrom } from '../../src/mcp/config/headers-helper.js';
 import type { McpScope } from '../../src/mcp/server.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import type { ProcessSupervisor } from '../../src/platform/process/process.js';

@@ -2,14 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { err, ok } from '../../src/lib/result.js';
-import { createServerAuth } from '../../src/mcp/oauth.js';
-import { failureInside } from '../../src/mcp/oauth-failure.js';
+import { failureInside } from '../../src/mcp/auth/failure.js';
+import { createServerAuth } from '../../src/mcp/auth/server-auth.js';
 import type {
   AuthFailure,
   ServerAuth,
   ServerAuthDeps,
   SignInAgent,
-} from '../../src/mcp/oauth-types.js';
+} from '../../src/mcp/auth/types.js';
 import type { OAuthEntry } from '../../src/mcp/server.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { OAuthTestServer } from './oauth-server.js';

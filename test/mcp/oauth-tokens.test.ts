@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { UnauthorizedError } from '@modelcontextprotocol/client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { tokenKey } from '../../src/mcp/token-store.js';
+import { tokenKey } from '../../src/mcp/auth/token-store.js';
 import { type OAuthRig, startRig, willing } from './oauth-rig.js';
 
 let rig: OAuthRig;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { err, ok } from '../../src/lib/result.js';
-import { besidesHostServers } from '../../src/mcp/host-approvals.js';
-import type { SafeError } from '../../src/mcp/safe-error.js';
+import { besidesHostServers } from '../../src/mcp/approval/host-approvals.js';
+import { openToolApprovals } from '../../src/mcp/approval/tool-approvals.js';
+import type { SafeError } from '../../src/mcp/connection/safe-error.js';
 import type { ListKind, McpConnection, McpEntry, RawTool } from '../../src/mcp/server.js';
-import { openToolApprovals } from '../../src/mcp/tool-approvals.js';
-import { createToolBook } from '../../src/mcp/tool-book.js';
-import { listingOf } from '../../src/mcp/tool-listing.js';
+import { listingOf } from '../../src/mcp/tools/listing.js';
+import { createToolBook } from '../../src/mcp/tools/registry.js';
 import type { Finding } from '../../src/permissions/guard.js';
 import { nodeFileSystem as fs } from '../../src/platform/fs/node-fs.js';
 import type { AnyTool, ToolContext } from '../../src/tools/tool.js';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { StderrLog } from '../../src/mcp/stderr-log.js';
+import { StderrLog } from '../../src/mcp/transport/stderr-log.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import type { TempProject } from '../../src/testing/temp-project.js';
 import { attempt } from '../security/attempt.js';

@@ -1,5 +1,5 @@
 import { err, ok } from '../../src/lib/result.js';
-import type { SafeError, SafeErrorCode } from '../../src/mcp/safe-error.js';
+import type { SafeError, SafeErrorCode } from '../../src/mcp/connection/safe-error.js';
 import type {
   McpConnection,
   RawPrompt,

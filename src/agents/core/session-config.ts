@@ -3,8 +3,8 @@ import type { AskIncludes } from '../../context/instructions/include-approvals.j
 import type { OutputStyle } from '../../context/prompt/output-styles.js';
 import type { HostCallbacks } from '../../hooks/registry/host-callbacks.js';
 import type { LoopEvent } from '../../loop/types.js';
-import type { DynamicServers } from '../../mcp/config-types.js';
-import type { SdkBridge } from '../../mcp/connection-deps.js';
+import type { DynamicServers } from '../../mcp/config/types.js';
+import type { SdkBridge } from '../../mcp/connection/deps.js';
 import type { Asker } from '../../permissions/types.js';
 import type { GivenPlugin } from '../../plugins/plugin.js';
 import type { AskElicitation } from '../../protocol/elicitation.js';

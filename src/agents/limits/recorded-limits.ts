@@ -1,5 +1,5 @@
 import { BUDGET_UNITS, type BudgetLimits, type BudgetUnit } from '../../budget/units.js';
-import { serverKey } from '../../mcp/config-names.js';
+import { serverKey } from '../../mcp/config/names.js';
 import { lowerMode } from '../../permissions/agent-modes.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { PermissionMode } from '../../protocol/permissions.js';

@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../../lib/result.js';
-import { serverKey } from '../../mcp/config-names.js';
+import { serverKey } from '../../mcp/config/names.js';
 import type { ToolPool, ToolSelection } from '../../tools/pool.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import { bareName } from '../definitions/tools.js';

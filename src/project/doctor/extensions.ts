@@ -1,5 +1,5 @@
 import { shellWord } from '../../lib/shell-word.js';
-import { stdioRequest } from '../../mcp/transport-stdio.js';
+import { stdioRequest } from '../../mcp/transport/stdio.js';
 import { displayPath } from '../../platform/fs/paths.js';
 import { hostFacts } from '../../platform/host.js';
 import type { Finding } from '../documents.js';

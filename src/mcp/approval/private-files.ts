@@ -1,0 +1,96 @@
+import { weakHash } from '../../lib/weak-hash.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { statFileSync } from '../../platform/fs/node-fs.js';
+import { join, separator } from '../../platform/fs/paths.js';
+import { readNow } from '../../platform/fs/read-now.js';
+import { sha256 } from '../../platform/hash.js';
+import type { ServerDeclaration } from '../server.js';
+
+export type StoreFiles = Pick<FileSystem, 'stat' | 'writeAtomic' | 'makeDirectory' | 'remove'>;
+
+/** Which server something is kept about. */
+export type StoredServer = Pick<
+  ServerDeclaration,
+  'name' | 'contentHash' | 'contentMark' | 'origin'
+>;
+
+/** `damaged`: something is there that is not ours or cannot be read. */
+export type Read =
+  | { readonly kind: 'found'; readonly bytes: Uint8Array }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'damaged' };
+
+export const MAX_STORED_BYTES = 64 * 1024 * 1024;
+
+/** Files for their owner alone (0600), in a directory of the state directory. */
+export interface PrivateFiles {
+  /** At once: what is wanted in the middle of a computation is read there, and not at every start. */
+  read(name: string): Read;
+  write(name: string, text: string): Promise<void>;
+  remove(name: string): Promise<void>;
+}
+
+export function openPrivateFiles(place: {
+  readonly fs: StoreFiles;
+  readonly stateDirectory: string;
+  readonly directory: string;
+}): PrivateFiles {
+  const { fs, stateDirectory, directory } = place;
+  return {
+    read(name) {
+      try {
+        const found = isOurs(directory);
+        if (found !== true) return { kind: found === undefined ? 'absent' : 'damaged' };
+        const file = join(directory, name);
+        const bytes = readNow(file, MAX_STORED_BYTES);
+        if (bytes !== undefined) return { kind: 'found', bytes };
+        return { kind: statFileSync(file) === undefined ? 'absent' : 'damaged' };
+      } catch {
+        // fail-closed: what cannot be read says nothing, and nobody can tell that it was nothing.
+        return { kind: 'damaged' };
+      }
+    },
+    async write(name, text) {
+      await fs.makeDirectory(stateDirectory, { mode: 0o700 });
+      await fs.makeDirectory(directory, { mode: 0o700 });
+      const file = join(directory, name);
+      // A file with a wrong mode would keep it.
+      const stat = await fs.stat(file);
+      if (stat !== undefined && (stat.mode & 0o077) !== 0) await fs.remove(file);
+      await fs.writeAtomic(file, text, { mode: 0o600 });
+    },
+    remove: (name) => fs.remove(join(directory, name)),
+  };
+}
+
+/** Undefined when there is no such directory. What is in it is as safe as it: files need no look of their own. */
+function isOurs(directory: string): boolean | undefined {
+  const stat = statFileSync(directory);
+  if (stat === undefined) return undefined;
+  // fail-closed: what others may write is not ours.
+  const isOpen = separator === '/' && (stat.mode & 0o022) !== 0;
+  return stat.kind === 'directory' && stat.foreign !== true && !isOpen;
+}
+
+/** The same words in another file start another program: relative paths lead elsewhere. */
+export function storedId({ name, contentHash, origin }: StoredServer): string {
+  return sha256(JSON.stringify([name, contentHash, origin.file ?? '']));
+}
+
+/** For what is only remembered: calls are held against what the server says and somebody approved. */
+export function cacheId(server: StoredServer): string {
+  const { contentMark, origin } = server;
+  return contentMark === undefined ? storedId(server) : placeMark(origin.file ?? '') + contentMark;
+}
+
+/** Most servers stand in one file, so its name is looked through once. */
+let lastPlace: { readonly file: string; readonly mark: string } | undefined;
+
+function placeMark(file: string): string {
+  if (lastPlace?.file !== file) lastPlace = { file, mark: weakHash(file) };
+  return lastPlace.mark;
+}
+
+export function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}

@@ -1,0 +1,118 @@
+import type {
+  AuthorizationServerMetadata,
+  FetchLike,
+  OAuthProtectedResourceMetadata,
+} from '@modelcontextprotocol/client';
+import { parseJson } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import { parseUrl } from '../../lib/parse-url.js';
+import type { McpLibrary } from '../connection/library.js';
+import { isUnreachable } from './failure.js';
+import { addressRefusal, RefusedAddress } from './guarded-fetch.js';
+import type { Challenge, Discovered, RemoteDeclaration } from './types.js';
+
+/** A server whose metadata speaks for somebody else. */
+export class WrongResource extends RefusedAddress {}
+
+/**
+ * Finds out where to sign in: the server's own metadata (RFC 9728) names its authorization server, whose
+ * metadata (RFC 8414) names the endpoints. Throws what `reasonOf` can tell.
+ */
+export async function discover(
+  library: McpLibrary,
+  { entry }: RemoteDeclaration,
+  context: { readonly challenge: Challenge; readonly fetch: FetchLike },
+): Promise<Discovered> {
+  const { fetch } = context;
+  const resource = await resourceMetadata(library, entry.url, context);
+  const own = library.resourceUrlFromServerUrl(entry.url);
+  if (resource !== undefined) {
+    const asked = { requestedResource: own, configuredResource: resource.resource };
+    // fail-closed: tokens made for another server must not be fetched in its name.
+    if (!library.checkResourceAllowed(asked)) {
+      throw new WrongResource('its metadata describes another server (resource mismatch)');
+    }
+  }
+  const configured = entry.oauth?.authServerMetadataUrl;
+  const metadata = configured === undefined ? undefined : await metadataAt(configured, fetch);
+  const authorizationServer =
+    metadata?.issuer ?? resource?.authorization_servers?.[0] ?? new URL('/', entry.url).href;
+  const isNamed = resource?.authorization_servers?.[0] !== undefined;
+  const found =
+    metadata ?? (await serverMetadata(library, authorizationServer, { fetch, isNamed }));
+  if (found !== undefined) refuseBadEndpoints(found, entry.url);
+  return {
+    authorizationServer,
+    issuer: found?.issuer ?? authorizationServer,
+    metadata: found,
+    resource: resource?.resource ?? own.href,
+    ...(resource?.scopes_supported === undefined
+      ? {}
+      : { resourceScopes: resource.scopes_supported }),
+  };
+}
+
+/** Undefined for servers of the first generation, which have none. A refusal of ours is not that. */
+async function resourceMetadata(
+  library: McpLibrary,
+  url: string,
+  { challenge, fetch }: { readonly challenge: Challenge; readonly fetch: FetchLike },
+): Promise<OAuthProtectedResourceMetadata | undefined> {
+  const { resourceMetadataUrl } = challenge;
+  // Where it says they are, then where they usually are.
+  for (const options of resourceMetadataUrl === undefined ? [{}] : [{ resourceMetadataUrl }, {}]) {
+    try {
+      return await library.discoverOAuthProtectedResourceMetadata(url, options, fetch);
+    } catch (thrown) {
+      if (thrown instanceof RefusedAddress || isUnreachable(thrown)) throw thrown;
+    }
+  }
+  return undefined;
+}
+
+/** fail-closed: an issuer that is not the one we were sent to is refused. */
+async function serverMetadata(
+  library: McpLibrary,
+  authorizationServer: string,
+  { fetch, isNamed }: { readonly fetch: FetchLike; readonly isNamed: boolean },
+): Promise<AuthorizationServerMetadata | undefined> {
+  const found = await library.discoverAuthorizationServerMetadata(authorizationServer, {
+    fetchFn: fetch,
+    // Servers of the first generation name nobody: all we know is that it is at the server's own origin.
+    skipIssuerValidation: !isNamed,
+  });
+  if (found === undefined || isNamed) return found;
+  const { issuer } = found;
+  if (parseUrl(issuer)?.origin === new URL(authorizationServer).origin) {
+    return found;
+  }
+  throw new library.IssuerMismatchError('metadata', authorizationServer, issuer);
+}
+
+/** Metadata from where the entry says it is, for authorization servers that keep it elsewhere. */
+async function metadataAt(url: string, fetch: FetchLike): Promise<AuthorizationServerMetadata> {
+  const response = await fetch(url, { headers: { accept: 'application/json' } });
+  const parsed = response.ok ? parseJson(await response.text()) : undefined;
+  const value = parsed?.ok === true ? parsed.value : undefined;
+  if (!isRecord(value) || !REQUIRED.every((name) => typeof value[name] === 'string')) {
+    throw new RefusedAddress(
+      'oauth.authServerMetadataUrl of the entry leads to no usable metadata',
+    );
+  }
+  const types = value.response_types_supported;
+  return {
+    ...value,
+    response_types_supported: Array.isArray(types) ? types : ['code'],
+  } as unknown as AuthorizationServerMetadata;
+}
+
+const REQUIRED = ['issuer', 'authorization_endpoint', 'token_endpoint'];
+
+/** The page is opened in a browser, which no fetch of ours guards. */
+function refuseBadEndpoints(metadata: AuthorizationServerMetadata, serverUrl: string): void {
+  const { authorization_endpoint, token_endpoint, registration_endpoint } = metadata;
+  for (const endpoint of [authorization_endpoint, token_endpoint, registration_endpoint]) {
+    const refusal = endpoint === undefined ? undefined : addressRefusal(endpoint, serverUrl);
+    if (refusal !== undefined) throw new RefusedAddress(refusal);
+  }
+}

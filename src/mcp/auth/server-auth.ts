@@ -1,0 +1,329 @@
+import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
+import { parseUrl } from '../../lib/parse-url.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { fetchPublic } from '../../platform/http/public-fetch.js';
+import { resolveName } from '../../platform/http/resolve-name.js';
+import { loadLibrary, type McpLibrary } from '../connection/library.js';
+import { authFailed, needsAuth } from './failure.js';
+import { guardedAuthFetch } from './guarded-fetch.js';
+import { signInAsMachine } from './machine.js';
+import { AUTH_MEMORY_MS, openAuthMemory } from './memory.js';
+import { probeChallenge } from './probe.js';
+import { type RefreshFailure, refreshShared } from './refresh.js';
+import { revokeTokens } from './revoke.js';
+import { scopesToAsk } from './scopes.js';
+import { signInWithPerson } from './sign-in.js';
+import { openTokenStore, type StoredAuth, tokenKey } from './token-store.js';
+import { isExpired } from './tokens.js';
+import {
+  type AuthFailure,
+  type Challenge,
+  type RemoteDeclaration,
+  type ServerAuth,
+  type ServerAuthDeps,
+  ServerAuthError,
+  type SignedOut,
+  type SignInAgent,
+} from './types.js';
+
+const NEVER = new AbortController().signal;
+
+/** A refusal that arrives this soon after new tokens was most likely meant for the old ones. */
+const FRESH_MS = 5_000;
+
+type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
+
+/**
+ * Authorization for one server. Tokens come from a file that is read anew for each request, so that a
+ * sign-in elsewhere counts at once; they are renewed when they end; and where a person is at hand (`agent`)
+ * the person signs in. Where nobody is, the server needs a sign-in, and that is remembered.
+ */
+export function createServerAuth(declaration: RemoteDeclaration, deps: ServerAuthDeps): ServerAuth {
+  return new RemoteServerAuth(declaration, { ...fromEntry(declaration), ...deps }).public();
+}
+
+/** What the entry itself says about who signs in. */
+function fromEntry({
+  entry: { oauth = {} },
+}: RemoteDeclaration): Pick<ServerAuthDeps, 'machine' | 'clientMetadataUrl'> {
+  const { grantType, clientId, clientSecret, clientMetadataUrl } = oauth;
+  const isMachine = grantType !== undefined && clientId !== undefined && clientSecret !== undefined;
+  return {
+    ...(isMachine ? { machine: { kind: 'client-secret', clientId, clientSecret } } : {}),
+    ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
+  };
+}
+
+class RemoteServerAuth {
+  readonly #declaration: RemoteDeclaration;
+  readonly #deps: ServerAuthDeps;
+  readonly #key: string;
+  readonly #store;
+  readonly #memory;
+  /** To the server itself. */
+  readonly #plain: FetchLike;
+  /** To wherever the server says that one signs in. */
+  readonly #fetch: FetchLike;
+  /** The access token of the last request, to know whether somebody has renewed it since. */
+  #used: string | undefined;
+  /** When this object last got tokens, in milliseconds. */
+  #obtainedAt: number | undefined;
+  #failure: AuthFailure | undefined;
+  /** One sign-in at a time, shared by all requests that wait for it. */
+  #underWay: Promise<Result<void, AuthFailure>> | undefined;
+  /** Scopes that a step up has asked for already: asking again would go round in circles. */
+  readonly #steppedUp = new Set<string>();
+
+  constructor(declaration: RemoteDeclaration, deps: ServerAuthDeps) {
+    const { fs, stateDirectory, clock } = deps;
+    this.#declaration = declaration;
+    this.#deps = deps;
+    this.#key = tokenKey(declaration.name, declaration.entry.url);
+    this.#store = openTokenStore({ fs, stateDirectory });
+    this.#memory = openAuthMemory({ fs, stateDirectory, now: () => clock.now() });
+    this.#plain = deps.fetch ?? ((url, init) => fetch(url, init));
+    const network = {
+      near: this.#plain,
+      far: deps.guarded ?? ((request) => fetchPublic(request)),
+      resolve: deps.resolve ?? resolveName,
+    };
+    this.#fetch = guardedAuthFetch(network, declaration.entry.url);
+  }
+
+  public(): ServerAuth {
+    return {
+      provider: {
+        token: () => this.#token(),
+        tokens: async () => {
+          const token = await this.#token();
+          return token === undefined ? undefined : { access_token: token, token_type: 'Bearer' };
+        },
+        onUnauthorized: (context) => this.#onUnauthorized(context),
+      },
+      stepUp: (challenge) => this.#stepUp(challenge),
+      refresh: () => this.#refreshFirst(),
+      lastFailure: () => this.#failure,
+      signIn: (agent, signal) => this.#signIn(agent, { keepScopes: false, signal }),
+      signOut: () => this.#signOut(),
+    };
+  }
+
+  async #token(): Promise<string | undefined> {
+    const { tokens } = (await this.#read()) ?? {};
+    this.#used = tokens?.accessToken;
+    const since = this.#isHeadless() ? await this.#memory.since(this.#key) : undefined;
+    if (since !== undefined && this.#now() - since < AUTH_MEMORY_MS) {
+      await this.#refuse(needsAuth(this.#declaration.name, 'nobody has done so yet'));
+    }
+    const isDue = since !== undefined || (tokens !== undefined && isExpired(tokens, this.#now()));
+    if (isDue && tokens?.refreshToken !== undefined) {
+      const renewed = await this.#renew(tokens.accessToken);
+      if (renewed.ok) return renewed.value;
+      // Void: asked without a token, the server says what it wants.
+      if (renewed.error.kind === 'void') return undefined;
+    }
+    return tokens?.accessToken;
+  }
+
+  async #onUnauthorized({ response }: UnauthorizedContext): Promise<void> {
+    const { name } = this.#declaration;
+    const library = await this.#library();
+    const { resourceMetadataUrl, scope } = library.extractWWWAuthenticateParams(response);
+    const used = this.#used;
+    const stored = await this.#read();
+    const current = stored?.tokens?.accessToken;
+    // Somebody has signed in or renewed since the request was made.
+    if (current !== undefined && current !== used) return;
+    if (this.#obtainedAt !== undefined && this.#now() - this.#obtainedAt < FRESH_MS) return;
+    let reason = 'nobody has done so yet';
+    if (stored?.tokens?.refreshToken !== undefined) {
+      const renewed = await this.#renew(used);
+      if (renewed.ok) return;
+      reason = renewed.error.reason;
+      // A sign-in would need the same authorization server that does not answer.
+      if (renewed.error.kind === 'unreachable') await this.#refuse(authFailed(name, reason));
+    } else if (current !== undefined) reason = 'the earlier sign-in is over';
+    const challenge = { resourceMetadataUrl, scope };
+    const done = await this.#signInHere(challenge, { reason, keepScopes: false });
+    if (done.ok) return;
+    if (done.error.kind === 'needs-auth') await this.#memory.note(this.#key);
+    await this.#refuse(done.error);
+  }
+
+  async #stepUp(asked: Parameters<ServerAuth['stepUp']>[0]): Promise<boolean> {
+    const url = asked.resourceMetadataUrl;
+    const challenge: Challenge = {
+      scope: asked.scope,
+      ...(url !== undefined && parseUrl(url) !== undefined
+        ? { resourceMetadataUrl: new URL(url) }
+        : {}),
+    };
+    const { tokens } = (await this.#read()) ?? {};
+    const wanted = scopesToAsk({
+      pinned: this.#declaration.entry.oauth?.scopes,
+      challenged: asked.scope,
+      earlier: tokens?.requestedScope ?? tokens?.scope,
+    });
+    // fail-closed: a server that is never content does not get one sign-in after the other.
+    if (this.#steppedUp.has(wanted ?? '')) {
+      this.#failure = authFailed(
+        this.#declaration.name,
+        'the server wants further rights although those it asked for were granted',
+      );
+      return false;
+    }
+    this.#steppedUp.add(wanted ?? '');
+    const reason = 'it wants further rights';
+    const done = await this.#signInHere(challenge, { reason, keepScopes: true });
+    if (!done.ok) this.#failure = done.error;
+    return done.ok;
+  }
+
+  /** By the program itself or by the person at hand; without either it needs a sign-in. */
+  async #signInHere(
+    challenge: Challenge,
+    { reason, keepScopes }: { readonly reason: string; readonly keepScopes: boolean },
+  ): Promise<Result<void, AuthFailure>> {
+    const { agent, machine } = this.#deps;
+    if (machine === undefined && agent === undefined) {
+      return err(needsAuth(this.#declaration.name, reason));
+    }
+    if (agent !== undefined && machine === undefined) {
+      return await this.#signIn(agent, { challenge, keepScopes, signal: NEVER });
+    }
+    return await this.#once(async () => {
+      if (machine === undefined) return err('there is no grant');
+      const stored = await this.#store.read(this.#key);
+      if (!stored.ok) return stored;
+      return await signInAsMachine({
+        library: await this.#library(),
+        declaration: this.#declaration,
+        challenge,
+        grant: machine,
+        stored: stored.value,
+        fetch: this.#fetch,
+        now: () => this.#now(),
+      });
+    });
+  }
+
+  #signIn(
+    agent: SignInAgent,
+    how: {
+      /** Absent: the server is asked. */
+      readonly challenge?: Challenge;
+      readonly keepScopes: boolean;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<Result<void, AuthFailure>> {
+    return this.#once(async () => {
+      const stored = await this.#store.read(this.#key);
+      if (!stored.ok) return stored;
+      const library = await this.#library();
+      const declaration = this.#declaration;
+      const challenge = how.challenge ?? (await probeChallenge(library, declaration, this.#plain));
+      return await signInWithPerson({
+        library,
+        declaration,
+        stored: stored.value,
+        agent,
+        clientMetadataUrl: this.#deps.clientMetadataUrl,
+        fetch: this.#fetch,
+        now: () => this.#now(),
+        ...how,
+        challenge,
+      });
+    });
+  }
+
+  #once(work: () => Promise<Result<StoredAuth, string>>): Promise<Result<void, AuthFailure>> {
+    this.#underWay ??= this.#keep(work).finally(() => {
+      this.#underWay = undefined;
+    });
+    return this.#underWay;
+  }
+
+  async #keep(work: () => Promise<Result<StoredAuth, string>>): Promise<Result<void, AuthFailure>> {
+    const { name } = this.#declaration;
+    const made = await work();
+    if (!made.ok) return err(authFailed(name, made.error));
+    const written = await this.#store.write(this.#key, made.value);
+    if (!written.ok) return err(authFailed(name, written.error));
+    await this.#memory.clear(this.#key);
+    this.#obtainedAt = this.#now();
+    this.#failure = undefined;
+    return ok(undefined);
+  }
+
+  async #refreshFirst(): Promise<void> {
+    await this.#memory.clear(this.#key);
+    const stored = await this.#store.read(this.#key);
+    if (!stored.ok || stored.value?.tokens?.refreshToken === undefined) return;
+    await this.#renew(stored.value.tokens.accessToken);
+  }
+
+  async #renew(used: string | undefined): Promise<Result<string, RefreshFailure>> {
+    const renewed = await refreshShared(
+      {
+        library: () => this.#library(),
+        store: this.#store,
+        key: this.#key,
+        serverUrl: this.#declaration.entry.url,
+        stateDirectory: this.#deps.stateDirectory,
+        fetch: this.#fetch,
+        now: () => this.#now(),
+      },
+      used,
+    );
+    if (renewed.ok) {
+      this.#used = renewed.value;
+      this.#obtainedAt = this.#now();
+      await this.#memory.clear(this.#key);
+    }
+    return renewed;
+  }
+
+  async #signOut(): Promise<Result<SignedOut, AuthFailure>> {
+    await this.#memory.clear(this.#key);
+    const stored = await this.#store.read(this.#key);
+    const removed = await this.#store.remove(this.#key);
+    if (!removed.ok) return err(authFailed(this.#declaration.name, removed.error));
+    // Afterwards: whether anybody answers changes nothing in what is forgotten here.
+    const revoked =
+      stored.ok && stored.value !== undefined
+        ? await revokeTokens(await this.#library(), stored.value, {
+            serverUrl: this.#declaration.entry.url,
+            fetch: this.#fetch,
+          })
+        : undefined;
+    return ok({ was: removed.value, revoked });
+  }
+
+  /** fail-closed: tokens that cannot be read are no reason to ask without them. */
+  async #read(): Promise<StoredAuth | undefined> {
+    const stored = await this.#store.read(this.#key);
+    if (stored.ok) return stored.value;
+    return await this.#refuse(authFailed(this.#declaration.name, stored.error));
+  }
+
+  /** As the library's own error where a person can help, so that whoever knows the library knows it. */
+  async #refuse(failure: AuthFailure): Promise<never> {
+    this.#failure = failure;
+    const cause = new ServerAuthError(failure);
+    if (failure.kind === 'failed') throw cause;
+    const { UnauthorizedError } = await this.#library();
+    throw Object.assign(new UnauthorizedError(failure.message), { cause });
+  }
+
+  #isHeadless(): boolean {
+    return this.#deps.agent === undefined && this.#deps.machine === undefined;
+  }
+
+  #now(): number {
+    return this.#deps.clock.now();
+  }
+
+  #library(): Promise<McpLibrary> {
+    return loadLibrary();
+  }
+}

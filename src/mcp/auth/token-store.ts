@@ -1,0 +1,197 @@
+import { systemCodeOf } from '../../errors.js';
+import { parseJson } from '../../lib/json.js';
+import { isRecord, own } from '../../lib/own.js';
+import { parseUrl } from '../../lib/parse-url.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { withFileLock } from '../../platform/fs/file-lock.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { join, separator } from '../../platform/fs/paths.js';
+import { sha256 } from '../../platform/hash.js';
+
+/** A client as an authorization server knows it. */
+export interface StoredClient {
+  readonly clientId: string;
+  readonly clientSecret?: string;
+  /** How it was told to identify itself. */
+  readonly authMethod?: string;
+  /** What was registered; another address needs another registration. */
+  readonly redirectUrl?: string;
+  /** Milliseconds; the secret is void from then on. */
+  readonly secretExpiresAt?: number;
+}
+
+export interface StoredTokens {
+  readonly accessToken: string;
+  readonly refreshToken?: string;
+  /** As granted; absent when the authorization server did not say. */
+  readonly scope?: string;
+  /** As asked for, so that a step up keeps what was asked before. */
+  readonly requestedScope?: string;
+  /** Milliseconds. */
+  readonly expiresAt?: number;
+}
+
+/** All that is kept for one server at one address. Bound to the authorization server that issued it. */
+export interface StoredAuth {
+  /** For people who look into the file. */
+  readonly name: string;
+  readonly issuer: string;
+  readonly authorizationServer: string;
+  readonly tokenEndpoint: string;
+  /** Where tokens are given back, where that is offered. */
+  readonly revocationEndpoint?: string;
+  readonly authMethods?: readonly string[];
+  readonly resource: string;
+  readonly client: StoredClient;
+  /** Absent once they are known to be void. */
+  readonly tokens?: StoredTokens;
+}
+
+export interface TokenStore {
+  /** Reads the file anew each time, so that a sign-in elsewhere counts at once. The error is one line. */
+  read(key: string): Promise<Result<StoredAuth | undefined, string>>;
+  write(key: string, auth: StoredAuth): Promise<Result<void, string>>;
+  /** False when there was nothing. */
+  remove(key: string): Promise<Result<boolean, string>>;
+}
+
+export interface TokenStorePlace {
+  readonly fs: Pick<FileSystem, 'stat' | 'readText' | 'writeAtomic' | 'makeDirectory' | 'remove'>;
+  readonly stateDirectory: string;
+}
+
+export const TOKEN_FILE = 'mcp-tokens.json';
+const MAX_BYTES = 4 * 1024 * 1024;
+const LOCK = { staleMs: 10_000, waitMs: 5_000 };
+
+/** Of name and address together: tokens are never sent to an address that they were not made for. */
+export function tokenKey(name: string, url: string): string {
+  return sha256(`${name}\0${canonicalUrl(url)}`).slice(0, 40);
+}
+
+function canonicalUrl(url: string): string {
+  return parseUrl(url)?.href ?? url;
+}
+
+type Servers = Readonly<Record<string, unknown>>;
+
+/** One file for its owner alone (0600) in the state directory. */
+export function openTokenStore(place: TokenStorePlace): TokenStore {
+  const { fs, stateDirectory } = place;
+  const file = join(stateDirectory, TOKEN_FILE);
+
+  async function load(): Promise<Result<Servers, string>> {
+    try {
+      const stat = await fs.stat(file);
+      if (stat === undefined) return ok({});
+      // fail-closed: what others may write could send our tokens to them.
+      if (separator === '/' && (stat.foreign === true || (stat.mode & 0o022) !== 0)) {
+        return err(`${TOKEN_FILE} in the state directory can be written by others`);
+      }
+      const parsed = parseJson(await fs.readText(file, { maxBytes: MAX_BYTES }));
+      const servers =
+        parsed.ok && isRecord(parsed.value) ? own(parsed.value, 'servers') : undefined;
+      // The parser's words could quote a token, so they are left out.
+      if (!isRecord(servers)) return err(`${TOKEN_FILE} in the state directory is damaged`);
+      return ok(servers);
+    } catch (thrown) {
+      return err(`${TOKEN_FILE} in the state directory cannot be read (${kindOf(thrown)})`);
+    }
+  }
+
+  async function save(servers: Servers): Promise<void> {
+    await fs.makeDirectory(stateDirectory, { mode: 0o700 });
+    const stat = await fs.stat(file);
+    // A write keeps the mode of what is there.
+    if (separator === '/' && stat !== undefined && (stat.mode & 0o077) !== 0) await fs.remove(file);
+    const text = `${JSON.stringify({ version: 1, servers }, null, 2)}\n`;
+    await fs.writeAtomic(file, text, { mode: 0o600 });
+  }
+
+  /** Reads, changes and writes while no other program does. */
+  async function change<T>(
+    edit: (servers: Servers) => { readonly servers?: Servers; readonly value: T },
+  ): Promise<Result<T, string>> {
+    try {
+      const done = await withFileLock(`${file}.lock`, LOCK, async () => {
+        const servers = await load();
+        if (!servers.ok) return servers;
+        const edited = edit(servers.value);
+        if (edited.servers !== undefined) await save(edited.servers);
+        return ok(edited.value);
+      });
+      return done?.value ?? err(`${TOKEN_FILE} in the state directory is held by another program`);
+    } catch (thrown) {
+      return err(`${TOKEN_FILE} in the state directory cannot be written (${kindOf(thrown)})`);
+    }
+  }
+
+  return {
+    async read(key) {
+      const servers = await load();
+      if (!servers.ok) return servers;
+      const found = own(servers.value, key);
+      if (found === undefined) return ok(undefined);
+      const auth = authFrom(found);
+      return auth === undefined
+        ? err(`the entry of this server in ${TOKEN_FILE} in the state directory is damaged`)
+        : ok(auth);
+    },
+    write: (key, auth) =>
+      change((servers) => ({ servers: { ...servers, [key]: auth }, value: undefined })),
+    remove: (key) =>
+      change((servers) => {
+        if (!Object.hasOwn(servers, key)) return { value: false };
+        const rest = Object.fromEntries(Object.entries(servers).filter(([name]) => name !== key));
+        return { servers: rest, value: true };
+      }),
+  };
+}
+
+/** A path may stand in the message, a code never has one. */
+function kindOf(thrown: unknown): string {
+  return systemCodeOf(thrown) ?? 'unknown reason';
+}
+
+/** fail-closed: an entry with one wrong part is no entry. */
+function authFrom(value: unknown): StoredAuth | undefined {
+  if (!isRecord(value)) return undefined;
+  const { name, issuer, authorizationServer, tokenEndpoint, resource, client, tokens } = value;
+  const texts = [name, issuer, authorizationServer, tokenEndpoint, resource];
+  if (!texts.every((text) => typeof text === 'string')) return undefined;
+  if (!isRecord(client) || typeof client.clientId !== 'string') return undefined;
+  if (!hasShape(client, CLIENT_SHAPE)) return undefined;
+  if (tokens !== undefined) {
+    if (!isRecord(tokens) || typeof tokens.accessToken !== 'string') return undefined;
+    if (!hasShape(tokens, TOKENS_SHAPE)) return undefined;
+  }
+  if (!hasShape(value, { revocationEndpoint: 'string' })) return undefined;
+  if (value.authMethods !== undefined && !isTextList(value.authMethods)) return undefined;
+  return value as unknown as StoredAuth;
+}
+
+const CLIENT_SHAPE = {
+  clientSecret: 'string',
+  authMethod: 'string',
+  redirectUrl: 'string',
+  secretExpiresAt: 'number',
+} as const;
+const TOKENS_SHAPE = {
+  refreshToken: 'string',
+  scope: 'string',
+  requestedScope: 'string',
+  expiresAt: 'number',
+} as const;
+
+function hasShape(
+  value: Readonly<Record<string, unknown>>,
+  shape: Readonly<Record<string, 'string' | 'number'>>,
+): boolean {
+  return Object.entries(shape).every(
+    ([name, kind]) => value[name] === undefined || typeof value[name] === kind,
+  );
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
+}

@@ -1,0 +1,113 @@
+import { isRecord, own } from '../../lib/own.js';
+import { redact } from '../../lib/redact.js';
+import { GONE } from '../../lib/secret-shapes.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import { isSecretName } from '../../platform/environment.js';
+import { hasSecretWord } from '../../platform/secret-names.js';
+import { holdsForeignKey, isCredential, type Variables, variablesIn } from './expand.js';
+import { steersProgram } from './program-variables.js';
+
+/**
+ * What a person should know of an entry before it is used, as written: what runs or is called, names
+ * of variables and headers, and which credentials it would be given. Values are shown of those
+ * variables alone that make the command another one than it reads like.
+ */
+export function entryLines(raw: unknown, given: Variables): readonly string[] {
+  if (!isRecord(raw)) return [visible(JSON.stringify(raw) ?? '')];
+  const { command, args, url, headersHelper } = raw;
+  const credentials = credentialsOf(raw, given);
+  const lines = [
+    command === undefined
+      ? ''
+      : `command: ${words([command, ...(Array.isArray(args) ? args : [])])}`,
+    typeof url === 'string' && url !== '' ? `url: ${withoutSecrets(url)}` : '',
+    variables(raw.env),
+    names('headers', raw.headers),
+    typeof headersHelper === 'string' ? `headersHelper: ${headersHelper}` : '',
+    credentials.length === 0 ? '' : `is given: ${credentials.join(', ')}`,
+  ];
+  return lines.filter((line) => line !== '').map(visible);
+}
+
+/**
+ * One of these lines for lists, which are pasted elsewhere: without what looks like a secret. Whoever
+ * approves an entry sees it whole.
+ */
+export function listedLine(line: string): string {
+  const bare = line
+    // A word that is quoted as a whole, which may hold blanks.
+    .replace(/"(--?[A-Za-z][\w-]*)=((?:[^"\\]|\\.)*)"/g, (whole, flag: string, value: string) =>
+      isSecretFlag(flag, value) ? `"${flag}=${GONE}"` : whole,
+    )
+    .replace(
+      /(?<![\w./@-])(--?[A-Za-z][\w-]*)(=| +)("(?:[^"\\]|\\.)*"|[^\s"]+)/g,
+      (whole, flag: string, between: string, value: string) =>
+        isSecretFlag(flag, value) ? `${flag}${between}${GONE}` : whole,
+    );
+  return redact(bare);
+}
+
+/** A reference to a variable stays, as it says what is given; another option is no value. */
+function isSecretFlag(flag: string, value: string): boolean {
+  if (value.startsWith('$') || value.startsWith('-') || value === GONE) return false;
+  return hasSecretWord(flag.replace(/^-+/, '').replaceAll('-', '_').toUpperCase());
+}
+
+/** What variables stand for, but for credentials: those are known by their names. */
+export function valueLines(names: readonly string[], given: Variables): readonly string[] {
+  const shown = names.filter(
+    (name) => !isCredential(name, given) && own(given, name) !== undefined,
+  );
+  return shown.map((name) => {
+    const value = sliceWhole(own(given, name) ?? '', 0, VALUE_CHARS);
+    return visible(`\${${name}} is ${words([redact(value)])}`);
+  });
+}
+
+const VALUE_CHARS = 200;
+
+/** Credentials that a server of a project would be given, by the names of their variables and by what these hold. */
+export function credentialsOf(raw: unknown, given: Variables): readonly string[] {
+  return variablesIn(raw).filter((name) => isCredential(name, given));
+}
+
+/** A key of a model or a cloud that would be sent to an address of a project under another name. */
+export function sentKeyOf(
+  raw: unknown,
+  given: Variables,
+): { readonly name: string; readonly field: string } | undefined {
+  if (!isRecord(raw)) return undefined;
+  for (const field of ['url', 'headers']) {
+    const name = variablesIn(raw[field]).find((one) => holdsForeignKey(one, given));
+    if (name !== undefined) return { name, field };
+  }
+  return undefined;
+}
+
+function words(values: readonly unknown[]): string {
+  return values
+    .map((word) => (typeof word === 'string' ? word : JSON.stringify(word)))
+    .map((word) => (/^[\w@%+=:,./$\u007b\u007d-]+$/.test(word) ? word : JSON.stringify(word)))
+    .join(' ');
+}
+
+function variables(table: unknown): string {
+  if (!isRecord(table) || Object.keys(table).length === 0) return '';
+  const shown = Object.entries(table).map(([name, value]) =>
+    steersProgram(name) && !isSecretName(name)
+      ? `${name}=${words([redact(sliceWhole(String(value), 0, 200))])}`
+      : name,
+  );
+  return `env: ${shown.join(', ')}`;
+}
+
+function names(label: string, table: unknown): string {
+  if (!isRecord(table) || Object.keys(table).length === 0) return '';
+  return `${label}: ${Object.keys(table).join(', ')}`;
+}
+
+/** A query often carries a key. References to variables stay, as they say what is sent. */
+function withoutSecrets(url: string): string {
+  return url.replace(/([?&][^=&#]*=)(?!\$\{)[^&#]{16,}/g, '$1…');
+}

@@ -1,0 +1,201 @@
+import { visible } from '../../lib/visible.js';
+import type { ConfigProblem } from '../../settings/types.js';
+import type { AskedServer } from '../approval/project-approvals.js';
+import { isWaiting, projectServers } from '../approval/standing.js';
+import type { McpEntry, ServerDeclaration, Standing } from '../server.js';
+import { contentHash, Declaration, filledText, placeOf, startVariables } from './declaration.js';
+import { parseEntry } from './entry.js';
+import type { EntryWarning } from './entry-fields.js';
+import { entryLines, sentKeyOf, valueLines } from './entry-text.js';
+import type { Variables } from './expand.js';
+import { nameProblem, TakenKeys } from './names.js';
+import { blockedReason, readServerLists, type ServerLists } from './server-lists.js';
+import { readSources } from './sources.js';
+import type { McpConfigDeps, McpConfiguration, RawServer, RawServers } from './types.js';
+
+export type { McpConfigDeps, McpConfiguration } from './types.js';
+
+/**
+ * Every server that files, flags and the host declare, and how each stands. Nothing is started. An
+ * entry that cannot be used stays in the list with its reason; it never takes others with it.
+ */
+export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConfiguration> {
+  const read = await readSources(deps);
+  const project = await deps.fs.realPath(deps.levels.at(-1) ?? deps.cwd);
+  const problems: ConfigProblem[] = [...read.problems];
+  const { lists, problems: listProblems } = readServerLists(deps.values, deps.startEnv);
+  problems.push(...listProblems);
+  const tell = (message: string): void =>
+    void problems.push({
+      severity: 'warning',
+      message,
+      remedy: 'Make the state directory (PORTCULLIS_HOME) writable.',
+    });
+  const variables: Variables = { ...deps.env, CLAUDE_PROJECT_DIR: project };
+  const ofProject = projectServers({ project, tell, variables, ...deps });
+  const judge: Judging = {
+    read,
+    lists,
+    refusal: (entry) =>
+      entry.type === 'proxy' && deps.values.get('disableClaudeAiConnectors')?.value === true
+        ? 'disableClaudeAiConnectors forbids connectors of an account'
+        : undefined,
+    variables,
+    problems,
+  };
+  const declared: Declaration[] = [];
+  for (const server of read.servers) {
+    const { entry, standing } = judged(server, judge);
+    const settled = standing ?? (await ofProject.standing(server, askedOf(server, entry)));
+    declared.push(new Declaration(server, entry, settled));
+  }
+  const { servers, hidden } = settleNames(declared, problems);
+  if (deps.interactive !== true) problems.push(...servers.flatMap(waiting));
+  return {
+    servers,
+    hidden,
+    problems,
+    exclusive: read.exclusive,
+    project,
+    describe: (server) => entryLines(writtenOf(server), variables),
+    standsFor: (server) => valueLines(startVariables(writtenOf(server)), variables),
+    written: writtenOf,
+  };
+}
+
+function askedOf({ name, raw }: RawServer, entry: McpEntry | undefined): AskedServer {
+  return { name, contentHash: contentHash(raw), filled: filledText(raw, entry) };
+}
+
+/** Where nobody is asked, nobody would know why it is missing. */
+function waiting({ name, origin, standing }: ServerDeclaration): readonly ConfigProblem[] {
+  if (!isWaiting(standing)) return [];
+  const { why, remedy } = standing;
+  const message = `MCP server "${visible(name)}" is not used: ${visible(why)}.`;
+  return [
+    { severity: 'warning', ...placeOf(origin), message, remedy: `To use it: ${visible(remedy)}` },
+  ];
+}
+
+interface Judging {
+  readonly read: RawServers;
+  readonly lists: ServerLists;
+  /** What other settings forbid. */
+  refusal(entry: McpEntry): string | undefined;
+  readonly variables: Variables;
+  readonly problems: ConfigProblem[];
+}
+
+interface Judged {
+  readonly entry: McpEntry | undefined;
+  /** Undefined: approvals of the project decide. */
+  readonly standing: Standing | undefined;
+}
+
+const READY: Standing = { kind: 'ready' };
+
+function judged(server: RawServer, judge: Judging): Judged {
+  const { name } = server;
+  const parsed = parseEntry(server.raw, {
+    scope: server.scope,
+    variables: judge.variables,
+    ofHost: server.ofHost,
+  });
+  for (const warning of parsed.warnings) judge.problems.push(problemOf(server, warning));
+  const unfit = parsed.ok ? keyProblem(server, judge) : parsed;
+  const wrong = nameProblem(name) ?? unfit?.reason;
+  if (wrong !== undefined || !parsed.ok) {
+    const reason = wrong ?? 'it cannot be understood';
+    const way = unfit?.way ?? [];
+    const problem = { way, message: `${reason}.`, remedy: 'It is not used.' };
+    judge.problems.push(problemOf(server, problem));
+    return { entry: undefined, standing: { kind: 'invalid', reason } };
+  }
+  const { entry, idle } = parsed;
+  const reason = judge.refusal(entry) ?? blockedReason(judge.lists, { name, entry });
+  if (reason !== undefined) return { entry, standing: { kind: 'blocked', reason } };
+  const said = switched(server, judge) ?? idle;
+  return { entry, standing: said ?? (server.scope === 'project' ? undefined : READY) };
+}
+
+/** fail-closed: under whatever name, keys of models and clouds go to no address of a project. */
+function keyProblem(
+  { raw, scope }: RawServer,
+  { variables }: Judging,
+): { readonly reason: string; readonly way: readonly string[] } | undefined {
+  const key = scope === 'project' ? sentKeyOf(raw, variables) : undefined;
+  if (key === undefined) return undefined;
+  const reason = `\${${key.name}} holds a key that is never sent to a server of a project`;
+  return { reason, way: [key.field] };
+}
+
+function problemOf(server: RawServer, { way, message, remedy }: EntryWarning): ConfigProblem {
+  return {
+    severity: 'warning',
+    ...placeOf({ ...server, line: server.line(way) }),
+    message: `MCP server "${visible(server.name)}": ${visible(message)}`,
+    remedy,
+  };
+}
+
+/** What a person switched off for this project. */
+function switched({ name, scope }: RawServer, { read }: Judging): Standing | undefined {
+  if (read.switchedOff.has(name))
+    return { kind: 'disabled', reason: 'it is switched off for this project (disabledMcpServers)' };
+  if (read.switchesUnknown === undefined || (scope !== 'project' && scope !== 'plugin'))
+    return undefined;
+  // fail-closed: it may be switched off there.
+  const reason = `${read.switchesUnknown} cannot be read, which may switch it off`;
+  return { kind: 'disabled', reason };
+}
+
+interface Settled {
+  readonly servers: readonly Declaration[];
+  readonly hidden: readonly Declaration[];
+}
+
+/** One for each name; what is left and could be taken for another is refused. */
+function settleNames(declared: readonly Declaration[], problems: ConfigProblem[]): Settled {
+  const chosen = new Map<string, Declaration>();
+  const hidden: Declaration[] = [];
+  for (const one of declared) {
+    const before = chosen.get(one.name);
+    if (before === undefined) chosen.set(one.name, one);
+    else if (yields(before)) {
+      chosen.set(one.name, one);
+      hidden.push(before);
+    } else hidden.push(one);
+  }
+  // The order of the sources is that of strength, also for a name that yielded its place.
+  const left = declared.filter((one) => chosen.get(one.name) === one);
+  const taken = new TakenKeys<Declaration>();
+  const refused = new Map<Declaration, Declaration>();
+  for (const one of [...left.filter((each) => !yields(each)), ...left.filter(yields)]) {
+    if (one.standing.kind === 'invalid') continue;
+    const other = taken.find(one.key);
+    if (other === undefined) taken.add(one.key, one);
+    else refused.set(one, refusedFor(one, other, problems));
+  }
+  return { servers: left.map((one) => refused.get(one) ?? one), hidden };
+}
+
+/** A repository's entry that nobody agreed to does not take a person's own server away. */
+function yields({ scope, standing }: Declaration): boolean {
+  return scope === 'project' && standing.kind !== 'ready';
+}
+
+/** fail-closed: a rule or an answer for the one would reach the other. */
+function refusedFor(one: Declaration, other: Declaration, problems: ConfigProblem[]): Declaration {
+  const reason = `the names of its tools cannot be told from those of "${visible(other.name)}"`;
+  problems.push({
+    severity: 'warning',
+    ...placeOf(one.origin),
+    message: `MCP server "${visible(one.name)}": ${reason}.`,
+    remedy: 'Rename one of the two.',
+  });
+  return one.refused(reason);
+}
+
+function writtenOf(server: ServerDeclaration): unknown {
+  return server instanceof Declaration ? server.written : undefined;
+}

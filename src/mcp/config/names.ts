@@ -1,0 +1,108 @@
+import { visible } from '../../lib/visible.js';
+import { RULE_TOOLS } from '../../permissions/rule-tools.js';
+
+/** A server's name as it stands in the names of its tools. */
+export function serverKey(name: string): string {
+  return isPlainKey(name) ? name : name.replace(/[^A-Za-z0-9_-]/gu, '_');
+}
+
+/** Most names: nothing in them is hidden or looks like something else, and each is its own key. */
+function isPlainKey(name: string): boolean {
+  return /^[A-Za-z0-9_-]*$/.test(name);
+}
+
+const LONGEST_NAME = 100;
+
+/** Kept for parts of other programs that speak under these names. */
+const RESERVED: ReadonlySet<string> = new Set(
+  ['workspace', 'claude-in-chrome', 'computer-use', 'Claude Preview', 'Claude Browser'].map(folded),
+);
+
+/** Why a server cannot be called so; undefined when it can. */
+export function nameProblem(name: string): string | undefined {
+  if (name.trim() === '') return 'its name is empty';
+  if (name.trim() !== name) return 'its name begins or ends with a blank';
+  if (name.length > LONGEST_NAME) return `its name is longer than ${LONGEST_NAME} characters`;
+  const unclear = unclearProblem(name);
+  if (unclear !== undefined) return unclear;
+  const key = serverKey(name);
+  if (RESERVED.has(folded(name))) return `the name "${name}" is reserved`;
+  if (Object.hasOwn(RULE_TOOLS, key)) return `"${name}" is the name of a built-in tool`;
+  if (key.toLowerCase().startsWith('mcp__'))
+    return 'its name begins like the name of a tool (mcp__)';
+  return undefined;
+}
+
+/** fail-closed: what people cannot see or tell apart could stand for a server that they know. */
+function unclearProblem(name: string): string | undefined {
+  // The tests below cost more than all else that is done about a server at a start.
+  if (isPlainKey(name)) return undefined;
+  if (visible(name) !== name)
+    return `its name holds characters that cannot be seen: ${visible(name)}`;
+  return name.normalize('NFKC') !== name || looksLikeLatin(name)
+    ? 'its name holds characters that look like others'
+    : undefined;
+}
+
+/**
+ * Whether the tools of two servers could carry one name, or a rule for one reach the other:
+ * `mcp__a__b__c` is `c` of `a__b` and `b__c` of `a`.
+ */
+export function namesCollide(first: string, second: string): boolean {
+  const taken = new TakenKeys<true>();
+  taken.add(first, true);
+  return taken.find(second) !== undefined;
+}
+
+/** The keys of servers, and who has one that collides with another: see `namesCollide`. */
+export class TakenKeys<T> {
+  readonly #whole = new Map<string, T>();
+  /** By what a key begins with that could be a key as well. */
+  readonly #beginnings = new Map<string, T>();
+
+  add(key: string, of: T): void {
+    this.#whole.set(key, of);
+    for (const beginning of beginnings(key)) this.#beginnings.set(beginning, of);
+  }
+
+  find(key: string): T | undefined {
+    const same = this.#whole.get(key) ?? this.#beginnings.get(key);
+    if (same !== undefined || !mayBegin(key)) return same;
+    return beginnings(key)
+      .map((one) => this.#whole.get(one))
+      .find((one) => one !== undefined);
+  }
+}
+
+/** What stands before the `__` of a tool's name, but for the whole key. */
+function beginnings(key: string): readonly string[] {
+  if (!mayBegin(key)) return [];
+  const found: string[] = [];
+  const text = `${key}__`;
+  for (let at = text.indexOf('__'); at < key.length; at = text.indexOf('__', at + 1))
+    found.push(key.slice(0, at));
+  return found;
+}
+
+/** Most keys hold no `__`, also once a tool's name follows. */
+function mayBegin(key: string): boolean {
+  return key.endsWith('_') || key.includes('__');
+}
+
+function folded(name: string): string {
+  return serverKey(name).toLowerCase();
+}
+
+/** Letters of other scripts that are drawn like Latin ones. */
+function drawnAlike(): RegExp {
+  return /[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c5\u03c7\u03f2\u03f3\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0423\u0425\u0430\u0432\u0433\u0435\u043a\u043c-\u043e\u0440-\u0443\u0445\u0455\u0456\u0458\u04bb\u04cf\u0501\u051b\u051d\u0131\u0251\u0261\u0269\u026a\u028f\u0299\u029c\u2010-\u2015\u2212]|\p{Script=Cherokee}|\p{Script=Lisu}|\p{M}/u;
+}
+
+/** Accents are letters of their own after composition, so a mark that is left over hides something. */
+function looksLikeLatin(name: string): boolean {
+  // Most names; the tests below cost more than all else that is done about a server at a start.
+  if (/^[\x20-\x7e]*$/.test(name)) return false;
+  if (drawnAlike().test(name)) return true;
+  const latin = /\p{Script=Latin}/u.test(name);
+  return latin && /(?!\p{Script=Latin})\p{L}/u.test(name);
+}

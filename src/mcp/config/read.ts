@@ -1,0 +1,175 @@
+import { messageOf, systemCodeOf } from '../../errors.js';
+import { parseJson } from '../../lib/json.js';
+import { isRecord, own } from '../../lib/own.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { dirname } from '../../platform/fs/paths.js';
+import { type LocatedJson, parseLocatedJson } from '../../settings/files/json.js';
+import type { ConfigProblem } from '../../settings/types.js';
+import type { McpScope } from '../server.js';
+import type { RawServer } from './types.js';
+
+export type ReadFiles = Pick<FileSystem, 'stat' | 'readText'>;
+
+/** One document that may hold servers. */
+export interface Document {
+  readonly value: Readonly<Record<string, unknown>>;
+  readonly file?: string;
+  lineOf(way: readonly (string | number)[]): number | undefined;
+  readonly problems: readonly ConfigProblem[];
+}
+
+export type ReadDocument =
+  | { readonly kind: 'document'; readonly document: Document }
+  | { readonly kind: 'absent' }
+  | { readonly kind: 'broken'; readonly problem: ConfigProblem };
+
+export interface DocumentPlace {
+  readonly file: string;
+  readonly severity: 'fatal' | 'warning';
+  readonly maxBytes: number;
+  /** Somebody named it: that it is not there is a mistake. */
+  readonly required?: boolean;
+  /** Nobody but the administrator may be able to write it. */
+  readonly ofAdministrator?: boolean;
+  /**
+   * Whether what a file holds is worth a closer look: the personal file of other programs is large,
+   * and mostly about other things.
+   */
+  readonly worth?: (value: Readonly<Record<string, unknown>>) => boolean;
+}
+
+const NOTHING: Document = { value: {}, lineOf: () => undefined, problems: [] };
+const EMPTY: ReadDocument = { kind: 'document', document: NOTHING };
+/** Up to here every value's line is looked for. */
+const LOCATED_CHARS = 512 * 1024;
+
+export async function readDocument(fs: ReadFiles, place: DocumentPlace): Promise<ReadDocument> {
+  const { file, severity } = place;
+  const broken = (message: string, remedy: string): ReadDocument => ({
+    kind: 'broken',
+    problem: { severity, file, message, remedy },
+  });
+  try {
+    const stat = await fs.stat(file);
+    if (stat === undefined && place.required !== true) return { kind: 'absent' };
+    const foreign = place.ofAdministrator === true ? await foreignPath(fs, file) : undefined;
+    if (foreign !== undefined) {
+      // fail-closed: what anybody can write is not an administrator's word.
+      return broken(
+        `${foreign} belongs to, or can be written by, others than the administrator.`,
+        'Give it to root and take the right to write from group and others (chmod go-w).',
+      );
+    }
+    const text = await fs.readText(file, { maxBytes: place.maxBytes });
+    return quickDocument(text, place) ?? parseDocument(text, place);
+  } catch (thrown) {
+    const code = systemCodeOf(thrown);
+    const absent = code === 'ENOENT' || code === 'ENOTDIR';
+    if (absent && place.required !== true) return { kind: 'absent' };
+    const remedy = absent ? 'Name a file that exists, or give JSON text.' : 'Make it readable.';
+    return broken(`the file cannot be read: ${messageOf(thrown)}.`, remedy);
+  }
+}
+
+/** What needs no walk through the whole text. Undefined: it does. */
+function quickDocument(text: string, { worth, file }: DocumentPlace): ReadDocument | undefined {
+  // Of `mcpServers` and `disabledMcpServers`.
+  if (worth !== undefined && !text.includes('cpServers')) return EMPTY;
+  const parsed = parseJson(text);
+  if (!parsed.ok || !isRecord(parsed.value)) return undefined;
+  const { value } = parsed;
+  if (worth?.(value) === false) return EMPTY;
+  const isLong = worth !== undefined && text.length > LOCATED_CHARS;
+  if (!isLong && !isAsPrograms(text, value)) return undefined;
+  const lineOf = isLong ? NOTHING.lineOf : linesLater(text);
+  return { kind: 'document', document: { value, file, lineOf, problems: [] } };
+}
+
+/** As programs write it. No key stands twice in such a text: the value would hold it once. */
+function isAsPrograms(text: string, value: unknown): boolean {
+  const plain = text.trimEnd();
+  return plain === JSON.stringify(value, null, plain.includes('\n') ? 2 : undefined);
+}
+
+/** Lines are for messages and lists: most starts have no use for them. */
+function linesLater(text: string): Document['lineOf'] {
+  let json: LocatedJson | undefined;
+  return (way) => {
+    json ??= parseLocatedJson(text);
+    return json.ok ? json.lineOf(way) : undefined;
+  };
+}
+
+/** `file` may also be the name of a flag, for text that stands in none. */
+export function parseDocument(
+  text: string,
+  { file, severity }: Pick<DocumentPlace, 'file' | 'severity'>,
+  isFile = true,
+): ReadDocument {
+  const json = parseLocatedJson(text.trim() === '' ? '{}' : text);
+  if (!json.ok) {
+    const message = `it is not valid JSON: ${json.message}.`;
+    const remedy = 'Correct it; comments and trailing commas are not JSON.';
+    return { kind: 'broken', problem: { severity, file, line: json.line, message, remedy } };
+  }
+  if (!isRecord(json.value)) {
+    const remedy = 'Write { "mcpServers": { … } }.';
+    const problem = { severity, file, line: 1, message: 'it is not a JSON object.', remedy };
+    return { kind: 'broken', problem };
+  }
+  const problems = json.duplicates
+    .filter(({ way }) => way.includes('mcpServers') || way.includes('disabledMcpServers'))
+    .map(
+      ({ way, line }): ConfigProblem => ({
+        severity: 'warning',
+        file,
+        line,
+        message: `\`${way.join('.')}\` stands here twice; the last one counts.`,
+        remedy: 'Remove one of them.',
+      }),
+    );
+  const { value, lineOf } = json;
+  return {
+    kind: 'document',
+    document: { value, lineOf, problems, ...(isFile ? { file } : {}) },
+  };
+}
+
+/** The servers at a place of a document. Something else than a table there is a problem. */
+export function serversAt(
+  { value, file, lineOf }: Document,
+  at: { readonly way: readonly string[]; readonly scope: McpScope; readonly ofHost?: boolean },
+): { readonly servers: readonly RawServer[]; readonly problems: readonly ConfigProblem[] } {
+  let table: unknown = value;
+  for (const key of at.way) table = isRecord(table) ? own(table, key) : undefined;
+  if (table === undefined || table === null) return { servers: [], problems: [] };
+  if (!isRecord(table)) {
+    const line = lineOf(at.way);
+    const problem: ConfigProblem = {
+      severity: at.scope === 'managed' ? 'fatal' : 'warning',
+      file,
+      line,
+      message: `\`${at.way.join('.')}\` is not a table of servers.`,
+      remedy: 'Write { "mcpServers": { "name": { … } } }.',
+    };
+    return { servers: [], problems: [problem] };
+  }
+  const place = file === undefined ? {} : { file };
+  const servers = Object.entries(table).map(
+    ([name, raw]): RawServer => ({
+      name,
+      scope: at.scope,
+      raw,
+      ofHost: at.ofHost === true,
+      ...place,
+      line: (way) => lineOf([...at.way, name, ...way]) ?? lineOf([...at.way, name]),
+    }),
+  );
+  return { servers, problems: [] };
+}
+
+async function foreignPath(fs: ReadFiles, file: string): Promise<string | undefined> {
+  for (const path of [file, dirname(file)])
+    if ((await fs.stat(path))?.foreign === true) return path;
+  return undefined;
+}

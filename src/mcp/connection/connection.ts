@@ -1,0 +1,380 @@
+import { orAbort } from '../../lib/abort.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import type {
+  CallRequest,
+  ConnectionState,
+  ListKind,
+  RawCallResult,
+  RawPrompt,
+  RawPromptMessage,
+  RawResource,
+  RawResourceContent,
+  RawTool,
+  ServerDeclaration,
+  ServerStatus,
+} from '../server.js';
+import type { ClientConnection, ConnectionDeps } from './deps.js';
+import { LeftOut } from './left-out.js';
+import { Link } from './link.js';
+import { BadList, fetchList, type ListItems } from './lists.js';
+import { Questions, requiredPages } from './questions.js';
+import { isTransient, PAGES_REQUIRED, repeatReason } from './repeat.js';
+import { type Job, type Outcome, runRequest } from './request.js';
+import { readCallResult, readContents, readMessages } from './results.js';
+import type { SafeError } from './safe-error.js';
+import { requestError, type SafeWords, safeError, safeWords, tooLong } from './safe-error-of.js';
+import { scopeError } from './scope.js';
+import type { Session } from './session.js';
+import { readThrown, type Thrown } from './thrown.js';
+import type { CallTimers } from './timers.js';
+
+export type {
+  ClientConnection,
+  ConnectionDeps,
+  ConnectionTimeouts,
+  SdkBridge,
+  StepUpChallenge,
+} from './deps.js';
+
+/** Nothing is started or dialled before the first need. */
+export function createConnection(
+  declaration: ServerDeclaration,
+  deps: ConnectionDeps,
+): ClientConnection {
+  return new Connection(declaration, deps);
+}
+
+const LIST_ATTEMPTS = 3;
+const UNKNOWN_METHOD = -32601;
+const INSTRUCTIONS = 16_384;
+
+class Connection implements ClientConnection {
+  readonly declaration: ServerDeclaration;
+  readonly #deps: ConnectionDeps;
+  readonly #words: SafeWords;
+  readonly #running = new Set<CallTimers>();
+  readonly #questions: Questions;
+  readonly #link: Link;
+  readonly #leftOut: LeftOut;
+  readonly #listeners: ((change: ListKind | 'state') => void)[] = [];
+  readonly #lists: { -readonly [K in ListKind]?: readonly ListItems[K][] } = {};
+
+  constructor(declaration: ServerDeclaration, deps: ConnectionDeps) {
+    this.declaration = declaration;
+    this.#deps = deps;
+    this.#words = safeWords(declaration.name, deps.env.HOME ?? deps.env.USERPROFILE);
+    this.#questions = new Questions(declaration.name, deps.elicit, this.#running);
+    this.#leftOut = new LeftOut(this.#words, (text) => quietly(() => deps.onNote?.(text)));
+    this.#link = new Link(declaration, {
+      deps,
+      words: this.#words,
+      elicit: (question, signal) => this.#questions.ask(question, signal),
+      onChange: (change) => this.#tell(change),
+    });
+  }
+
+  status(): ServerStatus {
+    const { name, scope, entry } = this.declaration;
+    const client = this.#link.session?.client;
+    const info = client?.getServerVersion();
+    const instructions = client?.getInstructions();
+    const protocolVersion = client?.getNegotiatedProtocolVersion();
+    const error = this.#link.error?.message;
+    const leftOut = [...this.#leftOut.texts(), ...this.#link.excess.texts()];
+    return {
+      name,
+      scope,
+      transport: entry?.type ?? 'unknown',
+      state: this.#state(),
+      error,
+      ...(leftOut.length === 0 ? {} : { leftOut }),
+      ...(info === undefined
+        ? {}
+        : { serverInfo: { name: short(info.name), version: short(info.version) } }),
+      ...(protocolVersion === undefined ? {} : { protocolVersion }),
+      ...(instructions === undefined ? {} : { instructions: visibleLines(instructions) }),
+    };
+  }
+
+  #state(): ConnectionState {
+    const { standing } = this.declaration;
+    if (standing.kind === 'ready') return this.#link.state;
+    if (standing.kind === 'pending-approval') return 'pending';
+    return standing.kind === 'invalid' ? 'failed' : 'disabled';
+  }
+
+  async connect(): Promise<Result<ServerStatus, SafeError>> {
+    const session = await this.#session();
+    return session.ok ? ok(this.status()) : session;
+  }
+
+  async reconnect(): Promise<Result<ServerStatus, SafeError>> {
+    await this.#link.forget();
+    return this.connect();
+  }
+
+  listTools(): Promise<Result<readonly RawTool[], SafeError>> {
+    return this.#list('tools');
+  }
+
+  listResources(): Promise<Result<readonly RawResource[], SafeError>> {
+    return this.#list('resources');
+  }
+
+  listPrompts(): Promise<Result<readonly RawPrompt[], SafeError>> {
+    return this.#list('prompts');
+  }
+
+  async call(request: CallRequest, signal: AbortSignal): Promise<Result<RawCallResult, SafeError>> {
+    const { tool, toolUseId } = request;
+    const meta = toolUseId === undefined ? {} : { _meta: { 'claudecode/toolUseId': toolUseId } };
+    const job: Job = {
+      method: 'tools/call',
+      params: { name: tool, arguments: request.arguments, ...meta },
+      onProgress:
+        request.onProgress === undefined
+          ? undefined
+          : (text: string) => quietly(() => request.onProgress?.(text)),
+    };
+    return this.#request(job, readCallResult, signal);
+  }
+
+  readResource(
+    uri: string,
+    signal: AbortSignal,
+  ): Promise<Result<readonly RawResourceContent[], SafeError>> {
+    return this.#request({ method: 'resources/read', params: { uri } }, readContents, signal);
+  }
+
+  getPrompt(
+    name: string,
+    args: Readonly<Record<string, string>>,
+    signal: AbortSignal,
+  ): Promise<Result<readonly RawPromptMessage[], SafeError>> {
+    const job: Job = { method: 'prompts/get', params: { name, arguments: args } };
+    return this.#request(job, readMessages, signal);
+  }
+
+  onChange(listener: (change: ListKind | 'state') => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async rootsChanged(): Promise<void> {
+    const session = this.#link.session;
+    if (session?.era !== 'legacy' || this.declaration.entry?.type === 'sdk') return;
+    // A server that is gone hears of the directories when it is back.
+    await session.client.sendRootsListChanged().catch(() => {});
+  }
+
+  stderr(): string {
+    return this.#link.stderr();
+  }
+
+  async close(): Promise<void> {
+    this.#questions.withdraw();
+    await this.#link.close();
+  }
+
+  async #session(): Promise<Result<Session, SafeError>> {
+    const { standing } = this.declaration;
+    if (standing.kind !== 'ready') {
+      // fail-closed: what nobody agreed to is not started, whoever asks.
+      return err(safeError(this.#words, 'refused', `may not be used: ${standing.reason}`));
+    }
+    return this.#link.connect();
+  }
+
+  /** Repeated only where the server surely did nothing, and then once for each reason. */
+  async #request<T>(
+    job: Job,
+    read: (result: unknown) => T | undefined,
+    signal: AbortSignal,
+  ): Promise<Result<T, SafeError>> {
+    const isCall = job.method === 'tools/call';
+    const repeated = new Set<'session' | 'pages' | 'headers'>();
+    for (;;) {
+      const session = await this.#sessionOrAbort(signal);
+      if (!session.ok) return session;
+      const outcome = await this.#run(session.value, this.#withTool(job), signal);
+      if (outcome.kind === 'done') {
+        const value = read(outcome.result);
+        return value === undefined
+          ? err(requestError(this.#words, { kind: 'protocol' }, isCall))
+          : ok(value);
+      }
+      if (outcome.kind === 'stopped') return err(this.#stopped(outcome.by, isCall));
+      const { thrown } = outcome;
+      const lacking = this.#lacking(session.value, thrown);
+      if (lacking !== undefined) return err(lacking);
+      this.#link.failed(session.value, thrown);
+      const reason = repeatReason(session.value, thrown);
+      if (reason === undefined || repeated.has(reason))
+        return err(this.#failed(session.value, thrown, isCall));
+      repeated.add(reason);
+      if (reason === 'pages' && !(await this.#visitPages(thrown, signal))) {
+        return err(this.#failed(session.value, thrown, isCall));
+      }
+      // It has other headers in mind than those that we knew of.
+      if (reason === 'headers') await this.#list('tools');
+    }
+  }
+
+  /** Where nobody looks after sign-ins, or the header is somebody's own, it is a refusal like others. */
+  #lacking({ hasOwnAuthorization }: Session, thrown: Thrown): SafeError | undefined {
+    if (hasOwnAuthorization || this.#deps.stepUp === undefined) return undefined;
+    return scopeError(this.#words, thrown);
+  }
+
+  #withTool(job: Job): Job {
+    const { name } = job.params;
+    if (job.method !== 'tools/call') return job;
+    const known = this.#lists.tools?.filter((tool) => tool.name === name);
+    // One that could not be read may have the same name.
+    return { ...job, tool: known?.find(({ inputSchema }) => inputSchema !== undefined) };
+  }
+
+  async #sessionOrAbort(signal: AbortSignal): Promise<Result<Session, SafeError>> {
+    try {
+      signal.throwIfAborted();
+      return await orAbort(this.#session(), signal);
+    } catch {
+      return err(safeError(this.#words, 'aborted', 'was not asked: the call was cancelled.'));
+    }
+  }
+
+  async #sessionWithin(ms: number): Promise<Result<Session, SafeError>> {
+    if (ms === Number.POSITIVE_INFINITY) return this.#session();
+    try {
+      return await orAbort(this.#session(), AbortSignal.timeout(Math.ceil(ms)));
+    } catch {
+      return err(safeError(this.#words, 'connect-timeout', 'did not answer in time.'));
+    }
+  }
+
+  async #run(session: Session, job: Job, signal: AbortSignal): Promise<Outcome> {
+    const outcome = await runRequest(
+      {
+        session,
+        timeouts: this.#link.timeouts,
+        monotonic: () => this.#deps.clock.monotonic(),
+        running: this.#running,
+        isHeld: () => this.#questions.isOpen,
+      },
+      job,
+      signal,
+    );
+    // What it still asks belongs to a call that nobody waits for.
+    if (outcome.kind === 'stopped' && this.#running.size === 0) this.#questions.withdraw();
+    return outcome;
+  }
+
+  async #visitPages(thrown: Thrown, signal: AbortSignal): Promise<boolean> {
+    const pages = thrown.kind === 'rpc' ? requiredPages(thrown.data) : [];
+    if (pages.length === 0) return false;
+    for (const page of pages) {
+      const answer = await this.#questions.ask(page, signal);
+      if (answer.action !== 'accept') return false;
+    }
+    return true;
+  }
+
+  #failed(session: Session, thrown: Thrown, isCall: boolean): SafeError {
+    if (this.#link.ending.aborted) {
+      const text = 'was closed while it was being asked.';
+      return safeError(this.#words, 'closed', text, { mayHaveRun: isCall });
+    }
+    const cutFor = session.cutFor();
+    if (thrown.kind === 'closed' && cutFor !== undefined) {
+      const text = `was disconnected while it was being asked: ${cutFor}.`;
+      return safeError(this.#words, 'protocol', text, { mayHaveRun: isCall });
+    }
+    if (thrown.kind === 'closed' && session.wroteTooLong()) return tooLong(this.#words, isCall);
+    if (thrown.kind === 'auth') {
+      const { hasOwnAuthorization: isOwn } = session;
+      return this.#link.authError({ isOwn, message: thrown.message });
+    }
+    if (thrown.kind !== 'rpc' || thrown.code !== PAGES_REQUIRED) {
+      return requestError(this.#words, thrown, isCall);
+    }
+    const [page] = requiredPages(thrown.data);
+    const text =
+      'wants a person to visit a page first, and nobody did. The call was not carried out.';
+    return safeError(this.#words, 'refused', text, { url: page?.url });
+  }
+
+  #stopped(by: 'abort' | 'total' | 'idle', isCall: boolean): SafeError {
+    const { totalMs, idleMs } = this.#link.timeouts;
+    const more = { mayHaveRun: isCall };
+    if (by === 'abort') {
+      return safeError(this.#words, 'aborted', 'was told to stop: the call was cancelled.', more);
+    }
+    if (by === 'total') {
+      const text = `did not finish within ${totalMs / 1000} s; the call was cancelled.`;
+      return safeError(this.#words, 'call-timeout', text, more);
+    }
+    const text = `sent nothing for ${idleMs / 1000} s; the call was cancelled.`;
+    return safeError(this.#words, 'idle-timeout', text, more);
+  }
+
+  async #list<K extends ListKind>(kind: K): Promise<Result<readonly ListItems[K][], SafeError>> {
+    let last: SafeError | undefined;
+    let isOfList = false;
+    let until = Number.POSITIVE_INFINITY;
+    const left = (): number => until - this.#deps.clock.monotonic();
+    for (let attempt = 0; attempt < LIST_ATTEMPTS && left() > 0; attempt++) {
+      const session = await this.#sessionWithin(left());
+      if (!session.ok) {
+        last ??= session.error;
+        break;
+      }
+      // One time limit for all pages and attempts; to connect for the first time has its own.
+      if (attempt === 0) until = this.#deps.clock.monotonic() + this.#link.timeouts.listMs;
+      try {
+        const options = { left, signal: this.#link.ending };
+        const { items, unusable } = await fetchList(session.value, kind, options);
+        this.#leftOut.listed(kind, unusable);
+        Object.assign(this.#lists, { [kind]: items });
+        return ok(items);
+      } catch (thrown) {
+        const read: Thrown =
+          thrown instanceof BadList
+            ? { kind: 'protocol', said: thrown.said }
+            : readThrown(session.value.library, thrown);
+        this.#link.failed(session.value, read);
+        last = this.#failed(session.value, read, false);
+        // A server that does not know of such a list leaves nothing out, and one that is gone is told of as such.
+        const isUnknown = read.kind === 'rpc' && read.code === UNKNOWN_METHOD;
+        isOfList = !isUnknown && session.value.cutFor() === undefined;
+        if (!isTransient(session.value, read)) break;
+      }
+    }
+    const old: readonly ListItems[K][] | undefined = this.#lists[kind];
+    if (old !== undefined) return ok(old);
+    const error = last ?? safeError(this.#words, 'protocol', 'gave no list.');
+    if (isOfList) this.#leftOut.failed(kind, error);
+    return err(error);
+  }
+
+  #tell(change: ListKind | 'state'): void {
+    for (const listener of this.#listeners) quietly(() => listener(change));
+  }
+}
+
+/** A listener's own trouble must not end what told it. */
+function quietly(tell: () => void): void {
+  try {
+    tell();
+  } catch {
+    // Whoever listens has to look after its own errors.
+  }
+}
+
+function short(text: string): string {
+  return visible(sliceWhole(text, 0, 200));
+}
+
+function visibleLines(text: string): string {
+  return sliceWhole(text, 0, INSTRUCTIONS).split('\n').map(visible).join('\n');
+}

@@ -1,0 +1,389 @@
+import { orAbort } from '../../lib/abort.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import type {
+  ConnectionState,
+  ElicitAnswer,
+  ElicitRequest,
+  ListKind,
+  McpEntry,
+  ServerDeclaration,
+} from '../server.js';
+import { StderrLog } from '../transport/stderr-log.js';
+import { Backoff } from './backoff.js';
+import {
+  type ConnectionAuth,
+  type ConnectionDeps,
+  type ConnectionTimeouts,
+  currentToken,
+  timeoutsFor,
+} from './deps.js';
+import { Excess } from './excess.js';
+import { loadLibrary } from './library.js';
+import type { SafeError } from './safe-error.js';
+import {
+  connectError,
+  crashed,
+  isSessionError,
+  needsAuth,
+  type SafeWords,
+  safeError,
+} from './safe-error-of.js';
+import { type Era, openSession, type Session } from './session.js';
+import { Flooded, readThrown, type Thrown } from './thrown.js';
+
+export interface LinkParts {
+  readonly deps: ConnectionDeps;
+  readonly words: SafeWords;
+  elicit(request: Omit<ElicitRequest, 'server'>, signal: AbortSignal): Promise<ElicitAnswer>;
+  onChange(change: ListKind | 'state'): void;
+}
+
+/** The server does not let us in. `isOwn`: with credentials that were configured. */
+interface Refusal {
+  readonly isOwn: boolean;
+  readonly message?: string | undefined;
+}
+
+/** Attempts of one connect, and of the reconnecting that nobody asked for. */
+const FIRST_ATTEMPTS = 3;
+const REOPEN_ATTEMPTS = 5;
+const FIRST_PAUSE_MS = 250;
+
+const NO_ENTRY: McpEntry = { type: 'sdk' };
+
+/** The line to one server: brings it up, notices when it is gone, and remembers what is worth remembering. */
+export class Link {
+  readonly timeouts: ConnectionTimeouts;
+  state: ConnectionState = 'pending';
+  error: SafeError | undefined;
+  readonly excess: Excess;
+  readonly #declaration: ServerDeclaration;
+  readonly #parts: LinkParts;
+  readonly #backoff: Backoff;
+  readonly #log: StderrLog | undefined;
+  readonly #ending = new AbortController();
+  #session: { readonly open: Session; readonly since: number } | undefined;
+  #attempt: Promise<Result<Session, SafeError>> | undefined;
+  #clearing: Promise<void> = Promise.resolve();
+  #knownEra: Era | undefined;
+  #lastStderr = '';
+  /** Until then a missing sign-in is not tried again, unless there is another token than the refused one. */
+  #authUntil = Number.NEGATIVE_INFINITY;
+  #refusedToken: string | undefined;
+  #wantsRefresh = false;
+  #reopening: NodeJS.Timeout | undefined;
+
+  constructor(declaration: ServerDeclaration, parts: LinkParts) {
+    const { deps } = parts;
+    this.#declaration = declaration;
+    this.#parts = parts;
+    this.timeouts = timeoutsFor(declaration.entry ?? NO_ENTRY, deps.env, deps.timeouts);
+    this.excess = new Excess(parts.words, (text) => deps.onNote?.(text));
+    const { backoffMs, maxBackoffMs, stableMs } = this.timeouts;
+    this.#backoff = new Backoff({
+      firstMs: backoffMs,
+      maxMs: maxBackoffMs,
+      stableMs,
+      monotonic: () => deps.clock.monotonic(),
+    });
+    this.#log = deps.log === undefined ? undefined : new StderrLog(deps.log);
+  }
+
+  get session(): Session | undefined {
+    return this.#session?.open;
+  }
+
+  /** Aborts when the link is closed for good. */
+  get ending(): AbortSignal {
+    return this.#ending.signal;
+  }
+
+  stderr(): string {
+    return this.#session?.open.stderr() ?? this.#lastStderr;
+  }
+
+  connect(): Promise<Result<Session, SafeError>> {
+    const ready = this.#session;
+    if (ready !== undefined) return Promise.resolve(ok(ready.open));
+    if (this.#attempt !== undefined) return this.#attempt;
+    const held = this.#heldBack();
+    if (held !== undefined) return Promise.resolve(err(held));
+    const attempt = this.#connect().finally(() => {
+      this.#attempt = undefined;
+    });
+    this.#attempt = attempt;
+    return attempt;
+  }
+
+  /** Forgets failures, and the connection with them. */
+  async forget(): Promise<void> {
+    this.#backoff.reset();
+    this.excess.forget();
+    this.#wantsRefresh ||= this.state === 'needs-auth';
+    this.#authUntil = Number.NEGATIVE_INFINITY;
+    clearTimeout(this.#reopening);
+    await this.#attempt;
+    this.#drop();
+    await this.#clearing;
+  }
+
+  async close(): Promise<void> {
+    clearTimeout(this.#reopening);
+    this.#ending.abort();
+    await this.#attempt;
+    this.#drop();
+    await this.#clearing;
+    this.#log?.close();
+    this.#set('disabled', undefined);
+  }
+
+  /** A request on this session failed so: is the session still good? */
+  failed(session: Session, thrown: Thrown): void {
+    if (this.#session?.open !== session) return;
+    switch (thrown.kind) {
+      case 'auth':
+        this.#drop();
+        this.#missesAuth({ isOwn: session.hasOwnAuthorization, message: thrown.message });
+        return;
+      case 'closed':
+      case 'ended':
+      case 'not-sent':
+        this.#lost(session);
+        return;
+      case 'network':
+        if (thrown.network !== 'aborted') this.#lost(session);
+        return;
+      case 'http':
+        if (thrown.isSessionGone && session.hasSession()) this.#drop();
+        return;
+      case 'rpc':
+        // In band, so it may have come after some work: the session goes, the call is not repeated.
+        if (isSessionError(thrown)) this.#drop();
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** What is said of a refusal for want of rights. */
+  authError(refusal: Refusal): SafeError {
+    const { words, deps } = this.#parts;
+    if (!refusal.isOwn)
+      return needsAuth(words, { message: refusal.message, url: deps.signInUrl?.() });
+    const text = 'refused the Authorization header that is configured for it (HTTP 401).';
+    return safeError(words, 'connect-failed', text);
+  }
+
+  #heldBack(): SafeError | undefined {
+    const { words } = this.#parts;
+    if (this.#ending.signal.aborted) return safeError(words, 'closed', 'has been closed.');
+    // fail-closed: connected by itself, it would begin anew.
+    if (this.excess.held !== undefined) return this.excess.held;
+    const waitMs = this.#backoff.waitMs();
+    if (waitMs === 0) return undefined;
+    const seconds = Math.ceil(waitMs / 1000);
+    const code = this.error?.code === 'connect-failed' ? 'connect-failed' : 'crashed';
+    return safeError(
+      words,
+      code,
+      `keeps ending and is started again in ${seconds} s at the earliest.`,
+    );
+  }
+
+  async #connect(): Promise<Result<Session, SafeError>> {
+    const { deps } = this.#parts;
+    const missing = await this.#missingAuth();
+    if (missing !== undefined) return err(missing);
+    this.#set('pending', this.error);
+    await this.#clearing;
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), this.timeouts.connectMs);
+    const signal = AbortSignal.any([deadline.signal, this.#ending.signal]);
+    const startedAt = deps.clock.monotonic();
+    try {
+      if (this.#wantsRefresh) await this.#refreshAuth(signal);
+      return await this.#attempts(signal, deadline.signal);
+    } finally {
+      clearTimeout(timer);
+      if (this.#session === undefined && this.#declaration.entry?.type === 'stdio') {
+        this.#backoff.ended(
+          Math.min(deps.clock.monotonic() - startedAt, this.timeouts.stableMs / 2),
+        );
+      }
+    }
+  }
+
+  /** The remembered want of a sign-in; undefined when there is none, or somebody has signed in since. */
+  async #missingAuth(): Promise<SafeError | undefined> {
+    const { error } = this;
+    const { clock, authProvider } = this.#parts.deps;
+    if (error === undefined || clock.monotonic() >= this.#authUntil) return undefined;
+    if (authProvider === undefined) return error;
+    const token = await currentToken(authProvider).catch(() => undefined);
+    if (token === undefined || token === this.#refusedToken) return error;
+    this.#authUntil = Number.NEGATIVE_INFINITY;
+    this.#wantsRefresh = false;
+    return undefined;
+  }
+
+  async #refreshAuth(signal: AbortSignal): Promise<void> {
+    this.#wantsRefresh = false;
+    const refreshing = this.#parts.deps.refreshAuth?.() ?? Promise.resolve();
+    // It fails for its own reasons; the attempt that follows tells what is missing.
+    await orAbort(refreshing, signal).catch(() => {});
+  }
+
+  async #attempts(signal: AbortSignal, deadline: AbortSignal): Promise<Result<Session, SafeError>> {
+    const isRemote = this.#isRemote();
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return ok(this.#up(await this.#open(signal)));
+      } catch (thrown) {
+        if (this.#ending.signal.aborted)
+          return this.#gaveUp(safeError(this.#parts.words, 'closed', 'has been closed.'));
+        if (thrown instanceof Flooded) return this.#gaveUp(this.excess.cut(thrown.message));
+        const late: Thrown = { kind: 'timeout' };
+        const read = deadline.aborted ? late : readThrown(await loadLibrary(), thrown);
+        if (read.kind === 'auth') return err(this.#missesAuth(read));
+        const error = connectError(this.#parts.words, read);
+        if (!isRemote || attempt >= FIRST_ATTEMPTS || !isPassing(read)) return this.#gaveUp(error);
+        try {
+          await pause(FIRST_PAUSE_MS * 4 ** (attempt - 1), signal);
+        } catch {
+          return this.#gaveUp(error);
+        }
+      }
+    }
+  }
+
+  async #open(signal: AbortSignal): Promise<Session> {
+    const { deps, elicit, onChange } = this.#parts;
+    const { name, entry } = this.#declaration;
+    if (entry === undefined) throw new Error('it has no entry');
+    let opened: Session | undefined;
+    const session = await openSession(
+      {
+        name,
+        entry,
+        deps,
+        timeouts: this.timeouts,
+        log: this.#log,
+        knownEra: this.#knownEra,
+        elicit,
+        changed: onChange,
+        tooMuch: (kind) => this.excess.add(kind),
+        closed: () => {
+          if (opened !== undefined) this.#lost(opened);
+        },
+      },
+      signal,
+    );
+    opened = session;
+    return session;
+  }
+
+  #up(session: Session): Session {
+    this.#session = { open: session, since: this.#parts.deps.clock.monotonic() };
+    this.#knownEra = session.era;
+    this.#set('connected', undefined);
+    return session;
+  }
+
+  #gaveUp(error: SafeError): Result<Session, SafeError> {
+    this.#set('failed', error);
+    return err(error);
+  }
+
+  #missesAuth(refusal: Refusal): SafeError {
+    const error = this.authError(refusal);
+    if (refusal.isOwn) {
+      // fail-closed: refused credentials of one's own are a failure, not a reason to try others.
+      this.#set('failed', error);
+      return error;
+    }
+    const { clock, authProvider } = this.#parts.deps;
+    this.#authUntil = clock.monotonic() + this.timeouts.authMemoryMs;
+    this.#wantsRefresh = true;
+    this.#set('needs-auth', error);
+    this.#refusedToken = undefined;
+    if (authProvider !== undefined) void this.#rememberToken(authProvider);
+    return error;
+  }
+
+  async #rememberToken(source: ConnectionAuth): Promise<void> {
+    // Without a token any later one is another.
+    this.#refusedToken = await currentToken(source).catch(() => undefined);
+  }
+
+  /** It is gone, and not because we wanted it. */
+  #lost(session: Session): void {
+    const current = this.#session;
+    if (current?.open !== session) return;
+    const livedMs = this.#parts.deps.clock.monotonic() - current.since;
+    this.#drop();
+    if (this.#ending.signal.aborted) return;
+    const cutFor = session.cutFor();
+    if (cutFor !== undefined) {
+      const error = this.excess.cut(cutFor);
+      this.#set('failed', error);
+      this.#parts.deps.onNote?.(error.message);
+      return;
+    }
+    this.#set('failed', crashed(this.#parts.words, false));
+    if (this.#declaration.entry?.type === 'stdio') this.#backoff.ended(livedMs);
+    else if (this.#isRemote()) this.#reopen(1);
+  }
+
+  /** Remote servers are called back by themselves, as they may have something to tell. */
+  #reopen(attempt: number): void {
+    const { backoffMs, maxBackoffMs } = this.timeouts;
+    const waitMs = Math.min(backoffMs * 2 ** (attempt - 1), maxBackoffMs);
+    this.#set('pending', this.error);
+    clearTimeout(this.#reopening);
+    this.#reopening = setTimeout(async () => {
+      const result = await this.connect();
+      const isOver = result.ok || this.state === 'needs-auth' || this.#ending.signal.aborted;
+      if (!isOver && attempt < REOPEN_ATTEMPTS) this.#reopen(attempt + 1);
+    }, waitMs);
+    // A program that is done does not wait for a server that may come back.
+    this.#reopening.unref();
+  }
+
+  /** Lets go of the session; what is left of it is cleared away behind our back. */
+  #drop(): void {
+    const session = this.#session?.open;
+    if (session === undefined) return;
+    this.#session = undefined;
+    this.#lastStderr = session.stderr();
+    const before = this.#clearing;
+    this.#clearing = Promise.all([before, session.close()]).then(() => {});
+  }
+
+  #isRemote(): boolean {
+    const type = this.#declaration.entry?.type;
+    return type !== undefined && type !== 'stdio' && type !== 'sdk';
+  }
+
+  #set(state: ConnectionState, error: SafeError | undefined): void {
+    const isNew = this.state !== state;
+    this.state = state;
+    this.error = error;
+    if (isNew) this.#parts.onChange('state');
+  }
+}
+
+/** Worth another attempt: the server may be starting, or busy. */
+function isPassing(thrown: Thrown): boolean {
+  if (thrown.kind === 'network') {
+    return ['refused', 'reset', 'timeout', 'unreachable', 'other'].includes(thrown.network);
+  }
+  return thrown.kind === 'closed' || (thrown.kind === 'http' && thrown.status >= 500);
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  return orAbort(over, signal).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,130 @@
+import { MAX_JSON_DEPTH } from '../../lib/json.js';
+import { isRecord } from '../../lib/own.js';
+import type {
+  RawCallResult,
+  RawContent,
+  RawPrompt,
+  RawPromptMessage,
+  RawResource,
+  RawResourceContent,
+  RawTool,
+} from '../server.js';
+
+/** What the library hands on unparsed; the readers below take what fits and leave out the rest. */
+export const AS_IT_IS = {
+  '~standard': {
+    version: 1,
+    vendor: 'portcullis',
+    validate: (value: unknown) => ({ value }),
+  },
+} as const;
+
+/** Undefined: it is not what the protocol says. */
+export function readCallResult(value: unknown): RawCallResult | undefined {
+  if (!isRecord(value)) return undefined;
+  const content = value.content ?? [];
+  // fail-closed: a task that is still to be done, a question, or content by another name is no empty result.
+  const isElsewhere = value.content === undefined && value.structuredContent === undefined;
+  if (isElsewhere && Object.keys(value).some((key) => !WITHOUT_CONTENT.has(key))) return undefined;
+  if ((value.resultType ?? 'complete') !== 'complete') return undefined;
+  if (!Array.isArray(content) || !content.every(isContent)) return undefined;
+  return {
+    content,
+    structuredContent: value.structuredContent,
+    ...(value.isError === true ? { isError: true } : {}),
+    ...(isRecord(value._meta) ? { _meta: value._meta } : {}),
+  };
+}
+
+const WITHOUT_CONTENT: ReadonlySet<string> = new Set(['_meta', 'isError', 'resultType']);
+
+function isContent(value: unknown): value is RawContent {
+  return isRecord(value) && typeof value.type === 'string';
+}
+
+export function readTool(value: unknown): RawTool | undefined {
+  if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') return undefined;
+  if (!isRecord(value.inputSchema)) return undefined;
+  return {
+    name: value.name,
+    inputSchema: value.inputSchema,
+    ...texts(value, ['title', 'description']),
+    ...(isRecord(value.outputSchema) ? { outputSchema: value.outputSchema } : {}),
+    ...(isRecord(value.annotations) ? { annotations: value.annotations } : {}),
+    ...(isRecord(value._meta) ? { _meta: value._meta } : {}),
+  };
+}
+
+export function readResource(value: unknown): RawResource | undefined {
+  if (!isRecord(value) || typeof value.uri !== 'string') return undefined;
+  return {
+    uri: value.uri,
+    name: typeof value.name === 'string' ? value.name : value.uri,
+    ...texts(value, ['title', 'description', 'mimeType']),
+    ...(typeof value.size === 'number' ? { size: value.size } : {}),
+  };
+}
+
+export function readPrompt(value: unknown): RawPrompt | undefined {
+  if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') return undefined;
+  const given = Array.isArray(value.arguments) ? value.arguments : [];
+  const args = given.filter(isRecord).flatMap((argument) =>
+    typeof argument.name === 'string'
+      ? [
+          {
+            name: argument.name,
+            ...texts(argument, ['description']),
+            ...(argument.required === true ? { required: true } : {}),
+          },
+        ]
+      : [],
+  );
+  return { name: value.name, ...texts(value, ['title', 'description']), arguments: args };
+}
+
+export function readContents(value: unknown): readonly RawResourceContent[] | undefined {
+  if (!isRecord(value) || !Array.isArray(value.contents)) return undefined;
+  const contents: RawResourceContent[] = [];
+  for (const item of value.contents) {
+    if (!isRecord(item) || typeof item.uri !== 'string') return undefined;
+    contents.push({ uri: item.uri, ...texts(item, ['mimeType', 'text', 'blob']) });
+  }
+  return contents;
+}
+
+export function readMessages(value: unknown): readonly RawPromptMessage[] | undefined {
+  if (!isRecord(value) || !Array.isArray(value.messages)) return undefined;
+  const messages: RawPromptMessage[] = [];
+  for (const item of value.messages) {
+    if (!isRecord(item) || !isContent(item.content)) return undefined;
+    if (item.role !== 'user' && item.role !== 'assistant') return undefined;
+    messages.push({ role: item.role, content: item.content });
+  }
+  return messages;
+}
+
+function texts<Name extends string>(
+  value: Readonly<Record<string, unknown>>,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
+  const found: Partial<Record<Name, string>> = {};
+  for (const name of names) {
+    const text = value[name];
+    if (typeof text === 'string') found[name] = text;
+  }
+  return found;
+}
+
+/**
+ * Whether a value can be handed on: written out again without overflowing the stack of whoever does,
+ * and merged without a `__proto__` of its own reaching a prototype. Other transports look at the text.
+ */
+export function isSafeValue(value: unknown, levels: number = MAX_JSON_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (levels === 0 || Object.hasOwn(value, '__proto__')) return false;
+  // One at a time: a list of all values of one level would take as much memory as they do.
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) {
+    if (!isSafeValue(inner, levels - 1)) return false;
+  }
+  return true;
+}

@@ -1,0 +1,309 @@
+import type { Client, Transport } from '@modelcontextprotocol/client';
+import { orAbort } from '../../lib/abort.js';
+import { basename, toPosix } from '../../platform/fs/paths.js';
+import { createFetch } from '../../platform/http/fetch.js';
+import { VERSION } from '../../version.js';
+import type { ElicitAnswer, ElicitRequest, ListKind, McpEntry, RemoteEntry } from '../server.js';
+import { type BoundedTransport, boundedTransport } from '../transport/bounded.js';
+import {
+  checkedHeaders,
+  hasAuthorization,
+  httpTransport,
+  sseTransport,
+  WatchedTransport,
+} from '../transport/remote.js';
+import { SdkTransport } from '../transport/sdk.js';
+import type { StderrLog } from '../transport/stderr-log.js';
+import { StdioTransport, stdioRequest } from '../transport/stdio.js';
+import { TRAFFIC_LIMITS, type TrafficKind } from '../transport/traffic.js';
+import { WebSocketTransport } from '../transport/web-socket.js';
+import type { ConnectionDeps, ConnectionTimeouts } from './deps.js';
+import { LONGEST_TIMER_MS } from './deps.js';
+import { loadLibrary, type McpLibrary } from './library.js';
+import {
+  Flooded,
+  HeadersFailed,
+  HostFailed,
+  OwnAuthorizationRefused,
+  readThrown,
+  type Thrown,
+} from './thrown.js';
+
+/** The two generations of the protocol: with `initialize` and a session, and without. */
+export type Era = 'legacy' | 'modern';
+
+export interface SessionParts {
+  readonly name: string;
+  readonly entry: McpEntry;
+  readonly deps: ConnectionDeps;
+  readonly timeouts: ConnectionTimeouts;
+  readonly log: StderrLog | undefined;
+  /** What the server spoke last time; spares an old one the question that it does not know. */
+  readonly knownEra: Era | undefined;
+  elicit(request: Omit<ElicitRequest, 'server'>, signal: AbortSignal): Promise<ElicitAnswer>;
+  changed(kind: ListKind): void;
+  /** Something that the server sent by itself was more than is taken. */
+  tooMuch(kind: TrafficKind): void;
+  /** The connection is over, whoever ended it. */
+  closed(): void;
+}
+
+/** A connection that stands. */
+export interface Session {
+  readonly library: McpLibrary;
+  readonly client: Client;
+  readonly era: Era;
+  /** It sends its own rejection of our session, by which a lost one can be told. */
+  hasSession(): boolean;
+  /** Its messages come unchecked from the library's own parser. */
+  readonly isRemote: boolean;
+  /** The entry or its helper gave an `Authorization`: a sign-in would not help. */
+  readonly hasOwnAuthorization: boolean;
+  stderr(): string;
+  /** It is over because a message of its was longer than any is taken. */
+  wroteTooLong(): boolean;
+  /** It is over because the server sent more and more by itself: what that was. */
+  cutFor(): string | undefined;
+  close(): Promise<void>;
+}
+
+interface Opened {
+  readonly transport: Transport;
+  readonly hasOwnAuthorization: boolean;
+}
+
+/** Connects once. Rejects with whatever went wrong; `readThrown` knows it. */
+export async function openSession(parts: SessionParts, signal: AbortSignal): Promise<Session> {
+  const library = await loadLibrary();
+  const { type } = parts.entry;
+  const mayBeModern = type === 'stdio' || type === 'http' || type === 'proxy';
+  if (!mayBeModern || parts.knownEra === 'legacy') return shake(library, parts, 'legacy', signal);
+  try {
+    return await shake(library, parts, 'auto', signal);
+  } catch (thrown) {
+    const isOver = signal.aborted || thrown instanceof Flooded;
+    if (isOver || !isWorthOldProtocol(readThrown(library, thrown))) throw thrown;
+    return shake(library, parts, 'legacy', signal);
+  }
+}
+
+/** Old servers die of a method they do not know, answer with nothing, or with an error page. */
+function isWorthOldProtocol(thrown: Thrown): boolean {
+  switch (thrown.kind) {
+    case 'closed':
+    case 'timeout':
+    case 'protocol':
+      return true;
+    case 'ended':
+      return thrown.end.startError === undefined;
+    case 'http':
+      return thrown.status >= 500;
+    case 'network':
+      return thrown.network === 'reset' || thrown.network === 'protocol';
+    default:
+      return false;
+  }
+}
+
+async function shake(
+  library: McpLibrary,
+  parts: SessionParts,
+  mode: 'auto' | 'legacy',
+  signal: AbortSignal,
+): Promise<Session> {
+  const opened = await orAbort(openTransport(library, parts), signal);
+  const { transport } = opened;
+  const bounded = boundedTransport(transport, {
+    limits: { ...TRAFFIC_LIMITS, ...parts.deps.traffic },
+    monotonic: () => parts.deps.clock.monotonic(),
+    onExcess: (kind) => parts.tooMuch(kind),
+  });
+  const client = newClient(library, parts, mode);
+  try {
+    const connecting = client.connect(bounded, { signal, timeout: LONGEST_TIMER_MS });
+    await orAbort(connecting, signal);
+  } catch (thrown) {
+    const { kind } = readThrown(library, thrown);
+    const isGone = kind === 'closed' || kind === 'not-sent';
+    const ended =
+      isGone && transport instanceof StdioTransport ? await transport.end(500) : undefined;
+    // It failed already; how its remains are cleared away changes nothing.
+    await transport.close().catch(() => {});
+    if (bounded.cutFor !== undefined) throw new Flooded(bounded.cutFor);
+    if (kind === 'auth' && opened.hasOwnAuthorization) throw new OwnAuthorizationRefused();
+    throw ended ?? thrown;
+  }
+  client.onclose = () => parts.closed();
+  return toSession(library, parts, client, { ...opened, bounded });
+}
+
+function toSession(
+  library: McpLibrary,
+  parts: SessionParts,
+  client: Client,
+  { transport, hasOwnAuthorization, bounded }: Opened & { readonly bounded: BoundedTransport },
+): Session {
+  const era = client.getProtocolEra() ?? 'legacy';
+  bounded.connected({ answersRequests: era === 'legacy' });
+  if (era === 'modern') void listenForChanges(client);
+  const isWatched = transport instanceof WatchedTransport;
+  return {
+    library,
+    client,
+    era,
+    isRemote: isWatched,
+    hasOwnAuthorization,
+    hasSession: () =>
+      isWatched && (transport.sessionId !== undefined || parts.entry.type === 'sse'),
+    stderr: () => (transport instanceof StdioTransport ? transport.stderr : ''),
+    wroteTooLong: () => transport instanceof StdioTransport && transport.wroteTooLong,
+    cutFor: () => bounded.cutFor,
+    close: async () => {
+      if (isWatched) await transport.leave(parts.timeouts.closeMs);
+      await client.close().catch(() => {});
+      // The library forgets a transport that closed by itself; its child may have left others behind.
+      await transport.close().catch(() => {});
+    },
+  };
+}
+
+const ANY_SCHEMA = { getValidator: () => (data: unknown) => ({ valid: true as const, data }) };
+
+function newClient(library: McpLibrary, parts: SessionParts, mode: 'auto' | 'legacy'): Client {
+  const { deps, timeouts } = parts;
+  const info = deps.clientInfo ?? { name: 'portcullis', version: VERSION };
+  // A host's own server gets no questions from us, and asks none: not all hosts carry them.
+  const isSdk = parts.entry.type === 'sdk';
+  const client = new library.Client(info, {
+    capabilities: isSdk ? {} : { roots: { listChanged: true }, elicitation: { form: {}, url: {} } },
+    versionNegotiation: { mode, probe: { timeoutMs: timeouts.probeMs } },
+    // Schemas are the server's; what is to be checked is checked elsewhere, with bounds.
+    jsonSchemaValidator: ANY_SCHEMA as never,
+  });
+  client.setNotificationHandler('notifications/tools/list_changed', () => parts.changed('tools'));
+  client.setNotificationHandler('notifications/prompts/list_changed', () =>
+    parts.changed('prompts'),
+  );
+  client.setNotificationHandler('notifications/resources/list_changed', () =>
+    parts.changed('resources'),
+  );
+  if (isSdk) return client;
+  client.setRequestHandler('roots/list', () => ({
+    roots: deps.roots().map((path) => ({ uri: fileUrl(path), name: basename(path) })),
+  }));
+  client.setRequestHandler('elicitation/create', async (request, context) => {
+    const answer = await parts.elicit(asked(request.params), context.mcpReq.signal);
+    const content = answer.action === 'accept' ? answer.content : undefined;
+    return {
+      action: answer.action,
+      content: content === undefined ? undefined : (content as never),
+    };
+  });
+  return client;
+}
+
+/** Only what the protocol names is handed on. */
+function asked(params: Readonly<Record<string, unknown>>): Omit<ElicitRequest, 'server'> {
+  const message = typeof params.message === 'string' ? params.message : '';
+  if (params.mode === 'url') {
+    return {
+      mode: 'url',
+      message,
+      ...(typeof params.url === 'string' ? { url: params.url } : {}),
+      ...(typeof params.elicitationId === 'string' ? { elicitationId: params.elicitationId } : {}),
+    };
+  }
+  const schema = params.requestedSchema;
+  return {
+    mode: 'form',
+    message,
+    ...(typeof schema === 'object' && schema !== null
+      ? { requestedSchema: schema as Readonly<Record<string, unknown>> }
+      : {}),
+  };
+}
+
+async function openTransport(library: McpLibrary, parts: SessionParts): Promise<Opened> {
+  const { entry, deps, timeouts, name, log } = parts;
+  if (entry.type === 'stdio') {
+    const request = stdioRequest(name, entry, deps);
+    const how = { processes: deps.processes, log, closeMs: timeouts.closeMs };
+    return { transport: new StdioTransport(request, how), hasOwnAuthorization: false };
+  }
+  if (entry.type === 'sdk') {
+    if (deps.sdkTransport === undefined) throw new HostFailed();
+    return { transport: new SdkTransport(deps.sdkTransport), hasOwnAuthorization: false };
+  }
+  const headers = await allHeaders(entry, deps);
+  const hasOwnAuthorization = hasAuthorization(headers);
+  if (entry.type === 'ws') {
+    const { connectMs, closeMs } = timeouts;
+    const how = { url: entry.url, headers, environment: deps.env, connectMs, closeMs };
+    return { transport: new WebSocketTransport(how), hasOwnAuthorization };
+  }
+  const remote = {
+    library,
+    url: new URL(entry.url),
+    fetch: createFetch({
+      environment: deps.env,
+      connectTimeoutMs: timeouts.connectMs,
+      maxBodyBytes: MAX_MESSAGE_BYTES,
+    }),
+    headers,
+    freshHeaders: deps.headers === undefined ? undefined : () => allHeaders(entry, deps),
+    authProvider: hasOwnAuthorization ? undefined : deps.authProvider,
+    stepUp: deps.stepUp,
+  };
+  const transport = entry.type === 'sse' ? sseTransport(remote) : httpTransport(remote);
+  return { transport, hasOwnAuthorization };
+}
+
+/**
+ * Of one message, by whatever transport: parsed, it takes up to 35 times as much memory. Programs and
+ * event streams are held to the same by those who read them.
+ */
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+async function allHeaders(
+  entry: RemoteEntry,
+  deps: ConnectionDeps,
+): Promise<Record<string, string>> {
+  if (deps.headers === undefined) return checkedHeaders(entry.headers);
+  const helped = await deps.headers();
+  if (!helped.ok) throw new HeadersFailed(helped.error);
+  const theirs = new Set(Object.keys(helped.value).map((name) => name.toLowerCase()));
+  const kept = Object.entries(entry.headers).filter(([name]) => !theirs.has(name.toLowerCase()));
+  return checkedHeaders({ ...Object.fromEntries(kept), ...helped.value });
+}
+
+/** A stream that ends sooner than this has failed. */
+const SHORT_LISTENING_MS = 10_000;
+const LISTEN_ATTEMPTS = 3;
+
+/** The new protocol tells of changes only to those who listen. Ends with the connection. */
+async function listenForChanges(client: Client): Promise<void> {
+  const offers = client.getServerCapabilities();
+  const filter = {
+    ...(offers?.tools?.listChanged ? { toolsListChanged: true } : {}),
+    ...(offers?.prompts?.listChanged ? { promptsListChanged: true } : {}),
+    ...(offers?.resources?.listChanged ? { resourcesListChanged: true } : {}),
+  };
+  if (Object.keys(filter).length === 0) return;
+  for (let failures = 0; failures < LISTEN_ATTEMPTS && client.transport !== undefined; ) {
+    const startedAt = performance.now();
+    try {
+      const subscription = await client.listen(filter);
+      if ((await subscription.closed) !== 'remote') return;
+    } catch {
+      // It offers what it does not do; the lists are still asked for when they are needed.
+    }
+    const lasted = performance.now() - startedAt;
+    failures = lasted < SHORT_LISTENING_MS ? failures + 1 : 0;
+  }
+}
+
+function fileUrl(path: string): string {
+  const parts = toPosix(path).split('/').map(encodeURIComponent);
+  const encoded = parts.join('/').replace(/^([A-Za-z])%3A/, '/$1:');
+  return `file://${encoded.startsWith('/') ? '' : '/'}${encoded}`;
+}

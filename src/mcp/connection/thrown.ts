@@ -1,0 +1,206 @@
+import { isRecord } from '../../lib/own.js';
+import { HttpError, type HttpErrorKind, networkErrorKind } from '../../platform/http/http-error.js';
+import { SocketRefused } from '../../platform/http/web-socket.js';
+import type { LineProcessEnd, LineProcessRequest } from '../../platform/process/process.js';
+import { failureInside } from '../auth/failure.js';
+import type { AuthFailure } from '../auth/types.js';
+import type { McpLibrary } from './library.js';
+
+/** The message was not taken by the channel: nobody saw it. */
+export class NotSent extends Error {
+  constructor() {
+    super('the message was not sent');
+    this.name = 'NotSent';
+  }
+}
+
+/** The host did not carry a message, or gave no answer. Whether the server saw it cannot be told. */
+export class HostFailed extends Error {
+  constructor() {
+    super('the host gave no answer');
+    this.name = 'HostFailed';
+  }
+}
+
+/** The child of a stdio server ended, or did not start. */
+export class ServerEnded extends Error {
+  readonly end: LineProcessEnd;
+  /** What was to be started. */
+  readonly program: string;
+
+  constructor(end: LineProcessEnd, { command }: Pick<LineProcessRequest, 'command'>) {
+    super('the server process ended');
+    this.name = 'ServerEnded';
+    this.end = end;
+    this.program = command;
+  }
+}
+
+/** The server sent more and more by itself and was let go of. The text is safe to show. */
+export class Flooded extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'Flooded';
+  }
+}
+
+/** The headers that the entry asks for could not be had. The text is safe to show. */
+export class HeadersFailed extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'HeadersFailed';
+  }
+}
+
+/** The server refused the `Authorization` that the entry or its helper gave. */
+export class OwnAuthorizationRefused extends Error {
+  constructor() {
+    super('the configured authorization was refused');
+    this.name = 'OwnAuthorizationRefused';
+  }
+}
+
+/** Marks an answer that we made ourselves because the stream that should have brought it is over. */
+export const STREAM_ENDED: unique symbol = Symbol('stream ended');
+
+/** Marks an error that we put in the place of an answer that cannot be taken. */
+export const UNREADABLE: unique symbol = Symbol('unreadable answer');
+
+/** Marks an error that we made ourselves for a request to which no answer comes. The text is safe to show. */
+export class NoAnswer {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+/** What went wrong, out of all that transports and the library throw. */
+export type Thrown =
+  /** The server answered with an error. */
+  | {
+      readonly kind: 'rpc';
+      readonly code: number;
+      readonly message: string;
+      readonly data: unknown;
+    }
+  /** Its HTTP side refused the message. `isSessionGone`: because it knows our session no more. */
+  | { readonly kind: 'http'; readonly status: number; readonly isSessionGone: boolean }
+  /** `isOwn`: of credentials that were configured, where a sign-in would not help. */
+  | {
+      readonly kind: 'auth';
+      readonly isOwn: boolean;
+      readonly message?: string | undefined;
+      /** Set where the token is good, but not for this; the scope may not be named. */
+      readonly lacks?: { readonly scope: string | undefined };
+    }
+  /** Authorization failed in a way that a sign-in does not mend. The text is safe to show. */
+  | { readonly kind: 'auth-failed'; readonly message: string }
+  | { readonly kind: 'network'; readonly network: HttpErrorKind }
+  | {
+      readonly kind: 'ended';
+      readonly end: LineProcessEnd;
+      readonly program?: string;
+    }
+  /** The channel closed while an answer was awaited. */
+  | { readonly kind: 'closed' }
+  | { readonly kind: 'not-sent' }
+  | { readonly kind: 'timeout' }
+  | { readonly kind: 'headers'; readonly message: string }
+  /** What it sent is not what the protocol says. `said`: what that was, in words that are safe to show. */
+  | { readonly kind: 'protocol'; readonly said?: string };
+
+export function readThrown(library: McpLibrary, thrown: unknown): Thrown {
+  if (thrown instanceof NotSent) return { kind: 'not-sent' };
+  if (thrown instanceof HostFailed) return { kind: 'closed' };
+  if (thrown instanceof ServerEnded) {
+    return { kind: 'ended', end: thrown.end, program: thrown.program };
+  }
+  if (thrown instanceof HeadersFailed) return { kind: 'headers', message: thrown.message };
+  if (thrown instanceof OwnAuthorizationRefused) return { kind: 'auth', isOwn: true };
+  const refusal = failureInside(thrown);
+  if (refusal !== undefined) return authFailure(refusal);
+  if (thrown instanceof HttpError) return { kind: 'network', network: thrown.kind };
+  if (thrown instanceof SocketRefused) return httpStatus(thrown.status, undefined);
+  if (thrown instanceof library.ProtocolError) return rpcError(thrown);
+  if (thrown instanceof library.InsufficientScopeError) {
+    return { kind: 'auth', isOwn: false, lacks: { scope: thrown.requiredScope } };
+  }
+  if (isAuthError(library, thrown)) return { kind: 'auth', isOwn: false };
+  if (thrown instanceof library.SdkHttpError) return httpStatus(thrown.status, thrown.data);
+  if (thrown instanceof library.SdkError) return sdkError(library, thrown);
+  if (thrown instanceof library.SseError) {
+    if (typeof thrown.code === 'number') return httpStatus(thrown.code, undefined);
+    return { kind: 'network', network: networkOf(thrown) };
+  }
+  return plainError(thrown);
+}
+
+function authFailure({ kind, message }: AuthFailure): Thrown {
+  return kind === 'failed'
+    ? { kind: 'auth-failed', message }
+    : { kind: 'auth', isOwn: false, message };
+}
+
+function rpcError(error: { code: number; message: string; data?: unknown }): Thrown {
+  if (error.data === STREAM_ENDED) return { kind: 'closed' };
+  if (error.data === UNREADABLE) return { kind: 'protocol' };
+  if (error.data instanceof NoAnswer) return { kind: 'protocol', said: error.data.text };
+  // The old libraries say so when the channel below them is gone.
+  if (error.code === -32000 && /^(MCP error -32000: )?connection closed/i.test(error.message)) {
+    return { kind: 'closed' };
+  }
+  return { kind: 'rpc', code: error.code, message: error.message, data: error.data };
+}
+
+function isAuthError(library: McpLibrary, thrown: unknown): boolean {
+  return (
+    thrown instanceof library.UnauthorizedError ||
+    thrown instanceof library.OAuthError ||
+    thrown instanceof library.OAuthClientFlowError
+  );
+}
+
+function httpStatus(status: number, data: unknown): Thrown {
+  if (status === 401) return { kind: 'auth', isOwn: false };
+  const text = isRecord(data) && typeof data.text === 'string' ? data.text.slice(0, 4096) : '';
+  // Many servers answer 400 where the protocol wants 404; both come before anything has run.
+  const isSessionGone = status === 404 || (status === 400 && /session/i.test(text));
+  return { kind: 'http', status, isSessionGone };
+}
+
+function sdkError(library: McpLibrary, error: { code: string; data?: unknown }): Thrown {
+  const { SdkErrorCode } = library;
+  switch (error.code) {
+    case SdkErrorCode.RequestTimeout:
+      return { kind: 'timeout' };
+    case SdkErrorCode.ConnectionClosed:
+      return { kind: 'closed' };
+    case SdkErrorCode.NotConnected:
+      return { kind: 'not-sent' };
+    case SdkErrorCode.EraNegotiationFailed: {
+      const cause = isRecord(error.data) ? error.data.cause : undefined;
+      return cause === undefined ? { kind: 'closed' } : readThrown(library, cause);
+    }
+    default:
+      return { kind: 'protocol' };
+  }
+}
+
+/** The SSE part of the library throws plain errors with the status in their text. */
+function plainError(thrown: unknown): Thrown {
+  if (!(thrown instanceof Error)) return { kind: 'protocol' };
+  const posted = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(thrown.message);
+  if (posted?.[1] !== undefined) return httpStatus(Number(posted[1]), { text: thrown.message });
+  if (thrown.message === 'Not connected') return { kind: 'not-sent' };
+  if (thrown.cause instanceof HttpError) return { kind: 'network', network: thrown.cause.kind };
+  const code = 'code' in thrown && typeof thrown.code === 'string' ? thrown.code : '';
+  const network = networkErrorKind(code);
+  return network === undefined ? { kind: 'protocol' } : { kind: 'network', network };
+}
+
+/** An event source hands on only the text of what its fetch threw, which holds the system's code. */
+function networkOf(error: Error): HttpErrorKind {
+  const codes = error.message.match(/\bE[A-Z_]+\b/g) ?? [];
+  return codes.map(networkErrorKind).find((kind) => kind !== undefined) ?? 'other';
+}

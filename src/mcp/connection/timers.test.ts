@@ -1,0 +1,60 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { CallTimers } from './timers.js';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+function start(totalMs: number, idleMs: number): { timers: CallTimers; heard: string[] } {
+  const heard: string[] = [];
+  const timers = new CallTimers({
+    totalMs,
+    idleMs,
+    stillRunningMs: 30_000,
+    monotonic: () => Date.now(),
+    onExpire: (limit) => heard.push(limit),
+    onStillRunning: (seconds) => heard.push(`${seconds} s`),
+  });
+  return { timers, heard };
+}
+
+describe('the limits of a call', () => {
+  it('speak after each half minute of silence and end in the limit for it', () => {
+    const { heard } = start(1_000_000, 100_000);
+    vi.advanceTimersByTime(99_999);
+    expect(heard).toEqual(['30 s', '60 s', '90 s']);
+    vi.advanceTimersByTime(10);
+    expect(heard.at(-1)).toBe('idle');
+  });
+
+  it('of silence begin anew with each sign of life, the total one does not', () => {
+    const { timers, heard } = start(100_000, 20_000);
+    for (let sign = 0; sign < 9; sign++) {
+      vi.advanceTimersByTime(10_000);
+      timers.heard();
+    }
+    expect(heard).toEqual([]);
+    vi.advanceTimersByTime(10_010);
+    expect(heard).toEqual(['total']);
+  });
+
+  it('stand still while a person is asked', () => {
+    const { timers, heard } = start(50_000, 40_000);
+    vi.advanceTimersByTime(20_000);
+    timers.pause();
+    vi.advanceTimersByTime(10_000_000);
+    timers.resume();
+    vi.advanceTimersByTime(19_000);
+    expect(heard).toEqual(['30 s']);
+    vi.advanceTimersByTime(1_010);
+    expect(heard).toEqual(['30 s', 'idle']);
+  });
+
+  it('say nothing once stopped, not even after a late resume', () => {
+    const { timers, heard } = start(1000, 1000);
+    timers.pause();
+    timers.stop();
+    timers.resume();
+    vi.advanceTimersByTime(100_000);
+    expect(heard).toEqual([]);
+  });
+});

@@ -1,0 +1,239 @@
+import { messageOf } from '../../errors.js';
+import { checkContent } from '../../lib/elicit-check.js';
+import { readForm } from '../../lib/elicit-form.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import type { Clock } from '../../platform/clock.js';
+import type { AskElicitation, ElicitQuestion, ElicitReply } from '../../protocol/elicitation.js';
+import type { Elicit, ElicitAnswer, ElicitRequest } from '../server.js';
+import { oneLine } from './content.js';
+import { createElicitLimit, type ElicitLimits } from './elicitation-limit.js';
+import { checkElicitUrl } from './elicitation-url.js';
+
+type Content = Readonly<Record<string, unknown>>;
+
+/** The hooks around a question. `Scene` is whatever they want to know of where it happens. */
+export interface ElicitationHooksLike<Scene> {
+  ask(
+    question: {
+      readonly mcp_server_name: string;
+      readonly message: string;
+      readonly mode?: string;
+      readonly url?: string;
+      readonly elicitation_id?: string;
+      readonly requested_schema?: Content;
+    },
+    scene: Scene,
+  ): Promise<
+    | { readonly kind: 'none' }
+    | ({ readonly kind: 'answer' } & ElicitReply)
+    | { readonly kind: 'refused'; readonly reason: string }
+  >;
+  result(
+    given: {
+      readonly mcp_server_name: string;
+      readonly action: ElicitReply['action'];
+      readonly content?: Content;
+      readonly mode?: string;
+      readonly elicitation_id?: string;
+    },
+    scene: Scene,
+    options?: { readonly answeredBy?: AnsweredBy },
+  ): Promise<ElicitReply & { readonly reason?: string }>;
+}
+
+/** `over`: there was no answer, or the question was withdrawn. */
+export type ElicitMoment = 'asked' | ElicitReply['action'] | 'over';
+
+type AnsweredBy = 'person' | 'hook' | 'nobody';
+
+export interface ElicitDeps<Scene> {
+  readonly hooks?: ElicitationHooksLike<Scene>;
+  scene(signal: AbortSignal): Scene;
+  /** The person or the host. Absent, or undefined from it: nobody can answer. */
+  readonly ask?: AskElicitation;
+  /** For people: why a question was not put, or an answer did not go out as it was given. */
+  onNote?(text: string): void;
+  /** A person's attention is wanted, or no longer (the notifications `elicitation_*`). */
+  onAttention?(moment: ElicitMoment, question: ElicitQuestion): void;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly limits?: Partial<ElicitLimits>;
+}
+
+const LONGEST_MESSAGE = 4000;
+const DECLINE: ElicitAnswer = Object.freeze({ action: 'decline' });
+const CANCEL: ElicitAnswer = Object.freeze({ action: 'cancel' });
+
+/**
+ * The way of a server's question: hooks, then the person or the host, then hooks on the answer. What
+ * goes back to the server has been checked against its form. Every doubt ends in "decline".
+ */
+export function createElicit<Scene>(deps: ElicitDeps<Scene>): Elicit {
+  const limit = createElicitLimit(deps.clock, deps.limits);
+  return async (request, signal) => {
+    if (signal.aborted) return CANCEL;
+    const note = (text: string): void =>
+      deps.onNote?.(`The MCP server "${oneLine(request.server)}" asked something: ${text}`);
+    const place = limit.enter(request.server);
+    if (!place.ok) {
+      // fail-closed: whoever asks without end wears down the one who answers, and the one who reads.
+      if (place.error.isNews) note(`declined, ${place.error.reason}`);
+      return DECLINE;
+    }
+    try {
+      return await unlessAborted(answer(deps, request, { signal, note }), signal);
+    } catch (thrown) {
+      // fail-closed: a question whose answer got lost is declined.
+      note(`declined, ${messageOf(thrown)}`);
+      return DECLINE;
+    } finally {
+      place.value.leave();
+    }
+  };
+}
+
+interface Asking {
+  readonly signal: AbortSignal;
+  note(text: string): void;
+}
+
+async function answer<Scene>(
+  deps: ElicitDeps<Scene>,
+  request: ElicitRequest,
+  { signal, note }: Asking,
+): Promise<ElicitAnswer> {
+  const question = questionOf(request);
+  if (!question.ok) {
+    note(`declined, ${question.error}`);
+    return DECLINE;
+  }
+  const scene = deps.scene(signal);
+  const given = await firstAnswer(deps, question.value, { scene, signal, note });
+  const fitting = sendable(question.value, given.reply, note);
+  const final = await afterHooks(deps, question.value, { ...given, reply: fitting }, scene);
+  if (final.reason !== undefined) note(`the answer was changed: ${final.reason}`);
+  return sendable(question.value, final, note);
+}
+
+interface Given {
+  readonly reply: ElicitReply;
+  readonly by: AnsweredBy;
+}
+
+async function firstAnswer<Scene>(
+  deps: ElicitDeps<Scene>,
+  question: ElicitQuestion,
+  { scene, signal, note }: Asking & { readonly scene: Scene },
+): Promise<Given> {
+  const heard = (await deps.hooks?.ask(wireQuestion(question), scene)) ?? { kind: 'none' as const };
+  if (heard.kind === 'answer') return { reply: heard, by: 'hook' };
+  if (heard.kind === 'refused') {
+    note(`declined, ${heard.reason}`);
+    // A hook's no is as firm as a person's.
+    return { reply: DECLINE, by: 'person' };
+  }
+  if (deps.ask === undefined) return nobody(note);
+  deps.onAttention?.('asked', question);
+  let reply: ElicitReply | undefined;
+  try {
+    reply = await deps.ask(question, signal);
+  } finally {
+    deps.onAttention?.(reply?.action ?? 'over', question);
+  }
+  return reply === undefined ? nobody(note) : { reply, by: 'person' };
+}
+
+function nobody(note: (text: string) => void): Given {
+  note('declined, as nobody is there to answer');
+  return { reply: DECLINE, by: 'nobody' };
+}
+
+async function afterHooks<Scene>(
+  { hooks }: ElicitDeps<Scene>,
+  question: ElicitQuestion,
+  { reply, by }: Given,
+  scene: Scene,
+): Promise<ElicitReply & { readonly reason?: string }> {
+  if (hooks === undefined) return reply;
+  const { server, mode, elicitationId } = question;
+  return await hooks.result(
+    {
+      mcp_server_name: server,
+      action: reply.action,
+      content: reply.content,
+      mode,
+      elicitation_id: elicitationId,
+    },
+    scene,
+    { answeredBy: by },
+  );
+}
+
+/** What of an answer may go to the server. Only a yes to a form carries anything. */
+function sendable(
+  question: ElicitQuestion,
+  { action, content }: ElicitReply,
+  note: (text: string) => void,
+): ElicitAnswer {
+  if (action === 'cancel') return CANCEL;
+  // fail-closed: any other word than a clear yes is a no.
+  if (action !== 'accept') return DECLINE;
+  if (question.mode === 'url') return { action };
+  const checked = checkContent(question.fields, content ?? {});
+  if (checked.ok) return { action, content: checked.value };
+  // fail-closed: what does not fit the form stays here.
+  note(`declined, the answer does not fit the form: ${checked.error}`);
+  return DECLINE;
+}
+
+function questionOf(request: ElicitRequest): Result<ElicitQuestion, string> {
+  const common = {
+    server: request.server,
+    message: sliceWhole(request.message, 0, LONGEST_MESSAGE),
+    elicitationId: request.elicitationId,
+  };
+  if (request.mode === 'url') {
+    const address = checkElicitUrl(request.url);
+    if (!address.ok) return address;
+    const { url, host, warnings } = address.value;
+    return ok({ ...common, mode: 'url', fields: [], warnings, url, host });
+  }
+  const fields = readForm(request.requestedSchema);
+  if (!fields.ok) return err(fields.error);
+  const secrets = fields.value.filter(({ secret }) => secret).map(({ name }) => oneLine(name));
+  return ok({
+    ...common,
+    mode: 'form',
+    fields: fields.value,
+    warnings: secrets.length === 0 ? [] : [secretWarning(secrets)],
+    ...(request.requestedSchema === undefined ? {} : { requestedSchema: request.requestedSchema }),
+  });
+}
+
+function secretWarning(names: readonly string[]): string {
+  return `It seems to ask for a secret (${names.join(', ')}). Servers must not ask for passwords, keys or tokens this way, and what you type is shown and sent as it is.`;
+}
+
+function wireQuestion(question: ElicitQuestion) {
+  const { server, message, mode, url, elicitationId, requestedSchema } = question;
+  return {
+    mcp_server_name: server,
+    message,
+    mode,
+    url,
+    elicitation_id: elicitationId,
+    requested_schema: requestedSchema,
+  };
+}
+
+/** A question that is withdrawn is over at once, whoever still thinks about it. */
+function unlessAborted(
+  answering: Promise<ElicitAnswer>,
+  signal: AbortSignal,
+): Promise<ElicitAnswer> {
+  return new Promise((resolve, reject) => {
+    const withdraw = (): void => resolve(CANCEL);
+    signal.addEventListener('abort', withdraw, { once: true });
+    answering.then(resolve, reject).finally(() => signal.removeEventListener('abort', withdraw));
+  });
+}

@@ -1,0 +1,240 @@
+import { isRecord } from '../../lib/own.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import type { ImageBlock, TextBlock } from '../../protocol/content.js';
+import type { McpConnection, RawPrompt, RawPromptMessage } from '../server.js';
+import { normaliseName, shownName, toolNameProblem } from '../tools/names.js';
+import { imageBlock } from '../tools/output-files.js';
+import { shownText } from '../tools/text.js';
+import { markedResource, oneLine } from './content.js';
+import type { TypedPrompt } from './typed-prompt.js';
+
+export { readTypedPrompt, type TypedPrompt } from './typed-prompt.js';
+
+/** A prompt of a server, as a person types it. */
+export interface PromptCommand {
+  /** `mcp__server__prompt`, without the slash. */
+  readonly name: string;
+  readonly server: string;
+  /** One line, shown in lists. */
+  readonly description: string;
+  readonly arguments: readonly { readonly name: string; readonly required: boolean }[];
+}
+
+/**
+ * The prompts of all servers, for people alone: a model has no way to call one. Their text is text: no
+ * command in it is run, no file that it names is read.
+ */
+export interface McpPrompts {
+  /** Of the servers that can be reached, by name. Two of one name are both left out. */
+  list(): Promise<readonly PromptCommand[]>;
+  /** Fetches one. The error is for the person. */
+  expand(
+    typed: TypedPrompt,
+    signal: AbortSignal,
+  ): Promise<Result<readonly (TextBlock | ImageBlock)[], string>>;
+}
+
+const ALL_CHARS = 150_000;
+const MOST_MESSAGES = 100;
+
+export function createMcpPrompts(deps: { connections(): readonly McpConnection[] }): McpPrompts {
+  return {
+    async list() {
+      const found = await findAll(deps.connections());
+      return [...found.values()]
+        .flatMap((entries) => (entries.length === 1 ? entries : []))
+        .map(commandOf)
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+    async expand(typed, signal) {
+      const entry = await findOne(deps.connections(), typed.name);
+      if (!entry.ok) return entry;
+      const { connection, prompt } = entry.value;
+      const args = argumentsFor(prompt, typed);
+      if (!args.ok) return args;
+      const answer = await connection.getPrompt(prompt.name, args.value, signal);
+      if (!answer.ok) return err(answer.error.message);
+      const blocks = blocksOf(answer.value, connection.declaration.name);
+      return blocks.length === 0 ? err(`/${typed.name}: the server sent nothing`) : ok(blocks);
+    },
+  };
+}
+
+interface Entry {
+  readonly name: string;
+  readonly connection: McpConnection;
+  readonly prompt: RawPrompt;
+}
+
+async function findAll(
+  connections: readonly McpConnection[],
+): Promise<ReadonlyMap<string, readonly Entry[]>> {
+  const lists = await Promise.all(connections.map(entriesOf));
+  const byName = new Map<string, Entry[]>();
+  for (const entry of lists.flat()) {
+    byName.set(entry.name, [...(byName.get(entry.name) ?? []), entry]);
+  }
+  return byName;
+}
+
+async function entriesOf(connection: McpConnection): Promise<readonly Entry[]> {
+  const listed = await connection.listPrompts();
+  if (!listed.ok) return [];
+  return listed.value.filter(isOffered).map((prompt) => ({
+    name: `mcp__${connection.declaration.key}__${normaliseName(prompt.name)}`,
+    connection,
+    prompt,
+  }));
+}
+
+/** fail-closed: what people read and what is fetched must be the same, as with tools. */
+function isOffered({ name }: RawPrompt): boolean {
+  return toolNameProblem(name) === undefined;
+}
+
+/** Asks only the servers whose name the command begins with. */
+async function findOne(
+  connections: readonly McpConnection[],
+  name: string,
+): Promise<Result<Entry, string>> {
+  const possible = connections.filter(({ declaration }) =>
+    name.startsWith(`mcp__${declaration.key}__`),
+  );
+  if (possible.length === 0) return err(`/${name}: no MCP server of that name can be used`);
+  const found = (await findAll(possible)).get(name) ?? [];
+  const [entry] = found;
+  if (entry !== undefined && found.length === 1) return ok(entry);
+  // fail-closed: nobody can say which of them is meant.
+  if (found.length > 1) return err(`/${name} is the name of more than one prompt`);
+  return err(await notFound(name, possible));
+}
+
+async function notFound(name: string, possible: readonly McpConnection[]): Promise<string> {
+  const problems: string[] = [];
+  for (const connection of possible) {
+    const listed = await connection.listPrompts();
+    if (!listed.ok) return `/${name}: ${listed.error.message}`;
+    for (const prompt of listed.value) {
+      const problem = toolNameProblem(prompt.name);
+      if (problem !== undefined) problems.push(`${shownName(prompt.name)}: ${problem}`);
+    }
+  }
+  const known = [...(await findAll(possible)).keys()].sort().map((one) => `/${one}`);
+  const offers = known.length === 0 ? 'none' : sliceWhole(known.join(', '), 0, 500);
+  const rest = problems.length === 0 ? '' : `. Not offered: ${problems.slice(0, 5).join('; ')}`;
+  return `There is no /${name}. Prompts of that server: ${offers}${rest}`;
+}
+
+function commandOf({ name, connection, prompt }: Entry): PromptCommand {
+  return {
+    name,
+    server: connection.declaration.name,
+    description: oneLine(prompt.description ?? prompt.title ?? ''),
+    arguments: (prompt.arguments ?? []).map((one) => ({
+      name: oneLine(one.name),
+      required: one.required === true,
+    })),
+  };
+}
+
+/** Words in order of the prompt's arguments; the last one takes what is left, as people do not quote. */
+function argumentsFor(
+  prompt: RawPrompt,
+  typed: TypedPrompt,
+): Result<Readonly<Record<string, string>>, string> {
+  const read = splitArguments(typed.args);
+  if (!read.ok) return err(`/${typed.name}: ${read.error}`);
+  const wanted = prompt.arguments ?? [];
+  const words = [...read.value];
+  if (words.length > wanted.length) {
+    if (wanted.length === 0) return err(`/${typed.name} takes no arguments`);
+    words.splice(wanted.length - 1, words.length, words.slice(wanted.length - 1).join(' '));
+  }
+  const missing = wanted.filter((one, at) => one.required === true && words[at] === undefined);
+  if (missing.length > 0) {
+    const names = missing.map((one) => oneLine(one.name)).join(', ');
+    return err(`/${typed.name} needs ${names}. Usage: ${usage(typed.name, prompt)}`);
+  }
+  const given = wanted.flatMap((one, at): [string, string][] => {
+    const word = words[at];
+    return word === undefined ? [] : [[one.name, word]];
+  });
+  return ok(Object.fromEntries(given));
+}
+
+function usage(name: string, prompt: RawPrompt): string {
+  const parts = (prompt.arguments ?? []).map((one) =>
+    one.required === true ? `<${oneLine(one.name)}>` : `[${oneLine(one.name)}]`,
+  );
+  return [`/${name}`, ...parts].join(' ');
+}
+
+/** Words between blanks; quotes keep blanks, a backslash keeps what follows it. */
+export function splitArguments(text: string): Result<readonly string[], string> {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote: string | undefined;
+  for (let at = 0; at < text.length; at++) {
+    const char = text[at] ?? '';
+    const next = text[at + 1];
+    if (char === '\\' && next !== undefined && /["'\\\s]/.test(next) && quote !== "'") {
+      word = (word ?? '') + next;
+      at += 1;
+    } else if (quote !== undefined) {
+      if (char === quote) quote = undefined;
+      else word += char;
+    } else if (char === '"' || (char === "'" && word === undefined)) {
+      quote = char;
+      word ??= '';
+    } else if (/\s/.test(char)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else word = (word ?? '') + char;
+  }
+  if (quote !== undefined) return err(`a quote (${quote}) is not closed`);
+  if (word !== undefined) words.push(word);
+  return ok(words);
+}
+
+/** The messages as one: what a server puts into the assistant's mouth is shown as a quotation. */
+function blocksOf(
+  messages: readonly RawPromptMessage[],
+  server: string,
+): readonly (TextBlock | ImageBlock)[] {
+  const blocks: (TextBlock | ImageBlock)[] = [];
+  let left = ALL_CHARS;
+  for (const { role, content } of messages.slice(0, MOST_MESSAGES)) {
+    const block = blockOf(content, { server, left });
+    if (block === undefined) continue;
+    if (block.type === 'image') {
+      blocks.push(block);
+      continue;
+    }
+    left = Math.max(0, left - block.text.length);
+    const text =
+      role === 'assistant' ? `[assistant, as the prompt has it]\n${block.text}` : block.text;
+    blocks.push({ type: 'text', text });
+  }
+  const more = messages.length - MOST_MESSAGES;
+  if (more > 0) blocks.push({ type: 'text', text: `[${more} further messages were cut off]` });
+  return blocks;
+}
+
+function blockOf(
+  content: RawPromptMessage['content'],
+  { server, left }: { readonly server: string; readonly left: number },
+): TextBlock | ImageBlock | undefined {
+  const { type, text, data, resource } = content;
+  if (type === 'text' && typeof text === 'string') {
+    return text === '' ? undefined : { type: 'text', text: shownText(text, left) };
+  }
+  // fail-closed: what is no image, whatever it is called, would make every later request fail.
+  const image = type === 'image' && typeof data === 'string' ? imageBlock(data) : undefined;
+  if (image !== undefined) return image;
+  if (type === 'resource' && isRecord(resource) && typeof resource.text === 'string') {
+    const shown = { uri: String(resource.uri ?? ''), text: shownText(resource.text, left) };
+    return { type: 'text', text: markedResource(server, shown) };
+  }
+  return { type: 'text', text: `[content of type "${oneLine(type)}" is not shown]` };
+}

@@ -1,0 +1,88 @@
+import { visible } from '../../lib/visible.js';
+import { contentHash } from '../config/declaration.js';
+import { parseEntry } from '../config/entry.js';
+import { credentialsOf } from '../config/entry-text.js';
+import type { Variables } from '../config/expand.js';
+import { nameProblem, namesCollide, serverKey } from '../config/names.js';
+import { blockedReason, type ServerLists } from '../config/server-lists.js';
+import type { ServerDeclaration } from '../server.js';
+
+/** A server that a definition of an agent brings along. */
+export interface BroughtServer {
+  readonly name: string;
+  readonly config: unknown;
+}
+
+export interface BroughtBy {
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
+  /** Of a project's file: what is never sent to servers of projects is not sent to it either. */
+  readonly ofProject: boolean;
+  /** Of the host, who alone can hold a server in its own process. */
+  readonly ofHost: boolean;
+}
+
+export interface BroughtServers {
+  /** Each may be connected. */
+  readonly declarations: readonly ServerDeclaration[];
+  /** For people: what is not used, and why. */
+  readonly notes: readonly string[];
+}
+
+/** Reads the servers that an agent brings, by the same rules as all others. Nothing is started. */
+export function readBrought(
+  servers: readonly BroughtServer[],
+  by: BroughtBy,
+  around: {
+    readonly variables: Variables;
+    readonly lists: ServerLists;
+    /** Names of the servers that are there already. */
+    readonly taken: readonly string[];
+  },
+): BroughtServers {
+  const declarations: ServerDeclaration[] = [];
+  const notes: string[] = [];
+  for (const { name, config } of servers) {
+    const key = serverKey(name);
+    const parsed = parseEntry(config, {
+      scope: by.ofProject ? 'project' : 'agent',
+      variables: around.variables,
+      ofHost: by.ofHost,
+    });
+    const others = [...around.taken.map(serverKey), ...declarations.map((one) => one.key)];
+    const why =
+      nameProblem(name) ??
+      // fail-closed: a rule or an answer for the one would reach the other.
+      (others.some((other) => namesCollide(other, key))
+        ? 'the session has a server whose tools are called like this one’s'
+        : undefined) ??
+      (by.ofProject ? credentialProblem(config, around.variables) : undefined) ??
+      (parsed.ok
+        ? (parsed.idle?.reason ?? blockedReason(around.lists, { name, entry: parsed.entry }))
+        : parsed.reason);
+    if (why !== undefined || !parsed.ok) {
+      notes.push(`its server "${visible(name)}" is not used: ${visible(why ?? '')}`);
+      continue;
+    }
+    declarations.push({
+      name,
+      key,
+      scope: 'agent',
+      entry: parsed.entry,
+      origin: {
+        file: by.file,
+        line: by.line,
+      },
+      standing: { kind: 'ready' },
+      contentHash: contentHash(config),
+    });
+  }
+  return { declarations, notes };
+}
+
+/** fail-closed: to trust a project is not to hand out one's keys, and nobody was asked about these by name. */
+function credentialProblem(config: unknown, variables: Variables): string | undefined {
+  const names = credentialsOf(config, variables);
+  if (names.length === 0) return undefined;
+  return `it wants ${names.join(', ')}, and a project's agent is given no credentials; declare the server in .mcp.json, where each can be approved, or in your own settings`;
+}

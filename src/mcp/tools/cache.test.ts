@@ -1,0 +1,189 @@
+import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
+import { openToolApprovals } from '../approval/tool-approvals.js';
+import type { RawTool } from '../server.js';
+import { openToolCache } from './cache.js';
+import { listed, listingOf } from './listing.js';
+
+let stateDirectory: string;
+beforeEach(async () => {
+  stateDirectory = await mkdtemp(path.join(tmpdir(), 'mcp-tools-'));
+});
+afterEach(() => rm(stateDirectory, { recursive: true, force: true }));
+
+const server = { name: 'srv', key: 'srv', contentHash: 'h1', origin: { file: '/p/.mcp.json' } };
+
+const raw = (name: string, description = 'd'): RawTool => ({
+  name,
+  description,
+  inputSchema: { type: 'object', properties: { a: { type: 'string' } } },
+});
+
+const listing = () =>
+  listingOf({
+    declaration: server,
+    tools: [raw('one'), { ...raw('two'), _meta: { 'anthropic/alwaysLoad': true } }, raw('ｂad')],
+    instructions: 'Be\u200b kind.',
+    serverInfo: { name: 'x', version: '1' },
+    builtinNames: [],
+  });
+
+const fileIn = (folder: string, ending = '.txt'): string => {
+  const directory = path.join(stateDirectory, folder);
+  const found = readdirSync(directory).find((name) => name.endsWith(ending));
+  return path.join(directory, found ?? '');
+};
+
+describe('the cache of tools', () => {
+  it('gives back what a server offered', async () => {
+    const cache = openToolCache({ fs, stateDirectory });
+    await cache.write(server, listing());
+    const read = await cache.read(server);
+    const plain = (made: ReturnType<typeof listing> | undefined) => ({
+      ...made,
+      tools: made?.tools.map((tool) => ({ ...tool, raw: tool.raw() })),
+    });
+    expect(plain(read)).toEqual(plain(listing()));
+    expect(read?.instructions).toBe('Be\\u200b kind.');
+    expect(statSync(fileIn('mcp-tools')).mode & 0o777).toBe(0o600);
+    await cache.forget(server);
+    expect(await cache.read(server)).toBeUndefined();
+  });
+
+  it('tells names without a look at any tool, unless one is always loaded', async () => {
+    const cache = openToolCache({ fs, stateDirectory });
+    const tools = ['b.x', 'A', 'c'].map((name) => raw(name));
+    const found = listingOf({ declaration: server, tools, builtinNames: [] });
+    const marked = { ...server, contentMark: 'm1' };
+    await cache.write(marked, { ...found, hasResources: true });
+    const read = await openToolCache({ fs, stateDirectory }).read(marked);
+    expect(read?.brief?.names.names).toEqual(['mcp__srv__A', 'mcp__srv__b_x', 'mcp__srv__c']);
+    expect(read?.brief?.names.count).toBe(3);
+    expect(read?.brief?.size).toBe(found.tools.reduce((sum, { size }) => sum + size, 0));
+    expect(read?.hasResources).toBe(true);
+    expect(read?.tools.map(({ name }) => name)).toEqual(['A', 'b.x', 'c']);
+    expect(await cache.read({ ...marked, contentMark: 'm2' })).toBeUndefined();
+    expect(await cache.read({ ...marked, origin: { file: '/other' } })).toBeUndefined();
+    await cache.write(server, listing());
+    expect((await cache.read(server))?.brief).toBeUndefined();
+  });
+
+  it('remembers several servers that are written at once', async () => {
+    const cache = openToolCache({ fs, stateDirectory });
+    const servers = ['a', 'b', 'c'].map((name) => ({ ...server, name }));
+    await Promise.all(servers.map((one) => cache.write(one, listing())));
+    for (const one of servers) expect((await cache.read(one))?.tools).toHaveLength(2);
+  });
+
+  it.each([
+    { name: 'other' },
+    { contentHash: 'h2' },
+    { origin: { file: '/q/.mcp.json' } },
+    { origin: {} },
+  ])('is for one server: not for %j', async (more) => {
+    const cache = openToolCache({ fs, stateDirectory });
+    await cache.write(server, listing());
+    expect(await cache.read({ ...server, ...more })).toBeUndefined();
+  });
+
+  it.each<[string, (text: string) => string]>([
+    ['cut', (text) => text.slice(0, 200)],
+    ['empty', () => ''],
+    ['no JSON', () => 'x\ny\n'],
+  ])('is ignored when it is %s', async (_, edit) => {
+    const cache = openToolCache({ fs, stateDirectory });
+    await cache.write(server, listing());
+    const file = fileIn('mcp-tools');
+    writeFileSync(file, edit(readFileSync(file, 'utf8')));
+    expect(await cache.read(server)).toBeUndefined();
+  });
+
+  it('gives no definition that is not what was written', async () => {
+    const cache = openToolCache({ fs, stateDirectory });
+    await cache.write(server, listing());
+    const file = fileIn('mcp-tools', '.jsonl');
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"d"', '"e"'));
+    expect(await cache.read(server)).toBeUndefined();
+  });
+
+  it.each<[string, (file: string) => void]>([
+    ['changed', (file) => writeFileSync(file, readFileSync(file, 'utf8').replace('"d"', '"e"'))],
+    ['gone', (file) => rmSync(file)],
+  ])('says so when a file is %s of which the names were told already', async (_, damage) => {
+    const damaged: string[] = [];
+    const onDamaged = (name: string) => void damaged.push(name);
+    const cache = openToolCache({ fs, stateDirectory, onDamaged });
+    const found = listingOf({ declaration: server, tools: [raw('one')], builtinNames: [] });
+    await cache.write(server, found);
+    damage(fileIn('mcp-tools', '.jsonl'));
+    const read = await cache.read(server);
+    expect(read?.brief?.names.names).toEqual(['mcp__srv__one']);
+    expect(damaged).toEqual([]);
+    expect(read?.tools).toEqual([]);
+    expect(read?.tools).toEqual([]);
+    expect(damaged).toEqual(['srv']);
+    await cache.write(server, found);
+    expect((await cache.read(server))?.tools.map(({ name }) => name)).toEqual(['one']);
+  });
+
+  it('is ignored when others may write it', async () => {
+    const cache = openToolCache({ fs, stateDirectory });
+    await cache.write(server, listing());
+    chmodSync(path.join(stateDirectory, 'mcp-tools'), 0o777);
+    expect(await cache.read(server)).toBeUndefined();
+  });
+});
+
+describe('approvals of definitions', () => {
+  it('are kept with the definition', async () => {
+    const approvals = openToolApprovals({ fs, stateDirectory });
+    expect((await approvals.read(server)).fingerprint('one')).toBeUndefined();
+    const one = listed(raw('one', 'old'));
+    await Promise.all([
+      approvals.record(server, [one]),
+      approvals.record(server, [listed(raw('two'))]),
+    ]);
+    const read = await openToolApprovals({ fs, stateDirectory }).read(server);
+    expect(read.damaged).toBe(false);
+    expect(read.fingerprint('one')).toBe(one.fingerprint);
+    expect(read.fingerprint('two')).toBeDefined();
+    expect(read.definition('one')).toMatchObject({ description: 'old' });
+    expect(statSync(fileIn('mcp-approvals', '.json')).mode & 0o777).toBe(0o600);
+  });
+
+  it('are read when somebody asks, and stay as they were then', async () => {
+    const approvals = openToolApprovals({ fs, stateDirectory });
+    const read = approvals.read(server);
+    await openToolApprovals({ fs, stateDirectory }).record(server, [listed(raw('one', 'first'))]);
+    const before = read.fingerprint('one');
+    expect(before).toBe(listed(raw('one', 'first')).fingerprint);
+    await approvals.record(server, [listed(raw('one', 'second'))]);
+    expect(read.fingerprint('one')).toBe(before);
+    expect(approvals.read(server).fingerprint('one')).not.toBe(before);
+  });
+
+  it('that are damaged are not the same as none, and stay so until they are forgotten', async () => {
+    const approvals = openToolApprovals({ fs, stateDirectory });
+    await approvals.record(server, [listed(raw('one')), listed(raw('two'))]);
+    writeFileSync(fileIn('mcp-approvals', '.json'), '{}');
+    expect((await approvals.read(server)).damaged).toBe(true);
+    await approvals.record(server, [listed(raw('one'))]);
+    const read = await approvals.read(server);
+    expect(read.fingerprint('one')).toBeDefined();
+    expect(read.damaged).toBe(true);
+    await approvals.forget(server);
+    await approvals.record(server, [listed(raw('one'))]);
+    expect((await approvals.read(server)).damaged).toBe(false);
+  });
+
+  it('say when they cannot be kept', async () => {
+    const blocked = path.join(stateDirectory, 'file');
+    writeFileSync(blocked, '');
+    const approvals = openToolApprovals({ fs, stateDirectory: path.join(blocked, 'below') });
+    await expect(approvals.record(server, [listed(raw('one'))])).rejects.toThrow(/stored/);
+  });
+});

@@ -1,0 +1,95 @@
+import type { Result } from '../../lib/result.js';
+import { shellWord } from '../../lib/shell-word.js';
+import { type Finding, type Guard, NOTHING } from '../../permissions/guard.js';
+import { describeChange } from './change.js';
+import { type Entry, isChanged, type Page, type ToolBookDeps } from './server-tools.js';
+
+/** Calls that were refused are never made and would stay for ever. */
+const MOST_NOTED = 256;
+
+export interface DefinitionGuardParts {
+  pageOf(server: string): Page | undefined;
+  /** By which definition each call is judged. */
+  readonly judged: Map<string, string>;
+  readonly covers: ToolBookDeps['covers'];
+  /** Has the server say what it offers, unless it has just done so. */
+  refresh(page: Page): Promise<Result<undefined, string>>;
+}
+
+/** Notes by which definition a call is judged, and holds back what nobody has agreed to in this form. */
+export function definitionGuard({ pageOf, judged, covers, refresh }: DefinitionGuardParts): Guard {
+  const judge = (page: Page, entry: Entry, toolUseId: string): Finding => {
+    if (page.away !== undefined) return { decision: 'deny', reason: page.away };
+    judged.set(toolUseId, entry.current.fingerprint);
+    for (const [oldest] of judged) {
+      if (judged.size <= MOST_NOTED) break;
+      judged.delete(oldest);
+    }
+    return findingOf(page, entry);
+  };
+  /** What a cache remembers may be what the server has taken back since. */
+  const judgeAnew = async (page: Page, entry: Entry, toolUseId: string): Promise<Finding> => {
+    const asked = await refresh(page);
+    // fail-closed: all that is known of it is a definition that nobody has agreed to.
+    if (!asked.ok) return unasked(page, entry, asked.error);
+    return entry.gone ? withdrawn(page, entry) : judge(page, entry, toolUseId);
+  };
+  return {
+    name: 'MCP tool definitions',
+    // fail-closed: whether the definition was approved could not be told.
+    onFailure: 'deny',
+    async decide(view) {
+      const { tool, toolUseId } = view.call;
+      if (tool.origin === undefined || covers?.(tool) === false) return NOTHING;
+      const page = pageOf(tool.origin.server);
+      const entry = page?.entries.get(tool.origin.tool);
+      if (page === undefined || entry?.tool.name !== tool.name) {
+        const reason = `${tool.name} belongs to no server of this session`;
+        return { decision: 'deny', refusal: 'guard-failed', reason };
+      }
+      judged.delete(toolUseId);
+      const isOld = page.away === undefined && !page.live && isChanged(entry);
+      return isOld ? judgeAnew(page, entry, toolUseId) : judge(page, entry, toolUseId);
+    },
+  };
+}
+
+function unasked({ connection }: Page, { tool }: Entry, why: string): Finding {
+  const server = connection.declaration.name;
+  const reason = `the server "${server}" had changed the definition of ${tool.name} since it was approved, and cannot be asked whether it still is so: ${why}`;
+  return { decision: 'deny', refusal: 'approval', reason };
+}
+
+function withdrawn({ connection }: Page, { current }: Entry): Finding {
+  const server = connection.declaration.name;
+  const reason = `the server "${server}" no longer offers ${JSON.stringify(current.name)}`;
+  return { decision: 'deny', refusal: 'approval', reason };
+}
+
+export function findingOf(page: Page, entry: Entry): Finding {
+  const { current, approved, tool } = entry;
+  const server = page.connection.declaration.name;
+  const remedy = `To accept all definitions of the server: portcullis mcp approve ${shellWord(server)} --tools`;
+  const ask = (what: string, forModel = what): Finding => ({
+    decision: 'ask',
+    refusal: 'approval',
+    reason: `${what} ${remedy}`,
+    reasonForModel: `${forModel} ${remedy}`,
+    // The same question only while it is about the same definition.
+    source: `definition ${tool.name} ${current.fingerprint.slice(0, 16)}`,
+  });
+  if (approved === current.fingerprint) return NOTHING;
+  if (approved !== undefined) {
+    const change = describeChange(page.approved.definition(entry.approvedAs), current.raw());
+    const has = `the server "${server}" has changed the definition of ${tool.name} since it was approved`;
+    // The words of the change are what nobody has agreed to show the model.
+    return ask(`${has}: ${change}.`, `${has}.`);
+  }
+  // fail-closed: an approval that is lost may have been one for another definition.
+  if (page.approved.damaged) {
+    return ask(
+      `what was approved of the server "${server}" can no longer be read, so nobody can tell whether ${tool.name} has changed.`,
+    );
+  }
+  return NOTHING;
+}

@@ -1,0 +1,174 @@
+import type { NameList } from '../../lib/name-list.js';
+import { isRecord } from '../../lib/own.js';
+import type { RawTool, ServerDeclaration } from '../server.js';
+import { checkDefinition, shownInstructions } from './definition-check.js';
+import { definingParts, toolFingerprint } from './fingerprint.js';
+import { serverNameProblem, shownName, toolNameProblem, toolNames } from './names.js';
+import { shownText } from './text.js';
+
+/** A tool that may be offered. Its definition is looked at when it is first wanted. */
+export interface ListedTool {
+  /** On its server. */
+  readonly name: string;
+  readonly fingerprint: string;
+  /** Characters of its definition. */
+  readonly size: number;
+  readonly alwaysLoad: boolean;
+  raw(): RawTool;
+}
+
+/** What a server offers, checked: each tool in it has a name of its own and a usable definition. */
+export interface ServerListing {
+  readonly tools: readonly ListedTool[];
+  /** For the model, fit to be shown. */
+  readonly instructions?: string;
+  readonly serverInfo?: { readonly name: string; readonly version: string };
+  /** Tools that are left out, and why. */
+  readonly problems: readonly string[];
+  /** Whether it has something for the tools that read resources. */
+  readonly hasResources?: boolean;
+  /** Set where the tools can be told of without a look at any of them. */
+  readonly brief?: BriefListing;
+}
+
+/** What is said of tools of which nobody has wanted one yet. */
+export interface BriefListing {
+  /** Full names. */
+  readonly names: NameList;
+  /** Characters of all definitions. */
+  readonly size: number;
+}
+
+export interface ListingSource {
+  readonly declaration: Pick<ServerDeclaration, 'name' | 'key'> &
+    Partial<Pick<ServerDeclaration, 'entry'>>;
+  readonly tools: readonly RawTool[];
+  readonly instructions?: string | undefined;
+  readonly serverInfo?: { readonly name: string; readonly version: string } | undefined;
+  /** Full names of the built-in tools. */
+  readonly builtinNames: Iterable<string>;
+}
+
+/** A server with more tools has gone wrong. */
+export const MOST_TOOLS = 1_000;
+const LARGEST_DEFINITION = 256 * 1024;
+/** Characters of definitions that a server may have in every request by its own wish. */
+const MOST_ALWAYS = 24_000;
+/** Characters of JSON for each token, as estimates of requests count them. */
+const CHARS_PER_TOKEN = 3;
+
+/** Looks at every tool of an answer of a server. Sorted by name; of two that collide the first stays. */
+export function listingOf(source: ListingSource): ServerListing {
+  const { declaration } = source;
+  const of = `of the MCP server ${shownName(declaration.name)}`;
+  const refused = serverNameProblem(declaration.name, source.builtinNames);
+  if (refused !== undefined) {
+    return { tools: [], problems: [`no tool ${of} is offered: ${refused}`] };
+  }
+  const problems = boundedProblems();
+  const taken = new Map<string, string>();
+  const tools: ListedTool[] = [];
+  for (const raw of [...source.tools].sort(byName)) {
+    const problem = tools.length >= MOST_TOOLS ? undefined : problemOf(raw, declaration.key, taken);
+    if (tools.length >= MOST_TOOLS) {
+      problems.add(
+        `only the first ${MOST_TOOLS} of ${source.tools.length} tools ${of} are offered`,
+      );
+      break;
+    }
+    if (problem === undefined) tools.push(listed(raw));
+    else problems.add(`the tool ${shownName(raw.name)} ${of} is not offered: ${problem}`);
+  }
+  const instructions = shownInstructions(source.instructions);
+  const { serverInfo } = source;
+  const always = alwaysWithin(tools, source);
+  return {
+    tools: always.tools,
+    problems: [...problems.all(of), ...always.problems],
+    instructions,
+    serverInfo: serverInfo === undefined ? undefined : shownInfo(serverInfo),
+  };
+}
+
+/**
+ * The mark by which a server has its tools in every request counts while they are few: how much of the
+ * window goes to a server is the person's to say, in the server's entry, or the host's for its own.
+ */
+function alwaysWithin(
+  tools: readonly ListedTool[],
+  { declaration }: ListingSource,
+): Pick<ServerListing, 'tools' | 'problems'> {
+  const { entry, name } = declaration;
+  const marked = tools.filter(({ alwaysLoad }) => alwaysLoad);
+  const size = sizeOf(marked);
+  if (size <= MOST_ALWAYS || entry?.type === 'sdk' || entry?.alwaysLoad === true)
+    return { tools, problems: [] };
+  const problem = `the MCP server ${shownName(name)} wants ${marked.length} tools with ${size} characters of definitions in every request, more than ${MOST_ALWAYS}: they are told like others; "alwaysLoad": true in its entry allows it`;
+  return { tools: tools.map((tool) => ({ ...tool, alwaysLoad: false })), problems: [problem] };
+}
+
+/** What the definitions of these tools would cost in every request. */
+export function definitionTokens(
+  listings: Iterable<Pick<ServerListing, 'tools' | 'brief'>>,
+): number {
+  let size = 0;
+  // One after the other: to ask for the tools of a cache is to make them.
+  for (const listing of listings) size += listing.brief?.size ?? sizeOf(listing.tools);
+  return Math.ceil(size / CHARS_PER_TOKEN);
+}
+
+export function sizeOf(tools: readonly Pick<ListedTool, 'size'>[]): number {
+  return tools.reduce((sum, { size }) => sum + size, 0);
+}
+
+export function listed(raw: RawTool): ListedTool {
+  return {
+    name: raw.name,
+    fingerprint: toolFingerprint(raw),
+    size: JSON.stringify([raw.name, raw.description, raw.inputSchema]).length,
+    alwaysLoad: isRecord(raw._meta) && raw._meta['anthropic/alwaysLoad'] === true,
+    raw: () => raw,
+  };
+}
+
+/** People read a few; a server may have thousands. */
+const MOST_PROBLEMS = 20;
+
+function boundedProblems() {
+  const first: string[] = [];
+  let more = 0;
+  return {
+    add(problem: string): void {
+      if (first.length < MOST_PROBLEMS) first.push(problem);
+      else more += 1;
+    },
+    all: (of: string): readonly string[] =>
+      more === 0 ? first : [...first, `${more} more tools ${of} are not offered`],
+  };
+}
+
+function problemOf(raw: RawTool, key: string, taken: Map<string, string>): string | undefined {
+  const named = toolNameProblem(raw.name);
+  if (named !== undefined) return named;
+  const { name, long = name } = toolNames(key, raw.name);
+  const other = taken.get(long) ?? taken.get(name);
+  // fail-closed: a rule or an approval for the name would be one for two tools.
+  if (other !== undefined) {
+    return `${shownName(other)} has the same name ${name} once other characters are underscores`;
+  }
+  const size = JSON.stringify(definingParts(raw)).length;
+  if (size > LARGEST_DEFINITION) return `its definition has ${size} characters`;
+  const checked = checkDefinition(raw);
+  if (!checked.ok) return checked.error;
+  taken.set(long, raw.name);
+  taken.set(name, raw.name);
+  return undefined;
+}
+
+function byName(a: RawTool, b: RawTool): number {
+  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+}
+
+function shownInfo({ name, version }: { readonly name: string; readonly version: string }) {
+  return { name: shownText(String(name), 100), version: shownText(String(version), 100) };
+}

@@ -1,0 +1,96 @@
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import { sha256 } from '../../platform/hash.js';
+import { hasHidden } from './text.js';
+
+/** The longest name that all providers take. */
+export const LONGEST_NAME = 64;
+/** Hexadecimal: a server that looks for two names with one hash must not find them. */
+const HASH_CHARS = 16;
+/** Nobody calls a tool so; a name this long is meant to be cut. */
+const LONGEST_RAW = 256;
+
+/** Every other character becomes one underscore. */
+export function normaliseName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/gu, '_');
+}
+
+export interface ToolNames {
+  readonly name: string;
+  /** The whole name where it was too long: rules and people may still write it. */
+  readonly long?: string;
+}
+
+/**
+ * `mcp__server__tool`. One that is too long keeps its beginning and ends with a hash of the whole. Where
+ * that begins, no `__` comes about: it would end the name of another server.
+ */
+export function toolNames(key: string, tool: string): ToolNames {
+  const whole = `mcp__${key}__${normaliseName(tool)}`;
+  if (whole.length <= LONGEST_NAME) return { name: whole };
+  const hash = sha256(JSON.stringify([key, tool])).slice(0, HASH_CHARS);
+  const beginning = whole.slice(0, LONGEST_NAME - HASH_CHARS - 1).replace(/_+$/, '');
+  return { name: `${beginning}_${hash}`, long: whole };
+}
+
+/** Why a tool cannot be offered by the name that its server gives it. */
+export function toolNameProblem(name: unknown): string | undefined {
+  if (typeof name !== 'string' || name.trim() === '') return 'it has no name';
+  if (name.length > LONGEST_RAW) return `its name has ${name.length} characters`;
+  return lookAlike(name);
+}
+
+/** Why a server cannot be used under its name. */
+export function serverNameProblem(
+  name: string,
+  builtinNames: Iterable<string>,
+): string | undefined {
+  const key = normaliseName(name);
+  for (const builtin of builtinNames) {
+    // fail-closed: in rules and questions it would read as the built-in tool.
+    if (builtin === key) return `a built-in tool is called ${builtin}`;
+  }
+  return lookAlike(name);
+}
+
+/** For messages: a name from outside, short and with nothing invisible in it. */
+export function shownName(name: unknown): string {
+  const text = typeof name === 'string' ? name : String(name);
+  const cut = sliceWhole(text, 0, 80);
+  return JSON.stringify(visible(cut) + (cut.length < text.length ? '…' : ''));
+}
+
+function lookAlike(name: string): string | undefined {
+  // fail-closed: what people read and what is called must be the same.
+  if (hasHidden(name)) return 'its name holds characters that are not seen';
+  const plain = name.normalize('NFKC');
+  if (lettersOf(plain) !== lettersOf(name)) return 'its name holds look-alikes of plain letters';
+  const scripts = lookalikeScripts().filter((script) => script.test(name));
+  if (scripts.length === 0) return undefined;
+  if (/\p{Script=Latin}/u.test(name) || scripts.length > 1) {
+    return 'its name mixes alphabets whose letters look alike';
+  }
+  return [...name].every((char) => TWINS.includes(char) || /[\x20-\x7e]/.test(char))
+    ? 'its name is made of letters of another alphabet that look like Latin ones'
+    : undefined;
+}
+
+function lettersOf(text: string): string {
+  return text.replace(/[^A-Za-z0-9]/g, '');
+}
+
+/** Set up for names that are not plain alone: few are. */
+function lookalikeScripts(): readonly RegExp[] {
+  return [
+    /\p{Script=Cyrillic}/u,
+    /\p{Script=Greek}/u,
+    /\p{Script=Armenian}/u,
+    /\p{Script=Cherokee}/u,
+    /\p{Script=Lisu}/u,
+    /\p{Script=Coptic}/u,
+  ];
+}
+
+/** Letters that nobody can tell from Latin ones. */
+const TWINS =
+  'АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝѡгпкмтвԍԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορτυχօսոցհՍՏᎪᏴᏟᎠᎬᏀᎻᎫᏦᏞᎷᏢᏚᎢᏙᎳᏃꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜⲞⲢⲤⲦ';

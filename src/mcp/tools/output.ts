@@ -1,0 +1,256 @@
+import { estimateText } from '../../context/compaction/tokens.js';
+import { isRecord } from '../../lib/own.js';
+import { quoteMarks } from '../../lib/quote-marks.js';
+import { visible } from '../../lib/visible.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import type { ResultBlock } from '../../protocol/content.js';
+import { boundText, spillInto } from '../../tools/output.js';
+import type { ToolContext, ToolOutput } from '../../tools/tool.js';
+import type { RawCallResult, RawContent, RawTool } from '../server.js';
+import { canonicalJson } from './fingerprint.js';
+import { createBinaryShelf, imageBlock } from './output-files.js';
+import { shownText } from './text.js';
+
+export interface OutputParts {
+  readonly fs: Pick<FileSystem, 'writeAtomic'>;
+  readonly context: Pick<ToolContext, 'toolUseId' | 'spillDirectory'>;
+  /** Full name, for messages. */
+  readonly tool: string;
+  /** The definition, for what it says about the size of results. */
+  readonly raw: Pick<RawTool, '_meta'>;
+  /** `MAX_MCP_OUTPUT_TOKENS`. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** For people. */
+  tell?(text: string): void;
+}
+
+const DEFAULT_TOKENS = 25_000;
+const WARN_TOKENS = 10_000;
+const IMAGE_TOKENS = 1_600;
+/** However much a server asks for. */
+const MOST_CHARS = 500_000;
+const MOST_BLOCKS = 200;
+const PREVIEW_CHARS = 2_048;
+/** Characters of a structured answer that are compared with the text beside it. */
+const MOST_COMPARED = 200_000;
+/** And that are handed on as data. */
+const MOST_STRUCTURED = 4 * 1024 * 1024;
+
+/** What the model reads of a server's answer: bounded, and with nothing in it that passes for ours. */
+export async function toolOutput(result: RawCallResult, parts: OutputParts): Promise<ToolOutput> {
+  const shelf = createBinaryShelf(parts);
+  const blocks: ResultBlock[] = [];
+  const content = Array.isArray(result.content) ? result.content : [];
+  for (const block of content.slice(0, MOST_BLOCKS)) blocks.push(await shown(block, shelf));
+  if (content.length > MOST_BLOCKS) {
+    blocks.push(text(`[${content.length - MOST_BLOCKS} more blocks were left out]`));
+  }
+  const { structuredContent } = result;
+  const json = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
+  const structured = structuredText(result, json);
+  if (structured !== undefined) blocks.push(text(structured));
+  const bounded = await boundBlocks(withFewImages(blocks, parts), { ...parts, shelf });
+  const isText = bounded.every(({ type }) => type === 'text');
+  const shownContent = isText ? textsOf(bounded).join('\n') || '(no output)' : bounded;
+  return {
+    content: shownContent,
+    ...(result.isError === true ? { isError: true } : {}),
+    ...structuredOf({ blocks: bounded, content: shownContent, structuredContent, json }),
+    ...(shelf.files.length === 0 ? {} : { files: [...shelf.files] }),
+  };
+}
+
+/** What hosts and hooks are given: the blocks of an answer in words, or all of one that has data. */
+function structuredOf(answer: {
+  readonly blocks: readonly ResultBlock[];
+  readonly content: ToolOutput['content'];
+  readonly structuredContent: unknown;
+  readonly json: string | undefined;
+}): Pick<ToolOutput, 'structured'> {
+  const { blocks, content, structuredContent, json } = answer;
+  // Pictures are not handed round twice.
+  if (json === undefined) return typeof content === 'string' ? { structured: blocks } : {};
+  // One that fills the memory is not handed round: its text is in the content.
+  if (json.length > MOST_STRUCTURED) return {};
+  // Whoever judges the result must see all that the model does.
+  return { structured: { content, structuredContent } };
+}
+
+/** The content of a `structured` that a hook gave back. */
+export function presentOutput(structured: unknown): ToolOutput['content'] | undefined {
+  const content = isRecord(structured) ? structured.content : structured;
+  if (!Array.isArray(structured) && !isRecord(structured)) return undefined;
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content) || content.length === 0) return undefined;
+  const blocks = content.flatMap((block): ResultBlock[] =>
+    isRecord(block) && block.type === 'text' && typeof block.text === 'string'
+      ? [text(block.text)]
+      : [],
+  );
+  return blocks.length === content.length ? blocks : undefined;
+}
+
+type Shelf = ReturnType<typeof createBinaryShelf>;
+
+async function shown(block: RawContent, shelf: Shelf): Promise<ResultBlock> {
+  const { type, data, mimeType } = block;
+  if (type === 'text') return text(serverText(String(block.text ?? '')));
+  if (type === 'image' && typeof data === 'string') {
+    return imageBlock(data) ?? (await shelf.keep({ data, mimeType, what: 'image' }));
+  }
+  if (type === 'audio' && typeof data === 'string') {
+    return await shelf.keep({ data, mimeType, what: 'audio' });
+  }
+  if (type === 'resource' && isRecord(block.resource)) {
+    return await resource(block.resource, shelf);
+  }
+  if (type === 'resource_link') return text(linkText(block));
+  return text(`[a block of the kind ${JSON.stringify(label(type))}, which cannot be shown]`);
+}
+
+async function resource(
+  content: Readonly<Record<string, unknown>>,
+  shelf: Shelf,
+): Promise<ResultBlock> {
+  const uri = label(content.uri);
+  if (typeof content.text === 'string') {
+    return text(`[resource ${uri}]\n${serverText(content.text)}`);
+  }
+  const { blob, mimeType } = content;
+  if (typeof blob !== 'string') return text(`[resource ${uri}, which is empty]`);
+  return imageBlock(blob) ?? (await shelf.keep({ data: blob, mimeType, what: `resource ${uri}` }));
+}
+
+function linkText({ name, title, uri, mimeType, description }: RawContent): string {
+  const kind = typeof mimeType === 'string' ? ` (${label(mimeType)})` : '';
+  const about = typeof description === 'string' ? `: ${shownText(description, 500)}` : '';
+  return `[link to the resource ${label(title ?? name ?? '')} ${label(uri)}${kind}${about}]`;
+}
+
+/** A short text of the server inside one of our own. */
+function label(value: unknown): string {
+  return shownText(typeof value === 'string' ? value : '', 300).replace(/\s+/g, ' ');
+}
+
+/** Data, but for marks of ours and for letters that only a model can read. */
+function serverText(given: string): string {
+  return quoteMarks(given.replace(SMUGGLED, visible));
+}
+
+/**
+ * Tags, and runs that no writing has: of variation selectors, one of which belongs to one letter, and
+ * of characters without width. Each run spells bytes that people do not see.
+ */
+const SMUGGLED =
+  /[\u{e0000}-\u{e007f}]+|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{2,}|[\u200b-\u200f\u2060-\u2064\ufeff]{4,}/gu;
+
+/** The structured part of an answer, unless the text beside it says the same already. */
+function structuredText(
+  { content, structuredContent }: RawCallResult,
+  json: string | undefined,
+): string | undefined {
+  if (json === undefined || structuredContent === null) return undefined;
+  const texts = content
+    .slice(0, MOST_BLOCKS)
+    .flatMap((block) =>
+      block.type === 'text' && typeof block.text === 'string' ? block.text : [],
+    );
+  if (texts.includes(json)) return undefined;
+  // To put the keys of millions of objects in order takes more memory than there is.
+  const isSmall = json.length <= MOST_COMPARED;
+  const isSaid = isSmall && saidBy(texts, [structuredContent, ...onlyValue(structuredContent)]);
+  return isSaid ? undefined : serverText(json);
+}
+
+/** Servers wrap a value that is no object: `{"result": "text"}` beside the text. */
+function onlyValue(value: unknown): readonly unknown[] {
+  if (!isRecord(value)) return [];
+  const values = Object.values(value);
+  return values.length === 1 ? values : [];
+}
+
+/** Whether one of the values is what a text says, or what all texts say together or one by one. */
+function saidBy(texts: readonly string[], values: readonly unknown[]): boolean {
+  const says = (given: string, value: unknown): boolean =>
+    typeof value === 'string' ? given === value : isJsonOf(given, value);
+  return values.some(
+    (value) =>
+      texts.some((one) => says(one, value)) ||
+      value === texts.join('\n') ||
+      (Array.isArray(value) &&
+        value.length === texts.length &&
+        value.every((item, at) => says(texts[at] ?? '', item))),
+  );
+}
+
+function isJsonOf(given: string, value: unknown): boolean {
+  const wanted = canonicalJson(value);
+  if (given.length > 4 * wanted.length + 1_000) return false;
+  try {
+    return canonicalJson(JSON.parse(given)) === wanted;
+  } catch {
+    // Prose, which says something else.
+    return false;
+  }
+}
+
+/** Images count like text; those for which there is no room are said to be missing. */
+function withFewImages(blocks: readonly ResultBlock[], parts: OutputParts): readonly ResultBlock[] {
+  let room = Math.floor(limitOf(parts).tokens / IMAGE_TOKENS);
+  return blocks.map((block) => {
+    if (block.type !== 'image') return block;
+    room -= 1;
+    return room >= 0 ? block : text('[an image was left out: there are too many for one result]');
+  });
+}
+
+async function boundBlocks(
+  blocks: readonly ResultBlock[],
+  parts: OutputParts & { readonly shelf: Shelf },
+): Promise<readonly ResultBlock[]> {
+  const whole = textsOf(blocks).join('\n');
+  const images = blocks.filter(({ type }) => type !== 'text');
+  const tokens = estimateText(whole) + images.length * IMAGE_TOKENS;
+  const limit = limitOf(parts);
+  const fits = limit.chars === undefined ? tokens <= limit.tokens : whole.length <= limit.chars;
+  if (tokens > WARN_TOKENS) {
+    const end = fits ? '' : `; more than ${limit.chars ?? limit.tokens} is kept in a file`;
+    parts.tell?.(`${parts.tool} returned about ${tokens} tokens${end}`);
+  }
+  if (fits || whole === '') return blocks;
+  const { toolUseId, spillDirectory } = parts.context;
+  const save = spillInto(parts.fs as FileSystem, { directory: spillDirectory, name: toolUseId });
+  const spill = async (given: string): Promise<string> => {
+    const path = await save(given);
+    parts.shelf.files.push(path);
+    return path;
+  };
+  const cap = Math.min(PREVIEW_CHARS, whole.length - 1);
+  return [text(await boundText(whole, { cap, spill })), ...images];
+}
+
+/**
+ * In tokens, or in characters where the tool's definition asks for so many. A limit that the person has
+ * set is no server's to lift.
+ */
+function limitOf({ env, raw }: Pick<OutputParts, 'env' | 'raw'>): {
+  readonly tokens: number;
+  readonly chars?: number;
+} {
+  const given = env.MAX_MCP_OUTPUT_TOKENS?.trim() ?? '';
+  const isGiven = /^[1-9]\d{0,8}$/.test(given);
+  const tokens = isGiven ? Number(given) : DEFAULT_TOKENS;
+  const asked = isRecord(raw._meta) ? raw._meta['anthropic/maxResultSizeChars'] : undefined;
+  const isAsked = typeof asked === 'number' && Number.isFinite(asked) && asked > 0;
+  return isAsked && !isGiven
+    ? { tokens, chars: Math.min(MOST_CHARS, Math.floor(asked)) }
+    : { tokens };
+}
+
+function text(given: string): ResultBlock & { readonly type: 'text' } {
+  return { type: 'text', text: given };
+}
+
+function textsOf(blocks: readonly ResultBlock[]): readonly string[] {
+  return blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []));
+}

@@ -1,0 +1,205 @@
+import { messageOf } from '../../errors.js';
+import { isRecord } from '../../lib/own.js';
+import type { Result } from '../../lib/result.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import { failure } from '../../tools/output.js';
+import type {
+  AnyTool,
+  Tool,
+  ToolContext,
+  ToolOrigin,
+  ToolOutput,
+  ToolSubject,
+  ValidationProblem,
+} from '../../tools/tool.js';
+import type { SafeError } from '../connection/safe-error.js';
+import type { McpConnection, RawTool } from '../server.js';
+import { checkDefinition, definitionOf } from './definition-check.js';
+import type { ListedTool } from './listing.js';
+import { shownName, toolNames } from './names.js';
+import { type OutputParts, presentOutput, toolOutput } from './output.js';
+
+/** What may be said after a call besides its result. */
+export interface Admission {
+  /** For the model: a definition that has changed and was accepted. */
+  readonly note?: string;
+}
+
+/** What the tools of one server share. Tools are named as on their server. */
+export interface McpToolParts extends Pick<OutputParts, 'fs' | 'env' | 'tell'> {
+  readonly connection: Pick<McpConnection, 'call' | 'declaration'>;
+  /** The definition that is in force: the approved one while another waits for its approval. */
+  definition(tool: string): RawTool;
+  /** The last look before a call goes out: it must have been judged, by the definition there is now. */
+  admit(tool: string, toolUseId: string): Promise<Result<Admission, string>>;
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+const SUMMARY_CHARS = 240;
+const PROGRESS_CHARS = 500;
+
+/** A tool of a server as one of ours. */
+export function mcpTool(
+  parts: McpToolParts,
+  listed: Pick<ListedTool, 'name' | 'alwaysLoad'>,
+): AnyTool {
+  return new McpTool(parts, listed);
+}
+
+/** A class, as there may be thousands at the start of a session: what they say is built when it is wanted. */
+class McpTool implements Tool<Input> {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  // What it does is for its server to say, and nobody can check it: the strictest kind.
+  readonly kind = 'execute';
+  readonly origin: ToolOrigin;
+  readonly #parts: McpToolParts;
+  #about: About | undefined;
+
+  constructor(parts: McpToolParts, listed: Pick<ListedTool, 'name' | 'alwaysLoad'>) {
+    const { name: server, key, scope, entry } = parts.connection.declaration;
+    const { name, long } = toolNames(key, listed.name);
+    this.name = name;
+    if (long !== undefined) this.aliases = [long];
+    this.origin = {
+      server,
+      key,
+      source: entry?.type === 'sdk' ? 'sdk' : scope,
+      ...(scope === 'agent' ? { ofAgent: true as const } : {}),
+      tool: listed.name,
+      alwaysLoad: listed.alwaysLoad || entry?.alwaysLoad === true,
+    };
+    this.#parts = parts;
+  }
+
+  /** Made once: the bytes that a model was sent must not change. */
+  get #said(): About {
+    this.#about ??= describe(this.name, this.origin, this.#parts);
+    return this.#about;
+  }
+
+  get title(): string {
+    return this.#said.title;
+  }
+
+  get definition(): AnyTool['definition'] {
+    return this.#said.definition;
+  }
+
+  get needsPerson(): boolean {
+    return this.#said.needsPerson;
+  }
+
+  /** The server knows its schema best and says what is wrong. */
+  async validate(input: unknown): Promise<readonly ValidationProblem[]> {
+    return isRecord(input) ? [] : [{ path: '', message: 'the arguments are not an object' }];
+  }
+
+  subject(input: Input): ToolSubject {
+    return { paths: [], summary: summaryOf(this.origin, input) };
+  }
+
+  /** A hint of the server: it orders calls and permits nothing. */
+  concurrencySafe(): boolean {
+    return this.#said.readOnly;
+  }
+
+  run(input: Input, context: ToolContext): Promise<ToolOutput> {
+    return run(this.#parts, this, { input, context });
+  }
+
+  present(structured: unknown): ToolOutput['content'] | undefined {
+    return presentOutput(structured);
+  }
+}
+
+interface About {
+  readonly title: string;
+  readonly definition: AnyTool['definition'];
+  readonly needsPerson: boolean;
+  readonly readOnly: boolean;
+}
+
+function describe(name: string, { tool, server }: ToolOrigin, parts: McpToolParts): About {
+  const unreadable = (why: string): About => ({
+    title: name,
+    definition: {
+      name,
+      description: `Its definition cannot be shown: ${why}`,
+      input_schema: { type: 'object' },
+    },
+    // fail-closed: what it says of itself is not known.
+    needsPerson: true,
+    readOnly: false,
+  });
+  try {
+    const raw = parts.definition(tool);
+    const checked = checkDefinition(raw);
+    if (!checked.ok) return unreadable(checked.error);
+    const { annotations, _meta } = raw;
+    return {
+      title: checked.value.title ?? `${shownName(tool)} of ${shownName(server)}`,
+      definition: definitionOf(name, checked.value),
+      needsPerson: isRecord(_meta) && _meta['anthropic/requiresUserInteraction'] === true,
+      readOnly: isRecord(annotations) && annotations.readOnlyHint === true,
+    };
+  } catch (thrown) {
+    // A cache that was damaged, or a definition that waits for its approval.
+    return unreadable(messageOf(thrown));
+  }
+}
+
+/** Who is called with what, in one line. */
+function summaryOf({ server, tool }: ToolOrigin, input: unknown): string {
+  const text = `${shownName(tool)} of the MCP server ${shownName(server)} with ${visible(JSON.stringify(input) ?? '')}`;
+  return text.length <= SUMMARY_CHARS ? text : `${sliceWhole(text, 0, SUMMARY_CHARS)}…`;
+}
+
+async function run(
+  parts: McpToolParts,
+  { name, origin }: McpTool,
+  { input, context }: { readonly input: Input; readonly context: ToolContext },
+): Promise<ToolOutput> {
+  const { tool } = origin;
+  const admitted = await parts.admit(tool, context.toolUseId);
+  if (!admitted.ok) return failure(admitted.error);
+  const { connection, fs, env, tell } = parts;
+  const result = await connection.call(
+    {
+      tool,
+      // The host's own code is handed it as it is, and may well change what it was given.
+      arguments: connection.declaration.entry?.type === 'sdk' ? structuredClone(input) : input,
+      toolUseId: context.toolUseId,
+      onProgress: (text) => context.progress(visible(sliceWhole(text, 0, PROGRESS_CHARS))),
+    },
+    context.signal,
+  );
+  if (!result.ok) return failure(failureText(result.error));
+  const output = await toolOutput(result.value, {
+    fs,
+    env,
+    context,
+    tool: name,
+    raw: metaOf(parts, tool),
+    tell,
+  });
+  const { note } = admitted.value;
+  return note === undefined ? output : { ...output, followUp: [{ text: note }] };
+}
+
+function failureText({ message, mayHaveRun }: SafeError): string {
+  return mayHaveRun
+    ? `${message} The call may have had its effect already: look before you repeat it.`
+    : message;
+}
+
+function metaOf({ definition }: McpToolParts, tool: string): Pick<RawTool, '_meta'> {
+  try {
+    return definition(tool);
+  } catch {
+    // A cache that was damaged after it was read: the usual bounds hold.
+    return {};
+  }
+}

@@ -1,0 +1,257 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { Fetch } from '../../platform/http/fetch.js';
+import { type ConnectionAuth, currentToken, type StepUpChallenge } from '../connection/deps.js';
+import type { McpLibrary } from '../connection/library.js';
+import { HeadersFailed, STREAM_ENDED } from '../connection/thrown.js';
+import { answersJudged, Waiting } from './answers.js';
+import { streamPace } from './stream-pace.js';
+
+type SendOptions = Parameters<Transport['send']>[1];
+type LibraryTransport = Transport & { terminateSession?(): Promise<void> };
+
+export interface RemoteParts {
+  readonly library: McpLibrary;
+  readonly url: URL;
+  readonly fetch: Fetch;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Asks for the headers once more; absent where none but the entry's are sent. */
+  readonly freshHeaders?: () => Promise<Readonly<Record<string, string>>>;
+  readonly authProvider: ConnectionAuth | undefined;
+  readonly stepUp: ((challenge: StepUpChallenge) => Promise<boolean>) | undefined;
+}
+
+/** Attempts to reopen a stream that broke off, each after twice the pause of the one before. */
+const REOPENING = {
+  initialReconnectionDelay: 1000,
+  maxReconnectionDelay: 30_000,
+  reconnectionDelayGrowFactor: 2,
+  maxRetries: 5,
+};
+
+export function httpTransport(parts: RemoteParts): WatchedTransport {
+  const pace = streamPace(() => performance.now());
+  const waiting = new Waiting();
+  const inner = new parts.library.StreamableHTTPClientTransport(parts.url, {
+    fetch: answersJudged(serverFetch(parts), waiting, { hasOwnBody: true }),
+    reconnectionOptions: REOPENING,
+    reconnectionScheduler(reconnect, delayMs) {
+      const timer = setTimeout(reconnect, pace(delayMs));
+      return () => clearTimeout(timer);
+    },
+    // Ours has been asked by then.
+    onInsufficientScope: 'throw',
+    authProvider: parts.authProvider,
+  });
+  return new WatchedTransport(inner, waiting, () => false);
+}
+
+export function sseTransport(parts: RemoteParts): WatchedTransport {
+  const waiting = new Waiting();
+  const inner = new parts.library.SSEClientTransport(parts.url, {
+    fetch: answersJudged(serverFetch(parts), waiting, { hasOwnBody: false }),
+    authProvider: parts.authProvider,
+  });
+  // The library would open another stream, whose session nobody has initialised.
+  return new WatchedTransport(inner, waiting, (error) => error instanceof parts.library.SseError);
+}
+
+/**
+ * The library's transport, with two of its gaps closed: a request whose stream ends without an answer
+ * is told so at once, and a cancelled one lets go of its stream.
+ */
+export class WatchedTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport['onmessage'];
+  readonly hasPerRequestStream: boolean;
+  readonly #inner: LibraryTransport;
+  readonly #isFatal: (error: Error) => boolean;
+  readonly #waiting: Waiting;
+  #isStarted = false;
+  #isOver = false;
+
+  constructor(inner: LibraryTransport, waiting: Waiting, isFatal: (error: Error) => boolean) {
+    this.#inner = inner;
+    this.#waiting = waiting;
+    this.#isFatal = isFatal;
+    this.hasPerRequestStream = inner.hasPerRequestStream === true;
+  }
+
+  get sessionId(): string | undefined {
+    return this.#inner.sessionId;
+  }
+
+  setProtocolVersion(version: string): void {
+    this.#inner.setProtocolVersion?.(version);
+  }
+
+  async start(): Promise<void> {
+    this.#inner.onmessage = (message: JSONRPCMessage) => this.#receive(message);
+    this.#inner.onerror = (error) => {
+      this.onerror?.(error);
+      if (this.#isStarted && this.#isFatal(error)) void this.close();
+    };
+    this.#inner.onclose = () => this.#over();
+    this.#waiting.onFailed = (id, data) => {
+      this.onmessage?.({ jsonrpc: '2.0', id, error: { code: -32603, message: 'no answer', data } });
+    };
+    await this.#inner.start();
+    this.#isStarted = true;
+  }
+
+  async send(message: JSONRPCMessage, options: SendOptions = {}): Promise<void> {
+    if (!('method' in message)) return this.#inner.send(message, options);
+    if ('id' in message) return this.#ask(message, message.id, options);
+    await this.#inner.send(message, options);
+    if (message.method !== 'notifications/cancelled') return;
+    const asked = message.params?.requestId;
+    if (typeof asked !== 'string' && typeof asked !== 'number') return;
+    this.#waiting.abort(asked);
+  }
+
+  /** Tells a server with a session that it may forget it; waits no longer than that. */
+  async leave(ms: number): Promise<void> {
+    if (this.#inner.terminateSession === undefined || this.sessionId === undefined) return;
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, ms);
+    });
+    // It may be gone already, or not know of such a thing.
+    const left = this.#inner.terminateSession().catch(() => {});
+    await Promise.race([left, limit]);
+    clearTimeout(timer);
+  }
+
+  async close(): Promise<void> {
+    await this.#inner.close();
+    this.#over();
+  }
+
+  async #ask(
+    message: JSONRPCMessage,
+    id: string | number,
+    options: NonNullable<SendOptions>,
+  ): Promise<void> {
+    const stream = this.#waiting.add(id);
+    const { requestSignal } = options;
+    if (requestSignal?.aborted) stream.abort();
+    requestSignal?.addEventListener('abort', () => stream.abort(), { once: true });
+    try {
+      await this.#inner.send(message, {
+        ...options,
+        requestSignal: stream.signal,
+        onRequestStreamEnd: () => {
+          options.onRequestStreamEnd?.();
+          this.#ended(id);
+        },
+      });
+    } catch (thrown) {
+      this.#waiting.remove(id);
+      throw thrown;
+    }
+  }
+
+  #ended(id: string | number): void {
+    if (!this.#waiting.remove(id)) return;
+    const error = { code: -32000, message: 'Connection closed', data: STREAM_ENDED };
+    this.onmessage?.({ jsonrpc: '2.0', id, error });
+  }
+
+  #receive(message: JSONRPCMessage): void {
+    if (!('method' in message) && message.id !== undefined) this.#waiting.remove(message.id);
+    this.onmessage?.(message);
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.onclose?.();
+  }
+}
+
+/**
+ * Adds the configured headers to what goes to the server itself, and to nothing else: where a sign-in
+ * or a redirect leads is another host's business. A refusal for want of rights gets one second try.
+ */
+function serverFetch(parts: RemoteParts): Fetch {
+  let extra = parts.headers;
+  let isRefreshable = parts.freshHeaders !== undefined;
+  return async (url, init = {}) => {
+    const target = new URL(url);
+    if (!isSameServer(parts.url, target)) return parts.fetch(url, init);
+    const send = (more: Readonly<Record<string, string>> = {}): Promise<Response> =>
+      parts.fetch(url, { ...init, headers: withHeaders(init.headers, extra, more) });
+    let response = await send();
+    if (isRefreshable && isRefused(response) && parts.freshHeaders !== undefined) {
+      await response.body?.cancel();
+      extra = await parts.freshHeaders();
+      response = await send();
+      // Fresh ones that are refused as well will not do better the next time.
+      isRefreshable = !isRefused(response);
+    }
+    return response.status === 403 ? steppedUp(response, parts, send) : response;
+  };
+}
+
+function isRefused(response: Response): boolean {
+  return response.status === 401 || response.status === 403;
+}
+
+async function steppedUp(
+  response: Response,
+  parts: RemoteParts,
+  send: (more: Readonly<Record<string, string>>) => Promise<Response>,
+): Promise<Response> {
+  const { library, stepUp, authProvider } = parts;
+  if (stepUp === undefined || authProvider === undefined) return response;
+  const asked = library.extractWWWAuthenticateParams(response);
+  if (asked.error !== 'insufficient_scope') return response;
+  const hasMore = await stepUp({
+    scope: asked.scope,
+    resourceMetadataUrl: asked.resourceMetadataUrl?.href,
+    description: asked.errorDescription,
+  });
+  if (!hasMore) return response;
+  const token = await currentToken(authProvider);
+  if (token === undefined) return response;
+  await response.body?.cancel();
+  return send({ authorization: `Bearer ${token}` });
+}
+
+/** The library's own headers stay; a configured one never takes the place of a protocol header. */
+function withHeaders(
+  given: RequestInit['headers'],
+  extra: Readonly<Record<string, string>>,
+  forced: Readonly<Record<string, string>>,
+): Headers {
+  const headers = new Headers(given);
+  for (const [name, value] of Object.entries(extra)) {
+    if (!headers.has(name)) headers.set(name, value);
+  }
+  for (const [name, value] of Object.entries(forced)) headers.set(name, value);
+  return headers;
+}
+
+/** The same origin, or its secure form on the default port. */
+function isSameServer(server: URL, target: URL): boolean {
+  if (server.origin === target.origin) return true;
+  const isUpgrade = server.protocol === 'http:' && target.protocol === 'https:';
+  return (
+    isUpgrade && server.hostname === target.hostname && server.port === '' && target.port === ''
+  );
+}
+
+/** Headers as they may be sent. Throws `HeadersFailed` for one that HTTP does not know. */
+export function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
+  for (const [name, value] of Object.entries(headers)) {
+    // fail-closed: half a set of headers could mean another identity.
+    if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
+      throw new HeadersFailed('a header has a name or value that cannot be sent');
+    }
+  }
+  return { ...headers };
+}
+
+export function hasAuthorization(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+}

@@ -1,0 +1,59 @@
+import { redact } from '../../lib/redact.js';
+import { type AppendLog, createAppendLog } from '../../platform/fs/append-log.js';
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/**
+ * The file for what a server writes to standard error: for the people who look after it, never for
+ * the model. Made at the first word, readable for the user alone, and never above its cap.
+ */
+export class StderrLog {
+  readonly #log: AppendLog;
+  readonly #maxBytes: number;
+  #written = 0;
+  #rest = '';
+  #isFull = false;
+
+  constructor(path: string, maxBytes = MAX_BYTES) {
+    this.#log = createAppendLog(path);
+    this.#maxBytes = maxBytes;
+  }
+
+  push(chunk: string): void {
+    if (this.#isFull) return;
+    const lines = `${this.#rest}${chunk}`.split('\n');
+    this.#rest = lines.pop() ?? '';
+    // A line without an end must not grow in memory.
+    if (this.#rest.length > 65_536) {
+      lines.push(this.#rest);
+      this.#rest = '';
+    }
+    this.#append(lines);
+  }
+
+  close(): void {
+    if (this.#rest !== '') this.#append([this.#rest]);
+    this.#rest = '';
+    this.#log.close();
+  }
+
+  #append(said: readonly string[]): void {
+    if (said.length === 0 || this.#isFull) return;
+    // Together: a key may take several lines.
+    const lines = redact(said.join('\n')).split('\n');
+    const bytes = lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+    try {
+      if (this.#written + bytes > this.#maxBytes) {
+        this.#isFull = true;
+        this.#log.append(['[the rest is left out: this file has reached its limit]']);
+        this.#log.close();
+        return;
+      }
+      this.#log.append(lines);
+      this.#written += bytes;
+    } catch {
+      // The disk is full or not ours to write: the log is a convenience, the server is not.
+      this.#isFull = true;
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import { minimalEnvironment } from '../../platform/environment.js';
+import { findRepositoryRoot } from '../../platform/fs/paths.js';
+import type {
+  LineProcess,
+  LineProcessRequest,
+  ProcessSupervisor,
+} from '../../platform/process/process.js';
+import type { ConnectionDeps } from '../connection/deps.js';
+import { NotSent, ServerEnded } from '../connection/thrown.js';
+import type { StdioEntry } from '../server.js';
+import { Incoming } from './incoming.js';
+import type { StderrLog } from './stderr-log.js';
+
+/** Between the polite signal and the final one. */
+const GRACE_MS = 500;
+
+/** The request by which a stdio server is started: what its entry says, and nothing of ours. */
+export function stdioRequest(
+  name: string,
+  entry: StdioEntry,
+  deps: Pick<ConnectionDeps, 'env' | 'grants' | 'cwd' | 'projectDir'>,
+): LineProcessRequest {
+  return {
+    command: entry.command,
+    args: entry.args,
+    cwd: deps.cwd,
+    env: minimalEnvironment(deps.env, {
+      grants: deps.grants,
+      projectDirectories: projectDirectories([deps.cwd, deps.projectDir ?? deps.cwd]),
+      extra: { CLAUDE_PROJECT_DIR: deps.projectDir ?? deps.cwd, ...entry.env },
+    }),
+    kind: 'mcp',
+    label: `mcp ${visible(sliceWhole(name, 0, 60))}`,
+    owner: { server: name },
+    graceMs: GRACE_MS,
+  };
+}
+
+/** Directories whose packages are the project's own: also those of the repository around it. */
+function projectDirectories(directories: readonly string[]): readonly string[] {
+  return directories.flatMap((one) => [one, findRepositoryRoot(one) ?? one]);
+}
+
+/**
+ * One child that is spoken to in lines of JSON. The library knows a stdio transport by its having
+ * both `pid` and `stderr`: a server that is silent to the new protocol is then spoken to in the old.
+ */
+export class StdioTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport['onmessage'];
+  readonly #request: LineProcessRequest;
+  readonly #processes: Pick<ProcessSupervisor, 'open'>;
+  readonly #log: StderrLog | undefined;
+  readonly #closeMs: number;
+  #process: LineProcess | undefined;
+  readonly #incoming = new Incoming();
+  #isOver = false;
+  #wroteTooLong = false;
+
+  constructor(
+    request: LineProcessRequest,
+    parts: {
+      readonly processes: Pick<ProcessSupervisor, 'open'>;
+      readonly log: StderrLog | undefined;
+      readonly closeMs: number;
+    },
+  ) {
+    this.#request = request;
+    this.#processes = parts.processes;
+    this.#log = parts.log;
+    this.#closeMs = parts.closeMs;
+  }
+
+  get pid(): number | null {
+    return this.#process?.pid ?? null;
+  }
+
+  get stderr(): string {
+    return this.#process?.stderr() ?? '';
+  }
+
+  /** It was ended because a message of its had no end. */
+  get wroteTooLong(): boolean {
+    return this.#wroteTooLong;
+  }
+
+  async start(): Promise<void> {
+    const log = this.#log;
+    const child = this.#processes.open({
+      ...this.#request,
+      ...(log === undefined ? {} : { onStderr: (chunk) => log.push(chunk) }),
+    });
+    this.#process = child;
+    child.onLine((line) => this.#receive(line));
+    void child.exited.then(({ lineTooLong }) => {
+      this.#wroteTooLong = lineTooLong !== undefined;
+      this.#over();
+    });
+    const pid = child.started === undefined ? child.pid : await child.started;
+    if (pid === undefined) throw new ServerEnded(await child.exited, this.#request);
+  }
+
+  /** How the child ended, if it has or does so within a moment. */
+  async end(withinMs: number): Promise<ServerEnded | undefined> {
+    const child = this.#process;
+    if (child === undefined) return undefined;
+    const end = await within(child.exited, withinMs);
+    return end === undefined ? undefined : new ServerEnded(end, this.#request);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    if (this.#process?.write(JSON.stringify(message)) !== true) throw new NotSent();
+    this.#incoming.sent(message);
+  }
+
+  async close(): Promise<void> {
+    const child = this.#process;
+    if (child !== undefined) {
+      child.closeInput();
+      await within(child.exited, this.#closeMs);
+      await child.kill();
+    }
+    this.#over();
+  }
+
+  #receive(line: string): void {
+    // What is no message (a greeting, a debug line) is left out; servers must not write it.
+    const messages = this.#incoming.read(line);
+    if (messages.length === 0) this.onerror?.(new Error('a line that is no message'));
+    for (const message of messages) this.onmessage?.(message);
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.onclose?.();
+  }
+}
+
+async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => resolve(undefined), ms);
+  });
+  const first = await Promise.race([promise, limit]);
+  clearTimeout(timer);
+  return first;
+}

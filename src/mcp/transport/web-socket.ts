@@ -1,0 +1,72 @@
+import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { ProxyEnvironment } from '../../platform/http/http-proxy.js';
+import { openTextSocket, type TextSocket } from '../../platform/http/web-socket.js';
+import { NotSent } from '../connection/thrown.js';
+import { Incoming } from './incoming.js';
+
+const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+
+export interface WebSocketParts {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly environment: ProxyEnvironment;
+  readonly connectMs: number;
+  readonly closeMs: number;
+}
+
+/** One WebSocket, a message in each frame. */
+export class WebSocketTransport implements Transport {
+  onclose?: (() => void) | undefined;
+  onerror?: ((error: Error) => void) | undefined;
+  onmessage?: Transport['onmessage'];
+  readonly #parts: WebSocketParts;
+  #socket: TextSocket | undefined;
+  readonly #incoming = new Incoming();
+  #isOver = false;
+
+  constructor(parts: WebSocketParts) {
+    this.#parts = parts;
+  }
+
+  async start(): Promise<void> {
+    const { url, headers, environment, connectMs } = this.#parts;
+    const socket = await openTextSocket({
+      url,
+      headers,
+      environment,
+      connectTimeoutMs: connectMs,
+      maxMessageBytes: MAX_MESSAGE_BYTES,
+      subprotocol: 'mcp',
+      onText: (text) => this.#receive(text),
+      onClose: () => this.#over(),
+    });
+    this.#socket = socket;
+    // It was given up while it was being opened.
+    if (this.#isOver) await socket.close(0);
+  }
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    const socket = this.#socket;
+    if (socket === undefined || this.#isOver) throw new NotSent();
+    this.#incoming.sent(message);
+    await socket.send(JSON.stringify(message));
+  }
+
+  async close(): Promise<void> {
+    const socket = this.#socket;
+    this.#over();
+    await socket?.close(this.#parts.closeMs);
+  }
+
+  #receive(text: string): void {
+    const messages = this.#incoming.read(text);
+    if (messages.length === 0) this.onerror?.(new Error('a frame that is no message'));
+    for (const message of messages) this.onmessage?.(message);
+  }
+
+  #over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.onclose?.();
+  }
+}
