@@ -92,13 +92,31 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   fleet: ['app.ts', 'client', 'platform', 'journal', 'session', 'tools/tool.ts'],
   server: ['app.ts', 'client', 'generated'],
   sdk: ['app.ts', 'client', 'server', 'generated'],
-  cli: ['app.ts', 'client', 'project', 'server', 'tui', 'fleet', 'platform', 'model/catalog/discover.ts'],
+  cli: [
+    'app.ts',
+    'client',
+    'project',
+    'server',
+    'tui',
+    'fleet',
+    'platform',
+    'model/catalog/discover.ts',
+  ],
   'index.ts': ['app.ts', 'client', 'server', 'sdk'],
   testing: ['platform', 'model', 'loop', 'agents', ...FEATURES],
 };
 
 /** Folders that are an edge to the operating system and may use Node's modules. */
-const EDGES = ['platform', 'cli', 'server', 'tui', 'fleet', 'testing', 'checkpoint/disk', 'sandbox/host'];
+const EDGES = [
+  'platform',
+  'cli',
+  'server',
+  'tui',
+  'fleet',
+  'testing',
+  'checkpoint/disk',
+  'sandbox/host',
+];
 
 function mayUseNode({ name }: SourceFile): boolean {
   return EDGES.some((folder) => name.startsWith(`${folder}/`));

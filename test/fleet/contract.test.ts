@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { LocalFleet } from '../../src/fleet/local/local-fleet.js';
 import { Connection, loadDriver, migrate } from '../../src/fleet/postgres/connection.js';
 import { openPostgresFleet } from '../../src/fleet/postgres/postgres-fleet.js';
-import { postgresPrograms, startPostgres, type TestPostgres } from '../support/postgres.js';
+import { startPostgres, type TestPostgres } from '../support/postgres.js';
+import { describeWith } from '../support/programs.js';
 import { batchOf, fleetContract, mailOf, orderOf, workerOf } from './fleet-contract.js';
 
 const roots: string[] = [];
@@ -19,7 +20,7 @@ fleetContract('local', async () => {
   return new LocalFleet(root);
 });
 
-describe.skipIf(postgresPrograms() === undefined)('PostgreSQL', () => {
+describeWith(['postgres'], 'PostgreSQL', () => {
   let server: TestPostgres;
   let count = 0;
   const database = async (): Promise<string> => {

@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { findProgram } from './programs.js';
 
 /** A PostgreSQL server of a test: own data directory, a free port of 127.0.0.1. */
 export interface TestPostgres {
@@ -15,15 +16,6 @@ export interface TestPostgres {
   stop(): Promise<void>;
 }
 
-const ROOT = '/usr/lib/postgresql';
-
-/** Where Debian's package puts the programs; undefined: it is not installed. */
-export function postgresPrograms(): string | undefined {
-  const versions = existsSync(ROOT) ? readdirSync(ROOT).sort((a, b) => Number(b) - Number(a)) : [];
-  const found = versions.map((version) => path.join(ROOT, version, 'bin'));
-  return found.find((directory) => existsSync(path.join(directory, 'initdb')));
-}
-
 /** PostgreSQL refuses to run as root; the package makes a user for it. */
 function identity(): { readonly uid?: number; readonly gid?: number } {
   if (process.getuid?.() !== 0) return {};
@@ -33,8 +25,9 @@ function identity(): { readonly uid?: number; readonly gid?: number } {
 }
 
 export async function startPostgres(settings: readonly string[] = []): Promise<TestPostgres> {
-  const programs = postgresPrograms();
-  if (programs === undefined) throw new Error('PostgreSQL is not installed');
+  const found = findProgram('postgres');
+  if (found === undefined) throw new Error('PostgreSQL is not installed');
+  const programs = path.dirname(found);
   const who = identity();
   const root = mkdtempSync(path.join(tmpdir(), 'portcullis-postgres-'));
   chmodSync(root, 0o755);
