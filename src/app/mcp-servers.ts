@@ -1,14 +1,12 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { reminderOf } from '../context/prompt/reminders.js';
 import { messageOf } from '../errors.js';
-import { inOrder, NameList } from '../lib/name-list.js';
 import { sortedNames } from '../lib/sorted-names.js';
 import { visible } from '../lib/visible.js';
 import { besidesHostServers } from '../mcp/approval/host-approvals.js';
 import { openToolApprovals } from '../mcp/approval/tool-approvals.js';
 import type { McpConfiguration } from '../mcp/config/types.js';
 import type { ClientConnection } from '../mcp/connection/deps.js';
-import { lazyConnection } from '../mcp/connection/lazy.js';
 import { createMcpPrompts } from '../mcp/resources/prompts.js';
 import type { ServerDeclaration } from '../mcp/server.js';
 import { openServers } from '../mcp/servers.js';
@@ -18,11 +16,12 @@ import { createToolBook, type Offered } from '../mcp/tools/registry.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AnnouncedServer, type Announcement, deferredToolsLines } from '../tools/deferral.js';
-import type { ToolPool, UnmadeTools } from '../tools/pool.js';
+import type { ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
 import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
 import { oneAtATime, problemTeller } from './mcp-changes.js';
+import { connectionMaker } from './mcp-connections.js';
 import { createServerControl } from './mcp-control.js';
 import { hookCall } from './mcp-hook-call.js';
 import { resourcesOfServers } from './mcp-resources.js';
@@ -43,13 +42,6 @@ const PATIENCE_MS = 2_000;
 const BUILTIN_NAMES = Object.keys(RULE_TOOLS);
 const NOTHING_CHANGED: Pick<Offered, 'changed' | 'saysOther'> = { changed: [], saysOther: false };
 
-/** What servers offer before the first request. */
-export interface StartTools {
-  readonly tools: readonly AnyTool[];
-  /** Set where all of it is remembered by name, which is enough as long as nobody wants more. */
-  readonly unmade?: UnmadeTools;
-}
-
 /** The servers of a session with their tools. Loaded only where there are any. */
 export function openServersOfSession(config: SessionConfig, ground: Ground, parts: ServerParts) {
   const { fs, stateDirectory } = ground;
@@ -66,15 +58,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     if (waiting.length === 0) early.push(...tools);
     for (const listener of waiting) listener(tools);
   };
-  const cache = openToolCache({
-    fs,
-    stateDirectory,
-    onDamaged(name) {
-      tell(`what "${visible(name)}" offered cannot be read any more; it is asked anew`);
-      const connection = servers.find(name);
-      if (connection !== undefined) toolsChanged(connection);
-    },
-  });
+  const cache = openToolCache({ fs, stateDirectory });
   const took = (connection: ClientConnection, found: ServerListing, offered: Offered): void => {
     const { declaration } = connection;
     const { instructions } = offered;
@@ -107,16 +91,9 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       arrived(offered.tools);
     },
   });
-  let makers: Promise<(declaration: ServerDeclaration) => ClientConnection> | undefined;
-  const maker = () => {
-    makers ??= import('./mcp-connections.js').then(({ connectionMaker }) =>
-      connectionMaker(config, ground, parts),
-    );
-    return makers;
-  };
   const servers = openServers({
     declarations: parts.configuration.servers,
-    open: (declaration) => lazyConnection(declaration, async () => (await maker())(declaration)),
+    open: connectionMaker(config, ground, parts),
     onChange(connection, change) {
       if (change === 'tools') toolsChanged(connection);
       if (change === 'resources') resourcesChanged(connection);
@@ -166,15 +143,15 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     );
     return found.flat();
   };
-  const remembered = (connection: ClientConnection): Remembered | undefined => {
+  /** The tools that a server had the last time; undefined when nothing is known of it. */
+  const remembered = (connection: ClientConnection): readonly AnyTool[] | undefined => {
     const { declaration } = connection;
     if (declaration.entry?.type === 'sdk') return undefined;
     const listing = cache.read(declaration);
     if (listing === undefined) return undefined;
-    const make = book.remember(connection, listing);
     listings.set(declaration.name, listing);
     if (listing.hasResources === true) resources.note(declaration.name);
-    return { make, names: declaration.entry?.alwaysLoad ? undefined : listing.brief?.names };
+    return book.offer(connection, listing, { live: false }).tools;
   };
   let answered: Promise<unknown> = Promise.resolve();
   /** The tools of those that answer in time; those of the others join later. */
@@ -194,28 +171,22 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
     return fresh.flatMap((connection) => found.get(connection) ?? []);
   };
   /** All tools that are known before the first request. */
-  const start = async (): Promise<StartTools> => {
+  const start = async (): Promise<readonly AnyTool[]> => {
     const connections = servers.connections();
     const found = connections.map(remembered);
-    const known = found.filter((one) => one !== undefined);
     const fresh = connections.filter((_, index) => found[index] === undefined);
-    const pair = resources.tools(connections);
-    if (fresh.length === 0 && known.every(({ names }) => names !== undefined)) {
-      return { tools: pair, unmade: unmadeOf(known) };
-    }
-    const tools = [...pair, ...known.flatMap(({ make }) => make())];
-    if (fresh.length === 0 || config.startServers === false) return { tools };
+    const tools = [...resources.tools(connections), ...found.flatMap((known) => known ?? [])];
+    if (fresh.length === 0 || config.startServers === false) return tools;
     const { serversMayComeLater: later } = config;
     const patienceMs = typeof later === 'number' ? later : later === true ? 0 : undefined;
-    if (patienceMs !== undefined)
-      return { tools: [...tools, ...(await inTime(fresh, patienceMs))] };
+    if (patienceMs !== undefined) return [...tools, ...(await inTime(fresh, patienceMs))];
     const first = firstTime(fresh);
     const names = fresh.map(({ declaration }) => `"${visible(declaration.name)}"`).join(', ');
     const patience = setTimeout(() => {
       tell(`waiting for the first answer of ${names}; later starts do not wait`);
     }, PATIENCE_MS);
     try {
-      return { tools: [...tools, ...(await first), ...resources.tools(fresh)] };
+      return [...tools, ...(await first), ...resources.tools(fresh)];
     } finally {
       clearTimeout(patience);
     }
@@ -334,38 +305,21 @@ async function settledWithin(work: Promise<unknown>, ms: number): Promise<void> 
   }
 }
 
-interface Remembered {
-  make(): readonly AnyTool[];
-  /** Undefined: they must be made before anything is said of them. */
-  readonly names: NameList | undefined;
-}
-
-function unmadeOf(known: readonly Remembered[]): UnmadeTools {
-  return {
-    names: inOrder(known.flatMap(({ names }) => names ?? [])),
-    make: () => known.flatMap(({ make }) => make()),
-  };
-}
-
 export type OpenServersOfSession = ReturnType<typeof openServersOfSession>;
 
 function announced(
   pool: ToolPool,
   listings: ReadonlyMap<string, ServerListing>,
 ): Pick<Announcement, 'names' | 'servers'> {
-  const { unmade } = pool;
-  // Who offers nothing, or whose tools are all denied, has nothing to say here.
-  const heard =
-    unmade.length > 0
-      ? undefined
-      : new Set(pool.tools.flatMap(({ origin }) => origin?.server ?? []));
+  // A server that offers nothing, or whose tools are all denied, has nothing to say here.
+  const heard = new Set(pool.tools.flatMap(({ origin }) => origin?.server ?? []));
   const servers: AnnouncedServer[] = [];
-  listings.forEach(({ brief, instructions }, name) => {
-    if (heard?.has(name) ?? brief?.names.count !== 0) servers.push({ name, instructions });
+  listings.forEach(({ instructions }, name) => {
+    if (heard.has(name)) servers.push({ name, instructions });
   });
-  return { names: unmade.length > 0 ? unmade : namesOf(pool.deferred), servers };
+  return { names: namesOf(pool.deferred), servers };
 }
 
-function namesOf(tools: readonly AnyTool[]): readonly NameList[] {
-  return [NameList.of(sortedNames(tools.map(({ name }) => name)))];
+function namesOf(tools: readonly AnyTool[]): readonly string[] {
+  return sortedNames(tools.map(({ name }) => name));
 }

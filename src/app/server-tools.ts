@@ -10,7 +10,7 @@ import type { OpenServersOfSession } from './mcp-servers.js';
 
 interface Needs {
   readonly model: ModelLayer;
-  readonly permissions: Pick<Permissions, 'isBanned' | 'bannedNames'>;
+  readonly permissions: Pick<Permissions, 'isBanned'>;
   readonly mcp: OpenServersOfSession | undefined;
   pool(agent?: AgentRef): ToolPool;
   /** What all agents choose from. */
@@ -44,7 +44,7 @@ export async function serverTools(
   // fail-closed: the model must not call what answers for the person.
   const isHidden = (names: readonly string[]): boolean =>
     isBanned(names) || (config.promptTool !== undefined && names.includes(config.promptTool));
-  const { tools, unmade } = await mcp.started;
+  const tools = await mcp.started;
   const isLeftOut = config.tools !== undefined && !config.tools.includes('ToolSearch');
   const { search, defer, problem } = deferral({
     env: ground.env,
@@ -55,25 +55,14 @@ export async function serverTools(
   });
   if (problem !== undefined) config.emit({ type: 'notice', level: 'warning', text: problem });
   const mayWait = ({ origin }: AnyTool): boolean => origin?.alwaysLoad === false;
-  // A rule that reaches tools of servers is held against each of them.
-  const isFree = defer && config.promptTool === undefined && !permissions.bannedNames.some(isWide);
   return {
-    tools: isFree || unmade === undefined ? tools : [...tools, ...unmade.make()],
+    tools,
     search: search ? [await searchTool(mcp, pool)] : [],
-    options: {
-      isBanned: isHidden,
-      ...(defer ? { defer: mayWait } : {}),
-      ...(isFree && unmade !== undefined ? { unmade } : {}),
-    },
+    options: { isBanned: isHidden, defer: defer ? mayWait : undefined },
     // What the model has been sent stays as it is: later tools are told by name where they can be.
     late: (later) => shared().add(later, search ? { defer: mayWait } : {}),
     isToldByName: (tool) => search && mayWait(tool),
   };
-}
-
-/** Whether a rule for this name may be one for a tool of a server. */
-function isWide(name: string): boolean {
-  return !/^[A-Za-z]+$/.test(name);
 }
 
 async function searchTool(mcp: OpenServersOfSession, pool: Needs['pool']): Promise<AnyTool> {

@@ -77,8 +77,6 @@ export interface ServerDeclaration {
   readonly contentHash: string;
   /** What it starts or calls, where variables have a part in that: approvals are bound to it too. */
   readonly filled?: string | undefined;
-  /** Tells entries and their names apart as well, but not against somebody who wants two of them to look the same. */
-  readonly contentMark?: string;
 }
 
 export type ConnectionState = 'connected' | 'failed' | 'needs-auth' | 'pending' | 'disabled';

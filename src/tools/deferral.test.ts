@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { NameList } from '../lib/name-list.js';
 import { ANNOUNCEMENT_CAP, type Announcement, deferral, deferredToolsLines } from './deferral.js';
 
 const facts = (setting: string | undefined, definitionsTokens: number, searchDenied = false) => ({
@@ -34,18 +33,15 @@ describe('deferral', () => {
 });
 
 describe('the reminder of deferred tools', () => {
-  const lists = (...names: readonly (readonly string[])[]) => names.map(NameList.of);
-
   const textOf = (about: Announcement): string => deferredToolsLines(about).join('\n');
 
   it('is nothing when there is nothing to say', () => {
     const servers = [{ name: 'a', instructions: ' ' }];
     expect(deferredToolsLines({ names: [], servers, occasion: 'start' })).toEqual([]);
-    expect(deferredToolsLines({ names: lists([]), servers, occasion: 'start' })).toEqual([]);
   });
 
   it('names tools in order, and does not depend on the order of servers', () => {
-    const names = lists(['mcp__alpha__x'], ['mcp__zeta__A', 'mcp__zeta__b']);
+    const names = ['mcp__alpha__x', 'mcp__zeta__A', 'mcp__zeta__b'];
     const servers = [{ name: 'zeta' }, { name: 'alpha', instructions: 'Be gentle.' }];
     const text = textOf({ names, servers, occasion: 'start' });
     expect(text).toContain('mcp__alpha__x\nmcp__zeta__A\nmcp__zeta__b');
@@ -60,27 +56,25 @@ describe('the reminder of deferred tools', () => {
       name: `server${at}`,
       instructions: 'word '.repeat(800),
     }));
-    const text = textOf({ names: lists(tools), servers, occasion: 'later' });
+    const text = textOf({ names: tools, servers, occasion: 'later' });
     expect(text.length).toBeLessThanOrEqual(ANNOUNCEMENT_CAP);
     expect(text).toMatch(/and \d+ more/);
     expect(text).toContain('server29');
   });
 
-  it('shows as many names in lists as in one, and counts all others', () => {
+  it('counts the names that it does not show', () => {
     const tools = Array.from({ length: 1_000 }, (_, at) => `mcp__srv__tool_number_${at}`);
-    const text = (names: readonly NameList[]) => textOf({ names, servers: [], occasion: 'start' });
-    const whole = text(lists(tools));
-    const parts = Array.from({ length: 20 }, (_, at) => tools.slice(at * 50, (at + 1) * 50));
-    expect(text(lists(...parts))).toBe(whole);
+    const text = (names: readonly string[]) => textOf({ names, servers: [], occasion: 'start' });
+    const whole = text(tools);
     const shown = whole.match(/^mcp__/gm)?.length ?? 0;
     expect(shown).toBeGreaterThan(500);
     expect(whole).toContain(`(and ${1_000 - shown} more;`);
     expect(whole).toMatch(/^[\n -~]*$/);
-    expect(text(lists(tools.slice(0, 3)))).not.toContain('more;');
+    expect(text(tools.slice(0, 3))).not.toContain('more;');
   });
 
   it('shows what is hidden in a name', () => {
-    const names = lists(['mcp__a__one', 'mcp__a__\u200btwo']);
+    const names = ['mcp__a__one', 'mcp__a__\u200btwo'];
     const text = textOf({ names, servers: [], occasion: 'start' });
     expect(text).toMatch(/mcp__a__one\nmcp__a__\\u200btwo$/);
   });

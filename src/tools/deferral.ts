@@ -1,4 +1,3 @@
-import type { NameList } from '../lib/name-list.js';
 import { sliceWhole } from '../lib/truncate.js';
 import { visible } from '../lib/visible.js';
 
@@ -56,8 +55,8 @@ export interface AnnouncedServer {
 
 export interface Announcement {
   readonly servers: readonly AnnouncedServer[];
-  /** Full names of all deferred tools, one list after the other. */
-  readonly names: readonly NameList[];
+  /** Full names of all deferred tools, in order. */
+  readonly names: readonly string[];
   /** `later`: the tools appeared after the session had begun. */
   readonly occasion: 'start' | 'later';
 }
@@ -88,32 +87,14 @@ const HEADERS: Readonly<Record<Announcement['occasion'], string>> = {
 };
 
 function nameLines(
-  lists: readonly NameList[],
+  names: readonly string[],
   occasion: Announcement['occasion'],
 ): readonly string[] {
-  let missing = lists.reduce((sum, { count }) => sum + count, 0);
-  if (missing === 0) return [];
-  const shown: string[] = [HEADERS[occasion]];
-  let room = NAMES_CAP;
-  for (const list of lists) {
-    const plain = isPlain(list.text);
-    const isWhole = plain && list.text.length < room;
-    const names = isWhole ? [list.text] : cut(plain ? list.names : list.names.map(visible), room);
-    missing -= isWhole ? list.count : names.length;
-    for (const text of names) {
-      shown.push(text);
-      room -= text.length + 1;
-    }
-    if (!isWhole && names.length < list.count) break;
-  }
-  // In plain letters, as all else here: one other would double what each copy of the text takes.
-  if (missing > 0) shown.push(`(and ${missing} more; ToolSearch finds them by words)`);
-  return shown;
-}
-
-/** Lines in which `visible` would find nothing. */
-function isPlain(lines: string): boolean {
-  return /^[\n!-~]*$/.test(lines);
+  if (names.length === 0) return [];
+  const shown = cut(names.map(visible), NAMES_CAP);
+  const missing = names.length - shown.length;
+  const more = missing === 0 ? [] : [`(and ${missing} more; ToolSearch finds them by words)`];
+  return [HEADERS[occasion], ...shown, ...more];
 }
 
 /** As many of the names as there is room for, each on a line of its own. */

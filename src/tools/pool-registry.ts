@@ -1,4 +1,3 @@
-import type { NameList } from '../lib/name-list.js';
 import { sortedNames } from '../lib/sorted-names.js';
 import { TOOL_ALIASES } from '../lib/tool-names.js';
 import type { ToolMatcher } from './pool-patterns.js';
@@ -13,12 +12,6 @@ export interface Registry {
   /** Names that lead to built-in tools, in lower case. */
   builtin(): ReadonlySet<string>;
   add(tools: readonly AnyTool[], defer: Defer | undefined): Added;
-  /** Their place is here, before all that is added later. */
-  expect(tools: UnmadeTools, defer: Defer | undefined): void;
-  /** Names of those that are not made yet. */
-  unmade(): readonly NameList[];
-  /** Makes what is not made yet. */
-  settle(): void;
 }
 
 interface Entry {
@@ -34,13 +27,6 @@ export interface Added {
 /** Whether the model is told the name alone. */
 export type Defer = (tool: AnyTool) => boolean;
 
-/** Tools of servers, all of them deferred: they are made when the first of them is wanted. */
-export interface UnmadeTools {
-  /** One list after the other, in order. None is banned, none is called like another tool. */
-  readonly names: readonly NameList[];
-  make(): readonly AnyTool[];
-}
-
 /** The tools that the program of an editor lends; its others are for the editor itself. */
 const IDE_TOOLS: ReadonlySet<string> = new Set([
   'mcp__ide__getDiagnostics',
@@ -55,7 +41,6 @@ export function createRegistry(
   const problems: string[] = [];
   const taken = new Map<string, AnyTool>();
   let builtin: ReadonlySet<string> | undefined;
-  let awaited: { readonly tools: UnmadeTools; readonly defer: Defer | undefined } | undefined;
   const registry: Registry = {
     entries,
     problems,
@@ -65,18 +50,7 @@ export function createRegistry(
       builtin ??= new Set(entries.flatMap(({ tool }) => builtinNames(tool)));
       return builtin;
     },
-    unmade: () => awaited?.tools.names ?? [],
-    expect(tools, defer) {
-      awaited = { tools, defer };
-    },
-    settle() {
-      const now = awaited;
-      awaited = undefined;
-      if (now !== undefined) registry.add(now.tools.make(), now.defer);
-    },
     add(tools, defer) {
-      for (const one of before) one.settle();
-      registry.settle();
       const all = [...before, registry];
       const found: string[] = [];
       const added: AnyTool[] = [];

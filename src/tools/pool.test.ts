@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { NameList } from '../lib/name-list.js';
 import { createPool } from './pool.js';
 import { createToolMatcher } from './pool-patterns.js';
 import type { AnyTool } from './tool.js';
@@ -271,56 +270,5 @@ describe('views', () => {
   it('of a view are never wider than it', () => {
     const view = whole().view({ deny: ['Write'] });
     expect(namesOf(view.view({ allow: ['Write', 'Read'] }).tools)).toEqual(['Read']);
-  });
-});
-
-describe('tools that are made when one is wanted', () => {
-  const isServed = ({ origin }: AnyTool): boolean => origin !== undefined;
-  const waiting = (...tools: AnyTool[]) => {
-    let made = 0;
-    const make = (): readonly AnyTool[] => {
-      made += 1;
-      return tools;
-    };
-    const names = [NameList.of(namesOf(tools))];
-    return { made: () => made, options: { defer: isServed, unmade: { names, make } } };
-  };
-
-  it('are told by name and cost nothing else', () => {
-    const { made, options } = waiting(served('srv', 'a'), served('srv', 'b'));
-    const pool = createPool([builtin('Read')], options);
-    expect(pool.names).toEqual(['Read', 'mcp__srv__a', 'mcp__srv__b']);
-    expect(pool.unmade).toEqual([NameList.of(['mcp__srv__a', 'mcp__srv__b'])]);
-    expect(namesOf(pool.definitions)).toEqual(['Read']);
-    expect(pool.resolve('read')?.name).toBe('Read');
-    expect(made()).toBe(0);
-  });
-
-  it('are then as if they had always been there', () => {
-    const { made, options } = waiting(served('srv', 'a'), served('srv', 'b'));
-    const pool = createPool([builtin('Read')], options);
-    const view = pool.view({ deny: ['mcp__srv__b'] });
-    expect(pool.resolve('mcp__srv__a')?.name).toBe('mcp__srv__a');
-    expect(pool.unmade).toEqual([]);
-    expect(pool.names).toEqual(['Read', 'mcp__srv__a', 'mcp__srv__b']);
-    expect(namesOf(pool.deferred)).toEqual(['mcp__srv__a', 'mcp__srv__b']);
-    expect(namesOf(view.tools)).toEqual(['Read', 'mcp__srv__a']);
-    expect(namesOf(pool.load(['mcp__srv__b']).loaded)).toEqual(['mcp__srv__b']);
-    expect(namesOf(pool.definitions)).toEqual(['Read', 'mcp__srv__b']);
-    expect(made()).toBe(1);
-  });
-
-  it('come before what is added later, and a ban of the meantime holds', () => {
-    const { options } = waiting(served('srv', 'a'), served('srv', 'b'));
-    let banned: readonly string[] = [];
-    const isBanned = (names: readonly string[]) => names.some((name) => banned.includes(name));
-    const pool = createPool([builtin('Read')], { ...options, isBanned });
-    const view = pool.view({});
-    banned = ['mcp__srv__b'];
-    view.add([served('aaa', 'own')]);
-    pool.add([served('aaa', 'late')]);
-    expect(namesOf(pool.tools)).toEqual(['Read', 'mcp__srv__a', 'mcp__aaa__late']);
-    expect(namesOf(view.tools)).toEqual(['Read', 'mcp__srv__a', 'mcp__aaa__late', 'mcp__aaa__own']);
-    expect(view.add([served('srv', 'a')]).problems).toHaveLength(1);
   });
 });

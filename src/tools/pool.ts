@@ -1,18 +1,10 @@
-import type { NameList } from '../lib/name-list.js';
 import { createNames, type Names } from '../lib/tool-names.js';
 import type { ToolDefinition } from '../model/client.js';
 import { createAllowMatcher, createToolMatcher, type ToolMatcher } from './pool-patterns.js';
-import {
-  type Added,
-  createRegistry,
-  type Defer,
-  namesOf,
-  type Registry,
-  type UnmadeTools,
-} from './pool-registry.js';
+import { type Added, createRegistry, type Defer, namesOf, type Registry } from './pool-registry.js';
 import type { AnyTool } from './tool.js';
 
-export type { Added, Defer, UnmadeTools } from './pool-registry.js';
+export type { Added, Defer } from './pool-registry.js';
 
 /**
  * The tools of one agent. What was sent once is sent again: `definitions` only ever grows at its end,
@@ -21,10 +13,7 @@ export type { Added, Defer, UnmadeTools } from './pool-registry.js';
 export interface ToolPool {
   /** All that can be called, deferred ones too. */
   readonly tools: readonly AnyTool[];
-  /** Their names; no tool is made for them. */
   readonly names: readonly string[];
-  /** Names of those that are not made yet, one list after the other. */
-  readonly unmade: readonly NameList[];
   /** What the next request tells the model of. A frozen list, another one after a change. */
   readonly definitions: readonly ToolDefinition[];
   /** Tools of which the model is told the name alone. */
@@ -70,14 +59,12 @@ export interface PoolOptions {
   /** Tools that are taken away for good, now and whenever they come. */
   readonly isBanned?: ToolMatcher;
   readonly defer?: Defer;
-  readonly unmade?: UnmadeTools;
 }
 
 /** Built-in tools by name, then those of servers by name; a tool whose name is taken is left out. */
 export function createPool(tools: readonly AnyTool[], options: PoolOptions = {}): ToolPool {
   const registry = createRegistry(options.isBanned, []);
   registry.add(tools, options.defer);
-  if (options.unmade !== undefined) registry.expect(options.unmade, options.defer);
   return new Pool([registry], { ...EVERYTHING, isBanned: options.isBanned }, registry);
 }
 
@@ -136,7 +123,6 @@ class Pool implements ToolPool {
   #registries: readonly Registry[];
   /** The last of them. A view has none before something is added to it. */
   #own: Registry | undefined;
-  readonly #isView: boolean;
   readonly #choice: Choice;
   #sent: Sent;
   #known: Known;
@@ -146,7 +132,6 @@ class Pool implements ToolPool {
   constructor(registries: readonly Registry[], choice: Choice, own?: Registry) {
     this.#registries = registries;
     this.#own = own;
-    this.#isView = own === undefined;
     this.#choice = choice;
     this.#sent = choice.sent;
     this.#known = choice.known;
@@ -157,15 +142,7 @@ class Pool implements ToolPool {
   }
 
   get names(): readonly string[] {
-    // Which of them a view has, only the tools themselves tell.
-    const unmade = this.#isView ? [] : this.unmade;
-    const { tools } = unmade.length === 0 ? this.#all() : this.#made();
-    return [...tools.map(({ name }) => name), ...unmade.flatMap(({ names }) => names)];
-  }
-
-  get unmade(): readonly NameList[] {
-    // Only what is in the pool from the start waits to be made.
-    return this.#registries[0]?.unmade() ?? [];
+    return this.tools.map(({ name }) => name);
   }
 
   get definitions(): readonly ToolDefinition[] {
@@ -183,17 +160,12 @@ class Pool implements ToolPool {
   }
 
   get problems(): readonly string[] {
-    for (const registry of this.#registries) registry.settle();
     return this.#registries.flatMap(({ problems }) => problems);
   }
 
   /** Tools of servers are called like no built-in one, so what is found among those is right. */
   resolve(name: string): AnyTool | undefined {
-    const made = this.#made();
-    const found = made.names.resolve(name);
-    if (found !== undefined) return found;
-    const all = this.#all();
-    return all === made ? undefined : all.names.resolve(name);
+    return this.#all().names.resolve(name);
   }
 
   nearestName(name: string): string | undefined {
@@ -242,8 +214,8 @@ class Pool implements ToolPool {
       : this.#choice.isChosen(tool);
   }
 
-  /** All that can be called and is made. */
-  #made(): Known {
+  /** All that can be called. */
+  #all(): Known {
     const size = sizeOf(this.#registries);
     if (this.#known.size !== size) {
       const all = this.#registries.flatMap(({ entries }) => entries.map(({ tool }) => tool));
@@ -253,11 +225,6 @@ class Pool implements ToolPool {
       );
     }
     return this.#known;
-  }
-
-  #all(): Known {
-    for (const registry of this.#registries) registry.settle();
-    return this.#made();
   }
 
   /** With what has come since it was last asked for. */
@@ -275,7 +242,7 @@ class Pool implements ToolPool {
 
   #chosenBy(selection: ToolSelection): Choice {
     const sent = this.#told();
-    const known = this.#made();
+    const known = this.#all();
     const before = this.#choices?.get(selection);
     if (before?.sent === sent && before.known === known) return before.choice;
     const { isBanned, isSteady } = this.#choice;

@@ -1,4 +1,3 @@
-import { weakHash } from '../../lib/weak-hash.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { statFileSync } from '../../platform/fs/node-fs.js';
 import { join, separator } from '../../platform/fs/paths.js';
@@ -9,10 +8,7 @@ import type { ServerDeclaration } from '../server.js';
 export type StoreFiles = Pick<FileSystem, 'stat' | 'writeAtomic' | 'makeDirectory' | 'remove'>;
 
 /** Which server something is kept about. */
-export type StoredServer = Pick<
-  ServerDeclaration,
-  'name' | 'contentHash' | 'contentMark' | 'origin'
->;
+export type StoredServer = Pick<ServerDeclaration, 'name' | 'contentHash' | 'origin'>;
 
 /** `damaged`: something is there that is not ours or cannot be read. */
 export type Read =
@@ -75,20 +71,6 @@ function isOurs(directory: string): boolean | undefined {
 /** The same words in another file start another program: relative paths lead elsewhere. */
 export function storedId({ name, contentHash, origin }: StoredServer): string {
   return sha256(JSON.stringify([name, contentHash, origin.file ?? '']));
-}
-
-/** For what is only remembered: calls are held against what the server says and somebody approved. */
-export function cacheId(server: StoredServer): string {
-  const { contentMark, origin } = server;
-  return contentMark === undefined ? storedId(server) : placeMark(origin.file ?? '') + contentMark;
-}
-
-/** Most servers stand in one file, so its name is looked through once. */
-let lastPlace: { readonly file: string; readonly mark: string } | undefined;
-
-function placeMark(file: string): string {
-  if (lastPlace?.file !== file) lastPlace = { file, mark: weakHash(file) };
-  return lastPlace.mark;
 }
 
 export function textOf(bytes: Uint8Array): string {

@@ -1,5 +1,4 @@
 import { isRecord } from '../../lib/own.js';
-import { weakHash } from '../../lib/weak-hash.js';
 import { sha256 } from '../../platform/hash.js';
 import { canonicalJson } from '../../settings/trust/digest.js';
 import type { EntryOrigin, McpEntry, ServerDeclaration, Standing } from '../server.js';
@@ -18,7 +17,6 @@ export class Declaration implements ServerDeclaration {
   readonly entry: McpEntry | undefined;
   readonly origin: EntryOrigin;
   readonly standing: Standing;
-  readonly contentMark: string;
   readonly #server: RawServer;
   #hash: string | undefined;
 
@@ -29,8 +27,6 @@ export class Declaration implements ServerDeclaration {
     this.entry = entry;
     this.origin = new Origin(server);
     this.standing = standing;
-    // Keys in another order make another mark: then the server is asked once more what it offers.
-    this.contentMark = weakHash(JSON.stringify([server.name, server.raw]));
     this.#server = server;
   }
 

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -32,7 +32,7 @@ const listing = () =>
     builtinNames: [],
   });
 
-const fileIn = (folder: string, ending = '.txt'): string => {
+const fileIn = (folder: string, ending = '.json'): string => {
   const directory = path.join(stateDirectory, folder);
   const found = readdirSync(directory).find((name) => name.endsWith(ending));
   return path.join(directory, found ?? '');
@@ -54,22 +54,14 @@ describe('the cache of tools', () => {
     expect(await cache.read(server)).toBeUndefined();
   });
 
-  it('tells names without a look at any tool, unless one is always loaded', async () => {
+  it('keeps the names in order, and whether the server has resources', async () => {
     const cache = openToolCache({ fs, stateDirectory });
     const tools = ['b.x', 'A', 'c'].map((name) => raw(name));
     const found = listingOf({ declaration: server, tools, builtinNames: [] });
-    const marked = { ...server, contentMark: 'm1' };
-    await cache.write(marked, { ...found, hasResources: true });
-    const read = await openToolCache({ fs, stateDirectory }).read(marked);
-    expect(read?.brief?.names.names).toEqual(['mcp__srv__A', 'mcp__srv__b_x', 'mcp__srv__c']);
-    expect(read?.brief?.names.count).toBe(3);
-    expect(read?.brief?.size).toBe(found.tools.reduce((sum, { size }) => sum + size, 0));
+    await cache.write(server, { ...found, hasResources: true });
+    const read = openToolCache({ fs, stateDirectory }).read(server);
     expect(read?.hasResources).toBe(true);
     expect(read?.tools.map(({ name }) => name)).toEqual(['A', 'b.x', 'c']);
-    expect(await cache.read({ ...marked, contentMark: 'm2' })).toBeUndefined();
-    expect(await cache.read({ ...marked, origin: { file: '/other' } })).toBeUndefined();
-    await cache.write(server, listing());
-    expect((await cache.read(server))?.brief).toBeUndefined();
   });
 
   it('remembers several servers that are written at once', async () => {
@@ -100,34 +92,6 @@ describe('the cache of tools', () => {
     const file = fileIn('mcp-tools');
     writeFileSync(file, edit(readFileSync(file, 'utf8')));
     expect(await cache.read(server)).toBeUndefined();
-  });
-
-  it('gives no definition that is not what was written', async () => {
-    const cache = openToolCache({ fs, stateDirectory });
-    await cache.write(server, listing());
-    const file = fileIn('mcp-tools', '.jsonl');
-    writeFileSync(file, readFileSync(file, 'utf8').replace('"d"', '"e"'));
-    expect(await cache.read(server)).toBeUndefined();
-  });
-
-  it.each<[string, (file: string) => void]>([
-    ['changed', (file) => writeFileSync(file, readFileSync(file, 'utf8').replace('"d"', '"e"'))],
-    ['gone', (file) => rmSync(file)],
-  ])('says so when a file is %s of which the names were told already', async (_, damage) => {
-    const damaged: string[] = [];
-    const onDamaged = (name: string) => void damaged.push(name);
-    const cache = openToolCache({ fs, stateDirectory, onDamaged });
-    const found = listingOf({ declaration: server, tools: [raw('one')], builtinNames: [] });
-    await cache.write(server, found);
-    damage(fileIn('mcp-tools', '.jsonl'));
-    const read = await cache.read(server);
-    expect(read?.brief?.names.names).toEqual(['mcp__srv__one']);
-    expect(damaged).toEqual([]);
-    expect(read?.tools).toEqual([]);
-    expect(read?.tools).toEqual([]);
-    expect(damaged).toEqual(['srv']);
-    await cache.write(server, found);
-    expect((await cache.read(server))?.tools.map(({ name }) => name)).toEqual(['one']);
   });
 
   it('is ignored when others may write it', async () => {

@@ -1,4 +1,3 @@
-import type { NameList } from '../../lib/name-list.js';
 import { isRecord } from '../../lib/own.js';
 import type { RawTool, ServerDeclaration } from '../server.js';
 import { checkDefinition, shownInstructions } from './definition-check.js';
@@ -27,16 +26,6 @@ export interface ServerListing {
   readonly problems: readonly string[];
   /** Whether it has something for the tools that read resources. */
   readonly hasResources?: boolean;
-  /** Set where the tools can be told of without a look at any of them. */
-  readonly brief?: BriefListing;
-}
-
-/** What is said of tools of which nobody has wanted one yet. */
-export interface BriefListing {
-  /** Full names. */
-  readonly names: NameList;
-  /** Characters of all definitions. */
-  readonly size: number;
 }
 
 export interface ListingSource {
@@ -108,16 +97,12 @@ function alwaysWithin(
 }
 
 /** What the definitions of these tools would cost in every request. */
-export function definitionTokens(
-  listings: Iterable<Pick<ServerListing, 'tools' | 'brief'>>,
-): number {
-  let size = 0;
-  // One after the other: to ask for the tools of a cache is to make them.
-  for (const listing of listings) size += listing.brief?.size ?? sizeOf(listing.tools);
+export function definitionTokens(listings: Iterable<Pick<ServerListing, 'tools'>>): number {
+  const size = [...listings].reduce((sum, { tools }) => sum + sizeOf(tools), 0);
   return Math.ceil(size / CHARS_PER_TOKEN);
 }
 
-export function sizeOf(tools: readonly Pick<ListedTool, 'size'>[]): number {
+function sizeOf(tools: readonly Pick<ListedTool, 'size'>[]): number {
   return tools.reduce((sum, { size }) => sum + size, 0);
 }
 

@@ -33,8 +33,6 @@ export interface ToolBook {
     listing: ServerListing,
     options: { readonly live: boolean },
   ): Offered;
-  /** What a cache remembers. Its tools are made when they are first wanted. */
-  remember(connection: McpConnection, listing: ServerListing): () => readonly AnyTool[];
   /**
    * For calls that no gate judges, as settings have chosen the tool: whether the server describes it
    * as it was approved. The first such call approves it.
@@ -50,9 +48,7 @@ export interface ToolBook {
 
 export function createToolBook(deps: ToolBookDeps): ToolBook {
   const pages = new Map<string, Page>();
-  /** Servers that a cache remembers. Most sessions want nothing of them, so each has no page yet. */
-  const unopened = new Map<string, () => Page>();
-  const find = (server: string): Page | undefined => pages.get(server) ?? unopened.get(server)?.();
+  const find = (server: string): Page | undefined => pages.get(server);
   /** Which definition each call was judged by. */
   const judged = new Map<string, string>();
   const storing = new Set<Promise<void>>();
@@ -131,7 +127,6 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
 
   /** Puts down what a server offers now. */
   const entered = (page: Page, listing: ServerListing, { live }: { live: boolean }): Offered => {
-    page.make?.();
     const made: AnyTool[] = [];
     const listed = new Set<string>();
     for (const current of listing.tools) {
@@ -187,25 +182,6 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
     vouch,
     offer(connection, listing, options) {
       return entered(pageOf(connection), listing, options);
-    },
-    remember(connection, listing) {
-      const { name } = connection.declaration;
-      let tools: readonly AnyTool[] | undefined;
-      const open = (): Page => {
-        unopened.delete(name);
-        const page = pageOf(connection);
-        page.make = () => {
-          page.make = undefined;
-          tools ??= entered(page, listing, { live: false }).tools;
-        };
-        return page;
-      };
-      if (pages.has(name)) open();
-      else unopened.set(name, open);
-      return () => {
-        find(name)?.make?.();
-        return tools ?? [];
-      };
     },
     leave(server, why) {
       const page = find(server);

@@ -46,8 +46,6 @@ export interface Page {
   words: string | undefined;
   /** Nobody has taken note of these words yet: they are not kept. */
   wordsUnnoted: boolean;
-  /** Makes the tools that a cache remembers, which come before all others. */
-  make: (() => unknown) | undefined;
   /** Whether the server itself has said what it offers since it was last connected. */
   live: boolean;
   /** Why it must not be called: it was turned off, or taken away. */
@@ -87,7 +85,6 @@ export function openPage(
     named: new Map(),
     words: undefined,
     wordsUnnoted: false,
-    make: undefined,
     live: false,
     away: undefined,
     changes: 0,
@@ -130,7 +127,6 @@ function watch(page: Page, connection: McpConnection): void {
 export function bind(page: Page, connection: McpConnection, deps: ToolBookDeps): Page {
   if (page.connection !== connection) {
     const approved = deps.approvals.read(connection.declaration);
-    page.make?.();
     page.connection = connection;
     page.approved = approved;
     // fail-closed: where nothing was kept, only these words can tell whether the next ones are others.
