@@ -1,5 +1,5 @@
 /**
- * The composition root: with `harness/` beside it, the one place that knows every feature. Wiring,
+ * The composition root: with `app/` beside it, the one place that knows every feature. Wiring,
  * no decisions.
  */
 import { createHookAgent } from './agents/core/hook-agent.js';
@@ -9,17 +9,22 @@ import type { SessionConfig } from './agents/core/session-config.js';
 import { openAgents } from './app/agents.js';
 import { budgetOf } from './app/budget-settings.js';
 import { openCheckpointing } from './app/checkpoints.js';
-import { type Ground, type Log, openGround, openLog } from './app/ground.js';
-import { type Hands, openHands } from './app/hands.js';
+import { joinParts } from './app/create-session.js';
 import { openHooks } from './app/hooks.js';
 import { openInstructions } from './app/instructions.js';
-import { joinSession } from './app/join.js';
 import { asMainAgent } from './app/main-agent.js';
 import { openMcp } from './app/mcp.js';
 import { withOutputStyle } from './app/output-style.js';
 import { openSandboxing } from './app/sandbox.js';
+import {
+  type Log,
+  openLog,
+  openSessionEnvironment,
+  type SessionEnvironment,
+} from './app/session-environment.js';
 import { type CurrentRun, closeParts, type Parts } from './app/session-parts.js';
 import { openSkills } from './app/skills.js';
+import { openToolRuntime, type ToolRuntime } from './app/tool-runtime.js';
 import { strictest } from './budget/units.js';
 import { resolveModel } from './model/catalog/aliases.js';
 import { stateDirectory } from './platform/fs/paths.js';
@@ -82,26 +87,26 @@ export type { TrustCheck } from './settings/trust/types.js';
 
 /** Opens a session: reads what there is to read, joins the parts, calls nobody yet. */
 export async function openSession(asked: SessionConfig): Promise<AgentSession> {
-  const ground = await openGround(asked);
+  const environment = await openSessionEnvironment(asked);
   // Who goes on with a session goes on as the agent that it ran as.
   const goesOn = asked.start.kind !== 'new' && asked.agent === undefined;
-  const earlier = goesOn ? await openLog(asked, ground) : undefined;
-  const config = await withOutputStyle(await asMainAgent(asked, ground, earlier), ground);
+  const earlier = goesOn ? await openLog(asked, environment) : undefined;
+  const config = await withOutputStyle(await asMainAgent(asked, environment, earlier), environment);
   const model = await openModelLayer(config, {
-    env: ground.env,
-    clock: ground.clock,
+    env: environment.env,
+    clock: environment.clock,
     version: VERSION,
-    fromSettings: ground.settings.model?.value,
+    fromSettings: environment.settings.model?.value,
     budget: [config.budget ?? {}, config.runsAs?.budget ?? {}].reduce(
       strictest,
-      budgetOf(ground.settings.values),
+      budgetOf(environment.settings.values),
     ),
-    readText: (file) => ground.fs.readText(file),
+    readText: (file) => environment.fs.readText(file),
   });
-  const parts = await openParts(config, ground, model, earlier);
+  const parts = await openParts(config, environment, model, earlier);
   try {
-    const session = await joinSession(config, ground, parts);
-    ground.levels.startIsOver();
+    const session = await joinParts(config, environment, parts);
+    environment.levels.startIsOver();
     return session;
   } catch (thrown) {
     // Why it does not start is what a person has to know; what else goes wrong is not told.
@@ -113,14 +118,14 @@ export async function openSession(asked: SessionConfig): Promise<AgentSession> {
 /** The parts of a session before they are joined: no hook has been told and no model asked. */
 export async function openParts(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   model: ModelLayer,
   opened?: Log,
 ): Promise<Parts> {
-  const log = opened ?? (await openLog(config, ground));
+  const log = opened ?? (await openLog(config, environment));
   const made: MadeParts = { log };
   try {
-    return await openEach(config, ground, { model, log, made });
+    return await openEach(config, environment, { model, log, made });
   } catch (thrown) {
     // As above: a start that fails leaves nothing running.
     await closeParts(config, made).catch(() => undefined);
@@ -133,22 +138,22 @@ type MadeParts = { -readonly [Name in keyof Parts]?: Parts[Name] };
 
 async function openEach(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   { model, log, made }: { readonly model: ModelLayer; readonly log: Log; readonly made: MadeParts },
 ): Promise<Parts> {
   const current: CurrentRun = { run: undefined };
   const processes = createProcessSupervisor({
-    stateDirectory: stateDirectory(ground.env),
+    stateDirectory: stateDirectory(environment.env),
     sessionId: log.history.sessionId,
   });
   made.processes = processes;
-  const sandbox = openSandboxing(config, ground, log);
+  const sandbox = openSandboxing(config, environment, log);
   made.sandbox = sandbox;
   await sandbox.start();
   const servers = sandbox.supervisor(processes, 'mcp');
-  const checkpoints = openCheckpointing(config, ground, log);
+  const checkpoints = openCheckpointing(config, environment, log);
   made.checkpoints = checkpoints;
-  const hooks = openHooks(config, ground, {
+  const hooks = openHooks(config, environment, {
     model,
     log,
     processes: sandbox.supervisor(processes, 'hook'),
@@ -158,15 +163,15 @@ async function openEach(
   made.hooks = hooks;
   const { sessionId } = log.history;
   const [read, started] = await Promise.allSettled([
-    openInstructions(config, ground),
-    openMcp(config, ground, { processes: servers, hooks }),
+    openInstructions(config, environment),
+    openMcp(config, environment, { processes: servers, hooks }),
   ]);
   if (started.status === 'rejected') throw started.reason;
   const mcp = started.value;
   made.mcp = mcp;
   if (read.status === 'rejected') throw read.reason;
   const instructions = read.value;
-  const skills = openSkills(config, ground, {
+  const skills = openSkills(config, environment, {
     hooks,
     processes,
     sessionId,
@@ -180,17 +185,24 @@ async function openEach(
       : (await import('./app/prompt-tool.js')).openPromptTool(config.promptTool, {
           connections: () => mcp?.connections() ?? [],
           listing: (server) => mcp?.listing(server),
-          isBanned: (names) => hands.permissions.isBanned(names),
+          isBanned: (names) => toolRuntime.permissions.isBanned(names),
         });
   const asking = promptTool === undefined ? config : { ...config, asker: promptTool.asker };
   const teams =
     config.team === undefined
       ? undefined
-      : await (await import('./app/teams.js')).openTeams(config, ground, { log, hooks });
+      : await (await import('./app/teams.js')).openTeams(config, environment, { log, hooks });
   const { isHidden } = instructions;
-  const agents = openAgents(config, ground, { log, hooks, processes, servers, teams, isHidden });
+  const agents = openAgents(config, environment, {
+    log,
+    hooks,
+    processes,
+    servers,
+    teams,
+    isHidden,
+  });
   made.agents = agents;
-  const hands: Hands = await openHands(asking, ground, {
+  const toolRuntime: ToolRuntime = await openToolRuntime(asking, environment, {
     model,
     log,
     processes,
@@ -204,27 +216,27 @@ async function openEach(
       return checkpoints.watch(starting, context);
     },
   });
-  made.hands = hands;
-  agents.lend({ model, hands, instructions, skills, mcp });
+  made.toolRuntime = toolRuntime;
+  agents.lend({ model, toolRuntime, instructions, skills, mcp });
   promptTool?.require();
   hooks.lend({
     callServer: mcp?.callForHook,
-    mode: hands.permissions.mode,
+    mode: toolRuntime.permissions.mode,
     judge: createHookAgent({
       client: model.client,
       choice: (name) => ({
         ...model.choices.current(),
-        model: name === undefined ? model.choices.small() : resolveModel(name, ground.env).id,
+        model: name === undefined ? model.choices.small() : resolveModel(name, environment.env).id,
       }),
-      calls: hands.around,
-      tools: () => hands.builtins.pool.tools,
-      workspace: () => createWorkspace([ground.workspace.cwd, ...ground.workspace.roots]),
-      contextFor: (agent, workspace) => hands.contextOf(agent, workspace, createReadState()),
+      calls: toolRuntime.around,
+      tools: () => toolRuntime.builtins.pool.tools,
+      workspace: () => createWorkspace([environment.workspace.cwd, ...environment.workspace.roots]),
+      contextFor: (agent, workspace) => toolRuntime.contextOf(agent, workspace, createReadState()),
       onVerdict: (_agent, _call, _tool, verdict) =>
-        config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt) }),
+        config.emit({ type: 'decision', receipt: toolRuntime.journal.note(verdict.receipt) }),
       depthLimit: 8,
     }),
   });
-  const of = { model, log, hooks, hands, instructions, skills, mcp, agents };
+  const of = { model, log, hooks, toolRuntime, instructions, skills, mcp, agents };
   return { checkpoints, sandbox, processes, current, ...of };
 }

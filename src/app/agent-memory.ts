@@ -11,7 +11,7 @@ import type { Approval, Resolver } from '../permissions/guard.js';
 import type { CallView } from '../permissions/view.js';
 import { isInside, join, toPosix } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { Ground } from './ground.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 /** The one file of notes that an agent is shown at its start. */
 const NOTES = 'MEMORY.md';
@@ -33,7 +33,7 @@ export interface AgentMemories {
 /** Notes that kinds of agents keep between runs. */
 export function openAgentMemories(
   config: Pick<SessionConfig, 'cwd'>,
-  ground: Ground,
+  environment: SessionEnvironment,
   tell: (text: string) => void,
 ): AgentMemories {
   /** By path, not by kind: nobody below the agent writes in its name. */
@@ -43,7 +43,7 @@ export function openAgentMemories(
     async equip(definition) {
       const { tools } = definition;
       if (tools === undefined || definition.memory === undefined) return definition;
-      const place = await placeOf(config, ground, definition);
+      const place = await placeOf(config, environment, definition);
       if (!('directory' in place)) return definition;
       const had = new Set(tools.map(bareName));
       const inside = `(/${toPosix(place.directory)}/**)`;
@@ -52,7 +52,7 @@ export function openAgentMemories(
     },
     async open(ref, definition) {
       if (definition.memory === undefined) return undefined;
-      const place = await placeOf(config, ground, definition);
+      const place = await placeOf(config, environment, definition);
       if (!('directory' in place)) {
         tell(`agent ${ref.type}: its memory is not used: ${place.why}`);
         return undefined;
@@ -61,7 +61,7 @@ export function openAgentMemories(
       // A tree of its own is the only place that it writes in.
       const mayWrite = ref.isolation === undefined && ref.workspace === undefined;
       if (mayWrite) places.set(ref.path, [...new Set([directory, real])]);
-      return await memoryText(ground, { directory, real, mayWrite });
+      return await memoryText(environment, { directory, real, mayWrite });
     },
     close: (ref) => void places.delete(ref.path),
     notes,
@@ -96,12 +96,12 @@ type Place =
 
 async function placeOf(
   { cwd }: Pick<SessionConfig, 'cwd'>,
-  ground: Ground,
+  environment: SessionEnvironment,
   { memory, name, trusted, source }: AgentDefinition,
 ): Promise<Place> {
-  const off = ground.env.CLAUDE_CODE_DISABLE_AUTO_MEMORY?.trim() ?? '';
+  const off = environment.env.CLAUDE_CODE_DISABLE_AUTO_MEMORY?.trim() ?? '';
   const isOff =
-    off === '' ? ground.settings.values.get('autoMemoryEnabled')?.value === false : isOn(off);
+    off === '' ? environment.settings.values.get('autoMemoryEnabled')?.value === false : isOn(off);
   if (isOff) return { why: 'memory is switched off' };
   // fail-closed: whose trust was not looked into keeps no notes.
   if (trusted === false || (source === 'project' && trusted !== true)) {
@@ -109,13 +109,14 @@ async function placeOf(
   }
   const isOfUser = memory === 'user';
   // fail-closed: notes that lie in a stranger's repository are the stranger's.
-  if (!isOfUser && !(await ground.trust.inForce())) return { why: 'the folder is not trusted' };
-  const base = isOfUser ? ground.configDir : join(cwd, '.claude');
+  if (!isOfUser && !(await environment.trust.inForce()))
+    return { why: 'the folder is not trusted' };
+  const base = isOfUser ? environment.configDir : join(cwd, '.claude');
   const folder = memory === 'local' ? 'agent-memory-local' : 'agent-memory';
   const directory = join(base, folder, name.replaceAll(/[^\p{L}\p{N}._-]/gu, '-'));
   const [real, within] = await Promise.all([
-    ground.fs.realPath(directory),
-    ground.fs.realPath(isOfUser ? base : cwd),
+    environment.fs.realPath(directory),
+    environment.fs.realPath(isOfUser ? base : cwd),
   ]);
   // fail-closed: a link would take what may be written here to some other place.
   if (real === within || !isInside(real, within)) {
@@ -125,7 +126,7 @@ async function placeOf(
 }
 
 async function memoryText(
-  { fs }: Ground,
+  { fs }: SessionEnvironment,
   { directory, real, mayWrite }: { directory: string; real: string; mayWrite: boolean },
 ): Promise<string> {
   const file = join(directory, NOTES);
@@ -150,7 +151,7 @@ async function memoryText(
 }
 
 async function readNotes(
-  fs: Ground['fs'],
+  fs: SessionEnvironment['fs'],
   file: string,
   real: string,
 ): Promise<string | undefined> {

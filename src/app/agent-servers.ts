@@ -17,8 +17,8 @@ import { managedSettingsDirectory } from '../settings/files/load.js';
 import { fatalOf } from '../settings/files/refuse.js';
 import { describeProblem } from '../settings/types.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 interface Needs {
   readonly processes: ProcessSupervisor;
@@ -40,7 +40,7 @@ export interface AgentServers {
 /** Servers that agents bring: connected for one agent, seen by it and its copies alone, closed at its end. */
 export function openAgentServers(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   needs: Needs,
 ): AgentServers {
   /** What each agent's servers offer, by the agent's path. */
@@ -65,12 +65,12 @@ export function openAgentServers(
         .map(({ name }) => `there is no server "${visible(name)}" in this session`);
       const brought = definition.mcpServers.filter((server) => 'config' in server);
       const refusal =
-        brought.length === 0 ? undefined : await refusalFor(config, ground, definition);
+        brought.length === 0 ? undefined : await refusalFor(config, environment, definition);
       if (brought.length === 0 || refusal !== undefined) {
         const notes = refusal === undefined ? absent : [...absent, refusal];
         return { tools: [], notes, close: async () => undefined };
       }
-      const opened = await connectAll(config, ground, { needs, definition, brought, signal });
+      const opened = await connectAll(config, environment, { needs, definition, brought, signal });
       books.set(ref.path, opened.book);
       return {
         tools: opened.tools,
@@ -88,10 +88,10 @@ export function openAgentServers(
 /** Why none of the servers that a definition brings may be used. */
 async function refusalFor(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   { trusted, source }: AgentDefinition,
 ): Promise<string | undefined> {
-  const managed = join(managedSettingsDirectory(ground.host.os), 'managed-mcp.json');
+  const managed = join(managedSettingsDirectory(environment.host.os), 'managed-mcp.json');
   // fail-closed: whose trust was not looked into is not trusted to execute.
   if (trusted === false || (source === 'project' && trusted !== true)) {
     return 'its servers are not used: the folder of its file is not trusted';
@@ -100,7 +100,7 @@ async function refusalFor(
     return 'its servers are not used: only those of --mcp-config are (--strict-mcp-config)';
   }
   if (source === 'managed') return undefined;
-  if ((await ground.fs.stat(managed)) !== undefined) {
+  if ((await environment.fs.stat(managed)) !== undefined) {
     return 'its servers are not used: an administrator keeps the list (managed-mcp.json)';
   }
   return undefined;
@@ -123,7 +123,7 @@ interface Opened {
 /** Connects each; one that fails holds up none of the others. Loaded with the first agent that brings some. */
 async function connectAll(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   { needs, definition, brought, signal }: Bringing,
 ): Promise<Opened> {
   const [
@@ -133,17 +133,17 @@ async function connectAll(
     { besidesHostServers },
     more,
   ] = await Promise.all([
-    declared(config, ground, { needs, definition, brought }),
+    declared(config, environment, { needs, definition, brought }),
     import('../mcp/tools/registry.js'),
     import('../mcp/approval/tool-approvals.js'),
     import('../mcp/approval/host-approvals.js'),
     import('./mcp-connections.js'),
   ]);
-  const { fs, stateDirectory, env } = ground;
+  const { fs, stateDirectory, env } = environment;
   const { tell } = needs.hooks;
   const approvals = besidesHostServers(openToolApprovals({ fs, stateDirectory }));
   const book = createToolBook({ fs, approvals, env, builtinNames: BUILTIN_NAMES, tell });
-  const connections = declarations.map(more.connectionMaker(config, ground, needs));
+  const connections = declarations.map(more.connectionMaker(config, environment, needs));
   const end = async (): Promise<void> => {
     await Promise.all(connections.map((connection) => connection.close()));
   };
@@ -162,7 +162,7 @@ async function connectAll(
 /** What of them may be connected, by the lists in force and by what each would be given. */
 async function declared(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   { needs, definition, brought }: Omit<Bringing, 'signal'>,
 ): Promise<BroughtServers> {
   const [{ readBrought }, { readServerLists }] = await Promise.all([
@@ -170,7 +170,7 @@ async function declared(
     import('../mcp/config/server-lists.js'),
   ]);
   const { source, file, line } = definition;
-  const { lists, problems } = readServerLists(ground.settings.values, config.env);
+  const { lists, problems } = readServerLists(environment.settings.values, config.env);
   const [broken] = fatalOf(problems);
   if (broken !== undefined) {
     // fail-closed: what a list means to forbid is not known. A session that declares no server has not looked.
@@ -178,8 +178,8 @@ async function declared(
     return { declarations: [], notes: [`its servers are not used: ${why}`] };
   }
   const variables = {
-    ...ground.env,
-    CLAUDE_PROJECT_DIR: await ground.fs.realPath(config.cwd),
+    ...environment.env,
+    CLAUDE_PROJECT_DIR: await environment.fs.realPath(config.cwd),
   };
   return readBrought(
     brought,

@@ -1,5 +1,5 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
-import type { ChildWorld } from '../agents/runtime/agent-host.js';
+import type { AgentHost } from '../agents/runtime/agent-host.js';
 import { createChildPlaces } from '../agents/workspaces/place.js';
 import { worktreeSettings } from '../agents/workspaces/worktree-settings.js';
 import { createWorktreeHooks } from '../hooks/events/worktree.js';
@@ -8,8 +8,8 @@ import { workspaceFence } from '../permissions/workspace-fence.js';
 import { findRepositoryRoot, join } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { WriteLedger } from '../tools/files/write-ledger.js';
-import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 export interface WorkspaceParts {
   readonly processes: ProcessSupervisor;
@@ -19,13 +19,13 @@ export interface WorkspaceParts {
 /** Workspaces of agents: how they come about, and what keeps agents in them. */
 export function openWorkspaces(
   config: Pick<SessionConfig, 'cwd'>,
-  ground: Ground,
+  environment: SessionEnvironment,
   { processes, hooks }: WorkspaceParts,
 ) {
-  const { fs, env } = ground;
+  const { fs, env } = environment;
   const projectDir = findRepositoryRoot(config.cwd) ?? config.cwd;
   const settings = (): unknown => {
-    const { values } = ground.settings;
+    const { values } = environment.settings;
     const list = (key: string): readonly unknown[] => values.list(key).map(({ value }) => value);
     return {
       baseRef: values.get('worktree.baseRef')?.value,
@@ -42,14 +42,14 @@ export function openWorkspaces(
   return {
     guard,
     /** Once it is known who writes down what was written. */
-    placesFor: (ledger: WriteLedger): NonNullable<ChildWorld['workspaceFor']> =>
+    placesFor: (ledger: WriteLedger): NonNullable<AgentHost['workspaceFor']> =>
       createChildPlaces({
         fs,
         processes,
         env,
         projectDir,
-        isTrusted: ground.trust.accepted,
-        temporaryDirectory: ground.host.temporaryDirectory,
+        isTrusted: environment.trust.accepted,
+        temporaryDirectory: environment.host.temporaryDirectory,
         ledger,
         settings,
         hooks: createWorktreeHooks({ fs, projectDir, ...hooks }),

@@ -8,18 +8,18 @@ const settings = (values: Readonly<Record<string, number>>): Source['settings'] 
 
 it('has limits as low as the environment or the settings say, whichever hold now', () => {
   const env = { CLAUDE_CODE_MAX_CONCURRENT_SUBAGENTS: '7' };
-  const ground = { env: {}, settings: settings({}) } as {
+  const environment = { env: {}, settings: settings({}) } as {
     -readonly [Key in keyof Source]: Source[Key];
   };
-  expect(limitsOf(ground)).toEqual({ depth: 3, concurrency: 20 });
-  ground.settings = settings({
+  expect(limitsOf(environment)).toEqual({ depth: 3, concurrency: 20 });
+  environment.settings = settings({
     'portcullis.limits.agentDepth': 1,
     'portcullis.limits.agentConcurrency': 9,
   });
-  expect(limitsOf(ground)).toEqual({ depth: 1, concurrency: 9 });
-  ground.env = env as Source['env'];
-  expect(limitsOf(ground)).toEqual({ depth: 1, concurrency: 7 });
-  expect(limitsOf(ground)).toBe(limitsOf(ground));
+  expect(limitsOf(environment)).toEqual({ depth: 1, concurrency: 9 });
+  environment.env = env as Source['env'];
+  expect(limitsOf(environment)).toEqual({ depth: 1, concurrency: 7 });
+  expect(limitsOf(environment)).toBe(limitsOf(environment));
 });
 
 it.each(['abc', '0', '-1', '2.5'])('does not go on with a limit that is none: %s', (text) => {

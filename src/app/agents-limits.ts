@@ -1,19 +1,19 @@
 import { type AgentLimits, DEFAULT_LIMITS } from '../agents/runtime/roster.js';
 import { PortcullisError } from '../errors.js';
-import type { Ground } from './ground.js';
+import type { SessionEnvironment } from './session-environment.js';
 
-type Source = Pick<Ground, 'env' | 'settings'>;
+type Source = Pick<SessionEnvironment, 'env' | 'settings'>;
 
 /** What was read of a session, and what it was read from: every start and end of an agent asks. */
 const read = new WeakMap<Source, Source & { readonly limits: AgentLimits }>();
 
 /** Of the environment and the settings the lower one holds. Throws where one of the environment cannot be read. */
-export function limitsOf(ground: Source): AgentLimits {
-  const { env, settings } = ground;
-  const known = read.get(ground);
+export function limitsOf(environment: Source): AgentLimits {
+  const { env, settings } = environment;
+  const known = read.get(environment);
   if (known?.env === env && known.settings === settings) return known.limits;
-  const limits = readLimits(ground);
-  read.set(ground, { env, settings, limits });
+  const limits = readLimits(environment);
+  read.set(environment, { env, settings, limits });
   return limits;
 }
 
@@ -49,7 +49,7 @@ function limitIn(env: Source['env'], name: string): number | undefined {
 }
 
 /** The environment decides where it says something, else the setting; they are off by themselves. */
-export function offersForks({ env, settings }: Ground): boolean {
+export function offersForks({ env, settings }: SessionEnvironment): boolean {
   const said = env.CLAUDE_CODE_FORK_SUBAGENT?.trim();
   if (said !== undefined && said !== '') return said === '1' || said.toLowerCase() === 'true';
   return settings.values.get('portcullis.forks')?.value === true;

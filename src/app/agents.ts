@@ -5,12 +5,17 @@ import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { openAgentBook } from '../agents/definitions/definitions.js';
 import { readHostAgents, refuseGiven } from '../agents/definitions/host.js';
 import type { AgentBook } from '../agents/definitions/types.js';
-import { createGoingOnAsks } from '../agents/limits/resume-permissions.js';
-import { createAgentFences } from '../agents/limits/tool-restrictions.js';
+import { createResumeAsks } from '../agents/limits/resume-permissions.js';
+import { createToolRestrictions } from '../agents/limits/tool-restrictions.js';
 import { createTypeRules, type TypeRuleParts } from '../agents/limits/type-rules.js';
-import type { ChildHands } from '../agents/runtime/agent-host.js';
+import type { ChildTools } from '../agents/runtime/agent-host.js';
 import { agentPool } from '../agents/runtime/agent-pool.js';
-import { type AgentMind, FORK_TYPE, forkDefinition, forkGuard } from '../agents/runtime/fork.js';
+import {
+  type ConversationSnapshot,
+  FORK_TYPE,
+  forkDefinition,
+  forkGuard,
+} from '../agents/runtime/fork.js';
 import { reportCap } from '../agents/runtime/report-format.js';
 import { type AgentRuntime, createAgentRuntime } from '../agents/runtime/spawn.js';
 import type { AgentTask } from '../agents/runtime/task.js';
@@ -31,19 +36,19 @@ import { sideloadRefusal } from '../settings/merge/sideload.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { StopsAgents } from '../tools/tasks/task-stop.js';
 import type { AnyTool } from '../tools/tool.js';
+import { putHooks } from './agent-hooks.js';
+import { type AgentHostParts, openAgentHost } from './agent-host.js';
 import { openAgentListings } from './agent-listing.js';
 import { openAgentMemories } from './agent-memory.js';
 import { openAgentServers } from './agent-servers.js';
 import { openWorkspaces } from './agent-workspaces.js';
 import { limitsOf, offersForks, positive } from './agents-limits.js';
-import { openArrival } from './arrival.js';
-import { putHooks } from './child-hooks.js';
-import { type ChildWorldParts, openChildWorld } from './child-world.js';
 import { earlierAgent, typeToGoOn } from './earlier-agent.js';
 import { folderTrust } from './folder-trust.js';
 import { forkRunner } from './fork-skill.js';
-import type { Ground, Log } from './ground.js';
 import type { OpenHooks } from './hooks.js';
+import { openMessaging } from './messaging.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
 import type { OpenTeams } from './teams.js';
 
 /** How long the end of a headless run waits for agents in the background. */
@@ -62,24 +67,24 @@ export interface AgentParts {
 }
 
 /** The kinds of agents that there are. Nothing is read yet. */
-export function openKinds(
+export function openAgentTypes(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   { isHidden }: Pick<AgentParts, 'isHidden'>,
 ): AgentBook {
   const host = readHostAgents(config.agents);
   if (!host.ok) throw new PortcullisError('usage', host.error);
-  refuseGiven(host.value, sideloadRefusal(ground.settings));
+  refuseGiven(host.value, sideloadRefusal(environment.settings));
   return openAgentBook({
-    fs: ground.fs,
+    fs: environment.fs,
     cwd: config.cwd,
-    levels: ground.levels,
-    configDir: ground.configDir,
-    managedDir: managedSettingsDirectory(ground.host.os),
-    sources: ground.sources,
-    plugins: ground.plugins,
-    additionalDirectories: () => ground.workspace.roots.slice(1),
-    trusts: folderTrust(config, ground).trusts,
+    levels: environment.levels,
+    configDir: environment.configDir,
+    managedDir: managedSettingsDirectory(environment.host.os),
+    sources: environment.sources,
+    plugins: environment.plugins,
+    additionalDirectories: () => environment.workspace.roots.slice(1),
+    trusts: folderTrust(config, environment).trusts,
     isHidden,
     host: host.value,
     parseYaml,
@@ -87,18 +92,22 @@ export function openKinds(
 }
 
 /** The agents of a session: which kinds there are, the tools around them, and those that run. */
-export function openAgents(config: SessionConfig, ground: Ground, parts: AgentParts) {
-  const { env, fs } = ground;
+export function openAgents(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  parts: AgentParts,
+) {
+  const { env, fs } = environment;
   const { log, hooks } = parts;
   const { sessionId } = log.history;
   // A limit that cannot be read stops the start, not the first agent.
-  limitsOf(ground);
-  const book = openKinds(config, ground, parts);
-  const fences = createAgentFences({ cwd: config.cwd, home: homeDirectory(env) });
-  const working = new Map<string, Pick<ChildHands, 'pool' | 'workspace'>>();
-  const minds = new Map<string, AgentMind>();
+  limitsOf(environment);
+  const book = openAgentTypes(config, environment, parts);
+  const fences = createToolRestrictions({ cwd: config.cwd, home: homeDirectory(env) });
+  const working = new Map<string, Pick<ChildTools, 'pool' | 'workspace'>>();
+  const snapshots = new Map<string, ConversationSnapshot>();
   const forks = (): AgentDefinition | undefined =>
-    offersForks(ground) ? forkDefinition() : undefined;
+    offersForks(environment) ? forkDefinition() : undefined;
   let runtime: AgentRuntime | undefined;
   let tellMain: (message: InputMessage) => void = () => undefined;
   const running = (): AgentRuntime => {
@@ -141,23 +150,29 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
   const words = { cap: reportCap(env), spill, canResume: () => canResume };
   const { teams } = parts;
   const { tell } = hooks;
-  const arrival = openArrival(config, ground, { log, words, runtime: running, tell, teams });
-  const { deliveries } = arrival;
-  const workspaces = openWorkspaces(config, ground, parts);
+  const messaging = openMessaging(config, environment, {
+    log,
+    words,
+    runtime: running,
+    tell,
+    teams,
+  });
+  const { deliveries } = messaging;
+  const workspaces = openWorkspaces(config, environment, parts);
   let taken: () => readonly string[] = () => [];
-  const servers = openAgentServers(config, ground, {
+  const servers = openAgentServers(config, environment, {
     taken: () => taken(),
     ...parts,
     processes: parts.servers,
   });
-  const memories = openAgentMemories(config, ground, hooks.tell);
+  const memories = openAgentMemories(config, environment, hooks.tell);
   let gate: Pick<Permissions, 'rules' | 'mode'> | undefined;
   const startAgent = agentTool({
     book,
     runtime: running,
     words,
     forks,
-    mostRunning: () => limitsOf(ground).concurrency,
+    mostRunning: () => limitsOf(environment).concurrency,
     backgroundIsOff: (agent) => {
       if (teams?.isTeammate(agent) === true) return 'teammates wait for the agents that they start';
       return env.CLAUDE_CODE_DISABLE_BACKGROUND_TASKS === '1'
@@ -172,12 +187,12 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     fences,
     fs,
     home: homeDirectory(env),
-    workspace: ground.workspace,
+    workspace: environment.workspace,
     rules: (agent) => gate?.rules(agent) ?? NO_RULES,
     mode: (agent) => gate?.mode(agent) ?? 'default',
   };
   const types = createTypeRules(typeRules);
-  const asks = createGoingOnAsks({
+  const asks = createResumeAsks({
     ...typeRules,
     wakes: (to) => typeToGoOn(to, { roster: runtime?.roster, log }),
   });
@@ -192,16 +207,16 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
       types.guard,
       asks.guard,
       ...servers.extension.guards,
-      ...arrival.guards(() => runtime),
+      ...messaging.guards(() => runtime),
     ],
     rules: fences.rules,
   };
-  const tools: AnyTool[] = [startAgent, ...arrival.tools];
+  const tools: AnyTool[] = [startAgent, ...messaging.tools];
   const listings = openAgentListings({ book, types, forks, tell });
   return {
     book,
     extension,
-    arrival,
+    messaging,
     tools,
     fences,
     runtime: running,
@@ -242,12 +257,12 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
     /** What exists only once the gate does. */
     lend(
       lent: Omit<
-        ChildWorldParts,
+        AgentHostParts,
         | 'hooks'
         | 'log'
         | 'fences'
         | 'working'
-        | 'minds'
+        | 'snapshots'
         | 'memories'
         | 'asks'
         | 'listing'
@@ -255,30 +270,30 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         | 'running'
       >,
     ): void {
-      gate = lent.hands.permissions;
+      gate = lent.toolRuntime.permissions;
       counters = lent.model;
       lent.instructions.lendFences(fences);
-      const world = openChildWorld(config, ground, {
+      const world = openAgentHost(config, environment, {
         fences,
         working,
-        minds,
+        snapshots,
         memories,
         asks,
         listing: (pool, agent) => this.listing(pool, agent),
-        heard: arrival.heard,
+        heard: messaging.heard,
         running: () => runtime?.roster.running() ?? [],
         ...lent,
         ...parts,
         more: {
-          workspaceFor: workspaces.placesFor(lent.hands.builtins.ledger),
+          workspaceFor: workspaces.placesFor(lent.toolRuntime.builtins.ledger),
           serversFor: servers.serversFor,
         },
       });
       taken = () => (lent.mcp?.statuses() ?? []).map(({ name }) => name);
-      canResume = lent.hands.builtins.pool.resolve('SendMessage') !== undefined;
+      canResume = lent.toolRuntime.builtins.pool.resolve('SendMessage') !== undefined;
       runtime = createAgentRuntime({
         world,
-        limits: () => limitsOf(ground),
+        limits: () => limitsOf(environment),
         deliveries,
         tellMain: (message) => tellMain(message),
         find: async (type) => (type === FORK_TYPE ? forks() : await book.find(type)),
@@ -288,10 +303,10 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         },
       });
       const { forbids } = types;
-      const { shared } = lent.hands.builtins;
+      const { shared } = lent.toolRuntime.builtins;
       const toolsOf = async (kind: AgentDefinition, { depth }: AgentRef) =>
         agentPool(shared, await memories.equip(kind), {
-          maySpawn: depth + 1 < limitsOf(ground).depth,
+          maySpawn: depth + 1 < limitsOf(environment).depth,
         });
       lent.skills.lendFork(forkRunner({ book, runtime: running, words, toolsOf, forbids, hooks }));
     },
@@ -301,13 +316,13 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
       // Costs that limit nothing are needed when the first run is over.
       if (isLimited) await recallSpending();
       else void recallCosts();
-      await arrival.resumed();
+      await messaging.resumed();
     },
     /** Fulfilled when the costs of earlier processes are counted. */
     recallCosts,
     /** What the main agent sends, which its copies send too. */
-    knows(mind: AgentMind): void {
-      minds.set(MAIN_AGENT.id, mind);
+    knows(mind: ConversationSnapshot): void {
+      snapshots.set(MAIN_AGENT.id, mind);
     },
     /** Where the main agent hears of agents that have ended. */
     onArrival(tell: (message: InputMessage) => void): void {
@@ -343,7 +358,7 @@ export function openAgents(config: SessionConfig, ground: Ground, parts: AgentPa
         () => runtime?.close(),
         () => teams?.close(),
         () => deliveries.settled(),
-        () => arrival.close(),
+        () => messaging.close(),
       ]);
     },
   };

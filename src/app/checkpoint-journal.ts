@@ -6,7 +6,7 @@ import type { FileSystem } from '../platform/fs/fs.js';
 import { configDirectory, join, stateDirectory } from '../platform/fs/paths.js';
 import { sha256 } from '../platform/hash.js';
 import { type CheckpointLimits, checkpointLimits } from './checkpoint-settings.js';
-import type { Ground, Log } from './ground.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
 
 /** Whose journal, and where. */
 export interface JournalPlace {
@@ -58,16 +58,16 @@ export async function openJournalAt(place: JournalPlace): Promise<Checkpoints> {
 /** The journal of a session that is open. */
 export function openJournalOf(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   { history }: Pick<Log, 'history'>,
 ): Promise<Checkpoints> {
   return openJournalAt({
-    fs: ground.fs,
-    env: ground.env,
+    fs: environment.fs,
+    env: environment.env,
     cwd: config.cwd,
     sessionId: history.sessionId,
     parentSessionId: history.forkedFrom,
-    limits: checkpointLimits(ground.settings.values),
+    limits: checkpointLimits(environment.settings.values),
     notice: (text) => config.emit({ type: 'notice', level: 'warning', text }),
   });
 }

@@ -10,7 +10,7 @@ import type { CallWatch, InvokeDeps, StartingCall } from '../tools/invocation.js
 import type { AnyTool, ToolContext, ToolOutput } from '../tools/tool.js';
 import { journalSwitch, takesBack } from './checkpoint-settings.js';
 import { assumedHarmless, holdTo } from './effects.js';
-import type { Ground, Log } from './ground.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
 
 /** What others lend once they are there. */
 export interface CheckpointNeeds {
@@ -50,11 +50,14 @@ const AFTER_REQUEST_MS = 30;
 
 export function openCheckpointing(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   log: Log,
 ): OpenCheckpoints {
   const asked = config.persist ? config.fileCheckpoints : false;
-  const state = journalSwitch(ground.settings.values, ground.env, { asked, cwd: config.cwd });
+  const state = journalSwitch(environment.settings.values, environment.env, {
+    asked,
+    cwd: config.cwd,
+  });
   const tell = (text: string): void => config.emit({ type: 'notice', level: 'warning', text });
   let opened: Promise<Checkpoints> | undefined;
   /** What the person has said before it was opened: each is a point to come back to. */
@@ -67,7 +70,7 @@ export function openCheckpointing(
   const open = (): Promise<Checkpoints> | undefined => {
     if (!state.on || closed) return opened;
     opened ??= import('./checkpoint-journal.js')
-      .then(({ openJournalOf }) => openJournalOf(config, ground, log))
+      .then(({ openJournalOf }) => openJournalOf(config, environment, log))
       .then((journal) => {
         // Before the first call begins, however soon that is: it belongs to what the person said.
         for (const { messageId, title, at } of said) journal.mark(messageId, title, at);
@@ -103,7 +106,7 @@ export function openCheckpointing(
     const judge = async (window: OpenWindow): Promise<string | undefined> => {
       const journal = await open();
       if (assumed === undefined || journal === undefined) return undefined;
-      const rollback = takesBack(ground.settings.values);
+      const rollback = takesBack(environment.settings.values);
       const violation = await holdTo(assumed, await window.changes, {
         journal,
         rollback,
@@ -125,7 +128,7 @@ export function openCheckpointing(
           return [];
         }
         // What is to be undone is undone before the model goes on; what is only told is told later.
-        const isAwaited = assumed !== undefined && takesBack(ground.settings.values);
+        const isAwaited = assumed !== undefined && takesBack(environment.settings.values);
         window.end();
         if (assumed === undefined) return [];
         if (isAwaited) return [await judge(window).catch(failure)].filter(isText);
@@ -153,7 +156,7 @@ export function openCheckpointing(
     turn(messageId, prompt) {
       if (!state.on || closed) return;
       const title = redactSure(prompt);
-      const at = ground.clock.now();
+      const at = environment.clock.now();
       if (opened === undefined) said.push({ messageId, title, at });
       else void opened.then((journal) => journal.mark(messageId, title, at)).catch(failure);
     },

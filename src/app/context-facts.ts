@@ -1,16 +1,16 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { systemPrompt } from '../context/prompt/system-prompt.js';
 import type { SystemBlock } from '../model/client.js';
-import type { Ground } from './ground.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 /** Facts about the place, as they stand before the first prompt. */
-export function openingFacts(ground: Ground, model: string) {
+export function openingFacts(environment: SessionEnvironment, model: string) {
   return {
-    cwd: ground.workspace.cwd,
-    additionalDirectories: ground.additional,
-    platform: ground.host.platform,
-    date: new Date(ground.clock.now()).toISOString().slice(0, 10),
-    gitBranch: ground.gitBranch,
+    cwd: environment.workspace.cwd,
+    additionalDirectories: environment.additional,
+    platform: environment.host.platform,
+    date: new Date(environment.clock.now()).toISOString().slice(0, 10),
+    gitBranch: environment.gitBranch,
     model,
   };
 }

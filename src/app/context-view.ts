@@ -10,16 +10,16 @@ import { SKILL_TOOL } from '../skills/grant-approval.js';
 import { listingMessage } from '../skills/listing.js';
 import type { OpenAgents } from './agents.js';
 import { openingFacts, systemOf } from './context-facts.js';
-import type { Ground } from './ground.js';
-import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
+import type { SessionEnvironment } from './session-environment.js';
 import type { OpenSkills } from './skills.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 interface ViewParts {
   readonly model: Pick<ModelLayer, 'choices'>;
-  readonly hands: Pick<Hands, 'builtins'>;
+  readonly toolRuntime: Pick<ToolRuntime, 'builtins'>;
   readonly instructions: Pick<OpenInstructions, 'book'>;
 }
 
@@ -46,7 +46,7 @@ export async function contextView(
     model: choices.current().model,
     window: choices.limits().contextWindow,
     system: shown.system,
-    tools: parts.hands.builtins.pool.definitions,
+    tools: parts.toolRuntime.builtins.pool.definitions,
     messages: shown.messages,
     instructions: await parts.instructions.book.report(),
     isSkillListing: (text) => text.startsWith(LISTING_HEAD) || text.startsWith(TOUCHED_HEAD),
@@ -64,26 +64,26 @@ function headOf(text: string): string {
 /** What a session that is started here now would show before the first prompt. */
 export async function contextAtStart(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   parts: StartParts,
 ): Promise<ContextReport> {
   const { choices } = parts.model;
   const opening = await openOpening({
-    fs: ground.fs,
-    configDir: ground.configDir,
-    sources: ground.sources,
-    facts: openingFacts(ground, choices.current().model),
+    fs: environment.fs,
+    configDir: environment.configDir,
+    sources: environment.sources,
+    facts: openingFacts(environment, choices.current().model),
     book: parts.instructions.book,
     resumedFrom: undefined,
     // What was left out stands in the report.
     emit: () => undefined,
-    uuid: ground.clock.uuid,
+    uuid: environment.clock.uuid,
   });
-  const offersSkills = parts.hands.builtins.pool.resolve(SKILL_TOOL) !== undefined;
+  const offersSkills = parts.toolRuntime.builtins.pool.resolve(SKILL_TOOL) !== undefined;
   const listing = offersSkills
     ? await parts.skills.listing(choices.limits().contextWindow)
     : undefined;
-  const { pool } = parts.hands.builtins;
+  const { pool } = parts.toolRuntime.builtins;
   const texts = [parts.mcp?.announcement(pool), listing, await parts.agents.listing(pool)];
   const listed = parts.hooks.notes.followUp(texts.filter((text) => text !== undefined));
   const own = await ownWords(config, parts);

@@ -2,7 +2,7 @@ import { err, ok, type Result } from '../lib/result.js';
 import type { Conversation } from '../loop/types.js';
 import { textOf } from '../protocol/content.js';
 import { loadConversation } from '../session/resume.js';
-import type { Log } from './ground.js';
+import type { Log } from './session-environment.js';
 
 export interface ConversationRewindParts {
   readonly log: Pick<Log, 'store' | 'recorder' | 'history'>;

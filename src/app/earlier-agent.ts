@@ -5,7 +5,7 @@ import type { Roster } from '../agents/runtime/task.js';
 import { isRecord } from '../lib/own.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { isSafeId } from '../session/session-id.js';
-import type { Log } from './ground.js';
+import type { Log } from './session-environment.js';
 
 /** An agent of this session that has ended, from its transcript. Undefined: there is none that can be read. */
 export async function earlierAgent(log: Log, id: string): Promise<EarlierAgent | undefined> {

@@ -8,7 +8,7 @@ import { ZERO_USAGE } from '../protocol/content.js';
 import type { AssistantEntry, TranscriptEntry, UserEntry } from '../protocol/transcript.js';
 import { SYNTHETIC_MODEL } from '../session/recorder.js';
 import { INTERRUPTED_RESULT } from '../session/transcript/messages.js';
-import type { Log } from './ground.js';
+import type { Log } from './session-environment.js';
 
 /**
  * Lets budgets and costs go on counting where earlier processes of the session stopped: what they used

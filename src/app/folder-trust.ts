@@ -4,7 +4,7 @@ import { basename, dirname, stateDirectory } from '../platform/fs/paths.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
 import { openProjectTrust, type ProjectTrust } from '../settings/trust/project-trust.js';
 import type { UsedDocument } from '../settings/trust/types.js';
-import type { Ground } from './ground.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 /** Trust in the folders of a session, the project's and those of added and nested directories. */
 export interface FolderTrust {
@@ -14,35 +14,38 @@ export interface FolderTrust {
   changedScript(hook: Hook): Promise<string | undefined>;
 }
 
-const opened = new WeakMap<Ground, FolderTrust>();
+const opened = new WeakMap<SessionEnvironment, FolderTrust>();
 
 /** The one of a session: what hooks were accepted with is known to whoever runs them. */
-export function folderTrust(config: Pick<SessionConfig, 'cwd'>, ground: Ground): FolderTrust {
-  const known = opened.get(ground) ?? open(config, ground);
-  opened.set(ground, known);
+export function folderTrust(
+  config: Pick<SessionConfig, 'cwd'>,
+  environment: SessionEnvironment,
+): FolderTrust {
+  const known = opened.get(environment) ?? open(config, environment);
+  opened.set(environment, known);
   return known;
 }
 
-function open(config: Pick<SessionConfig, 'cwd'>, ground: Ground): FolderTrust {
+function open(config: Pick<SessionConfig, 'cwd'>, environment: SessionEnvironment): FolderTrust {
   const levels = projectLevels(config.cwd);
   const others = new Map<string, ProjectTrust>();
   const trustOf = (directory: string): ProjectTrust => {
     const known = others.get(directory);
     if (known !== undefined) return known;
     const made = openProjectTrust({
-      fs: ground.fs,
+      fs: environment.fs,
       cwd: directory,
-      configDir: ground.configDir,
-      stateDirectory: stateDirectory(ground.env),
-      sources: ground.sources,
-      now: ground.clock.now,
+      configDir: environment.configDir,
+      stateDirectory: stateDirectory(environment.env),
+      sources: environment.sources,
+      now: environment.clock.now,
     });
     others.set(directory, made);
     return made;
   };
   return {
     async trusts(directory, used) {
-      if (levels.includes(directory)) return await ground.trust.covers(used);
+      if (levels.includes(directory)) return await environment.trust.covers(used);
       const { verdict } = await trustOf(directory).check({ used });
       return verdict === 'trusted';
     },
@@ -52,7 +55,7 @@ function open(config: Pick<SessionConfig, 'cwd'>, ground: Ground): FolderTrust {
       // fail-closed: a hook that stands nowhere was accepted by nobody.
       if (file === undefined) return 'its file, which is not known';
       const commands = [handler.command, ...(handler.args ?? [])];
-      const trust = others.get(levelOf(file)) ?? ground.trust.trust;
+      const trust = others.get(levelOf(file)) ?? environment.trust.trust;
       return await trust.changedScript({ file, commands });
     },
   };

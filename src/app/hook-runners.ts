@@ -17,11 +17,11 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import { hookSwitches } from '../settings/merge/hook-switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import { folderTrust } from './folder-trust.js';
-import type { Ground } from './ground.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 export interface HookRunnerParts {
   readonly config: SessionConfig;
-  readonly ground: Ground;
+  readonly environment: SessionEnvironment;
   readonly model: ModelLayer;
   readonly processes: ProcessSupervisor;
   readonly sessionId: string;
@@ -39,14 +39,14 @@ export interface OpenRunners {
 
 /** Everything that can run a hook. Loaded when the first one is asked. */
 export function openHookRunners(parts: HookRunnerParts): OpenRunners {
-  const { config, ground, model, processes } = parts;
-  const { env } = ground;
+  const { config, environment, model, processes } = parts;
+  const { env } = environment;
   const place = {
     processes,
     env,
     projectDir: config.cwd,
     sessionId: () => parts.sessionId,
-    platform: ground.host.os,
+    platform: environment.host.os,
     effort: config.effort,
   };
   const persistent = createPersistentHooks({
@@ -68,7 +68,7 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
         createCommandRunner({
           ...place,
           persistent,
-          changedScript: folderTrust(config, ground).changedScript,
+          changedScript: folderTrust(config, environment).changedScript,
         }),
         ({ handler }) => handler.command,
         parts,

@@ -35,9 +35,9 @@ import { hookEventFacts } from '../protocol/hook-events.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import { hookSwitches } from '../settings/merge/hook-switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
-import type { Ground, Log } from './ground.js';
 import type { HookRunnerParts, OpenRunners } from './hook-runners.js';
 import { hooksOfPlugins } from './plugins.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
 
 export interface HookParts {
   readonly model: ModelLayer;
@@ -49,11 +49,15 @@ export interface HookParts {
 }
 
 /** The hooks of a session: which are in force, how they are asked, and what they do at the gate. */
-export function openHooks(config: SessionConfig, ground: Ground, parts: HookParts) {
-  const { clock, env, fs, workspace } = ground;
+export function openHooks(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  parts: HookParts,
+) {
+  const { clock, env, fs, workspace } = environment;
   const { log, processes } = parts;
   const { sessionId } = log.history;
-  let settings = ground.settings;
+  let settings = environment.settings;
   let opened: Promise<OpenRunners> | undefined;
   let judge: AgentJudge | undefined;
   let callServer: McpRunnerDeps['call'];
@@ -64,7 +68,7 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
   const told = new Set<string>();
   const capture = (now: EffectiveSettings) => {
     const { callbacks } = config;
-    const scoped = hooksOfPlugins(ground.plugins);
+    const scoped = hooksOfPlugins(environment.plugins);
     const snapshot = captureHooks({ values: now.values, env, cwd: config.cwd, scoped, callbacks });
     const skipped = snapshot.skipped.map(({ label, why }) => `${label} is not run: ${why}`);
     for (const text of [...skipped, ...snapshot.notes]) {
@@ -81,7 +85,7 @@ export function openHooks(config: SessionConfig, ground: Ground, parts: HookPart
       opened ??= import('./hook-runners.js').then(({ openHookRunners }) =>
         openHookRunners({
           config,
-          ground,
+          environment,
           model: parts.model,
           processes,
           sessionId,

@@ -3,28 +3,32 @@ import type { SessionConfig } from '../agents/core/session-config.js';
 import { err, ok } from '../lib/result.js';
 import { judgedNames, targetPath } from '../tools/files/file-target.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { Ground } from './ground.js';
-import type { Hands } from './hands.js';
+import { isOwn, type OutsideInvoke, outsideInvoke, REPLACED } from './host-tool-calls.js';
 import type { OpenInstructions } from './instructions.js';
+import type { LiveSessionSettings } from './live-settings.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
-import { isOwn, type OutsideInvoke, outsideInvoke, REPLACED } from './outside-calls.js';
 import { resourceReader } from './resource-reader.js';
-import type { RulesInForce } from './rules-in-force.js';
+import type { SessionEnvironment } from './session-environment.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 export interface HostCallParts {
-  readonly hands: Hands;
+  readonly toolRuntime: ToolRuntime;
   readonly instructions: Pick<OpenInstructions, 'countIn'>;
-  readonly mcp: Pick<OpenServersOfSession, 'connections'> | undefined;
-  readonly rules: Pick<RulesInForce, 'refreshForHost'>;
+  readonly mcp: Pick<OpenServersOfSession, 'connections' | 'settle'> | undefined;
+  readonly rules: Pick<LiveSessionSettings, 'refreshForHost'>;
 }
 
 type HostCalls = Pick<HostRequests, 'readFile' | 'readResource' | 'callTool'>;
 
 /** Calls that the host makes itself. They go the one way in, past the same rules as the agent's. */
-export function hostCalls(config: SessionConfig, ground: Ground, parts: HostCallParts): HostCalls {
-  const { hands, instructions, mcp, rules } = parts;
-  const judged = outsideInvoke(config, ground, {
-    hands,
+export function hostCalls(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  parts: HostCallParts,
+): HostCalls {
+  const { toolRuntime, instructions, mcp, rules } = parts;
+  const judged = outsideInvoke(config, environment, {
+    toolRuntime,
     instructions,
     as: 'host',
     shownIn: undefined,
@@ -35,19 +39,25 @@ export function hostCalls(config: SessionConfig, ground: Ground, parts: HostCall
     return await judged(...call);
   };
   return {
-    readFile: fileReader(ground, hands, invoke),
-    readResource: resourceReader(ground, () => mcp?.connections() ?? [], invoke),
+    readFile: fileReader(environment, toolRuntime, invoke),
+    readResource: resourceReader(environment, () => mcp?.connections() ?? [], invoke),
     async callTool({ tool: name, input }, signal) {
-      const tool = hands.builtins.pool.resolve(name);
+      // A host may call before a server has said what it offers.
+      if (toolRuntime.builtins.pool.resolve(name) === undefined) await mcp?.settle(signal);
+      const tool = toolRuntime.builtins.pool.resolve(name);
       if (tool?.origin === undefined) return err(`no MCP server offers a tool named ${name}`);
       return await invoke(tool, input, { signal, unattended: false });
     },
   };
 }
 
-function fileReader({ fs }: Ground, hands: Hands, invoke: OutsideInvoke): HostCalls['readFile'] {
+function fileReader(
+  { fs }: SessionEnvironment,
+  toolRuntime: ToolRuntime,
+  invoke: OutsideInvoke,
+): HostCalls['readFile'] {
   return async ({ path, maxBytes }, signal) => {
-    const read = hands.builtins.pool.resolve('Read');
+    const read = toolRuntime.builtins.pool.resolve('Read');
     // fail-closed: a session that cannot read files does not read them for its host either.
     if (read === undefined) return err('there is no Read tool here');
     let found: FileAnswer | undefined;

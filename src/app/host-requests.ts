@@ -13,41 +13,41 @@ import type { ProcessSupervisor } from '../platform/process/process.js';
 import { targetPath } from '../tools/files/file-target.js';
 import { versionOf } from '../tools/files/read-state.js';
 import type { OpenAgents } from './agents.js';
-import type { Ground } from './ground.js';
-import type { Hands } from './hands.js';
 import { hostCalls } from './host-calls.js';
 import { applySettings } from './host-settings.js';
 import { addInstruction, instructionFiles } from './instruction-notes.js';
 import type { OpenInstructions } from './instructions.js';
+import type { LiveSessionSettings } from './live-settings.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import { styleNames } from './output-style.js';
 import { projectFiles } from './project-files.js';
-import type { RulesInForce } from './rules-in-force.js';
+import type { SessionEnvironment } from './session-environment.js';
 import type { SessionEvents } from './session-events.js';
 import type { OpenSkills } from './skills.js';
+import type { ToolRuntime } from './tool-runtime.js';
 import { typedImage } from './typed-calls.js';
 
 export interface HostRequestParts {
   readonly model: Pick<ModelLayer, 'choices'>;
-  readonly hands: Hands;
+  readonly toolRuntime: ToolRuntime;
   readonly instructions: Pick<OpenInstructions, 'book' | 'countIn'>;
   readonly processes: Pick<ProcessSupervisor, 'run'>;
   readonly skills: Pick<OpenSkills, 'book'>;
   readonly agents: Pick<OpenAgents, 'book' | 'runtime' | 'talkOf'>;
-  readonly mcp: Pick<OpenServersOfSession, 'connections' | 'onPrompts'> | undefined;
+  readonly mcp: Pick<OpenServersOfSession, 'connections' | 'onPrompts' | 'settle'> | undefined;
   readonly events: Pick<SessionEvents, 'rename' | 'reloadSkills' | 'remind'>;
-  readonly rules: RulesInForce;
+  readonly rules: LiveSessionSettings;
 }
 
 /** What the program that drives a session may ask of it besides prompts. */
 export function openHostRequests(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   parts: HostRequestParts,
 ): HostRequests {
-  const { model, hands, skills, agents, events } = parts;
-  const { shells } = hands.builtins;
-  const calls = hostCalls(config, ground, parts);
+  const { model, toolRuntime, skills, agents, events } = parts;
+  const { shells } = toolRuntime.builtins;
+  const calls = hostCalls(config, environment, parts);
   const prompts: KnownPrompts = new Map();
   return {
     commands: (how) => commandsOf(parts, prompts, how?.fresh === true),
@@ -58,14 +58,14 @@ export function openHostRequests(
       });
     },
     compactsByItself: () =>
-      mayCompact('auto', compactEnvironment(ground.env, ground.settings.values)),
+      mayCompact('auto', compactEnvironment(environment.env, environment.settings.values)),
     skills: async () => (await skills.book.offered()).map(({ name }) => name),
     agents: async () => (await agents.book.list()).map(agentRow),
-    outputStyles: () => styleNames(ground),
+    outputStyles: () => styleNames(environment),
     setThinking: model.choices.think,
     applySettings: (changes) => applySettings(parts.rules.live, model.choices, changes),
     async updatePermissions(updates) {
-      const applied = await hands.permissions.applyUpdates(updates);
+      const applied = await toolRuntime.permissions.applyUpdates(updates);
       await parts.rules.refresh();
       return applied;
     },
@@ -87,23 +87,23 @@ export function openHostRequests(
       const file = shells.get(id)?.outputFile ?? task?.outputFile;
       if (file === undefined) return undefined;
       const said = task === undefined ? undefined : await agents.talkOf(task);
-      return endOf(said ?? (await bytesOf(ground, file)));
+      return endOf(said ?? (await bytesOf(environment, file)));
     },
     readFile: calls.readFile,
     callTool: calls.callTool,
     async seedRead(path, mtimeMs) {
-      const file = targetPath(path, ground.workspace);
-      const stat = await ground.fs.stat(file);
+      const file = targetPath(path, environment.workspace);
+      const stat = await environment.fs.stat(file);
       // fail-closed: what has changed since must be read again before it is edited.
       if (stat?.kind !== 'file' || Math.floor(stat.mtimeMs) > Math.ceil(mtimeMs)) return;
-      const bytes = await ground.fs.readBytes(file, { maxBytes: MOST_SEEDED_BYTES });
-      hands.readState.note(await ground.fs.realPath(file), versionOf(stat, bytes));
+      const bytes = await environment.fs.readBytes(file, { maxBytes: MOST_SEEDED_BYTES });
+      toolRuntime.readState.note(await environment.fs.realPath(file), versionOf(stat, bytes));
     },
     readResource: calls.readResource,
-    readImage: typedImage(config, ground, parts),
-    projectFiles: (signal) => projectFiles(ground, parts.processes, signal),
-    instructionFiles: () => instructionFiles(ground, config.cwd),
-    addInstruction: (file, text) => addInstruction(ground, parts, { file, text }),
+    readImage: typedImage(config, environment, parts),
+    projectFiles: (signal) => projectFiles(environment, parts.processes, signal),
+    instructionFiles: () => instructionFiles(environment, config.cwd),
+    addInstruction: (file, text) => addInstruction(environment, parts, { file, text }),
     rename: events.rename,
     reloadSkills: events.reloadSkills,
   };
@@ -178,7 +178,7 @@ function agentRow({ name, description, model, source, file }: AgentDefinition): 
   };
 }
 
-async function bytesOf({ fs }: Ground, file: string): Promise<Uint8Array> {
+async function bytesOf({ fs }: SessionEnvironment, file: string): Promise<Uint8Array> {
   if ((await fs.stat(file)) === undefined) return new Uint8Array();
   return await fs.readBytes(file, { maxBytes: 2 * MOST_SEEDED_BYTES });
 }

@@ -3,8 +3,8 @@ import { projectPlace } from '../context/instructions/places.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import { isRunByAgent } from '../platform/process/run-by-agent.js';
-import type { Ground } from './ground.js';
 import type { OpenInstructions } from './instructions.js';
+import type { SessionEnvironment } from './session-environment.js';
 import type { SessionEvents } from './session-events.js';
 
 export interface InstructionNoteParts {
@@ -17,7 +17,7 @@ const LINE_FEED = 10;
 
 /** The instruction files that a person's note can go to: of the project, of this copy of it, of the user. */
 export async function instructionFiles(
-  { fs, configDir, sources, env }: Pick<Ground, 'fs' | 'configDir' | 'sources' | 'env'>,
+  { fs, configDir, sources, env }: Pick<SessionEnvironment, 'fs' | 'configDir' | 'sources' | 'env'>,
   cwd: string,
 ): Promise<readonly InstructionFile[]> {
   const { root } = await projectPlace(fs, cwd, homeDirectory(env));
@@ -52,7 +52,7 @@ export async function instructionFiles(
 
 /** Adds a note to one of these files; the model reads it with the next prompt. */
 export async function addInstruction(
-  { fs, env }: Pick<Ground, 'fs' | 'env'>,
+  { fs, env }: Pick<SessionEnvironment, 'fs' | 'env'>,
   { instructions, events }: InstructionNoteParts,
   { file, text }: { readonly file: InstructionFile; readonly text: string },
 ): Promise<void> {

@@ -10,8 +10,8 @@ import { homeDirectory, resolve, stateDirectory } from '../platform/fs/paths.js'
 import { parseLocatedJson } from '../settings/files/json.js';
 import { managedSettingsDirectory } from '../settings/files/load.js';
 import type { ConfigProblem } from '../settings/types.js';
-import type { Ground } from './ground.js';
 import { type Hiding, openHiding } from './instruction-reading.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 /** What is asked of a session to find its instruction files. */
 export type InstructionConfig = Pick<
@@ -21,7 +21,7 @@ export type InstructionConfig = Pick<
 
 /** What they are looked for with. */
 export type InstructionGround = Pick<
-  Ground,
+  SessionEnvironment,
   | 'fs'
   | 'env'
   | 'configDir'
@@ -31,7 +31,7 @@ export type InstructionGround = Pick<
   | 'sources'
   | 'settings'
   | 'workspace'
-> & { readonly trust: Pick<Ground['trust'], 'now'> };
+> & { readonly trust: Pick<SessionEnvironment['trust'], 'now'> };
 
 export interface OpenedBook {
   readonly book: InstructionBook;
@@ -44,26 +44,26 @@ export interface OpenedBook {
 /** The instruction files of a place, and which files rules keep from whoever reads them. Nothing is read yet. */
 export function openInstructionBook(
   config: InstructionConfig,
-  ground: InstructionGround,
+  environment: InstructionGround,
 ): OpenedBook {
-  const { fs, env, configDir } = ground;
+  const { fs, env, configDir } = environment;
   const home = homeDirectory(env);
-  const { settings, problems } = instructionSettings(ground.settings.values);
+  const { settings, problems } = instructionSettings(environment.settings.values);
   const approvals = openIncludeApprovals({ fs, stateDirectory: stateDirectory(env) });
-  const hiding = openHiding(config, ground, home);
+  const hiding = openHiding(config, environment, home);
   const book = createInstructionBook({
     fs,
     cwd: config.cwd,
-    levels: ground.levels,
+    levels: environment.levels,
     home,
     configDir,
-    managedDir: managedSettingsDirectory(ground.host.os),
+    managedDir: managedSettingsDirectory(environment.host.os),
     env,
-    sources: ground.sources,
+    sources: environment.sources,
     settings,
     additionalDirectories: (config.addDirs ?? []).map((one) => resolve(config.cwd, one)),
     // A folder that declares nothing is trusted by whoever says so for this run.
-    trusted: ground.trust.now || config.trust || config.env.PORTCULLIS_TRUST === 'once',
+    trusted: environment.trust.now || config.trust || config.env.PORTCULLIS_TRUST === 'once',
     approvals,
     isHidden: hiding.isHidden,
     parseYaml,

@@ -1,5 +1,8 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
-import { type AgentFences, createAgentFences } from '../agents/limits/tool-restrictions.js';
+import {
+  createToolRestrictions,
+  type ToolRestrictions,
+} from '../agents/limits/tool-restrictions.js';
 import type { InstructionBook } from '../context/instructions/book.js';
 import type {
   IncludeApprovalStore,
@@ -15,7 +18,7 @@ import { NO_RULES, type RuleSet } from '../permissions/rules.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { EffectiveSettings } from '../settings/types.js';
-import type { Ground } from './ground.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 /** `isIncluded`: another file brings it in, so that it is not shown either where nothing may be read. */
 type IsKept = (path: string, how?: { readonly isIncluded: boolean }) => Promise<boolean>;
@@ -33,14 +36,14 @@ export interface Hiding {
   replace(settings: Pick<EffectiveSettings, 'permissions' | 'strictness'>): void;
 }
 
-type Fences = Pick<AgentFences, 'rules' | 'bans'>;
+type Fences = Pick<ToolRestrictions, 'rules' | 'bans'>;
 
 const READ = ['Read'];
 
 /** What rules keep from the model is not shown to it by an instruction file either. */
 export function openHiding(
   config: Pick<SessionConfig, 'cwd' | 'allowedTools' | 'disallowedTools' | 'runsAs'>,
-  ground: Pick<Ground, 'fs' | 'settings' | 'workspace'>,
+  environment: Pick<SessionEnvironment, 'fs' | 'settings' | 'workspace'>,
   home: string,
 ): Hiding {
   const live = createLiveRules({
@@ -49,7 +52,7 @@ export function openHiding(
     allowedTools: [],
     disallowedTools: config.disallowedTools ?? [],
   });
-  let settings: Parameters<Hiding['replace']>[0] = ground.settings;
+  let settings: Parameters<Hiding['replace']>[0] = environment.settings;
   /** Read when the first file is asked about: most sessions never do. */
   let reading: { readonly isHidden: IsKept | undefined; readonly from: RuleSet } | undefined;
   let enforced = (): RuleSet => NO_RULES;
@@ -60,7 +63,7 @@ export function openHiding(
     // What is wrong with them is told, and stops the start, where the gate reads them.
     if (!isRead) live.replace(settings.permissions, settings.strictness);
     isRead = true;
-    const place = { fs: ground.fs, roots: ground.workspace.roots, home };
+    const place = { fs: environment.fs, roots: environment.workspace.roots, home };
     const [own, more] = [live.rules(agent), enforced()];
     const taken = fences.flatMap((one) => one.rules(agent).deny);
     const deny = [...own.deny, ...more.deny, ...taken];
@@ -97,7 +100,7 @@ export function openHiding(
 
 /** What the agent that the session runs as, if it does, takes from everybody in it. */
 function fenceOfMain({ cwd, runsAs }: Pick<SessionConfig, 'cwd' | 'runsAs'>, home: string): Fences {
-  const fences = createAgentFences({ cwd, home });
+  const fences = createToolRestrictions({ cwd, home });
   const raised = runsAs === undefined ? undefined : fences.raise(MAIN_AGENT, runsAs);
   // fail-closed: what a limit that cannot be read hides nobody knows.
   if (raised?.ok === false) throw new PortcullisError('usage', raised.error);

@@ -13,19 +13,19 @@ import type { JudgedCall } from '../permissions/types.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Workspace } from '../tools/tool.js';
-import type { Ground } from './ground.js';
+import { nearGuard } from './instruction-guard.js';
 import { kindsIn } from './instruction-named.js';
-import { nearGuard } from './instruction-near.js';
 import { openInstructionBook } from './instruction-opening.js';
 import { settleIncludes } from './instruction-reading.js';
 import { enforcedCompiler, openEnforced } from './instruction-rules.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 /** The instruction files of a session: what they say, and what they enforce. */
-export async function openInstructions(config: SessionConfig, ground: Ground) {
-  const { fs, env } = ground;
+export async function openInstructions(config: SessionConfig, environment: SessionEnvironment) {
+  const { fs, env } = environment;
   const home = homeDirectory(env);
-  const readAt = ground.clock.monotonic();
-  const { book, hiding, approvals, problems } = openInstructionBook(config, ground);
+  const readAt = environment.clock.monotonic();
+  const { book, hiding, approvals, problems } = openInstructionBook(config, environment);
   /** Each agent has its own conversation, and so its own account of what was shown in it. */
   const books = new Map<string, ShownIn>();
   /** Of calls whose answers go elsewhere than to the agent for which they are judged. */
@@ -42,7 +42,7 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     const isIncluded = found.files.some(({ parent }) => parent !== undefined);
     if (isHidden === undefined && !isIncluded) return found;
     const { nearHiding, wasChosen, withoutHiddenFiles } = await import('./instruction-hidden.js');
-    const isHiddenNear = nearHiding(near, ground.workspace);
+    const isHiddenNear = nearHiding(near, environment.workspace);
     return await withoutHiddenFiles(found, async (file) => {
       if (!(await wasChosen(file, fs))) return false;
       if (file.parent !== undefined && (await isHiddenNear(file.path))) return true;
@@ -135,7 +135,7 @@ export async function openInstructions(config: SessionConfig, ground: Ground) {
     /** Instructions that are different on disk now. `atStart`: no program of ours has run since they were read. */
     async changed({ atStart }: { readonly atStart: boolean }): Promise<string | undefined> {
       // A prompt that comes with the start: hundreds of files need not be looked at twice for it.
-      if (atStart && ground.clock.monotonic() - readAt < JUST_READ_MS) return undefined;
+      if (atStart && environment.clock.monotonic() - readAt < JUST_READ_MS) return undefined;
       const files = (await book.changed()).filter(({ scope }) => scope !== 'memory');
       return instructionsReminder(files, { occasion: 'changed' });
     },

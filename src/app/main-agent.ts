@@ -4,22 +4,22 @@ import { mainAgentOf } from '../agents/definitions/definitions.js';
 import { PortcullisError } from '../errors.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import { openAgentMemories } from './agent-memory.js';
-import { openKinds } from './agents.js';
-import type { Ground, Log } from './ground.js';
+import { openAgentTypes } from './agents.js';
 import { openHiding } from './instruction-reading.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
 
 /** The session as the agent that it runs as: its words, its model, its tools. What was asked for by a flag stays. */
 export async function asMainAgent(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   log: Log | undefined,
 ): Promise<SessionConfig> {
-  const setting = ground.settings.values.get('agent')?.value;
+  const setting = environment.settings.values.get('agent')?.value;
   const name =
     config.agent ?? log?.history.agent ?? (typeof setting === 'string' ? setting : undefined);
   if (name === undefined || name.trim() === '') return config;
-  const hiding = openHiding(config, ground, homeDirectory(ground.env));
-  const found = await mainAgentOf(openKinds(config, ground, hiding), name);
+  const hiding = openHiding(config, environment, homeDirectory(environment.env));
+  const found = await mainAgentOf(openAgentTypes(config, environment, hiding), name);
   // fail-closed: without its limits the session would be another one than was asked for.
   if (!found.ok) throw new PortcullisError('usage', found.error);
   const unkept = placeProblem(found.value);
@@ -29,7 +29,7 @@ export async function asMainAgent(
     const text = `the session runs as the agent ${name}, but not in a tree of its own: \`isolation\` is for agents that are started in a session`;
     config.emit({ type: 'notice', level: 'warning', text });
   }
-  const runsAs = await openAgentMemories(config, ground, () => undefined).equip(found.value);
+  const runsAs = await openAgentMemories(config, environment, () => undefined).equip(found.value);
   const { model, effort, maxTurns } = runsAs;
   const wanted = model === undefined || model === 'inherit' ? undefined : model;
   return {

@@ -10,16 +10,16 @@ import { join } from '../platform/fs/paths.js';
 import { createFetch } from '../platform/http/fetch.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { VERSION } from '../version.js';
-import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 /** Makes connections with all that each kind of server needs. Loaded with the first of them. */
 export function connectionMaker(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   parts: { readonly processes: ProcessSupervisor; readonly hooks: OpenHooks },
 ): (declaration: ServerDeclaration) => ClientConnection {
-  const { env, workspace, fs, clock, stateDirectory } = ground;
+  const { env, workspace, fs, clock, stateDirectory } = environment;
   const { hooks } = parts;
   const tell = hooks.tell;
   const ask = config.elicit;
@@ -59,8 +59,8 @@ export function connectionMaker(
             processes: parts.processes,
             env,
             cwd: config.cwd,
-            trusted: ground.trust.now,
-            platform: ground.host.os,
+            trusted: environment.trust.now,
+            platform: environment.host.os,
           },
         )
       : undefined;

@@ -3,7 +3,7 @@ import { fakeConnection } from '../../test/support/fake-connection.js';
 import { err } from '../lib/result.js';
 import { nodeFileSystem as fs } from '../platform/fs/node-fs.js';
 import { attachedResources, type ResourceMentionParts } from './mcp-mentions.js';
-import type { TypedText } from './typed-text.js';
+import type { TypedText } from './mention-source.js';
 
 /** Addresses that are asked for. */
 async function asked(typed: TypedText): Promise<readonly unknown[]> {

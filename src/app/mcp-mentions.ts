@@ -1,11 +1,11 @@
 import { findMentions, type Mention, resolveMentions } from '../mcp/resources/mentions.js';
 import { join } from '../platform/fs/paths.js';
 import type { UserBlock } from '../protocol/content.js';
-import type { Ground, Log } from './ground.js';
+import type { OutsideInvoke } from './host-tool-calls.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
-import type { OutsideInvoke } from './outside-calls.js';
+import { stillNames, type TypedText } from './mention-source.js';
 import { resourceReader } from './resource-reader.js';
-import { stillNames, type TypedText } from './typed-text.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
 
 export interface ResourceMentionParts {
   readonly log: Pick<Log, 'history' | 'store'>;
@@ -19,7 +19,7 @@ export interface ResourceMentionParts {
 
 /** What a prompt of a person names as `@server:uri`. Each is read past the gate, as a call of the model's. */
 export async function attachedResources(
-  { fs }: Pick<Ground, 'fs'>,
+  { fs }: Pick<SessionEnvironment, 'fs'>,
   { log, mcp, typed, invoke, signal, tell }: ResourceMentionParts,
 ): Promise<readonly UserBlock[]> {
   const connections = mcp.connections();

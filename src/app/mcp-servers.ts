@@ -18,13 +18,13 @@ import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AnnouncedServer, type Announcement, deferredToolsLines } from '../tools/deferral.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
 import { oneAtATime, problemTeller } from './mcp-changes.js';
 import { connectionMaker } from './mcp-connections.js';
 import { createServerControl } from './mcp-control.js';
 import { hookCall } from './mcp-hook-call.js';
 import { resourcesOfServers } from './mcp-resources.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 export interface McpParts {
   readonly processes: ProcessSupervisor;
@@ -43,8 +43,12 @@ const BUILTIN_NAMES = Object.keys(RULE_TOOLS);
 const NOTHING_CHANGED: Pick<Offered, 'changed' | 'saysOther'> = { changed: [], saysOther: false };
 
 /** The servers of a session with their tools. Loaded only where there are any. */
-export function openServersOfSession(config: SessionConfig, ground: Ground, parts: ServerParts) {
-  const { fs, stateDirectory } = ground;
+export function openServersOfSession(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  parts: ServerParts,
+) {
+  const { fs, stateDirectory } = environment;
   const { tell } = parts.hooks;
   const tellProblems = problemTeller(tell);
   const listings = new Map<string, ServerListing>();
@@ -80,7 +84,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
   const book = createToolBook({
     fs,
     approvals: besidesHostServers(openToolApprovals({ fs, stateDirectory })),
-    env: ground.env,
+    env: environment.env,
     builtinNames: BUILTIN_NAMES,
     // What agents bring for themselves is answered for by their own books.
     covers: ({ origin }) => origin?.ofAgent !== true,
@@ -93,7 +97,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
   });
   const servers = openServers({
     declarations: parts.configuration.servers,
-    open: connectionMaker(config, ground, parts),
+    open: connectionMaker(config, environment, parts),
     onChange(connection, change) {
       if (change === 'tools') toolsChanged(connection);
       if (change === 'resources') resourcesChanged(connection);
@@ -246,7 +250,7 @@ export function openServersOfSession(config: SessionConfig, ground: Ground, part
       const over = new Promise<void>((resolve) => {
         signal.addEventListener('abort', () => resolve(), { once: true });
       });
-      await Promise.race([started.then(() => undefined), over]);
+      await Promise.race([started.then(() => answered), over]);
     },
     callForHook: hookCall({
       find: (name) => usable().find((one) => one.declaration.name === name),

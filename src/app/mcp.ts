@@ -3,8 +3,8 @@ import { homeDirectory, join } from '../platform/fs/paths.js';
 import { mayBeThere, projectLevels } from '../platform/fs/project-levels.js';
 import { managedSettingsDirectory } from '../settings/files/load.js';
 import { refuseBroken } from '../settings/files/refuse.js';
-import type { Ground } from './ground.js';
 import type { McpParts, OpenServersOfSession } from './mcp-servers.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 /**
  * The MCP servers of a session. Undefined when none is declared, which is found out by looking for
@@ -12,15 +12,15 @@ import type { McpParts, OpenServersOfSession } from './mcp-servers.js';
  */
 export async function openMcp(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   parts: McpParts,
 ): Promise<OpenServersOfSession | undefined> {
-  if (!mayHaveServers(config, ground)) return undefined;
+  if (!mayHaveServers(config, environment)) return undefined;
   const [{ loadMcpConfiguration }, { openMcpApprovals }] = await Promise.all([
     import('../mcp/config/load.js'),
     import('../mcp/approval/project-approvals.js'),
   ]);
-  const { fs, stateDirectory } = ground;
+  const { fs, stateDirectory } = environment;
   const levels = projectLevels(config.cwd);
   const load = (dynamic: SessionConfig['mcpConfig']) =>
     loadMcpConfiguration({
@@ -28,39 +28,39 @@ export async function openMcp(
       cwd: config.cwd,
       levels,
       home: homeDirectory(config.env),
-      configDir: ground.configDir,
-      managedDir: managedSettingsDirectory(ground.host.os),
-      env: ground.env,
+      configDir: environment.configDir,
+      managedDir: managedSettingsDirectory(environment.host.os),
+      env: environment.env,
       startEnv: config.env,
-      values: ground.settings.values,
-      sources: ground.sources,
+      values: environment.settings.values,
+      sources: environment.sources,
       dynamic: dynamic ?? [],
       strict: config.strictMcpConfig === true,
-      trusted: ground.trust.inForce,
+      trusted: environment.trust.inForce,
       approvals: openMcpApprovals({ fs, stateDirectory }),
       interactive: config.asker !== undefined,
-      plugins: ground.plugins.flatMap(({ servers }) => servers),
+      plugins: environment.plugins.flatMap(({ servers }) => servers),
     });
   const configuration = await load(config.mcpConfig);
   refuseBroken(configuration.problems, config.emit);
   if (configuration.servers.length === 0 && config.mcpBridge === undefined) return undefined;
   const { openServersOfSession } = await import('./mcp-servers.js');
-  return openServersOfSession(config, ground, { configuration, reload: load, ...parts });
+  return openServersOfSession(config, environment, { configuration, reload: load, ...parts });
 }
 
-function mayHaveServers(config: SessionConfig, ground: Ground): boolean {
+function mayHaveServers(config: SessionConfig, environment: SessionEnvironment): boolean {
   if ((config.mcpConfig?.length ?? 0) > 0 || config.mcpBridge !== undefined) return true;
-  if (ground.settings.values.get('managedMcpServers') !== undefined) return true;
-  if (ground.plugins.some(({ servers }) => servers.length > 0)) return true;
-  if (ground.levels.look().some(({ hasServers }) => hasServers)) return true;
+  if (environment.settings.values.get('managedMcpServers') !== undefined) return true;
+  if (environment.plugins.some(({ servers }) => servers.length > 0)) return true;
+  if (environment.levels.look().some(({ hasServers }) => hasServers)) return true;
   const files = [
     join(homeDirectory(config.env), '.claude.json'),
-    join(ground.configDir, '.claude.json'),
-    join(managedSettingsDirectory(ground.host.os), 'managed-mcp.json'),
+    join(environment.configDir, '.claude.json'),
+    join(managedSettingsDirectory(environment.host.os), 'managed-mcp.json'),
     // Names that others give their files: whoever uses them is told the right ones.
     join(config.cwd, '.claude', 'mcp.json'),
     join(config.cwd, 'claude.json'),
-    join(ground.configDir, 'mcp.json'),
+    join(environment.configDir, 'mcp.json'),
   ];
   return files.some((file) => mayBeThere(file));
 }

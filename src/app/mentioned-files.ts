@@ -6,13 +6,13 @@ import { type ResultBlock, textOf, type UserBlock } from '../protocol/content.js
 import { listingTool } from '../tools/files/directory-listing.js';
 import { targetPath } from '../tools/files/file-target.js';
 import type { AnyTool, FileVersion } from '../tools/tool.js';
-import type { Ground } from './ground.js';
+import type { OutsideAnswer, OutsideInvoke, SeenFiles } from './host-tool-calls.js';
 import type { MentionedPlace } from './mentioned-places.js';
-import type { OutsideAnswer, OutsideInvoke, SeenFiles } from './outside-calls.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 export interface FileMentionParts {
   readonly config: Pick<SessionConfig, 'runsAs'>;
-  readonly ground: Pick<Ground, 'fs' | 'workspace'>;
+  readonly environment: Pick<SessionEnvironment, 'fs' | 'workspace'>;
   /** Absent: the session cannot read files. */
   readonly read: AnyTool | undefined;
   readonly invoke: OutsideInvoke;
@@ -102,11 +102,11 @@ const FULL = 'the files before it fill the prompt';
 
 async function readPlace(
   { path, kind, lines }: MentionedPlace,
-  { config, ground, read, invoke, signal }: FileMentionParts,
+  { config, environment, read, invoke, signal }: FileMentionParts,
 ): Promise<Result<OutsideAnswer, string>> {
   // fail-closed: a session that cannot read files does not read them for a prompt either.
   if (read === undefined) return err('there is no Read tool here');
-  const tool = kind === 'directory' ? listingTool(read, ground) : read;
+  const tool = kind === 'directory' ? listingTool(read, environment) : read;
   const range = lines && { offset: lines.from, limit: lines.to - lines.from + 1 };
   const unattended = config.runsAs?.asks === 'deny';
   return await invoke(tool, { file_path: path, ...range }, { signal, unattended });
@@ -116,7 +116,7 @@ async function readPlace(
 function marked(
   { label, kind }: MentionedPlace,
   { content, input, seen }: OutsideAnswer,
-  { ground }: FileMentionParts,
+  { environment }: FileMentionParts,
 ): { readonly blocks: readonly UserBlock[]; readonly seen: SeenFiles } {
   let isExact = true;
   const quoted = (text: string): string => {
@@ -128,7 +128,7 @@ function marked(
     typeof content === 'string'
       ? quoted(content)
       : content.map((block) => (block.type === 'text' ? textBlock(quoted(block.text)) : block));
-  const path = targetPath(String(input.file_path), ground.workspace);
+  const path = targetPath(String(input.file_path), environment.workspace);
   const head = [
     `<mentioned-file name="${attribute(label)}" path="${attribute(path)}"`,
     ...(kind === 'directory' ? ['kind="directory"'] : []),

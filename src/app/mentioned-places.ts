@@ -5,7 +5,7 @@ import { systemCodeOf } from '../errors.js';
 import { visible } from '../lib/visible.js';
 import type { FileStat } from '../platform/fs/fs.js';
 import { dirname, homeDirectory, isAbsolute, resolve } from '../platform/fs/paths.js';
-import type { Ground } from './ground.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 type Kind = FileStat['kind'];
 
@@ -24,9 +24,9 @@ export interface MentionedPlace {
  */
 export async function mentionedPlaces(
   mentions: readonly FileMention[],
-  { config, ground, tell }: MentionSearch,
+  { config, environment, tell }: MentionSearch,
 ): Promise<readonly MentionedPlace[]> {
-  const search = lookUpIn(config, ground);
+  const search = lookUpIn(config, environment);
   const places = new Map<string, MentionedPlace>();
   const missing = new Set<string>();
   const patterns = new Set<string>();
@@ -51,14 +51,14 @@ export async function mentionedPlaces(
 
 export interface MentionSearch {
   readonly config: Pick<SessionConfig, 'cwd'>;
-  readonly ground: Pick<Ground, 'fs' | 'env' | 'workspace'>;
+  readonly environment: Pick<SessionEnvironment, 'fs' | 'env' | 'workspace'>;
   /** For people. */
   tell(text: string): void;
 }
 
 function lookUpIn(
   { cwd }: MentionSearch['config'],
-  { fs, env, workspace }: MentionSearch['ground'],
+  { fs, env, workspace }: MentionSearch['environment'],
 ): LookUp<Kind> {
   return {
     bases: [workspace.cwd, cwd],

@@ -7,16 +7,16 @@ import {
 } from '../context/prompt/output-styles.js';
 import { parseYaml } from '../lib/parse-yaml.js';
 import { join } from '../platform/fs/paths.js';
-import type { Ground } from './ground.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 /** The session with the style that its settings name. An unknown style is reported, and the default is used. */
 export async function withOutputStyle(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
 ): Promise<SessionConfig> {
-  const name = styleName(ground);
+  const name = styleName(environment);
   if (name === DEFAULT_STYLE) return config;
-  const loaded = await outputStylesOf(ground, await ground.trust.accepted());
+  const loaded = await outputStylesOf(environment, await environment.trust.accepted());
   const { style, problem } = findStyle(name, loaded);
   const problems = problem === undefined ? [] : [problem, ...loaded.problems];
   for (const text of problems) config.emit({ type: 'notice', level: 'warning', text });
@@ -24,7 +24,7 @@ export async function withOutputStyle(
 }
 
 /** As the settings say it, also where there is no such style: clients compare it with what they wrote. */
-export function styleName({ settings }: Pick<Ground, 'settings'>): string {
+export function styleName({ settings }: Pick<SessionEnvironment, 'settings'>): string {
   const value = settings.values.get('outputStyle')?.value;
   return typeof value === 'string' && value.trim() !== '' ? value : DEFAULT_STYLE;
 }
@@ -33,8 +33,11 @@ export function styleName({ settings }: Pick<Ground, 'settings'>): string {
  * The closest directory first, the user's own last.
  * fail-closed: a style of a project that is not trusted does not replace one that its user has chosen.
  */
-function outputStylesOf(ground: Ground, isTrusted: boolean): Promise<OutputStyles> {
-  const { fs, levels, sources, configDir } = ground;
+function outputStylesOf(
+  environment: SessionEnvironment,
+  isTrusted: boolean,
+): Promise<OutputStyles> {
+  const { fs, levels, sources, configDir } = environment;
   const yields = !isTrusted;
   const inside = (path: string): string => join(path, 'output-styles');
   const project = sources.includes('project')
@@ -50,8 +53,8 @@ function outputStylesOf(ground: Ground, isTrusted: boolean): Promise<OutputStyle
   return loadOutputStyles({ fs, folders, parseYaml });
 }
 
-export async function styleNames(ground: Ground): Promise<readonly string[]> {
+export async function styleNames(environment: SessionEnvironment): Promise<readonly string[]> {
   // Names are the same, whichever style has them.
-  const { styles } = await outputStylesOf(ground, true);
+  const { styles } = await outputStylesOf(environment, true);
   return [DEFAULT_STYLE, ...styles.map(({ name }) => name)];
 }

@@ -3,7 +3,7 @@ import type { ProcessSupervisor } from '../platform/process/process.js';
 import { parseGlob } from '../tools/search/glob-pattern.js';
 import { walk } from '../tools/search/glob-walk.js';
 import { runRipgrep } from '../tools/search/ripgrep.js';
-import type { Ground } from './ground.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 const WALK_MS = 5_000;
 const SKIPPED = new Set(['.git', 'node_modules']);
@@ -13,7 +13,7 @@ const SKIPPED = new Set(['.git', 'node_modules']);
  * among them. Without ripgrep the tree is walked. Only names, for the person who completes them: no rule is asked.
  */
 export async function projectFiles(
-  { fs, workspace, clock, env }: Pick<Ground, 'fs' | 'workspace' | 'clock' | 'env'>,
+  { fs, workspace, clock, env }: Pick<SessionEnvironment, 'fs' | 'workspace' | 'clock' | 'env'>,
   processes: Pick<ProcessSupervisor, 'run'>,
   signal: AbortSignal,
 ): Promise<readonly string[]> {

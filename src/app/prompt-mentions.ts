@@ -5,18 +5,18 @@ import { type FileMention, fileMentions, keyOf } from '../context/prompt/file-me
 import { err } from '../lib/result.js';
 import type { ForkTools } from '../skills/beside-fork.js';
 import type { OpenAgents } from './agents.js';
-import type { Ground, Log } from './ground.js';
-import type { Hands } from './hands.js';
+import { type OutsideInvoke, outsideInvoke } from './host-tool-calls.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
+import { stillNames, type TypedText } from './mention-source.js';
 import { askedAgents } from './mentioned-agents.js';
 import { attachedFiles, INTERRUPTED } from './mentioned-files.js';
 import { mentionedPlaces } from './mentioned-places.js';
-import { type OutsideInvoke, outsideInvoke } from './outside-calls.js';
-import { stillNames, type TypedText } from './typed-text.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 export interface MentionParts {
-  readonly hands: Hands;
+  readonly toolRuntime: ToolRuntime;
   readonly instructions: Pick<OpenInstructions, 'book' | 'countIn'>;
   readonly log: Pick<Log, 'history' | 'store'>;
   readonly mcp: Pick<OpenServersOfSession, 'connections'> | undefined;
@@ -36,16 +36,16 @@ export interface MentionParts {
  */
 export async function attachedTo(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   parts: MentionParts,
 ): Promise<Beside> {
-  const { hands, instructions, log, mcp, agents, notes, typed, signal, tell } = parts;
+  const { toolRuntime, instructions, log, mcp, agents, notes, typed, signal, tell } = parts;
   const { book } = instructions;
   const trial = parts.other === undefined ? book.onTrial() : undefined;
-  const pool = parts.other ?? hands.builtins.pool;
+  const pool = parts.other ?? toolRuntime.builtins.pool;
   let stop: string | undefined;
-  const outside = outsideInvoke(config, ground, {
-    hands,
+  const outside = outsideInvoke(config, environment, {
+    toolRuntime,
     instructions,
     as: 'mention',
     shownIn: trial ?? book.forAnother(),
@@ -66,10 +66,10 @@ export async function attachedTo(
     return !answer.ok && signal.aborted ? err(INTERRUPTED) : answer;
   };
   const asked = await askedAgents(namedFiles(typed), { agents, pool, tell });
-  const places = await mentionedPlaces(asked.others, { config, ground, tell });
+  const places = await mentionedPlaces(asked.others, { config, environment, tell });
   const files = await attachedFiles(places, {
     config,
-    ground,
+    environment,
     read: pool.resolve('Read'),
     invoke,
     signal,
@@ -79,13 +79,13 @@ export async function attachedTo(
     mcp === undefined
       ? []
       : await import('./mcp-mentions.js').then(({ attachedResources }) =>
-          attachedResources(ground, { log, mcp, typed, invoke, signal, tell }),
+          attachedResources(environment, { log, mcp, typed, invoke, signal, tell }),
         );
   if (stop !== undefined) return { inputs: [], stop };
   // Only now is it sure that the main agent is shown it.
   if (trial !== undefined) {
     await trial.keep();
-    for (const [path, version] of files.seen) hands.readState.note(path, version);
+    for (const [path, version] of files.seen) toolRuntime.readState.note(path, version);
   }
   const blocks = [...asked.blocks, ...files.blocks, ...resources];
   const note = await notes.note(files.contexts);

@@ -2,8 +2,8 @@ import { err, ok, type Result } from '../lib/result.js';
 import { resourceTools } from '../mcp/resources/resources.js';
 import type { McpConnection, RawResourceContent } from '../mcp/server.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { Ground } from './ground.js';
-import { isOwn, type OutsideInvoke, REPLACED } from './outside-calls.js';
+import { isOwn, type OutsideInvoke, REPLACED } from './host-tool-calls.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 export type ResourceReader = (
   resource: { readonly server: string; readonly uri: string },
@@ -12,7 +12,7 @@ export type ResourceReader = (
 
 /** Reads a resource as ReadMcpResourceTool would, for a host or a person, who get it as the server sent it. */
 export function resourceReader(
-  { fs }: Pick<Ground, 'fs'>,
+  { fs }: Pick<SessionEnvironment, 'fs'>,
   connections: () => readonly McpConnection[],
   invoke: OutsideInvoke,
 ): ResourceReader {

@@ -11,11 +11,11 @@ import type { FencedKind, SessionFence } from '../sandbox/session/guard.js';
 import { fencedSupervisor } from '../sandbox/session/supervisor.js';
 import { refuseBroken } from '../settings/files/refuse.js';
 import type { ConfigProblem, EffectiveSettings } from '../settings/types.js';
-import type { Ground, Log } from './ground.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
 
 /** The fence around what a session starts. Loaded once somebody wants one. */
-export function openSandboxing(config: SessionConfig, ground: Ground, log: Log) {
-  let { settings } = ground;
+export function openSandboxing(config: SessionConfig, environment: SessionEnvironment, log: Log) {
+  let { settings } = environment;
   let opened: SessionFence | undefined;
   let loading: Promise<SessionFence> | undefined;
   let rules: ((agent: AgentRef) => RuleSet) | undefined;
@@ -33,7 +33,7 @@ export function openSandboxing(config: SessionConfig, ground: Ground, log: Log) 
       import('../sandbox/session/guard.js'),
       import('../sandbox/policy/find.js'),
     ]);
-    const { fs, env, configDir, stateDirectory, workspace, clock } = ground;
+    const { fs, env, configDir, stateDirectory, workspace, clock } = environment;
     const transcript = log.store.transcriptPath(log.history.sessionId);
     const fence = openFence({
       fs,
@@ -42,7 +42,7 @@ export function openSandboxing(config: SessionConfig, ground: Ground, log: Log) 
       configDir,
       stateDirectory,
       cwd: config.cwd,
-      plugins: ground.plugins.map(({ directory }) => directory),
+      plugins: environment.plugins.map(({ directory }) => directory),
       settings,
       async open(options) {
         const { openSandbox } = await import('../sandbox/session/sandbox.js');

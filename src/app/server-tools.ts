@@ -5,8 +5,8 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import { deferral } from '../tools/deferral.js';
 import type { Added, PoolOptions, ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { Ground } from './ground.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 interface Needs {
   readonly model: ModelLayer;
@@ -33,7 +33,7 @@ const SEARCH = ['ToolSearch'];
 
 export async function serverTools(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   { model, permissions, mcp, pool, shared }: Needs,
 ): Promise<ServerTools> {
   const isBanned = (names: readonly string[]): boolean => permissions.isBanned(names);
@@ -47,7 +47,7 @@ export async function serverTools(
   const tools = await mcp.started;
   const isLeftOut = config.tools !== undefined && !config.tools.includes('ToolSearch');
   const { search, defer, problem } = deferral({
-    env: ground.env,
+    env: environment.env,
     definitionsTokens: mcp.definitionsTokens(),
     windowTokens: model.choices.limits().contextWindow,
     // Servers that a host adds later show their tools whole.

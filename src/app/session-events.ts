@@ -21,19 +21,19 @@ import type { LookedAt } from '../settings/types.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import type { ReadySkill } from '../skills/invoke.js';
 import type { OpenAgents } from './agents.js';
-import type { Ground, Log } from './ground.js';
-import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
+import { bringsCalls, typedText } from './mention-source.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
 import type { OpenSkills } from './skills.js';
-import { bringsCalls, typedText } from './typed-text.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 export interface SessionEventParts {
   readonly model: ModelLayer;
   readonly log: Log;
   readonly hooks: OpenHooks;
-  readonly hands: Hands;
+  readonly toolRuntime: ToolRuntime;
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
@@ -45,9 +45,13 @@ export interface SessionEventParts {
 }
 
 /** What hooks see and do around prompts, turns, summaries, settings and the model. */
-export function openSessionEvents(config: SessionConfig, ground: Ground, parts: SessionEventParts) {
-  const { clock, env, workspace } = ground;
-  const { model, log, hooks, hands, instructions, skills, mcp } = parts;
+export function openSessionEvents(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  parts: SessionEventParts,
+) {
+  const { clock, env, workspace } = environment;
+  const { model, log, hooks, toolRuntime, instructions, skills, mcp } = parts;
   const { dispatch, tell, notes } = hooks;
   const over = new AbortController();
   const { mode: _mode, ...modeless } = hooks.scene(over.signal);
@@ -86,7 +90,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
   let hasRun = false;
   /** Skills that changed on disk stand before the next prompt. */
   const reloadSkills = async (): Promise<void> => {
-    if (hands.builtins.pool.resolve(SKILL_TOOL) === undefined) return;
+    if (toolRuntime.builtins.pool.resolve(SKILL_TOOL) === undefined) return;
     const changed = await skills.changed().catch((thrown: unknown) => {
       tell(`changed skills could not be read again: ${messageOf(thrown)}`);
       return undefined;
@@ -103,7 +107,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
   const runs = createRunHooks({
     session,
     prompts,
-    stop: createStopHooks(dispatch, { cap: stopHookCap(env), changes: hands.calls.count }),
+    stop: createStopHooks(dispatch, { cap: stopHookCap(env), changes: toolRuntime.calls.count }),
     notes,
     scene: hooks.scene,
     starting: () => ({
@@ -122,7 +126,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     },
     reloadSkills,
     backgroundTasks: () => [
-      ...hands.builtins.shells
+      ...toolRuntime.builtins.shells
         .list()
         .filter(({ status }) => status === 'running')
         .map(({ id, status, command, description }) => ({
@@ -204,7 +208,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     const typed = typedText(prompt, passed);
     if (typed === undefined) return { inputs: [] };
     const { attachedTo } = await import('./prompt-mentions.js');
-    return await attachedTo(config, ground, { ...parts, notes, tell, typed, signal, other });
+    return await attachedTo(config, environment, { ...parts, notes, tell, typed, signal, other });
   };
   const typing: TypedSkillDeps = {
     book: skills.book,
@@ -270,7 +274,7 @@ export function openSessionEvents(config: SessionConfig, ground: Ground, parts: 
     },
     async addDirectory(directory: string): Promise<void> {
       const full = resolve(workspace.cwd, directory);
-      if ((await ground.fs.stat(full))?.kind !== 'directory') {
+      if ((await environment.fs.stat(full))?.kind !== 'directory') {
         throw new PortcullisError('usage', `${full} is not a directory`);
       }
       workspace.addRoot(full);

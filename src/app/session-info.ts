@@ -2,33 +2,33 @@ import type { ModelLayer } from '../agents/core/model-layer.js';
 import { serverKey } from '../mcp/config/names.js';
 import type { ServerStatus } from '../mcp/server.js';
 import type { SessionInfo } from '../protocol/session-events.js';
-import type { Ground, Log } from './ground.js';
-import type { Hands } from './hands.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import { styleName } from './output-style.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 export interface InfoParts {
   readonly model: Pick<ModelLayer, 'choices' | 'client'>;
   readonly log: Pick<Log, 'history' | 'store'>;
-  readonly hands: Pick<Hands, 'permissions' | 'builtins'>;
+  readonly toolRuntime: Pick<ToolRuntime, 'permissions' | 'builtins'>;
   readonly mcp: Pick<OpenServersOfSession, 'statuses'> | undefined;
   readonly memoryPaths: readonly string[];
 }
 
 /** The facts about a session as they are now. */
-export function sessionInfo(ground: Ground, parts: InfoParts): SessionInfo {
-  const { env, workspace, plugins } = ground;
-  const { model, log, hands, mcp } = parts;
+export function sessionInfo(environment: SessionEnvironment, parts: InfoParts): SessionInfo {
+  const { env, workspace, plugins } = environment;
+  const { model, log, toolRuntime, mcp } = parts;
   const { sessionId } = log.history;
   const statuses = mcp?.statuses() ?? [];
   return {
     sessionId,
     cwd: workspace.cwd,
     model: model.choices.current().model,
-    mode: hands.permissions.mode(),
-    tools: callableNames(hands.builtins.pool.names, statuses),
+    mode: toolRuntime.permissions.mode(),
+    tools: callableNames(toolRuntime.builtins.pool.names, statuses),
     keySource: env.ANTHROPIC_API_KEY === undefined ? 'none' : 'ANTHROPIC_API_KEY',
-    outputStyle: styleName(ground),
+    outputStyle: styleName(environment),
     additionalDirectories: workspace.roots.slice(1),
     memoryPaths: parts.memoryPaths,
     transcriptPath: log.store.transcriptPath(sessionId),

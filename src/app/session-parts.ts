@@ -5,13 +5,13 @@ import { closeAll } from '../lib/close-all.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { OpenAgents } from './agents.js';
 import type { OpenCheckpoints } from './checkpoints.js';
-import type { Log } from './ground.js';
-import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSandboxing } from './sandbox.js';
+import type { Log } from './session-environment.js';
 import type { OpenSkills } from './skills.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 /** What the parts of a session know about the prompt that is being answered. */
 export interface CurrentRun {
@@ -22,7 +22,7 @@ export interface Parts {
   readonly model: ModelLayer;
   readonly log: Log;
   readonly hooks: OpenHooks;
-  readonly hands: Hands;
+  readonly toolRuntime: ToolRuntime;
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
@@ -36,18 +36,18 @@ export interface Parts {
 /** Ends all that was opened. A step that fails does not keep the next from running. */
 export function closeParts(
   config: Pick<SessionConfig, 'emit'>,
-  { agents, hands, mcp, hooks, skills, processes, sandbox, checkpoints, log }: Partial<Parts>,
+  { agents, toolRuntime, mcp, hooks, skills, processes, sandbox, checkpoints, log }: Partial<Parts>,
 ): Promise<void> {
   return closeAll([
     () => agents?.close(),
-    () => hands?.builtins.shells.killAll(),
+    () => toolRuntime?.builtins.shells.killAll(),
     () => mcp?.close(),
     () => hooks?.close(),
     () => skills?.close(),
     () => processes?.killAll(),
     () => sandbox?.close(),
     () => checkpoints?.close(),
-    () => hands?.journal.close(),
+    () => toolRuntime?.journal.close(),
     () => {
       const lost = log?.store.close() ?? 0;
       if (lost > 0) config.emit({ type: 'writes_lost', code: 'unsaved at exit', lost });

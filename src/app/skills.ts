@@ -35,8 +35,8 @@ import { skillTool } from '../skills/skill-tool.js';
 import { skillsAgain } from '../skills/skills-again.js';
 import { agentTrees } from './agent-trees.js';
 import { folderTrust } from './folder-trust.js';
-import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
+import type { SessionEnvironment } from './session-environment.js';
 import { openSkillListings } from './skill-listing.js';
 
 export interface SkillParts {
@@ -50,11 +50,15 @@ export interface SkillParts {
 }
 
 /** The skills of a session: which there are, what they open and forbid, and the tool that starts one. */
-export function openSkills(config: SessionConfig, ground: Ground, parts: SkillParts) {
-  const { fs, env, host } = ground;
-  let { values } = ground.settings;
-  let isOverridden = hasOverrides(ground.settings.files);
-  let managedOnly = ground.settings.permissions.managedRulesOnly !== undefined;
+export function openSkills(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  parts: SkillParts,
+) {
+  const { fs, env, host } = environment;
+  let { values } = environment.settings;
+  let isOverridden = hasOverrides(environment.settings.files);
+  let managedOnly = environment.settings.permissions.managedRulesOnly !== undefined;
   const home = homeDirectory(env);
   const managedDir = managedSettingsDirectory(host.os);
   const files = privateDirectory(host.temporaryDirectory, 'portcullis-skills-');
@@ -72,21 +76,21 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
   const book = openSkillBook({
     fs,
     cwd: config.cwd,
-    levels: ground.levels,
-    configDir: ground.configDir,
+    levels: environment.levels,
+    configDir: environment.configDir,
     managedDir,
-    sources: ground.sources,
-    plugins: ground.plugins,
-    additionalDirectories: () => besidesFirst(ground.workspace.roots),
+    sources: environment.sources,
+    plugins: environment.plugins,
+    additionalDirectories: () => besidesFirst(environment.workspace.roots),
     parseYaml,
     override,
-    trusts: folderTrust(config, ground).trusts,
+    trusts: folderTrust(config, environment).trusts,
     isHidden: parts.isHidden,
     isIgnored: gitIgnored({
       fs,
       processes: parts.processes,
       env,
-      isTrusted: ground.trust.accepted,
+      isTrusted: environment.trust.accepted,
     }),
     veto: guard.veto,
     isGuarded: guard.isGuarded,
@@ -108,9 +112,9 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
   const own = createOwnFiles(fs);
   const ledger = openSkillLedger({
     fs,
-    stateDirectory: ground.stateDirectory,
+    stateDirectory: environment.stateDirectory,
     counts: config.persist,
-    now: ground.clock.now,
+    now: environment.clock.now,
     tell: parts.hooks.tell,
   });
   const invoker = createSkillInvoker({
@@ -235,7 +239,12 @@ export function openSkills(config: SessionConfig, ground: Ground, parts: SkillPa
     },
     /** All rules that hold for an agent, those of skills included. */
     lendRules(rules: (agent: AgentRef) => RuleSet): void {
-      forbids = forbiddenByRules({ tool, workspace: ground.workspace, view: { fs, home }, rules });
+      forbids = forbiddenByRules({
+        tool,
+        workspace: environment.workspace,
+        view: { fs, home },
+        rules,
+      });
     },
     /** What a skill that is started may read beside it. */
     own,

@@ -1,7 +1,7 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
 import type { AgentRuntime } from '../agents/runtime/spawn.js';
 import type { RestMove } from '../agents/runtime/task.js';
-import type { TeamDesk } from '../agents/teams/team-client.js';
+import type { TeamClient } from '../agents/teams/team-client.js';
 import type { RestParts } from '../agents/teams/teammate-idle.js';
 import type { Started, TeammateWish } from '../agents/teams/teammate-start.js';
 import type { Scene } from '../hooks/dispatch/scene.js';
@@ -10,7 +10,7 @@ import type { InputMessage } from '../loop/types.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import type { TaskStore } from '../tools/tasks/task-store.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { Ground } from './ground.js';
+import type { SessionEnvironment } from './session-environment.js';
 
 /** Makes a teammate of what a call asks for. */
 export type StartsTeammates = (wish: TeammateWish) => Promise<Result<Started, string>>;
@@ -32,15 +32,15 @@ export interface TeamLoan {
 /** What both sides of a team are made of. */
 export interface TeamBase {
   readonly config: SessionConfig;
-  readonly ground: Ground;
+  readonly environment: SessionEnvironment;
   readonly sessionId: string;
   readonly tasks: TaskStore;
   readonly team: string;
   readonly self: string;
   /** Undefined: there is no team yet. */
-  desk(): TeamDesk | undefined;
+  desk(): TeamClient | undefined;
   /** The team on the disk, and the way to it; kept from then on. */
-  openDesk(): Result<TeamDesk, string>;
+  openDesk(): Result<TeamClient, string>;
   readonly rest: Omit<RestParts, 'desk'>;
   /** Ids of the messages that stand in the transcript of the main agent. */
   had(): Promise<ReadonlySet<string>>;

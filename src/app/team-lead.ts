@@ -1,7 +1,7 @@
 import { openInbox } from '../agents/inbox/inbox.js';
 import type { TeammateWay } from '../agents/teams/records.js';
 import type { TeamRole } from '../agents/teams/role.js';
-import type { TeamDesk } from '../agents/teams/team-client.js';
+import type { TeamClient } from '../agents/teams/team-client.js';
 import { ended, type StartParts, startTeammate } from '../agents/teams/teammate-start.js';
 import { messageOf } from '../errors.js';
 import type { Result } from '../lib/result.js';
@@ -21,26 +21,26 @@ export function openLead(
   base: TeamBase,
   role: Extract<TeamRole, { readonly kind: 'lead' }>,
 ): TeamSide {
-  const { config, ground, warn } = base;
-  const { clock } = ground;
+  const { config, environment, warn } = base;
+  const { clock } = environment;
   const files = nodeTeamFiles;
   const leaving = new Set<Promise<void>>();
   let watching: ReturnType<typeof setTimeout> | undefined;
   let closed = false;
-  let making: Promise<Result<TeamDesk, string>> | undefined;
+  let making: Promise<Result<TeamClient, string>> | undefined;
   const asks = createTeamAsks({
     inbox: openInbox({
       files: stateFiles,
       processes: nodeProcesses,
-      stateDirectory: ground.stateDirectory,
+      stateDirectory: environment.stateDirectory,
       now: clock.now,
     }),
     asker: config.asker,
-    workspace: ground.workspace,
+    workspace: environment.workspace,
     tool: (name) => base.loan().tool(name),
     warn,
   });
-  const make = async (): Promise<Result<TeamDesk, string>> => {
+  const make = async (): Promise<Result<TeamClient, string>> => {
     const desk = base.openDesk();
     if (!desk.ok) return desk;
     const process = files.self();
@@ -52,7 +52,7 @@ export function openLead(
     return desk;
   };
   /** One look after the other: two at once would tell twice that a member is gone. */
-  const watch = async (desk: TeamDesk): Promise<void> => {
+  const watch = async (desk: TeamClient): Promise<void> => {
     try {
       await look(desk);
     } catch (thrown) {
@@ -60,14 +60,14 @@ export function openLead(
     }
     if (!closed) watching = setTimeout(() => void watch(desk), WATCH_MS).unref();
   };
-  const madeOnce = async (): Promise<Result<TeamDesk, string>> => {
+  const madeOnce = async (): Promise<Result<TeamClient, string>> => {
     making ??= make();
     const made = await making;
     // Another try may do better.
     if (!made.ok) making = undefined;
     return made;
   };
-  const look = async (desk: TeamDesk): Promise<void> => {
+  const look = async (desk: TeamClient): Promise<void> => {
     const record = desk.record();
     if (!record.ok) return;
     const apart = record.value.members.filter(({ way }) => way !== 'in-process');
@@ -83,7 +83,7 @@ export function openLead(
     files,
     panes: nodePanes,
     program: role.program,
-    configDir: ground.configDir,
+    configDir: environment.configDir,
     sessionId: base.sessionId,
     tasks: base.tasks,
     rest: base.rest,
@@ -128,17 +128,17 @@ export function openLead(
   };
 }
 
-function hasBudget({ config, ground }: TeamBase): boolean {
-  const said = { ...budgetOf(ground.settings.values), ...config.budget };
+function hasBudget({ config, environment }: TeamBase): boolean {
+  const said = { ...budgetOf(environment.settings.values), ...config.budget };
   return Object.values(said).some((bound) => bound !== undefined);
 }
 
 /** The setting, unless the session was started with something else. */
 function wayOf(
-  { ground, config }: TeamBase,
+  { environment, config }: TeamBase,
   { way }: { way?: TeammateWay | 'auto' | undefined },
 ): TeammateWay {
-  const setting = ground.settings.values.get('teammateMode')?.value;
+  const setting = environment.settings.values.get('teammateMode')?.value;
   const wanted = way ?? (typeof setting === 'string' ? setting : 'in-process');
   if (wanted === 'tmux' || wanted === 'iterm2') return wanted;
   const isInTmux = (config.env.TMUX ?? '') !== '';
@@ -146,7 +146,7 @@ function wayOf(
 }
 
 /** From here on the lead is told what comes for it. */
-async function takeMail(base: TeamBase, desk: TeamDesk): Promise<void> {
+async function takeMail(base: TeamBase, desk: TeamClient): Promise<void> {
   desk.post.add({
     name: base.self,
     had: await base.had(),
@@ -185,7 +185,7 @@ function stopApart(base: TeamBase, idOrName: string) {
 }
 
 /** Those with a process of their own do not outlive the one who leads them. */
-async function endApart(base: TeamBase, desk: TeamDesk): Promise<void> {
+async function endApart(base: TeamBase, desk: TeamClient): Promise<void> {
   const apart = desk.living().filter(({ way }) => way !== 'in-process');
   for (const { name } of apart) stopApart(base, name);
   const until = performance.now() + LAST_WORDS_MS;

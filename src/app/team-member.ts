@@ -1,7 +1,7 @@
 import { LEAD } from '../agents/teams/names.js';
 import type { TeamRole } from '../agents/teams/role.js';
-import type { TeamDesk } from '../agents/teams/team-client.js';
-import { createRest } from '../agents/teams/teammate-idle.js';
+import type { TeamClient } from '../agents/teams/team-client.js';
+import { createIdleWait } from '../agents/teams/teammate-idle.js';
 import { memberOf } from '../agents/teams/teammate-launch.js';
 import { createDuty } from '../agents/teams/teammate-protocol.js';
 import { ended } from '../agents/teams/teammate-start.js';
@@ -30,14 +30,14 @@ export function openMember(
     approved: (mode) => base.loan().setMode(mode),
     warn,
   });
-  let desk: TeamDesk | undefined;
-  let rest: ReturnType<typeof createRest> | undefined;
+  let desk: TeamClient | undefined;
+  let rest: ReturnType<typeof createIdleWait> | undefined;
   let lastText = '';
   let isOver = false;
   let watching: ReturnType<typeof setInterval> | undefined;
   let aloneSince: number | undefined;
   /** fail-closed: nobody works on for a lead that does not come back. */
-  const look = (now: TeamDesk): void => {
+  const look = (now: TeamClient): void => {
     const record = now.record();
     const isLed = record.ok && nodeTeamFiles.isAlive(record.value.lead.process);
     if (isLed) aloneSince = undefined;
@@ -64,7 +64,7 @@ export function openMember(
       }
       desk = opened.value;
       desk.duties.set(name, duty);
-      rest = createRest({ ...base.rest, desk }, duty);
+      rest = createIdleWait({ ...base.rest, desk }, duty);
       const now = desk;
       watching = setInterval(() => look(now), WATCH_MS);
       watching.unref();

@@ -3,7 +3,7 @@ import { mailIn } from '../agents/teams/mail-text.js';
 import { LEAD, teamNameOf } from '../agents/teams/names.js';
 import type { TeamRole } from '../agents/teams/role.js';
 import { claims, exclusiveTasks, taskDirectory } from '../agents/teams/tasks.js';
-import { openDesk, type TeamDesk } from '../agents/teams/team-client.js';
+import { openDesk, type TeamClient } from '../agents/teams/team-client.js';
 import { teamMessageTool } from '../agents/teams/team-message.js';
 import { type TeamView, viewTeam } from '../agents/teams/view.js';
 import type { SendMessageDeps } from '../agents/tools/send-message.js';
@@ -19,8 +19,8 @@ import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { createTaskStore } from '../tools/tasks/task-store.js';
 import type { ToolContext } from '../tools/tool.js';
-import type { Ground, Log } from './ground.js';
 import type { OpenHooks } from './hooks.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
 import type { TeamBase, TeamLoan, TeamSide } from './team-base.js';
 
 export interface TeamParts {
@@ -29,11 +29,15 @@ export interface TeamParts {
 }
 
 /** Teams are for conversations with a person, and have to be wanted. Undefined: there is none. */
-export async function openTeams(config: SessionConfig, ground: Ground, parts: TeamParts) {
+export async function openTeams(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  parts: TeamParts,
+) {
   const role = config.team;
-  if (role === undefined || (role.kind === 'lead' && !areOn(ground))) return undefined;
+  if (role === undefined || (role.kind === 'lead' && !areOn(environment))) return undefined;
   let loan: TeamLoan | undefined;
-  const base = baseOf(config, ground, {
+  const base = baseOf(config, environment, {
     ...parts,
     role,
     loan() {
@@ -96,7 +100,7 @@ export async function openTeams(config: SessionConfig, ground: Ground, parts: Te
 export type OpenTeams = NonNullable<Awaited<ReturnType<typeof openTeams>>>;
 
 /** The environment decides where it says something, else the setting; they are off by themselves. */
-function areOn({ env, settings }: Ground): boolean {
+function areOn({ env, settings }: SessionEnvironment): boolean {
   const said = env.CLAUDE_CODE_EXPERIMENTAL_AGENT_TEAMS?.trim();
   if (said !== undefined && said !== '') return said === '1' || said.toLowerCase() === 'true';
   return settings.values.get('portcullis.teams')?.value === true;
@@ -104,11 +108,11 @@ function areOn({ env, settings }: Ground): boolean {
 
 function baseOf(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   parts: TeamParts & { readonly role: TeamRole; loan(): TeamLoan },
 ): TeamBase {
   const { log, hooks, role } = parts;
-  const { clock, fs, configDir } = ground;
+  const { clock, fs, configDir } = environment;
   const { sessionId } = log.history;
   const team = role.kind === 'lead' ? teamNameOf(sessionId) : role.identity.team;
   const self = role.kind === 'lead' ? LEAD : role.identity.name;
@@ -118,10 +122,10 @@ function baseOf(
     exclusive: exclusiveTasks(nodeTeamFiles),
   });
   const warn = (text: string): void => hooks.tell(text);
-  let desk: TeamDesk | undefined;
+  let desk: TeamClient | undefined;
   return {
     config,
-    ground,
+    environment,
     sessionId,
     tasks,
     team,
@@ -145,7 +149,7 @@ function baseOf(
       tasks,
       idle: createAgentHooks(hooks).teammateIdle,
       left: createTaskHooks(hooks).left,
-      cap: stopHookCap(ground.env),
+      cap: stopHookCap(environment.env),
       warn,
     },
     async had() {

@@ -14,9 +14,9 @@ import type { InvalidInput } from '../tools/invalid-input.js';
 import type { InvokeDeps, Reviewed } from '../tools/invocation.js';
 import type { TaskWatch } from '../tools/tasks/task-list.js';
 import type { AnyTool, PathAccess, ToolContext } from '../tools/tool.js';
-import type { Ground } from './ground.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
+import type { SessionEnvironment } from './session-environment.js';
 import type { OpenSkills } from './skills.js';
 
 /** File systems round the time of a change. */
@@ -25,7 +25,7 @@ const CLOCK_GRAIN_MS = 100;
 /** What hooks see and do around tool calls, besides the gate. */
 export function openToolEvents(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   {
     hooks,
     instructions,
@@ -74,10 +74,10 @@ export function openToolEvents(
     { tool, agent }: GateCall,
     { named, ms }: { named: readonly string[]; ms: number },
   ): Promise<void> => {
-    const since = ground.clock.now() - ms - CLOCK_GRAIN_MS;
+    const since = environment.clock.now() - ms - CLOCK_GRAIN_MS;
     for (const path of new Set(named)) {
       // Only a notice hangs on it: the call has been judged and has run.
-      const stat = await ground.fs.stat(path).catch(() => undefined);
+      const stat = await environment.fs.stat(path).catch(() => undefined);
       if (stat === undefined || stat.mtimeMs < since) continue;
       const who = agent.depth === 0 ? tool.name : `${tool.name} of ${agent.path}`;
       tell(`${who} changed ${path}, an instruction file: later sessions are told what it says now`);
@@ -94,7 +94,7 @@ export function openToolEvents(
     const reviewed = await post.after({ call, mode, output, ms, signal, interrupted, fits });
     // fail-closed: what a hook took out of sight is not left in a file beside it.
     const left = reviewed.output === output ? [] : (output.files ?? []);
-    await Promise.all(left.map((file) => ground.fs.remove(file)));
+    await Promise.all(left.map((file) => environment.fs.remove(file)));
     // Also of a command that failed: it may have written before it did.
     const named = instructionFilesNamedBy(call);
     if (named.length > 0) await tellOfInstructions(call, { named, ms });
@@ -126,7 +126,7 @@ export function openToolEvents(
         error: malformed === undefined ? 'the input does not fit the schema' : malformed.cause,
       });
     },
-    cwd: () => ground.workspace.cwd,
+    cwd: () => environment.workspace.cwd,
   };
 }
 

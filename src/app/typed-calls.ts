@@ -11,20 +11,20 @@ import { type ResultBlock, type ToolUseBlock, textOf } from '../protocol/content
 import type { ToolCallResult } from '../protocol/tool-call.js';
 import { targetPath } from '../tools/files/file-target.js';
 import { readImage } from '../tools/files/read-image.js';
-import type { Ground } from './ground.js';
-import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
+import { outsideCall } from './host-tool-calls.js';
 import type { OpenInstructions } from './instructions.js';
-import { outsideCall } from './outside-calls.js';
-import type { RulesInForce } from './rules-in-force.js';
+import type { LiveSessionSettings } from './live-settings.js';
+import type { SessionEnvironment } from './session-environment.js';
 import type { SessionEvents } from './session-events.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 export interface TypedCallParts {
-  readonly hands: Hands;
+  readonly toolRuntime: ToolRuntime;
   readonly hooks: Pick<OpenHooks, 'scene'>;
   readonly instructions: Pick<OpenInstructions, 'book' | 'countIn'>;
   readonly events: Pick<SessionEvents, 'moved'>;
-  readonly rules: Pick<RulesInForce, 'refresh'>;
+  readonly rules: Pick<LiveSessionSettings, 'refresh'>;
 }
 
 /** A person waits for it and can interrupt it. */
@@ -36,17 +36,17 @@ const LONGEST_MS = 600_000;
  */
 export function typedShell(
   config: SessionConfig,
-  ground: Ground,
-  { hands, hooks, instructions, events, rules }: TypedCallParts,
+  environment: SessionEnvironment,
+  { toolRuntime, hooks, instructions, events, rules }: TypedCallParts,
 ): SessionParts['shell'] {
   return async ({ uuid, toolUseId, command }, signal) => {
     await rules.refresh();
-    const tool = hands.builtins.pool.resolve('Bash');
+    const tool = toolRuntime.builtins.pool.resolve('Bash');
     // fail-closed: a session whose agent has no shell gives none to its person either.
     if (tool === undefined) throw new PortcullisError('usage', 'this session has no Bash tool');
     const input = { command, timeout: LONGEST_MS };
-    const made = await outsideCall(config, ground, {
-      hands,
+    const made = await outsideCall(config, environment, {
+      toolRuntime,
       instructions,
       shownIn: instructions.book,
       tool,
@@ -55,12 +55,12 @@ export function typedShell(
       signal,
       unattended: false,
       // fail-closed: an agent that types into a conversation of its own is asked about like any other.
-      isTyped: !isRunByAgent(ground.env),
+      isTyped: !isRunByAgent(environment.env),
     });
     await events.moved(signal);
     const { result } = made;
     const call: ToolUseBlock = { type: 'tool_use', id: toolUseId, name: tool.name, input };
-    const after = await hands.events.afterBatch([{ call, result }], hooks.scene(signal));
+    const after = await toolRuntime.events.afterBatch([{ call, result }], hooks.scene(signal));
     const text = shellText(String(made.input.command), result);
     const said = { uuid, content: [{ type: 'text' as const, text }], verbatim: true };
     return { result, inputs: [said, ...after.inputs] };
@@ -84,8 +84,12 @@ const CLIPBOARD = 'The pasted image';
  */
 export function typedImage(
   config: SessionConfig,
-  ground: Ground,
-  { hands, instructions, rules }: Pick<TypedCallParts, 'hands' | 'instructions' | 'rules'>,
+  environment: SessionEnvironment,
+  {
+    toolRuntime,
+    instructions,
+    rules,
+  }: Pick<TypedCallParts, 'toolRuntime' | 'instructions' | 'rules'>,
 ): HostRequests['readImage'] {
   return async (image, signal) => {
     if (!('path' in image)) {
@@ -96,27 +100,30 @@ export function typedImage(
       const shown = readImage({ path: CLIPBOARD, bytes, type, note: () => undefined });
       return imageIn(shown.content, shown.isError);
     }
-    const path = targetPath(expandHome(image.path, homeDirectory(ground.env)), ground.workspace);
-    if (!NAMED_IMAGE.test(path) || (await ground.fs.stat(path))?.kind !== 'file')
+    const path = targetPath(
+      expandHome(image.path, homeDirectory(environment.env)),
+      environment.workspace,
+    );
+    if (!NAMED_IMAGE.test(path) || (await environment.fs.stat(path))?.kind !== 'file')
       return ok(undefined);
-    const tool = hands.builtins.pool.resolve('Read');
+    const tool = toolRuntime.builtins.pool.resolve('Read');
     // fail-closed: a session that cannot read files does not read them for a prompt either.
     if (tool === undefined) return err('this session has no Read tool');
     await rules.refresh();
     // fail-closed: a link of the project may lead elsewhere than the person means.
     const isLink =
-      ground.workspace.roots.some((root) => isInside(path, root)) &&
-      (await ground.fs.realPath(path)) !== path;
-    const { result } = await outsideCall(config, ground, {
-      hands,
+      environment.workspace.roots.some((root) => isInside(path, root)) &&
+      (await environment.fs.realPath(path)) !== path;
+    const { result } = await outsideCall(config, environment, {
+      toolRuntime,
       instructions,
       shownIn: undefined,
       tool,
-      id: `typed_${ground.clock.uuid()}`,
+      id: `typed_${environment.clock.uuid()}`,
       input: { file_path: path },
       signal,
       unattended: false,
-      isTyped: !isLink && !isRunByAgent(ground.env),
+      isTyped: !isLink && !isRunByAgent(environment.env),
     });
     if (result.stop !== undefined) return err(`a hook stopped it: ${result.stop}`);
     return imageIn(result.block.content, result.block.is_error);

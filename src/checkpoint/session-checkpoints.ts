@@ -29,7 +29,7 @@ import type {
   TrackerState,
   TreeTracker,
 } from './types.js';
-import { Turnstile, within } from './wait.js';
+import { Mutex, within } from './wait.js';
 
 export interface SessionParts {
   readonly root: string;
@@ -59,7 +59,7 @@ export class SessionCheckpoints implements Checkpoints {
   readonly #windows: Windows;
   readonly #recorder: Recorder;
   /** Rewinds one after the other; nobody begins to write while one is under way. */
-  readonly #rewinding = new Turnstile();
+  readonly #rewinding = new Mutex();
   #nextWindow = 0;
   #closed: Promise<void> | undefined;
 
@@ -108,7 +108,7 @@ export class SessionCheckpoints implements Checkpoints {
     const { handle, window } = this.#windows.open(
       { id, author, turn: this.#points.turn },
       {
-        ended: () => this.#recorder.lookSoon(),
+        ended: () => this.#recorder.scanSoon(),
         settled: ({ endedAt }) => log.append({ t: 'end', window: id, at: endedAt ?? 0 }),
       },
     );

@@ -12,7 +12,7 @@ export async function within(promise: Promise<unknown>, ms: number): Promise<boo
 }
 
 /** One after the other, in the order of asking. */
-export class Turnstile {
+export class Mutex {
   #last: Promise<unknown> = Promise.resolve();
 
   /** Resolves when all who asked before are through. */

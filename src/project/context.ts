@@ -42,7 +42,7 @@ export async function readProjectContext(
     ...(headless ? {} : { asker: askNobody }),
   });
   try {
-    const { config, ground, parts } = opened;
+    const { config, environment, parts } = opened;
     const preloaded = config.runsAs?.skills ?? [];
     if (preloaded.length > 0) {
       warn(
@@ -51,7 +51,7 @@ export async function readProjectContext(
     }
     const { realRoot } = await projectPlace(places.fs, places.cwd, places.home);
     return {
-      report: await contextAtStart(config, ground, parts),
+      report: await contextAtStart(config, environment, parts),
       approvals: await openIncludeApprovals(places).answers(realRoot),
     };
   } finally {

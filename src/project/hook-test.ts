@@ -111,17 +111,17 @@ export async function openHookTestHost(
 }
 
 async function runHookTest(
-  { ground, parts }: SessionParts,
+  { environment, parts }: SessionParts,
   collector: NoticeCollector,
   { test, signal }: { readonly test: HookTest; readonly signal: AbortSignal },
 ): Promise<HookTestReport> {
-  const { hooks, hands, log } = parts;
-  const { workspace, fs } = ground;
+  const { hooks, toolRuntime, log } = parts;
+  const { workspace, fs } = environment;
   const { event } = test;
   const late: BackgroundResult[] = [];
   hooks.onBackground((result) => late.push(result));
-  const mode = hands.permissions.mode();
-  const { pool } = hands.builtins;
+  const mode = toolRuntime.permissions.mode();
+  const { pool } = toolRuntime.builtins;
   const tested = await hookTestCase(test, { pool, workspace, mode, signal, fits: hooks.fits });
   const { occasion } = tested;
   const { dispatch, rounds } = dispatchCase(hooks.dispatch, tested);
@@ -133,7 +133,7 @@ async function runHookTest(
     tell: (text) => told.push(text),
     fits: hooks.fits,
     fs,
-    home: homeDirectory(ground.env),
+    home: homeDirectory(environment.env),
     projectDir: findRepositoryRoot(workspace.cwd) ?? workspace.cwd,
   });
   // An interrupt does not wait for background hooks.

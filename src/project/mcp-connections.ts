@@ -48,7 +48,7 @@ async function connect(opened: SessionParts, name: string): Promise<Connected> {
   const found = connectionNamed(opened, name);
   const connected = await found.connection.connect();
   if (!connected.ok) throw new PortcullisError('network', connected.error.message);
-  opened.parts.hands.lateTools.add(await found.mcp.ask(found.connection));
+  opened.parts.toolRuntime.lateTools.add(await found.mcp.ask(found.connection));
   return found;
 }
 
@@ -87,7 +87,7 @@ export async function serverStatuses(
 }
 
 async function statusOf(
-  { ground }: SessionParts,
+  { environment }: SessionParts,
   mcp: OpenServersOfSession,
   row: McpServerStatusRow,
 ): Promise<ServerStatus> {
@@ -96,21 +96,21 @@ async function statusOf(
   const log =
     declaration === undefined || row.transport !== 'stdio'
       ? undefined
-      : join(ground.stateDirectory, 'mcp-logs', `${declaration.key}.log`);
+      : join(environment.stateDirectory, 'mcp-logs', `${declaration.key}.log`);
   const entry = declaration?.entry;
   let searched: string | undefined;
   // For people only: what the model reads of a failure names no directories.
   if (row.status === 'failed' && entry?.type === 'stdio' && !/[/\\]/.test(entry.command)) {
-    const { env, workspace } = ground;
+    const { env, workspace } = environment;
     const { cwd } = workspace;
     const { PATH: path = '' } = stdioRequest(row.name, entry, { env, cwd }).env;
-    const host = { fs: ground.fs, isWindows: hostFacts().os === 'win32' };
+    const host = { fs: environment.fs, isWindows: hostFacts().os === 'win32' };
     const found = await findProgram(host, entry.command, { path, cwd });
     if (found.kind === 'missing') searched = path;
   }
   // A server that wrote nothing has no log.
   const hasLog =
-    log !== undefined && (await ground.fs.stat(log).catch(() => undefined)) !== undefined;
+    log !== undefined && (await environment.fs.stat(log).catch(() => undefined)) !== undefined;
   return { ...row, changed, saysOther, log: hasLog ? log : undefined, searched };
 }
 
@@ -128,7 +128,7 @@ export async function callServerTool(
 ): Promise<ToolCallResult> {
   const { server, tool, input } = call;
   await connect(opened, server);
-  const tools = opened.parts.hands.builtins.pool.tools.filter(
+  const tools = opened.parts.toolRuntime.builtins.pool.tools.filter(
     ({ origin }) => origin?.server === server,
   );
   const found = tools.find(({ origin, name }) => origin?.tool === tool || name === tool);
@@ -143,7 +143,7 @@ export async function callServerTool(
   }
   const id = `call_${systemClock.uuid()}`;
   const block: ToolUseBlock = { type: 'tool_use', id, name: found.name, input };
-  return await opened.parts.hands.invoke(block, undefined, signal);
+  return await opened.parts.toolRuntime.invoke(block, undefined, signal);
 }
 
 /** Definitions of a server that differ from those that a person approved. */
@@ -167,7 +167,7 @@ export async function pendingDefinitions(
   const { mcp, connection } = await connect(opened, name);
   const { declaration } = connection;
   const tools = mcp.listing(name)?.tools ?? [];
-  const approvals = openToolApprovals(opened.ground);
+  const approvals = openToolApprovals(opened.environment);
   const before = approvals.read(declaration);
   const open = tools.filter((tool) => before.fingerprint(tool.name) !== tool.fingerprint);
   const words = shownInstructions(connection.status().instructions) ?? '';

@@ -47,10 +47,10 @@ export async function serveProject(project: Project, options: ServeOptions): Pro
     tools: names,
     emit,
   });
-  const { hands } = opened.parts;
-  const tools = hands.builtins.pool.tools.filter(isServed);
+  const { toolRuntime } = opened.parts;
+  const tools = toolRuntime.builtins.pool.tools.filter(isServed);
   refuseMissing(names ?? [], tools);
-  await serveTools({ calls, tools, invoke: hands.invoke }, options);
+  await serveTools({ calls, tools, invoke: toolRuntime.invoke }, options);
 }
 
 interface Served {

@@ -1,8 +1,8 @@
 import { createModelChoices } from '../agents/core/model-choice.js';
 import { type ModelLayer, openModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
-import { type Ground, openGround } from '../app/ground.js';
 import { asMainAgent } from '../app/main-agent.js';
+import { openSessionEnvironment, type SessionEnvironment } from '../app/session-environment.js';
 import { closeParts, type Parts } from '../app/session-parts.js';
 import { openParts } from '../app.js';
 import { PortcullisError } from '../errors.js';
@@ -28,7 +28,7 @@ type FixedOption = 'cwd' | 'env' | 'start' | 'fork' | 'startServers';
 /** The tools of a session with the gate before them, and no conversation. */
 export interface SessionParts {
   readonly config: SessionConfig;
-  readonly ground: Ground;
+  readonly environment: SessionEnvironment;
   readonly parts: Parts;
   close(): Promise<void>;
 }
@@ -60,22 +60,24 @@ export async function openSessionParts(
     fork: false,
     startServers: false,
   };
-  const ground = await openGround(asked);
-  const config = asAgent ? await asMainAgent(asked, ground, undefined) : asked;
-  const model = asksModel ? await modelOrFailure(config, ground) : modelStub(config, ground);
-  const parts = await openParts(config, ground, model);
-  parts.mcp?.onTools((tools) => void parts.hands.lateTools.add(tools));
+  const environment = await openSessionEnvironment(asked);
+  const config = asAgent ? await asMainAgent(asked, environment, undefined) : asked;
+  const model = asksModel
+    ? await modelOrFailure(config, environment)
+    : modelStub(config, environment);
+  const parts = await openParts(config, environment, model);
+  parts.mcp?.onTools((tools) => void parts.toolRuntime.lateTools.add(tools));
   const { store, history } = parts.log;
   return {
     config,
-    ground,
+    environment,
     parts,
     async close() {
       await closeParts(config, parts);
       if (config.persist || config.store !== undefined) return;
       // The log of a session that is not kept has a temporary directory of its own.
       const directory = dirname(store.transcriptPath(history.sessionId));
-      await ground.fs.remove(directory, { recursive: true });
+      await environment.fs.remove(directory, { recursive: true });
     },
   };
 }
@@ -87,9 +89,9 @@ function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], un
 }
 
 /** The name and the limits of the model that would be asked. Asking it is a mistake. */
-function modelStub(config: SessionConfig, ground: Ground): ModelLayer {
-  const asked = config.model ?? ground.settings.model?.value;
-  const env = withStoredModel(ground.env, asked);
+function modelStub(config: SessionConfig, environment: SessionEnvironment): ModelLayer {
+  const asked = config.model ?? environment.settings.model?.value;
+  const env = withStoredModel(environment.env, asked);
   const choice = chooseProvider(env, { model: asked });
   const provider = choice.kind === 'openai' ? 'openai-compatible' : choice.kind;
   const named = choice.kind === 'none' ? config.model : choice.model;
@@ -112,19 +114,22 @@ function modelStub(config: SessionConfig, ground: Ground): ModelLayer {
 }
 
 /** The configured model. Without one every request fails and says so. */
-async function modelOrFailure(config: SessionConfig, ground: Ground): Promise<ModelLayer> {
-  const fromSettings = ground.settings.model?.value;
-  const env = withStoredModel(ground.env, fromSettings);
+async function modelOrFailure(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+): Promise<ModelLayer> {
+  const fromSettings = environment.settings.model?.value;
+  const env = withStoredModel(environment.env, fromSettings);
   if (chooseProvider(env, { model: fromSettings }).kind !== 'none') {
     return await openModelLayer(config, {
-      env: ground.env,
-      clock: ground.clock,
+      env: environment.env,
+      clock: environment.clock,
       version: VERSION,
       fromSettings,
-      readText: (file) => ground.fs.readText(file),
+      readText: (file) => environment.fs.readText(file),
     });
   }
-  const stub = modelStub(config, ground);
+  const stub = modelStub(config, environment);
   return {
     ...stub,
     client: {

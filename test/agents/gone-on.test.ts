@@ -9,8 +9,8 @@ import {
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openModelLayer } from '../../src/agents/core/model-layer.js';
-import { openGround } from '../../src/app/ground.js';
-import { joinSession } from '../../src/app/join.js';
+import { joinParts } from '../../src/app/create-session.js';
+import { openSessionEnvironment } from '../../src/app/session-environment.js';
 import { openParts, openSession, type SessionConfig } from '../../src/app.js';
 import type { LoopEvent } from '../../src/loop/types.js';
 import type { Reply } from '../../src/model/scripted/format.js';
@@ -88,16 +88,16 @@ async function joined({ project, server }: AgentsSession) {
     start: { kind: 'new', id: undefined },
     emit: () => undefined,
   };
-  const ground = await openGround(config);
+  const environment = await openSessionEnvironment(config);
   const model = await openModelLayer(config, {
-    env: ground.env,
-    clock: ground.clock,
+    env: environment.env,
+    clock: environment.clock,
     version: '0',
     fromSettings: undefined,
-    readText: (file) => ground.fs.readText(file),
+    readText: (file) => environment.fs.readText(file),
   });
-  const parts = await openParts(config, ground, model);
-  const session = await joinSession(config, ground, parts);
+  const parts = await openParts(config, environment, model);
+  const session = await joinParts(config, environment, parts);
   const uuid = '00000000-0000-4000-8000-0000000000bb';
   return {
     runtime: parts.agents.runtime,

@@ -16,7 +16,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openAgentWorkspace } from '../../src/agents/workspaces/open.js';
-import { watchStrays } from '../../src/agents/workspaces/outside-writes.js';
+import { trackOutsideWrites } from '../../src/agents/workspaces/outside-writes.js';
 import { worktreeSettings } from '../../src/agents/workspaces/worktree-settings.js';
 import { createGit } from '../../src/permissions/hardened-git.js';
 import { nodeFileSystem as fs } from '../../src/platform/fs/node-fs.js';
@@ -209,7 +209,7 @@ describe('git that the program runs itself starts nothing that a repository name
     }
     const ledger = createWriteLedger();
     const agent = { path: 'main/a#1', workspace: base, project: repo };
-    await (await watchStrays({ fs, git: hardened, ledger }, agent)).finish();
+    await (await trackOutsideWrites({ fs, git: hardened, ledger }, agent)).finish();
     expect(marks()).toEqual([]);
   });
 
@@ -225,7 +225,7 @@ describe('git that the program runs itself starts nothing that a repository name
     writeFileSync(join(repo, 'b.txt'), 'changed\n');
     const ledger = createWriteLedger();
     const agent = { path: 'main/a#1', workspace: base, project: repo };
-    await (await watchStrays({ fs, git: hardened, ledger }, agent)).finish();
+    await (await trackOutsideWrites({ fs, git: hardened, ledger }, agent)).finish();
     expect(marks()).toEqual([]);
   });
 });

@@ -55,10 +55,10 @@ describe('openProject', () => {
       asksModel: false,
       emit: () => undefined,
     });
-    expect(parts.hands.builtins.pool.resolve('Read')?.name).toBe('Read');
+    expect(parts.toolRuntime.builtins.pool.resolve('Read')?.name).toBe('Read');
     const block = { type: 'tool_use', id: 'call_1', name: 'Read', input: { file_path: 'secret' } };
     const { signal } = new AbortController();
-    const result = await parts.hands.invoke(block as never, undefined, signal);
+    const result = await parts.toolRuntime.invoke(block as never, undefined, signal);
     expect(result.block.is_error).toBe(true);
     await project.close();
   });

@@ -2,15 +2,15 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Ground, ground, whyNot } from './inside.js';
+import { environment, type SessionEnvironment, whyNot } from './inside.js';
 
 const reason = await whyNot();
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/portcullis');
 
 describe.skipIf(reason !== undefined)(`portcullis sandbox${reason ? ` (${reason})` : ''}`, () => {
-  let g: Ground;
+  let g: SessionEnvironment;
   beforeAll(async () => {
-    g = await ground();
+    g = await environment();
     mkdirSync(path.join(g.base, 'home/.claude'), { recursive: true });
   });
   afterAll(() => g.close());

@@ -12,16 +12,16 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { type Ground, ground, start, whyNot } from './inside.js';
+import { environment, type SessionEnvironment, start, whyNot } from './inside.js';
 
 const reason = await whyNot();
 
 describe.skipIf(reason !== undefined)(
   `files, attacked from inside${reason ? ` (${reason})` : ''}`,
   () => {
-    let g: Ground;
+    let g: SessionEnvironment;
     beforeAll(async () => {
-      g = await ground();
+      g = await environment();
     });
     afterAll(() => g.close());
 
@@ -39,7 +39,7 @@ describe.skipIf(reason !== undefined)(
       writeFileSync(file, text);
       return file;
     };
-    const run = (script: string, more: Parameters<Ground['run']>[1] = {}) =>
+    const run = (script: string, more: Parameters<SessionEnvironment['run']>[1] = {}) =>
       g.run(script, { writable: [project], ...more }, { cwd: project });
 
     it('lets a program write where it may, and nowhere else', async () => {

@@ -14,17 +14,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeSandboxHost } from '../../src/sandbox/host/host.js';
 import { openSandbox } from '../../src/sandbox/session/sandbox.js';
 import { until } from '../process/helpers.js';
-import { type Ground, ground, start, whyNot } from './inside.js';
+import { environment, type SessionEnvironment, start, whyNot } from './inside.js';
 
 const reason = await whyNot();
 const named = (what: string): string => `${what}${reason === undefined ? '' : ` (${reason})`}`;
 const isX64 = process.arch === 'x64';
 
 describe.skipIf(reason !== undefined)(named('processes, attacked from inside'), () => {
-  let g: Ground;
+  let g: SessionEnvironment;
   beforeAll(async () => {
     process.env.PORTCULLIS_TEST_SECRET_OUTSIDE = 'hunter2';
-    g = await ground();
+    g = await environment();
   });
   afterAll(async () => {
     delete process.env.PORTCULLIS_TEST_SECRET_OUTSIDE;

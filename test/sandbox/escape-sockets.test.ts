@@ -4,14 +4,14 @@ import { createServer as createHttpServer } from 'node:http';
 import { createServer, type Server } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type Ground, ground, whyNot } from './inside.js';
+import { environment, type SessionEnvironment, whyNot } from './inside.js';
 
 const reason = await whyNot();
 
 describe.skipIf(reason !== undefined)(
   `sockets, attacked from inside${reason ? ` (${reason})` : ''}`,
   () => {
-    let g: Ground;
+    let g: SessionEnvironment;
     const servers: Server[] = [];
     let docker: string;
     let inProject: string;
@@ -43,7 +43,7 @@ describe.skipIf(reason !== undefined)(
       );
 
     beforeAll(async () => {
-      g = await ground();
+      g = await environment();
       docker = path.join(g.outside, 'docker.sock');
       inProject = path.join(g.project, 'own.sock');
       const web = createHttpServer((_request, response) => {
@@ -63,7 +63,10 @@ describe.skipIf(reason !== undefined)(
       await g.close();
     });
 
-    const expectUntouched = async (script: string, more: Parameters<Ground['run']>[1] = {}) => {
+    const expectUntouched = async (
+      script: string,
+      more: Parameters<SessionEnvironment['run']>[1] = {},
+    ) => {
       const before = contacts;
       const ran = await g.run(script, more);
       expect(ran.out).not.toContain('GOT');

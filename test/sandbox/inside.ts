@@ -15,7 +15,7 @@ export interface Ran {
 }
 
 /** A sandbox of its own for a test: a project that may be written, beside things that may not. */
-export interface Ground {
+export interface SessionEnvironment {
   readonly sandbox: Sandbox;
   /** Everything of the test is below it. Not in /tmp, which is private inside. */
   readonly base: string;
@@ -38,9 +38,9 @@ export interface RunOptions {
 /** A place that is neither /tmp nor a home: the sandbox must not be helped by its private /tmp. */
 const BASE = process.getuid?.() === 0 ? '/srv' : os.homedir();
 
-export async function ground(
+export async function environment(
   options: { readonly reach?: Reach; readonly env?: Record<string, string | undefined> } = {},
-): Promise<Ground> {
+): Promise<SessionEnvironment> {
   const base = realpathSync(mkdtempSync(path.join(BASE, 'portcullis-sandbox-test-')));
   const project = path.join(base, 'project');
   const outside = path.join(base, 'outside');

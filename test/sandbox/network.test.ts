@@ -7,12 +7,12 @@ import type { Reach } from '../../src/sandbox/host/dial.js';
 import { nodeSandboxHost } from '../../src/sandbox/host/host.js';
 import { openSandbox } from '../../src/sandbox/session/sandbox.js';
 import type { SandboxNetwork } from '../../src/sandbox/types.js';
-import { type Ground, ground, start, whyNot } from './inside.js';
+import { environment, type SessionEnvironment, start, whyNot } from './inside.js';
 
 const reason = await whyNot();
 
 describe.skipIf(reason !== undefined)(`the filtered network${reason ? ` (${reason})` : ''}`, () => {
-  let g: Ground;
+  let g: SessionEnvironment;
   let web: Server;
   let echo: ReturnType<typeof createServer>;
   /** What was dialled: nothing else may be. */
@@ -70,7 +70,7 @@ describe.skipIf(reason !== undefined)(`the filtered network${reason ? ` (${reaso
     });
     echo.listen(0, '127.0.0.1');
     await Promise.all([once(web, 'listening'), once(echo, 'listening')]);
-    g = await ground({ reach });
+    g = await environment({ reach });
   });
   afterAll(async () => {
     web.close();

@@ -16,11 +16,11 @@ import type { ReadHostAgents } from './host.js';
 import { typeKey } from './names.js';
 import { type DefinitionReader, openDefinitionReader } from './reader.js';
 import {
-  type DefinitionShelf,
-  type ShelfClaim,
-  type ShelfDeps,
-  type ShelfFile,
-  shelve,
+  buildRegistry,
+  type DefinitionRegistry,
+  type Registration,
+  type RegistryDeps,
+  type RegistryFile,
 } from './registry.js';
 import { KNOWN_TOOLS } from './tools.js';
 import { fieldsThatNeedTrust, withBansOf, withoutTrust } from './trust.js';
@@ -89,8 +89,8 @@ function noticeOf(what: string, problems: readonly AgentProblem[]): string | und
 class Book {
   readonly #deps: AgentBookDeps;
   readonly #reader: DefinitionReader;
-  #shelf: Promise<DefinitionShelf> | undefined;
-  readonly #listed = new WeakMap<DefinitionShelf, Promise<readonly AgentDefinition[]>>();
+  #shelf: Promise<DefinitionRegistry> | undefined;
+  readonly #listed = new WeakMap<DefinitionRegistry, Promise<readonly AgentDefinition[]>>();
 
   constructor(deps: AgentBookDeps) {
     this.#deps = deps;
@@ -130,7 +130,7 @@ class Book {
     return trusted ? ok({ ...found.value, trusted }) : ok(restrained(claim, found.value));
   }
 
-  shelf(): Promise<DefinitionShelf> {
+  shelf(): Promise<DefinitionRegistry> {
     this.#shelf ??= this.#scan().catch((thrown: unknown) => {
       // The next who asks looks again.
       this.#shelf = undefined;
@@ -144,14 +144,14 @@ class Book {
     return signatureOf(await this.#rescan()) !== before;
   }
 
-  async #rescan(): Promise<DefinitionShelf> {
+  async #rescan(): Promise<DefinitionRegistry> {
     const next = await this.#scan();
     this.#shelf = Promise.resolve(next);
     return next;
   }
 
   /** The claim in the version that is on disk now. */
-  async #fresh(name: string): Promise<ShelfClaim | undefined> {
+  async #fresh(name: string): Promise<Registration | undefined> {
     const key = typeKey(name.trim());
     const claim = (await this.shelf()).claims.get(key);
     if (claim?.file === undefined) return claim;
@@ -176,7 +176,7 @@ class Book {
     return `there is no agent "${visible(name).slice(0, 100)}"${hint} Available: ${shown}${more}`;
   }
 
-  async #effective({ claims }: DefinitionShelf): Promise<readonly AgentDefinition[]> {
+  async #effective({ claims }: DefinitionRegistry): Promise<readonly AgentDefinition[]> {
     const trusts = rememberedTrust(this.#deps);
     const listed: AgentDefinition[] = [];
     for (const claim of claims.values()) {
@@ -190,7 +190,7 @@ class Book {
     return listed.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   }
 
-  async #scan(): Promise<DefinitionShelf> {
+  async #scan(): Promise<DefinitionRegistry> {
     this.#reader.begin();
     const trusts = rememberedTrust(this.#deps);
     const homes = await openHomes({ userFolder: 'agents', ...this.#deps, trusts });
@@ -198,17 +198,17 @@ class Book {
     const found = await mapBounded(roots, AT_ONCE, (root) =>
       findDefinitions(root, { fs: this.#deps.fs, homes }),
     );
-    const shelf: ShelfDeps = {
+    const shelf: RegistryDeps = {
       files: await this.#read(found.flatMap((one) => one.files)),
       skipped: found.flatMap((one) => one.skipped),
       host: this.#deps.host,
       builtin: builtinAgents(),
       trusts,
     };
-    return await shelve(shelf);
+    return await buildRegistry(shelf);
   }
 
-  async #read(files: readonly DefinitionFile[]): Promise<readonly ShelfFile[]> {
+  async #read(files: readonly DefinitionFile[]): Promise<readonly RegistryFile[]> {
     return await mapBounded(files, AT_ONCE, async (file) => ({
       ...file,
       read: await this.#reader.read(file),
@@ -218,21 +218,21 @@ class Book {
 
 const MOST_NAMES = 40;
 
-function definitionOf(claim: ShelfClaim): Result<AgentDefinition, string> {
+function definitionOf(claim: Registration): Result<AgentDefinition, string> {
   return claim.definition === undefined ? err(brokenText(claim)) : ok(claim.definition);
 }
 
-function dependsOnTrust({ replaces }: ShelfClaim, definition: AgentDefinition): boolean {
+function dependsOnTrust({ replaces }: Registration, definition: AgentDefinition): boolean {
   const bans = replaces?.disallowedTools.length ?? 0;
   return bans > 0 || fieldsThatNeedTrust(definition).length > 0;
 }
 
 /** As it counts in a folder that is not trusted. */
-function restrained({ replaces }: ShelfClaim, definition: AgentDefinition): AgentDefinition {
+function restrained({ replaces }: Registration, definition: AgentDefinition): AgentDefinition {
   return withBansOf(withoutTrust(definition), replaces);
 }
 
-function brokenText({ name, place, findings }: ShelfClaim): string {
+function brokenText({ name, place, findings }: Registration): string {
   const errors = findings
     .filter(({ severity }) => severity === 'error')
     .map(({ line, message }) => (line === undefined ? message : `line ${line}: ${message}`));
@@ -240,7 +240,7 @@ function brokenText({ name, place, findings }: ShelfClaim): string {
 }
 
 /** All that a list is made of. */
-function signatureOf({ claims }: DefinitionShelf): string {
+function signatureOf({ claims }: DefinitionRegistry): string {
   return JSON.stringify(
     [...claims.values()].map(({ name, definition }) => [name, definition?.contentHash()]),
   );

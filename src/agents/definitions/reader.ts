@@ -11,7 +11,7 @@ import { claimedName, MOST_LOOKED_AT } from './claimed.js';
 import { knownField } from './field-names.js';
 import { readFields } from './fields.js';
 import type { AgentFinding, DefinitionFields } from './types.js';
-import { lostLimits } from './unparsed-limits.js';
+import { unparsedLimits } from './unparsed-limits.js';
 
 type Files = Pick<FileSystem, 'stat' | 'readHead' | 'readWithStat' | 'realPath'>;
 
@@ -197,7 +197,7 @@ function lostFindings(
   { doubtful }: Frontmatter,
   knownTools: readonly string[],
 ): readonly AgentFinding[] {
-  return lostLimits(doubtful, knownTools).map(({ field, line }) => ({
+  return unparsedLimits(doubtful, knownTools).map(({ field, line }) => ({
     severity: 'error',
     line,
     message: `a line about "${field}" cannot be understood; write "${field}: value"`,

@@ -8,7 +8,7 @@ import { asPlugin } from './trust.js';
 import type { AgentDocument, AgentFinding, AgentProblem, HiddenAgent } from './types.js';
 
 /** Who has a name. Without a definition its file is not whole, and nobody else gets the name. */
-export interface ShelfClaim {
+export interface Registration {
   readonly name: string;
   readonly source: DefinitionSource;
   /** The file, or what stands for one. */
@@ -25,24 +25,24 @@ export interface ShelfClaim {
    * The same claim with what its file holds in another reading; undefined when that is no definition
    * of this name. Absent for what is no file.
    */
-  as?(read: ReadDefinition): ShelfClaim | undefined;
+  as?(read: ReadDefinition): Registration | undefined;
 }
 
 /** Everything there is at one moment. */
-export interface DefinitionShelf {
-  readonly claims: ReadonlyMap<string, ShelfClaim>;
+export interface DefinitionRegistry {
+  readonly claims: ReadonlyMap<string, Registration>;
   readonly problems: readonly AgentProblem[];
   readonly hidden: readonly HiddenAgent[];
   readonly documents: readonly AgentDocument[];
 }
 
-export interface ShelfFile extends DefinitionFile {
+export interface RegistryFile extends DefinitionFile {
   readonly read: ReadDefinition;
 }
 
-export interface ShelfDeps {
+export interface RegistryDeps {
   /** Strongest first. */
-  readonly files: readonly ShelfFile[];
+  readonly files: readonly RegistryFile[];
   readonly skipped: readonly SkippedFile[];
   readonly host?: ReadHostAgents | undefined;
   readonly builtin: readonly AgentDefinition[];
@@ -50,10 +50,10 @@ export interface ShelfDeps {
 }
 
 /** Decides who has which name: administrator, host, project, user, plugins, program. */
-export async function shelve(deps: ShelfDeps): Promise<DefinitionShelf> {
+export async function buildRegistry(deps: RegistryDeps): Promise<DefinitionRegistry> {
   const shelf = new Shelf(deps);
   const found = bySource(deps.files);
-  const of = (source: DefinitionSource): readonly ShelfFile[] => found.get(source) ?? [];
+  const of = (source: DefinitionSource): readonly RegistryFile[] => found.get(source) ?? [];
   const users = new Map(
     of('user').flatMap((one) => (one.read.name === undefined ? [] : [keyed(one)])),
   );
@@ -72,9 +72,9 @@ export async function shelve(deps: ShelfDeps): Promise<DefinitionShelf> {
 }
 
 function bySource(
-  files: readonly ShelfFile[],
-): ReadonlyMap<DefinitionSource, readonly ShelfFile[]> {
-  const found = new Map<DefinitionSource, ShelfFile[]>();
+  files: readonly RegistryFile[],
+): ReadonlyMap<DefinitionSource, readonly RegistryFile[]> {
+  const found = new Map<DefinitionSource, RegistryFile[]>();
   for (const file of files) {
     const some = found.get(file.root.source);
     if (some === undefined) found.set(file.root.source, [file]);
@@ -83,12 +83,12 @@ function bySource(
   return found;
 }
 
-function keyed(file: ShelfFile): readonly [string, string] {
+function keyed(file: RegistryFile): readonly [string, string] {
   return [typeKey(file.read.name ?? ''), file.file];
 }
 
-class Shelf implements DefinitionShelf {
-  readonly claims = new Map<string, ShelfClaim>();
+class Shelf implements DefinitionRegistry {
+  readonly claims = new Map<string, Registration>();
   readonly problems: AgentProblem[];
   readonly hidden: HiddenAgent[] = [];
   readonly documents: AgentDocument[] = [];
@@ -96,7 +96,7 @@ class Shelf implements DefinitionShelf {
   readonly #real = new Map<string, string>();
   readonly #roots = new Map<string, string>();
 
-  constructor({ skipped, host, builtin }: ShelfDeps) {
+  constructor({ skipped, host, builtin }: RegistryDeps) {
     this.#builtin = new Map(builtin.map((one) => [typeKey(one.name), one]));
     this.problems = [
       ...(host?.problems ?? []),
@@ -111,7 +111,7 @@ class Shelf implements DefinitionShelf {
     ];
   }
 
-  file(one: ShelfFile): void {
+  file(one: RegistryFile): void {
     const { root, file, read } = one;
     const { source } = root;
     if (read.isDocument) {
@@ -143,7 +143,7 @@ class Shelf implements DefinitionShelf {
   }
 
   /** A project's file that may not take the user's name. */
-  foreign(one: ShelfFile, mine: string): void {
+  foreign(one: RegistryFile, mine: string): void {
     const { root, file, read } = one;
     const message = `${mine} has the same name and stays in force, as this folder is not trusted; start with --trust if this one is meant`;
     const name = read.name ?? '';
@@ -158,7 +158,7 @@ class Shelf implements DefinitionShelf {
     });
   }
 
-  #claim(claim: ShelfClaim, root: string): void {
+  #claim(claim: Registration, root: string): void {
     const key = typeKey(claim.name);
     const holder = this.claims.get(key);
     if (holder === undefined) {
@@ -185,21 +185,21 @@ class Shelf implements DefinitionShelf {
 }
 
 /** What an agent is called by: a plugin's with the plugin and the folders before it. */
-function nameOf({ root, folders, read }: ShelfFile): string | undefined {
+function nameOf({ root, folders, read }: RegistryFile): string | undefined {
   if (read.name === undefined || root.prefix === undefined) return read.name;
   return [root.prefix, ...folders, read.name].join(':');
 }
 
-function claimOf(one: ShelfFile, name: string): ShelfClaim {
+function claimOf(one: RegistryFile, name: string): Registration {
   const { root, file, read } = one;
   const { source, level } = root;
   const { fields, version, prompt, contentHash, line, findings } = read;
-  const as = (other: ReadDefinition): ShelfClaim | undefined => {
+  const as = (other: ReadDefinition): Registration | undefined => {
     const now = { ...one, read: other };
     const isSame = typeKey(nameOf(now) ?? '') === typeKey(name);
     return isSame ? claimOf(now, name) : undefined;
   };
-  const claim: Writable<ShelfClaim> = { name, source, place: file, file, version, findings, as };
+  const claim: Writable<Registration> = { name, source, place: file, file, version, findings, as };
   if (level !== undefined) claim.level = level;
   if (fields === undefined) return claim;
   const definition: Writable<AgentDefinition> = {
@@ -218,7 +218,7 @@ function claimOf(one: ShelfFile, name: string): ShelfClaim {
 /** While it is made. */
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
-function hiddenFrom(one: ShelfFile, reason: string): HiddenAgent {
+function hiddenFrom(one: RegistryFile, reason: string): HiddenAgent {
   const { root, file, read } = one;
   return { name: nameOf(one) ?? read.name ?? '', source: root.source, place: file, reason };
 }

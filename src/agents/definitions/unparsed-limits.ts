@@ -16,7 +16,7 @@ export interface LostLimit {
  * (`maxTurns = 3`), and one at the left edge below a limit that is no part of its value. Other lines
  * are mostly a description that goes on at the left edge.
  */
-export function lostLimits(
+export function unparsedLimits(
   doubtful: readonly DoubtfulLine[],
   knownTools: readonly string[],
 ): readonly LostLimit[] {

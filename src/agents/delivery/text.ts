@@ -2,7 +2,7 @@ import { sliceWhole } from '../../lib/truncate.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { UserBlock } from '../../protocol/content.js';
 import { escapeReport } from '../runtime/escape-tags.js';
-import { endWord } from '../runtime/outcome.js';
+import { outcomeLabel } from '../runtime/outcome.js';
 import { type ReportWords, reportNotes } from '../runtime/report-format.js';
 import type { KeptReport } from './records.js';
 
@@ -17,7 +17,7 @@ export function notification(
   facts: { readonly id: string; readonly outputFile: string; readonly words: DeliveryWords },
 ): InputMessage {
   const { agent, description, end } = report;
-  const status = endWord(end);
+  const status = outcomeLabel(end);
   const text = [
     OPENS,
     `<task-id>${agent.id}</task-id>`,

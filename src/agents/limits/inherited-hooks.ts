@@ -31,7 +31,7 @@ export function guardsOf(definition: AgentDefinition): GuardHooks | undefined {
 }
 
 /** One mark for each hook: what it is about and what it does. Undefined: there are none. */
-export function hookMarks(
+export function hookFingerprints(
   definition: Pick<AgentDefinition, 'hooks' | 'trusted' | 'source'>,
 ): readonly string[] | undefined {
   if (definition.hooks === undefined) return undefined;
@@ -44,7 +44,7 @@ export function hookMarks(
 /** The marks of what holds for those below. A copy's stand with its original, who is above it too. */
 export function guardMarks(definition: AgentDefinition): readonly string[] | undefined {
   const guards = definition.name === FORK_TYPE ? undefined : guardsOf(definition);
-  return guards === undefined ? undefined : hookMarks(guards);
+  return guards === undefined ? undefined : hookFingerprints(guards);
 }
 
 /**
@@ -72,14 +72,14 @@ export async function recallGuards(
 }
 
 /** Those of them that a definition does not bring itself, as a copy and one of the same kind do. */
-export function othersThan(
+export function missingFrom(
   guards: readonly GuardHooks[],
   definition: AgentDefinition,
 ): readonly GuardHooks[] {
   const isNew = (one: GuardHooks): boolean =>
-    one.file !== definition.file || !hasHooks(definition, hookMarks(one) ?? []);
+    one.file !== definition.file || !hasHooks(definition, hookFingerprints(one) ?? []);
   const kept = new Map(
-    guards.filter(isNew).map((one) => [canonicalJson([one.file, hookMarks(one)]), one]),
+    guards.filter(isNew).map((one) => [canonicalJson([one.file, hookFingerprints(one)]), one]),
   );
   return [...kept.values()];
 }
@@ -89,7 +89,7 @@ export function hasHooks(
   definition: Pick<AgentDefinition, 'hooks' | 'trusted' | 'source'>,
   marks: readonly string[],
 ): boolean {
-  const now = new Set(hookMarks(definition) ?? []);
+  const now = new Set(hookFingerprints(definition) ?? []);
   return marks.every((mark) => now.has(mark));
 }
 

@@ -6,7 +6,7 @@ import type { PermissionMode } from '../../protocol/permissions.js';
 import { createToolMatcher } from '../../tools/pool-patterns.js';
 import type { AgentBudget, AgentDefinition } from '../definitions/definition.js';
 import { bareName } from '../definitions/tools.js';
-import { hasHooks, hookMarks } from './inherited-hooks.js';
+import { hasHooks, hookFingerprints } from './inherited-hooks.js';
 import { type Hold, holdOf, isHold, isTexts } from './inherited-limits.js';
 
 /** What an agent itself was held to when it began. */
@@ -20,7 +20,7 @@ export interface Held extends Hold {
 }
 
 /** Who an agent is, for its mark, and what its definition held it to when it began. */
-export function markedRef(
+export function refWithLimits(
   ref: AgentRef,
   definition: AgentDefinition,
 ): AgentRef & { readonly held: Held } {
@@ -35,7 +35,7 @@ const heldByKind = new WeakMap<AgentDefinition, Held>();
 
 function heldBy(definition: AgentDefinition, place: Pick<AgentRef, 'workspace'>): Held {
   const { maxTurns, asks, oneShot, foregroundOnly } = definition;
-  const hooks = hookMarks(definition);
+  const hooks = hookFingerprints(definition);
   return {
     ...holdOf({ ...definition, ...allTools(definition) }, place),
     maxTurns,
@@ -63,10 +63,7 @@ function isHeld(value: Hold & Partial<Record<keyof Held, unknown>>): value is He
 }
 
 /** Why agents of a kind, as it is now or was then, do not go on; undefined: they do. */
-export function endsForGood(
-  definition: AgentDefinition,
-  held: Held | undefined,
-): string | undefined {
+export function isFinal(definition: AgentDefinition, held: Held | undefined): string | undefined {
   if (definition.oneShot === true || held?.oneShot === true) {
     return `agents of the type ${definition.name} end for good`;
   }
@@ -75,7 +72,7 @@ export function endsForGood(
 }
 
 /** Why an agent cannot be held to what held it when it began; undefined: it can. */
-export function notKept(
+export function unenforceable(
   definition: AgentDefinition,
   { hooks }: Pick<Held, 'hooks'>,
 ): string | undefined {
@@ -87,7 +84,10 @@ export function notKept(
 }
 
 /** The definition as it is now, with nothing in it that the agent did not have when it began. */
-export function keepingTo(definition: AgentDefinition, held: Held | undefined): AgentDefinition {
+export function applyRecordedLimits(
+  definition: AgentDefinition,
+  held: Held | undefined,
+): AgentDefinition {
   if (held === undefined) return definition;
   const maxTurns = least(definition.maxTurns, held.maxTurns);
   const { permissionMode, tools: _tools, ...rest } = definition;

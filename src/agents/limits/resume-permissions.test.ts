@@ -7,7 +7,7 @@ import type { AnyTool } from '../../tools/tool.js';
 import { createWorkspace } from '../../tools/workspace.js';
 import { builtinAgents } from '../definitions/builtin-agents.js';
 import { agentTool } from '../tools/agent-tool.js';
-import { createGoingOnRules } from './resume-permissions.js';
+import { createResumeRules } from './resume-permissions.js';
 
 const [general] = builtinAgents();
 if (general === undefined) throw new Error('there is no agent');
@@ -31,7 +31,7 @@ function why(rule: string, asked: boolean): Promise<string | undefined> {
     { allow: [], ask: [origin], deny: [] },
     { cwd: '/p', home: '/home/me' },
   );
-  const { forbidsGoingOn } = createGoingOnRules({
+  const { forbidsResume } = createResumeRules({
     toolOf: () => tool,
     asks: { takeAsked: () => asked },
     fences: {
@@ -44,7 +44,7 @@ function why(rule: string, asked: boolean): Promise<string | undefined> {
     rules: () => rules,
     mode: () => 'default',
   });
-  return forbidsGoingOn({ from: MAIN_AGENT, toolUseId: 't' }, kind, async () => kind);
+  return forbidsResume({ from: MAIN_AGENT, toolUseId: 't' }, kind, async () => kind);
 }
 
 describe('an agent that ended after a message to it was judged', () => {

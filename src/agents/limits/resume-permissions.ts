@@ -20,29 +20,29 @@ import {
 export const SEND_MESSAGE = 'SendMessage';
 
 /** Rules of the form `Agent(type)`, for an agent that has ended and is to go on. */
-export interface GoingOnRules {
+export interface ResumeRules {
   /**
    * Why `from` may not make one of this kind go on; undefined: nothing forbids it. `find`: the kinds of
    * now.
    */
-  forbidsGoingOn(
-    wish: GoingOnWish,
+  forbidsResume(
+    wish: ResumeRequest,
     definition: AgentDefinition,
     find: (type: string) => Promise<AgentDefinition | undefined>,
   ): Promise<string | undefined>;
 }
 
 /** Who makes an agent go on, and by which call. */
-export interface GoingOnWish {
+export interface ResumeRequest {
   readonly from: AgentRef;
   readonly toolUseId: string;
 }
 
 /** Rules that ask about a start ask about a message that makes an ended agent go on, too. */
-export interface GoingOnAsks {
+export interface ResumeAsks {
   readonly guard: Guard;
   /** Whether a call that runs now was asked about for this type. Said once. */
-  takeAsked(wish: GoingOnWish, type: string): boolean;
+  takeAsked(wish: ResumeRequest, type: string): boolean;
 }
 
 type Parts = Omit<TypeRuleParts, 'tool'> & {
@@ -55,7 +55,7 @@ type Parts = Omit<TypeRuleParts, 'tool'> & {
 /** Calls that were refused leave their mark behind; more than this are not kept. */
 const MOST_KEPT = 256;
 
-export function createGoingOnAsks(parts: Parts): GoingOnAsks {
+export function createResumeAsks(parts: Parts): ResumeAsks {
   const callFor = virtualCalls(parts);
   const asked = new Map<string, string>();
   const decideMessage = async ({ agent, toolUseId }: GateCall, to: string): Promise<Finding> => {
@@ -94,19 +94,19 @@ export function createGoingOnAsks(parts: Parts): GoingOnAsks {
   };
 }
 
-function keyOf({ from, toolUseId }: GoingOnWish): string {
+function keyOf({ from, toolUseId }: ResumeRequest): string {
   return `${from.id}\n${toolUseId}`;
 }
 
 /** `toolOf`: what this agent starts others with; undefined: it may start none. */
-export function createGoingOnRules(
+export function createResumeRules(
   parts: Omit<TypeRuleParts, 'book' | 'tool'> & {
     toolOf(agent: AgentRef): AnyTool | undefined;
-    readonly asks: Pick<GoingOnAsks, 'takeAsked'>;
+    readonly asks: Pick<ResumeAsks, 'takeAsked'>;
   },
-): GoingOnRules {
+): ResumeRules {
   return {
-    async forbidsGoingOn(wish, definition, find) {
+    async forbidsResume(wish, definition, find) {
       const { from } = wish;
       const wasAsked = parts.asks.takeAsked(wish, definition.name);
       const tool = parts.toolOf(from);

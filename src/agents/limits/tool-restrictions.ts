@@ -23,7 +23,7 @@ import { bareName } from '../definitions/tools.js';
  * disallowed, a tool or a part of one, is taken away. Holds for the agent and for all that it starts,
  * who also get no tool that the list of an agent above them leaves out.
  */
-export interface AgentFences {
+export interface ToolRestrictions {
   readonly guard: Guard;
   /** Whether the agent is held to anything. */
   holds(agent: AgentRef): boolean;
@@ -65,10 +65,10 @@ interface Fence {
 
 type FenceText = Pick<AgentDefinition, 'name' | 'tools' | 'disallowedTools' | 'source' | 'file'>;
 
-export function createAgentFences(parts: {
+export function createToolRestrictions(parts: {
   readonly cwd: string;
   readonly home: string;
-}): AgentFences {
+}): ToolRestrictions {
   /** With those of the agents above it, which may end before it does. */
   const fences = new Map<string, Fences>();
   /** Read once for all agents of one definition, which may be hundreds. */

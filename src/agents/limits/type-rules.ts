@@ -8,14 +8,14 @@ import type { PermissionMode } from '../../protocol/permissions.js';
 import type { AnyTool, Workspace } from '../../tools/tool.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import type { AgentBook } from '../definitions/types.js';
-import type { AgentFences } from './tool-restrictions.js';
+import type { ToolRestrictions } from './tool-restrictions.js';
 
 export interface TypeRuleParts {
   readonly book: Pick<AgentBook, 'resolve'>;
   /** The tool that rules of the form `Agent(type)` are about. */
   tool(): AnyTool;
   /** What holds agents to the types that their definitions leave them. */
-  readonly fences: Pick<AgentFences, 'guard' | 'holds'>;
+  readonly fences: Pick<ToolRestrictions, 'guard' | 'holds'>;
   readonly fs: PathFileSystem;
   readonly home: string;
   readonly workspace: Workspace;

@@ -1,12 +1,12 @@
 import type { TaskEnd } from '../../protocol/session-events.js';
-import type { ChildWorld } from './agent-host.js';
+import type { AgentHost } from './agent-host.js';
 import { statusOf } from './outcome.js';
 import type { AgentEnd, AgentReport } from './report.js';
 import type { AgentTask, Roster, SpawnRequest } from './task.js';
 
 /** Who hears of agents that come and go. */
 export interface NewsParts {
-  readonly world: Pick<ChildWorld, 'emit' | 'clock'>;
+  readonly world: Pick<AgentHost, 'emit' | 'clock'>;
   readonly roster: Pick<Roster, 'running'>;
 }
 

@@ -27,8 +27,8 @@ import type { HookNotes } from '../core/hook-notes.js';
 import type { ModelChoices } from '../core/model-choice.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import type { GuardHooks } from '../limits/inherited-hooks.js';
-import type { AgentFences } from '../limits/tool-restrictions.js';
-import type { AgentMind } from './fork.js';
+import type { ToolRestrictions } from '../limits/tool-restrictions.js';
+import type { ConversationSnapshot } from './fork.js';
 import type { AgentReport } from './report.js';
 import type { SpawnRequest } from './task.js';
 
@@ -71,7 +71,7 @@ export interface ChildServers {
 }
 
 /** Whose calls they are, and how they are to be made. */
-export interface ChildHands {
+export interface ChildTools {
   readonly ref: AgentRef;
   readonly pool: ToolPool;
   readonly workspace: Workspace;
@@ -95,7 +95,7 @@ export interface ChildOutputLog {
 }
 
 /** All that a session lends to the agents that work in it. */
-export interface ChildWorld {
+export interface AgentHost {
   readonly clock: Clock;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** The environment as compaction goes by it, with what settings say now. */
@@ -107,8 +107,8 @@ export interface ChildWorld {
   costOf(ref: AgentRef): number | undefined;
   pool(): ToolPool;
   /** Of the agents that run, the main one too, by their ids. */
-  readonly minds: Map<string, AgentMind>;
-  invoke(hands: ChildHands): Invoke;
+  readonly snapshots: Map<string, ConversationSnapshot>;
+  invoke(toolRuntime: ChildTools): Invoke;
   /** Whether a call of an agent surely changes nothing. */
   readsOnly(
     agent: AgentRef,
@@ -119,7 +119,7 @@ export interface ChildWorld {
   record(ref: AgentRef, place: RecordPlace): Promise<Recorder>;
   output(ref: AgentRef): ChildOutput;
   readonly permissions: Pick<Permissions, 'admit' | 'stuck' | 'nextAnswer' | 'mode'>;
-  readonly fences: AgentFences;
+  readonly fences: ToolRestrictions;
   /** The main agent's place. */
   readonly workspace: Workspace;
   readonly readState: CloneableReadState;

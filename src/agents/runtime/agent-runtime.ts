@@ -1,14 +1,14 @@
 import { err, ok, type Result } from '../../lib/result.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
-import type { ChildWorld } from './agent-host.js';
+import type { AgentHost } from './agent-host.js';
 import { agentPool } from './agent-pool.js';
 import { type ChosenModel, childModel } from './child-model.js';
 import { forkDefinition, forkedTalk, forkRefusal } from './fork.js';
-import type { ChildOrder, EarlierTalk, ForkedMind } from './run-plan.js';
+import type { AgentRunPlan, EarlierTalk, ForkedMind } from './run-plan.js';
 import type { SpawnRequest } from './task.js';
 
 /** The tools and the model of an agent, and whose mind it has. */
-export type MakeUp = Pick<ChildOrder, 'pool' | 'fork'> & ChosenModel;
+export type ResolvedAgent = Pick<AgentRunPlan, 'pool' | 'fork'> & ChosenModel;
 
 /** An agent that is about to start. */
 export interface Wanted {
@@ -19,32 +19,32 @@ export interface Wanted {
   readonly earlier: EarlierTalk | undefined;
 }
 
-type World = Pick<ChildWorld, 'minds' | 'pool' | 'choices' | 'env' | 'provider'>;
+type World = Pick<AgentHost, 'snapshots' | 'pool' | 'choices' | 'env' | 'provider'>;
 
-export function makeUpOf(
+export function resolveAgentRuntime(
   world: World,
   wanted: Wanted,
   limits: { readonly depth: number },
-): Result<MakeUp, string> {
+): Result<ResolvedAgent, string> {
   return wanted.request.fork === true ? copied(world, wanted) : own(world, wanted, limits);
 }
 
 /** What a copy stands for. Whatever the call says about model and effort is the original's to say. */
 export function asFork(
-  { minds }: Pick<World, 'minds'>,
+  { snapshots }: Pick<World, 'snapshots'>,
   request: SpawnRequest,
   originalId: string,
 ): SpawnRequest {
   if (request.fork !== true) return request;
   const { model: _model, effort: _effort, ...rest } = request;
-  return { ...rest, definition: forkDefinition(minds.get(originalId)?.definition) };
+  return { ...rest, definition: forkDefinition(snapshots.get(originalId)?.definition) };
 }
 
 function own(
   world: World,
   { request, ref, parentModel }: Wanted,
   { depth }: { readonly depth: number },
-): Result<MakeUp, string> {
+): Result<ResolvedAgent, string> {
   const { definition } = request;
   const pool = agentPool(world.pool(), definition, { maySpawn: ref.depth < depth });
   if (!pool.ok) return pool;
@@ -58,11 +58,14 @@ function own(
 }
 
 /** The very tools, model and words of the original, so that a provider finds them in its cache. */
-function copied({ minds }: World, { request, ref, earlier }: Wanted): Result<MakeUp, string> {
-  const mind = minds.get(ref.parentId ?? '');
+function copied(
+  { snapshots }: World,
+  { request, ref, earlier }: Wanted,
+): Result<ResolvedAgent, string> {
+  const mind = snapshots.get(ref.parentId ?? '');
   if (mind === undefined) return err('the agent that it is a copy of is not there any more');
   const pool = mind.pool.view({});
-  const make = (messages: ForkedMind['messages']): MakeUp => ({
+  const make = (messages: ForkedMind['messages']): ResolvedAgent => ({
     pool,
     choice: mind.choice(),
     limits: mind.limits(),

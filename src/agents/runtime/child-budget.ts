@@ -1,7 +1,7 @@
 import type { SessionBudget } from '../../budget/session-budget.js';
 import { ok } from '../../lib/result.js';
 import type { Agent } from '../core/agent.js';
-import type { ChildWorld } from './agent-host.js';
+import type { AgentHost } from './agent-host.js';
 
 /** The main agent, whose time counts while it runs. */
 export function heldTo(budget: SessionBudget | undefined, agent: Agent): Agent {
@@ -13,7 +13,7 @@ export function heldTo(budget: SessionBudget | undefined, agent: Agent): Agent {
 }
 
 /** The budget of each agent, under those of everybody above it. */
-export function childBudgets(budget: SessionBudget): NonNullable<ChildWorld['budgetFor']> {
+export function childBudgets(budget: SessionBudget): NonNullable<AgentHost['budgetFor']> {
   return (ref, definition, how) => {
     const opened = budget.open(ref, definition.budget, how);
     if (!opened.ok) return opened;

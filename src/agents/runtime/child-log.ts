@@ -8,22 +8,22 @@ import {
 } from '../../protocol/content.js';
 import type { TaskUsage } from '../../protocol/session-events.js';
 import { blockLine, resultLine } from '../core/output-lines.js';
-import { markedRef } from '../limits/recorded-limits.js';
-import type { ChildWorld } from './agent-host.js';
+import { refWithLimits } from '../limits/recorded-limits.js';
+import type { AgentHost } from './agent-host.js';
 import type { AgentAccount } from './report.js';
-import type { ChildOrder } from './run-plan.js';
+import type { AgentRunPlan } from './run-plan.js';
 
 /** The mark at the head of an agent's transcript. */
 export const AGENT_MARK = 'agent_started';
 
 type LogOrder = Pick<
-  ChildOrder,
+  AgentRunPlan,
   'ref' | 'definition' | 'description' | 'output' | 'choice' | 'above' | 'once'
 >;
 
 /** Counts and tells what an agent does. */
 export class ChildLog {
-  readonly #world: Pick<ChildWorld, 'clock' | 'emit'>;
+  readonly #world: Pick<AgentHost, 'clock' | 'emit'>;
   readonly #order: LogOrder;
   readonly #started: number;
   #turns = 0;
@@ -34,7 +34,7 @@ export class ChildLog {
   /** Mostly there is one. */
   #models: readonly string[] = [];
 
-  constructor(world: Pick<ChildWorld, 'clock' | 'emit'>, order: LogOrder) {
+  constructor(world: Pick<AgentHost, 'clock' | 'emit'>, order: LogOrder) {
     this.#world = world;
     this.#order = order;
     this.#started = world.clock.monotonic();
@@ -45,7 +45,7 @@ export class ChildLog {
     const { ref, definition, description, choice, above, once } = this.#order;
     return {
       type: AGENT_MARK,
-      agent: markedRef(ref, definition),
+      agent: refWithLimits(ref, definition),
       description,
       model: choice.model,
       above,

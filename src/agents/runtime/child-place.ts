@@ -2,12 +2,12 @@ import { err, ok, type Result } from '../../lib/result.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { Workspace } from '../../tools/tool.js';
 import { createWorkspace } from '../../tools/workspace.js';
-import type { ChildPlace, ChildWorld } from './agent-host.js';
+import type { AgentHost, ChildPlace } from './agent-host.js';
 import type { SpawnRequest } from './task.js';
 
 /** A workspace of its own at the place where the parent is, or one that is made for it. */
 export async function placeFor(
-  world: Pick<ChildWorld, 'workspaceFor'>,
+  world: Pick<AgentHost, 'workspaceFor'>,
   { request, ref, workspace }: { request: SpawnRequest; ref: AgentRef; workspace: Workspace },
 ): Promise<Result<ChildPlace, string>> {
   const made = await world.workspaceFor?.(request, ref, workspace);

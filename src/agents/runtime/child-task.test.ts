@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import { createChildTask } from './child-task.js';
 import type { AgentReport } from './report.js';
-import type { ChildOrder } from './run-plan.js';
+import type { AgentRunPlan } from './run-plan.js';
 
 const REPORT = { end: { kind: 'done' } } as AgentReport;
 const FROM = { path: 'main' } as AgentRef;
 
 function taskOf(id: string, signal?: AbortSignal) {
-  const order = { ref: { id }, output: { path: '/o' }, choice: { model: 'm' } } as ChildOrder;
+  const order = { ref: { id }, output: { path: '/o' }, choice: { model: 'm' } } as AgentRunPlan;
   return createChildTask(order, { startedAt: 1, uuid: () => 'u', signal });
 }
 

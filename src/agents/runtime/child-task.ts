@@ -3,12 +3,12 @@ import type { AgentRef } from '../../protocol/agent-ref.js';
 import { escapeReport } from './escape-tags.js';
 import type { Cancelled } from './outcome.js';
 import type { AgentReport } from './report.js';
-import type { ChildLine, ChildOrder } from './run-plan.js';
+import type { AgentMailbox, AgentRunPlan } from './run-plan.js';
 import type { AgentTask } from './task.js';
 
 /** A task with the ends that only the runtime holds. */
 export interface ChildTask extends AgentTask {
-  readonly line: ChildLine;
+  readonly line: AgentMailbox;
   /** False: it has ended, or is about to. */
   hear(message: InputMessage): boolean;
   isListening(): boolean;
@@ -27,7 +27,7 @@ export function createChildTask(order: TaskOrder, parts: TaskParts): ChildTask {
 }
 
 type TaskOrder = Pick<
-  ChildOrder,
+  AgentRunPlan,
   'ref' | 'definition' | 'description' | 'output' | 'choice' | 'stays'
 >;
 
@@ -106,7 +106,7 @@ class RunningTask implements ChildTask {
 }
 
 /** What is said and done to an agent that runs. */
-class TaskLine implements ChildLine {
+class TaskLine implements AgentMailbox {
   isOpen = true;
   readonly #controller = new AbortController();
   #waiting: InputMessage[] = [];

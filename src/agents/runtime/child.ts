@@ -6,21 +6,21 @@ import { textOf } from '../../protocol/content.js';
 import type { Recorder } from '../../session/recorder.js';
 import { createAgent } from '../core/agent.js';
 import { createCompaction } from '../core/compaction.js';
-import type { ChildFacts, ChildServers, ChildWorld } from './agent-host.js';
+import type { AgentHost, ChildFacts, ChildServers } from './agent-host.js';
 import { ChildLog } from './child-log.js';
 import { forkNotice } from './fork.js';
 import { endOf } from './outcome.js';
 import type { AgentReport } from './report.js';
-import type { ChildLine, ChildOrder } from './run-plan.js';
+import type { AgentMailbox, AgentRunPlan } from './run-plan.js';
 
 /** Answers of the model to calls that nobody was there to allow, after which an agent gives up. */
 const UNANSWERED_LIMIT = 2;
 
 /** Runs an agent from its first to its last word. Never throws; whatever happens, it is cleaned up. */
 export async function runChild(
-  world: ChildWorld,
-  order: ChildOrder,
-  line: ChildLine,
+  world: AgentHost,
+  order: AgentRunPlan,
+  line: AgentMailbox,
 ): Promise<AgentReport> {
   const { ref, description, definition } = order;
   const log = new ChildLog(world, order);
@@ -53,14 +53,14 @@ export async function runChild(
 }
 
 interface Work {
-  readonly order: ChildOrder;
-  readonly line: ChildLine;
+  readonly order: AgentRunPlan;
+  readonly line: AgentMailbox;
   readonly log: ChildLog;
   readonly want: Wants;
   readonly cleanup: Cleanup;
 }
 
-async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
+async function work(world: AgentHost, work: Work): Promise<LoopOutcome> {
   const { order, line, log, cleanup } = work;
   const { ref, definition, pool, place, earlier, contexts, fork } = order;
   const { workspace } = place;
@@ -105,7 +105,7 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
     ...childSetup(world, work, { facts, scene, recorder }),
   });
   cleanup.add(() => agent.conversation.replace([]));
-  world.minds.set(ref.id, {
+  world.snapshots.set(ref.id, {
     system,
     pool,
     choice: () => order.choice,
@@ -113,21 +113,21 @@ async function work(world: ChildWorld, work: Work): Promise<LoopOutcome> {
     messages: () => agent.conversation.messages,
     definition,
   });
-  cleanup.add(() => void world.minds.delete(ref.id));
+  cleanup.add(() => void world.snapshots.delete(ref.id));
   const prompts = [...openers, ...(note === undefined ? [] : [note]), task];
   const run = (): Promise<LoopOutcome> => agent.run({ prompts }, signal);
   return await (order.budget?.hold?.(run) ?? run());
 }
 
 /** A fork that is gone on with has been told already what it is. */
-function taskText({ prompt, fork, earlier }: ChildOrder): string {
+function taskText({ prompt, fork, earlier }: AgentRunPlan): string {
   return fork === undefined || earlier !== undefined ? prompt : `${forkNotice()}\n\n${prompt}`;
 }
 
 type Setup = Parameters<typeof createAgent>[0];
 
 function childSetup(
-  world: ChildWorld,
+  world: AgentHost,
   { order, line, log, want }: Work,
   {
     facts,
@@ -218,7 +218,7 @@ function childSetup(
 
 /** One that stays waits here until somebody speaks to it. Undefined: it leaves. */
 async function rested(
-  world: ChildWorld,
+  world: AgentHost,
   { order, line }: Pick<Work, 'order' | 'line'>,
   { answer, scene }: { answer: ModelAnswer; scene: Scene },
 ): Promise<IdleDecision> {
@@ -244,8 +244,8 @@ function joined(messages: readonly InputMessage[]): InputMessage | undefined {
 }
 
 async function ownServers(
-  world: ChildWorld,
-  { ref, definition, pool }: ChildOrder,
+  world: AgentHost,
+  { ref, definition, pool }: AgentRunPlan,
   signal: AbortSignal,
 ): Promise<ChildServers | undefined> {
   const servers = await world.serversFor?.(ref, definition, signal);
@@ -256,8 +256,8 @@ async function ownServers(
 }
 
 async function finishPlace(
-  world: ChildWorld,
-  { ref, place }: ChildOrder,
+  world: AgentHost,
+  { ref, place }: AgentRunPlan,
   text: string,
 ): Promise<Pick<AgentReport, 'worktree' | 'strays'>> {
   try {
@@ -274,7 +274,7 @@ class Wants {
   #answers = 0;
   #hasRefusal = false;
 
-  verdict(verdict: Parameters<Parameters<ChildWorld['invoke']>[0]['onVerdict']>[0]): void {
+  verdict(verdict: Parameters<Parameters<AgentHost['invoke']>[0]['onVerdict']>[0]): void {
     if (verdict.kind !== 'refused' || verdict.unanswered !== true) return;
     // Calls of one answer count once: their results had not been seen yet.
     if (!this.#hasRefusal) this.#answers++;
@@ -307,11 +307,11 @@ type Step = () => void | Promise<void>;
 
 /** Undoes, last first, what was done for an agent. One failure does not keep the rest from it. */
 class Cleanup {
-  readonly #world: ChildWorld;
+  readonly #world: AgentHost;
   readonly #ref: AgentRef;
   readonly #steps: Step[];
 
-  constructor(world: ChildWorld, ref: AgentRef) {
+  constructor(world: AgentHost, ref: AgentRef) {
     this.#world = world;
     this.#ref = ref;
     this.#steps = [() => world.release(ref)];

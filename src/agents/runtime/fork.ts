@@ -14,7 +14,7 @@ import notice from './fork-notice.md';
 export const FORK_TYPE = 'fork';
 
 /** Whatever makes up the requests of an agent that runs: a fork of it sends the same bytes. */
-export interface AgentMind {
+export interface ConversationSnapshot {
   readonly system: readonly SystemBlock[];
   readonly pool: ToolPool;
   choice(): ModelChoice;

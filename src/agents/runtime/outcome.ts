@@ -59,7 +59,10 @@ export function endOf(
 }
 
 /** One line for the model: how it ended, and what to make of the text. Undefined: all is well. */
-export function endWords({ end, text }: Pick<AgentReport, 'end' | 'text'>): string | undefined {
+export function describeOutcome({
+  end,
+  text,
+}: Pick<AgentReport, 'end' | 'text'>): string | undefined {
   const partial =
     text.trim() === '' ? 'It had said nothing by then.' : 'What it had said by then is above.';
   switch (end.kind) {
@@ -79,7 +82,7 @@ export function endWords({ end, text }: Pick<AgentReport, 'end' | 'text'>): stri
 }
 
 /** One word for the model, which must not take what was cut off for what is whole. */
-export function endWord(end: AgentEnd): string {
+export function outcomeLabel(end: AgentEnd): string {
   return end.kind === 'cut-off' || end.kind === 'refused' ? end.kind : statusOf(end);
 }
 

@@ -1,6 +1,6 @@
 import { boundText } from '../../tools/output.js';
 import { escapeReport } from './escape-tags.js';
-import { endWords } from './outcome.js';
+import { describeOutcome } from './outcome.js';
 import type { AgentReport } from './report.js';
 
 /** Characters of a report that the model is shown. */
@@ -36,7 +36,7 @@ export function reportNotes(
   words: Pick<ReportWords, 'canResume'>,
 ): readonly string[] {
   const { agent, worktree, strays = [], resume, account } = report;
-  const how = endWords(report);
+  const how = describeOutcome(report);
   const goOn =
     resume !== undefined && words.canResume() ? ` To go on with it: SendMessage to ${resume}.` : '';
   return [

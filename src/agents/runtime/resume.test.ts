@@ -4,7 +4,13 @@ import type { PermissionMode } from '../../protocol/permissions.js';
 import { builtinAgents } from '../definitions/builtin-agents.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import { type Hold, holdOf, readWay } from '../limits/inherited-limits.js';
-import { endsForGood, heldOf, keepingTo, markedRef, notKept } from '../limits/recorded-limits.js';
+import {
+  applyRecordedLimits,
+  heldOf,
+  isFinal,
+  refWithLimits,
+  unenforceable,
+} from '../limits/recorded-limits.js';
 import { type EarlierAgent, notResumable, requestAgain } from './resume.js';
 
 const at = (path: string, more: Partial<AgentRef> = {}): AgentRef => ({
@@ -107,8 +113,8 @@ describe('what an agent had when it began', () => {
   const of = (more: Partial<AgentDefinition>): AgentDefinition => ({ ...general, ...more });
   const goneOn = (before: Partial<AgentDefinition>, now: Partial<AgentDefinition>) => {
     // Through a transcript.
-    const marked = JSON.parse(JSON.stringify(markedRef(at('main/x#1'), of(before))));
-    return keepingTo(of(now), heldOf(marked));
+    const marked = JSON.parse(JSON.stringify(refWithLimits(at('main/x#1'), of(before))));
+    return applyRecordedLimits(of(now), heldOf(marked));
   };
 
   it.each([
@@ -165,16 +171,16 @@ describe('what an agent had when it began', () => {
     const hooks = (command: string, event = 'PreToolUse') => ({
       [event]: [{ matcher: 'Bash', hooks: [{ type: 'command', command }] }],
     });
-    const began = markedRef(at('main/x#1'), { ...general, hooks: hooks('a') }).held;
+    const began = refWithLimits(at('main/x#1'), { ...general, hooks: hooks('a') }).held;
     const kept = (now: Partial<AgentDefinition>): boolean =>
-      notKept({ ...general, ...now }, began) === undefined;
+      unenforceable({ ...general, ...now }, began) === undefined;
     expect(kept({ hooks: hooks('a') })).toBe(true);
     expect(kept({ hooks: { ...hooks('a'), ...hooks('b', 'Stop') } })).toBe(true);
     expect(kept({ hooks: hooks('b') })).toBe(false);
     expect(kept({ hooks: hooks('a', 'PostToolUse') })).toBe(false);
     expect(kept({})).toBe(false);
     expect(kept({ hooks: hooks('a'), trusted: false })).toBe(false);
-    expect(notKept(general, markedRef(at('main/x#1'), general).held)).toBeUndefined();
+    expect(unenforceable(general, refWithLimits(at('main/x#1'), general).held)).toBeUndefined();
   });
 
   it.each([
@@ -184,13 +190,13 @@ describe('what an agent had when it began', () => {
     [{}, { foregroundOnly: true }, 'never run in the background'],
     [{}, {}, undefined],
   ])('of a kind that was %j and is %j: %s', (before, now, why) => {
-    const { held } = markedRef(at('main/x#1'), { ...general, ...before });
-    const said = endsForGood({ ...general, ...now }, heldOf({ ...at('main/x#1'), held }));
+    const { held } = refWithLimits(at('main/x#1'), { ...general, ...before });
+    const said = isFinal({ ...general, ...now }, heldOf({ ...at('main/x#1'), held }));
     if (why === undefined) expect(said).toBeUndefined();
     else expect(said).toContain(why);
   });
 
   it('is whatever its type says now where its transcript does not say', () => {
-    expect(keepingTo(general, heldOf(at('main/x#1')))).toBe(general);
+    expect(applyRecordedLimits(general, heldOf(at('main/x#1')))).toBe(general);
   });
 });

@@ -14,7 +14,7 @@ import type { Cancelled } from './outcome.js';
 import type { Stays } from './task.js';
 
 /** All that is decided about an agent before it starts. */
-export interface ChildOrder {
+export interface AgentRunPlan {
   readonly ref: AgentRef;
   readonly definition: AgentDefinition;
   readonly description: string;
@@ -57,7 +57,7 @@ export interface EarlierTalk {
 }
 
 /** What others do to a running agent. */
-export interface ChildLine {
+export interface AgentMailbox {
   /** It asks its model for the first time; said again it means nothing. */
   atWork(): void;
   readonly signal: AbortSignal;

@@ -7,11 +7,11 @@ import type { AgentDefinition } from '../definitions/definition.js';
 import type { Deliveries } from '../delivery/child-delivery.js';
 import { type GuardHooks, guardsOf, recallGuards } from '../limits/inherited-hooks.js';
 import { type Hold, holdOf, modesOf } from '../limits/inherited-limits.js';
-import { endsForGood, heldOf, keepingTo, notKept } from '../limits/recorded-limits.js';
-import type { GoingOnRules, GoingOnWish } from '../limits/resume-permissions.js';
+import { applyRecordedLimits, heldOf, isFinal, unenforceable } from '../limits/recorded-limits.js';
+import type { ResumeRequest, ResumeRules } from '../limits/resume-permissions.js';
 import { announce, conclude } from './agent-events.js';
-import type { ChildPlace, ChildWorld } from './agent-host.js';
-import { asFork, makeUpOf } from './agent-runtime.js';
+import type { AgentHost, ChildPlace } from './agent-host.js';
+import { asFork, resolveAgentRuntime } from './agent-runtime.js';
 import { runChild } from './child.js';
 import { placeFor } from './child-place.js';
 import { newRef } from './child-ref.js';
@@ -19,11 +19,11 @@ import { type ChildTask, createChildTask } from './child-task.js';
 import type { AgentReport } from './report.js';
 import { type EarlierAgent, notResumable, requestAgain } from './resume.js';
 import { type AgentLimits, createRoster, type OpenRoster } from './roster.js';
-import type { ChildOrder, EarlierTalk } from './run-plan.js';
+import type { AgentRunPlan, EarlierTalk } from './run-plan.js';
 import type { AgentTask, Roster, Spawn, SpawnRequest } from './task.js';
 
 export interface SpawnParts {
-  readonly world: ChildWorld & GoingOnRules;
+  readonly world: AgentHost & ResumeRules;
   limits(): AgentLimits;
   readonly deliveries: Deliveries;
   /** Says something to the main agent. */
@@ -43,7 +43,7 @@ export interface AgentRuntime {
    * gone on with, it still runs, a person has stopped it, it is not `from`'s to go on with, or
    * `from` may start none of its type, or not without a question.
    */
-  resume(id: string, prompt: string, wish: GoingOnWish): Promise<Result<AgentTask, string>>;
+  resume(id: string, prompt: string, wish: ResumeRequest): Promise<Result<AgentTask, string>>;
   /** Addresses of agents of earlier processes, which nobody else gets. */
   reserve(paths: readonly string[]): void;
   /** Every report, of agents that were waited for too. Returns the way to unsubscribe. */
@@ -148,7 +148,7 @@ async function spawn(state: State, wanted: SpawnRequest): Promise<Result<AgentTa
   }
 }
 
-async function equipped(world: ChildWorld, request: SpawnRequest): Promise<SpawnRequest> {
+async function equipped(world: AgentHost, request: SpawnRequest): Promise<SpawnRequest> {
   return { ...request, definition: await world.equip(request.definition) };
 }
 
@@ -209,7 +209,7 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
   if (state.roster.running().some((task) => task.ref.path === ref.path)) {
     return err(`another agent runs as ${ref.path} just now`);
   }
-  const made = makeUpOf(world, begin, { depth: limits().depth });
+  const made = resolveAgentRuntime(world, begin, { depth: limits().depth });
   if (!made.ok) return made;
   const again = begin.earlier !== undefined;
   const budget = world.budgetFor?.(ref, definition, {
@@ -230,7 +230,7 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
     return err(refusal);
   }
   const leave = world.permissions.admit(ref, modesOf(way), request.mode);
-  const order: ChildOrder = {
+  const order: AgentRunPlan = {
     ref,
     definition,
     description: begin.description,
@@ -267,7 +267,7 @@ function start(state: State, begin: Start): Result<AgentTask, string> {
 
 async function run(
   state: State,
-  { order, task, undo }: { order: ChildOrder; task: ChildTask; undo: readonly (() => void)[] },
+  { order, task, undo }: { order: AgentRunPlan; task: ChildTask; undo: readonly (() => void)[] },
 ): Promise<void> {
   const { world, deliveries } = state.parts;
   const report = await runChild(world, order, task.line);
@@ -296,7 +296,7 @@ function heirOf({ seats, roster }: State, { parentId }: AgentRef): AgentRef {
   return MAIN_AGENT;
 }
 
-interface Resumption extends GoingOnWish {
+interface Resumption extends ResumeRequest {
   readonly id: string;
   readonly prompt: string;
 }
@@ -344,10 +344,10 @@ async function goOn(
   const definition = await parts.find(earlier.ref.type);
   if (definition === undefined) return err(`there is no agent of the type ${earlier.ref.type} now`);
   const held = heldOf(earlier.ref);
-  const over = endsForGood(definition, held);
+  const over = isFinal(definition, held);
   if (over !== undefined) return err(over);
   const wish = { from, toolUseId };
-  const forbidden = await parts.world.forbidsGoingOn(wish, definition, parts.find);
+  const forbidden = await parts.world.forbidsResume(wish, definition, parts.find);
   if (forbidden !== undefined) return err(`${from.path} may not go on with ${id}: ${forbidden}`);
   const { held: _held, ...who } = earlier.ref;
   const ref: AgentRef = {
@@ -359,11 +359,11 @@ async function goOn(
   const { workspace, readState } = seatOf(state, parent);
   const wanted = requestAgain(earlier, { definition, prompt, from });
   const now = await equipped(parts.world, asFork(parts.world, wanted, parent.id));
-  const lost = held === undefined ? undefined : notKept(now.definition, held);
+  const lost = held === undefined ? undefined : unenforceable(now.definition, held);
   if (lost !== undefined) return err(`${id} cannot go on: ${lost}`);
   const guards = await guardsAgain(state, earlier);
   if (!guards.ok) return err(`${id} cannot go on: ${guards.error}`);
-  const request = { ...now, definition: keepingTo(now.definition, held) };
+  const request = { ...now, definition: applyRecordedLimits(now.definition, held) };
   const made = await placeFor(parts.world, { request, ref, workspace });
   if (!made.ok) return made;
   return await begin(state, {

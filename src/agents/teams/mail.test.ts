@@ -16,7 +16,7 @@ import { randomUuid } from '../../platform/random.js';
 import type { Mail } from './mail.js';
 import { inputOf, mailIn } from './mail-text.js';
 import type { TeamMember } from './records.js';
-import { openDesk, type TeamDesk } from './team-client.js';
+import { openDesk, type TeamClient } from './team-client.js';
 
 const roots: string[] = [];
 afterEach(() => {
@@ -42,7 +42,7 @@ async function setUp() {
   const root = mkdtempSync(path.join(tmpdir(), 'team-mail-'));
   roots.push(root);
   const warnings: string[] = [];
-  const again = (): TeamDesk => {
+  const again = (): TeamClient => {
     const opened = openDesk({
       files: nodeTeamFiles,
       directory: path.join(root, 'teams'),
@@ -68,7 +68,7 @@ async function setUp() {
 const errorOf = (result: { ok: boolean; error?: unknown }): string =>
   String(result.error ?? 'none');
 
-async function take(desk: TeamDesk, had?: ReadonlySet<string>) {
+async function take(desk: TeamClient, had?: ReadonlySet<string>) {
   const got: InputMessage[] = [];
   desk.post.add({
     name: 'ann',

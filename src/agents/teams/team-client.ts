@@ -21,7 +21,7 @@ export interface DeskParts {
 }
 
 /** The team as the agents of this process see it. */
-export interface TeamDesk {
+export interface TeamClient {
   readonly team: Team;
   readonly self: string;
   readonly post: Post;
@@ -42,7 +42,7 @@ export interface TeamDesk {
   newRequest(): string;
 }
 
-export function openDesk(parts: DeskParts): Result<TeamDesk, string> {
+export function openDesk(parts: DeskParts): Result<TeamClient, string> {
   const { files, self } = parts;
   const opened = openTeam({ files, directory: parts.directory, name: parts.team });
   if (!opened.ok) return opened;

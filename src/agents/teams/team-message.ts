@@ -8,7 +8,7 @@ import type { Tool, ToolOutput } from '../../tools/tool.js';
 import { type SendMessageDeps, sendPlain } from '../tools/send-message.js';
 import { EVERYBODY, LEAD } from './names.js';
 import { sameName } from './team.js';
-import type { TeamDesk } from './team-client.js';
+import type { TeamClient } from './team-client.js';
 import description from './team-message.md';
 
 type Input = ToolInputs['TeamMessage'];
@@ -16,7 +16,7 @@ type Request = Exclude<Input['message'], string>;
 
 export interface TeamMessageDeps {
   /** Undefined: nobody has been started yet. */
-  desk(): TeamDesk | undefined;
+  desk(): TeamClient | undefined;
   /** For everybody who is not in the team, and everything that is not for it. */
   readonly plain: SendMessageDeps;
 }
@@ -57,7 +57,7 @@ function wordsOf(message: Input['message']): string {
 
 /** Undefined: it is for somebody outside the team. */
 async function toTeam(
-  desk: TeamDesk,
+  desk: TeamClient,
   { me, mode }: Pick<Asked, 'me' | 'mode'>,
   input: Input,
 ): Promise<ToolOutput | undefined> {
@@ -91,7 +91,7 @@ function whoIsThere(names: readonly string[]): string {
 }
 
 async function toAll(
-  desk: TeamDesk,
+  desk: TeamClient,
   { me, names, message }: { me: string; names: readonly string[]; message: Input['message'] },
 ): Promise<ToolOutput> {
   if (typeof message !== 'string') {
@@ -122,7 +122,7 @@ interface Asked {
 }
 
 /** fail-closed: who may ask what, and answer what, is not the model's to say. */
-async function request(desk: TeamDesk, asked: Asked): Promise<Result<unknown, string>> {
+async function request(desk: TeamClient, asked: Asked): Promise<Result<unknown, string>> {
   switch (asked.message.type) {
     case 'shutdown_request':
       return await shutdown(desk, asked);
@@ -135,14 +135,14 @@ async function request(desk: TeamDesk, asked: Asked): Promise<Result<unknown, st
   }
 }
 
-async function shutdown(desk: TeamDesk, { me, to, message }: Asked) {
+async function shutdown(desk: TeamClient, { me, to, message }: Asked) {
   if (me !== LEAD) return err('only the lead asks others to stop');
   const text = message.reason ?? 'Please finish.';
   const requestId = desk.newRequest();
   return await desk.send({ from: me, to, kind: 'shutdown_request', text, requestId });
 }
 
-async function shutdownAnswer(desk: TeamDesk, { me, to, message }: Asked) {
+async function shutdownAnswer(desk: TeamClient, { me, to, message }: Asked) {
   const { request_id: requestId, approve } = message;
   const duty = desk.duties.get(me);
   if (to !== LEAD || duty === undefined) return err('only the lead has asked you to stop');
@@ -166,7 +166,7 @@ async function shutdownAnswer(desk: TeamDesk, { me, to, message }: Asked) {
   return ok(undefined);
 }
 
-async function plan(desk: TeamDesk, { me, to, message }: Asked) {
+async function plan(desk: TeamClient, { me, to, message }: Asked) {
   const duty = desk.duties.get(me);
   if (to !== LEAD || duty === undefined) return err('plans go to the lead');
   if (!duty.planRequired || duty.mode() !== 'plan') {
@@ -183,7 +183,7 @@ async function plan(desk: TeamDesk, { me, to, message }: Asked) {
   return sent;
 }
 
-async function planAnswer(desk: TeamDesk, { me, mode, to, message }: Asked) {
+async function planAnswer(desk: TeamClient, { me, mode, to, message }: Asked) {
   const { request_id: requestId, approve } = message;
   if (me !== LEAD) return err('only the lead approves plans');
   if (requestId === undefined || desk.plans.get(to) !== requestId) {

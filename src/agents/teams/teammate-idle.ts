@@ -7,11 +7,11 @@ import type { RestMove } from '../runtime/task.js';
 import { LEAD } from './names.js';
 import type { TeammateState } from './records.js';
 import { begunBy } from './tasks.js';
-import type { TeamDesk } from './team-client.js';
+import type { TeamClient } from './team-client.js';
 import type { Duty } from './teammate-protocol.js';
 
 export interface RestParts {
-  readonly desk: TeamDesk;
+  readonly desk: TeamClient;
   readonly tasks: TaskStore;
   readonly idle: AgentHooks['teammateIdle'];
   readonly left: TaskHooks['left'];
@@ -24,7 +24,7 @@ export interface RestParts {
 const LONGEST_LAST = 8_000;
 
 /** What happens when a teammate has nothing more to do. One a teammate. */
-export function createRest(parts: RestParts, duty: Duty) {
+export function createIdleWait(parts: RestParts, duty: Duty) {
   const { desk } = parts;
   const { name } = duty;
   const team = desk.team.name;
@@ -76,7 +76,7 @@ export function createRest(parts: RestParts, duty: Duty) {
 }
 
 export async function setState(
-  { team }: Pick<TeamDesk, 'team'>,
+  { team }: Pick<TeamClient, 'team'>,
   name: string,
   state: TeammateState,
   warn: (text: string) => void,

@@ -13,8 +13,8 @@ import type { AgentRuntime } from '../runtime/spawn.js';
 import { LEAD, teammateNameProblem } from './names.js';
 import type { TeamMember, TeammateWay } from './records.js';
 import { releaseTasks } from './tasks.js';
-import type { TeamDesk } from './team-client.js';
-import { createRest, type RestParts, setState } from './teammate-idle.js';
+import type { TeamClient } from './team-client.js';
+import { createIdleWait, type RestParts, setState } from './teammate-idle.js';
 import {
   dropLaunch,
   type HeldHere,
@@ -49,7 +49,7 @@ export interface StartParts {
   readonly tasks: TaskStore;
   readonly rest: Omit<RestParts, 'desk'>;
   /** Makes the team when the first one joins. */
-  desk(): Promise<Result<TeamDesk, string>>;
+  desk(): Promise<Result<TeamClient, string>>;
   runtime(): AgentRuntime;
   /** Of the lead, now. */
   mode(): PermissionMode;
@@ -128,7 +128,7 @@ export async function startTeammate(
 }
 
 interface Beginning {
-  readonly desk: TeamDesk;
+  readonly desk: TeamClient;
   readonly member: TeamMember;
   readonly wish: TeammateWish;
   readonly leadMode: PermissionMode;
@@ -159,7 +159,7 @@ async function inProcess(parts: StartParts, begin: Beginning): Promise<Result<St
     name,
     background: true,
     mode: duty.mode,
-    stays: createRest({ ...parts.rest, desk }, duty),
+    stays: createIdleWait({ ...parts.rest, desk }, duty),
     signal: wish.context.signal,
     contexts: [noteFor(begin), ...(agentContext === undefined ? [] : [agentContext])],
     model: wish.model,
@@ -203,7 +203,7 @@ function ofTeam(definition: AgentDefinition): AgentDefinition {
 /** Somebody has left: the team knows it, and what he had begun is anybody's again. */
 export async function ended(
   parts: Pick<StartParts, 'tasks' | 'warn'>,
-  desk: TeamDesk,
+  desk: TeamClient,
   name: string,
 ): Promise<readonly string[]> {
   await setState(desk, name, 'ended', parts.warn);
@@ -295,7 +295,7 @@ function textsOf(env: StartParts['env']): Record<string, string> {
 
 /** The new process says by itself that it is there. */
 async function comesUp(
-  desk: TeamDesk,
+  desk: TeamClient,
   name: string,
   isOpen: () => Promise<boolean>,
 ): Promise<Result<undefined, string>> {

@@ -6,7 +6,7 @@ import { failure } from '../../tools/output.js';
 import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
 import type { Delivery, OpenDeliveries } from '../delivery/deliveries.js';
 import { type DeliveryWords, reportBody } from '../delivery/text.js';
-import { endWord } from '../runtime/outcome.js';
+import { outcomeLabel } from '../runtime/outcome.js';
 import type { AgentRuntime } from '../runtime/spawn.js';
 import type { AgentTask } from '../runtime/task.js';
 import { label, stateOf } from './send-message.js';
@@ -139,7 +139,7 @@ function answer(
     const delivery = byId.get(task.id);
     const head = `${task.id} ${label(task)}: ${stateOf(task)}`;
     if (delivery !== undefined) {
-      return `<agent-report id="${task.id}" status="${endWord(delivery.report.end)}">\n${reportBody(delivery.report, words)}\n</agent-report>`;
+      return `<agent-report id="${task.id}" status="${outcomeLabel(delivery.report.end)}">\n${reportBody(delivery.report, words)}\n</agent-report>`;
     }
     return task.report() === undefined
       ? `${head}. You will be told when it ends.`
@@ -149,7 +149,10 @@ function answer(
   return {
     content: parts.join('\n\n'),
     structured: {
-      reports: come.map(({ key, report }) => ({ agentId: key.id, status: endWord(report.end) })),
+      reports: come.map(({ key, report }) => ({
+        agentId: key.id,
+        status: outcomeLabel(report.end),
+      })),
       running: running.map(({ id }) => id),
     },
   };

@@ -32,7 +32,7 @@ export interface StrayParts {
  * analysis of the command line could see it. What changed while one of its commands ran, and while
  * nobody else's did, is taken to be its doing.
  */
-export async function watchStrays(
+export async function trackOutsideWrites(
   { fs, git, ledger }: StrayParts,
   agent: { readonly path: string; readonly workspace: string; readonly project: string },
 ): Promise<StrayWatch> {

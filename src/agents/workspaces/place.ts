@@ -15,7 +15,7 @@ import {
   reopenWorkspace,
   type WorkspaceDeps,
 } from './open.js';
-import { watchStrays } from './outside-writes.js';
+import { trackOutsideWrites } from './outside-writes.js';
 import { worktreeSettings } from './worktree-settings.js';
 
 export interface PlaceParts
@@ -79,7 +79,7 @@ export function createChildPlaces(parts: PlaceParts) {
     async function placeOf(opened: OpenedWorkspace): Promise<OpenedPlace> {
       const { ref, notice, workspace } = opened;
       const own = ref.workspace ?? workspace.roots[0] ?? workspace.cwd;
-      const watch = await watchStrays(
+      const watch = await trackOutsideWrites(
         { fs, git, ledger },
         { path: agent.path, workspace: own, project: projectDir },
       );

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/clock.js';
 import { storeTroubleOf } from '../disk/state-files.js';
-import { LookQueue } from '../scan/scan-queue.js';
+import { ScanQueue } from '../scan/scan-queue.js';
 import { UnkeptFiles } from '../scan/unsaved-files.js';
 import type { Author, Change, Look, NodeState, TreeChange, TreeTracker } from '../types.js';
 import { candidatesFor, type LookSpan, mayBeThePersons, spanOf, timeOf } from './attribution.js';
@@ -21,7 +21,7 @@ export interface RecorderParts {
 /** Takes the looks of a session and writes down what they find, with who may have made it. */
 export class Recorder {
   readonly #parts: RecorderParts;
-  readonly #looks = new LookQueue(() => this.#lookOnce());
+  readonly #looks = new ScanQueue(() => this.#lookOnce());
   /** When the last look began. */
   #since: number;
   /** How long the last two looks took, the newer first. */
@@ -43,7 +43,7 @@ export class Recorder {
   }
 
   /** The same a moment later, for what nobody waits for. */
-  lookSoon(): void {
+  scanSoon(): void {
     this.#looks.requestSoon();
   }
 

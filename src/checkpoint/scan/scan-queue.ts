@@ -5,7 +5,7 @@ const SOON_MS = 15;
  * Scans one after the other. A request that arrives while a scan runs is answered by the next scan, together with
  * all other requests of that time: only a scan that begins after a request can answer it.
  */
-export class LookQueue {
+export class ScanQueue {
   readonly #look: () => Promise<void>;
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;

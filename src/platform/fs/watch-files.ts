@@ -112,13 +112,13 @@ function heard(state: State, directory: string, name: string | undefined): void 
   const concerned = [...state.files.values()].filter(({ spots }) =>
     spots.some((spot) => spot.directory === directory && (name ?? spot.name) === spot.name),
   );
-  for (const file of concerned) lookSoon(state, file);
+  for (const file of concerned) scanSoon(state, file);
   if (name !== undefined) return;
   for (const file of concerned) file.spots = spotsOf(file.path);
   attach(state);
 }
 
-function lookSoon(state: State, file: Watched): void {
+function scanSoon(state: State, file: Watched): void {
   const { quietMs = QUIET_MS, longestMs = LONGEST_MS } = state.deps;
   clearTimeout(file.timer);
   file.firstNews ??= performance.now();

@@ -13,7 +13,7 @@ import type { CallView } from '../permissions/view.js';
 import { describeProblem } from '../settings/types.js';
 import { type Named, namedBy } from './instruction-named.js';
 import type { CompileEnforced } from './instruction-rules.js';
-import { ruleInside } from './rule-inside.js';
+import { ruleInside } from './path-rules-overlap.js';
 
 type NearBook = Pick<InstructionBook, 'enforcedNear' | 'enforcedBelow' | 'enforcedAnywhere'>;
 

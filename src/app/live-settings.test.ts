@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LiveSettingsDeps } from '../settings/files/watch.js';
-import { openRulesInForce, type RuleParts, sharedLook } from './rules-in-force.js';
+import { openLiveSessionSettings, type RuleParts, sharedLook } from './live-settings.js';
 
 describe('one look for all who ask', () => {
   it('is shared before it begins, and is another one for who asks during it', async () => {
@@ -39,14 +39,14 @@ describe('one look for all who ask', () => {
 describe('a call of the host while a hook is asked about a change', () => {
   it('does not wait for that hook', async () => {
     let given: Pick<LiveSettingsDeps, 'veto'> = {};
-    const ground = {
+    const environment = {
       watch(deps: Pick<LiveSettingsDeps, 'veto'>) {
         given = deps;
         return { refresh: async () => void (await given.veto?.([])) };
       },
-    } as unknown as Parameters<typeof openRulesInForce>[0];
+    } as unknown as Parameters<typeof openLiveSessionSettings>[0];
     const asked: string[] = [];
-    const rules = openRulesInForce(ground, {
+    const rules = openLiveSessionSettings(environment, {
       instructions: { refresh: async () => void asked.push('instructions') },
       events: {
         async veto() {

@@ -7,9 +7,9 @@ import type { ToolCallResult } from '../protocol/tool-call.js';
 import { createInvoke } from '../tools/invoke.js';
 import { createPool } from '../tools/pool.js';
 import type { AnyTool, FileVersion, ReadState } from '../tools/tool.js';
-import type { Ground } from './ground.js';
-import type { Hands } from './hands.js';
 import type { OpenInstructions, ShownIn } from './instructions.js';
+import type { SessionEnvironment } from './session-environment.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 export interface OutsideAnswer extends ToolAnswer {
   /** What the call brings with it, for the agent: instructions near its files. */
@@ -36,13 +36,13 @@ export type OutsideInvoke = (
  */
 export function outsideInvoke(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   parts: OutsideParts,
 ): OutsideInvoke {
-  const { hands, as, onStop } = parts;
+  const { toolRuntime, as, onStop } = parts;
   return async (tool, input, how) => {
-    const id = `${as}_${hands.around.uuid()}`;
-    const made = await outsideCall(config, ground, { ...parts, ...how, tool, id, input });
+    const id = `${as}_${toolRuntime.around.uuid()}`;
+    const made = await outsideCall(config, environment, { ...parts, ...how, tool, id, input });
     const { structured, followUp = [], contexts = [], stop, interrupt } = made.result;
     const { content, is_error: failed } = made.result.block;
     const words = typeof content === 'string' ? content : textOf(content);
@@ -56,7 +56,8 @@ export function outsideInvoke(
 }
 
 /** One call that no model makes. */
-export interface OutsideCall extends Pick<OutsideParts, 'hands' | 'instructions' | 'shownIn'> {
+export interface OutsideCall
+  extends Pick<OutsideParts, 'toolRuntime' | 'instructions' | 'shownIn'> {
   readonly tool: AnyTool;
   readonly id: string;
   readonly input: Readonly<Record<string, unknown>>;
@@ -76,8 +77,8 @@ export interface OutsideResult {
 /** Makes one such call and gives the whole result back, refused or not. */
 export async function outsideCall(
   config: SessionConfig,
-  { workspace }: Ground,
-  { hands, instructions, shownIn, tool, id, input, signal, unattended, isTyped }: OutsideCall,
+  { workspace }: SessionEnvironment,
+  { toolRuntime, instructions, shownIn, tool, id, input, signal, unattended, isTyped }: OutsideCall,
 ): Promise<OutsideResult> {
   const seen: (readonly [string, FileVersion])[] = [];
   const readState: ReadState = {
@@ -86,16 +87,16 @@ export async function outsideCall(
   };
   let judged = input;
   const run = createInvoke({
-    ...hands.around,
+    ...toolRuntime.around,
     pool: createPool([tool]),
     agent: MAIN_AGENT,
     workspace,
     unattended,
     typed: isTyped === true ? input : undefined,
-    contextFor: hands.contextOf(MAIN_AGENT, workspace, readState),
+    contextFor: toolRuntime.contextOf(MAIN_AGENT, workspace, readState),
     onVerdict(_call, _tool, verdict) {
       if (verdict.kind === 'allowed') judged = verdict.input;
-      config.emit({ type: 'decision', receipt: hands.journal.note(verdict.receipt) });
+      config.emit({ type: 'decision', receipt: toolRuntime.journal.note(verdict.receipt) });
     },
     onInvalidInput: async () => undefined,
     onRan: () => undefined,
@@ -107,7 +108,7 @@ export async function outsideCall(
 }
 
 export interface OutsideParts {
-  readonly hands: Hands;
+  readonly toolRuntime: ToolRuntime;
   readonly instructions: Pick<OpenInstructions, 'countIn'>;
   readonly as: 'host' | 'mention';
   /** Where instructions near the files are shown. */

@@ -1,12 +1,12 @@
 import type { Message } from '../protocol/content.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { Hands } from './hands.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 export interface LateToolParts {
   readonly mcp: OpenServersOfSession | undefined;
-  readonly hands: Pick<Hands, 'lateTools'>;
+  readonly toolRuntime: Pick<ToolRuntime, 'lateTools'>;
   readonly pool: ToolPool;
   isRunning(): boolean;
   tell(text: string): void;
@@ -16,11 +16,11 @@ export interface LateToolParts {
 
 /** Takes in tools of servers that come after the start. */
 export function takeLateTools(parts: LateToolParts): { beginTurn(): void } {
-  const { mcp, hands, pool } = parts;
+  const { mcp, toolRuntime, pool } = parts;
   let held: AnyTool[] = [];
   const take = (tools: readonly AnyTool[]): void => {
     if (mcp === undefined || tools.length === 0) return;
-    const { added, problems } = hands.lateTools.add(tools);
+    const { added, problems } = toolRuntime.lateTools.add(tools);
     for (const problem of problems) parts.tell(problem);
     const told = mcp.announceLater(added.filter((tool) => pool.deferred.includes(tool)));
     if (told !== undefined) parts.remind(told);
@@ -28,7 +28,7 @@ export function takeLateTools(parts: LateToolParts): { beginTurn(): void } {
   mcp?.onTools((tools) => {
     // What the model is sent stays as it is for a whole turn: definitions wait for the next one.
     const whole = parts.isRunning()
-      ? tools.filter((tool) => !hands.lateTools.isToldByName(tool))
+      ? tools.filter((tool) => !toolRuntime.lateTools.isToldByName(tool))
       : [];
     held.push(...whole);
     take(tools.filter((tool) => !whole.includes(tool)));

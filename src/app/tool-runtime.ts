@@ -21,13 +21,13 @@ import { boundOutput } from '../tools/output.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { StopsAgents } from '../tools/tasks/task-stop.js';
 import type { AnyTool, ToolContext, Workspace } from '../tools/tool.js';
-import type { Ground, Log } from './ground.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
 import { keptFromMain, mainPool, poolOptionsFor } from './main-pool.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSandboxing } from './sandbox.js';
 import { serverTools } from './server-tools.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
 import { callForSkill } from './skill-calls.js';
 import { skillFiles } from './skill-files.js';
 import { skillShell } from './skill-shell.js';
@@ -35,7 +35,7 @@ import type { OpenSkills } from './skills.js';
 import type { OpenTeams } from './teams.js';
 import { openToolEvents } from './tool-events.js';
 
-export interface HandParts {
+export interface ToolRuntimeParts {
   readonly model: ModelLayer;
   readonly log: Log;
   readonly processes: ProcessSupervisor;
@@ -44,7 +44,7 @@ export interface HandParts {
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
   /** Absent: there are none. */
-  readonly agents?: AgentHands;
+  readonly agents?: AgentTooling;
   /** The fence around commands. Absent: there is none. */
   readonly sandbox?: OpenSandboxing;
   /** Sees what calls do to files. */
@@ -52,11 +52,11 @@ export interface HandParts {
 }
 
 /** What agents bring to the tools and the gate. */
-export interface AgentHands {
+export interface AgentTooling {
   readonly extension: GateExtension;
   readonly tools: readonly AnyTool[];
   readonly stops: StopsAgents;
-  readonly arrival: { asker(asked: Asker | undefined): Asker | undefined };
+  readonly messaging: { asker(asked: Asker | undefined): Asker | undefined };
   /** Absent: there is no team. */
   readonly teams?: Pick<OpenTeams, 'tasks' | 'who'> | undefined;
   /** The tools of an agent that runs; undefined: of the session. */
@@ -66,26 +66,30 @@ export interface AgentHands {
 }
 
 /** Tools, the gate before them, and the one function that leads through it. */
-export async function openHands(config: SessionConfig, ground: Ground, parts: HandParts) {
-  const { fs, clock, env, workspace } = ground;
+export async function openToolRuntime(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  parts: ToolRuntimeParts,
+) {
+  const { fs, clock, env, workspace } = environment;
   const { model, log, processes, hooks, instructions, skills, mcp, agents, sandbox } = parts;
   const { sessionId } = log.history;
   const who = agents?.teams?.who;
-  const events = openToolEvents(config, ground, { hooks, instructions, skills, who });
+  const events = openToolEvents(config, environment, { hooks, instructions, skills, who });
   const permissions = openPermissions({
     fs,
     env,
     clock,
-    isRoot: ground.host.isRoot,
+    isRoot: environment.host.isRoot,
     cwd: config.cwd,
-    plugins: ground.plugins.map(({ directory }) => directory),
-    settings: ground.settings.permissions,
-    strictness: ground.settings.strictness,
+    plugins: environment.plugins.map(({ directory }) => directory),
+    settings: environment.settings.permissions,
+    strictness: environment.settings.strictness,
     allowedTools: config.allowedTools ?? [],
     disallowedTools: config.disallowedTools ?? [],
     mode: config.permissionMode,
     bypassArmed: config.bypassArmed === true,
-    asker: agents === undefined ? events.asker : agents.arrival.asker(events.asker),
+    asker: agents === undefined ? events.asker : agents.messaging.asker(events.asker),
     precheck: hooks.precheck,
     around: hooks.around,
     extension: together([
@@ -97,8 +101,8 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     ]),
     answers: {
       fs,
-      configDir: ground.configDir,
-      rebind: ground.trust.trust.rebind,
+      configDir: environment.configDir,
+      rebind: environment.trust.trust.rebind,
       addDirectory: (directory) => workspace.addRoot(directory),
       removeDirectory: (directory) => workspace.removeRoot(directory),
     },
@@ -114,7 +118,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     clock,
     emit: config.emit,
   });
-  const ofServers = await serverTools(config, ground, {
+  const ofServers = await serverTools(config, environment, {
     model,
     permissions,
     mcp,
@@ -135,7 +139,7 @@ export async function openHands(config: SessionConfig, ground: Ground, parts: Ha
     variables: hooks.variables.current,
     passed: () => passedNames(hooks.settings()),
     workspace,
-    configDir: ground.configDir,
+    configDir: environment.configDir,
     sessionId,
     warn: hooks.tell,
     hasPerson: config.asker !== undefined && config.promptTool === undefined,
@@ -358,4 +362,4 @@ async function checkedCall(pool: ToolPool, call: ToolUseBlock): Promise<CheckedC
   }
 }
 
-export type Hands = Awaited<ReturnType<typeof openHands>>;
+export type ToolRuntime = Awaited<ReturnType<typeof openToolRuntime>>;

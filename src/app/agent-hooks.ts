@@ -4,7 +4,7 @@ import {
   type GuardHooks,
   guardsOf,
   mayExecute,
-  othersThan,
+  missingFrom,
 } from '../agents/limits/inherited-hooks.js';
 import type { ChildFacts, ChildHooks } from '../agents/runtime/agent-host.js';
 import { FORK_TYPE, forkNotice } from '../agents/runtime/fork.js';
@@ -15,15 +15,15 @@ import { createCompactHooks } from '../hooks/events/compact.js';
 import { createStopHooks, stopHookCap } from '../hooks/events/stop.js';
 import type { SettingSource } from '../lib/sourced.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { Ground, Log } from './ground.js';
-import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
 import type { OpenSkills } from './skills.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 interface Needs {
   readonly hooks: OpenHooks;
-  readonly hands: Hands;
+  readonly toolRuntime: ToolRuntime;
   readonly log: Log;
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
@@ -32,26 +32,29 @@ interface Needs {
 /** What hooks see and do around the agents of a session. */
 export function childHooks(
   { runsAs }: Pick<SessionConfig, 'runsAs'>,
-  { env }: Ground,
-  { hooks, hands, log, instructions, skills }: Needs,
+  { env }: SessionEnvironment,
+  { hooks, toolRuntime, log, instructions, skills }: Needs,
 ): ChildHooks {
   const { dispatch, tell, notes } = hooks;
   const start = createAgentHooks({ dispatch, tell }).subagentStart;
   const compact = createCompactHooks(dispatch);
   return {
     start,
-    stop: () => createStopHooks(dispatch, { cap: stopHookCap(env), changes: hands.calls.count }),
+    stop: () =>
+      createStopHooks(dispatch, { cap: stopHookCap(env), changes: toolRuntime.calls.count }),
     scoped(ref, definition, above) {
       const ends = [
         putHooks(hooks, ref, definition),
-        ...othersThan(above, definition).map((guards, at) => putGuards(hooks, ref, { guards, at })),
+        ...missingFrom(above, definition).map((guards, at) =>
+          putGuards(hooks, ref, { guards, at }),
+        ),
       ];
       return () => {
         for (const end of ends) end();
       };
     },
     guards: () => (runsAs === undefined ? [] : [guardsOf(runsAs) ?? []].flat()),
-    afterBatch: (scene) => (batch, signal) => hands.events.afterBatch(batch, scene(signal)),
+    afterBatch: (scene) => (batch, signal) => toolRuntime.events.afterBatch(batch, scene(signal)),
     compaction: (scene, child) => ({
       before: ({ trigger, instructions: wanted }, signal) =>
         compact.before({ ...modeless(scene(signal)), trigger, customInstructions: wanted }),

@@ -3,20 +3,20 @@ import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { bareName } from '../agents/definitions/tools.js';
 import {
-  createGoingOnRules,
-  type GoingOnAsks,
-  type GoingOnRules,
+  createResumeRules,
+  type ResumeAsks,
+  type ResumeRules,
 } from '../agents/limits/resume-permissions.js';
-import type { AgentFences } from '../agents/limits/tool-restrictions.js';
+import type { ToolRestrictions } from '../agents/limits/tool-restrictions.js';
 import { childSystem, siblingsReminder } from '../agents/runtime/agent-context.js';
 import type {
+  AgentHost,
   ChildFacts,
-  ChildHands,
   ChildOutputLog,
-  ChildWorld,
+  ChildTools,
 } from '../agents/runtime/agent-host.js';
 import { childBudgets } from '../agents/runtime/child-budget.js';
-import type { AgentMind } from '../agents/runtime/fork.js';
+import type { ConversationSnapshot } from '../agents/runtime/fork.js';
 import type { AgentTask } from '../agents/runtime/task.js';
 import { AGENT_TOOL } from '../agents/tools/agent-tool.js';
 import { createLimits } from '../budget/limits.js';
@@ -34,51 +34,51 @@ import type { Invoke } from '../tools/invocation.js';
 import { createInvoke } from '../tools/invoke.js';
 import type { ToolPool } from '../tools/pool.js';
 import { VERSION } from '../version.js';
+import { childHooks } from './agent-hooks.js';
 import type { AgentMemories } from './agent-memory.js';
-import { childHooks } from './child-hooks.js';
 import { openingFacts } from './context-facts.js';
-import type { Ground, Log } from './ground.js';
-import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
 import type { OpenSkills } from './skills.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
-export interface ChildWorldParts {
+export interface AgentHostParts {
   readonly log: Log;
   readonly hooks: OpenHooks;
   readonly model: ModelLayer;
-  readonly hands: Hands;
+  readonly toolRuntime: ToolRuntime;
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
-  readonly fences: AgentFences;
+  readonly fences: ToolRestrictions;
   /** What the agents that run work with, and where, by their ids. */
-  readonly working: Map<string, Pick<ChildHands, 'pool' | 'workspace'>>;
+  readonly working: Map<string, Pick<ChildTools, 'pool' | 'workspace'>>;
   readonly memories: AgentMemories;
-  readonly asks: Pick<GoingOnAsks, 'takeAsked'>;
+  readonly asks: Pick<ResumeAsks, 'takeAsked'>;
   /** What the agents that run send, by their ids. */
-  readonly minds: Map<string, AgentMind>;
+  readonly snapshots: Map<string, ConversationSnapshot>;
   /** The kinds of agents that this one with these tools may start. */
   listing(pool: ToolPool, agent: AgentRef): Promise<string | undefined>;
   /** Those that run. */
   running(): readonly AgentTask[];
   /** What an agent has recorded just now. */
-  heard(event: Parameters<ChildWorld['emit']>[0]): void;
+  heard(event: Parameters<AgentHost['emit']>[0]): void;
   /** Of other parts of the session: workspaces, budgets, servers. */
-  readonly more?: Pick<ChildWorld, 'workspaceFor' | 'budgetFor' | 'serversFor'>;
+  readonly more?: Pick<AgentHost, 'workspaceFor' | 'budgetFor' | 'serversFor'>;
 }
 
 /** What a session lends to the agents that work in it. */
-export function openChildWorld(
+export function openAgentHost(
   config: SessionConfig,
-  ground: Ground,
-  parts: ChildWorldParts,
-): ChildWorld & GoingOnRules {
-  const { clock, env, workspace, gitBranch } = ground;
-  const { log, hooks, model, hands, skills, working } = parts;
+  environment: SessionEnvironment,
+  parts: AgentHostParts,
+): AgentHost & ResumeRules {
+  const { clock, env, workspace, gitBranch } = environment;
+  const { log, hooks, model, toolRuntime, skills, working } = parts;
   const { sessionId } = log.history;
-  const { permissions, builtins } = hands;
+  const { permissions, builtins } = toolRuntime;
   const { ledger } = model;
   /** Where agents write what they say; made for the first of them. */
   let outputs: string | undefined;
@@ -93,7 +93,7 @@ export function openChildWorld(
   return {
     clock,
     env,
-    compactEnv: () => compactEnvironment(env, ground.settings.values),
+    compactEnv: () => compactEnvironment(env, environment.settings.values),
     provider: model.client.provider,
     choices: model.choices,
     client: model.clientFor,
@@ -102,12 +102,12 @@ export function openChildWorld(
       return own.unpricedRequests > 0 ? undefined : own.costUsd;
     },
     pool: () => builtins.shared,
-    minds: parts.minds,
+    snapshots: parts.snapshots,
     invoke(hand) {
       working.set(hand.ref.id, hand);
       return childInvoke(config, parts, hand);
     },
-    readsOnly: hands.readsOnly,
+    readsOnly: toolRuntime.readsOnly,
     async record(ref, place) {
       return createRecorder({
         store: log.store,
@@ -129,22 +129,22 @@ export function openChildWorld(
     },
     permissions,
     fences: parts.fences,
-    ...createGoingOnRules({
-      toolOf: ({ id }) => (parts.minds.get(id)?.pool ?? builtins.shared).resolve(AGENT_TOOL),
+    ...createResumeRules({
+      toolOf: ({ id }) => (parts.snapshots.get(id)?.pool ?? builtins.shared).resolve(AGENT_TOOL),
       fences: parts.fences,
       asks: parts.asks,
-      fs: ground.fs,
+      fs: environment.fs,
       home: homeDirectory(env),
       workspace,
       rules: permissions.rules,
       mode: permissions.mode,
     }),
     workspace,
-    readState: hands.readState,
+    readState: toolRuntime.readState,
     sessionEnds: () => spent(0),
     system: ({ definition, place, model: name }) =>
       childSystem(definition, {
-        ...openingFacts(ground, name),
+        ...openingFacts(environment, name),
         cwd: place.workspace.cwd,
         additionalDirectories: place.isolation === undefined ? workspace.roots.slice(1) : [],
       }),
@@ -155,7 +155,7 @@ export function openChildWorld(
       working.set(ref.id, { pool, workspace: place.workspace });
       return opening(parts, child, { again, uuid: clock.uuid });
     },
-    hooks: childHooks(config, ground, parts),
+    hooks: childHooks(config, environment, parts),
     emit(event) {
       parts.heard(event);
       config.emit(event);
@@ -179,18 +179,18 @@ export function openChildWorld(
 /** The calls of an agent, through the same gate as everybody's. */
 function childInvoke(
   config: SessionConfig,
-  { hands, hooks }: ChildWorldParts,
-  { ref, pool, workspace, readState, unattended, onVerdict }: ChildHands,
+  { toolRuntime, hooks }: AgentHostParts,
+  { ref, pool, workspace, readState, unattended, onVerdict }: ChildTools,
 ): Invoke {
-  const { builtins, calls, permissions, journal, events } = hands;
+  const { builtins, calls, permissions, journal, events } = toolRuntime;
   const attempts = builtins.attempts(workspace);
   return createInvoke({
     pool,
     agent: ref,
-    ...hands.aroundOf(ref, workspace),
+    ...toolRuntime.aroundOf(ref, workspace),
     workspace,
     ...(unattended ? { unattended } : {}),
-    contextFor: hands.contextOf(ref, workspace, readState),
+    contextFor: toolRuntime.contextOf(ref, workspace, readState),
     onVerdict(call, tool, verdict) {
       attempts.validInput();
       onVerdict(verdict);
@@ -222,7 +222,7 @@ function childInvoke(
 
 /** What an agent is told before its task. */
 async function opening(
-  { instructions, skills, hooks, mcp, listing, memories, running }: ChildWorldParts,
+  { instructions, skills, hooks, mcp, listing, memories, running }: AgentHostParts,
   { definition, pool, ref, contextWindow, signal }: ChildFacts,
   { again, uuid }: { readonly again: boolean; uuid(): string },
 ): Promise<readonly InputMessage[]> {

@@ -1,16 +1,16 @@
 import { messageOf } from '../errors.js';
 import { fatalOf } from '../settings/files/refuse.js';
 import type { LiveSettings } from '../settings/files/watch.js';
-import type { Ground } from './ground.js';
-import type { Hands } from './hands.js';
 import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenSandboxing } from './sandbox.js';
+import type { SessionEnvironment } from './session-environment.js';
 import type { SessionEvents } from './session-events.js';
 import type { OpenSkills } from './skills.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 export interface RuleParts {
-  readonly hands: Pick<Hands, 'permissions'>;
+  readonly toolRuntime: Pick<ToolRuntime, 'permissions'>;
   readonly hooks: Pick<OpenHooks, 'replace' | 'tell'>;
   readonly instructions: Pick<OpenInstructions, 'refresh' | 'replace'>;
   readonly skills: Pick<OpenSkills, 'replace'>;
@@ -18,7 +18,7 @@ export interface RuleParts {
   readonly events: Pick<SessionEvents, 'veto' | 'refreshWatch'>;
 }
 
-export interface RulesInForce {
+export interface LiveSessionSettings {
   readonly live: LiveSettings;
   /** Once it is done, what the files said when it was asked for is in force. It tells of its failures. */
   refresh(): Promise<void>;
@@ -27,10 +27,13 @@ export interface RulesInForce {
 }
 
 /** What settings and instruction files demand, and how that follows the files. */
-export function openRulesInForce(ground: Pick<Ground, 'watch'>, parts: RuleParts): RulesInForce {
-  const { hands, hooks, instructions, skills, sandbox, events } = parts;
+export function openLiveSessionSettings(
+  environment: Pick<SessionEnvironment, 'watch'>,
+  parts: RuleParts,
+): LiveSessionSettings {
+  const { toolRuntime, hooks, instructions, skills, sandbox, events } = parts;
   let isVetoAsked = false;
-  const live = ground.watch({
+  const live = environment.watch({
     async veto(changed) {
       isVetoAsked = true;
       try {
@@ -42,7 +45,10 @@ export function openRulesInForce(ground: Pick<Ground, 'watch'>, parts: RuleParts
     apply(settings) {
       const unfit = fatalOf(sandbox.check(settings));
       if (unfit.length > 0) return unfit;
-      const problems = hands.permissions.replaceSettings(settings.permissions, settings.strictness);
+      const problems = toolRuntime.permissions.replaceSettings(
+        settings.permissions,
+        settings.strictness,
+      );
       if (problems.every(({ severity }) => severity !== 'fatal')) {
         sandbox.replace(settings);
         hooks.replace(settings);

@@ -24,35 +24,35 @@ import { DEFERRED_MARK } from '../session/transcript/deferred.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import { loadValidators } from '../tools/builtin-definition.js';
 import { openingFacts, systemOf } from './context-facts.js';
-import type { Ground } from './ground.js';
+import { loadAgain, takeLateTools } from './dynamic-tools.js';
 import { openHostRequests } from './host-requests.js';
-import { loadAgain, takeLateTools } from './late-tools.js';
+import { type LiveSessionSettings, openLiveSessionSettings } from './live-settings.js';
 import { NO_SERVERS } from './mcp-none.js';
 import { openPlanNotes } from './plan-notes.js';
-import { openRulesInForce, type RulesInForce } from './rules-in-force.js';
+import type { SessionEnvironment } from './session-environment.js';
 import { openSessionEvents, type SessionEvents } from './session-events.js';
 import { sessionInfo } from './session-info.js';
 import { closeParts, type Parts } from './session-parts.js';
-import { teamRest } from './team-rest.js';
+import { teamRest } from './team-idle.js';
 import { typedShell } from './typed-calls.js';
 
 /** The agent and what happens around its runs. */
-export async function joinSession(
+export async function joinParts(
   config: SessionConfig,
-  ground: Ground,
+  environment: SessionEnvironment,
   parts: Parts,
 ): Promise<AgentSession> {
-  const { clock, workspace } = ground;
-  const { model, log, hands, hooks, instructions, skills, mcp, agents, current } = parts;
+  const { clock, workspace } = environment;
+  const { model, log, toolRuntime, hooks, instructions, skills, mcp, agents, current } = parts;
   const { client, choices, ledger } = model;
   const { history, recorder } = log;
-  const { permissions, builtins } = hands;
+  const { permissions, builtins } = toolRuntime;
   let agent: Agent | undefined;
-  const events = openSessionEvents(config, ground, {
+  const events = openSessionEvents(config, environment, {
     model,
     log,
     hooks,
-    hands,
+    toolRuntime,
     instructions,
     skills,
     mcp,
@@ -63,13 +63,13 @@ export async function joinSession(
   const compaction = createCompaction({
     client,
     clock,
-    env: () => compactEnvironment(ground.env, ground.settings.values),
+    env: () => compactEnvironment(environment.env, environment.settings.values),
     window: choices.limits,
     recordBoundary: (compacted) => recorder.compactBoundary(compacted),
     hooks: events.compaction,
     emit: config.emit,
   });
-  const rules = openRulesInForce(ground, { ...parts, events });
+  const rules = openLiveSessionSettings(environment, { ...parts, events });
   skills.lendRules(permissions.rules);
   const { live } = rules;
   const background = backgroundShells(builtins.shells, {
@@ -90,7 +90,8 @@ export async function joinSession(
   parts.checkpoints.lend({
     startedShell: builtins.startedShell,
     onShellFinished: (listener) => void builtins.shells.onFinished(listener),
-    amend: (receipt) => config.emit({ type: 'decision', receipt: hands.journal.note(receipt) }),
+    amend: (receipt) =>
+      config.emit({ type: 'decision', receipt: toolRuntime.journal.note(receipt) }),
     onlyReads: agents.onlyReads,
     deniedEffects: (agent) => effectRulesIn(permissions.rules(agent).deny),
     remind: events.remind,
@@ -103,7 +104,13 @@ export async function joinSession(
       });
     }
   });
-  const setup = agentSetup(config, ground, { events, compaction, background, rules, ...parts });
+  const setup = agentSetup(config, environment, {
+    events,
+    compaction,
+    background,
+    rules,
+    ...parts,
+  });
   const main = createAgent(setup);
   agent = main;
   agents.knows({
@@ -117,10 +124,10 @@ export async function joinSession(
   // A session that another runtime began was never shown what ours begin with.
   const isOpened = history.resumed && history.messages.some(showsOpening);
   const opening = await openOpening({
-    fs: ground.fs,
-    configDir: ground.configDir,
-    sources: ground.sources,
-    facts: openingFacts(ground, choices.current().model),
+    fs: environment.fs,
+    configDir: environment.configDir,
+    sources: environment.sources,
+    facts: openingFacts(environment, choices.current().model),
     book: instructions.book,
     resumedFrom: isOpened ? { cwd: history.lastCwd } : undefined,
     emit: config.emit,
@@ -150,7 +157,7 @@ export async function joinSession(
   const planNotes = openPlanNotes(config.planModeInstructions, permissions.mode);
   const late = takeLateTools({
     mcp,
-    hands,
+    toolRuntime,
     pool: builtins.pool,
     isRunning: () => current.run !== undefined,
     tell: hooks.tell,
@@ -161,7 +168,7 @@ export async function joinSession(
       id: history.sessionId,
       agent: heldTo(model.budget, agent),
       clock,
-      calls: hands.calls,
+      calls: toolRuntime.calls,
       beginTurn(prompts) {
         const said = prompts.findLast(({ meta }) => meta !== true);
         if (said !== undefined) parts.checkpoints.turn(said.uuid, textOf(said.content));
@@ -170,7 +177,8 @@ export async function joinSession(
         late.beginTurn();
       },
       background,
-      info: () => sessionInfo(ground, { model, log, hands, mcp, memoryPaths: opening.paths }),
+      info: () =>
+        sessionInfo(environment, { model, log, toolRuntime, mcp, memoryPaths: opening.paths }),
       inspect: createInspection({
         settings: live.current,
         directories: () => workspace.roots,
@@ -188,7 +196,7 @@ export async function joinSession(
       setModel: events.models.set,
       addDirectory: events.addDirectory,
       mcp: mcp?.control ?? NO_SERVERS,
-      requests: openHostRequests(config, ground, { ...parts, events, rules }),
+      requests: openHostRequests(config, environment, { ...parts, events, rules }),
       changes: {
         off: parts.checkpoints.off,
         journal: parts.checkpoints.journal,
@@ -208,7 +216,7 @@ export async function joinSession(
       compactionHeld: () => compaction.held,
       deferredCalls: history.deferredCalls,
       pendingNotes: () => [
-        ...agents.arrival.takeOwed(),
+        ...agents.messaging.takeOwed(),
         ...events.pendingNotes(),
         ...hooks.notes.followUp(planNotes()),
       ],
@@ -223,7 +231,7 @@ export async function joinSession(
         });
       },
       recordInput: (message) => recorder.input(message),
-      shell: typedShell(config, ground, { ...parts, events, rules }),
+      shell: typedShell(config, environment, { ...parts, events, rules }),
       costsKnown: agents.recallCosts,
       accounts: () => ({
         ...modelAccounts(ledger, { model: choices.current().model, limits: choices.limits() }),
@@ -277,15 +285,19 @@ interface SetupParts extends Parts {
   readonly events: SessionEvents;
   readonly compaction: Compaction;
   readonly background: ReturnType<typeof backgroundShells>;
-  readonly rules: RulesInForce;
+  readonly rules: LiveSessionSettings;
 }
 
 /** What the main agent is made of. */
-function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): AgentSetup {
-  const { model, log, hands, events, compaction, background, current, rules } = parts;
-  const { permissions, builtins } = hands;
+function agentSetup(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  parts: SetupParts,
+): AgentSetup {
+  const { model, log, toolRuntime, events, compaction, background, current, rules } = parts;
+  const { permissions, builtins } = toolRuntime;
   const { client, choices, ledger } = model;
-  const { uuid } = ground.clock;
+  const { uuid } = environment.clock;
   const nudge = config.jsonSchema === undefined ? undefined : structuredNudge(uuid);
   const limits = createLimits({
     maxTurns: config.maxTurns,
@@ -300,7 +312,7 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
     choice: choices.current,
     system: systemOf(config),
     pool: builtins.pool,
-    invoke: hands.invoke,
+    invoke: toolRuntime.invoke,
     record: log.recorder,
     history: log.history.messages,
     compaction,
@@ -316,11 +328,11 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
     },
     mayDefer: config.mayDefer === true,
     display: events.display,
-    prepareCalls: hands.prepareCalls,
-    isReadOnly: hands.readsOnly(MAIN_AGENT, ground.workspace, builtins.pool),
+    prepareCalls: toolRuntime.prepareCalls,
+    isReadOnly: toolRuntime.readsOnly(MAIN_AGENT, environment.workspace, builtins.pool),
     async afterBatch(batch, signal) {
       await events.moved(signal);
-      return await hands.events.afterBatch(batch, parts.hooks.scene(signal));
+      return await toolRuntime.events.afterBatch(batch, parts.hooks.scene(signal));
     },
     async onIdle(answer, signal) {
       const next = nudge?.() ?? background.next();
@@ -345,7 +357,7 @@ function agentSetup(config: SessionConfig, ground: Ground, parts: SetupParts): A
       if (event.type === 'retry' && event.event.type === 'fallback') {
         void events.models.fellBack(event.event.from, event.event.to);
       }
-      parts.agents.arrival.heard(event);
+      parts.agents.messaging.heard(event);
       config.emit(event);
     },
     uuid,

@@ -19,7 +19,7 @@ import { nodeProcesses } from '../platform/process/process-stamp.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { Ground, Log } from './ground.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
 import type { OpenTeams } from './teams.js';
 
 const EXPIRY_MINUTES = 30;
@@ -36,9 +36,13 @@ export interface ArrivalParts {
 }
 
 /** How agents report, are spoken to and ask. */
-export function openArrival(config: SessionConfig, ground: Ground, parts: ArrivalParts) {
+export function openMessaging(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  parts: ArrivalParts,
+) {
   const { log, words, runtime, tell } = parts;
-  const { clock } = ground;
+  const { clock } = environment;
   const { sessionId } = log.history;
   const deliveries = openDeliveries({
     sessionId,
@@ -57,13 +61,13 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
     warn: tell,
   });
   const number = (key: string): number | undefined => {
-    const value = ground.settings.values.get(key)?.value;
+    const value = environment.settings.values.get(key)?.value;
     return typeof value === 'number' ? value : undefined;
   };
   const inbox = openInbox({
     files: stateFiles,
     processes: nodeProcesses,
-    stateDirectory: ground.stateDirectory,
+    stateDirectory: environment.stateDirectory,
     now: clock.now,
   });
   const messages = { runtime, deliveries, uuid: clock.uuid };
@@ -87,7 +91,8 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
         inbox,
         sessionId,
         expiryMs: () => (number('portcullis.inbox.expiryMinutes') ?? EXPIRY_MINUTES) * 60_000,
-        unattended: () => ground.settings.values.get('portcullis.inbox.unattended')?.value === true,
+        unattended: () =>
+          environment.settings.values.get('portcullis.inbox.unattended')?.value === true,
         self: nodeProcesses.self,
         member: parts.teams?.side.asks,
         now: clock.now,
@@ -121,4 +126,4 @@ export function openArrival(config: SessionConfig, ground: Ground, parts: Arriva
   };
 }
 
-export type OpenArrival = ReturnType<typeof openArrival>;
+export type OpenArrival = ReturnType<typeof openMessaging>;

@@ -13,7 +13,7 @@ import { createWorkspace } from '../tools/workspace.js';
 import { hookChecks, openPlugins } from './plugins.js';
 
 /** Settings, environment, workspace. */
-export async function openGround(config: SessionConfig) {
+export async function openSessionEnvironment(config: SessionConfig) {
   const host = hostFacts();
   const fs = nodeFileSystem;
   const configDir = configDirectory(config.env);
@@ -74,17 +74,17 @@ export async function openGround(config: SessionConfig) {
   };
 }
 
-export type Ground = Awaited<ReturnType<typeof openGround>>;
+export type SessionEnvironment = Awaited<ReturnType<typeof openSessionEnvironment>>;
 
 /** The transcript: what was said before, and where it goes on. */
-export function openLog(config: SessionConfig, ground: Ground) {
+export function openLog(config: SessionConfig, environment: SessionEnvironment) {
   return openSessionLog({
-    configDir: ground.configDir,
-    temporaryDirectory: ground.host.temporaryDirectory,
-    projectDirName: ground.env.CLAUDE_CODE_PROJECT_DIR_NAME,
-    clock: ground.clock,
-    workspace: ground.workspace,
-    gitBranch: ground.gitBranch,
+    configDir: environment.configDir,
+    temporaryDirectory: environment.host.temporaryDirectory,
+    projectDirName: environment.env.CLAUDE_CODE_PROJECT_DIR_NAME,
+    clock: environment.clock,
+    workspace: environment.workspace,
+    gitBranch: environment.gitBranch,
     ...config,
   });
 }

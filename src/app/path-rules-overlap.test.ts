@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseRule } from '../permissions/rules.js';
-import { ruleInside } from './rule-inside.js';
+import { ruleInside } from './path-rules-overlap.js';
 
 describe('a rule in a directory', () => {
   const inside = (text: string, directory: string, access: 'read' | 'write' = 'write') => {
