@@ -71,6 +71,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'permissions',
     'generated',
     'tools/tool.ts',
+    'tools/file-type.ts',
     'tools/output.ts',
     'tools/builtin-definition.ts',
     'context/compaction/tokens.ts',
@@ -114,7 +115,9 @@ const EDGES = [
   'tui',
   'fleet',
   'testing',
+  'agents/teams/host',
   'checkpoint/disk',
+  'project/doctor/disk',
   'sandbox/host',
 ];
 

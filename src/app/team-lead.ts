@@ -1,4 +1,6 @@
 import { openInbox } from '../agents/inbox/inbox.js';
+import { nodeTeamFiles } from '../agents/teams/host/files.js';
+import { nodePanes } from '../agents/teams/host/panes.js';
 import type { TeammateWay } from '../agents/teams/records.js';
 import type { TeamRole } from '../agents/teams/role.js';
 import type { TeamClient } from '../agents/teams/team-client.js';
@@ -6,9 +8,7 @@ import { ended, type StartParts, startTeammate } from '../agents/teams/teammate-
 import { messageOf } from '../errors.js';
 import type { Result } from '../lib/result.js';
 import { stateFiles } from '../platform/fs/state-files.js';
-import { nodeTeamFiles } from '../platform/fs/team-files.js';
 import { nodeProcesses } from '../platform/process/process-stamp.js';
-import { nodePanes } from '../platform/process/team-panes.js';
 import { budgetOf } from './budget-settings.js';
 import { createTeamAsks } from './team-asks.js';
 import type { TeamBase, TeamSide } from './team-base.js';

@@ -1,3 +1,4 @@
+import { nodeTeamFiles } from '../agents/teams/host/files.js';
 import { LEAD } from '../agents/teams/names.js';
 import type { TeamRole } from '../agents/teams/role.js';
 import type { TeamClient } from '../agents/teams/team-client.js';
@@ -7,7 +8,6 @@ import { createDuty } from '../agents/teams/teammate-protocol.js';
 import { ended } from '../agents/teams/teammate-start.js';
 import { PortcullisError } from '../errors.js';
 import { sliceWhole } from '../lib/truncate.js';
-import { nodeTeamFiles } from '../platform/fs/team-files.js';
 import type { TeamBase, TeamSide } from './team-base.js';
 
 const LONGEST_LAST = 8_000;

@@ -1,4 +1,5 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
+import { nodeTeamFiles } from '../agents/teams/host/files.js';
 import { mailIn } from '../agents/teams/mail-text.js';
 import { LEAD, teamNameOf } from '../agents/teams/names.js';
 import type { TeamRole } from '../agents/teams/role.js';
@@ -14,7 +15,6 @@ import { createTaskHooks } from '../hooks/events/task.js';
 import { ok } from '../lib/result.js';
 import type { LoopEvent } from '../loop/types.js';
 import { join } from '../platform/fs/paths.js';
-import { nodeTeamFiles } from '../platform/fs/team-files.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { createTaskStore } from '../tools/tasks/task-store.js';

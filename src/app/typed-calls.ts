@@ -2,7 +2,7 @@ import type { HostRequests, PromptImage } from '../agents/core/host-requests.js'
 import type { SessionParts } from '../agents/core/session.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { PortcullisError } from '../errors.js';
-import { fileTypeOf } from '../lib/file-type.js';
+import { fileTypeOf } from '../tools/file-type.js';
 import { quoteMarks } from '../lib/quote-marks.js';
 import { err, ok, type Result } from '../lib/result.js';
 import { expandHome, homeDirectory, isInside } from '../platform/fs/paths.js';

@@ -11,18 +11,14 @@ import { replaced } from '../client/session-slot.js';
 import { TurnRunner } from '../client/turn-runner.js';
 import { isRecord } from '../lib/own.js';
 import { stateDirectory } from '../platform/fs/paths.js';
-import { historyFile } from '../platform/fs/prompt-history.js';
-import {
-  clipboardImage,
-  editText,
-  runStatusCommand,
-} from '../platform/process/terminal-programs.js';
 import type { WindowKind } from '../tui/index.js';
 import { hasTerminal } from './ask.js';
 import { withDebug } from './debug.js';
 import { EXIT } from './exit-code.js';
 import { PipedPrompts } from './piped-prompts.js';
 import type { PrintDeps } from './print.js';
+import { historyFile } from './prompt-history.js';
+import { clipboardImage, editText, runStatusCommand } from './terminal-programs.js';
 
 /** Runs a conversation: in the terminal interface, or as lines. */
 export async function runConversation(deps: PrintDeps): Promise<number> {

@@ -1,11 +1,11 @@
 import type { Inbox } from '../agents/inbox/inbox.js';
+import { nodeTeamFiles } from '../agents/teams/host/files.js';
 import type { TeamView } from '../agents/teams/view.js';
 import { openInboxOf } from '../app/inbox-of.js';
 import { openTranscripts, projectKeyOf } from '../app/transcripts.js';
 import type { HookSet } from '../hooks/registry/captured.js';
 import { closeAll } from '../lib/close-all.js';
 import { lookAtLevels } from '../platform/fs/project-levels.js';
-import { nodeTeamFiles } from '../platform/fs/team-files.js';
 import type { ArchiveItem, TranscriptArchive } from '../session/transcript/archive.js';
 import { openProjectTrust, type ProjectTrust } from '../settings/trust/project-trust.js';
 import { type StartedTrust, startTrust } from '../settings/trust/start.js';

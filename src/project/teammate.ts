@@ -1,3 +1,4 @@
+import { nodeTeamFiles } from '../agents/teams/host/files.js';
 import type { TeamRole } from '../agents/teams/role.js';
 import { openTeam } from '../agents/teams/team.js';
 import { memberOf, takeLaunch } from '../agents/teams/teammate-launch.js';
@@ -5,7 +6,6 @@ import { PortcullisError } from '../errors.js';
 import { visible } from '../lib/visible.js';
 import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { configDirectory, join } from '../platform/fs/paths.js';
-import { nodeTeamFiles } from '../platform/fs/team-files.js';
 
 export type TeammateRole = Extract<TeamRole, { readonly kind: 'member' }>;
 

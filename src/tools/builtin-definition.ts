@@ -1,6 +1,6 @@
 import { TOOL_SCHEMAS } from '../../build/generated/tool-schemas.js';
-import { problemsOf, type SchemaError } from '../lib/schema-problems.js';
 import type { ToolDefinition } from '../model/client.js';
+import { problemsOf, type SchemaError } from './schema-problems.js';
 import type { Validate } from './tool.js';
 
 type BuiltinName = keyof typeof TOOL_SCHEMAS;

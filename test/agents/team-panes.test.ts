@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from '
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
+import { nodeTeamFiles } from '../../src/agents/teams/host/files.js';
+import { nodePanes, type PaneOrder } from '../../src/agents/teams/host/panes.js';
 import { openTeam } from '../../src/agents/teams/team.js';
 import { putLaunch, teammateFlags } from '../../src/agents/teams/teammate-launch.js';
-import { nodeTeamFiles } from '../../src/platform/fs/team-files.js';
-import { nodePanes, type PaneOrder } from '../../src/platform/process/team-panes.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { PROGRAM } from '../e2e/program.js';
 import { describeWith } from '../support/programs.js';

@@ -6,10 +6,10 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { nodeTeamFiles } from '../../src/agents/teams/host/files.js';
 import { exclusiveTasks } from '../../src/agents/teams/tasks.js';
 import { openDesk } from '../../src/agents/teams/team-client.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
-import { nodeTeamFiles } from '../../src/platform/fs/team-files.js';
 import { randomUuid } from '../../src/platform/random.js';
 import { createTaskStore } from '../../src/tools/tasks/task-store.js';
 

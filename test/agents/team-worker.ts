@@ -1,10 +1,10 @@
 /** A process of a team: claims every task that it can get, or sends messages, until it is killed. */
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
+import { nodeTeamFiles } from '../../src/agents/teams/host/files.js';
 import { claims, exclusiveTasks } from '../../src/agents/teams/tasks.js';
 import { openDesk } from '../../src/agents/teams/team-client.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
-import { nodeTeamFiles } from '../../src/platform/fs/team-files.js';
 import { randomUuid } from '../../src/platform/random.js';
 import { createTaskStore } from '../../src/tools/tasks/task-store.js';
 

@@ -2,8 +2,8 @@ import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { join } from '../../platform/fs/paths.js';
-import type { TeamFiles } from '../../platform/fs/team-files.js';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
+import type { TeamFiles } from './host/files.js';
 
 export const MAIL_KINDS = [
   'message',

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../../lib/result.js';
-import type { TeamFiles } from '../../platform/fs/team-files.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import type { TeamFiles } from './host/files.js';
 import { type Mail, type Mailboxes, openMailboxes } from './mail.js';
 import { openPost, type Post } from './mail-poller.js';
 import { LEAD } from './names.js';

@@ -1,7 +1,7 @@
 import { messageOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { join } from '../../platform/fs/paths.js';
-import type { TeamFiles } from '../../platform/fs/team-files.js';
+import type { TeamFiles } from './host/files.js';
 import { LEAD, teamNameProblem } from './names.js';
 import { readTeamRecord, type TeamMember, type TeamRecord } from './records.js';
 

@@ -5,9 +5,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { parseArgs } from '../../cli/args.js';
 import { FLAGS } from '../../cli/flags.js';
 import type { HostCallbacks } from '../../hooks/registry/host-callbacks.js';
-import { nodeTeamFiles } from '../../platform/fs/team-files.js';
 import type { SessionConfig } from '../core/session-config.js';
 import type { AgentDefinition } from '../definitions/definition.js';
+import { nodeTeamFiles } from './host/files.js';
 import { openTeam } from './team.js';
 import {
   type HeldHere,

@@ -1,7 +1,5 @@
 import { messageOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import type { TeamFiles } from '../../platform/fs/team-files.js';
-import type { PaneOrder, Panes } from '../../platform/process/team-panes.js';
 import { DEFAULT_AGENT } from '../../protocol/agent-ref.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { TaskStore } from '../../tools/tasks/task-store.js';
@@ -10,6 +8,8 @@ import type { SessionConfig } from '../core/session-config.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import { newAgentId } from '../runtime/child-ref.js';
 import type { AgentRuntime } from '../runtime/spawn.js';
+import type { TeamFiles } from './host/files.js';
+import type { PaneOrder, Panes } from './host/panes.js';
 import { LEAD, teammateNameProblem } from './names.js';
 import type { TeamMember, TeammateWay } from './records.js';
 import { releaseTasks } from './tasks.js';

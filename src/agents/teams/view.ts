@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../../lib/result.js';
 import { join } from '../../platform/fs/paths.js';
-import type { TeamFiles } from '../../platform/fs/team-files.js';
+import type { TeamFiles } from './host/files.js';
 import type { TeamMember, TeammateState, TeammateWay } from './records.js';
 import { openTeam, type Team } from './team.js';
 

@@ -2,10 +2,10 @@ import { table } from '../../lib/table.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
 import { stateDirectory } from '../../platform/fs/paths.js';
-import { type Reaped, reapOrphans } from '../../platform/process/process-reap.js';
 import { type ListedChild, listChildren } from '../../platform/process/process-registry.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
+import { type Reaped, reapOrphans } from '../reap-orphans.js';
 import { JSON_OPTION, printJson } from './project-call.js';
 
 export const command: CommandSpec = {

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
-import { checkContent } from '../../lib/elicit-check.js';
-import { readForm } from '../../lib/elicit-form.js';
+import { checkContent } from '../../lib/elicitation-check.js';
+import { readForm } from '../elicitation-form.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import type { Clock } from '../../platform/clock.js';

@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.js';
-import { dimensionsOf, fileTypeOf } from '../../lib/file-type.js';
+import { dimensionsOf, fileTypeOf } from '../../tools/file-type.js';
 import { own } from '../../lib/own.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';

@@ -1,7 +1,7 @@
 import { shellWord } from '../../lib/shell-word.js';
-import { directoryUsage } from '../../platform/fs/directory-usage.js';
 import { join } from '../../platform/fs/paths.js';
 import { listChildren } from '../../platform/process/process-registry.js';
+import { directoryUsage } from './disk/usage.js';
 import { type AreaCheck, type DoctorCheck, ok, problem, warning } from './report.js';
 import { counted } from './settings.js';
 

@@ -1,7 +1,7 @@
 import { PortcullisError } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { compileSchema } from '../../lib/schema-check.js';
-import type { SchemaProblem } from '../../lib/schema-problems.js';
+import { compileSchema } from '../schema-check.js';
+import type { SchemaProblem } from '../schema-problems.js';
 import { wrapSchema } from '../schema-wrap.js';
 import type { Tool } from '../tool.js';
 import description from './structured-output.md';

@@ -1,4 +1,4 @@
-import { numberThatWouldChange } from '../../lib/json-numbers.js';
+import { numberThatWouldChange } from '../builtin/json-numbers.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { head } from '../../lib/truncate.js';
 import { type Clock, systemClock } from '../../platform/clock.js';

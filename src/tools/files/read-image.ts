@@ -1,4 +1,4 @@
-import { dimensionsOf, type ImageType } from '../../lib/file-type.js';
+import { dimensionsOf, type ImageType } from '../file-type.js';
 import { failure } from '../output.js';
 import type { ToolOutput } from '../tool.js';
 

@@ -1,8 +1,8 @@
-import { dimensionsOf, fileTypeOf } from '../../lib/file-type.js';
 import { isRecord } from '../../lib/own.js';
 import { head } from '../../lib/truncate.js';
 import type { ImageBlock, ResultBlock } from '../../protocol/content.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { dimensionsOf, fileTypeOf } from '../file-type.js';
 import { failure } from '../output.js';
 import type { ToolOutput } from '../tool.js';
 import { cellId, joined, type Notebook, parseNotebook } from './notebook.js';

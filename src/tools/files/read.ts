@@ -1,5 +1,5 @@
 import { systemCodeOf } from '../../errors.js';
-import { fileTypeOf } from '../../lib/file-type.js';
+import { fileTypeOf } from '../file-type.js';
 import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
 import { displayPath, extname, resolve } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';

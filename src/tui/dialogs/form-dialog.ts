@@ -1,5 +1,5 @@
 import type { AnyAnswer, Question } from '../../client/questions.js';
-import { checkContent, fieldBounds, typedValue } from '../../lib/elicit-check.js';
+import { checkContent, fieldBounds, typedValue } from '../../lib/elicitation-check.js';
 import { visible } from '../../lib/visible.js';
 import type { ElicitField } from '../../protocol/elicitation.js';
 import { Editor } from '../input/editor.js';

@@ -1,5 +1,15 @@
-import { isSame, type ListedChild, listChildren, remainsOf } from './process-registry.js';
-import { groupOf, processAlive, signalGroup, startTimeOf } from './process-tree.js';
+import {
+  isSame,
+  type ListedChild,
+  listChildren,
+  remainsOf,
+} from '../platform/process/process-registry.js';
+import {
+  groupOf,
+  processAlive,
+  signalGroup,
+  startTimeOf,
+} from '../platform/process/process-tree.js';
 
 /** What became of one child of a program that is gone. */
 export interface Reaped {

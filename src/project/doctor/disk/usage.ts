@@ -1,7 +1,7 @@
 import { accessSync, constants, lstatSync, readdirSync, statfsSync } from 'node:fs';
-import { systemCodeOf } from '../../errors.js';
-import { isAbandonedLock } from './file-lock.js';
-import { dirname, join } from './paths.js';
+import { systemCodeOf } from '../../../errors.js';
+import { isAbandonedLock } from '../../../platform/fs/file-lock.js';
+import { dirname, join } from '../../../platform/fs/paths.js';
 
 /** What a directory holds, and what this user can do with it. */
 export interface DirectoryUsage {

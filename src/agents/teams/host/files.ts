@@ -1,10 +1,10 @@
 import { lstatSync } from 'node:fs';
-import { messageOf } from '../../errors.js';
-import { err, ok, type Result } from '../../lib/result.js';
-import { nodeProcesses, type Processes } from '../process/process-stamp.js';
-import { makePrivateDirectory } from './append-log.js';
-import { withFileLock } from './file-lock.js';
-import { MOST_OWN_BYTES, type StateFiles, stateFiles } from './state-files.js';
+import { messageOf } from '../../../errors.js';
+import { err, ok, type Result } from '../../../lib/result.js';
+import { makePrivateDirectory } from '../../../platform/fs/append-log.js';
+import { withFileLock } from '../../../platform/fs/file-lock.js';
+import { MOST_OWN_BYTES, type StateFiles, stateFiles } from '../../../platform/fs/state-files.js';
+import { nodeProcesses, type Processes } from '../../../platform/process/process-stamp.js';
 
 /** What agents of several processes that work together ask of the disk. */
 export interface TeamFiles extends Pick<StateFiles, 'readOwn' | 'list' | 'remove'>, Processes {

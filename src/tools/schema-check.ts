@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
-import { isRecord } from './own.js';
-import { err, ok, type Result } from './result.js';
+import { isRecord } from '../lib/own.js';
+import { err, ok, type Result } from '../lib/result.js';
 import { boundedPattern } from './schema-pattern.js';
 import { problemsOf, type SchemaError, type SchemaProblem } from './schema-problems.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkContent, typedValue } from './elicit-check.js';
-import { readForm } from './elicit-form.js';
+import { checkContent, typedValue } from '../lib/elicitation-check.js';
+import { readForm } from './elicitation-form.js';
 
 function form(properties: Record<string, unknown>, required: readonly string[] = []) {
   const read = readForm({ type: 'object', properties, required });

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { err, ok, type Result } from '../../lib/result.js';
+import { err, ok, type Result } from '../../../lib/result.js';
 
 /** A program of its own, to be shown beside the one that starts it. */
 export interface PaneOrder {
