@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  learnSecrets,
-  maySurelyHold,
-  redact,
-  redactDeep,
-  redactSure,
-  redactSureDeep,
-} from './redact.js';
+import { learnSecrets, redact, redactDeep, redactSure, redactSureDeep } from './redact.js';
 
 const LONG = 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8s9';
 
@@ -184,8 +177,8 @@ describe('learnSecrets', () => {
   });
 });
 
-describe('maySurelyHold', () => {
-  it('sees in JSON whatever is taken out of the text, however deep that is JSON itself', () => {
+describe('the hints', () => {
+  it('miss no secret, whatever blanks stand in it and however deep it is in JSON', () => {
     const value = 'Cr0ss"ing\\the-R1ver';
     learnSecrets([value]);
     const random = 'A1b2C3d4E5f6G7h8J9k0L1';
@@ -193,14 +186,12 @@ describe('maySurelyHold', () => {
       `API_KEY${blank}=${blank}${random}`,
       `secret:${blank}"${random}"`,
       `authorization${blank}: Bearer ${random}`,
-      `bearer${blank}${random}`,
     ]);
+    expect(texts.filter((text) => redactSure(text).includes(random))).toEqual([]);
     const once = JSON.stringify({ value });
-    for (const text of [...texts, value, once, JSON.stringify([once])]) {
-      if (redactSure(text) !== text)
-        expect([text, maySurelyHold(JSON.stringify(text))]).toEqual([text, true]);
+    for (const text of [value, once, JSON.stringify([once])]) {
+      expect(redactSure(text)).toContain('[redacted]');
     }
-    expect(texts.filter((text) => redactSure(text) !== text).length).toBeGreaterThan(24);
   });
 });
 

@@ -13,20 +13,7 @@ import {
  * a proof: what has no known shape stays.
  */
 export function redact(text: string): string {
-  if (foundClean.has(text)) return text;
-  const clean = through(redactSure(text), LIKELY_HINTS, likelyShapes);
-  if (clean === text && text.length <= LONGEST_REMEMBERED) remember(text);
-  return clean;
-}
-
-/** Short texts that hold nothing: reasons and names of rules come again with every call. */
-const foundClean = new Set<string>();
-const LONGEST_REMEMBERED = 200;
-const MOST_REMEMBERED = 500;
-
-function remember(text: string): void {
-  if (foundClean.size >= MOST_REMEMBERED) foundClean.clear();
-  foundClean.add(text);
+  return through(redactSure(text), LIKELY_HINTS, likelyShapes);
 }
 
 /**
@@ -51,16 +38,6 @@ export function redactSureDeep(value: unknown): unknown {
   return deep(value, redactSure, () => false, true);
 }
 
-/** Whether text can hold anything that `redactSure` takes out. Quick, and in doubt yes. */
-export function maySurelyHold(text: string): boolean {
-  return holdsAny(text, SURE_HINTS) || learned?.test(text) === true;
-}
-
-/** Grows with every secret that is learned: what was searched before has to be searched again. */
-export function countOfLearned(): number {
-  return known.size;
-}
-
 /**
  * Values that are secrets whatever they look like: those of our own keys and passwords. They are taken
  * out everywhere from now on, in this process.
@@ -79,11 +56,9 @@ export function learnSecrets(values: readonly string[]): void {
     for (const core of encodedCores(value)) known.add(core);
   }
   if (known.size === before) return;
-  foundClean.clear();
   // Longest first: one may be the beginning of another.
   const words = [...known].sort((a, b) => b.length - a.length).map(escapeForPattern);
-  learned = new RegExp(words.join('|'));
-  learnedEach = new RegExp(words.join('|'), 'g');
+  learned = new RegExp(words.join('|'), 'g');
 }
 
 /** What is the same of a value in every longer text that is base64: for each of three places to start at. */
@@ -102,7 +77,6 @@ const SHORTEST = 10;
 const MOST_ESCAPED = 3;
 const known = new Set<string>();
 let learned: RegExp | undefined;
-let learnedEach: RegExp | undefined;
 
 function escapeForPattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
@@ -115,19 +89,14 @@ function isTelling(value: string): boolean {
 }
 
 function withoutLearned(text: string): string {
-  if (learned === undefined || learnedEach === undefined || !learned.test(text)) return text;
-  return text.replace(learnedEach, GONE);
+  return learned === undefined ? text : text.replace(learned, GONE);
 }
 
-function through(
-  text: string,
-  hints: readonly RegExp[],
-  shapes: () => readonly SecretShape[],
-): string {
-  // Most texts hold nothing of the kind; one look is cheaper than all replacements.
-  if (!holdsAny(text, hints)) return text;
+function through(text: string, hints: readonly RegExp[], shapes: readonly SecretShape[]): string {
+  // Most texts match no hint. All replacements take 1.3 ms for a kilobyte, the hints 0.01 ms.
+  if (!hints.some((hint) => hint.test(text))) return text;
   let clean = text;
-  for (const { shape, with: replacement, accept } of shapes()) {
+  for (const { shape, with: replacement, accept } of shapes) {
     clean =
       accept === undefined
         ? clean.replace(shape, replacement)
@@ -136,12 +105,6 @@ function through(
           );
   }
   return clean;
-}
-
-function holdsAny(text: string, hints: readonly RegExp[]): boolean {
-  // By index: this is asked about every line that is written down.
-  for (let index = 0; index < hints.length; index++) if (hints[index]?.test(text)) return true;
-  return false;
 }
 
 /** Names of fields whose whole value is a secret. */

@@ -1,5 +1,3 @@
-import { whenWanted } from './when-wanted.js';
-
 /** One known form of a secret. Every repetition is bounded, so that no text takes longer than its length. */
 export interface SecretShape {
   readonly shape: RegExp;
@@ -52,7 +50,7 @@ function shape(source: string, replacement = GONE, flags = 'g'): SecretShape {
 }
 
 /** Forms that are what they look like, in whatever text they stand. */
-export const sureShapes = whenWanted((): readonly SecretShape[] => [
+export const sureShapes: readonly SecretShape[] = [
   // Without its end when the text was cut.
   shape(
     '-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:(?!-----)[\\s\\S]){0,20000}(?:-----END [A-Z0-9 ]{0,40}-----)?',
@@ -104,10 +102,10 @@ export const sureShapes = whenWanted((): readonly SecretShape[] => [
     ),
     accept: looksRandom,
   },
-]);
+];
 
 /** Forms that code has too: for what is only looked at, never gone on with. */
-export const likelyShapes = whenWanted((): readonly SecretShape[] => [
+export const likelyShapes: readonly SecretShape[] = [
   shape('\\b(bearer|basic)(\\s{1,4}|%20)[A-Za-z0-9._~+/=-]{8,2000}', `$1$2${GONE}`, 'gi'),
   shape(
     '\\b([A-Z0-9_-]{0,40}(?:passw(?:or)?d|passphrase|secret|token|api[_-]?key)(?:["\']?\\s{0,8}[:=]\\s{0,8}["\']?))([^\\s"\'&;|$]{4,1000})',
@@ -119,7 +117,7 @@ export const likelyShapes = whenWanted((): readonly SecretShape[] => [
     `$1${GONE}`,
     'gi',
   ),
-]);
+];
 
 /**
  * Two looks that most texts pass: none of the sure shapes can be in them. They are also given JSON, where what

@@ -1,23 +1,22 @@
 import { trimEnd } from '../lib/trim-end.js';
-import { WordSet } from '../lib/word-set.js';
+import { wordSet } from '../lib/word-set.js';
 import { dirname, isInside, toPosix } from '../platform/fs/paths.js';
 import { foldCase } from './path-pattern.js';
 import type { PathSpellings } from './paths.js';
 
 /** Directories whose content other programs run or trust, those of editors and other agents too. */
-const DIRECTORIES =
-  new WordSet(`.git .vscode .idea .run .husky .cargo .devcontainer .yarn .mvn .claude
+const DIRECTORIES = wordSet(`.git .vscode .idea .run .husky .cargo .devcontainer .yarn .mvn .claude
   .portcullis .cursor .codex .gemini .roo .zed .fleet .nova .codeium .windsurf .continue .aider .cline
   .clinerules .amp .kiro .kilocode .augment .amazonq .junie .qwen .opencode .goose .trae .copilot
   .bundle .gradle .mise .ssh .gnupg .aws .kube .githooks`);
 
 /** The same below `.config`. */
-const CONFIGURED = new WordSet(
+const CONFIGURED = wordSet(
   'git fish zed opencode goose amp github-copilot systemd autostart mise direnv pip nvim',
 );
 
 const FILES =
-  new WordSet(`.gitconfig .gitmodules .gitattributes .lfsconfig .bashrc .bash_profile .bash_login
+  wordSet(`.gitconfig .gitmodules .gitattributes .lfsconfig .bashrc .bash_profile .bash_login
   .bash_aliases .bash_logout .zshrc .zprofile .zshenv .zlogin .zlogout .profile .login .cshrc .tcshrc
   .kshrc .mkshrc .inputrc .pam_environment .xprofile .xinitrc .xsession .envrc .npmrc .yarnrc
   .yarnrc.yml .pnp.cjs .pnp.loader.mjs .pnpmfile.cjs bunfig.toml .bunfig.toml .bazelrc .bazelversion
@@ -30,7 +29,7 @@ const FILES =
   sitecustomize.py usercustomize.py`);
 
 const START_UP =
-  new WordSet(`.gitconfig .bashrc .bash_profile .bash_login .bash_aliases .bash_logout .zshrc .zprofile
+  wordSet(`.gitconfig .bashrc .bash_profile .bash_login .bash_aliases .bash_logout .zshrc .zprofile
   .zshenv .zlogin .zlogout .profile .login .cshrc .tcshrc .kshrc .mkshrc .envrc`);
 
 /** Files that hold the rules themselves. */
@@ -38,10 +37,10 @@ const RULES = /^settings(\.local)?\.json$|^managed-settings\.json$|^hooks$/;
 
 /** The names by which protected things are known, for whoever has to keep them from being written. */
 export const PROTECTED_NAMES: {
-  readonly directories: WordSet;
-  readonly files: WordSet;
+  readonly directories: ReadonlySet<string>;
+  readonly files: ReadonlySet<string>;
   /** Directories below `.config`. */
-  readonly configured: WordSet;
+  readonly configured: ReadonlySet<string>;
 } = { directories: DIRECTORIES, files: FILES, configured: CONFIGURED };
 
 export interface ProtectedPlace {

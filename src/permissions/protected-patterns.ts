@@ -45,12 +45,7 @@ function namesFitting(
   if (WILD.test(segment.charAt(0)) && !isAny) return [];
   const { directories, files, configured } = PROTECTED_NAMES;
   const tokens = segmentTokens(segment);
-  const all = [
-    ...directories.all,
-    ...files.all,
-    '.config',
-    ...(above === '.config' ? configured.all : []),
-  ];
+  const all = [...directories, ...files, '.config', ...(above === '.config' ? configured : [])];
   return all.filter((name) => matches(tokens, name));
 }
 

@@ -1,4 +1,3 @@
-import { whenWanted } from '../lib/when-wanted.js';
 import {
   basename,
   dirname,
@@ -34,7 +33,7 @@ interface ForeignTree {
 
 export function createWorkingTrees(cwd: string): SessionTrees {
   const foreign: ForeignTree[] = [];
-  const ownTree = whenWanted(() => treeAround(cwd));
+  const ownTree = treeAround(cwd);
   const checkouts = (): readonly string[] => [...new Set([findRepositoryRoot(cwd) ?? cwd, cwd])];
   const inForeign = (path: string): readonly string[] =>
     foreign.flatMap(({ tree, checkout }) =>
@@ -44,8 +43,7 @@ export function createWorkingTrees(cwd: string): SessionTrees {
     checkouts,
     standsFor(path) {
       const outside = namesOutsideTrees(path);
-      const tree = ownTree();
-      const own = tree === undefined ? outside : [...outside, ...namesInTree(tree, path)];
+      const own = ownTree === undefined ? outside : [...outside, ...namesInTree(ownTree, path)];
       return foreign.length === 0 ? own : [...own, ...[path, ...own].flatMap(inForeign)];
     },
     leadsTo: (directory) =>

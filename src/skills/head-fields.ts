@@ -1,4 +1,3 @@
-import { whenWanted } from '../lib/when-wanted.js';
 import { canonical } from './head-restrictions.js';
 import type { SkillHead } from './skill.js';
 
@@ -31,12 +30,10 @@ const AS_DOCUMENTED: ReadonlySet<string> = new Set(HEAD_FIELDS);
 
 /** The documented name of a field, in whichever way it is written. */
 export function knownField(written: string): string | undefined {
-  return AS_DOCUMENTED.has(written) ? written : byCanonicalName().get(canonical(written));
+  return AS_DOCUMENTED.has(written) ? written : byCanonicalName.get(canonical(written));
 }
 
-const byCanonicalName = whenWanted(
-  () => new Map(HEAD_FIELDS.map((field) => [canonical(field), field])),
-);
+const byCanonicalName = new Map(HEAD_FIELDS.map((field) => [canonical(field), field]));
 
 /** What each field is called in a `SkillHead`; those that are missing are read by themselves, or not at all. */
 export const SAID_AS: Readonly<Record<string, keyof SkillHead>> = {

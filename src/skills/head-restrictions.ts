@@ -1,6 +1,5 @@
 import { editDistance } from '../lib/nearest.js';
 import { isRecord } from '../lib/own.js';
-import { whenWanted } from '../lib/when-wanted.js';
 
 /** `allowed-tools`, `allowedTools` and `Allowed_Tools` are one name. */
 export function canonical(name: string): string {
@@ -16,9 +15,10 @@ export const WHO_MAY_CALL: readonly string[] = ['disable-model-invocation', 'use
 
 const CANONICAL_FENCE = canonical(FENCE);
 const CANONICAL_GRANT = canonical(GRANT);
-const names = whenWanted(() =>
-  [...RESTRICTIONS, FENCE, ...WHO_MAY_CALL].map((field) => ({ field, plain: canonical(field) })),
-);
+const names = [...RESTRICTIONS, FENCE, ...WHO_MAY_CALL].map((field) => ({
+  field,
+  plain: canonical(field),
+}));
 /** Other words are as short as `hooks`, and as near to it. */
 const SHORT = 8;
 
@@ -33,7 +33,7 @@ export const BANS =
 /** The restriction that a name is up to two mistakes away from, or another word for. */
 export function nearRestriction(written: string): string | undefined {
   const plain = canonical(written);
-  const near = names().find((name) => isNear(plain, name.plain))?.field;
+  const near = names.find((name) => isNear(plain, name.plain))?.field;
   return near ?? (BANS.test(plain) ? RESTRICTIONS[0] : undefined);
 }
 

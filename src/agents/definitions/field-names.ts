@@ -1,4 +1,3 @@
-import { whenWanted } from '../../lib/when-wanted.js';
 import { plain } from './values.js';
 
 /** The fields of a definition, as they are documented. */
@@ -32,18 +31,16 @@ export const WITHOUT_EFFECT: readonly string[] = [
   'criticalSystemReminder_EXPERIMENTAL',
 ];
 
-const byPlainName = whenWanted(() => {
-  const names = [...DEFINITION_FIELDS, ...WITHOUT_EFFECT].map(
-    (field) => [plain(field), field] as const,
-  );
-  return new Map([...names, ['omitinstructions', 'omitClaudeMd']]);
-});
+const byPlainName = new Map<string, string>([
+  ...[...DEFINITION_FIELDS, ...WITHOUT_EFFECT].map((field) => [plain(field), field] as const),
+  ['omitinstructions', 'omitClaudeMd'],
+]);
 
 const AS_DOCUMENTED: ReadonlySet<string> = new Set(DEFINITION_FIELDS);
 
 /** The documented name of a field, in whichever way it is written. */
 export function knownField(written: string): string | undefined {
-  return AS_DOCUMENTED.has(written) ? written : byPlainName().get(plain(written));
+  return AS_DOCUMENTED.has(written) ? written : byPlainName.get(plain(written));
 }
 
 /** What takes nothing away when it is passed over. */

@@ -169,5 +169,5 @@ function toolMeant(name: string, knownTools: readonly string[]): string | undefi
   const close = nearest(name, knownTools);
   if (close !== undefined) return close;
   const word = plain(name).replace(/tools?$/, '');
-  return knownTools.find((one) => plain(one) === word) ?? own(toolWords(), word);
+  return knownTools.find((one) => plain(one) === word) ?? own(toolWords, word);
 }

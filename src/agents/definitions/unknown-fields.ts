@@ -1,5 +1,4 @@
 import { editDistance } from '../../lib/nearest.js';
-import { whenWanted } from '../../lib/when-wanted.js';
 import { BANS } from '../../skills/head-restrictions.js';
 import { oneLine } from '../../skills/names.js';
 import { OWN_NAMES, plain } from './values.js';
@@ -33,7 +32,7 @@ export function limitMeant(written: string): string | undefined {
 export function nearLimit(written: string): string | undefined {
   const name = plain(written);
   if (name.length > LONGEST) return undefined;
-  const close = spellings().find((one) => isNear(name, one.plain))?.field;
+  const close = spellings.find((one) => isNear(name, one.plain))?.field;
   return close ?? (BANS.test(name) ? 'disallowedTools' : undefined);
 }
 
@@ -47,12 +46,12 @@ const LONGEST = 40;
 /** Shorter names are as near to other words. */
 const LONG = 10;
 
-const spellings = whenWanted(() => [
+const spellings = [
   ...LIMITS.map((field) => ({ field, plain: plain(field) })),
   // Of skills, which call it so.
   { field: 'tools', plain: 'allowedtools' },
   { field: 'tools', plain: 'fencetools' },
-]);
+];
 
 function isNear(name: string, limit: string): boolean {
   const most = limit.length < LONG ? 1 : 2;

@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.js';
-import { maySurelyHold, redactSureDeep } from '../../lib/redact.js';
+import { redactSureDeep } from '../../lib/redact.js';
 import type { StateFiles, SyncedLog } from '../../platform/fs/state-files.js';
 import type { TranscriptFiles } from '../../platform/fs/transcript-files.js';
 import { type DeliveryRecord, foldRecords, type RunState, readRecord } from './records.js';
@@ -23,10 +23,7 @@ export interface DeliveryJournal {
 
 /** As it may be kept: known shapes of secrets are taken out, as of transcripts. */
 function lineOf(record: DeliveryRecord): string {
-  const line = JSON.stringify(record);
-  // That one says nothing but which run it is about, in the program's own words.
-  if (record.type === 'delivered') return line;
-  return maySurelyHold(line) ? JSON.stringify(redactSureDeep(record)) : line;
+  return JSON.stringify(redactSureDeep(record));
 }
 
 export type DeliveryLogFiles = Pick<StateFiles, 'openSyncedLog'> &

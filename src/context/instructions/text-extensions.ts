@@ -1,11 +1,11 @@
-import { WordSet } from '../../lib/word-set.js';
+import { wordSet } from '../../lib/word-set.js';
 import { extname } from '../../platform/fs/paths.js';
 
 /**
  * Files that an instruction file may include, by extension. What has none (`Makefile`, `.env`) may
  * be included too; either way its content must be text.
  */
-export const TEXT_EXTENSIONS = new WordSet(
+export const TEXT_EXTENSIONS = wordSet(
   [
     // Documents and data
     'md mdx markdown mdc txt text rst adoc asciidoc org tex bib log csv tsv json jsonc json5 jsonl',
@@ -32,7 +32,7 @@ export function isTextName(path: string): boolean {
 }
 
 /** More files for people to read: blocks of rules hold in them as in prose, all else is quoted as it is. */
-export const DOCUMENT_EXTENSIONS = new WordSet('rst adoc asciidoc org tex rmd html htm xhtml log');
+export const DOCUMENT_EXTENSIONS = wordSet('rst adoc asciidoc org tex rmd html htm xhtml log');
 
 /** Files in which `@` names another file and comments are left out; the others are quoted as they are. */
-export const PROSE_EXTENSIONS = new WordSet('md mdx markdown mdc txt text');
+export const PROSE_EXTENSIONS = wordSet('md mdx markdown mdc txt text');

@@ -3,7 +3,6 @@ import { redact } from '../../lib/redact.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
-import { whenWanted } from '../../lib/when-wanted.js';
 import {
   HOOK_KINDS,
   type HookEventName,
@@ -35,30 +34,28 @@ const isOneOf =
 const isDuration: Check = (value) =>
   typeof value === 'number' && Number.isFinite(value) && value > 0;
 
-const checks = whenWanted(
-  (): Readonly<Record<string, Check>> => ({
-    if: isText,
-    timeout: isDuration,
-    statusMessage: isText,
-    once: isFlag,
-    onFailure: isOneOf('block', 'continue'),
-    command: isFilled,
-    args: areTexts,
-    shell: isOneOf('bash', 'powershell'),
-    async: isFlag,
-    asyncRewake: isFlag,
-    persistent: isFlag,
-    allowedEnvVars: areTexts,
-    url: isFilled,
-    headers: isTable,
-    server: isFilled,
-    tool: isFilled,
-    input: isRecord,
-    prompt: isFilled,
-    model: isText,
-    continueOnBlock: isFlag,
-  }),
-);
+const checks: Readonly<Record<string, Check>> = {
+  if: isText,
+  timeout: isDuration,
+  statusMessage: isText,
+  once: isFlag,
+  onFailure: isOneOf('block', 'continue'),
+  command: isFilled,
+  args: areTexts,
+  shell: isOneOf('bash', 'powershell'),
+  async: isFlag,
+  asyncRewake: isFlag,
+  persistent: isFlag,
+  allowedEnvVars: areTexts,
+  url: isFilled,
+  headers: isTable,
+  server: isFilled,
+  tool: isFilled,
+  input: isRecord,
+  prompt: isFilled,
+  model: isText,
+  continueOnBlock: isFlag,
+};
 
 const REQUIRED: Readonly<Record<HookKind, readonly string[]>> = {
   command: ['command'],
@@ -76,7 +73,7 @@ export function readHandler(event: HookEventName, raw: unknown): Result<ReadHand
   if (!hookEventFacts(event).kinds.includes(kind)) return err(`${event} takes no ${kind} hooks`);
   const missing = REQUIRED[kind].find((name) => !Object.hasOwn(raw, name));
   if (missing !== undefined) return err(`${missing} is missing`);
-  const wrong = Object.keys(raw).find((name) => own(checks(), name)?.(raw[name]) === false);
+  const wrong = Object.keys(raw).find((name) => own(checks, name)?.(raw[name]) === false);
   if (wrong !== undefined) return err(`${wrong} cannot be ${shown(raw[wrong])}`);
   const { timeout, onFailure, ...rest } = structuredClone(raw);
   // Of a wrong type they describe nothing, which is no reason to lose the hook.

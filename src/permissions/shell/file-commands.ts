@@ -1,7 +1,7 @@
 import { memoised } from '../../lib/memo.js';
 import { own } from '../../lib/own.js';
 import { trimEnd } from '../../lib/trim-end.js';
-import { WordSet } from '../../lib/word-set.js';
+import { wordSet } from '../../lib/word-set.js';
 import { dirname, join } from '../../platform/fs/paths.js';
 import { gitWrites, sedOutputs, tarWrites } from './known-outputs.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
@@ -82,7 +82,7 @@ function targetsOf(sources: readonly string[], last: readonly string[]): readonl
   return last.flatMap((target) => [target, ...names.map((name) => `${target}/${name}`)]);
 }
 
-const WRITES_ALL = new WordSet(
+const WRITES_ALL = wordSet(
   `> mkdir touch rm rmdir mv tee truncate shred unlink chmod chown chgrp setfacl mkfifo mknod patch
   ln rename gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd ed ex vi vim nvim nano emacs sqlite3 zip
   split csplit ffmpeg convert magick mktemp sponge strip objcopy ar setfattr script logsave black
@@ -325,7 +325,7 @@ function isUrlPattern(value: string): boolean {
 }
 
 /** Programs that read the files they are given, besides those that write them. */
-const READS_FILES = new WordSet(
+const READS_FILES = wordSet(
   `cat tac head tail less more grep egrep fgrep zgrep rg sed awk gawk mawk nawk sort uniq cut nl wc od
   xxd hexdump hd strings base64 base32 basenc diff diff3 sdiff colordiff cmp comm join jq yq dd source
   tar zip gzip openssl file stat find curl wget pr paste fold fmt rev expand unexpand column shuf iconv

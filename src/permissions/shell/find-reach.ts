@@ -119,7 +119,7 @@ class Expression {
 
   #test(value: string): NameTest {
     const given = this.#values[this.#at] ?? '';
-    const count = primaries().get(value);
+    const count = primaries.get(value);
     if (count === undefined && !OPTION.test(value)) this.#isFollowed = false;
     this.#at += count ?? 0;
     if (value === '-type') return ofType(given);

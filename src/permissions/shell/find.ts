@@ -1,89 +1,64 @@
-import { whenWanted } from '../../lib/when-wanted.js';
-
 /** Tests, options and actions of find that change nothing, with the number of their arguments. */
-export const primaries = whenWanted(
-  (): ReadonlyMap<string, number> =>
-    new Map([
-      ...[
-        '-empty',
-        '-print',
-        '-print0',
-        '-ls',
-        '-prune',
-        '-not',
-        '-a',
-        '-and',
-        '-o',
-        '-or',
-        '!',
-        '(',
-        ')',
-        ',',
-      ].map(none),
-      ...[
-        '-readable',
-        '-writable',
-        '-executable',
-        '-depth',
-        '-xdev',
-        '-mount',
-        '-daystart',
-        '-quit',
-      ].map(none),
-      ...[
-        '-true',
-        '-false',
-        '-nouser',
-        '-nogroup',
-        '-noleaf',
-        '-ignore_readdir_race',
-        '-nowarn',
-      ].map(none),
-      ...[
-        '-name',
-        '-iname',
-        '-path',
-        '-ipath',
-        '-wholename',
-        '-iwholename',
-        '-regex',
-        '-iregex',
-      ].map(one),
-      ...[
-        '-regextype',
-        '-type',
-        '-xtype',
-        '-maxdepth',
-        '-mindepth',
-        '-size',
-        '-mtime',
-        '-mmin',
-      ].map(one),
-      ...[
-        '-ctime',
-        '-cmin',
-        '-atime',
-        '-amin',
-        '-newer',
-        '-anewer',
-        '-cnewer',
-        '-newermt',
-        '-user',
-      ].map(one),
-      ...[
-        '-group',
-        '-uid',
-        '-gid',
-        '-perm',
-        '-links',
-        '-inum',
-        '-samefile',
-        '-printf',
-        '-used',
-        '-lname',
-      ].map(one),
-    ]),
-);
+export const primaries: ReadonlyMap<string, number> = new Map([
+  ...[
+    '-empty',
+    '-print',
+    '-print0',
+    '-ls',
+    '-prune',
+    '-not',
+    '-a',
+    '-and',
+    '-o',
+    '-or',
+    '!',
+    '(',
+    ')',
+    ',',
+  ].map(none),
+  ...[
+    '-readable',
+    '-writable',
+    '-executable',
+    '-depth',
+    '-xdev',
+    '-mount',
+    '-daystart',
+    '-quit',
+  ].map(none),
+  ...['-true', '-false', '-nouser', '-nogroup', '-noleaf', '-ignore_readdir_race', '-nowarn'].map(
+    none,
+  ),
+  ...['-name', '-iname', '-path', '-ipath', '-wholename', '-iwholename', '-regex', '-iregex'].map(
+    one,
+  ),
+  ...['-regextype', '-type', '-xtype', '-maxdepth', '-mindepth', '-size', '-mtime', '-mmin'].map(
+    one,
+  ),
+  ...[
+    '-ctime',
+    '-cmin',
+    '-atime',
+    '-amin',
+    '-newer',
+    '-anewer',
+    '-cnewer',
+    '-newermt',
+    '-user',
+  ].map(one),
+  ...[
+    '-group',
+    '-uid',
+    '-gid',
+    '-perm',
+    '-links',
+    '-inum',
+    '-samefile',
+    '-printf',
+    '-used',
+    '-lname',
+  ].map(one),
+]);
 
 const NAMES_A_FILE = new Set(['-newer', '-anewer', '-cnewer', '-samefile']);
 
@@ -99,7 +74,7 @@ export function readsOfFind(values: readonly string[]): readonly string[] | unde
   }
   for (; at < values.length; at++) {
     const primary = values[at] ?? '';
-    const count = primaries().get(primary);
+    const count = primaries.get(primary);
     if (count === undefined || at + count >= values.length) return undefined;
     if (NAMES_A_FILE.has(primary)) reads.push(values[at + 1] ?? '');
     at += count;

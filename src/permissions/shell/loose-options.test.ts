@@ -41,6 +41,6 @@ describe('options as far as they can be told', () => {
 
 describe('the quick look for programs that go through directories', () => {
   it('knows the same programs as the tables, and git', () => {
-    expect([...TREE_PROGRAMS.all].sort()).toEqual([...Object.keys(PROGRAMS), 'git'].sort());
+    expect([...TREE_PROGRAMS].sort()).toEqual([...Object.keys(PROGRAMS), 'git'].sort());
   });
 });

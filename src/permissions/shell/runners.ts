@@ -132,7 +132,7 @@ function isMark(words: readonly ShellWord[], index: number): boolean {
 /** From which word on a program may name another one that it runs. */
 function firstRun(words: readonly ShellWord[], program: string): number | undefined {
   if (isWrapper(program) || LAUNCHERS.has(program)) return 1;
-  const trigger = own(runsAfter(), program);
+  const trigger = own(runsAfter, program);
   if (trigger === undefined) return undefined;
   const at = words.findIndex((word, index) => index > 0 && trigger.test(word.value));
   return at === -1 ? undefined : at + 1;
@@ -154,7 +154,7 @@ function optionCommands(words: readonly ShellWord[]): readonly (readonly ShellWo
     if (attached !== null && RUNS_VALUE.test(attached[1] ?? '')) {
       return [[{ ...word, value: attached[2] ?? '' }, UNKNOWN_WORD]];
     }
-    const short = own(runsAttached(), program)?.exec(word.value)?.[1];
+    const short = own(runsAttached, program)?.exec(word.value)?.[1];
     if (short !== undefined) return [[{ ...word, value: short }, UNKNOWN_WORD]];
     const next = words[index + 2];
     return takesCommand(word.value, program) && next !== undefined ? [[next, UNKNOWN_WORD]] : [];
@@ -167,7 +167,7 @@ function hasOldOptions(words: readonly ShellWord[]): boolean {
 }
 
 function takesCommand(option: string, program: string): boolean {
-  const short = own(runsShort(), program);
+  const short = own(runsShort, program);
   return RUNS_VALUE.test(option) || short?.test(option) === true;
 }
 
@@ -216,9 +216,7 @@ function suspectCode(words: readonly ShellWord[]): readonly string[] {
   if (isWrapper(program) || SHELLS.has(program)) return aliases;
   const runs = firstRun(words, program);
   const isGiven = words.some((word) => takesCommand(word.value.replace(/=.*$/s, ''), program));
-  const attached = words.flatMap(
-    ({ value }) => own(runsAttached(), program)?.exec(value)?.[1] ?? [],
-  );
+  const attached = words.flatMap(({ value }) => own(runsAttached, program)?.exec(value)?.[1] ?? []);
   if (runs === undefined && !isGiven && !hasOldOptions(words) && program !== 'alias') {
     return [...aliases, ...attached];
   }

@@ -1,8 +1,8 @@
-import { WordSet } from '../../lib/word-set.js';
+import { wordSet } from '../../lib/word-set.js';
 import { programOf, type ShellWord } from './model.js';
 
 /** Programs that may go through directories by themselves. What they do there is told elsewhere. */
-export const TREE_PROGRAMS = new WordSet(
+export const TREE_PROGRAMS = wordSet(
   `grep egrep fgrep rgrep zgrep zegrep zfgrep bzgrep bzegrep bzfgrep xzgrep xzegrep xzfgrep lzgrep
   zstdgrep ggrep gegrep gfgrep pcregrep pcre2grep ug ugrep rg rga ripgrep batgrep ag pt ack ack-grep
   diff colordiff gdiff tar gtar bsdtar zip 7z 7za 7zr 7zz rar jar pax mksquashfs cpio cp gcp ditto mv

@@ -15,7 +15,6 @@ import {
 } from 'node:fs';
 import { promisify } from 'node:util';
 import { PortcullisError, systemCodeOf } from '../../errors.js';
-import { whenWanted } from '../../lib/when-wanted.js';
 import { randomBytes } from '../random.js';
 import type { OpenOptions } from './fs.js';
 import { changedPath, isSamePath, openParent } from './opened-path.js';
@@ -180,24 +179,21 @@ function notRegular(path: string): PortcullisError {
   });
 }
 
-const explanations = whenWanted(
-  () =>
-    new Map<string, readonly [reason: string, remedy: string]>([
-      ['ENOSPC', ['the disk is full', 'Free some space and try again.']],
-      ['EDQUOT', ['the disk quota is used up', 'Free some space and try again.']],
-      ['EROFS', ['the file system is read-only', 'Write somewhere else or mount it writable.']],
-      ['EACCES', ['permission denied', 'Check owner and mode of the file and its directory.']],
-      ['EPERM', ['the system does not permit it', 'Check owner, mode and attributes of the file.']],
-      ['EISDIR', ['it is a directory', 'Name a file inside it.']],
-      ['ENOTDIR', ['a part of the path is a file, not a directory', 'Correct the path.']],
-      ['EEXIST', ['a part of the path is a file, not a directory', 'Correct the path.']],
-      ['ENAMETOOLONG', ['the name is too long', 'Choose a shorter name.']],
-      ['ELOOP', ['its symbolic links go round in a circle', 'Remove the loop of links.']],
-    ]),
-);
+const explanations = new Map<string, readonly [reason: string, remedy: string]>([
+  ['ENOSPC', ['the disk is full', 'Free some space and try again.']],
+  ['EDQUOT', ['the disk quota is used up', 'Free some space and try again.']],
+  ['EROFS', ['the file system is read-only', 'Write somewhere else or mount it writable.']],
+  ['EACCES', ['permission denied', 'Check owner and mode of the file and its directory.']],
+  ['EPERM', ['the system does not permit it', 'Check owner, mode and attributes of the file.']],
+  ['EISDIR', ['it is a directory', 'Name a file inside it.']],
+  ['ENOTDIR', ['a part of the path is a file, not a directory', 'Correct the path.']],
+  ['EEXIST', ['a part of the path is a file, not a directory', 'Correct the path.']],
+  ['ENAMETOOLONG', ['the name is too long', 'Choose a shorter name.']],
+  ['ELOOP', ['its symbolic links go round in a circle', 'Remove the loop of links.']],
+]);
 
 function explained(thrown: unknown, path: string): unknown {
-  const explanation = explanations().get(systemCodeOf(thrown) ?? '');
+  const explanation = explanations.get(systemCodeOf(thrown) ?? '');
   if (explanation === undefined) return thrown;
   const [reason, remedy] = explanation;
   return new PortcullisError('io', `cannot write ${path}: ${reason}`, { remedy, cause: thrown });

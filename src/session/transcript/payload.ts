@@ -1,6 +1,6 @@
 import { PortcullisError } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
-import { maySurelyHold, redactSureDeep } from '../../lib/redact.js';
+import { redactSureDeep } from '../../lib/redact.js';
 import type { NewLine } from './store.js';
 
 /** Structured tool output up to this many characters of JSON stands in the transcript itself. */
@@ -36,9 +36,7 @@ export function serialiseLine(
 
 /** The line as an object, without what is surely a secret. */
 export function cleanLine(line: NewLine): NewLine {
-  const json = toJson(line);
-  if (json !== undefined && !maySurelyHold(json)) return line;
-  return redactSureDeep(json === undefined ? representable(line) : line) as NewLine;
+  return redactSureDeep(toJson(line) === undefined ? representable(line) : line) as NewLine;
 }
 
 /** Without an output that is not JSON: whoever looks for secrets in a cycle comes to no end. */

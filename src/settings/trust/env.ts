@@ -1,5 +1,3 @@
-import { whenWanted } from '../../lib/when-wanted.js';
-
 /**
  * Why a project's `env` may not set a variable, even in a trusted folder; undefined when trust is
  * enough. What decides where requests and keys go, what this program itself is, or which code every
@@ -18,7 +16,7 @@ export function runsOtherCode(name: string): string | undefined {
 function limitOf(name: string): Limit | undefined {
   const upper = name.toUpperCase();
   if (MODEL_NAME.test(upper)) return undefined;
-  return limits().find(({ pattern }) => pattern.test(upper));
+  return limits.find(({ pattern }) => pattern.test(upper));
 }
 
 interface Limit {
@@ -33,7 +31,7 @@ const MODEL_NAME = /^ANTHROPIC_(MODEL|SMALL_FAST_MODEL|DEFAULT_([A-Z]+_)?MODEL)$
 
 const oneOf = (names: string): RegExp => new RegExp(`^(?:${names.trim().split(/\s+/).join('|')})$`);
 
-const limits = whenWanted((): readonly Limit[] => [
+const limits: readonly Limit[] = [
   { pattern: /^PORTCULLIS(_|$)/, reason: 'it steers this program', about: 'program' },
   {
     pattern: /^(ANTHROPIC|OPENAI|AZURE_OPENAI|OPENROUTER|GEMINI|MISTRAL|GOOGLE_GENAI|GOOGLE_API)_/,
@@ -112,4 +110,4 @@ const limits = whenWanted((): readonly Limit[] => [
     reason: 'it makes git run other programs or work on another repository',
     about: 'code',
   },
-]);
+];
