@@ -71,7 +71,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'permissions',
     'generated',
     'tools/tool.ts',
-    'tools/file-type.ts',
+    'tools/files/file-type.ts',
     'tools/output.ts',
     'tools/builtin-definition.ts',
     'context/compaction/tokens.ts',

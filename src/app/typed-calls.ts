@@ -2,7 +2,6 @@ import type { HostRequests, PromptImage } from '../agents/core/host-requests.js'
 import type { SessionParts } from '../agents/core/session.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { PortcullisError } from '../errors.js';
-import { fileTypeOf } from '../tools/file-type.js';
 import { quoteMarks } from '../lib/quote-marks.js';
 import { err, ok, type Result } from '../lib/result.js';
 import { expandHome, homeDirectory, isInside } from '../platform/fs/paths.js';
@@ -10,6 +9,7 @@ import { isRunByAgent } from '../platform/process/run-by-agent.js';
 import { type ResultBlock, type ToolUseBlock, textOf } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
 import { targetPath } from '../tools/files/file-target.js';
+import { fileTypeOf } from '../tools/files/file-type.js';
 import { readImage } from '../tools/files/read-image.js';
 import type { OpenHooks } from './hooks.js';
 import { outsideCall } from './host-tool-calls.js';

@@ -1,9 +1,9 @@
 import { err, ok, type Result } from '../../lib/result.js';
 import { join } from '../../platform/fs/paths.js';
-import type { TeamFiles } from './host/files.js';
 import type { Task, TaskList } from '../../tools/tasks/task.js';
 import type { TaskChange } from '../../tools/tasks/task-change.js';
 import type { TaskReview, TaskStore, TaskStoreDeps } from '../../tools/tasks/task-store.js';
+import type { TeamFiles } from './host/files.js';
 import { LEAD } from './names.js';
 
 /** Keeps other processes from a list of tasks while one changes it. */

@@ -1,12 +1,12 @@
 import { messageOf } from '../../errors.js';
 import { checkContent } from '../../lib/elicitation-check.js';
-import { readForm } from '../elicitation-form.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import type { Clock } from '../../platform/clock.js';
 import type { AskElicitation, ElicitQuestion, ElicitReply } from '../../protocol/elicitation.js';
 import type { Elicit, ElicitAnswer, ElicitRequest } from '../server.js';
 import { oneLine } from './content.js';
+import { readForm } from './elicitation-form.js';
 import { createElicitLimit, type ElicitLimits } from './elicitation-limit.js';
 import { checkElicitUrl } from './elicitation-url.js';
 

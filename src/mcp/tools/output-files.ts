@@ -1,9 +1,9 @@
 import { messageOf } from '../../errors.js';
-import { dimensionsOf, fileTypeOf } from '../../tools/file-type.js';
 import { own } from '../../lib/own.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import type { ImageBlock, ResultBlock } from '../../protocol/content.js';
+import { dimensionsOf, fileTypeOf } from '../../tools/files/file-type.js';
 import type { ToolContext } from '../../tools/tool.js';
 import { shownText } from './text.js';
 

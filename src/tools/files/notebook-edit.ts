@@ -1,4 +1,3 @@
-import { numberThatWouldChange } from '../builtin/json-numbers.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { head } from '../../lib/truncate.js';
 import { type Clock, systemClock } from '../../platform/clock.js';
@@ -9,6 +8,7 @@ import { builtinDefinition } from '../builtin-definition.js';
 import { failure, failureFrom } from '../output.js';
 import type { Tool, ToolOutput } from '../tool.js';
 import { fileSubject, judgedNames, loadForChange, targetPath } from './file-target.js';
+import { numberThatWouldChange } from './json-numbers.js';
 import { cellId, joined, type Notebook, parseNotebook } from './notebook.js';
 import description from './notebook-edit.md';
 import { decodeText, encodeText, type TextFile } from './text-file.js';

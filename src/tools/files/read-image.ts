@@ -1,6 +1,6 @@
-import { dimensionsOf, type ImageType } from '../file-type.js';
 import { failure } from '../output.js';
 import type { ToolOutput } from '../tool.js';
+import { dimensionsOf, type ImageType } from './file-type.js';
 
 /** What a model takes: 5 MB of base64, 8000 pixels a side. */
 const IMAGE_BYTES = 3.75 * 1024 * 1024;

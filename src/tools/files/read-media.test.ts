@@ -4,7 +4,7 @@ import { deflateSync } from 'node:zlib';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type CallHost, callHost } from '../../../test/support/tool-call.js';
 import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
-import { dimensionsOf, fileTypeOf } from '../file-type.js';
+import { dimensionsOf, fileTypeOf } from './file-type.js';
 import { readTool } from './read.js';
 
 const read = readTool({ fs });

@@ -2,9 +2,9 @@ import { isRecord } from '../../lib/own.js';
 import { head } from '../../lib/truncate.js';
 import type { ImageBlock, ResultBlock } from '../../protocol/content.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { dimensionsOf, fileTypeOf } from '../file-type.js';
 import { failure } from '../output.js';
 import type { ToolOutput } from '../tool.js';
+import { dimensionsOf, fileTypeOf } from './file-type.js';
 import { cellId, joined, type Notebook, parseNotebook } from './notebook.js';
 import { LARGE_FACTOR, SHOWN_CHARS } from './read-text.js';
 

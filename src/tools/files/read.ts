@@ -1,5 +1,4 @@
 import { systemCodeOf } from '../../errors.js';
-import { fileTypeOf } from '../file-type.js';
 import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
 import { displayPath, extname, resolve } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
@@ -7,6 +6,7 @@ import { builtinDefinition } from '../builtin-definition.js';
 import { failure, failureFrom } from '../output.js';
 import type { FileVersion, Tool, ToolContext, ToolOutput, ValidationProblem } from '../tool.js';
 import { fileSubject, judgedNames, missingFile, targetPath } from './file-target.js';
+import { fileTypeOf } from './file-type.js';
 import description from './read.md';
 import { readImage } from './read-image.js';
 import { readNotebook } from './read-notebook.js';

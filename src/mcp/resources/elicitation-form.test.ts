@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkContent, typedValue } from '../lib/elicitation-check.js';
+import { checkContent, typedValue } from '../../lib/elicitation-check.js';
 import { readForm } from './elicitation-form.js';
 
 function form(properties: Record<string, unknown>, required: readonly string[] = []) {

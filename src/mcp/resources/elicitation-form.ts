@@ -1,6 +1,6 @@
-import { isRecord, own } from '../lib/own.js';
-import { err, ok, type Result } from '../lib/result.js';
-import type { Choice, ElicitField, TextFormat } from '../protocol/elicitation.js';
+import { isRecord, own } from '../../lib/own.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import type { Choice, ElicitField, TextFormat } from '../../protocol/elicitation.js';
 
 /** A person fills these in by hand. */
 const MOST_FIELDS = 50;
