@@ -3,7 +3,15 @@
 //   --no-types      without the declarations
 //   --if-needed     nothing where no source is newer than the build
 import { createHash } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { ensureBuilt, ensureInstalled, must, ROOT } from './setup.mjs';
 
@@ -19,8 +27,12 @@ async function buildAll() {
   mkdirSync(dist, { recursive: true });
   const fresh = mkdtempSync(path.join(dist, '.new-'));
   try {
-    await Promise.all([buildProgram(build, fresh), buildLibrary(build, fresh)]);
-    const folders = ['cli', 'lib', ...(types ? ['types'] : [])];
+    await Promise.all([
+      buildProgram(build, fresh),
+      buildLibrary(build, fresh),
+      buildPage(build, fresh),
+    ]);
+    const folders = ['cli', 'lib', 'console', ...(types ? ['types'] : [])];
     if (types) {
       const output = path.join(fresh, 'types');
       const tsc = path.join(ROOT, 'node_modules/typescript/bin/tsc');
@@ -93,4 +105,24 @@ async function buildLibrary(build, fresh) {
     outdir: path.join(fresh, 'lib'),
     packages: 'external',
   });
+}
+
+/** The page of the console: everything that a browser loads from it. */
+async function buildPage(build, fresh) {
+  const page = path.join(ROOT, 'src/console/page');
+  const outdir = path.join(fresh, 'console');
+  await build({
+    absWorkingDir: ROOT,
+    entryPoints: { app: path.join(page, 'app.ts') },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    target: 'es2022',
+    outdir,
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+  for (const name of ['index.html', 'icon.svg']) {
+    cpSync(path.join(page, name), path.join(outdir, name));
+  }
 }

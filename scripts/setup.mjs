@@ -45,7 +45,12 @@ export function ensureInstalled() {
 /** `types` asks for the declarations, too. */
 export function ensureBuilt({ types = false } = {}) {
   const newest = Math.max(...INPUTS.map((name) => newestChange(path.join(ROOT, name))));
-  const results = ['dist/cli/main.js', 'dist/lib/index.js', ...(types ? ['dist/types'] : [])];
+  const results = [
+    'dist/cli/main.js',
+    'dist/lib/index.js',
+    'dist/console/app.js',
+    ...(types ? ['dist/types'] : []),
+  ];
   const isCurrent = (name) =>
     (statSync(path.join(ROOT, name), { throwIfNoEntry: false })?.mtimeMs ?? 0) > newest;
   if (results.every(isCurrent)) return;

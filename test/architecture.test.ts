@@ -91,19 +91,21 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   client: ['app.ts', 'project'],
   tui: ['client'],
   fleet: ['app.ts', 'client', 'platform', 'journal', 'session', 'tools/tool.ts'],
-  server: ['app.ts', 'client', 'generated'],
+  console: ['app.ts', 'client', 'project', 'platform'],
+  server: ['app.ts', 'client', 'console', 'generated'],
   sdk: ['app.ts', 'client', 'server', 'generated'],
   cli: [
     'app.ts',
     'client',
     'project',
+    'console',
     'server',
     'tui',
     'fleet',
     'platform',
     'model/catalog/discover.ts',
   ],
-  'index.ts': ['app.ts', 'client', 'server', 'sdk'],
+  'index.ts': ['app.ts', 'client', 'console', 'server', 'sdk'],
   testing: ['platform', 'model', 'loop', 'agents', ...FEATURES],
 };
 
@@ -111,6 +113,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 const EDGES = [
   'platform',
   'cli',
+  'console',
   'server',
   'tui',
   'fleet',

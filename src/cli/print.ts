@@ -4,6 +4,7 @@ import type { CommandOutput, SessionEvent, Turn } from '../client/events.js';
 import { replaced } from '../client/session-slot.js';
 import { retryText, turnEnd } from '../client/turn-end.js';
 import { TurnRunner } from '../client/turn-runner.js';
+import { announceSession } from '../console/announce.js';
 import { PortcullisError } from '../errors.js';
 import type { FrameStream } from '../server/frame-stream.js';
 import { encodeFrame, type Frame } from '../server/wire.js';
@@ -59,6 +60,7 @@ export async function runPrint(deps: PrintDeps): Promise<number> {
       return session;
     },
   });
+  announceSession(runner, { kind: 'print', cwd: deps.config.cwd, env: deps.config.env });
   let last: Turn | undefined;
   let local: CommandOutput | undefined;
   stream?.follow(runner);

@@ -9,6 +9,7 @@ import {
 } from '../client/opening-questions.js';
 import { replaced } from '../client/session-slot.js';
 import { TurnRunner } from '../client/turn-runner.js';
+import { announceSession } from '../console/announce.js';
 import { isRecord } from '../lib/own.js';
 import { stateDirectory } from '../platform/fs/paths.js';
 import type { WindowKind } from '../tui/index.js';
@@ -27,6 +28,7 @@ export async function runConversation(deps: PrintDeps): Promise<number> {
   const kind = windowKind(deps);
   const isPipe = kind === 'pipe';
   const runner = createRunner(deps, !isPipe);
+  announceSession(runner, { kind: 'terminal', cwd: config.cwd, env: config.env });
   const client = connectClient(runner, {
     name: 'terminal',
     // fail-closed: only a terminal answers; what a pipe holds was written before the question.

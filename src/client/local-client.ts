@@ -116,8 +116,13 @@ export class LocalClient implements SessionClient {
     return await this.#handlers[name](params, signal);
   }
 
-  async answer(id: string, answer: AnyAnswer): Promise<'accepted' | 'closed'> {
-    return this.#runner.questions.answer(id, answer, this.respondent);
+  async answer(
+    id: string,
+    answer: AnyAnswer,
+    /** The person, where the client speaks for several. */
+    person?: { readonly by: string },
+  ): Promise<'accepted' | 'closed'> {
+    return this.#runner.questions.answer(id, answer, this.respondent, person);
   }
 
   /** This client cannot answer after all; the question stays open for others. */

@@ -17,7 +17,13 @@ export interface Respondent {
 
 /** How a question ended. `silent`: no client was there to answer it. */
 type Outcome =
-  | { readonly kind: 'answered'; readonly answer: unknown; readonly by: string }
+  | {
+      readonly kind: 'answered';
+      readonly answer: unknown;
+      readonly by: string;
+      /** The person, where a client that speaks for several named one. */
+      readonly person?: string | undefined;
+    }
   | { readonly kind: 'refused'; readonly message: string; readonly silent: boolean };
 
 interface OpenQuestion {
@@ -102,7 +108,12 @@ export class QuestionBroker {
   }
 
   /** Throws where the answer does not fit its question, which stays open. */
-  answer(id: string, given: AnyAnswer, client: Respondent): 'accepted' | 'closed' {
+  answer(
+    id: string,
+    given: AnyAnswer,
+    client: Respondent,
+    named?: { readonly by: string },
+  ): 'accepted' | 'closed' {
     const open = this.#open.get(id);
     if (open === undefined) return 'closed';
     if (!open.respondents.has(client)) {
@@ -116,7 +127,9 @@ export class QuestionBroker {
     }
     const read = readAnswer(open.question, given);
     if (!read.ok) throw new PortcullisError('usage', `not an answer to ${id}: ${read.error}`);
-    open.close({ kind: 'answered', answer: read.value, by: client.name }, 'answered');
+    const person = named?.by;
+    const by = person ?? client.name;
+    open.close({ kind: 'answered', answer: read.value, by, person }, 'answered');
     return 'accepted';
   }
 
@@ -135,7 +148,10 @@ export class QuestionBroker {
     try {
       this.#waiting(1);
       const outcome = await this.#ask(question, { id: durable?.id, signal: request.call.signal });
-      if (outcome.kind === 'answered') return outcome.answer as AskAnswer;
+      if (outcome.kind === 'answered') {
+        const { person: by } = outcome;
+        return { ...(outcome.answer as AskAnswer), ...(by !== undefined && { by }) };
+      }
       const { message, silent } = outcome;
       return { behavior: 'deny', message, ...(silent && { unanswered: true }) };
     } finally {

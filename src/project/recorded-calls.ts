@@ -36,7 +36,8 @@ export async function recordedCalls(
 
 /** What the policy decided, whatever a person then answered. */
 function policyDecision({ decision, decidedBy, trace }: Receipt): RecordedCall['decision'] {
-  if (decision === 'allow' && decidedBy !== 'asker') return 'allow';
+  const wasAsked = trace.some(({ guard }) => guard === 'asker');
+  if (decision === 'allow' && !wasAsked) return 'allow';
   const denied = trace.some((step) => step.decision === 'deny' && step.guard !== 'asker');
   return denied || decidedBy === 'mode dontAsk' ? 'deny' : 'ask';
 }

@@ -5,6 +5,7 @@ import { connectClient } from '../client/local-client.js';
 import { replaced } from '../client/session-slot.js';
 import { turnEnd } from '../client/turn-end.js';
 import { TurnRunner } from '../client/turn-runner.js';
+import { announceSession } from '../console/announce.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { createControl } from './control.js';
 import type { Handling } from './control-request.js';
@@ -113,6 +114,8 @@ export function createHostSession<Channel extends HostChannel>(
       return session;
     },
   });
+  const kind = options.name === 'sdk' ? 'sdk' : 'wire';
+  announceSession(runner, { kind, cwd: config.cwd, env: config.env });
   frames.follow(runner);
   const client = connectClient(runner, {
     name: options.name ?? 'wire',

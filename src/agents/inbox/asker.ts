@@ -164,10 +164,10 @@ async function ask(inner: Asker, request: AskRequest, settled: AbortSignal): Pro
 }
 
 function answerOf(
-  { behavior, scope, message }: InboxAnswer,
+  { behavior, scope, message, person }: InboxAnswer,
   { id, tool }: InboxQuestion,
 ): AskAnswer {
-  const by = `inbox ${id}`;
+  const by = person === undefined ? `inbox ${id}` : `inbox ${id} (${person})`;
   if (behavior === 'deny') {
     return { behavior, by, message: message ?? `The user refused ${tool}.` };
   }

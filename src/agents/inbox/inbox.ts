@@ -23,7 +23,7 @@ export interface Inbox {
   /** Answers a question. The first answer stands. */
   answer(
     id: string,
-    given: Pick<InboxAnswer, 'behavior' | 'scope' | 'message'>,
+    given: Pick<InboxAnswer, 'behavior' | 'scope' | 'message' | 'person'>,
   ): Result<InboxQuestion, string>;
 }
 
@@ -71,7 +71,7 @@ export function openInbox({ files, processes, stateDirectory, now }: InboxParts)
       }
       return found.sort((a, b) => a.askedAt - b.askedAt);
     },
-    answer(id, { behavior, scope, message }) {
+    answer(id, { behavior, scope, message, person }) {
       const question = find(id);
       if (question === undefined) return err(`there is no question ${id}`);
       if (!isOpen(question)) {
@@ -89,6 +89,7 @@ export function openInbox({ files, processes, stateDirectory, now }: InboxParts)
         scope,
         at: now(),
         message,
+        person,
       };
       const isFirst = files.createOnce(answerFile(id), `${JSON.stringify(answer, null, 2)}\n`);
       return isFirst ? ok(question) : err(`${id} has been answered already`);

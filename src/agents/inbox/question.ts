@@ -28,6 +28,8 @@ export interface InboxAnswer {
   readonly behavior: 'allow' | 'deny';
   readonly scope: 'once' | 'session';
   readonly message?: string;
+  /** Who answered, where the client knows. */
+  readonly person?: string;
   readonly at: number;
 }
 
@@ -118,7 +120,7 @@ export function readAnswer(
 ): InboxAnswer | undefined {
   const parsed = parseJson(text);
   if (!parsed.ok || !isRecord(parsed.value)) return undefined;
-  const { question, callHash: named, behavior, scope, message, at } = parsed.value;
+  const { question, callHash: named, behavior, scope, message, person, at } = parsed.value;
   if (question !== id || named !== hash) return undefined;
   if (behavior !== 'allow' && behavior !== 'deny') return undefined;
   if (behavior === 'allow' && tooLong === true) return undefined;
@@ -130,5 +132,6 @@ export function readAnswer(
     scope,
     at: typeof at === 'number' ? at : 0,
     ...(typeof message === 'string' && message !== '' ? { message } : {}),
+    ...(typeof person === 'string' && person !== '' ? { person } : {}),
   };
 }

@@ -60,6 +60,11 @@ export const COMMANDS: Readonly<Record<string, Subcommand>> = {
     group: SESSIONS,
     load: () => import('./ps.js'),
   },
+  console: {
+    summary: 'Serve a page to watch, answer and undo sessions in a browser.',
+    group: SESSIONS,
+    load: () => import('./console.js'),
+  },
   inbox: {
     summary: 'List and answer the questions of background agents.',
     group: SESSIONS,

@@ -6,12 +6,12 @@ import { visible } from '../../lib/visible.js';
 import {
   createPolicyEvaluator,
   openProjectPolicy,
-  type PolicyDecision,
   settingsFromText,
 } from '../../project/policy.js';
 import { formatCall, parseCall, type ToolCall } from '../../project/policy-call.js';
 import type { Project } from '../../project/project.js';
 import { recordedCalls } from '../../project/recorded-calls.js';
+import { decideOrSkip, type ReplayedCall, replayCalls } from '../../project/replay.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { HOOKS_OPTION, unaskedText } from './explain.js';
@@ -24,19 +24,6 @@ import {
   textOption,
   withProject,
 } from './project-call.js';
-
-type Decision = PolicyDecision['decision'];
-
-/** A recorded call that is decided differently now. */
-interface Replayed {
-  readonly call: string;
-  readonly from: Decision;
-  readonly to: Decision;
-  /** The rule that decides now, or the reason. */
-  readonly by: string;
-  readonly count: number;
-  readonly last: string;
-}
 
 export const diff: CommandSpec = {
   summary: 'Show which calls two settings files decide differently.',
@@ -115,32 +102,10 @@ export const replay: CommandSpec = {
         hooks: options.hooks === true,
         warn: output.warn,
       });
-      const found = new Map<string, Replayed>();
-      let skipped = 0;
-      let unasked = 0;
-      for (const { call: one, decision: from, entry } of calls) {
-        const { mode, agent } = entry.receipt;
-        // A command that was not recorded whole may have done anything in the rest.
-        const isCut = entry.cut === true && typeof one.input.command === 'string';
-        const now = isCut
-          ? undefined
-          : await decideOrSkip(() => evaluate({ ...one, cwd: entry.cwd, mode, agent }));
-        if (now === undefined) skipped++;
-        if (now?.unaskedHooks !== undefined) unasked++;
-        if (now === undefined || now.decision === from) continue;
-        const changed = {
-          call: formatCall(one),
-          from,
-          to: now.decision,
-          by: now.rule ?? now.reason,
-        };
-        const key = JSON.stringify(changed);
-        const count = (found.get(key)?.count ?? 0) + 1;
-        found.set(key, { ...changed, count, last: entry.time });
-      }
-      const changed = [...found.values()].sort((x, y) => y.count - x.count);
+      const replayed = await replayCalls(calls, evaluate);
+      const { changed, skipped, callsWithUnaskedHooks: unasked } = replayed;
       if (options.json === true) {
-        printJson(call, { calls: calls.length, skipped, callsWithUnaskedHooks: unasked, changed });
+        printJson(call, replayed);
         return EXIT.done;
       }
       const total = changed.reduce((sum, { count }) => sum + count, 0);
@@ -167,18 +132,6 @@ async function knownCalls(project: Project) {
     all.set(text, { call, recorded: (all.get(text)?.recorded ?? 0) + 1 });
   }
   return all.values();
-}
-
-/** Undefined for a call that cannot be decided any more: its tool is gone, or its input was cut. */
-async function decideOrSkip(
-  decide: () => Promise<PolicyDecision>,
-): Promise<PolicyDecision | undefined> {
-  try {
-    return await decide();
-  } catch (thrown) {
-    if (thrown instanceof PortcullisError && thrown.code === 'usage') return undefined;
-    throw thrown;
-  }
 }
 
 function readSettings(file: string) {
@@ -226,7 +179,7 @@ function parseSince(last: string | undefined): string {
 const VERBS = { deny: 'blocked', ask: 'asked about', allow: 'let through' } as const;
 
 /** What each rule would have done, then each call. */
-function changesText(changed: readonly Replayed[]): string {
+function changesText(changed: readonly ReplayedCall[]): string {
   if (changed.length === 0) return '';
   const totals = new Map<string, number>();
   for (const { to, by, count } of changed) {

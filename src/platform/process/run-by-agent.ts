@@ -34,24 +34,14 @@ export type ProcessTable = ReadonlyMap<number, ProcessFacts>;
 export function isRunByAgent(
   env: Environment,
   table: ProcessTable | undefined = readProcesses(),
+  self: number = process.pid,
 ): boolean {
   if (isMarked(env)) return true;
-  const own = table?.get(process.pid);
+  const own = table?.get(self);
   if (table === undefined || own === undefined) return process.stdin.isTTY !== true;
-  const sessions = sessionsIn(table);
+  if (descendsFromSession(self, table)) return true;
+  const sessions = sessionsIn(table, self);
   const above = ancestorsOf(own, table);
-  if (above.some((pid) => isMarked(table.get(pid)?.env))) return true;
-  // What a session starts leads a group of its own and cannot come back into that of the session; what the
-  // program around a session starts itself stays in it.
-  const groupOf = (pid: number): number | undefined => table.get(pid)?.group;
-  const line = [process.pid, ...above];
-  if (
-    line.some(
-      (pid, at) => at > 0 && sessions.has(pid) && groupOf(pid) !== groupOf(line[at - 1] ?? 0),
-    )
-  ) {
-    return true;
-  }
   if (own.hasTerminal !== false) return false;
   // What has left its parents belongs to the process that adopts all such.
   const kin = [own, ...above.flatMap((pid) => (isAdopter(pid, table) ? [] : [table.get(pid)]))];
@@ -63,19 +53,47 @@ export function isRunByAgent(
   });
 }
 
+/**
+ * Whether an agent runs another process, by all that `isRunByAgent` goes by.
+ * fail-closed: a process that cannot be seen is an agent's.
+ */
+export function isOtherRunByAgent(pid: number): boolean {
+  const table = readProcesses();
+  const env = table?.get(pid)?.env;
+  return table === undefined || env === undefined || isRunByAgent(env, table, pid);
+}
+
+/** Whether a process, or one above it, carries the marks of an agent's programs or was started by a session. */
+export function descendsFromSession(
+  self: number,
+  table: ProcessTable | undefined = readProcesses(),
+): boolean {
+  const own = table?.get(self);
+  if (table === undefined || own === undefined) return false;
+  const line = [self, ...ancestorsOf(own, table)];
+  if (line.some((pid) => isMarked(table.get(pid)?.env))) return true;
+  const sessions = sessionsIn(table, self);
+  // What a session starts leads a group of its own and cannot come back into that of the session; what the
+  // program around a session starts itself stays in it.
+  const groupOf = (pid: number): number | undefined => table.get(pid)?.group;
+  return line.some(
+    (pid, at) => at > 0 && sessions.has(pid) && groupOf(pid) !== groupOf(line[at - 1] ?? 0),
+  );
+}
+
 function isMarked(env: Environment | undefined): boolean {
   return env !== undefined && AGENT_MARKS.some((name) => (env[name] ?? '') !== '');
 }
 
 /** Every session has a watchdog among its children. */
-function sessionsIn(table: ProcessTable): ReadonlySet<number> {
+function sessionsIn(table: ProcessTable, self: number): ReadonlySet<number> {
   const found = new Set<number>();
   for (const { command, parent } of table.values()) {
     // The watchdog of a session that has just died is adopted; in a container a session may be first.
     const isOrphan = isAdopter(parent, table) && !/node|portcullis/.test(commandOf(parent, table));
     if (command.trimEnd().endsWith(WATCHDOG_NAME) && !isOrphan) found.add(parent);
   }
-  found.delete(process.pid);
+  found.delete(self);
   return found;
 }
 

@@ -1,0 +1,197 @@
+import type { AnyAnswer } from '../client/questions.js';
+import type { CommandName, Commands } from '../client/session-client.js';
+import { PortcullisError } from '../errors.js';
+import { isRecord } from '../lib/own.js';
+import { modelCalls, recordedSession } from '../project/recorded-session.js';
+import { type Access, mayAct, type Person, type Role } from './access.js';
+import { diffOf, listChanges, previewRewind, readTarget, rewindFiles } from './changes.js';
+import { folderView, processRows, revokeTrust, trustFolder } from './folder-view.js';
+import { pastEvents, pastSessions } from './past-sessions.js';
+import { explainCall, isCall, listRules, replayPolicy } from './policy-view.js';
+import { answerHistory, findReceipts } from './receipts.js';
+import type { SessionHub } from './session-hub.js';
+import type { StartedSessions } from './start-session.js';
+
+export interface ApiDeps {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly hub: SessionHub;
+  readonly access: Access;
+  readonly started: StartedSessions;
+  /** Whether an agent's processes can be told from a person's browser. */
+  readonly tellsAgents: boolean;
+}
+
+/** A request that has passed every check of the server. */
+export interface ApiRequest {
+  readonly person: Person;
+  readonly query: URLSearchParams;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export interface Route {
+  readonly method: 'GET' | 'POST';
+  readonly role: Role;
+  /** It answers for a person or changes something: an agent's process may not. */
+  readonly acts?: true;
+  handle(request: ApiRequest, deps: ApiDeps): Promise<unknown>;
+}
+
+/** Everything that the page can ask for, by path. */
+export const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
+  [
+    '/api/me',
+    get(async ({ person }, { tellsAgents, access }) => ({
+      ...person,
+      tellsAgents,
+      signsIn: access.hasPasswords,
+    })),
+  ],
+  ['/api/overview', get(async (_, { hub }) => hub.overview())],
+  ['/api/sessions', get((_, { env }) => pastSessions(env))],
+  [
+    '/api/transcript',
+    get(({ query }, { env }) => pastEvents(env, placeIn(query), query.get('before') ?? undefined)),
+  ],
+  ['/api/snapshot', get(({ query }, { hub }) => hub.session(query.get('key') ?? '').snapshot())],
+  [
+    '/api/receipts',
+    get(({ query }, { env }) => {
+      const text = (name: string): string | undefined => query.get(name) || undefined;
+      return findReceipts(env, {
+        cwd: query.get('cwd') ?? '',
+        session: text('session'),
+        text: text('q'),
+        tool: text('tool'),
+        decision: text('decision'),
+        agent: text('agent'),
+      });
+    }),
+  ],
+  ['/api/answers', get((_, { env }) => answerHistory(env))],
+  ['/api/changes', get(({ query }, { env }) => listChanges(env, placeIn(query)))],
+  ['/api/diff', get(({ query }, { env }) => diffOf(env, placeIn(query), Number(query.get('seq'))))],
+  [
+    '/api/spending',
+    get(async ({ query }, { env }) => {
+      const agents = (await recordedSession(env, placeIn(query))) ?? [];
+      return { calls: modelCalls(agents, query.get('provider') || 'anthropic') };
+    }),
+  ],
+  ['/api/rules', get(({ query }, { env }) => listRules(env, query.get('cwd') ?? ''))],
+  ['/api/folder', get(({ query }, { env }) => folderView(env, query.get('cwd') ?? ''))],
+  ['/api/processes', get(async (_, { env }) => processRows(env))],
+  [
+    '/api/explain',
+    look(({ body }, { env }) => {
+      const { call, agent, mode } = body;
+      if (!isCall(call)) throw new PortcullisError('usage', 'there is no call to explain');
+      return explainCall(env, {
+        cwd: text(body, 'cwd'),
+        call,
+        agent: said(agent),
+        mode: said(mode),
+      });
+    }),
+  ],
+  [
+    '/api/replay',
+    look(({ body }, { env }) =>
+      replayPolicy(env, {
+        cwd: text(body, 'cwd'),
+        session: said(body.session),
+        settings: said(body.settings),
+      }),
+    ),
+  ],
+  [
+    '/api/preview',
+    look(({ body }, { env }) => previewRewind(env, placeOf(body), readTarget(body))),
+  ],
+  [
+    '/api/answer',
+    act('approver', async ({ body, person }, { hub }) => {
+      const { answer } = body;
+      if (!isRecord(answer)) throw new PortcullisError('usage', 'there is no answer');
+      const given = {
+        question: text(body, 'question'),
+        hash: text(body, 'hash'),
+        answer: answer as AnyAnswer,
+      };
+      return { outcome: await hub.answer(said(body.key) ?? '', given, person.name) };
+    }),
+  ],
+  [
+    '/api/send',
+    act('operator', async ({ body }, { hub }) => {
+      const name = text(body, 'name') as CommandName;
+      const params = (isRecord(body.params) ? body.params : {}) as Commands[CommandName]['params'];
+      return { result: await hub.session(text(body, 'key')).send(name, params as never) };
+    }),
+  ],
+  [
+    '/api/rewind',
+    act('operator', ({ body }, { env }) =>
+      rewindFiles(env, placeOf(body), {
+        target: readTarget(body),
+        overwrite: body.overwrite === true,
+      }),
+    ),
+  ],
+  [
+    '/api/trust',
+    act('operator', ({ body }, { env }) =>
+      body.revoke === true
+        ? revokeTrust(env, text(body, 'cwd'))
+        : trustFolder(env, text(body, 'cwd'), text(body, 'digest')),
+    ),
+  ],
+  [
+    '/api/start',
+    act('operator', ({ body }, { started }) =>
+      started.start({
+        cwd: text(body, 'cwd'),
+        prompt: text(body, 'prompt'),
+        model: said(body.model),
+        mode: said(body.mode),
+      }),
+    ),
+  ],
+]);
+
+/** Why a person may not use a route; undefined: they may. */
+export function refusalOf(person: Person, { role }: Route): string | undefined {
+  return mayAct(person, role)
+    ? undefined
+    : `${person.name} is ${person.role}, and this needs ${role}`;
+}
+
+function get(handle: Route['handle']): Route {
+  return { method: 'GET', role: 'viewer', handle };
+}
+
+/** Takes a body and changes nothing. */
+function look(handle: Route['handle']): Route {
+  return { method: 'POST', role: 'viewer', handle };
+}
+
+function act(role: Role, handle: Route['handle']): Route {
+  return { method: 'POST', role, acts: true, handle };
+}
+
+function text(body: ApiRequest['body'], name: string): string {
+  const value = body[name];
+  if (typeof value === 'string' && value !== '') return value;
+  throw new PortcullisError('usage', `the request has no ${name}`);
+}
+
+function said(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function placeIn(query: URLSearchParams) {
+  return { sessionId: query.get('session') ?? '', cwd: query.get('cwd') ?? '' };
+}
+
+function placeOf(body: ApiRequest['body']) {
+  return { sessionId: text(body, 'session'), cwd: text(body, 'cwd') };
+}

@@ -1,0 +1,80 @@
+import { recentSessions } from '../client/session-summary.js';
+import { isRecord } from '../lib/own.js';
+import { type RecordedAgent, recordedSession } from '../project/recorded-session.js';
+import { shorten } from './shorten.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A session that is on disk. */
+export interface PastRow {
+  readonly sessionId: string;
+  readonly title: string;
+  readonly cwd: string;
+  readonly lastModified: number;
+  readonly createdAt?: number | undefined;
+}
+
+const MOST_SESSIONS = 300;
+
+/** The sessions of this user on disk, newest first. */
+export async function pastSessions(env: Environment): Promise<readonly PastRow[]> {
+  const found = await recentSessions(env, undefined, MOST_SESSIONS);
+  return found.map(({ sessionId, summary, cwd = '', lastModified, createdAt }) => ({
+    sessionId,
+    title: summary,
+    cwd,
+    lastModified,
+    createdAt,
+  }));
+}
+
+/** What the transcript of a session tells, in the shape of the events of a running one. */
+export interface PastEvent {
+  readonly time: string;
+  readonly event: Readonly<Record<string, unknown>>;
+}
+
+/** The transcripts of a session as events, oldest first; `before` is an ISO time. */
+export async function pastEvents(
+  env: Environment,
+  session: { readonly sessionId: string; readonly cwd: string },
+  before?: string,
+): Promise<readonly PastEvent[]> {
+  const agents = (await recordedSession(env, session)) ?? [];
+  const events = agents.flatMap(eventsOf);
+  return events
+    .filter(({ time }) => before === undefined || time < before)
+    .sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0))
+    .map((one) => shorten(one));
+}
+
+function eventsOf({ path, lines }: RecordedAgent): readonly PastEvent[] {
+  const found: PastEvent[] = [];
+  for (const line of lines) {
+    const { timestamp: time, type, message, uuid, isMeta } = line;
+    if (typeof time !== 'string') continue;
+    const add = (event: PastEvent['event']): void => {
+      const child = { type: 'child', agent: { path }, event };
+      found.push({ time, event: path === 'main' ? event : child });
+    };
+    if (type === 'system' && line.subtype === 'compact_boundary') {
+      add({ type: 'notice', level: 'info', text: 'The conversation was summarised here.' });
+    }
+    if (!isRecord(message)) continue;
+    if (type === 'assistant') add({ type: 'answer', answer: { message } });
+    if (type !== 'user') continue;
+    const { content } = message;
+    const blocks: readonly unknown[] = Array.isArray(content)
+      ? content
+      : [{ type: 'text', text: content }];
+    for (const block of blocks) {
+      if (!isRecord(block) || block.type !== 'tool_result') continue;
+      add({ type: 'tool_result', call: { id: block.tool_use_id }, result: { block } });
+    }
+    const texts = blocks.filter((block) => isRecord(block) && block.type === 'text');
+    if (texts.length > 0 && isMeta !== true) {
+      add({ type: 'prompt', id: uuid, state: 'queued', named: false, content: texts });
+    }
+  }
+  return found;
+}

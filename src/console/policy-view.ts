@@ -1,0 +1,114 @@
+import { isRecord } from '../lib/own.js';
+import { configReport } from '../project/config.js';
+import { openProjectPolicy, type PolicyDecision } from '../project/policy.js';
+import { parseCall } from '../project/policy-call.js';
+import { openProject, type Project } from '../project/project.js';
+import { recordedCalls } from '../project/recorded-calls.js';
+import { type Replay, replayCalls } from '../project/replay.js';
+import { PERMISSION_MODES } from '../protocol/permissions.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A rule of a settings file, and whether it does anything. */
+export interface RuleRow {
+  readonly list: 'deny' | 'ask' | 'allow';
+  readonly rule: string;
+  readonly source: string;
+  readonly file?: string | undefined;
+  readonly line?: number | undefined;
+  readonly state: 'in force' | 'shadowed' | 'dead' | 'not in force';
+  readonly why?: string | undefined;
+}
+
+/** Decides a call as a session in the folder would. Nothing runs, and nobody is asked. */
+export async function explainCall(
+  env: Environment,
+  asked: {
+    readonly cwd: string;
+    readonly call: string | Readonly<Record<string, unknown>>;
+    readonly agent?: string | undefined;
+    readonly mode?: string | undefined;
+  },
+): Promise<PolicyDecision> {
+  const text = typeof asked.call === 'string' ? asked.call : JSON.stringify(asked.call);
+  return await withProject(env, asked.cwd, async (project) => {
+    const evaluate = await openProjectPolicy(project, { hooks: false, warn: () => undefined });
+    return await evaluate({
+      ...parseCall(text),
+      cwd: project.cwd,
+      mode: PERMISSION_MODES.find((one) => one === asked.mode),
+      agent: asked.agent === '' ? undefined : asked.agent,
+    });
+  });
+}
+
+export async function listRules(env: Environment, cwd: string) {
+  return await withProject(env, cwd, async (project) => {
+    const { settings, files, problems, trusted, starts } = await configReport(project);
+    const rows = (['deny', 'ask', 'allow'] as const).flatMap((list) => {
+      const key = settings.find((one) => one.key === `permissions.${list}`);
+      return (key?.values ?? []).map(({ value, source, file, line, standing, why }): RuleRow => {
+        const problem = problems.find((one) => one.file === file && one.line === line);
+        const state =
+          standing === 'in force' ? (problem === undefined ? 'in force' : 'dead') : 'not in force';
+        const reason = problem?.message ?? why ?? (standing === 'in force' ? undefined : standing);
+        return { list, rule: String(value), source, file, line, state, why: reason };
+      });
+    });
+    return { rules: rows.map((row) => shadowed(row, rows)), files, problems, trusted, starts };
+  });
+}
+
+/** A rule that a stricter one of the same or of all calls of its tool keeps from ever deciding. */
+function shadowed(row: RuleRow, all: readonly RuleRow[]): RuleRow {
+  const rank = { deny: 2, ask: 1, allow: 0 } as const;
+  const tool = row.rule.split('(')[0];
+  const by = all.find(
+    (other) =>
+      other.state === 'in force' &&
+      rank[other.list] > rank[row.list] &&
+      (other.rule === row.rule || other.rule === tool),
+  );
+  if (row.state !== 'in force' || by === undefined) return row;
+  const place = by.file === undefined ? by.source : `${by.file}:${by.line ?? 1}`;
+  return { ...row, state: 'shadowed', why: `${by.list} ${by.rule} (${place}) comes first` };
+}
+
+/** Decides recorded calls again: by the settings in force, and by them with `settings` on top. */
+export async function replayPolicy(
+  env: Environment,
+  asked: {
+    readonly cwd: string;
+    readonly session?: string | undefined;
+    /** JSON of a settings file. */
+    readonly settings?: string | undefined;
+  },
+): Promise<Replay> {
+  const { cwd, session, settings } = asked;
+  const given = settings === undefined || settings.trim() === '' ? undefined : settings;
+  const project = openProject(cwd, { env, trustNotice: 'silent', settings: given });
+  try {
+    const calls = await recordedCalls(project, { session });
+    const evaluate = await openProjectPolicy(project, { hooks: false, warn: () => undefined });
+    return await replayCalls(calls.slice(-5_000), evaluate);
+  } finally {
+    await project.close();
+  }
+}
+
+async function withProject<T>(
+  env: Environment,
+  cwd: string,
+  use: (project: Project) => Promise<T>,
+): Promise<T> {
+  const project = openProject(cwd, { env, trustNotice: 'silent' });
+  try {
+    return await use(project);
+  } finally {
+    await project.close();
+  }
+}
+
+export function isCall(value: unknown): value is string | Readonly<Record<string, unknown>> {
+  return typeof value === 'string' || isRecord(value);
+}

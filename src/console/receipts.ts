@@ -1,0 +1,134 @@
+import { PortcullisError } from '../errors.js';
+import type { JournalEntry, ReadJournal } from '../project/journal.js';
+import { openProject } from '../project/project.js';
+import type { TraceStep } from '../protocol/permissions.js';
+import { pastSessions } from './past-sessions.js';
+import { shorten } from './shorten.js';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+export interface ReceiptQuery {
+  readonly cwd: string;
+  /** The id of a session; absent: all sessions of the folder. */
+  readonly session?: string | undefined;
+  /** Each word is looked for in everything that a receipt says. */
+  readonly text?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly decision?: string | undefined;
+  readonly agent?: string | undefined;
+}
+
+/** A decision of the journal, as the page shows it. */
+export interface ReceiptRow extends Pick<JournalEntry, 'n' | 'time' | 'session' | 'cwd'> {
+  readonly receipt: JournalEntry['receipt'];
+}
+
+export interface ReceiptPage {
+  readonly rows: readonly ReceiptRow[];
+  /** How many fit the query; the newest of them are in `rows`. */
+  readonly found: number;
+  readonly chains: readonly { readonly session: string; readonly chain: ReadJournal['chain'] }[];
+  readonly lanes: readonly HookLane[];
+}
+
+/** What one hook did over time. */
+export interface HookLane {
+  readonly hook: string;
+  readonly source: string;
+  readonly runs: readonly {
+    readonly time: string;
+    readonly ms: number;
+    readonly decision: TraceStep['decision'];
+    readonly tool: string;
+    readonly failure?: string | undefined;
+  }[];
+}
+
+const MOST_ROWS = 2_000;
+const MOST_JOURNALS = 200;
+
+/** Searches the journals of a folder, and follows the chain of each that it reads. */
+export async function findReceipts(env: Environment, query: ReceiptQuery): Promise<ReceiptPage> {
+  const journals = await readJournals(env, query);
+  const words = (query.text ?? '')
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
+  const all = journals
+    .flatMap(({ entries }) => entries)
+    .filter(({ receipt }) => {
+      if (query.tool !== undefined && receipt.tool !== query.tool) return false;
+      if (query.decision !== undefined && receipt.decision !== query.decision) return false;
+      if (query.agent !== undefined && receipt.agent !== query.agent) return false;
+      if (words.length === 0) return true;
+      const said = JSON.stringify(receipt).toLowerCase();
+      return words.every((word) => said.includes(word));
+    })
+    .sort((a, b) => (a.time < b.time ? 1 : -1));
+  return {
+    rows: all.slice(0, MOST_ROWS).map(({ n, time, session, cwd, receipt }) => ({
+      n,
+      time,
+      session,
+      cwd,
+      receipt: shorten(receipt),
+    })),
+    found: all.length,
+    chains: journals.map(({ session, chain }) => ({ session, chain })),
+    lanes: lanesOf(all),
+  };
+}
+
+/** The newest answers of people in all sessions, with what they were about. */
+export async function answerHistory(env: Environment): Promise<readonly ReceiptRow[]> {
+  const folders = new Set((await pastSessions(env)).slice(0, 100).map(({ cwd }) => cwd));
+  const found: ReceiptRow[] = [];
+  for (const cwd of folders) {
+    for (const { entries } of await readJournals(env, { cwd })) {
+      for (const { n, time, session, cwd: where, receipt } of entries) {
+        if (receipt.trace.some(({ guard }) => guard === 'asker')) {
+          found.push({ n, time, session, cwd: where, receipt: shorten(receipt) });
+        }
+      }
+    }
+  }
+  return found.sort((a, b) => (a.time < b.time ? 1 : -1)).slice(0, 500);
+}
+
+async function readJournals(
+  env: Environment,
+  { cwd, session }: ReceiptQuery,
+): Promise<readonly ReadJournal[]> {
+  if (cwd === '') return [];
+  const project = openProject(cwd, { env });
+  try {
+    const journal = await project.journal(session);
+    return await Promise.all(journal.files.slice(0, MOST_JOURNALS).map(journal.read));
+  } catch (thrown) {
+    // A folder without a journal has no receipts.
+    if (thrown instanceof PortcullisError && thrown.code === 'io') return [];
+    throw thrown;
+  } finally {
+    await project.close();
+  }
+}
+
+/** Steps of hooks name their event and their place: `PreToolUse Bash /settings.json:7`. */
+const HOOK_SOURCE = /^(?:PreToolUse|PermissionRequest)\b/;
+
+function lanesOf(entries: readonly JournalEntry[]): readonly HookLane[] {
+  const lanes = new Map<
+    string,
+    { hook: string; source: string; runs: HookLane['runs'][number][] }
+  >();
+  for (const { time, receipt } of entries) {
+    for (const { guard, decision, source = '', ms, failure } of receipt.trace) {
+      if (!HOOK_SOURCE.test(source) || guard === 'asker' || ms === undefined) continue;
+      const key = `${guard}\n${source}`;
+      const lane = lanes.get(key) ?? { hook: guard, source, runs: [] };
+      lanes.set(key, lane);
+      lane.runs.push({ time, ms, decision, tool: receipt.tool, failure });
+    }
+  }
+  return [...lanes.values()];
+}

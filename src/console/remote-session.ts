@@ -1,0 +1,152 @@
+import { closeSync, openSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import type { Envelope } from '../client/events.js';
+import type { AnyAnswer, Question } from '../client/questions.js';
+import type { CommandName, Commands, SessionSnapshot } from '../client/session-client.js';
+import { type ErrorCode, PortcullisError } from '../errors.js';
+import { isRecord } from '../lib/own.js';
+import { dirname } from '../platform/fs/paths.js';
+import { readMessages, writeMessage } from './json-lines.js';
+import type { LiveSession } from './live-files.js';
+
+/** A question with what an answer to it has to name. */
+export interface BoundQuestion {
+  readonly question: Question;
+  readonly hash: string;
+}
+
+export type RemoteSnapshot = Omit<SessionSnapshot, 'questions'> & {
+  readonly questions: readonly BoundQuestion[];
+};
+
+type Message = Readonly<Record<string, unknown>>;
+type Listener = (envelope: Envelope, hash: string | undefined) => void;
+
+interface Waiting {
+  resolve(value: unknown): void;
+  reject(error: Error): void;
+}
+
+/** A session of another process, over its socket. */
+export class RemoteSession {
+  /** Resolves when the connection is over. */
+  readonly closed: Promise<void>;
+  readonly #socket: Socket;
+  readonly #waiting = new Map<number, Waiting>();
+  readonly #listeners = new Map<number, Listener>();
+  #next = 1;
+
+  private constructor(socket: Socket) {
+    this.#socket = socket;
+    this.closed = new Promise((resolve) => socket.once('close', () => resolve()));
+    void this.closed.then(() => {
+      for (const { reject } of this.#waiting.values()) reject(gone());
+    });
+  }
+
+  /** Joins a session. Rejects where it is gone, or refuses this process. */
+  static connect(live: LiveSession, directory: string): Promise<RemoteSession> {
+    return new Promise((resolve, reject) => {
+      const socket = connect(live.socket);
+      const session = new RemoteSession(socket);
+      let proof: number | undefined;
+      socket.once('error', reject);
+      void session.closed.then(() => {
+        if (proof !== undefined) closeSync(proof);
+        reject(gone());
+      });
+      socket.once('connect', () => {
+        writeMessage(socket, { token: live.token, pid: process.pid });
+      });
+      readMessages(socket, (message) => {
+        if (typeof message.prove === 'string') {
+          // fail-closed: only a file of the directory of sessions is opened because a session says so.
+          if (proof !== undefined || dirname(message.prove) !== directory) {
+            socket.destroy();
+            return;
+          }
+          proof = openSync(message.prove, 'r');
+          writeMessage(socket, { proved: true });
+        } else if (typeof message.refused === 'string') {
+          reject(new PortcullisError('denied', message.refused));
+        } else if (message.ready === 1) {
+          if (proof !== undefined) closeSync(proof);
+          proof = undefined;
+          resolve(session);
+        } else session.#receive(message);
+      });
+    });
+  }
+
+  async snapshot(): Promise<RemoteSnapshot> {
+    return (await this.#call({ call: 'snapshot' })) as RemoteSnapshot;
+  }
+
+  /** Rejects where events are wanted that are no longer kept. Resolves to the end of the subscription. */
+  async subscribe(
+    listener: Listener,
+    { after, deltas }: { readonly after: number; readonly deltas: boolean },
+  ): Promise<() => void> {
+    const id = this.#next;
+    this.#listeners.set(id, listener);
+    await this.#call({ call: 'events', after, deltas });
+    return () => {
+      this.#listeners.delete(id);
+      // A session that is gone sends no more events anyway.
+      this.#call({ call: 'stop', of: id }).catch(() => undefined);
+    };
+  }
+
+  async send<K extends CommandName>(
+    name: K,
+    params: Commands[K]['params'],
+  ): Promise<Commands[K]['result']> {
+    return (await this.#call({ call: 'send', name, params })) as Commands[K]['result'];
+  }
+
+  async answer(given: {
+    readonly question: string;
+    readonly hash: string;
+    readonly answer: AnyAnswer;
+    readonly person: string;
+  }): Promise<'accepted' | 'closed'> {
+    return (await this.#call({ call: 'answer', ...given })) === 'accepted' ? 'accepted' : 'closed';
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #call(message: Message): Promise<unknown> {
+    const id = this.#next++;
+    return new Promise((resolve, reject) => {
+      if (!writeMessage(this.#socket, { id, ...message })) {
+        reject(gone());
+        return;
+      }
+      this.#waiting.set(id, { resolve, reject });
+    });
+  }
+
+  #receive({ id, event, hash, result, error }: Message): void {
+    if (typeof id !== 'number') return;
+    if (isRecord(event)) {
+      const text = typeof hash === 'string' ? hash : undefined;
+      this.#listeners.get(id)?.(event as unknown as Envelope, text);
+      return;
+    }
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    if (!isRecord(error)) {
+      waiting?.resolve(result);
+      return;
+    }
+    const { code, message, remedy } = error;
+    const told = typeof remedy === 'string' ? { remedy } : {};
+    waiting?.reject(new PortcullisError(code as ErrorCode, String(message), told));
+  }
+}
+
+function gone(): PortcullisError {
+  return new PortcullisError('session', 'the session has ended');
+}
