@@ -48,7 +48,7 @@ export interface EntryPlace {
 /** An entry as it is written down: JSON, without secrets. */
 export function entryText(pending: PendingEntry, { n, session, prev }: EntryPlace): string {
   const { time, cwd, receipt, input, isCut } = pending;
-  const { command, effects } = receipt;
+  const { command, runs, effects } = receipt;
   const kept = {
     toolUseId: receipt.toolUseId,
     tool: receipt.tool,
@@ -60,6 +60,7 @@ export function entryText(pending: PendingEntry, { n, session, prev }: EntryPlac
     input: redactDeep(input),
     mode: receipt.mode,
     command: command === undefined ? undefined : cleanText(command),
+    runs: runs === undefined ? undefined : cleanText(runs),
     ms: receipt.ms,
     effects: effects === undefined ? undefined : redactDeep(effects),
     time: receipt.time,

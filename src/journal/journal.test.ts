@@ -250,6 +250,7 @@ describe('the decision journal', () => {
         { guard: 'allow rules', decision: 'allow', ms: 0.01, reason: 'r', source: 's' },
       ],
       command: 'ls',
+      runs: "'ls'",
       ms: 1.5,
       effects: { changed: ['a'], violated: 'judged to be read-only', rolledBack: true },
       time: '2026-01-01T00:00:00.000Z',

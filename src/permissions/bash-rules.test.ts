@@ -420,9 +420,14 @@ describe('modes', () => {
           'seq 1 40000',
           'head -c 40000 /dev/zero | tr "\\0" a',
           'X=1 y &',
-          'ls "',
         ],
-        asks: ['rm -rf /', 'echo x > .git/hooks/pre-commit', 'echo x > .cl""aude/settings.json'],
+        asks: [
+          'ls "',
+          'coproc ls',
+          'rm -rf /',
+          'echo x > .git/hooks/pre-commit',
+          'echo x > .cl""aude/settings.json',
+        ],
       },
     ));
 });

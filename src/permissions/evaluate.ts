@@ -4,12 +4,20 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import { type PermissionMode, strictest, type TraceStep } from '../protocol/permissions.js';
 import type { KeepAnswer } from './answers.js';
 import type { GateFacts } from './facts.js';
-import { type Approval, type Finding, type Guard, NOTHING, type Resolver } from './guard.js';
+import {
+  type Approval,
+  ASKS_PERSON,
+  type Finding,
+  type Guard,
+  NOTHING,
+  type Resolver,
+} from './guard.js';
 import { STANDARD_GUARDS } from './guards.js';
 import type { PathFileSystem } from './paths.js';
 import { type Examination, examine, type Precheck } from './precheck.js';
 import { STANDARD_RESOLVERS } from './resolvers.js';
 import type { RuleSet } from './rules.js';
+import { unrendered } from './shell-text.js';
 import type { Asker, GateCall } from './types.js';
 import type { Progress } from './verdict.js';
 import { type CallView, viewOf } from './view.js';
@@ -113,7 +121,7 @@ async function evaluateUntilStable(
 ): Promise<Evaluation & { readonly view: CallView }> {
   let view = ifUnchanged(gate, examined);
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    const { outcome, trace } = await runPipeline(view, pipeline);
+    const { outcome, trace } = await holdUnrendered(view, await runPipeline(view, pipeline));
     const now = ifUnchanged(gate, view);
     if (now === view) return { view, outcome, trace };
     view = now;
@@ -123,6 +131,18 @@ async function evaluateUntilStable(
   const reason = 'the mode or the rules kept changing while the call was judged';
   const finding = { decision: 'ask', reason } as const;
   return { view, outcome: { kind: 'held', by, finding }, trace: [{ guard: by, ...finding }] };
+}
+
+/** fail-closed: what is allowed runs in its canonical form; code that has none waits for a person. */
+async function holdUnrendered(view: CallView, evaluation: Evaluation): Promise<Evaluation> {
+  const { outcome, trace } = evaluation;
+  if (outcome.kind !== 'allowed' || outcome.approval.verbatim === true) return evaluation;
+  const finding = await unrendered(view);
+  if (finding === undefined) return evaluation;
+  const by = ASKS_PERSON.shellText;
+  const { decision, reason, source } = finding;
+  const step = { guard: by, decision, reason, source };
+  return { outcome: { kind: 'held', by, finding }, trace: [...trace, step] };
 }
 
 /** The view itself while its mode and rules are in force, else a new one. */

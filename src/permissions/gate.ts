@@ -5,9 +5,10 @@ import type { Finding } from './guard.js';
 import { refusalText } from './messages.js';
 import { takePermitIssuer } from './permit.js';
 import { createQuestions, isAnswered, type Questions } from './questions.js';
+import { runsAsText } from './shell-text.js';
 import { suggestFor } from './suggest.js';
 import type { AskAnswer, Gate, GateVerdict } from './types.js';
-import { type Ending, joinHookContext, type Progress, receiptOf, refuse } from './verdict.js';
+import { type Allowing, allowanceOf, joinHookContext, type Progress, refuse } from './verdict.js';
 
 const issuePermit = takePermitIssuer();
 
@@ -25,11 +26,8 @@ export function createGate(deps: GateDeps): Gate {
 
 async function verdictOn(state: GateState, judged: EvaluatedCall): Promise<GateVerdict> {
   const { view, outcome } = judged;
-  if (outcome.kind === 'allowed') {
-    return allow(judged, { by: outcome.by, reason: outcome.approval.reason });
-  }
-  const isQuestion = outcome.kind === 'open' || outcome.finding.decision === 'ask';
-  if (isQuestion) return await settle(state, judged);
+  if (outcome.kind === 'allowed') return allow(judged, { ...outcome.approval, by: outcome.by });
+  if (outcome.kind === 'open' || outcome.finding.decision === 'ask') return settle(state, judged);
   const { finding, by } = outcome;
   const message = refusalText(view.call.tool.name, finding);
   const decision = finding.decision === 'defer' ? 'defer' : 'deny';
@@ -45,8 +43,9 @@ async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerd
   const heldBy = outcome.kind === 'held' ? outcome.by : undefined;
   const open = outcome.kind === 'open' ? outcome.reason : undefined;
   const reason = finding?.reason ?? open ?? `nothing allows ${call.subject.summary}`;
-  // What a guard holds, no allow rule opens.
-  const offered = finding === undefined ? await suggestFor(view) : {};
+  const forPerson = await runsAsText(view);
+  // What a guard holds, or what only a person opens, no allow rule opens.
+  const offered = finding === undefined && !forPerson ? await suggestFor(view) : {};
   const { suggestion } = offered;
   const dontAsk = mode === 'dontAsk';
   const nobody = (progress: Progress, note?: string): GateVerdict => {
@@ -59,7 +58,7 @@ async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerd
   const asker = dontAsk ? undefined : state.asker(call);
   if (asker === undefined) return nobody(judged);
   const { blockedPath, rule } = finding ?? {};
-  const request = { call, mode, trace, reason, ...offered, blockedPath, heldBy, rule };
+  const request = { call, mode, trace, reason, ...offered, blockedPath, heldBy, rule, forPerson };
   const { given, decision, text } = await state.questions.put(request, asker);
   const { by = 'asker', trace: others = [] } = given ?? {};
   const asked = { ...judged, trace: [...trace, ...others] };
@@ -72,8 +71,8 @@ async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerd
     return refuse({ ...judged, trace: steps }, refusal);
   }
   const { updatedInput } = given;
-  const ending = { by, reason: text, held: finding?.reason, question: finding };
-  const passed = { ...judged, trace: steps, ...ending };
+  const ending = { by, reason: text, verbatim: !given.byHook, held: finding?.reason };
+  const passed = { ...judged, trace: steps, ...ending, question: finding };
   const isSame =
     updatedInput === undefined || JSON.stringify(updatedInput) === JSON.stringify(call.input);
   const final = isSame ? passed : await rejudge(state, passed, updatedInput);
@@ -81,7 +80,7 @@ async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerd
 }
 
 /** A call that an answer lets through, with what holds it back whenever it comes. */
-interface Passed extends Progress, Ending {
+interface Passed extends Progress, Allowing {
   readonly held: string | undefined;
   /** What was asked about. */
   readonly question?: Finding | undefined;
@@ -126,7 +125,7 @@ async function rejudge(
   const progress = { view, trace, ...joinHookContext(before, again) };
   if (outcome.kind !== 'held' || isAnswered(outcome.finding, before.question)) {
     const held = outcome.kind === 'held' ? outcome.finding.reason : undefined;
-    return { ...progress, by: before.by, reason: 'allowed when asked, with new input', held };
+    return { ...before, ...progress, reason: 'allowed when asked, with new input', held };
   }
   const { finding, by } = outcome;
   const held = 'the input that came with the answer is held back';
@@ -138,11 +137,11 @@ async function rejudge(
   return refuse(progress, { by, reason: `${held}: ${reason}`, reasonForModel, message, stop });
 }
 
-function allow(progress: Progress, { by, reason }: Ending): GateVerdict {
+async function allow(progress: Progress, ending: Allowing): Promise<GateVerdict> {
   const { view } = progress;
   const { input } = view.call;
-  const receipt = receiptOf(progress, { by, reason, decision: 'allow' });
-  const permit = issuePermit(receipt, input);
+  const { receipt, command } = await allowanceOf(progress, ending);
+  const permit = issuePermit({ receipt, input, command });
   const hookContext = joinHookContext(progress, {});
   return { kind: 'allowed', permit, input, receipt, judged: view, ...hookContext };
 }

@@ -25,7 +25,7 @@ export interface Finding {
   readonly foremost?: true;
 }
 
-export type RefusalKind = 'rule' | 'plan' | 'guard-failed' | 'approval' | 'hook';
+export type RefusalKind = 'rule' | 'plan' | 'guard-failed' | 'approval' | 'hook' | 'shell-text';
 
 /** Holds calls back. Its own failure is a verdict too, stated beforehand. */
 export interface Guard {
@@ -41,6 +41,7 @@ export const ASKS_PERSON = {
   protectedPaths: 'protected paths',
   sandbox: 'sandbox',
   settingsFiles: 'settings files',
+  shellText: 'shell text',
 } as const;
 
 /** Lets calls through that no guard held back. One that fails lets nothing through. */
@@ -53,6 +54,8 @@ export interface Approval {
   readonly decision: 'allow' | 'pass';
   readonly reason: string;
   readonly source?: string;
+  /** A person wrote this very text, so shell code runs as it is, not as its canonical form. */
+  readonly verbatim?: true;
 }
 
 export const NOTHING: Finding = { decision: 'none' };

@@ -32,6 +32,9 @@ export function refusalText(
   if (dontAsk) {
     return `Permission to use ${tool} has been denied: ${reason}, and nobody is asked in don't ask mode. ${help}`;
   }
+  if (finding?.refusal === 'shell-text') {
+    return `${tool} was not run: ${reason}. Write the command in plainer shell syntax.`;
+  }
   if (finding?.refusal === 'plan') {
     return `${tool} cannot be used while in plan mode. Finish the plan and have it approved first.`;
   }

@@ -5,24 +5,29 @@ import type { Receipt } from '../protocol/permissions.js';
 class Permit {
   readonly receipt: Receipt;
   readonly input: unknown;
+  /** The shell code to run, for tools that run any: the input's own, or its canonical form. */
+  readonly command: string | undefined;
   /** By which the type fits no other object. */
   protected readonly made = true;
 
-  constructor(receipt: Receipt, input: unknown) {
+  constructor({ receipt, input, command }: Permitted) {
     this.receipt = receipt;
     this.input = input;
+    this.command = command;
   }
 }
 
 export type { Permit };
 
+type Permitted = Pick<Permit, 'receipt' | 'input' | 'command'>;
+
 const unused = new WeakSet<Permit>();
 const used = new WeakSet<Permit>();
 
-type IssuePermit = (receipt: Receipt, input: unknown) => Permit;
+type IssuePermit = (permitted: Permitted) => Permit;
 
-let issuer: IssuePermit | undefined = (receipt, input) => {
-  const permit = new Permit(receipt, input);
+let issuer: IssuePermit | undefined = (permitted) => {
+  const permit = new Permit(permitted);
   unused.add(permit);
   return permit;
 };

@@ -13,7 +13,7 @@ const typed: Resolver = {
   name: 'typed by the person',
   decide: async ({ call: { typed: words, input } }) =>
     words !== undefined && JSON.stringify(words) === JSON.stringify(input)
-      ? allow('the person typed this call', 'typed by the person')
+      ? { ...allow('the person typed this call', 'typed by the person'), verbatim: true }
       : undefined,
 };
 

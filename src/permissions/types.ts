@@ -84,6 +84,8 @@ export interface AskRequest {
   readonly blockedPath?: string;
   /** The guard that asks; absent when nothing allows the call and nothing holds it. */
   readonly heldBy?: string;
+  /** The call runs as its text, if at all: a hook's yes does not open it. */
+  readonly forPerson?: boolean;
   /** The ask rule that it goes by. */
   readonly rule?: { readonly text: string; readonly source: string };
   /** The rules that wider answers stand for; absent where no rule would open the call. */
@@ -102,6 +104,8 @@ export interface Suggestions {
 /** Who decided, where it was not the person or callback that the asker stands for. */
 export interface AnsweredBy {
   readonly by?: string;
+  /** A hook decided: shell code runs in its canonical form, as if a rule had allowed it. */
+  readonly byHook?: true;
   /** What others who were asked said, for the receipt. */
   readonly trace?: readonly TraceStep[];
 }

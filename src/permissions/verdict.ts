@@ -1,4 +1,5 @@
 import type { Receipt, TraceStep } from '../protocol/permissions.js';
+import { commandToRun } from './shell-text.js';
 import type { GateVerdict, HookContext } from './types.js';
 import type { CallView } from './view.js';
 
@@ -14,7 +15,7 @@ export interface Progress extends HookContext {
 }
 
 /** Everything about how a call was decided, for whoever asks later. */
-export function receiptOf(
+function receiptOf(
   { view: { call, mode, commandRead }, trace }: Progress,
   { by, reason, decision }: Ending & { readonly decision: Receipt['decision'] },
 ): Receipt {
@@ -30,6 +31,22 @@ export function receiptOf(
     mode,
     command: commandRead(),
   };
+}
+
+export interface Allowing extends Ending {
+  /** Shell code runs as the text that a person wrote or was shown, else in its canonical form. */
+  readonly verbatim?: boolean;
+}
+
+/** The receipt of a call that runs, and the shell code that does. */
+export async function allowanceOf(
+  progress: Progress,
+  { by, reason, verbatim = false }: Allowing,
+): Promise<{ readonly receipt: Receipt; readonly command: string | undefined }> {
+  const { view } = progress;
+  const command = await commandToRun(view, { verbatim });
+  const runs = command === view.call.subject.command ? undefined : command;
+  return { receipt: { ...receiptOf(progress, { by, reason, decision: 'allow' }), runs }, command };
 }
 
 export interface Refusal extends Ending {

@@ -20,6 +20,7 @@ export function receiptText(receipt: Receipt, decision: string = VERBS[receipt.d
     `${decision}  ${short(formatCall({ tool, input }))}`,
     `because  ${short(receipt.reason)} (${receipt.decidedBy})`,
     ...parsed,
+    ...runLines(receipt.runs, input.command),
     ...effectLines(receipt.effects),
     facts.filter((fact) => fact !== undefined).join(' · '),
     '',
@@ -33,6 +34,12 @@ const VERBS: Readonly<Record<Receipt['decision'], string>> = {
   deny: 'refused',
   defer: 'deferred',
 };
+
+/** The canonical form of shell code, where it is more than the text with quotes around plain words. */
+function runLines(runs: string | undefined, command: unknown): readonly string[] {
+  const unquoted = runs?.replace(/'([\w.,:/@%+=-]+)'/g, '$1');
+  return runs === undefined || unquoted === command ? [] : [`runs as  ${short(runs)}`];
+}
 
 /** Effects of the call that a rule forbids. */
 function effectLines(effects: Receipt['effects']): readonly string[] {

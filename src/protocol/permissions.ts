@@ -46,6 +46,8 @@ export interface Receipt {
   readonly mode: PermissionMode;
   /** Shell code as the gate understood it, one simple command after the other. */
   readonly command?: string;
+  /** Shell code as it runs, where that is not the text of the input: its canonical form. */
+  readonly runs?: string;
   /** Milliseconds that the decision took, waiting for an answer included. */
   readonly ms?: number;
   /** Added afterwards, where the call did what it was let through not to do. */

@@ -31,6 +31,8 @@ function tool(more: Partial<AnyTool> = {}): AnyTool {
 
 /** The gate, which takes it otherwise, is not loaded here. */
 const issuePermit = takePermitIssuer();
+const permitFor = (given: Receipt, input: unknown) =>
+  issuePermit({ receipt: given, input, command: undefined });
 
 function sealed(input: Record<string, unknown>): Record<string, unknown> {
   const result = freezeJson(input);
@@ -60,7 +62,7 @@ const open: Gate = async (call) => ({
   kind: 'allowed',
   input: call.input,
   receipt: receipt('allow'),
-  permit: issuePermit(receipt('allow'), call.input),
+  permit: permitFor(receipt('allow'), call.input),
   judged: judgedAs(call),
 });
 
@@ -154,8 +156,8 @@ describe('the one way in', () => {
   it('uses a permit once, also when two calls bring it at the same time', async () => {
     const permits: Permit[] = [];
     const same: Gate = async (call) => {
-      permits[0] ??= issuePermit(receipt('allow'), call.input);
-      const [permit = issuePermit(receipt('deny'), {})] = permits;
+      permits[0] ??= permitFor(receipt('allow'), call.input);
+      const [permit = permitFor(receipt('deny'), {})] = permits;
       return {
         kind: 'allowed',
         input: permit.input as typeof call.input,
@@ -250,7 +252,7 @@ describe('the one way in', () => {
     expect(
       (await throwing.run(throwing.call('Echo', { text: 'x' }), undefined, throwing.signal)).block,
     ).toMatchObject({ is_error: true });
-    const permit = issuePermit(receipt('allow'), sealed({ text: 'other' }));
+    const permit = permitFor(receipt('allow'), sealed({ text: 'other' }));
     const forged = invoke([tool()], async (call) => ({
       kind: 'allowed',
       input: call.input,
@@ -308,33 +310,35 @@ describe('the one way in', () => {
 describe('a permit', () => {
   it('is good once, for its own call, and only when it allows', () => {
     const input = sealed({});
-    const permit = issuePermit(receipt('allow'), input);
+    const permit = permitFor(receipt('allow'), input);
     spendPermit(permit, 'call-1', input);
     expect(() => spendPermit(permit, 'call-1', input)).toThrow('already used');
-    expect(() => spendPermit(issuePermit(receipt('allow'), input), 'call-2', input)).toThrow(
+    expect(() => spendPermit(permitFor(receipt('allow'), input), 'call-2', input)).toThrow(
       'another call',
     );
-    expect(() => spendPermit(issuePermit(receipt('deny'), input), 'call-1', input)).toThrow(
+    expect(() => spendPermit(permitFor(receipt('deny'), input), 'call-1', input)).toThrow(
       'does not allow',
     );
   });
 
   it('is good for nothing where the gate did not make it', () => {
     const input = sealed({});
-    const made = issuePermit(receipt('allow'), input);
+    const made = permitFor(receipt('allow'), input);
     const copy = Object.create(made) as Permit;
     const forged = { receipt: receipt('allow'), input } as Permit;
     for (const one of [copy, forged]) {
       expect(() => spendPermit(one, 'call-1', input)).toThrow('not made by the gate');
     }
-    const again = Reflect.construct(made.constructor, [receipt('allow'), input]) as Permit;
+    const again = Reflect.construct(made.constructor, [
+      { receipt: receipt('allow'), input, command: undefined },
+    ]) as Permit;
     expect(() => spendPermit(again, 'call-1', input)).toThrow('not made by the gate');
     expect(() => takePermitIssuer()).toThrow('by the gate alone');
   });
 
   it('is good for nothing where the input may still change', () => {
     const input = { text: 'x' };
-    const permit = issuePermit(receipt('allow'), input);
+    const permit = permitFor(receipt('allow'), input);
     expect(() => spendPermit(permit, 'call-1', input)).toThrow('may change');
   });
 });

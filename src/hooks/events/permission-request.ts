@@ -112,8 +112,8 @@ const FOR_PERSON: ReadonlySet<string> = new Set(Object.values(ASKS_PERSON));
  * plan mode, a protected path or a critical removal holds is not opened by a script, also where another
  * guard asks first.
  */
-function waitsForPerson({ heldBy, trace }: AskRequest): boolean {
-  if (heldBy === PRE_TOOL_USE_HOOKS) return true;
+function waitsForPerson({ heldBy, trace, forPerson }: AskRequest): boolean {
+  if (heldBy === PRE_TOOL_USE_HOOKS || forPerson === true) return true;
   return trace.some(({ guard, decision }) => FOR_PERSON.has(guard) && decision === 'ask');
 }
 
@@ -151,7 +151,7 @@ async function hooksSay(
       : reportStep(report, answer?.behavior ?? 'pass'),
     ...refused.map((why) => reportStep(report, 'pass', why)),
   ]);
-  const decided = { by: PERMISSION_REQUEST_HOOKS, trace };
+  const decided = { by: PERMISSION_REQUEST_HOOKS, byHook: true, trace } as const;
   const noes = said.flatMap(({ answer }) => (answer?.behavior === 'deny' ? [answer] : []));
   if (noes.length > 0) return { trace, answer: { ...joinNoes(noes), ...decided } };
   const yeses = said.flatMap(({ report, answer }) =>

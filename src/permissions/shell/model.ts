@@ -1,3 +1,5 @@
+import type { Rendering } from './render/refusal.js';
+
 /** A word of a command line, as far as it is known before the shell runs. */
 export interface ShellWord {
   /** What the shell makes of it. When it is not literal: the part in front of what is not known. */
@@ -53,6 +55,8 @@ export interface ShellReading {
   readonly opaque?: string;
   /** Why no grant for single commands covers the whole, though all commands are known. */
   readonly complex?: string;
+  /** The canonical form of the code, which runs in its place; absent where it was not read at all. */
+  readonly rendering?: Rendering;
 }
 
 /** A word of our own making. */

@@ -33,6 +33,7 @@ import {
 } from './model.js';
 import { ownLinkIn } from './own-links.js';
 import { fileRedirection, inputOf } from './redirections.js';
+import { renderShell } from './render/render.js';
 import { disguisesOf, timeIn } from './runners.js';
 import { assignedInTurn, localeIn } from './set-variables.js';
 import { readWord, withNumbers } from './words.js';
@@ -89,10 +90,12 @@ export class Reader {
     // fail-closed: the parser's own traversal must agree that no command was missed.
     if (this.#visited !== found.commands) this.#opaque ??= 'not all of its commands were found';
     this.#opaque ??= composedIn(this.#commands) ?? ownLinkIn(this.#commands);
+    const rendering = renderShell(code, script, this.#parser, this.#place.budget);
     return {
       commands: this.#commands,
       opaque: this.#opaque,
       complex: this.#complex,
+      rendering,
     };
   }
 
@@ -316,6 +319,10 @@ export class Reader {
     }
     this.#commands.push(...inner.commands);
     this.#opaque ??= inner.opaque;
+    // fail-closed: another shell reads this text as it is.
+    if (inner.rendering?.ok === false) {
+      this.#opaque ??= `it runs code that ${inner.rendering.refusal.reason}`;
+    }
     this.#complex ??= 'it runs code given as text';
   }
 

@@ -1,4 +1,5 @@
 import { head, sliceWhole } from '../../lib/truncate.js';
+import type { Permit } from '../../permissions/permit.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import type {
@@ -39,7 +40,10 @@ export interface BashDeps {
 type BashInput = ToolInputs['Bash'];
 
 interface BashRun {
+  /** As the model wrote it. */
   readonly command: string;
+  /** As the gate let it through. */
+  readonly runs: string;
   readonly timeoutMs: number;
   readonly owner: ChildOwner;
 }
@@ -59,7 +63,7 @@ export function bashTool(deps: BashDeps): Tool<BashInput> {
       summary: sliceWhole(input.command, 0, 80),
     }),
     concurrencySafe: (input) => (input.run_in_background === true ? false : 'if-read-only'),
-    run: (input, context) => runner.run(input, context),
+    run: (input, context, permit) => runner.run(input, context, permit),
     present: presentBash,
   };
 }
@@ -85,17 +89,20 @@ class BashRunner {
     this.#limits = deps.limits ?? bashLimits({});
   }
 
-  async run(input: BashInput, context: ToolContext): Promise<ToolOutput> {
+  async run(input: BashInput, context: ToolContext, permit: Permit): Promise<ToolOutput> {
     if (input.command.includes('\0')) {
       return failure('The command contains a NUL character, which no shell can be given.');
     }
     if (input.command.trim() === '') return failure('The command is empty.');
-    if (input.run_in_background) return this.#startInBackground(input, context);
+    const { command: runs } = permit;
+    // fail-closed: without a text that the gate let through nothing runs.
+    if (runs === undefined) return failure('The permit names no command.');
+    if (input.run_in_background) return this.#startInBackground(input, runs, context);
     const { workspace } = context;
     const timeoutMs = this.#timeoutFor(input);
     const ended = this.#noteRun(context);
     const owner = this.#ownerOf(input, context);
-    const run = { command: input.command, timeoutMs, owner };
+    const run = { command: input.command, runs, timeoutMs, owner };
     const result = await this.#execute(run, context).finally(ended);
     if (result.startError !== undefined) return this.#notStarted(result.startError, context);
     const notes: string[] = [];
@@ -127,12 +134,12 @@ class BashRunner {
   }
 
   async #execute(run: BashRun, context: ToolContext): Promise<ProcessResult> {
-    const { command, timeoutMs, owner } = run;
+    const { command, runs, timeoutMs, owner } = run;
     const { cwd } = context.workspace;
     // So that the shell goes by the name we know the directory by, also through a symbolic link.
     const env = { ...this.#deps.environment(), PWD: cwd };
     const result = await this.#deps.processes.run({
-      ...shellProgram(this.#shell, command, { reportCwd: true }),
+      ...shellProgram(this.#shell, runs, { reportCwd: true }),
       cwd,
       env,
       timeoutMs,
@@ -156,12 +163,17 @@ class BashRunner {
     return failure((await leaveDeletedCwd(context.workspace, this.#deps.fs)) ?? reason);
   }
 
-  async #startInBackground(input: BashInput, context: ToolContext): Promise<ToolOutput> {
+  async #startInBackground(
+    input: BashInput,
+    runs: string,
+    context: ToolContext,
+  ): Promise<ToolOutput> {
     const { cwd } = context.workspace;
     // Never noted as ended: what it changes later is its doing too.
     this.#noteRun(context);
     const started = await this.#deps.shells.start({
       command: input.command,
+      runs,
       ...(input.description !== undefined && { description: input.description }),
       cwd,
       env: { ...this.#deps.environment(), PWD: cwd },

@@ -35,6 +35,8 @@ export interface BackgroundShell {
 
 export interface StartShellRequest {
   readonly command: string;
+  /** The text for the shell, where it is not the command itself. */
+  readonly runs?: string;
   readonly description?: string;
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
@@ -141,7 +143,7 @@ async function startEntry(
   );
   const start = (kind: 'bash' | 'sh'): RunningProcess =>
     deps.processes.start({
-      ...shellProgram(kind, request.command, { reportCwd: false }),
+      ...shellProgram(kind, request.runs ?? request.command, { reportCwd: false }),
       cwd: request.cwd,
       env: request.env,
       label: `${id}: ${sliceWhole(request.command, 0, 80)}`,

@@ -1,8 +1,8 @@
 import type { ArithmeticExpression, ArithmeticWord } from 'unbash';
 import { unreachable } from '../../../lib/result.js';
 import type { RenderContext } from './context.js';
-import { renderExpansion, renderIndex } from './expansions.js';
 import { refuse } from './refusal.js';
+import { renderIndex } from './words.js';
 
 const OPERATOR =
   /^(?:[-+*/%&|^=<>!~,]|\*\*|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|(?:[-+*/%&|^]|<<|>>)=)$/;
@@ -65,12 +65,12 @@ function renderArithmeticWord({ value, parts }: ArithmeticWord, context: RenderC
             : refuse('quoting', 'has unusual text in arithmetic');
         case 'SimpleExpansion':
         case 'CommandExpansion':
-          return renderExpansion(part, context, 'bare');
+          return context.expansion(part, context, 'bare');
         case 'ParameterExpansion':
           if (part.operation !== undefined)
             refuse('quoting', 'has a changed variable in arithmetic');
           if (part.index !== undefined) renderIndex(part.index, context);
-          return renderExpansion(part, context, 'bare');
+          return context.expansion(part, context, 'bare');
         default:
           return refuse('quoting', 'has quotes in arithmetic');
       }

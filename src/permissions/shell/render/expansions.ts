@@ -1,11 +1,9 @@
-import type { DoubleQuotedChild, ParameterExpansionPart, ParameterOperation, Word } from 'unbash';
+import type { ParameterExpansionPart, ParameterOperation, Word } from 'unbash';
 import { unreachable } from '../../../lib/result.js';
 import { renderArithmetic } from './arithmetic.js';
-import type { Quoting, RenderContext } from './context.js';
+import type { Expansion, Quoting, RenderContext } from './context.js';
 import { refuse } from './refusal.js';
-import { bracketed, renderOperand, renderPattern } from './words.js';
-
-type Expansion = Exclude<DoubleQuotedChild, { type: 'Literal' }>;
+import { bracketed, renderIndex, renderOperand, renderPattern } from './words.js';
 
 const PARAMETER = /^(?:[A-Za-z_]\w*|\d+|[@*#?$!-])$/;
 
@@ -65,23 +63,6 @@ function renderParameter(
     refuse('ambiguous', 'has text in a variable that was not read');
   }
   return rendered;
-}
-
-/** The index of an array is worked out as arithmetic, its quoted text too: only plain ones pass. */
-export function renderIndex(index: Word, context: RenderContext): string {
-  const { parts, value, text } = index;
-  if (/^(?:\w+|[@*])$/.test(text)) return text;
-  const [only] = parts ?? [];
-  if (parts?.length === 1 && only !== undefined) {
-    if (
-      only.type === 'SimpleExpansion' ||
-      (only.type === 'ParameterExpansion' && /^\$\{\w+\}$/.test(only.text))
-    ) {
-      return renderExpansion(only, context, 'bare');
-    }
-    if (/^(["'])\w+\1$/.test(text) && /^\w+$/.test(value)) return value;
-  }
-  return refuse('quoting', 'has an array index that is worked out');
 }
 
 function renderOperation(

@@ -1,6 +1,5 @@
-import type { DoubleQuotedChild, HereDoc, Redirect, Redirection, WordPart } from 'unbash';
-import type { RenderContext } from './context.js';
-import { renderExpansion } from './expansions.js';
+import type { HereDoc, Redirect, Redirection, WordPart } from 'unbash';
+import type { Expansion, RenderContext } from './context.js';
 import { lettersInQuotes, textOf } from './literals.js';
 import { refuse } from './refusal.js';
 import { checkContiguous, renderWord } from './words.js';
@@ -107,7 +106,7 @@ function documentOf(
       const isLineStart = rendered === '' || rendered.endsWith('\n');
       const text = strips ? stripped(read, { isLineStart }) : read;
       rendered += expands ? text.replace(/[\\$`]/g, '\\$&') : text;
-    } else rendered += renderExpansion(expansionOf(part), context, 'document');
+    } else rendered += context.expansion(expansionOf(part), context, 'document');
   }
   return { body: rendered, expands };
 }
@@ -122,7 +121,7 @@ function stripped(text: string, { isLineStart } = { isLineStart: true }): string
   return isLineStart ? rest.replace(/^\t+/, '') : rest;
 }
 
-function expansionOf(part: WordPart): Exclude<DoubleQuotedChild, { type: 'Literal' }> {
+function expansionOf(part: WordPart): Expansion {
   switch (part.type) {
     case 'SimpleExpansion':
     case 'ParameterExpansion':

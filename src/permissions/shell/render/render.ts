@@ -4,6 +4,7 @@ import type { Budget } from '../../budget.js';
 import { differenceFromBash } from '../bash-differences.js';
 import { renderScript } from './compounds.js';
 import type { RenderContext } from './context.js';
+import { renderExpansion } from './expansions.js';
 import { RenderError, type Rendering, refuse } from './refusal.js';
 import { Source } from './source.js';
 
@@ -61,6 +62,7 @@ function rendered(
   return renderScript(script, {
     source: new Source(code, script, parser.forEachChild),
     code: inner,
+    expansion: renderExpansion,
   });
 }
 

@@ -1,7 +1,6 @@
 import type { TestCommand, TestExpression, Word } from 'unbash';
 import { unreachable } from '../../../lib/result.js';
 import type { RenderContext } from './context.js';
-import { renderExpansion } from './expansions.js';
 import { refuse } from './refusal.js';
 import { addQuoted, checkContiguous, Pieces, renderWord } from './words.js';
 
@@ -81,7 +80,7 @@ function renderRegExp(word: Word, context: RenderContext): string {
       case 'SimpleExpansion':
       case 'ParameterExpansion':
       case 'CommandExpansion':
-        pieces.bare(renderExpansion(part, context, 'bare'));
+        pieces.bare(context.expansion(part, context, 'bare'));
         break;
       default:
         refuse('quoting', 'has unusual text in a regular expression');

@@ -1,6 +1,5 @@
 import type { BraceExpansionPart, DoubleQuotedChild, GlobPart, Word, WordPart } from 'unbash';
 import type { Quoting, RenderContext } from './context.js';
-import { renderExpansion } from './expansions.js';
 import { ansiText, type Letter, lettersInQuotes, textOf, unquotedLetters } from './literals.js';
 import { refuse } from './refusal.js';
 import { quoted } from './writer.js';
@@ -105,9 +104,12 @@ function addPart(
     case 'BraceExpansion':
       pieces.bare(braceText(part, context));
       return;
-    }
+    case 'ProcessSubstitution':
+      if (part.script === undefined) refuse('syntax', 'has a substitution that was not read');
+      pieces.bare(`${part.operator}${bracketed(context.code(part.script, context))}`);
+      return;
     default:
-      pieces.bare(renderExpansion(part, context, 'bare'));
+      pieces.bare(context.expansion(part, context, 'bare'));
   }
 }
 
@@ -130,7 +132,7 @@ export function addQuoted(
   };
   for (const part of parts) {
     if (part.type !== 'Literal') {
-      expansions += renderExpansion(part, context, 'quoted');
+      expansions += context.expansion(part, context, 'quoted');
       continue;
     }
     const text = textOf(lettersInQuotes(part.text, { document: false }), part.value);
@@ -192,7 +194,7 @@ function addUnquoted(letters: readonly Letter[], pieces: Pieces, about: Unquoted
 const BRACKET = /^\[[!^]?\]?(?:[\w.,:@%+=-]|\[:[a-z]+:\])*\]$/;
 
 export function globText({ kind, text }: GlobPart): string {
-  if (kind === 'star' && text === '*') return '*';
+  if (kind === 'star' && /^\*+$/.test(text)) return text;
   if (kind === 'question' && text === '?') return '?';
   if (kind === 'bracket' && BRACKET.test(text)) return text;
   return refuse('quoting', 'has an unusual bracket pattern');
@@ -266,7 +268,7 @@ function renderNested(part: WordPart, context: RenderContext, quoting: Quoting):
     case 'ParameterExpansion':
     case 'CommandExpansion':
     case 'ArithmeticExpansion':
-      return renderExpansion(part, context, quoting);
+      return context.expansion(part, context, quoting);
     default:
       return refuse('quoting', 'has unusual text in a variable');
   }
@@ -275,4 +277,21 @@ function renderNested(part: WordPart, context: RenderContext, quoting: Quoting):
 function bareText(text: string, quoting: Quoting): string {
   const safe = quoting === 'bare' ? /^[\w .,:/@%+=-]*$/ : /^[\w .,:;/@%+=()[\]*?#|<>^-]*$/;
   return safe.test(text) ? text : refuse('quoting', 'has unusual text in a variable');
+}
+
+/** The index of an array is worked out as arithmetic, its quoted text too: only plain ones pass. */
+export function renderIndex(index: Word, context: RenderContext): string {
+  const { parts, value, text } = index;
+  if (/^(?:\w+|[@*])$/.test(text)) return text;
+  const [only] = parts ?? [];
+  if (parts?.length === 1 && only !== undefined) {
+    if (
+      only.type === 'SimpleExpansion' ||
+      (only.type === 'ParameterExpansion' && /^\$\{\w+\}$/.test(only.text))
+    ) {
+      return context.expansion(only, context, 'bare');
+    }
+    if (/^(["'])\w+\1$/.test(text) && /^\w+$/.test(value)) return value;
+  }
+  return refuse('quoting', 'has an array index that is worked out');
 }
