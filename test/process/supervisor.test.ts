@@ -99,6 +99,34 @@ describe('a child process', () => {
   });
 });
 
+describe('the output of a child that ended while this process was busy', () => {
+  it('is read before its result is made', async () => {
+    const supervisor = testSupervisor();
+    const directory = temporaryDirectory();
+    const go = path.join(directory, 'go');
+    const late = supervisor.start(
+      shell(`while [ ! -e '${go}' ]; do sleep 0.01; done; printf late`),
+    );
+    // Its output and its end arrive together; the other child ends while the output is handled, and is reaped with it.
+    const first = supervisor.start(
+      shell('printf first', {
+        onOutput() {
+          writeFileSync(go, '');
+          while (!isGone(late.pid ?? 0)) block(20);
+        },
+      }),
+    );
+    while (!isGone(first.pid ?? 0)) block(20);
+    expect((await first.result).stdout).toBe('first');
+    block(300);
+    expect(await late.result).toMatchObject({ exitCode: 0, stdout: 'late' });
+  });
+
+  function block(ms: number): void {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+  }
+});
+
 describe('output that is too long', () => {
   it('is kept by its head and tail, and counted', async () => {
     const script = 'echo first; head -c 10000000 /dev/zero | tr "\\0" x; echo; echo last';

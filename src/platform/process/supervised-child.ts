@@ -235,8 +235,12 @@ export class SupervisedChild {
     this.#settleWhenDone();
     if (this.#settled) return;
     this.#drain = setTimeout(() => {
-      this.#drained = true;
-      this.#settleWhenDone();
+      // fail-closed: timers run before pipes are read. After a stall the output of this child may still be unread, and
+      // a guard without output has no objection.
+      setImmediate(() => {
+        this.#drained = true;
+        this.#settleWhenDone();
+      });
     }, DRAIN_MS);
   }
 
