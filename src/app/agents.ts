@@ -32,7 +32,7 @@ import { homeDirectory, join } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { managedSettingsDirectory } from '../settings/files/load.js';
-import { sideloadRefusal } from '../settings/merge/sideload.js';
+import { sideloadRefusal } from '../settings/merge/switches.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { StopsAgents } from '../tools/tasks/task-stop.js';
 import type { AnyTool } from '../tools/tool.js';

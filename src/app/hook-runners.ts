@@ -14,7 +14,7 @@ import { sliceWhole } from '../lib/truncate.js';
 import { resolveModel } from '../model/catalog/aliases.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import { hookSwitches } from '../settings/merge/hook-switches.js';
+import { hookSwitches } from '../settings/merge/switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import { folderTrust } from './folder-trust.js';
 import type { SessionEnvironment } from './session-environment.js';

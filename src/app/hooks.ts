@@ -33,7 +33,7 @@ import type { ProcessSupervisor } from '../platform/process/process.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { hookEventFacts } from '../protocol/hook-events.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import { hookSwitches } from '../settings/merge/hook-switches.js';
+import { hookSwitches } from '../settings/merge/switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import type { HookRunnerParts, OpenRunners } from './hook-runners.js';
 import { hooksOfPlugins } from './plugins.js';

@@ -7,7 +7,7 @@ import type { FileSystem } from '../platform/fs/fs.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import type { Plugin } from '../plugins/plugin.js';
 import { refuseBroken } from '../settings/files/refuse.js';
-import { sideloadRefusal } from '../settings/merge/sideload.js';
+import { sideloadRefusal } from '../settings/merge/switches.js';
 import type { EffectiveSettings } from '../settings/types.js';
 
 interface PluginGround {

@@ -17,7 +17,7 @@ import type { InputMessage, LoopDeps } from '../loop/types.js';
 import { resolve } from '../platform/fs/paths.js';
 import { openFileWatcher } from '../platform/fs/watch-files.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
-import type { LookedAt } from '../settings/types.js';
+import type { WatchedPath } from '../settings/types.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import type { ReadySkill } from '../skills/invoke.js';
 import type { OpenAgents } from './agents.js';
@@ -261,7 +261,7 @@ export function openSessionEvents(
     say,
     /** A text of the runtime's own stands before the next prompt. */
     remind: (text: string): void => void pending.push(...notes.followUp([text])),
-    veto: (changed: readonly LookedAt[]) =>
+    veto: (changed: readonly WatchedPath[]) =>
       settings.configChange(configChangesOf(changed), placeNow()),
     refreshWatch: watch.refresh,
     /** The shell may have gone elsewhere. */

@@ -6,7 +6,7 @@ import { visible } from '../lib/visible.js';
 import { NO_AUTO_MODE } from '../protocol/permissions.js';
 import type { SettingNode } from '../protocol/setting-node.js';
 import type { SessionStart } from '../session/open.js';
-import { fits } from '../settings/schema/fits.js';
+import { fits } from '../settings/schema/type-check.js';
 
 export type OptionName = keyof SessionOptions;
 

@@ -100,7 +100,7 @@ async function tableIn(
     if (!json.ok) return broken(`it is not valid JSON: ${json.message}.`, json.line);
     if (!isRecord(json.value)) return broken('it is not a JSON object.', 1);
     const [twice] = json.duplicates;
-    if (twice !== undefined) return broken(`\`${twice.way.join('.')}\` stands twice.`, twice.line);
+    if (twice !== undefined) return broken(`\`${twice.path.join('.')}\` stands twice.`, twice.line);
     return ok({ value: json.value, file, lineOf: json.lineOf });
   } catch (thrown) {
     return broken(`it cannot be read: ${messageOf(thrown)}.`);

@@ -12,7 +12,7 @@ import { messageOf, PortcullisError } from '../errors.js';
 import { parseYaml } from '../lib/parse-yaml.js';
 import { visible } from '../lib/visible.js';
 import { join, resolve } from '../platform/fs/paths.js';
-import { sideloadRefusal } from '../settings/merge/sideload.js';
+import { sideloadRefusal } from '../settings/merge/switches.js';
 import type { DocumentPlaces, Finding } from './documents.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';

@@ -7,7 +7,7 @@ import {
   contributionsOf,
   type Merged,
   type MergedKey,
-  type Standing,
+  type ValueStatus,
 } from '../settings/merge/merge.js';
 import type { ConfigProblem } from '../settings/types.js';
 import type { Project } from './project.js';
@@ -38,7 +38,7 @@ export interface ConfigValue {
   readonly source: string;
   readonly file: string | undefined;
   readonly line: number | undefined;
-  readonly standing: Standing;
+  readonly standing: ValueStatus;
   readonly why: string | undefined;
 }
 

@@ -1,5 +1,5 @@
 import { type CapturedHook, EVENTS, type HookSet } from '../hooks/registry/captured.js';
-import { describeHandler, readHandler, runsBeside } from '../hooks/registry/handler.js';
+import { describeHandler, handlerOf, runsBeside } from '../hooks/registry/handler.js';
 import type { Hook } from '../hooks/registry/hook.js';
 import { isRecord } from '../lib/own.js';
 import { redact } from '../lib/redact.js';
@@ -8,6 +8,7 @@ import { visible } from '../lib/visible.js';
 import { displayPath, expandHome, resolve } from '../platform/fs/paths.js';
 import { type HookEventName, hookEventFacts } from '../protocol/hook-events.js';
 import { type Contribution, contributionsOf, type Merged } from '../settings/merge/merge.js';
+import { parseHandler } from '../settings/schema/handler.js';
 import type { TrustCheck } from '../settings/trust/types.js';
 import type { ProjectPlaces } from './places.js';
 import type { Project } from './project.js';
@@ -165,8 +166,8 @@ function heldBack(merged: Merged, trust: TrustCheck): readonly SkippedHook[] {
       const { value } = one;
       const handlers = isRecord(value) && Array.isArray(value.hooks) ? value.hooks : [value];
       return handlers.map((raw: unknown) => {
-        const read = readHandler(event, raw);
-        const label = read.ok ? describeHandler(read.value.handler) : `broken ${event} hook`;
+        const read = parseHandler(raw, event);
+        const label = read.ok ? describeHandler(handlerOf(read.value)) : `broken ${event} hook`;
         return { event, label, origin: originOf(one), why };
       });
     }),

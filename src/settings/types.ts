@@ -1,5 +1,6 @@
 import type { SettingSource, Sourced } from '../lib/sourced.js';
 import type { PermissionMode } from '../protocol/permissions.js';
+import type { Duplicate, JsonPath } from './files/json.js';
 
 /**
  * Something about the configuration that a person should know. `fatal`: a restriction cannot be
@@ -63,10 +64,10 @@ export interface EffectiveSettings {
   /** Every file that was read, strongest first, for keys that other parts of the program own. */
   readonly files: readonly SettingsFile[];
   /** Every path that was looked at, whether something was there or not. */
-  readonly places: readonly LookedAt[];
+  readonly places: readonly WatchedPath[];
 }
 
-export interface LookedAt {
+export interface WatchedPath {
   readonly path: string;
   readonly source: SettingsFile['source'];
   /** Changes whenever what is there changes; empty when nothing is there. */
@@ -103,15 +104,10 @@ export interface SettingsFile {
   readonly root: string;
   readonly trusted: boolean;
   readonly content: Readonly<Record<string, unknown>>;
-  /** Keys that stand twice in one object, of which only the last counts. */
+  /** Keys that occur twice in one object; only the last one counts. */
   readonly duplicates: readonly Duplicate[];
-  /** Line of a value by its way through the document, `['permissions', 'deny', 0]`. */
-  lineOf(way: readonly (string | number)[]): number | undefined;
-}
-
-export interface Duplicate {
-  readonly way: readonly (string | number)[];
-  readonly line: number;
+  /** Line of a value, `['permissions', 'deny', 0]`. */
+  lineOf(path: JsonPath): number | undefined;
 }
 
 /** Where a problem is, in the words people look for. */
@@ -123,22 +119,15 @@ export function describeProblem(problem: ConfigProblem): string {
   return `${place}${problem.message} ${problem.remedy}`.trim();
 }
 
-/** Through a document: `['permissions', 'deny', 0]`. */
-export type Way = readonly (string | number)[];
-
 /** File, line and source of a value, for problems and for `Sourced`. */
 export function placeOf(
   file: SettingsFile,
-  way: Way,
-): { source: SettingsFile['source']; file?: string; line?: number } {
-  const line = file.lineOf(way);
-  return {
-    source: file.source,
-    ...(file.file === undefined ? {} : { file: file.file }),
-    ...(line === undefined ? {} : { line }),
-  };
+  path: JsonPath,
+): Pick<Sourced<unknown>, 'file' | 'line'> & { readonly source: SettingsFile['source'] } {
+  return { source: file.source, file: file.file, line: file.lineOf(path) };
 }
 
-export function sourcedFrom<T>(file: SettingsFile, way: Way, value: T): Sourced<T> {
-  return { value, trusted: file.trusted, ...placeOf(file, way) };
+/** Whether a value comes from a repository's files, which another person may have written. */
+export function isOfProject(source: SettingSource): boolean {
+  return source === 'project' || source === 'local';
 }

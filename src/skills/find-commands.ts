@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
 import { join } from '../platform/fs/paths.js';
-import { PASSED_OVER } from '../settings/trust/names.js';
+import { SKIPPED_DIRECTORIES } from '../settings/trust/tree.js';
 import type { SkillRoot } from './find-roots.js';
 import {
   ALL,
@@ -51,7 +51,7 @@ async function commandsIn(at: Folder, walk: Walk): Promise<Found> {
     }
     // fail-closed: whoever asks for trust does not look there either.
     const counts = walk.root.only === undefined || walk.root.only === entry.name;
-    if (counts && !entry.name.startsWith('.') && !PASSED_OVER.has(entry.name)) {
+    if (counts && !entry.name.startsWith('.') && !SKIPPED_DIRECTORIES.has(entry.name)) {
       found.push(await fromEntry(entry, at, walk));
     }
   }

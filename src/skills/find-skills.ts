@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
 import { join } from '../platform/fs/paths.js';
-import { PASSED_OVER } from '../settings/trust/names.js';
+import { SKIPPED_DIRECTORIES } from '../settings/trust/tree.js';
 import { mapBounded } from './bounded.js';
 import type { SkillFiles, SkillRoot } from './find-roots.js';
 import {
@@ -71,7 +71,7 @@ async function fromEntry(entry: Entry, place: Place): Promise<Found> {
     const kind = entry.kind === 'symlink' ? (await deps.fs.stat(directory))?.kind : entry.kind;
     if (kind !== 'directory') return looseFile(entry, { directory, kind });
     // fail-closed: whoever asks for trust does not look there either.
-    if (PASSED_OVER.has(entry.name)) {
+    if (SKIPPED_DIRECTORIES.has(entry.name)) {
       return passedOver(entry.name, directory, 'no skill may have this name');
     }
     if (root.origin === 'user' && entry.name === RESERVED) {

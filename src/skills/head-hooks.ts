@@ -1,7 +1,7 @@
 import { isRecord } from '../lib/own.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import { oddHookEvent } from '../protocol/odd-hook-event.js';
-import { matcherFaults } from '../settings/schema/head-matchers.js';
+import { matcherFaults } from '../settings/schema/matcher.js';
 import { oneLine } from './names.js';
 
 /** Something about the hooks in a skill's head. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { splitFile } from '../lib/head-text.js';
-import { skillDrafts } from '../settings/trust/markdown.js';
+import { skillItems } from '../settings/trust/markdown.js';
 import { findCommands } from './shell-commands.js';
 
 const commandsIn = (text: string): readonly string[] =>
@@ -100,7 +100,7 @@ describe('commands in the text of a skill', () => {
       ({ start, from, to }) =>
         `${bodyLine + body.slice(0, start).split('\n').length - 1} ${body.slice(from, to).trim()}`,
     );
-    const shown = skillDrafts(text, 's').flatMap((draft) =>
+    const shown = skillItems(text, 's').flatMap((draft) =>
       draft.kind === 'skill shell' ? [`${draft.line} ${draft.text}`] : [],
     );
     return { run, shown };
@@ -133,6 +133,6 @@ describe('commands in the text of a skill', () => {
     }
     const falling = Array.from({ length: 300 }, (_, at) => `${'`'.repeat(303 - at)}!\n`).join('');
     expect(findCommands(falling)).toEqual([]);
-    expect(skillDrafts(falling, 's').every(({ text }) => text.length <= 2_000)).toBe(true);
+    expect(skillItems(falling, 's').every(({ text }) => text.length <= 2_000)).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import type { RuleSet } from '../../permissions/rules.js';
 import type { AgentSpent } from '../../protocol/session-events.js';
-import { hookSwitches } from '../../settings/merge/hook-switches.js';
+import { hookSwitches } from '../../settings/merge/switches.js';
 import type { EffectiveSettings, SourcedRule } from '../../settings/types.js';
 
 /** What a host may ask about an open session. Plain data, as it goes over the wire. */

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { join } from '../../platform/fs/paths.js';
-import { PASSED_OVER } from '../../settings/trust/names.js';
+import { SKIPPED_DIRECTORIES } from '../../settings/trust/tree.js';
 import {
   entryOrAll,
   type PluginPlace,
@@ -127,7 +127,7 @@ class Walk implements FoundFiles {
     const at = { directory, real, folders, isHome: await this.#isHome(directory, real) };
     for (const entry of list.entries) {
       // fail-closed: whoever asks for trust does not look there either.
-      if (entry.name.startsWith('.') || PASSED_OVER.has(entry.name)) continue;
+      if (entry.name.startsWith('.') || SKIPPED_DIRECTORIES.has(entry.name)) continue;
       if (this.#root.only !== undefined && this.#root.only !== entry.name) continue;
       if (++this.#entries > MOST_ENTRIES) {
         this.skip(directory, `only the first ${MOST_ENTRIES} files are looked at`);

@@ -1,5 +1,5 @@
 import { oddHookEvent } from '../../protocol/odd-hook-event.js';
-import { matcherFaults } from '../../settings/schema/head-matchers.js';
+import { matcherFaults } from '../../settings/schema/matcher.js';
 import { oneLine } from '../../skills/names.js';
 import type { AgentFinding } from './types.js';
 

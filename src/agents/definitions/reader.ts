@@ -5,7 +5,7 @@ import type { ParseYaml } from '../../lib/parse-yaml.js';
 import { yamlWithin } from '../../lib/parse-yaml.js';
 import { type FileStat, type FileSystem, isSameVersion } from '../../platform/fs/fs.js';
 import { sha256 } from '../../platform/hash.js';
-import { LARGEST_DOCUMENT } from '../../settings/trust/names.js';
+import { MAX_DOCUMENT_BYTES } from '../../settings/trust/tree.js';
 import { textOf } from '../../skills/head-values.js';
 import { claimedName, MOST_LOOKED_AT } from './claimed.js';
 import { knownField } from './field-names.js';
@@ -96,10 +96,10 @@ export function openDefinitionReader(deps: {
       try {
         const stat = await fs.stat(file);
         if (stat?.kind !== 'file') return unread('it is not a regular file', claimedName(file));
-        if (stat.size > LARGEST_DOCUMENT) {
+        if (stat.size > MAX_DOCUMENT_BYTES) {
           const beginning = new TextDecoder().decode(await fs.readHead(file, MOST_LOOKED_AT));
           return unread(
-            `it is larger than ${LARGEST_DOCUMENT} bytes`,
+            `it is larger than ${MAX_DOCUMENT_BYTES} bytes`,
             claimedName(file, beginning),
           );
         }
@@ -221,7 +221,7 @@ async function readVersion(
   fs: Files,
   { file, real }: FileAt,
 ): Promise<{ readonly stat: FileStat; readonly text: string }> {
-  const maxBytes = LARGEST_DOCUMENT;
+  const maxBytes = MAX_DOCUMENT_BYTES;
   const { stat, bytes } = await fs.readWithStat(file, { maxBytes, realPath: real });
   if (bytes === undefined) throw new PortcullisError('io', `it is larger than ${maxBytes} bytes`);
   return { stat, text: utf8.decode(bytes) };

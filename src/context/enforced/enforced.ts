@@ -61,8 +61,8 @@ function readBlock(file: EnforcedSource, { json, at }: BlockContent, into: Colle
   if (!json.ok) refuse(json.line, `the enforced rules are no JSON: ${json.message}.`);
   else if (!isRecord(json.value)) refuse(1, 'the enforced rules are no object.');
   else {
-    for (const { way, line } of json.duplicates) {
-      refuse(line, `"${way.join('.')}" stands twice, so one of them is lost.`, 'Write it once.');
+    for (const { path, line } of json.duplicates) {
+      refuse(line, `"${path.join('.')}" stands twice, so one of them is lost.`, 'Write it once.');
     }
     const lineOf = (way: readonly (string | number)[]): number => at(json.lineOf(way) ?? 1);
     readLists(file, { lists: json.value, way: [], lineOf }, into);

@@ -2,8 +2,8 @@ import { messageOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { HookEventName } from '../../protocol/hook-events.js';
+import { deepFreeze } from '../registry/handler.js';
 import type { HookRequest, Occasion } from '../registry/hook.js';
-import { frozen } from './frozen.js';
 
 /** What every hook is told about the session. */
 export interface HookFacts {
@@ -34,7 +34,7 @@ export function requestFor(
     const json = JSON.stringify(inputFor(event, occasion, facts));
     return ok({
       // A copy: who is asked about a call must not be able to change it behind the gate's back.
-      input: frozen(JSON.parse(json) as HookRequest['input']),
+      input: deepFreeze(JSON.parse(json) as HookRequest['input']),
       json,
       cwd,
       agent,

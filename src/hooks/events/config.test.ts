@@ -6,7 +6,7 @@ import {
   FAILED_OPEN,
   scene,
 } from '../../../test/support/event-hooks.js';
-import type { LookedAt } from '../../settings/types.js';
+import type { WatchedPath } from '../../settings/types.js';
 import { type ConfigChange, configChangesOf, createConfigHooks } from './config.js';
 
 const PROJECT: ConfigChange = { source: 'project_settings', file_path: '/p/settings.json' };
@@ -64,7 +64,7 @@ describe('ConfigChange hooks', () => {
 
 describe('changed settings files', () => {
   it('have the names that hooks know, each once', () => {
-    const at = (source: LookedAt['source'], path = source): LookedAt => ({
+    const at = (source: WatchedPath['source'], path = source): WatchedPath => ({
       source,
       path,
       stamp: '',

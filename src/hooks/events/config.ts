@@ -1,4 +1,4 @@
-import type { LookedAt } from '../../settings/types.js';
+import type { WatchedPath } from '../../settings/types.js';
 import { occasionOf, type Scene } from '../dispatch/scene.js';
 import { type EventDeps, gateRefusals } from './event-answers.js';
 
@@ -19,7 +19,7 @@ export interface ConfigHooks {
   configChange(changes: readonly ConfigChange[], scene: Scene): Promise<string | undefined>;
 }
 
-const SOURCES: Readonly<Record<LookedAt['source'], ConfigChange['source']>> = {
+const SOURCES: Readonly<Record<WatchedPath['source'], ConfigChange['source']>> = {
   managed: 'policy_settings',
   // What the command line or a host names belongs to whoever started the program. Hooks know no
   // name for it, and no hook that guards the person's settings may miss it.
@@ -31,7 +31,7 @@ const SOURCES: Readonly<Record<LookedAt['source'], ConfigChange['source']>> = {
 };
 
 /** Changed settings files as hooks read of them, each once. */
-export function configChangesOf(changed: readonly LookedAt[]): readonly ConfigChange[] {
+export function configChangesOf(changed: readonly WatchedPath[]): readonly ConfigChange[] {
   const byPlace = new Map<string, ConfigChange>();
   for (const { path, source } of changed) {
     byPlace.set(`${source} ${path}`, { source: SOURCES[source], file_path: path });

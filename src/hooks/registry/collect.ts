@@ -5,6 +5,12 @@ import { displayPath } from '../../platform/fs/paths.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { HOOK_EVENTS, type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
 import {
+  declaredOnFailure,
+  type ParsedHandler,
+  parseHandler,
+} from '../../settings/schema/handler.js';
+import { canonicalJson } from '../../settings/trust/digest.js';
+import {
   type CallbackGroup,
   type CapturedHook,
   type HookSet,
@@ -14,15 +20,7 @@ import {
   type ScopedHooks,
   type SkippedHook,
 } from './captured.js';
-import {
-  describeHandler,
-  failureWish,
-  handlerText,
-  isSwitchedOff,
-  type ReadHandler,
-  readHandler,
-  runsBeside,
-} from './handler.js';
+import { describeHandler, handlerOf, isSwitchedOff, runsBeside } from './handler.js';
 import type { Hook, HookFailure, HookHandler, PluginDirectories } from './hook.js';
 import { matchingOf } from './matching.js';
 import { failureMeans, type HookPolicy } from './policy.js';
@@ -112,12 +110,12 @@ export class HookCollector {
         ...(typeof matcher === 'string' ? { matcher } : {}),
         ...(typeof agents === 'string' ? { agents } : {}),
       };
-      const read = isGroup ? readHandler(event, raw) : err('it is no group of hooks');
-      const what = read.ok ? describeHandler(read.value.handler) : `broken ${event} hook`;
+      const read = isGroup ? parseHandler(raw, event) : err('it is no group of hooks');
+      const what = read.ok ? describeHandler(handlerOf(read.value)) : `broken ${event} hook`;
       const dropped =
         isSwitchedOff(group) || isSwitchedOff(raw)
           ? '"enabled": false switches it off'
-          : this.#whyDropped(event, place, read.ok ? read.value.handler.if : undefined);
+          : this.#whyDropped(event, place, read.ok ? read.value.fields.if : undefined);
       if (dropped !== undefined) this.#skip(what, dropped, place);
       else if (read.ok) this.#addRead(event, { raw, place, facts, what }, read.value);
       else this.#addBroken(event, { raw, place, facts, what }, read.error);
@@ -148,12 +146,10 @@ export class HookCollector {
     return joinHooks([{ hooks, skipped: this.#skipped, notes: this.#notes }]);
   }
 
-  #addRead(
-    event: HookEventName,
-    written: Written,
-    { handler, timeoutMs: limit, onFailure: said }: ReadHandler,
-  ): void {
+  #addRead(event: HookEventName, written: Written, parsed: ParsedHandler): void {
     const { raw, place, facts, what } = written;
+    const { timeoutMs: limit, onFailure: said } = parsed;
+    const handler = handlerOf(parsed);
     const beside = runsBeside(handler);
     const means = failureMeans(event, said, this.#policy);
     if (means.note !== undefined) this.#notes.push(`${this.#labelOf(written)}: ${means.note}`);
@@ -175,18 +171,18 @@ export class HookCollector {
         ofPlugin,
       }),
       ...(place.standing === 'settings'
-        ? { copyOf: `${facts.agents ?? ''}\n${handlerText(raw)}` }
+        ? { copyOf: `${facts.agents ?? ''}\n${canonicalJson(raw)}` }
         : {}),
     });
   }
 
-  #isStrict(event: HookEventName, said: ReadHandler['onFailure']): boolean {
+  #isStrict(event: HookEventName, said: ParsedHandler['onFailure']): boolean {
     return said === 'block' || (this.#policy.strictGuards && hookEventFacts(event).role === 'gate');
   }
 
   /** fail-closed: what guards and is no hook is a guard that always fails. */
   #addBroken(event: HookEventName, written: Written, why: string): void {
-    const { onFailure } = failureMeans(event, failureWish(written.raw), this.#policy);
+    const { onFailure } = failureMeans(event, declaredOnFailure(written.raw), this.#policy);
     const { place, what } = written;
     if (hookEventFacts(event).role !== 'gate' && onFailure === 'continue') {
       this.#skip(what, why, place);
@@ -250,12 +246,12 @@ export class HookCollector {
     );
   }
 
-  #whyDropped(event: HookEventName, place: Place, rule: string | undefined): string | undefined {
+  #whyDropped(event: HookEventName, place: Place, rule: unknown): string | undefined {
     if (!place.trusted) return 'the folder it comes from is not trusted';
     const dropped = this.#policy.dropped(place.source);
     if (dropped !== undefined) return dropped;
     const isAboutCalls = hookEventFacts(event).matches === 'tool';
-    return isAboutCalls || (rule ?? '').trim() === ''
+    return isAboutCalls || typeof rule !== 'string' || rule.trim() === ''
       ? undefined
       : `it has an "if", which is for tool calls, and ${event} is about none`;
   }

@@ -8,7 +8,8 @@ import {
   hookEventFacts,
   LONGEST_SESSION_END_MS,
 } from '../../protocol/hook-events.js';
-import { hookSwitches } from '../../settings/merge/hook-switches.js';
+import { hookSwitches } from '../../settings/merge/switches.js';
+import { FAILURE_NEVER_BLOCKS } from '../../settings/schema/handler.js';
 import type { EffectiveSettings } from '../../settings/types.js';
 import { LONGEST_TIMER_MS } from '../dispatch/timeout.js';
 import type { HookHandler } from './hook.js';
@@ -70,14 +71,6 @@ export function policyOf(
   };
 }
 
-/** Events whose hooks cannot be made to refuse by failing: what they hold up is an end. */
-const ALWAYS_PASSED: ReadonlySet<HookEventName> = new Set([
-  'Stop',
-  'SubagentStop',
-  'TaskCompleted',
-  'TeammateIdle',
-] as const);
-
 /** What the failure of a hook means. */
 export function failureMeans(
   event: HookEventName,
@@ -85,7 +78,7 @@ export function failureMeans(
   { guardFailure }: Pick<HookPolicy, 'guardFailure'>,
 ): { readonly onFailure: 'block' | 'continue'; readonly note?: string } {
   const role: HookRole = hookEventFacts(event).role;
-  if (role === 'observe' || ALWAYS_PASSED.has(event)) {
+  if (role === 'observe' || FAILURE_NEVER_BLOCKS.has(event)) {
     if (said !== 'block') return { onFailure: 'continue' };
     const why = role === 'observe' ? 'its hooks only watch' : 'what it holds up is an end';
     return {

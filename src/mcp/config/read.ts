@@ -118,13 +118,13 @@ export function parseDocument(
     return { kind: 'broken', problem };
   }
   const problems = json.duplicates
-    .filter(({ way }) => way.includes('mcpServers') || way.includes('disabledMcpServers'))
+    .filter(({ path }) => path.includes('mcpServers') || path.includes('disabledMcpServers'))
     .map(
-      ({ way, line }): ConfigProblem => ({
+      ({ path, line }): ConfigProblem => ({
         severity: 'warning',
         file,
         line,
-        message: `\`${way.join('.')}\` stands here twice; the last one counts.`,
+        message: `\`${path.join('.')}\` stands here twice; the last one counts.`,
         remedy: 'Remove one of them.',
       }),
     );

@@ -1,6 +1,6 @@
 import { isRecord, own } from '../../lib/own.js';
 import { join, resolve } from '../../platform/fs/paths.js';
-import { sideloadRefusal } from '../../settings/merge/sideload.js';
+import { sideloadRefusal } from '../../settings/merge/switches.js';
 import type { ConfigProblem } from '../../settings/types.js';
 import type { McpScope } from '../server.js';
 import {

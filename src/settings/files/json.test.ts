@@ -19,7 +19,7 @@ describe('text that is not JSON', () => {
     ['{} {}', 1, 'there is something after the end of the value'],
     ['{"a": [{"__proto__": {}}]}', 1, 'the key "__proto__" is not accepted'],
     ['{"\\u005f_proto__": {}}', 1, 'the key "__proto__" is not accepted'],
-    ['{"a": 1,\n"\\u12": 1}', 2, 'a key holds an escape that JSON does not have'],
+    ['{"a": 1,\n"\\u12": 1}', 2, 'a text holds an escape that JSON does not have'],
     [`${'['.repeat(300)}${']'.repeat(300)}`, 1, 'it is nested too deeply'],
   ])('is named by its mistake: %j', (text, line, message) => {
     expect(parseLocatedJson(text)).toEqual({ ok: false, line, message });
@@ -45,10 +45,7 @@ describe('JSON', () => {
 
   it('tells which keys stand twice', () => {
     const json = parseLocatedJson('{"a": {"x": 1},\n"b": 1,\n"a": {"x": 2}}');
-    expect(json.ok && json.duplicates).toEqual([
-      { way: ['a'], line: 3 },
-      { way: ['a', 'x'], line: 3 },
-    ]);
+    expect(json.ok && json.duplicates).toEqual([{ path: ['a'], line: 3 }]);
   });
 
   it('of a thousand rules is located in no time', () => {

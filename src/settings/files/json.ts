@@ -1,90 +1,258 @@
-import { messageOf } from '../../errors.js';
-import { err, ok, type Result } from '../../lib/result.js';
-import type { Duplicate } from '../types.js';
-import { JsonScan } from './json-scan.js';
+/** Steps through a document: `['permissions', 'deny', 0]`. */
+export type JsonPath = readonly (string | number)[];
+
+export interface Duplicate {
+  readonly path: JsonPath;
+  readonly line: number;
+}
 
 export type LocatedJson =
   | {
       readonly ok: true;
       readonly value: unknown;
+      /** Keys that occur twice in one object; only the last one counts. */
       readonly duplicates: readonly Duplicate[];
-      lineOf(way: readonly (string | number)[]): number | undefined;
+      lineOf(path: JsonPath): number | undefined;
     }
   | { readonly ok: false; readonly line: number; readonly message: string };
 
-/** Parses JSON and can say on which line each value stands, or where the text stops being JSON. */
+/** Parses JSON with the line of each value, or the line of the first error and what is wrong there. */
 export function parseLocatedJson(text: string): LocatedJson {
-  if (last?.text === text) return last.json;
-  const json = located(text);
-  last = { text, json };
-  return json;
-}
-
-/** Trust and the settings look at the same file, one after the other. Nobody changes what he is given. */
-let last: { readonly text: string; readonly json: LocatedJson } | undefined;
-
-function located(text: string): LocatedJson {
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
-  const scan = new JsonScan(source);
-  // fail-closed: what only the parser takes (`__proto__`, however it is written, endless nesting) is
-  // refused by the scan. What it lets pass needs no more than the bare parser.
-  const parsed: Result<unknown, FailedScan> =
-    scan.failure === undefined ? parse(source) : err(scan.failure);
-  if (!parsed.ok) {
-    const { offset, message } = parsed.error;
-    return { ok: false, line: lineAt(lineStarts(source), offset), message };
-  }
-  let starts: readonly number[] | undefined;
-  let last = 0;
-  const line = (offset: number): number => {
-    starts ??= lineStarts(source);
-    // Mostly the next one is asked for.
-    last = isOnLine(starts, last + 1, offset) ? last + 1 : lineAt(starts, offset);
-    return last;
-  };
+  const lineAt = (offset: number): number => source.slice(0, offset).split('\n').length;
+  const reader = new JsonReader(source);
+  const read = reader.document();
+  if (!read.ok) return { ok: false, line: lineAt(read.offset), message: read.message };
+  const lines = lineIndex(source);
   return {
     ok: true,
-    value: parsed.value,
-    duplicates: scan.duplicates.map(({ way, offset }) => ({ way, line: line(offset) })),
-    lineOf(way) {
-      const offset = scan.offsetOf(way);
-      return offset === undefined ? undefined : line(offset);
+    value: read.node.value,
+    duplicates: read.duplicates.map(({ path, offset }) => ({ path, line: lines(offset) })),
+    lineOf(path) {
+      let node: JsonNode | undefined = read.node;
+      for (const step of path) {
+        node = typeof step === 'number' ? node?.items?.[step] : node?.members?.get(step);
+      }
+      return node === undefined ? undefined : lines(node.offset);
     },
   };
 }
 
-type FailedScan = NonNullable<JsonScan['failure']>;
-
-function parse(source: string): Result<unknown, FailedScan> {
-  try {
-    return ok(JSON.parse(source));
-  } catch (thrown) {
-    return err({ offset: 0, message: messageOf(thrown) });
-  }
-}
-
-function lineStarts(source: string): readonly number[] {
+function lineIndex(source: string): (offset: number) => number {
   const starts = [0];
   for (let at = source.indexOf('\n'); at !== -1; at = source.indexOf('\n', at + 1)) {
     starts.push(at + 1);
   }
-  return starts;
+  return (offset) => {
+    let low = 0;
+    let high = starts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((starts[middle] ?? 0) <= offset) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  };
 }
 
-function isOnLine(starts: readonly number[], line: number, offset: number): boolean {
-  const from = starts[line - 1];
-  return (
-    from !== undefined && from <= offset && offset < (starts[line] ?? Number.POSITIVE_INFINITY)
-  );
+interface JsonNode {
+  readonly offset: number;
+  readonly value: unknown;
+  readonly members?: ReadonlyMap<string, JsonNode>;
+  readonly items?: readonly JsonNode[];
 }
 
-function lineAt(starts: readonly number[], offset: number): number {
-  let low = 0;
-  let high = starts.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if ((starts[middle] ?? 0) <= offset) low = middle + 1;
-    else high = middle;
+export type JsonReading =
+  | {
+      readonly ok: true;
+      readonly node: JsonNode;
+      /** Offset behind the value. */
+      readonly end: number;
+      readonly duplicates: readonly { readonly path: JsonPath; readonly offset: number }[];
+    }
+  | {
+      readonly ok: false;
+      readonly offset: number;
+      readonly message: string;
+      /** Well-formed as far as it was read, but nested too deeply or with a forbidden key. */
+      readonly isRefused: boolean;
+    };
+
+/** Reads the JSON value at `start`; what follows it does not matter. */
+export function readJsonAt(text: string, start: number): JsonReading {
+  return new JsonReader(text, start).value();
+}
+
+/** A nesting that nobody writes, and that could overflow the stack of a later reader. */
+const MAX_DEPTH = 200;
+const BLANKS = /[ \t\n\r]*/y;
+const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})[^"\\\u0000-\u001f]*)*"/y;
+const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
+
+class JsonError extends Error {
+  readonly offset: number;
+  readonly isRefused: boolean;
+
+  constructor(message: string, offset: number, isRefused = false) {
+    super(message);
+    this.offset = offset;
+    this.isRefused = isRefused;
   }
-  return low;
+}
+
+class JsonReader {
+  readonly #text: string;
+  readonly #path: (string | number)[] = [];
+  readonly #duplicates: { path: JsonPath; offset: number }[] = [];
+  #at: number;
+
+  constructor(text: string, start = 0) {
+    this.#text = text;
+    this.#at = start;
+  }
+
+  value(): JsonReading {
+    return this.#reading(() => this.#value());
+  }
+
+  document(): JsonReading {
+    return this.#reading(() => {
+      const node = this.#value();
+      if (this.#peek() !== '') this.#fail('there is something after the end of the value');
+      return node;
+    });
+  }
+
+  #reading(read: () => JsonNode): JsonReading {
+    try {
+      return { ok: true, node: read(), end: this.#at, duplicates: this.#duplicates };
+    } catch (thrown) {
+      if (!(thrown instanceof JsonError)) throw thrown;
+      const { offset, message, isRefused } = thrown;
+      return { ok: false, offset, message, isRefused };
+    }
+  }
+
+  #value(): JsonNode {
+    const first = this.#peek();
+    const offset = this.#at;
+    if (this.#path.length > MAX_DEPTH) {
+      throw new JsonError('it is nested too deeply', offset, true);
+    }
+    if (first === '{') return this.#object(offset);
+    if (first === '[') return this.#array(offset);
+    if (first === '"') return { offset, value: this.#string() };
+    const text = this.#match(SCALAR) ?? this.#fail('a value is missing or is none');
+    return { offset, value: JSON.parse(text) };
+  }
+
+  #object(offset: number): JsonNode {
+    const members = new Map<string, JsonNode>();
+    this.#at++;
+    if (this.#peek() !== '}') {
+      do {
+        if (this.#peek() !== '"') this.#fail('a key is missing or not in double quotes', offset);
+        const keyAt = this.#at;
+        const key = this.#string();
+        // fail-closed: such a key could reach a prototype when the value is merged later.
+        if (key === '__proto__') {
+          throw new JsonError('the key "__proto__" is not accepted', keyAt, true);
+        }
+        if (this.#peek() !== ':') this.#fail(`a colon is missing after "${key}"`);
+        this.#at++;
+        this.#path.push(key);
+        this.#peek();
+        if (members.has(key)) this.#duplicates.push({ path: [...this.#path], offset: this.#at });
+        members.set(key, this.#value());
+        this.#path.pop();
+      } while (this.#hasNext('}', offset));
+    }
+    this.#at++;
+    const entries = [...members].map(([key, node]) => [key, node.value] as const);
+    return { offset, value: Object.fromEntries(entries), members };
+  }
+
+  #array(offset: number): JsonNode {
+    const items: JsonNode[] = [];
+    this.#at++;
+    if (this.#peek() !== ']') {
+      do {
+        this.#path.push(items.length);
+        items.push(this.#value());
+        this.#path.pop();
+      } while (this.#hasNext(']', offset));
+    }
+    this.#at++;
+    return { offset, value: items.map(({ value }) => value), items };
+  }
+
+  /** True behind a comma, false at the closing bracket. */
+  #hasNext(close: '}' | ']', opened: number): boolean {
+    const next = this.#peek();
+    if (next === close) return false;
+    if (next !== ',') this.#fail(`a comma or ${close} is missing`, opened);
+    this.#at++;
+    return true;
+  }
+
+  #string(): string {
+    const text = this.#match(STRING);
+    return text === undefined ? this.#badString() : (JSON.parse(text) as string);
+  }
+
+  /** The next character that is not blank, '' at the end. */
+  #peek(): string {
+    this.#match(BLANKS);
+    return this.#text.charAt(this.#at);
+  }
+
+  #match(pattern: RegExp): string | undefined {
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#text)?.[0];
+    this.#at += found?.length ?? 0;
+    return found;
+  }
+
+  #badString(): never {
+    const start = this.#at;
+    for (let at = start + 1; at < this.#text.length && this.#text[at] !== '"'; at++) {
+      this.#at = at;
+      if (this.#text.charCodeAt(at) < 0x20) {
+        this.#fail('a text holds a line break or control character');
+      }
+      if (this.#text[at] !== '\\') continue;
+      at++;
+      if (this.#text[at] === 'u' && !/^[\dA-Fa-f]{4}/.test(this.#text.slice(at + 1, at + 5))) {
+        this.#fail('a text holds an escape that JSON does not have');
+      }
+      if (!'"\\/bfnrtu'.includes(this.#text[at] ?? '"')) {
+        this.#fail('a text holds a backslash that is not doubled');
+      }
+    }
+    this.#at = this.#text.length;
+    return this.#fail('a text is not closed');
+  }
+
+  /** Names the usual mistakes; otherwise says what was expected. */
+  #fail(message: string, opened?: number): never {
+    const text = this.#text;
+    const here = text.charAt(this.#at);
+    throw new JsonError(this.#usualMistake(here, opened) ?? message, this.#at);
+  }
+
+  #usualMistake(here: string, opened: number | undefined): string | undefined {
+    const text = this.#text;
+    if (/^(?:\/\/|\/\*|#)/.test(text.slice(this.#at, this.#at + 2))) {
+      return 'there is a comment, and JSON has no comments';
+    }
+    if (here === "'") return 'there are single quotes where JSON wants double quotes';
+    if (here === '}' || here === ']') {
+      const before = text.slice(0, this.#at).trimEnd().at(-1);
+      return before === ',' ? `there is a trailing comma before ${here}` : undefined;
+    }
+    if (here !== '') return undefined;
+    if (opened === undefined) return 'the text ends too early';
+    const line = text.slice(0, opened).split('\n').length;
+    return `the text ends too early: what line ${line} opens is never closed`;
+  }
 }

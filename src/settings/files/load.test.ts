@@ -136,8 +136,8 @@ describe('settings files', () => {
       { line: 6, value: { text: 'Bash(b)' } },
     ]);
     expect(contributionsOf(merged, 'permissions.allow')).toMatchObject([
-      { value: 'Bash(a)', line: 4, way: ['permissions', 'allow', 1], standing: 'in force' },
-      { value: 'Bash(b)', line: 6, way: ['permissions', 'allow', 3], standing: 'in force' },
+      { value: 'Bash(a)', line: 4, path: ['permissions', 'allow', 1], standing: 'in force' },
+      { value: 'Bash(b)', line: 6, path: ['permissions', 'allow', 3], standing: 'in force' },
     ]);
     expect(problems.map(({ line }) => line)).toEqual([3, 5]);
   });

@@ -1,11 +1,13 @@
-import { SETTINGS } from '../../../build/generated/settings-table.js';
-import { type EffectiveContext, effectiveSettings, withCrossRules } from '../merge/effective.js';
+import {
+  applyCrossSettingRules,
+  type EffectiveContext,
+  effectiveSettings,
+} from '../merge/effective.js';
 import { type Merged, mergeFiles } from '../merge/merge.js';
-import { standingProblems } from '../merge/problems.js';
-import type { CheckOptions } from '../schema/check-options.js';
-import type { ConfigProblem, EffectiveSettings, LookedAt, SettingsFile } from '../types.js';
+import { mergeProblems } from '../merge/problems.js';
+import { type CheckOptions, checkFiles } from '../schema/check.js';
+import type { ConfigProblem, EffectiveSettings, SettingsFile } from '../types.js';
 import { readSettingsFiles, type SettingsPlaces } from './read.js';
-import { isSimple } from './simple.js';
 
 export interface LoadSettingsOptions
   extends SettingsPlaces,
@@ -19,10 +21,8 @@ export interface LoadedSettings {
   readonly settings: EffectiveSettings;
   /** Any `fatal` among them means: do not start, unless `settings.strictness` says otherwise. */
   readonly problems: readonly ConfigProblem[];
-  /** Every value of every file and what became of it. */
+  /** Every value of every file and its status. */
   readonly merged: Merged;
-  /** There is nothing but the everyday keys in any of the files. */
-  readonly isSimple: boolean;
 }
 
 /**
@@ -32,13 +32,11 @@ export interface LoadedSettings {
  */
 export async function loadSettings(options: LoadSettingsOptions): Promise<LoadedSettings> {
   const { problems, places, ...read } = await readSettingsFiles(options);
-  const files = withKept(read.files, options.kept);
-  if (files.length === 0) return nothingSet(problems, places);
-  const { merged, ...checked } = await checkAndMerge(files, options);
+  const checked = checkFiles(withKept(read.files, options.kept), options);
+  const merged = applyCrossSettingRules(mergeFiles(checked.files, checked.table));
   return {
     merged,
-    isSimple: checked.isSimple,
-    problems: [...problems, ...checked.problems, ...standingProblems(merged)],
+    problems: [...problems, ...checked.problems, ...mergeProblems(merged)],
     settings: Object.freeze({
       ...effectiveSettings(merged, options),
       files: checked.files,
@@ -47,54 +45,13 @@ export async function loadSettings(options: LoadSettingsOptions): Promise<Loaded
   };
 }
 
-/** The usual case of a fresh machine, without the cost of the others. */
-function nothingSet(
-  problems: readonly ConfigProblem[],
-  places: readonly LookedAt[],
-): LoadedSettings {
-  const settings = Object.freeze({
-    permissions: { allow: [], ask: [], deny: [], additionalDirectories: [] },
-    env: {},
-    values: { get: () => undefined, list: () => [], said: () => [], has: () => false },
-    strictness: {},
-    files: [],
-    places,
-  });
-  return { settings, problems, merged: new Map(), isSimple: true };
-}
-
 function withKept(
   read: readonly SettingsFile[],
   kept: readonly SettingsFile[] | undefined,
 ): readonly SettingsFile[] {
   if (kept === undefined) return read;
-  const ofAdministrator = ({ source }: SettingsFile): boolean => source === 'managed';
-  return [...read.filter(ofAdministrator), ...kept.filter((file) => !ofAdministrator(file))];
-}
-
-interface Checked extends Pick<LoadedSettings, 'merged' | 'isSimple'> {
-  readonly files: readonly SettingsFile[];
-  readonly problems: readonly ConfigProblem[];
-}
-
-/** Everyday files are known to be well-formed at a glance; the checks are loaded for all others. */
-async function checkAndMerge(
-  files: readonly SettingsFile[],
-  options: CheckOptions,
-): Promise<Checked> {
-  if (files.every(isSimple)) {
-    const merged = await withCrossRules(mergeFiles(files, SETTINGS));
-    return { files, merged, isSimple: true, problems: [] };
-  }
-  const [{ checkFiles }, { unavailableProblems }, { hookProblems }] = await Promise.all([
-    import('../schema/check.js'),
-    import('../merge/unavailable.js'),
-    import('../merge/hook-problems.js'),
-  ]);
-  const checked = checkFiles(files, options);
-  const merged = await withCrossRules(mergeFiles(checked.files, checked.table));
-  const problems = [...checked.problems, ...unavailableProblems(merged), ...hookProblems(merged)];
-  return { files: checked.files, merged, isSimple: false, problems };
+  const isManaged = ({ source }: SettingsFile): boolean => source === 'managed';
+  return [...read.filter(isManaged), ...kept.filter((file) => !isManaged(file))];
 }
 
 /** The directory of an administrator's settings on this kind of machine. */

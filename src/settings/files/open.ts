@@ -1,10 +1,9 @@
-import { messageOf } from '../../errors.js';
+import type { Sourced } from '../../lib/sourced.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import type { SessionNews } from '../../protocol/session-events.js';
-import { withoutFileGrants } from '../merge/file-grants.js';
 import { type StartedTrust, startTrust, type TrustStart } from '../trust/start.js';
-import type { EffectiveSettings, SettingsFile } from '../types.js';
-import { type LoadedSettings, type LoadSettingsOptions, loadSettings } from './load.js';
+import type { EffectiveSettings, RuleLists } from '../types.js';
+import { type LoadSettingsOptions, loadSettings } from './load.js';
 import { refuseBroken } from './refuse.js';
 import { type LiveSettings, type LiveSettingsDeps, watchSettings } from './watch.js';
 
@@ -30,58 +29,62 @@ export async function openSettings(options: OpenSettingsOptions): Promise<Opened
   const { fs, emit } = options;
   const warn = (text: string): void => emit({ type: 'notice', level: 'warning', text });
   const trust = await startTrust({ warn, ...options });
-  let given: { readonly flagSettings?: string } = {};
-  const read = async (how: LoadSettingsOptions): Promise<LoadedSettings> => {
-    const loaded = await loadSettings(how);
+  let { flagSettings } = options;
+  const load = async (how: Pick<LoadSettingsOptions, 'flagSettings' | 'trustProject' | 'kept'>) => {
+    const loaded = await loadSettings({ ...options, flagSettings, ...how });
     if (options.ignoreFileGrants !== true) return loaded;
     return { ...loaded, settings: withoutFileGrants(loaded.settings) };
   };
-  const load = (trustProject: boolean, kept?: readonly SettingsFile[]): Promise<LoadedSettings> =>
-    read({ ...options, ...given, trustProject, ...(kept === undefined ? {} : { kept }) });
-  const { settings, problems, isSimple } = await load(trust.now);
-  // What else there may be in settings runs something, or has it run, before a model is asked.
-  if (!isSimple) await trust.settle();
-  // What waits for trust has been told, in one line.
-  const told = problems.filter(({ severity }) => severity !== 'note');
-  refuseBroken(told, emit, settings.strictness);
-  let settling: Promise<void> | undefined;
-  const settle = (): Promise<void> => {
-    settling ??= requestLeaves()
-      .then(trust.settle)
-      .catch((thrown: unknown) => {
-        // fail-closed: what could not be looked at is trusted by nobody who asks.
-        warn(
-          `the folder cannot be looked through, so nothing in it is trusted: ${messageOf(thrown)}`,
-        );
-      });
-    return settling;
-  };
+  const { settings, problems } = await load({ trustProject: trust.now });
+  // What waits for trust was reported in one line by the trust check.
+  const reported = problems.filter(({ severity }) => severity !== 'note');
+  refuseBroken(reported, emit, settings.strictness);
   return {
     settings,
     trust,
     watch: (how) =>
       watchSettings(settings, {
-        settle,
         fs,
         emit,
-        load: async (kept) => load(await trust.inForce(), kept),
-        async loadWith(flag) {
-          const trustProject = await trust.inForce();
-          return await read({ ...options, flagSettings: flag, trustProject });
-        },
+        load: async (kept) => load({ trustProject: await trust.inForce(), kept }),
+        loadWith: async (flag) => load({ trustProject: await trust.inForce(), flagSettings: flag }),
         keepFlag(flag) {
-          given = { flagSettings: flag };
+          flagSettings = flag;
         },
         ...how,
       }),
   };
 }
 
-/** A request that was begun is connected and written by the event loop, in few turns of it. */
-const TURNS_OF_LOOP = 3;
+/**
+ * Settings for a host that decides by itself: what files allow does not count, be it a rule, a mode
+ * or an additional directory, an administrator's included. What they deny or ask about stays.
+ */
+export function withoutFileGrants(settings: EffectiveSettings): EffectiveSettings {
+  const { permissions } = settings;
+  const { defaultMode, agents, additionalDirectories } = permissions;
+  // fail-closed: modes that ask no less than the default one may stay.
+  const keepsMode =
+    defaultMode !== undefined && (isGiven(defaultMode) || STRICT_MODES.has(defaultMode.value));
+  return {
+    ...settings,
+    permissions: {
+      ...permissions,
+      ...withGivenGrants(permissions),
+      additionalDirectories: additionalDirectories.filter(isGiven),
+      agents: agents?.map((one) => ({ ...one, ...withGivenGrants(one) })),
+      defaultMode: keepsMode ? defaultMode : undefined,
+    },
+  };
+}
 
-async function requestLeaves(): Promise<void> {
-  for (let turn = 0; turn < TURNS_OF_LOOP; turn++) {
-    await new Promise<void>((resolve) => setImmediate(resolve));
-  }
+const STRICT_MODES: ReadonlySet<string> = new Set(['default', 'plan', 'dontAsk']);
+
+function withGivenGrants({ allow, ask, deny }: RuleLists): RuleLists {
+  return { allow: allow.filter(isGiven), ask, deny };
+}
+
+/** Whether the host or the command line set it, not a file. */
+function isGiven({ source }: Pick<Sourced<unknown>, 'source'>): boolean {
+  return source === 'cli' || source === 'sdk';
 }

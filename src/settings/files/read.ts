@@ -1,11 +1,10 @@
 import { messageOf, systemCodeOf } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
-import type { FileSystem } from '../../platform/fs/fs.js';
+import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
 import { dirname, join, resolve } from '../../platform/fs/paths.js';
 import { lookAtLevels, type ProjectLevels } from '../../platform/fs/project-levels.js';
-import type { ConfigProblem, LookedAt, SettingsFile } from '../types.js';
+import type { ConfigProblem, SettingsFile, WatchedPath } from '../types.js';
 import { parseLocatedJson } from './json.js';
-import { stampOf } from './stamps.js';
 
 export type ProjectSource = 'user' | 'project' | 'local';
 
@@ -33,7 +32,7 @@ export interface ReadSettings {
   readonly files: readonly SettingsFile[];
   readonly problems: readonly ConfigProblem[];
   /** Every path that was looked at: files, and directories whose content counts. */
-  readonly places: readonly LookedAt[];
+  readonly places: readonly WatchedPath[];
 }
 
 /** Reads every settings file there is. */
@@ -66,8 +65,6 @@ interface Place {
   readonly text?: string;
   /** A file that must exist because somebody named it. */
   readonly required?: boolean;
-  /** Its directory is known not to be there. */
-  readonly isAbsent?: boolean;
 }
 
 const DROP_INS = 'managed-settings.d';
@@ -78,16 +75,16 @@ const MOST_BYTES = 2 * 1024 * 1024;
 async function managed(places: SettingsPlaces): Promise<{
   files: readonly Place[];
   problems: readonly ConfigProblem[];
-  dropIns: LookedAt;
+  dropIns: WatchedPath;
 }> {
   const root = places.managedDir;
   const place = (file: string): Place => ({ source: 'managed', root, trusted: true, file });
   const base = place(join(root, 'managed-settings.json'));
   const directory = join(root, DROP_INS);
-  let dropIns: LookedAt = { path: directory, source: 'managed', stamp: '' };
+  let dropIns: WatchedPath = { path: directory, source: 'managed', stamp: '' };
   try {
     const stat = await places.fs.stat(directory);
-    dropIns = { path: directory, source: 'managed', stamp: stampOf(stat) };
+    dropIns = { path: directory, source: 'managed', stamp: fingerprint(stat) };
     if (stat?.kind !== 'directory') return { files: [base], problems: [], dropIns };
     const names = (await places.fs.list(directory))
       .filter(({ name }) => name.endsWith('.json') && !name.startsWith('.'))
@@ -130,12 +127,11 @@ function projectFiles(places: SettingsPlaces): readonly Place[] {
   const of = (source: 'local' | 'project', name: string): Place[] =>
     places.sources.includes(source)
       ? levels
-          .map(({ path: root, hasDirectory }) => ({
+          .map(({ path: root }) => ({
             source,
             root,
             trusted: places.trustProject,
             file: join(root, '.claude', name),
-            isAbsent: !hasDirectory,
           }))
           // Started in the home directory, the user's own file is not a project's.
           .filter((place) => place.file !== userFile)
@@ -149,9 +145,8 @@ async function readOne(place: Place, fs: SettingsPlaces['fs']): Promise<ReadSett
   let stamp = '';
   try {
     const stat = await fs.stat(file);
-    stamp = stampOf(stat);
+    stamp = fingerprint(stat);
     const places = [{ path: file, source, stamp }];
-    // Asking first is ten times cheaper than an exception for each file that is not there.
     if (stat === undefined && place.required !== true) return { files: [], problems: [], places };
     const foreign =
       source === 'managed' ? await foreignPath(fs, [file, dirname(file), root]) : undefined;
@@ -209,7 +204,28 @@ function parsed(place: Place, text: string): ReadSettings {
   const { source, root, trusted, file } = place;
   const { lineOf, duplicates, value: content } = json;
   const read = { source, root, trusted, content, lineOf, duplicates };
-  return { files: [file === undefined ? read : { ...read, file }], problems: [], places: [] };
+  return { files: [{ ...read, file }], problems: [], places: [] };
+}
+
+/** Tells one state of a file from another; empty when there is none. */
+function fingerprint(stat: FileStat | undefined): string {
+  if (stat === undefined) return '';
+  const { mtimeMs, ctimeMs, size, inode, kind } = stat;
+  return `${kind} ${size} ${mtimeMs} ${ctimeMs ?? ''} ${inode ?? ''}`;
+}
+
+/** The paths that changed, appeared or vanished since they were read. */
+export async function changedPaths(
+  fs: Pick<FileSystem, 'stat'>,
+  paths: readonly WatchedPath[],
+): Promise<readonly WatchedPath[]> {
+  const changed: WatchedPath[] = [];
+  for (const one of paths) {
+    // A path that cannot be examined counts as absent, as when it was read.
+    const now = await fs.stat(one.path).then(fingerprint, () => '');
+    if (now !== one.stamp) changed.push(one);
+  }
+  return changed;
 }
 
 function fatal(

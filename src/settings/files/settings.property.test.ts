@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import schema from '../../../schema/settings.json' with { type: 'json' };
-import { hookSwitches } from '../merge/hook-switches.js';
+import { hookSwitches } from '../merge/switches.js';
 import { loadSettings } from './load.js';
 
 const KEYS = [

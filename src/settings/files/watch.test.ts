@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../platform/fs/node-fs.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import { makeTempProject, type TempProject } from '../../testing/temp-project.js';
-import { hookSwitches } from '../merge/hook-switches.js';
-import type { ConfigProblem, EffectiveSettings, LookedAt, SettingsFile } from '../types.js';
+import { hookSwitches } from '../merge/switches.js';
+import type { ConfigProblem, EffectiveSettings, SettingsFile, WatchedPath } from '../types.js';
 import { loadSettings } from './load.js';
 import { watchSettings } from './watch.js';
 
@@ -15,7 +15,10 @@ afterEach(() => project.remove());
 const deny = (...rules: string[]): string => JSON.stringify({ permissions: { deny: rules } });
 
 async function open(
-  options: { rejects?: boolean; veto?: (changed: readonly LookedAt[]) => string | undefined } = {},
+  options: {
+    rejects?: boolean;
+    veto?: (changed: readonly WatchedPath[]) => string | undefined;
+  } = {},
 ) {
   project = makeTempProject({ files: { '.claude/settings.json': deny('A') } });
   const news: SessionNews[] = [];

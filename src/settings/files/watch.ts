@@ -6,12 +6,12 @@ import {
   type ConfigProblem,
   describeProblem,
   type EffectiveSettings,
-  type LookedAt,
   type SettingsFile,
+  type WatchedPath,
 } from '../types.js';
 import type { LoadedSettings } from './load.js';
+import { changedPaths } from './read.js';
 import { fatalOf, withStrictness } from './refuse.js';
-import { changedPlaces } from './stamps.js';
 
 /** The settings of a session as they are now: one frozen snapshot after another. */
 export interface LiveSettings {
@@ -35,10 +35,8 @@ export interface LiveSettingsDeps {
   keepFlag?(flag: string): void;
   /** Makes a snapshot take effect, whole or not at all; a fatal problem means: not at all. */
   apply(settings: EffectiveSettings): readonly ConfigProblem[];
-  /** What was put off at the start and has to be done before the first call; it tells of its failures. */
-  settle?(): Promise<void>;
   /** A reason not to take over a change, for hooks that guard the settings. */
-  veto?(changed: readonly LookedAt[]): Promise<string | undefined>;
+  veto?(changed: readonly WatchedPath[]): Promise<string | undefined>;
   emit(news: SessionNews): void;
 }
 
@@ -50,14 +48,14 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
   let current = first;
   let looked = first.places;
   let broken: readonly string[] = [];
-  let vetoed: readonly LookedAt[] = [];
+  let vetoed: readonly WatchedPath[] = [];
   const warn = (text: string): void => deps.emit({ type: 'notice', level: 'warning', text });
   const keepOld = (reasons: readonly string[]): void => {
     broken = reasons;
     warn(`${KEPT} ${reasons.join('\n')}`);
   };
 
-  const takeOver = async (changed: readonly LookedAt[]): Promise<void> => {
+  const takeOver = async (changed: readonly WatchedPath[]): Promise<void> => {
     let loaded = await deps.load();
     looked = loaded.settings.places;
     const problems = withStrictness(loaded.problems, loaded.settings.strictness);
@@ -115,13 +113,12 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
     refresh: () =>
       inTurn(async () => {
         try {
-          const changed = await changedPlaces(deps.fs, looked);
+          const changed = await changedPaths(deps.fs, looked);
           if (changed.length > 0) await takeOver(changed);
           else if (broken.length > 0) keepOld(broken);
         } catch (thrown) {
           keepOld([messageOf(thrown)]);
         }
-        await deps.settle?.();
       }),
   };
 }

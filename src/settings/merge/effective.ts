@@ -1,6 +1,7 @@
 import type { Sourced } from '../../lib/sourced.js';
 import { expandHome, resolve } from '../../platform/fs/paths.js';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
+import { projectMayNotSet } from '../trust/env.js';
 import type {
   AgentRules,
   EffectiveSettings,
@@ -10,7 +11,7 @@ import type {
   SourcedRule,
   Strictness,
 } from '../types.js';
-import { ListedRule } from './listed-rule.js';
+import { isOfProject } from '../types.js';
 import {
   type Contribution,
   contributionsOf,
@@ -18,8 +19,7 @@ import {
   inForce,
   type Merged,
   type MergedKey,
-  type Said,
-  saidInForce,
+  type SourceValue,
 } from './merge.js';
 
 export interface EffectiveContext {
@@ -31,28 +31,22 @@ export interface EffectiveContext {
  * What no single value can decide alone: a project does not raise the mode, steer this program or
  * speak for its user about hooks, and an administrator may keep all granting to himself.
  */
-export async function withCrossRules(merged: Merged): Promise<Merged> {
+export function applyCrossSettingRules(merged: Merged): Merged {
   const changed = new Map(merged);
-  const edit = (key: string, change: (one: Said) => Said): void => {
+  const edit = (key: string, change: (one: SourceValue) => SourceValue): void => {
     const entry = changed.get(key);
     if (entry !== undefined) changed.set(key, resettled(entry, entry.said.map(change)));
   };
   const managedOnly = inForce(merged, MANAGED_ONLY).some(({ value }) => value === true);
-  const variables = [...merged.values()].filter(isProjectVariable);
-  if (variables.length > 0) {
-    const { projectMayNotSet } = await import('../trust/env.js');
-    for (const { key } of variables) {
-      const name = key.slice('env.'.length);
-      const reason = projectMayNotSet(name);
-      if (reason !== undefined) edit(key, (one) => notOfProject(one, `${name}: ${reason}`));
-    }
-  }
   for (const [key, entry] of merged) {
+    const name = key.startsWith('env.') ? key.slice('env.'.length) : undefined;
+    const reason = name === undefined ? undefined : projectMayNotSet(name);
+    if (reason !== undefined) edit(key, (one) => notOfProject(one, `${name}: ${reason}`));
     if (managedOnly && GRANTS.test(key)) edit(key, ofAdministrator);
-    if (ABOUT_ALL_HOOKS.test(key)) changed.set(key, projectLast(entry));
+    if (ABOUT_ALL_HOOKS.test(key)) changed.set(key, preferUserValue(entry));
   }
   const mode = changed.get('permissions.defaultMode');
-  if (mode !== undefined) changed.set(mode.key, lowestOfProject(mode, changed));
+  if (mode !== undefined) changed.set(mode.key, capProjectMode(mode, changed));
   return changed;
 }
 
@@ -60,23 +54,15 @@ const MANAGED_ONLY = 'allowManagedPermissionRulesOnly';
 const ABOUT_ALL_HOOKS = /^(?:disableAllHooks|portcullis\.hookTimeouts\..*)$/s;
 const GRANTS = /^(?:permissions|portcullis\.agents\..*)\.allow$/s;
 
-function ofAdministrator(one: Said): Said {
+function ofAdministrator(one: SourceValue): SourceValue {
   return one.standing !== 'in force' || one.owner.source === 'managed'
     ? one
     : { ...one, standing: 'managed only' };
 }
 
-function isProjectVariable({ key, said }: MergedKey): boolean {
-  return key.startsWith('env.') && said.some(isOfProject);
-}
-
-function isOfProject({ owner: { source } }: Pick<Said, 'owner'>): boolean {
-  return source === 'project' || source === 'local';
-}
-
 /** fail-closed: what steers this program and all it starts is not a repository's to set. */
-function notOfProject(one: Said, reason: string): Said {
-  return isOfProject(one)
+function notOfProject(one: SourceValue, reason: string): SourceValue {
+  return isOfProject(one.owner.source)
     ? { ...one, standing: 'dropped', why: `a project's files cannot set ${reason}` }
     : one;
 }
@@ -95,24 +81,24 @@ const REACH: Readonly<Record<PermissionMode, number>> = {
  * trusted one may have edits accepted: allow rules for Edit and Write, which trust puts in force,
  * are as much.
  */
-function lowestOfProject(entry: MergedKey, merged: Merged): MergedKey {
+function capProjectMode(entry: MergedKey, merged: Merged): MergedKey {
   const noBypass = inForce(merged, 'permissions.disableBypassPermissionsMode').length > 0;
-  const refusal = ({ value }: Said): string | undefined => {
+  const refusal = ({ value }: SourceValue): string | undefined => {
     const mode = modeOf(value);
     if (mode === undefined) return `the mode "${value}" is not available`;
     const isForbidden = mode === 'bypassPermissions' && noBypass;
     return isForbidden ? 'disableBypassPermissionsMode forbids it' : undefined;
   };
   // fail-closed: who chose a mode that cannot be had did choose, and no project chooses in his place.
-  const hasVoidChoice = entry.said.some((one) => !isOfProject(one) && refusal(one));
+  const hasVoidChoice = entry.said.some((one) => !isOfProject(one.owner.source) && refusal(one));
   let reach: number | undefined = hasVoidChoice ? REACH.default : undefined;
   // Weakest first: each stronger source is measured against what was chosen below it.
-  const judged = [...entry.said].reverse().map((one): Said => {
+  const judged = [...entry.said].reverse().map((one): SourceValue => {
     const mode = modeOf(one.value);
     const why = refusal(one);
     if (mode === undefined || why !== undefined) return { ...one, standing: 'dropped', why };
     const most = reach ?? (one.owner.trusted ? REACH.acceptEdits : REACH.default);
-    if (isOfProject(one) && REACH[mode] > most) {
+    if (isOfProject(one.owner.source) && REACH[mode] > most) {
       // fail-closed: what its user chose a repository cannot raise, and bypassing is never its to choose.
       const why = `a project's files cannot raise the mode to "${mode}"`;
       return { ...one, standing: 'dropped', why };
@@ -128,24 +114,27 @@ function modeOf(value: unknown): PermissionMode | undefined {
 }
 
 /** fail-closed: what a repository says about all hooks does not stand before what its user says. */
-function projectLast(entry: MergedKey): MergedKey {
-  const winner = entry.said.find((one) => hasSay(one) && !isOfProject(one));
+function preferUserValue(entry: MergedKey): MergedKey {
+  const winner = entry.said.find((one) => hasSay(one) && !isOfProject(one.owner.source));
   return winner === undefined ? entry : { ...entry, said: settled(entry, winner) };
 }
 
 /** After a stronger value fell away, the next one is in force. */
-function resettled(entry: MergedKey, said: readonly Said[]): MergedKey {
+function resettled(entry: MergedKey, said: readonly SourceValue[]): MergedKey {
   if (entry.isList) return { ...entry, said };
   const kept = said.some((one) => one.standing === 'in force' && entry.facts.strictest);
   if (kept) return { ...entry, said };
   return { ...entry, said: settled({ said }, said.find(hasSay)) };
 }
 
-function hasSay({ standing }: Pick<Said, 'standing'>): boolean {
+function hasSay({ standing }: Pick<SourceValue, 'standing'>): boolean {
   return standing === 'in force' || standing === 'shadowed';
 }
 
-function settled({ said }: Pick<MergedKey, 'said'>, winner: Said | undefined): readonly Said[] {
+function settled(
+  { said }: Pick<MergedKey, 'said'>,
+  winner: SourceValue | undefined,
+): readonly SourceValue[] {
   return said.map((one) =>
     hasSay(one) ? { ...one, standing: one === winner ? 'in force' : 'shadowed' } : one,
   );
@@ -156,53 +145,37 @@ export function effectiveSettings(
   merged: Merged,
   context: EffectiveContext,
 ): Omit<EffectiveSettings, 'files' | 'places'> {
-  const model = one(merged, 'model', isText);
   return {
     permissions: permissionSettings(merged, context),
     env: environment(merged),
-    ...(model === undefined ? {} : { model }),
+    model: one(merged, 'model', isText),
     values: valuesOf(merged),
     strictness: strictnessOf(merged),
   };
 }
 
 function permissionSettings(merged: Merged, context: EffectiveContext): PermissionSettings {
-  const mode = one(merged, 'permissions.defaultMode', modeOf);
-  const bypassDisabled = isSet(merged, 'permissions.disableBypassPermissionsMode', 'disable');
-  const managedRulesOnly = isSet(merged, MANAGED_ONLY, true);
-  const denyInsteadOfPrompting = isSet(merged, 'permissions.denyInsteadOfPrompting', true);
-  const askReadOnly = isSet(merged, 'portcullis.askReadOnly', true);
   const agents = agentRules(merged);
   return {
     ...ruleLists(merged, 'permissions'),
     additionalDirectories: directories(merged, context),
-    ...(agents.length === 0 ? {} : { agents }),
-    ...(mode === undefined ? {} : { defaultMode: mode }),
-    ...(bypassDisabled === undefined ? {} : { bypassDisabled }),
-    ...(managedRulesOnly === undefined ? {} : { managedRulesOnly }),
-    ...(denyInsteadOfPrompting === undefined ? {} : { denyInsteadOfPrompting }),
-    ...(askReadOnly === undefined ? {} : { askReadOnly }),
+    agents: agents.length === 0 ? undefined : agents,
+    defaultMode: one(merged, 'permissions.defaultMode', modeOf),
+    bypassDisabled: isSet(merged, 'permissions.disableBypassPermissionsMode', 'disable'),
+    managedRulesOnly: isSet(merged, MANAGED_ONLY, true),
+    denyInsteadOfPrompting: isSet(merged, 'permissions.denyInsteadOfPrompting', true),
+    askReadOnly: isSet(merged, 'portcullis.askReadOnly', true),
   };
 }
 
 function ruleLists(merged: Merged, prefix: string): RuleLists {
   const rules = (list: string): readonly SourcedRule[] =>
-    rulesOf(saidInForce(merged, `${prefix}.${list}`));
+    inForce(merged, `${prefix}.${list}`).flatMap((from) =>
+      typeof from.value === 'string'
+        ? [bare(from, { text: from.value, root: from.owner.root })]
+        : [],
+    );
   return { allow: rules('allow'), ask: rules('ask'), deny: rules('deny') };
-}
-
-function rulesOf(lists: readonly Said[]): readonly SourcedRule[] {
-  const rules: SourcedRule[] = [];
-  for (const list of lists) {
-    const { value, owner } = list;
-    if (!Array.isArray(value)) continue;
-    const { root } = owner;
-    for (let index = 0; index < value.length; index++) {
-      const text: unknown = value[index];
-      if (typeof text === 'string') rules.push(new ListedRule({ text, root }, list, index));
-    }
-  }
-  return rules;
 }
 
 function agentRules(merged: Merged): readonly AgentRules[] {
@@ -217,7 +190,7 @@ function agentRules(merged: Merged): readonly AgentRules[] {
 function directories(merged: Merged, { cwd, env }: EffectiveContext): readonly Sourced<string>[] {
   return inForce(merged, 'permissions.additionalDirectories').flatMap((from) => {
     if (typeof from.value !== 'string') return [];
-    const base = isOfProject(from) ? from.owner.root : cwd;
+    const base = isOfProject(from.source) ? from.owner.root : cwd;
     return [bare(from, resolve(base, expandHome(from.value, env.HOME ?? '')))];
   });
 }
@@ -284,14 +257,6 @@ function isSet(merged: Merged, key: string, wanted: unknown): Sourced<true> | un
   return from === undefined ? undefined : bare(from, true);
 }
 
-function bare<T>(from: Contribution, value: T): Sourced<T> {
-  const { source, trusted, file, line } = from;
-  if (file !== undefined && line !== undefined) return { value, source, trusted, file, line };
-  return {
-    value,
-    source,
-    trusted,
-    ...(file === undefined ? {} : { file }),
-    ...(line === undefined ? {} : { line }),
-  };
+function bare<T>({ source, trusted, file, line }: Contribution, value: T): Sourced<T> {
+  return { value, source, trusted, file, line };
 }

@@ -6,8 +6,9 @@ import {
   type SettingTable,
   strictValues,
 } from '../../protocol/setting-node.js';
-import { fits } from '../schema/fits.js';
-import { type SettingsFile, sourcedFrom, type Way } from '../types.js';
+import type { JsonPath } from '../files/json.js';
+import { fits } from '../schema/type-check.js';
+import { isOfProject, placeOf, type SettingsFile } from '../types.js';
 
 /**
  * What became of a value. `shadowed`: a stronger source, or the strict value, has the say.
@@ -15,7 +16,7 @@ import { type SettingsFile, sourcedFrom, type Way } from '../types.js';
  * file may not set it. `managed only`: an administrator keeps granting to himself. `dropped`: for a
  * reason of its own, which `why` gives.
  */
-export type Standing =
+export type ValueStatus =
   | 'in force'
   | 'shadowed'
   | 'untrusted'
@@ -24,20 +25,20 @@ export type Standing =
   | 'dropped';
 
 /** What one file says about a key: its value, or the list whose items add up with those of others. */
-export interface Said {
+export interface SourceValue {
   readonly value: unknown;
   /** Its value is a list of such items. One that is none has no say. */
   readonly items?: SettingNode;
-  readonly standing: Standing;
+  readonly standing: ValueStatus;
   readonly why?: string;
   readonly owner: SettingsFile;
-  readonly way: Way;
+  readonly path: JsonPath;
   /** Where the fact stands that trust or scope is asked by: `hooks`, `permissions.allow`. */
-  readonly governed: Way;
+  readonly governed: JsonPath;
 }
 
 /** One value as one file has it: of a list one item. */
-export interface Contribution extends Sourced<unknown>, Omit<Said, 'items'> {}
+export interface Contribution extends Sourced<unknown>, Omit<SourceValue, 'items'> {}
 
 /** A key with all that the files say about it, strongest first. */
 export interface MergedKey {
@@ -48,7 +49,7 @@ export interface MergedKey {
   /** Whose files have it, of those that may set it, be it as an empty list. */
   readonly definedBy: ReadonlySet<Sourced<unknown>['source']>;
   readonly facts: KeyFacts;
-  readonly said: readonly Said[];
+  readonly said: readonly SourceValue[];
 }
 
 export type Merged = ReadonlyMap<string, MergedKey>;
@@ -58,7 +59,7 @@ export function mergeFiles(files: readonly SettingsFile[], table: SettingTable):
   const found = new Map<string, Found>();
   const root: SettingNode = { type: 'object', keys: table, open: true };
   for (const file of files)
-    collect(root, file.content, { file, way: [], facts: {}, governed: [], found });
+    collect(root, file.content, { file, path: [], facts: {}, governed: [], found });
   return new Map([...found].map(([key, one]) => [key, settle(key, one)]));
 }
 
@@ -69,33 +70,28 @@ export function contributionsOf(merged: Merged, key: string): readonly Contribut
 
 /** The values in force, of a list or a single one. */
 export function inForce(merged: Merged, key: string): readonly Contribution[] {
-  return saidInForce(merged, key).flatMap(eachOf);
+  return (merged.get(key)?.said ?? []).filter(isInForce).flatMap(eachOf);
 }
 
-/** The same before lists are taken apart, for those with hundreds of items. */
-export function saidInForce(merged: Merged, key: string): readonly Said[] {
-  return merged.get(key)?.said.filter(isInForce) ?? [];
-}
-
-/** The strongest of them. Asked about every skill there is, and mostly nothing is said. */
+/** The strongest of them. */
 export function firstInForce(merged: Merged, key: string): Contribution | undefined {
-  return merged.has(key) ? inForce(merged, key)[0] : undefined;
+  return inForce(merged, key)[0];
 }
 
-function isInForce({ standing }: Said): boolean {
+function isInForce({ standing }: SourceValue): boolean {
   return standing === 'in force';
 }
 
-function eachOf(said: Said): readonly Contribution[] {
+function eachOf(said: SourceValue): readonly Contribution[] {
   const { items, value, ...rest } = said;
-  const { owner, way } = rest;
+  const { owner, path } = rest;
   if (items === undefined || !Array.isArray(value)) {
-    return [{ ...rest, ...sourcedFrom(owner, way, value) }];
+    return [{ ...rest, value, trusted: owner.trusted, ...placeOf(owner, path) }];
   }
   return value.flatMap((item: unknown, index) => {
     if (!fits(items, item)) return [];
-    const at = [...way, index];
-    return [{ ...rest, ...sourcedFrom(owner, at, item), way: at }];
+    const at = [...path, index];
+    return [{ ...rest, value: item, trusted: owner.trusted, ...placeOf(owner, at), path: at }];
   });
 }
 
@@ -103,15 +99,15 @@ interface Found {
   readonly isList: boolean;
   readonly definedBy: Set<Contribution['source']>;
   readonly facts: KeyFacts;
-  readonly said: Said[];
+  readonly said: SourceValue[];
 }
 
 interface Walk {
   readonly file: SettingsFile;
-  readonly way: Way;
+  readonly path: JsonPath;
   /** Of the node, with trust and scope of what is around it. */
   readonly facts: KeyFacts;
-  readonly governed: Way;
+  readonly governed: JsonPath;
   readonly found: Map<string, Found>;
 }
 
@@ -123,23 +119,26 @@ function collect(node: SettingNode, value: unknown, walk: Walk): void {
     if (inner !== undefined) {
       for (const [name, one] of Object.entries(value)) {
         const child = inner(name);
-        if (child !== undefined) collect(child, one, { ...here, way: [...here.way, name] });
+        if (child !== undefined) collect(child, one, { ...here, path: [...here.path, name] });
       }
       return;
     }
   }
   const isList = Array.isArray(value) && here.facts.whole !== true;
   const entry = entryOf(here, isList);
-  const { file: owner, way, governed } = here;
+  const { file: owner, path, governed } = here;
   const standing = standingOf(here.facts, owner, value);
   if (standing === 'in force') entry.definedBy.add(owner.source);
-  const said: Said = { value, standing, owner, way, governed };
+  const said: SourceValue = { value, standing, owner, path, governed };
   entry.said.push(isList ? { ...said, items: node.type === 'list' ? node.of : ANYTHING } : said);
 }
 
 const ANYTHING: SettingNode = { type: 'any' };
 
-function innerNode(node: SettingNode): ((name: string) => SettingNode | undefined) | undefined {
+/** The nodes of what a value holds, by name; undefined for a value that is not taken apart. */
+export function innerNode(
+  node: SettingNode,
+): ((name: string) => SettingNode | undefined) | undefined {
   if (node.type === 'object') return (name) => own(node.keys, name);
   // A table of anything is a value of its own; there is nothing in it to merge.
   if (node.type === 'map' && node.of.type !== 'any') return () => node.of;
@@ -151,31 +150,25 @@ function inherit(node: SettingNode, walk: Walk): Walk {
   const governs = node.facts?.needsTrust !== undefined || node.facts?.scope !== undefined;
   return {
     ...walk,
-    governed: governs ? walk.way : walk.governed,
-    facts: {
-      ...(needsTrust === undefined ? {} : { needsTrust }),
-      ...(scope === undefined ? {} : { scope }),
-      ...(status === undefined ? {} : { status }),
-      ...node.facts,
-    },
+    governed: governs ? walk.path : walk.governed,
+    facts: { needsTrust, scope, status, ...node.facts },
   };
 }
 
-function entryOf({ way, facts, found }: Walk, isList: boolean): Found {
-  const key = way.join('.');
+function entryOf({ path, facts, found }: Walk, isList: boolean): Found {
+  const key = path.join('.');
   const entry = found.get(key) ?? { isList, definedBy: new Set(), facts, said: [] };
   found.set(key, entry);
   return entry;
 }
 
-function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): Standing {
-  const ofProject = file.source === 'project' || file.source === 'local';
+function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): ValueStatus {
   const ofAdministrator = file.source === 'managed' || file.source === 'sdk';
   if (facts.scope === 'managed' && !ofAdministrator) return 'not here';
   const holdsBack = strictValues(facts).some((one) => one === value);
   // A value that wins from any source can only restrict, so a project may set it, too.
   const isOpenToAll = holdsBack && facts.strictest === true;
-  if (facts.scope === 'user' && ofProject && !isOpenToAll) return 'not here';
+  if (facts.scope === 'user' && isOfProject(file.source) && !isOpenToAll) return 'not here';
   // fail-closed: what grants or executes waits for trust; the value that holds back does not.
   const waits = facts.needsTrust === true && !file.trusted;
   return waits && !holdsBack ? 'untrusted' : 'in force';

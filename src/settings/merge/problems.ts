@@ -1,9 +1,84 @@
-import { fits } from '../schema/fits.js';
-import { type ConfigProblem, placeOf } from '../types.js';
-import type { Merged, MergedKey, Said } from './merge.js';
+import { fits } from '../schema/type-check.js';
+import { type ConfigProblem, isOfProject, placeOf } from '../types.js';
+import {
+  contributionsOf,
+  inForce,
+  type Merged,
+  type MergedKey,
+  type SourceValue,
+} from './merge.js';
 
-/** What files say and is not in force, told once for each file and key. */
-export function standingProblems(merged: Merged): readonly ConfigProblem[] {
+/** What a person should know about the settings of all files together. */
+export function mergeProblems(merged: Merged): readonly ConfigProblem[] {
+  return [
+    ...unenforced(merged),
+    ...strictElsewhere(merged),
+    ...openFailure(merged),
+    ...offInProject(merged),
+    ...withoutEffect(merged),
+  ];
+}
+
+/**
+ * fail-closed: a restriction that this version cannot enforce stops the start. Where the setting
+ * itself says that it may be missing, it is told.
+ */
+function unenforced(merged: Merged): readonly ConfigProblem[] {
+  const problems: ConfigProblem[] = [];
+  for (const { key, facts } of merged.values()) {
+    const [first] = inForce(merged, key);
+    if (facts.unenforced !== true || first === undefined || first.value === false) continue;
+    problems.push({
+      severity: 'fatal',
+      ...placeOf(first.owner, first.path),
+      message: `\`${key}\` cannot be enforced by this version.`,
+      remedy: 'Remove it, or do without this version.',
+    });
+  }
+  return problems;
+}
+
+function strictElsewhere(merged: Merged): readonly ConfigProblem[] {
+  return contributionsOf(merged, 'portcullis.strict')
+    .filter(({ source, value }) => value === false && source !== 'managed' && source !== 'user')
+    .map(({ owner, path }) => ({
+      severity: 'warning',
+      ...placeOf(owner, path),
+      message: '`portcullis.strict` is ignored here.',
+      remedy: 'It counts in the settings of the user or an administrator.',
+    }));
+}
+
+/** Said at every start: guards are weaker than they look. */
+function openFailure(merged: Merged): readonly ConfigProblem[] {
+  const [failure] = inForce(merged, 'portcullis.hookFailure');
+  if (failure?.value !== 'open') return [];
+  return [
+    {
+      severity: 'warning',
+      topic: 'hooks',
+      ...placeOf(failure.owner, failure.path),
+      message: 'a hook that fails refuses nothing, because `portcullis.hookFailure` is "open".',
+      remedy: 'Set it to "closed" to refuse instead.',
+    },
+  ];
+}
+
+function offInProject(merged: Merged): readonly ConfigProblem[] {
+  return contributionsOf(merged, 'disableAllHooks')
+    .filter(({ source, value, standing }) => {
+      return isOfProject(source) && value === true && standing !== 'untrusted';
+    })
+    .map(({ owner, path }) => ({
+      severity: 'note',
+      ...placeOf(owner, path),
+      message: "`disableAllHooks` of a project switches off the project's own hooks only.",
+      remedy: 'Set it in your own settings or on the command line to switch off yours.',
+    }));
+}
+
+/** Values that are not in force, reported once for each file and key. */
+function withoutEffect(merged: Merged): readonly ConfigProblem[] {
   const told = new Map<string, ConfigProblem>();
   for (const entry of merged.values()) {
     for (const one of entry.said) {
@@ -17,11 +92,11 @@ export function standingProblems(merged: Merged): readonly ConfigProblem[] {
 }
 
 /** A list in which no item has a say asks for nothing. */
-function isNothing({ value, items }: Said): boolean {
+function isNothing({ value, items }: SourceValue): boolean {
   return items !== undefined && Array.isArray(value) && !value.some((item) => fits(items, item));
 }
 
-function problemOf(entry: MergedKey, one: Said): ConfigProblem | undefined {
+function problemOf(entry: MergedKey, one: SourceValue): ConfigProblem | undefined {
   switch (one.standing) {
     case 'in force':
     case 'shadowed':
@@ -43,7 +118,7 @@ function problemOf(entry: MergedKey, one: Said): ConfigProblem | undefined {
     case 'dropped':
       return {
         severity: 'warning',
-        ...placeOf(one.owner, one.way),
+        ...placeOf(one.owner, one.path),
         message: `\`${entry.key}\` is ignored: ${one.why ?? 'it may not stand here'}.`,
         remedy: 'Set it on the command line or in your own settings.',
       };
@@ -53,7 +128,7 @@ function problemOf(entry: MergedKey, one: Said): ConfigProblem | undefined {
 }
 
 /** fail-closed: a restriction in a file that may not set it would be relied on and never hold. */
-function misplaced(entry: MergedKey, one: Said): ConfigProblem {
+function misplaced(entry: MergedKey, one: SourceValue): ConfigProblem {
   const restricts = entry.facts.restricts === true && one.value !== false;
   const managed = entry.facts.scope === 'managed';
   return {

@@ -1,14 +1,15 @@
 import { SETTINGS } from '../../../build/generated/settings-table.js';
-import { own } from '../../lib/own.js';
-import type { SettingTable } from '../../protocol/setting-node.js';
-import { type ConfigProblem, placeOf, type SettingsFile, type Way } from '../types.js';
+import { isRecord, own } from '../../lib/own.js';
+import { type SettingNode, type SettingTable, strictValues } from '../../protocol/setting-node.js';
+import type { JsonPath } from '../files/json.js';
+import { type ConfigProblem, placeOf, type SettingsFile } from '../types.js';
 import type { CheckOptions } from './check-options.js';
-import { checkHookTimeouts } from './hook-timeouts.js';
-import { checkHooks } from './hooks.js';
-import { onlyRestrictions } from './host-settings.js';
+
+export type { CheckOptions } from './check-options.js';
+
+import { checkHooks, checkHookTimeouts } from './hooks.js';
 import { checkTopLevel } from './keys.js';
-import { withCurrentWords } from './old-words.js';
-import { checkValue, inWords } from './type-check.js';
+import { checkValue, fits, formatPath } from './type-check.js';
 
 /** The faults of hooks that stand in another file than settings, judged as theirs are. */
 export function checkHooksOf(file: SettingsFile, options: CheckOptions): readonly ConfigProblem[] {
@@ -42,12 +43,12 @@ export function checkFiles(
       const node = own(SETTINGS, name);
       if (node === undefined) return [];
       if (name === 'hooks') return checkHooks(file, value, { ...options, node }).map(aboutHooks);
-      const found = checkValue(node, value, { file, way: [name], restricts: false });
+      const found = checkValue(node, value, { file, path: [name], restricts: false });
       return HOOK_SETTINGS.has(name) ? found.map(aboutHooks) : found;
     }),
   ]);
   const kept = files
-    .map(withCurrentWords)
+    .map(normalizeLegacyValues)
     .map((file) => (file.source === 'sdk' ? onlyRestrictions(file, SETTINGS) : file));
   return { files: kept, table: SETTINGS, problems };
 }
@@ -56,28 +57,72 @@ function aboutHooks(problem: ConfigProblem): ConfigProblem {
   return { topic: 'hooks', ...problem };
 }
 
-/** Of a key that stands twice only the last counts, so the first may hold restrictions that do not. */
+/** Only the last of two equal keys counts, so the first may hold restrictions that are lost. */
 function checkDuplicates(file: SettingsFile): readonly ConfigProblem[] {
-  const ways = new Set(file.duplicates.map(({ way }) => way.join('\n')));
-  return file.duplicates
-    .filter(({ way }) => !ways.has(way.slice(0, -1).join('\n')))
-    .map(({ way, line }) => ({
-      // fail-closed: the part that is lost may have been the one that denies.
-      severity: restrictsAt(way) ? 'fatal' : 'warning',
-      ...placeOf(file, way),
-      line,
-      message: `\`${inWords(way)}\` stands twice, and only the last one counts.`,
-      remedy: 'Join the two.',
-    }));
+  return file.duplicates.map(({ path, line }) => ({
+    // fail-closed: the part that is lost may have been the one that denies.
+    severity: restrictsAt(path) ? 'fatal' : 'warning',
+    ...placeOf(file, path),
+    line,
+    message: `\`${formatPath(path)}\` stands twice, and only the last one counts.`,
+    remedy: 'Join the two.',
+  }));
 }
 
-function restrictsAt(way: Way): boolean {
+function restrictsAt(path: JsonPath): boolean {
   let restricts = false;
   let keys: SettingTable = SETTINGS;
-  for (const step of way) {
+  for (const step of path) {
     const node = own(keys, String(step));
     restricts = node?.facts?.restricts ?? restricts;
     keys = node?.type === 'object' ? node.keys : {};
   }
   return restricts;
+}
+
+const FAILURE_WORDS: Readonly<Record<string, string>> = { block: 'closed', continue: 'open' };
+
+/** Other words for the same value become the documented one, so that sources can be compared. */
+function normalizeLegacyValues(file: SettingsFile): SettingsFile {
+  const { portcullis } = file.content;
+  if (!isRecord(portcullis) || typeof portcullis.hookFailure !== 'string') return file;
+  const word = own(FAILURE_WORDS, portcullis.hookFailure);
+  if (word === undefined) return file;
+  return {
+    ...file,
+    content: { ...file.content, portcullis: { ...portcullis, hookFailure: word } },
+  };
+}
+
+/** A host's settings above the user's: of these only what holds back counts. */
+function onlyRestrictions(file: SettingsFile, table: SettingTable): SettingsFile {
+  const kept = restrictions({ type: 'object', keys: table, open: true }, file.content);
+  return { ...file, content: isRecord(kept) ? kept : {} };
+}
+
+function restrictions(node: SettingNode, value: unknown): unknown {
+  if (!fits(node, value)) return undefined;
+  const inner = innerOf(node);
+  if (inner !== undefined && isRecord(value)) {
+    const kept = Object.entries(value).flatMap(([name, one]) => {
+      const child = inner(name);
+      const left = child === undefined ? undefined : restrictions(child, one);
+      return left === undefined ? [] : [[name, left] as const];
+    });
+    return kept.length === 0 ? undefined : Object.fromEntries(kept);
+  }
+  const { restricts, needsTrust } = node.facts ?? {};
+  const strict = strictValues(node.facts ?? {});
+  if (strict.length > 0) return strict.some((one) => one === value) ? value : undefined;
+  if (restricts !== true) return undefined;
+  // fail-closed: what could also grant or execute is not taken from a host's text. A list that
+  // restricts is: that there is one holds back.
+  const holdsBack = Array.isArray(value) || (value === true && needsTrust !== true);
+  return holdsBack ? value : undefined;
+}
+
+function innerOf(node: SettingNode): ((name: string) => SettingNode | undefined) | undefined {
+  if (node.facts?.needsTrust === true) return undefined;
+  if (node.type === 'object') return (name) => own(node.keys, name);
+  return node.type === 'map' ? () => node.of : undefined;
 }

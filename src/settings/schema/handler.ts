@@ -1,11 +1,74 @@
-import { isRecord } from '../../lib/own.js';
+import { SETTINGS } from '../../../build/generated/settings-table.js';
+import { isRecord, own } from '../../lib/own.js';
 import { parseUrl } from '../../lib/parse-url.js';
-import { HOOK_KINDS } from '../../protocol/hook-events.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { HOOK_KINDS, type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
+import type { SettingNode } from '../../protocol/setting-node.js';
 import type { ConfigProblem } from '../types.js';
 import type { EventCheck } from './check-options.js';
-import { inWords, milder, problem, type ValueContext } from './type-check.js';
+import { unknownHookKey } from './hook-keys.js';
+import {
+  asWarning,
+  checkValue,
+  DETACHED_FILE,
+  formatPath,
+  problem,
+  type ValueContext,
+} from './type-check.js';
 
 type Handler = Readonly<Record<string, unknown>>;
+
+/** A handler that can run: its own fields, and what it says about its limits. */
+export interface ParsedHandler {
+  readonly fields: Handler;
+  readonly timeoutMs?: number;
+  readonly onFailure?: 'block' | 'continue';
+}
+
+/** Parses one handler wherever it is declared, by the same checks as those of settings files. */
+export function parseHandler(raw: unknown, event: HookEventName): Result<ParsedHandler, string> {
+  if (!isRecord(raw)) return err('it is no object');
+  const context: ValueContext = { file: DETACHED_FILE, path: [], restricts: true };
+  // Only settings files are checked for misspelt keys; here an unknown key changes nothing.
+  const unknownKey: ValueContext['unknownKey'] = (...key) => ({
+    ...unknownHookKey(...key),
+    severity: 'note',
+  });
+  const fault = [
+    ...checkValue(HANDLER, raw, { ...context, unknownKey }),
+    ...checkRunnable(raw, context, { event, facts: hookEventFacts(event) }),
+  ].find(({ severity }) => severity === 'fatal');
+  if (fault !== undefined) return err(fault.message.replace(/\.$/, ''));
+  const { timeout, onFailure, ...fields } = structuredClone(raw);
+  // A description of a wrong type is no reason to lose the hook.
+  for (const name of ['name', 'description']) {
+    if (typeof fields[name] !== 'string') delete fields[name];
+  }
+  return ok({
+    fields,
+    timeoutMs: typeof timeout === 'number' ? timeout * 1000 : undefined,
+    onFailure: declaredOnFailure({ onFailure }),
+  });
+}
+
+/** What a handler says about its own failure, however broken the rest of it is. */
+export function declaredOnFailure(raw: unknown): 'block' | 'continue' | undefined {
+  const said = isRecord(raw) ? raw.onFailure : undefined;
+  return said === 'block' || said === 'continue' ? said : undefined;
+}
+
+/** A handler in the table of settings: an item of an item of an event's list. */
+const HANDLER: SettingNode = handlerNode();
+
+function handlerNode(): SettingNode {
+  const hooks = own(SETTINGS, 'hooks');
+  const groups = hooks?.type === 'map' ? hooks.of : undefined;
+  const group = groups?.type === 'list' ? groups.of : undefined;
+  const handlers = group?.type === 'object' ? own(group.keys, 'hooks') : undefined;
+  // fail-closed: without its table nothing could be checked.
+  if (handlers?.type !== 'list') throw new Error('there is no table of hooks');
+  return handlers.of;
+}
 
 /** Faults of one hook that its shape does not show. */
 export function checkHandler(
@@ -14,17 +77,27 @@ export function checkHandler(
   check: EventCheck,
 ): readonly ConfigProblem[] {
   return [
-    ...checkKind(handler, context, check),
-    ...checkEmpty(handler, context),
+    ...checkRunnable(handler, context, check),
     ...checkCondition(handler, context, check),
     ...checkFailure(handler, context, check),
+  ];
+}
+
+function checkRunnable(
+  handler: Handler,
+  context: ValueContext,
+  check: EventCheck,
+): readonly ConfigProblem[] {
+  return [
+    ...checkKind(handler, context, check),
+    ...checkEmpty(handler, context),
     ...(handler.type === 'command' ? checkCommand(handler, context) : []),
     ...(handler.type === 'http' ? checkHttp(handler, context) : []),
   ];
 }
 
 function inside(context: ValueContext, ...names: readonly string[]): ValueContext {
-  return { ...context, way: [...context.way, ...names] };
+  return { ...context, path: [...context.path, ...names] };
 }
 
 /** fail-closed: one that could only hang or fail stops the start, even where it would only watch. */
@@ -36,7 +109,7 @@ function checkKind(
   const kind = HOOK_KINDS.find((one) => one === type);
   if (kind === undefined || facts.kinds.includes(kind)) return [];
   const at = { ...inside(context, 'type'), restricts: context.file.trusted };
-  const message = `\`${inWords(at.way)}\` is "${kind}", and ${event} takes no such hooks.`;
+  const message = `\`${formatPath(at.path)}\` is "${kind}", and ${event} takes no such hooks.`;
   return [problem(at, message, `It takes ${facts.kinds.join(', ')}.`)];
 }
 
@@ -47,7 +120,7 @@ function checkEmpty(handler: Handler, context: ValueContext): readonly ConfigPro
   });
   if (empty === undefined) return [];
   const at = inside(context, empty);
-  return [problem(at, `\`${inWords(at.way)}\` is empty.`)];
+  return [problem(at, `\`${formatPath(at.path)}\` is empty.`)];
 }
 
 function checkCondition(
@@ -58,17 +131,22 @@ function checkCondition(
   if (typeof rule !== 'string' || rule.trim() === '') return [];
   const at = inside(context, 'if');
   if (facts.matches !== 'tool') {
-    const message = `\`${inWords(at.way)}\` is for tool calls; at this event the hook would never run.`;
+    const message = `\`${formatPath(at.path)}\` is for tool calls; at this event the hook would never run.`;
     return [problem(at, message, 'Remove it.')];
   }
   const why = checkRule?.(rule);
   if (why === undefined) return [];
-  const message = `\`${inWords(at.way)}\` must be one permission rule; "${rule}" is none: ${why}`;
+  const message = `\`${formatPath(at.path)}\` must be one permission rule; "${rule}" is none: ${why}`;
   return [problem(at, message, 'Correct it, or remove it to run the hook for every call.')];
 }
 
-/** At these a failure lets the agent end, whatever is written: otherwise it might never end. */
-const MAY_ALWAYS_END: readonly string[] = ['Stop', 'SubagentStop', 'TaskCompleted', 'TeammateIdle'];
+/** Events at which a failing hook never blocks: an agent that cannot end would run for ever. */
+export const FAILURE_NEVER_BLOCKS: ReadonlySet<string> = new Set([
+  'Stop',
+  'SubagentStop',
+  'TaskCompleted',
+  'TeammateIdle',
+]);
 
 function checkFailure(
   { onFailure, async, asyncRewake }: Handler,
@@ -79,12 +157,14 @@ function checkFailure(
   const beside = async === true || asyncRewake === true;
   const why = beside
     ? 'a hook that runs beside the session decides nothing'
-    : MAY_ALWAYS_END.includes(event)
+    : FAILURE_NEVER_BLOCKS.has(event)
       ? `the failure of a ${event} hook never holds anything up`
       : undefined;
   if (why === undefined) return [];
   const at = inside(context, 'onFailure');
-  return [problem(milder(at), `\`${inWords(at.way)}\` has no effect: ${why}.`, 'Remove it.')];
+  return [
+    problem(asWarning(at), `\`${formatPath(at.path)}\` has no effect: ${why}.`, 'Remove it.'),
+  ];
 }
 
 function checkCommand(handler: Handler, context: ValueContext): readonly ConfigProblem[] {
@@ -92,13 +172,13 @@ function checkCommand(handler: Handler, context: ValueContext): readonly ConfigP
   const at = inside(context, 'persistent');
   const problems: ConfigProblem[] = [];
   if (handler.persistent === true && against !== undefined) {
-    const message = `\`${inWords(at.way)}\` and \`${against}\` exclude each other.`;
+    const message = `\`${formatPath(at.path)}\` and \`${against}\` exclude each other.`;
     problems.push(problem(at, message, 'Remove one of the two.'));
   }
   if (handler.args !== undefined && handler.shell !== undefined) {
     const shell = inside(context, 'shell');
-    const message = `\`${inWords(shell.way)}\` has no effect: with \`args\` no shell is used.`;
-    problems.push(problem(milder(shell), message, 'Remove one of the two.'));
+    const message = `\`${formatPath(shell.path)}\` has no effect: with \`args\` no shell is used.`;
+    problems.push(problem(asWarning(shell), message, 'Remove one of the two.'));
   }
   return problems;
 }
@@ -109,7 +189,9 @@ function checkHttp(handler: Handler, context: ValueContext): readonly ConfigProb
   const why = typeof url === 'string' && url.trim() !== '' ? urlFault(url) : undefined;
   const listed: readonly unknown[] = Array.isArray(allowedEnvVars) ? allowedEnvVars : [];
   return [
-    ...(why === undefined ? [] : [problem(at, `\`${inWords(at.way)}\` cannot be called: ${why}.`)]),
+    ...(why === undefined
+      ? []
+      : [problem(at, `\`${formatPath(at.path)}\` cannot be called: ${why}.`)]),
     ...Object.entries(isRecord(headers) ? headers : {}).flatMap(([name, value]) => {
       const header = inside(context, 'headers', name);
       return typeof value === 'string' ? checkHeader(name, value, { header, listed }) : [];
@@ -136,13 +218,15 @@ function checkHeader(
 ): readonly ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   if (!HEADER_NAME.test(name)) {
-    problems.push(problem(header, `\`${inWords(header.way)}\` cannot be the name of a header.`));
+    problems.push(
+      problem(header, `\`${formatPath(header.path)}\` cannot be the name of a header.`),
+    );
   }
   const used = [...value.matchAll(VARIABLE)].map((found) => found[1] ?? found[2] ?? '');
   for (const variable of new Set(used)) {
     if (listed.includes(variable)) continue;
-    const message = `\`${inWords(header.way)}\` uses $${variable}, which is sent as nothing: \`allowedEnvVars\` does not list it.`;
-    problems.push(problem(milder(header), message, `Add "${variable}" to allowedEnvVars.`));
+    const message = `\`${formatPath(header.path)}\` uses $${variable}, which is sent as nothing: \`allowedEnvVars\` does not list it.`;
+    problems.push(problem(asWarning(header), message, `Add "${variable}" to allowedEnvVars.`));
   }
   return problems;
 }

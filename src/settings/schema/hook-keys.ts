@@ -2,7 +2,7 @@ import { nearest } from '../../lib/nearest.js';
 import { own } from '../../lib/own.js';
 import type { SettingNode } from '../../protocol/setting-node.js';
 import type { ConfigProblem } from '../types.js';
-import { inWords, milder, problem, unknownKey, type ValueContext } from './type-check.js';
+import { asWarning, formatPath, problem, unknownKey, type ValueContext } from './type-check.js';
 
 /** Fields that describe a hook file; they change nothing. */
 const DESCRIPTIVE: ReadonlySet<string> = new Set(
@@ -60,10 +60,10 @@ export function unknownHookKey(
   context: ValueContext,
 ): ConfigProblem {
   const folded = name.toLowerCase().replaceAll(/[_-]/g, '');
-  const where = inWords(context.way);
+  const where = formatPath(context.path);
   const expected = own(EXPECTATIONS, folded);
   if (expected !== undefined) {
-    return problem(milder(context), `\`${where}\` ${expected.message}`, expected.remedy);
+    return problem(asWarning(context), `\`${where}\` ${expected.message}`, expected.remedy);
   }
   const meant = own(SHORT_FORMS, folded);
   if (meant !== undefined && own(node.keys, meant) !== undefined) {
@@ -73,7 +73,7 @@ export function unknownHookKey(
   if (nearest(name, Object.keys(node.keys)) !== undefined) return unknownKey(node, name, context);
   const message = `\`${where}\` is not known here and has no effect.`;
   return {
-    ...problem(milder(context), message, 'Remove it, or leave it for people.'),
+    ...problem(asWarning(context), message, 'Remove it, or leave it for people.'),
     severity: 'note',
   };
 }
@@ -85,12 +85,12 @@ export function checkMetadata(
   role: 'gate' | 'block' | 'observe',
 ): readonly ConfigProblem[] {
   if (typeof continueOnError !== 'boolean' || role !== 'gate') return [];
-  const at = milder({ ...context, way: [...context.way, 'continueOnError'] });
+  const at = asWarning({ ...context, path: [...context.path, 'continueOnError'] });
   const word = continueOnError ? 'continue' : 'block';
   return [
     problem(
       at,
-      `\`${inWords(at.way)}\` has no effect: a guard that fails refuses.`,
+      `\`${formatPath(at.path)}\` has no effect: a guard that fails refuses.`,
       `Write "onFailure": "${word}" on the hook to say what its failure means.`,
     ),
   ];

@@ -8,10 +8,10 @@ import { checkHandler } from './handler.js';
 import { checkMetadata, isDescriptive, unknownHookKey } from './hook-keys.js';
 import { checkMatcher } from './matcher.js';
 import {
+  asWarning,
   checkValue,
-  inWords,
+  formatPath,
   isComment,
-  milder,
   problem,
   type ValueContext,
 } from './type-check.js';
@@ -30,7 +30,7 @@ export function checkHooks(
   value: unknown,
   check: HookCheck,
 ): readonly ConfigProblem[] {
-  const base: ValueContext = { file, way: ['hooks'], restricts: file.trusted };
+  const base: ValueContext = { file, path: ['hooks'], restricts: file.trusted };
   if (!isRecord(value)) {
     return [
       problem(
@@ -41,7 +41,7 @@ export function checkHooks(
     ];
   }
   return Object.entries(value).flatMap(([event, groups]) => {
-    const at = { ...base, way: ['hooks', event] };
+    const at = { ...base, path: ['hooks', event] };
     if (isComment(event)) return [];
     const facts = own(HOOK_EVENTS, event);
     // A text or number under such a name describes the file; a list may be a misplaced guard.
@@ -56,8 +56,8 @@ export function checkHooks(
 
 function switchesNothing(context: ValueContext): ConfigProblem {
   return problem(
-    milder(context),
-    `\`${inWords(context.way)}\` switches nothing off.`,
+    asWarning(context),
+    `\`${formatPath(context.path)}\` switches nothing off.`,
     'Write "enabled": false on the groups or hooks that are to be off.',
   );
 }
@@ -67,14 +67,14 @@ export function unknownEvent(event: string, context: ValueContext, effect: strin
   const odd = oddHookEvent(event);
   if (odd?.kind === 'foreign') {
     return problem(
-      milder(context),
-      `\`${inWords(context.way)}\` ${effect}: ${event} is an event of another program.`,
+      asWarning(context),
+      `\`${formatPath(context.path)}\` ${effect}: ${event} is an event of another program.`,
       'docs/reference/settings.md lists the events.',
     );
   }
   return problem(
     context,
-    `\`${inWords(context.way)}\` ${effect}: there is no event ${event}.`,
+    `\`${formatPath(context.path)}\` ${effect}: there is no event ${event}.`,
     odd?.near === undefined
       ? 'docs/reference/settings.md lists the events.'
       : `Did you mean ${odd.near}?`,
@@ -90,8 +90,8 @@ function checkEvent(
   if (loose !== -1) {
     return [
       problem(
-        { ...context, way: [...context.way, loose] },
-        `\`${inWords([...context.way, loose])}\` is a hook without its group.`,
+        { ...context, path: [...context.path, loose] },
+        `\`${formatPath([...context.path, loose])}\` is a hook without its group.`,
         'Write {"matcher": "…", "hooks": [ … ]} around it.',
       ),
     ];
@@ -101,10 +101,10 @@ function checkEvent(
   return [
     ...(groups.length === 0 ? [] : unfired(context, check)),
     ...groups.flatMap((group: unknown, index) => {
-      const way = [...context.way, index];
+      const path = [...context.path, index];
       // What is switched off holds nothing back, so its faults lose nothing.
       const isOff = isRecord(group) && group.enabled === false;
-      const at = { ...context, way, restricts: context.restricts && !isOff };
+      const at = { ...context, path, restricts: context.restricts && !isOff };
       return [
         ...(node?.type === 'list'
           ? checkValue(node.of, group, { ...at, unknownKey: unknownHookKey })
@@ -122,8 +122,8 @@ function isLooseHandler(group: unknown): boolean {
 /** Nothing is lost: what the event is about does not happen here yet. */
 function unfired(context: ValueContext, { facts }: EventCheck): readonly ConfigProblem[] {
   if (facts.waitsFor === undefined || !context.file.trusted) return [];
-  const message = `\`${inWords(context.way)}\` does not fire yet: it needs ${facts.waitsFor}.`;
-  const waiting = problem(milder(context), message, 'It is kept for the day it does.');
+  const message = `\`${formatPath(context.path)}\` does not fire yet: it needs ${facts.waitsFor}.`;
+  const waiting = problem(asWarning(context), message, 'It is kept for the day it does.');
   return [{ ...waiting, topic: 'waiting hooks' }];
 }
 
@@ -134,14 +134,14 @@ function checkGroup(
 ): readonly ConfigProblem[] {
   const { matcher, agents, hooks } = group;
   const { role } = check.facts;
-  const inside = (name: string): ValueContext => ({ ...context, way: [...context.way, name] });
+  const inside = (name: string): ValueContext => ({ ...context, path: [...context.path, name] });
   const handlers = Array.isArray(hooks) ? hooks : [];
   return [
     ...(context.file.trusted ? checkMetadata(group, context, role) : []),
     ...(typeof matcher === 'string' ? checkMatcher(matcher, inside('matcher'), check) : []),
     ...(typeof agents === 'string' ? checkPattern(agents, inside('agents'), check) : []),
     ...handlers.flatMap((handler: unknown, index) => {
-      const at = { ...context, way: [...context.way, 'hooks', index] };
+      const at = { ...context, path: [...context.path, 'hooks', index] };
       if (!isRecord(handler)) return [];
       return [
         ...(context.file.trusted ? checkMetadata(handler, at, role) : []),
@@ -161,8 +161,27 @@ function checkPattern(
   return [
     problem(
       context,
-      `\`${inWords(context.way)}\` names no agent: ${why}.`,
+      `\`${formatPath(context.path)}\` names no agent: ${why}.`,
       'Name a type (reviewer) or a path (main, main/*, **/reviewer#*).',
     ),
   ];
+}
+
+/** Too short for any program to answer: probably meant as seconds. */
+const TOO_SHORT_MS = 100;
+
+/** What the shape of `portcullis.hookTimeouts` does not show: names of events, and the unit. */
+export function checkHookTimeouts(file: SettingsFile): readonly ConfigProblem[] {
+  const { portcullis } = file.content;
+  const timeouts = isRecord(portcullis) ? portcullis.hookTimeouts : undefined;
+  if (!isRecord(timeouts)) return [];
+  return Object.entries(timeouts).flatMap(([event, value]) => {
+    if (isComment(event)) return [];
+    const path = ['portcullis', 'hookTimeouts', event];
+    const at: ValueContext = { file, path, restricts: file.trusted };
+    if (!Object.hasOwn(HOOK_EVENTS, event)) return [unknownEvent(event, at, 'has no effect')];
+    if (typeof value !== 'number' || value <= 0 || value >= TOO_SHORT_MS) return [];
+    const message = `\`${formatPath(path)}\` is ${value} milliseconds, in which hardly a hook answers.`;
+    return [problem(asWarning(at), message, 'For seconds write thousands: 5000 is five seconds.')];
+  });
 }

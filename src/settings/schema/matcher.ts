@@ -1,11 +1,13 @@
 import { linearPattern } from '../../lib/linear-pattern.js';
 import { type MatcherPart, matcherParts } from '../../lib/matcher-parts.js';
 import { nearest } from '../../lib/nearest.js';
+import { isRecord, own } from '../../lib/own.js';
 import { NAME_LETTERS, wordsOf } from '../../lib/pattern-words.js';
 import { TOOL_ALIASES } from '../../lib/tool-names.js';
+import { HOOK_EVENTS } from '../../protocol/hook-events.js';
 import type { ConfigProblem } from '../types.js';
 import type { EventCheck } from './check-options.js';
-import { inWords, milder, problem, type ValueContext } from './type-check.js';
+import { asWarning, DETACHED_FILE, formatPath, problem, type ValueContext } from './type-check.js';
 
 /** In whatever case a name stands, it means its tool. A name that is nearly a tool's means nothing. */
 export function checkMatcher(
@@ -16,15 +18,15 @@ export function checkMatcher(
   const matcher = written.trim();
   if (matcher === '' || matcher === '*') return [];
   if (facts.matches === 'nothing') {
-    const message = `\`${inWords(context.way)}\` has no effect: ${event} is about nothing that a matcher could name.`;
-    return [problem(milder(context), message, 'Remove it; the hook runs every time.')];
+    const message = `\`${formatPath(context.path)}\` has no effect: ${event} is about nothing that a matcher could name.`;
+    return [problem(asWarning(context), message, 'Remove it; the hook runs every time.')];
   }
   // Names of files stand as they are.
   if (facts.matcherField === 'file_path') return [];
   const parts = matcherParts(matcher);
   if (parts.length === 0) {
     const message = `the matcher "${matcher}" names nothing; it is taken to mean everything.`;
-    return [problem(milder(context), message, 'Write "*" to say so.')];
+    return [problem(asWarning(context), message, 'Write "*" to say so.')];
   }
   const tools = facts.matches === 'tool' ? knownTools : undefined;
   const names = tools === undefined ? undefined : [...tools, ...Object.keys(TOOL_ALIASES)];
@@ -47,7 +49,7 @@ function checkPart(part: MatcherPart, at: Place): readonly ConfigProblem[] {
   const { text, tool } = part;
   const message = `the matcher "${text}" is a rule; it is taken to mean every call of ${tool}.`;
   const remedy = `Write "${tool}", and the rule into "if".`;
-  return [problem(milder(at.context), message, remedy), ...checkName(tool, at)];
+  return [problem(asWarning(at.context), message, remedy), ...checkName(tool, at)];
 }
 
 function checkName(name: string, at: Place): readonly ConfigProblem[] {
@@ -59,7 +61,7 @@ function checkName(name: string, at: Place): readonly ConfigProblem[] {
 function checkServer(name: string, context: ValueContext): readonly ConfigProblem[] {
   if (/^mcp__.+?__./i.test(name)) return [];
   const message = `the matcher "${name}" names no tool; it is taken to mean every tool that begins so.`;
-  return [problem(milder(context), message, `Write ${name.replace(/_*$/, '')}__.* to say so.`)];
+  return [problem(asWarning(context), message, `Write ${name.replace(/_*$/, '')}__.* to say so.`)];
 }
 
 function checkTool(
@@ -73,7 +75,7 @@ function checkTool(
   const near = nearest(name, names);
   if (near === undefined) {
     const message = `the matcher "${matcher}" names ${name}, and there is no such tool now.`;
-    return [problem(milder(context), message, 'It matches nothing until there is.')];
+    return [problem(asWarning(context), message, 'It matches nothing until there is.')];
   }
   const message = `the matcher "${matcher}" names ${name}, and there is no such tool.`;
   return [problem(context, message, `Did you mean ${near}?`)];
@@ -97,7 +99,7 @@ function checkExpression(text: string, at: Place): readonly ConfigProblem[] {
   if (!possible) return [matchesNothing(text, context, 'Write names joined by |, without quotes.')];
   if (/mcp|__/i.test(text)) return [];
   const message = `the matcher "${text}" matches no tool that there is now.`;
-  return [problem(milder(context), message, 'It may match tools of MCP servers.')];
+  return [problem(asWarning(context), message, 'It may match tools of MCP servers.')];
 }
 
 /** Names of tools of servers in which a word could stand. */
@@ -108,4 +110,47 @@ function inServerTools(word: string): readonly string[] {
 
 function matchesNothing(text: string, context: ValueContext, remedy: string): ConfigProblem {
   return problem(context, `the matcher "${text}" matches no tool.`, remedy);
+}
+
+/** Something about a matcher among the hooks in the head of a skill or an agent. */
+export interface MatcherFault {
+  readonly matcher: string;
+  /** A guard would be asked about nothing that was meant. */
+  readonly stops: boolean;
+  readonly message: string;
+}
+
+/** Holds the matchers of a `hooks` object against the tools that there are, as those of settings are. */
+export function matcherFaults(
+  hooks: unknown,
+  knownTools: readonly string[],
+): readonly MatcherFault[] {
+  if (!isRecord(hooks)) return [];
+  return Object.entries(hooks).flatMap(([event, groups]) => {
+    const facts = own(HOOK_EVENTS, event);
+    if (facts === undefined) return [];
+    const restricts = facts.role !== 'observe';
+    return (Array.isArray(groups) ? groups : [groups]).flatMap((group: unknown, index) => {
+      const matcher = isRecord(group) ? group.matcher : undefined;
+      if (typeof matcher !== 'string') return [];
+      const path = ['hooks', event, index, 'matcher'];
+      const problems = checkMatcher(
+        matcher,
+        { file: DETACHED_FILE, path, restricts },
+        { event, facts, knownTools },
+      );
+      return problems.map(({ severity, message, remedy }) => ({
+        matcher,
+        // One that cannot be read guards every call.
+        stops: severity === 'fatal' && isReadable(matcher),
+        message: `${message} ${remedy}`,
+      }));
+    });
+  });
+}
+
+function isReadable(matcher: string): boolean {
+  return matcherParts(matcher).every(
+    ({ kind, text }) => kind !== 'expression' || linearPattern(text, { ignoreCase: true }).ok,
+  );
 }

@@ -1,12 +1,12 @@
 import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
 import type { SettingNode } from '../../protocol/setting-node.js';
-import { type ConfigProblem, placeOf, type SettingsFile, type Way } from '../types.js';
-import { fits, wanted } from './fits.js';
+import type { JsonPath } from '../files/json.js';
+import { type ConfigProblem, placeOf, type SettingsFile } from '../types.js';
 
 export interface ValueContext {
   readonly file: SettingsFile;
-  readonly way: Way;
+  readonly path: JsonPath;
   /** Whether a fault here may lose a restriction. */
   readonly restricts: boolean;
   /** What an unknown key means here; absent: it is a fault like any other. */
@@ -35,15 +35,15 @@ export function checkValue(
   if (!isRecord(value)) return [];
   if (node.type === 'map') {
     return Object.entries(value).flatMap(([name, inner]) =>
-      checkValue(node.of, inner, { ...here, way: [...here.way, name] }),
+      checkValue(node.of, inner, { ...here, path: [...here.path, name] }),
     );
   }
   return node.type === 'object' ? checkObject(node, value, here) : [];
 }
 
 /** `a.b[0]`, as people write it. */
-export function inWords(way: Way): string {
-  return way
+export function formatPath(path: JsonPath): string {
+  return path
     .map((step, index) =>
       typeof step === 'number' ? `[${step}]` : index === 0 ? step : `.${step}`,
     )
@@ -62,7 +62,7 @@ function checkItems(
 ): readonly ConfigProblem[] {
   if (node.of.type !== 'string') {
     return items.flatMap((item, index) =>
-      checkValue(node.of, item, { ...context, way: [...context.way, index] }),
+      checkValue(node.of, item, { ...context, path: [...context.path, index] }),
     );
   }
   return items.flatMap((item, index) =>
@@ -70,8 +70,8 @@ function checkItems(
       ? []
       : [
           problem(
-            { ...context, way: [...context.way, index] },
-            `\`${inWords(context.way)}\` must be a list of strings; item ${index + 1} is ${kindOf(item)}.`,
+            { ...context, path: [...context.path, index] },
+            `\`${formatPath(context.path)}\` must be a list of strings; item ${index + 1} is ${kindOf(item)}.`,
           ),
         ],
   );
@@ -87,13 +87,13 @@ function checkObject(
     ...missing.map((name) =>
       problem(
         context,
-        `\`${inWords([...context.way, name])}\` is missing.`,
-        `Add "${name}": ${wanted(own(node.keys, name) ?? { type: 'any' })}.`,
+        `\`${formatPath([...context.path, name])}\` is missing.`,
+        `Add "${name}": ${describeType(own(node.keys, name) ?? { type: 'any' })}.`,
       ),
     ),
     ...Object.entries(value).flatMap(([name, inner]) => {
       const known = own(node.keys, name);
-      const at = { ...context, way: [...context.way, name] };
+      const at = { ...context, path: [...context.path, name] };
       if (known !== undefined) return checkValue(known, inner, at);
       const check = context.unknownKey ?? unknownKey;
       return node.open === true || isComment(name) ? [] : [check(node, name, at)];
@@ -107,7 +107,7 @@ export function unknownKey(node: ObjectNode, name: string, context: ValueContext
   const restricts = meant?.facts?.restricts ?? context.restricts;
   return problem(
     { ...context, restricts },
-    `\`${inWords(context.way)}\` is not a setting.`,
+    `\`${formatPath(context.path)}\` is not a setting.`,
     near === undefined
       ? `Known here: ${Object.keys(node.keys).join(', ')}.`
       : `Did you mean ${near}?`,
@@ -145,21 +145,21 @@ function mistyped(node: SettingNode, value: unknown, context: ValueContext): Con
   const near = typeof value === 'string' ? nearest(value, choices) : undefined;
   return problem(
     context,
-    `\`${inWords(context.way)}\` must be ${wanted(node)}; it is ${kindOf(value)}.`,
+    `\`${formatPath(context.path)}\` must be ${describeType(node)}; it is ${kindOf(value)}.`,
     near === undefined ? 'Correct the value.' : `Did you mean "${near}"?`,
   );
 }
 
 export function problem(
-  { file, way, restricts }: ValueContext,
+  { file, path, restricts }: ValueContext,
   message: string,
   remedy = 'Correct the value.',
 ): ConfigProblem {
-  return { severity: restricts ? 'fatal' : 'warning', ...placeOf(file, way), message, remedy };
+  return { severity: restricts ? 'fatal' : 'warning', ...placeOf(file, path), message, remedy };
 }
 
 /** The same place for something that loses no restriction. */
-export function milder(context: ValueContext): ValueContext {
+export function asWarning(context: ValueContext): ValueContext {
   return { ...context, restricts: false };
 }
 
@@ -169,3 +169,77 @@ function kindOf(value: unknown): string {
   if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
   return typeof value === 'object' ? 'an object' : String(value);
 }
+
+/** Whether a value is of the node's kind; what is inside lists and objects is not looked at. */
+export function fits(node: SettingNode, value: unknown): boolean {
+  switch (node.type) {
+    case 'any':
+      return true;
+    case 'string':
+      return (
+        typeof value === 'string' &&
+        (node.pattern === undefined || new RegExp(node.pattern).test(value))
+      );
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'number':
+    case 'integer':
+      return (
+        typeof value === 'number' &&
+        (node.type === 'number' || Number.isInteger(value)) &&
+        value >= (node.least ?? Number.NEGATIVE_INFINITY) &&
+        value > (node.above ?? Number.NEGATIVE_INFINITY) &&
+        value <= (node.most ?? Number.POSITIVE_INFINITY)
+      );
+    case 'choice':
+      return node.values.some((one) => one === value);
+    case 'list':
+      return Array.isArray(value);
+    case 'map':
+    case 'object':
+      return isRecord(value);
+    case 'one':
+      return node.of.some((choice) => fits(choice, value));
+  }
+}
+
+/** What a value should be, for people: `a list of strings`, `one of "a", "b"`. */
+export function describeType(node: SettingNode): string {
+  switch (node.type) {
+    case 'any':
+      return 'anything';
+    case 'string':
+      return 'a string';
+    case 'boolean':
+      return 'true or false';
+    case 'number':
+    case 'integer': {
+      const kind = node.type === 'integer' ? 'a whole number' : 'a number';
+      const least = node.least === undefined ? '' : ` of at least ${node.least}`;
+      const above = node.above === undefined ? '' : ` above ${node.above}`;
+      return `${kind}${least}${above}${node.most === undefined ? '' : ` and at most ${node.most}`}`;
+    }
+    case 'choice': {
+      const values = node.values.map((one) => JSON.stringify(one)).join(', ');
+      return node.values.length === 1 ? values : `one of ${values}`;
+    }
+    case 'list':
+      return node.of.type === 'string' ? 'a list of strings' : 'a list';
+    case 'map':
+    case 'object':
+      return 'an object';
+    case 'one':
+      return [...new Set(node.of.map(describeType))].join(' or ');
+  }
+}
+
+/** In place of a settings file, for hooks of skills and agents; their readers know the line. */
+export const DETACHED_FILE: SettingsFile = {
+  source: 'project',
+  file: '',
+  root: '',
+  trusted: true,
+  content: {},
+  duplicates: [],
+  lineOf: () => undefined,
+};

@@ -8,7 +8,7 @@ export function digest(declarations: readonly Pick<Declaration, 'digest'>[]): st
   return sha256(`portcullis trust 1\n${each.join('\n')}`);
 }
 
-/** A text that is the same for the same value: keys sorted, no blanks, lists and maps told apart. */
+/** The same text for equal values: keys sorted, no blanks, lists and objects told apart. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(sorted(value)) ?? 'null';
 }

@@ -1,114 +1,124 @@
-import { type EmbeddedCommand, embeddedCommands } from '../../lib/embedded-commands.js';
-import { splitFile } from '../../lib/head-text.js';
+import { embeddedCommands } from '../../lib/embedded-commands.js';
+import { headGroups, splitFile } from '../../lib/head-text.js';
 import { sha256 } from '../../platform/hash.js';
-import { canonicalName, readFrontmatter } from './frontmatter.js';
-import type { Draft } from './types.js';
+import type { DeclarationKind, TrustItem } from './types.js';
 
-/** What a skill or a command would run or be allowed: its granting fields and the shell in its text. */
-export function skillDrafts(text: string, label: string): readonly Draft[] {
-  const { fields, unread } = readFrontmatter(text);
-  // fail-closed: the text of a skill begins where the one who runs its commands says.
-  const { body, bodyLine } = splitFile(text);
-  return [
-    ...unreadDrafts(unread, label),
-    ...fields.flatMap((field): Draft[] => {
-      const name = canonicalName(field.name);
-      if (name === 'hooks') return [fieldDraft('hook', field, label)];
-      if (!SKILL_GRANTS.has(name)) return [];
-      return [fieldDraft('skill grant', field, label)];
-    }),
-    ...shellDrafts(body, bodyLine, label),
-  ];
-}
+/** Reads what a skill, command or agent file declares; `label` is its name for people. */
+export type DocumentItems = (text: string, label: string) => readonly TrustItem[];
 
-/** More than anybody reads before saying yes, and than a skill needs. */
-const MOST_COMMANDS = 200;
+/** What a skill or command would run or be allowed: its granting fields and the shell in its text. */
+export const skillItems: DocumentItems = (text, label) => [
+  ...fieldItems(text, label, SKILL_FIELDS),
+  ...shellItems(text, label),
+];
 
-function shellDrafts(body: string, bodyLine: number, label: string): readonly Draft[] {
-  const commands = embeddedCommands(body);
-  if (commands.length > MOST_COMMANDS) {
-    const text = `${commands.length} commands, more than are looked at`;
-    const name = `${label}, commands`;
-    const value = sha256(body);
-    // fail-closed: nobody has looked at them one by one, so trust in them is not kept.
-    const rest = { line: bodyLine, runs: [], pinned: false };
-    return [{ kind: 'unreadable', name, text, way: ['shell'], value, ...rest }];
-  }
-  return shellIn(body, commands).map(({ command, line }) => ({
-    kind: 'skill shell' as const,
-    name: label,
-    text: command,
-    way: ['shell'],
-    value: command,
-    line: bodyLine + line,
-    runs: [command],
-  }));
-}
+/** What an agent file would run or be allowed beyond its session's rights. */
+export const agentItems: DocumentItems = (text, label) => fieldItems(text, label, AGENT_FIELDS);
 
-/** What an agent file would run or be allowed beyond what its session is. */
-export function agentDrafts(text: string, label: string): readonly Draft[] {
-  const { fields, unread } = readFrontmatter(text);
-  return [
-    ...unreadDrafts(unread, label),
-    ...fields.flatMap((field): Draft[] => {
-      const name = canonicalName(field.name);
-      if (name === 'hooks') return [fieldDraft('hook', field, label)];
-      if (name === 'mcpservers') return [fieldDraft('MCP server', field, label)];
-      return AGENT_GRANTS.has(name) ? [fieldDraft('agent grant', field, label)] : [];
-    }),
-  ];
-}
-
-/** Not `portcullis`: all that a skill can say there holds back, and needs no trust. */
-const SKILL_GRANTS = new Set([
-  'allowedtools',
-  'model',
-  'effort',
-  'tools',
-  'permissionmode',
-  'mcpservers',
+/** Not `portcullis`: everything that a skill can say there restricts. */
+const SKILL_FIELDS: ReadonlyMap<string, DeclarationKind> = new Map([
+  ['hooks', 'hook'],
+  ['allowedtools', 'skill grant'],
+  ['model', 'skill grant'],
+  ['effort', 'skill grant'],
+  ['tools', 'skill grant'],
+  ['permissionmode', 'skill grant'],
+  ['mcpservers', 'skill grant'],
 ]);
-const AGENT_GRANTS = new Set(['tools', 'allowedtools', 'permissionmode', 'memory', 'portcullis']);
+
+const AGENT_FIELDS: ReadonlyMap<string, DeclarationKind> = new Map([
+  ['hooks', 'hook'],
+  ['mcpservers', 'MCP server'],
+  ['tools', 'agent grant'],
+  ['allowedtools', 'agent grant'],
+  ['permissionmode', 'agent grant'],
+  ['memory', 'agent grant'],
+  ['portcullis', 'agent grant'],
+]);
+
+function fieldItems(
+  text: string,
+  label: string,
+  kinds: ReadonlyMap<string, DeclarationKind>,
+): readonly TrustItem[] {
+  const { fields, unread } = readFrontmatter(text);
+  if (unread !== undefined) {
+    // fail-closed: front matter that cannot be taken apart may declare anything.
+    const name = `${label}, frontmatter`;
+    const item = { name, text: unread, path: ['---'], value: unread, line: 1, runs: [unread] };
+    return [{ kind: 'unreadable', ...item }];
+  }
+  return fields.flatMap(({ name, text: value, line }) => {
+    // `allowed-tools`, `allowedTools` and `Allowed_Tools` are one name.
+    const kind = kinds.get(name.replace(/[-_\s]/g, '').toLowerCase());
+    if (kind === undefined) return [];
+    const item = { name: `${label}, ${name}`, text: value, path: [name], value, line };
+    return [{ kind, ...item, runs: [value] }];
+  });
+}
+
+/** More than a person reads before accepting, and more than a skill needs. */
+const MAX_COMMANDS = 200;
+
+/** fail-closed: every command in the text counts, closed or not, also those that would not run. */
+function shellItems(text: string, label: string): readonly TrustItem[] {
+  const { body, bodyLine } = splitFile(text);
+  const commands = embeddedCommands(body);
+  if (commands.length > MAX_COMMANDS) {
+    const about = `${commands.length} commands, more than are looked at`;
+    const item = { name: `${label}, commands`, text: about, path: ['shell'], value: sha256(body) };
+    // fail-closed: they were not read one by one, so trust in them is not stored.
+    return [{ kind: 'unreadable', ...item, line: bodyLine, runs: [], pinned: false }];
+  }
+  let line = bodyLine;
+  let counted = 0;
+  return commands.map(({ start, from, to }) => {
+    const command = body.slice(from, to).trim();
+    line += body.slice(counted, start).split('\n').length - 1;
+    counted = start;
+    const item = { name: label, text: command, path: ['shell'], value: command };
+    return { kind: 'skill shell', ...item, line, runs: [command] };
+  });
+}
 
 interface Field {
   readonly name: string;
+  /** Its value, line for line as written: in YAML blanks and empty lines may change what it runs. */
   readonly text: string;
   readonly line: number;
 }
 
-function fieldDraft(kind: Draft['kind'], field: Field, label: string): Draft {
-  const { name, text, line } = field;
-  return { kind, name: `${label}, ${name}`, text, way: [name], value: text, line, runs: [text] };
+/**
+ * The top-level fields of the front matter, as text. Not a YAML parser: it has to see every field,
+ * and returns front matter that is not a plain list of fields as `unread`.
+ */
+function readFrontmatter(text: string): {
+  readonly fields: readonly Field[];
+  readonly unread?: string;
+} {
+  const split = splitFile(text);
+  const { lines } = split;
+  if (lines === undefined) {
+    // Without its end the whole file may be front matter or body.
+    return { fields: [], unread: split.problem === undefined ? undefined : split.body.trim() };
+  }
+  const { groups, strays } = headGroups(split);
+  if (strays.length > 0 || lines.some((line) => INDIRECT.test(line))) {
+    return { fields: [], unread: lines.join('\n').trim() };
+  }
+  const fields = groups.map(({ key, rest, lines: below, line }) => ({
+    name: key,
+    text: withoutOuterBlankLines([rest, ...below]),
+    line,
+  }));
+  return { fields };
 }
 
-/** fail-closed: a head that this reader cannot take apart may hold anything. */
-function unreadDrafts(unread: string | undefined, label: string): readonly Draft[] {
-  if (unread === undefined) return [];
-  const name = `${label}, frontmatter`;
-  return [
-    {
-      kind: 'unreadable',
-      name,
-      text: unread,
-      way: ['---'],
-      value: unread,
-      line: 1,
-      runs: [unread],
-    },
-  ];
-}
+/** A value that refers to another part of the front matter, or changes how it is parsed. */
+const INDIRECT = /^[ \t]*(?:- +)*(?:[\w-]+: +|<<: +)?(?:[&*][\w-]|!+[\w<]|\? )/;
 
-/** fail-closed: wherever they stand, closed or not, also those that would not run. */
-function shellIn(
-  body: string,
-  commands: readonly EmbeddedCommand[],
-): readonly { command: string; line: number }[] {
-  let at = 0;
-  let line = 0;
-  return commands.map(({ start, from, to }) => {
-    for (; at < start; at++) if (body.charCodeAt(at) === NEWLINE) line++;
-    return { command: body.slice(from, to).trim(), line };
-  });
+function withoutOuterBlankLines(lines: readonly string[]): string {
+  const isFilled = (line: string): boolean => line.trim() !== '';
+  const from = lines.findIndex(isFilled);
+  return from === -1 ? '' : lines.slice(from, lines.findLastIndex(isFilled) + 1).join('\n');
 }
-
-const NEWLINE = 10;

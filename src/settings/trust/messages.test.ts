@@ -16,7 +16,9 @@ function checkOf(kinds: readonly DeclarationKind[]): TrustCheck {
     }),
   );
   const pending = declarations.map((declaration) => ({ declaration, was: 'new' as const }));
-  return { root: '/p', verdict: 'never', declarations, pending };
+  const scripts = { files: new Map(), large: new Map() };
+  const isEmptyProject = false;
+  return { root: '/p', verdict: 'never', declarations, pending, scripts, isEmptyProject };
 }
 
 const HOW = '`portcullis trust` shows and accepts them; --trust accepts them for one run';

@@ -523,34 +523,14 @@ describe('trust at the start of a session', () => {
     });
   });
 
-  it('looks at what --trust is given to when it is settled, and takes later changes for changes', async () => {
+  it('gives --trust to what is there at the start, and takes later changes for changes', async () => {
     project.write(SETTINGS, allow('A'));
     const started = await start({ given: true });
     expect(started.now).toBe(true);
-    await started.settle();
     expect(await started.inForce()).toBe(true);
     project.write('.claude/skills/a/SKILL.md', '---\nname: a\n---\nNow !`id`\n');
     expect(await started.inForce()).toBe(false);
     expect(started.told.join()).toContain('skill');
-  });
-
-  it('does not look up what was accepted earlier before a request where it is given', async () => {
-    project.write(SETTINGS, allow('A'));
-    await accept();
-    const { stateDirectory } = placesAt();
-    const read: string[] = [];
-    const fs: typeof nodeFileSystem = {
-      ...nodeFileSystem,
-      readText(file, options) {
-        if (file.startsWith(stateDirectory)) read.push(file);
-        return nodeFileSystem.readText(file, options);
-      },
-    };
-    const warn = (): void => undefined;
-    const started = await startTrust({ ...placesAt(), fs, given: true, env: {}, warn });
-    expect([started.now, read.length]).toEqual([true, 0]);
-    expect(await started.inForce()).toBe(true);
-    expect(read.length).toBe(1);
   });
 
   it.each([
@@ -565,7 +545,6 @@ describe('trust at the start of a session', () => {
     const warn = (): void => undefined;
     const started = await startTrust({ ...placesAt(cwd), given: true, env: {}, warn });
     expect(started.now).toBe(true);
-    await started.settle();
     expect(await started.inForce()).toBe(true);
     project.write(file, text());
     expect(await started.inForce()).toBe(false);

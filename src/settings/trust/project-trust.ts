@@ -2,21 +2,19 @@ import type { FileSystem } from '../../platform/fs/fs.js';
 import { basename, dirname, join, relative, toPosix } from '../../platform/fs/paths.js';
 import {
   lookAtLevels,
-  mayBeThere,
-  type ProjectLevel,
   type ProjectLevels,
   projectLevels,
 } from '../../platform/fs/project-levels.js';
-import type { SeenScripts } from './scripts.js';
-import type { TrustedDeclaration, TrustRecord, TrustStore } from './store.js';
-import type {
-  Declaration,
-  PendingDeclaration,
-  SeenDeclarations,
-  TrustCheck,
-  TrustPart,
-  UsedDocument,
-} from './types.js';
+import { collectDeclarations } from './collect.js';
+import { declarationLines } from './messages.js';
+import { changedScript, type PinPlace, type SeenScripts } from './scripts.js';
+import {
+  openTrustStore,
+  type TrustedDeclaration,
+  type TrustRecord,
+  type TrustStore,
+} from './store.js';
+import type { Declaration, PendingDeclaration, TrustCheck, UsedDocument } from './types.js';
 
 export interface TrustPlaces {
   readonly fs: FileSystem;
@@ -25,49 +23,44 @@ export interface TrustPlaces {
   readonly configDir: string;
   /** Where this program keeps its own state. */
   readonly stateDirectory: string;
-  /** Which optional settings sources count; all unless said otherwise. */
+  /** Which optional settings sources count; default: all. */
   readonly sources?: readonly string[];
-  /** What the start has seen of the project's directories. Absent: it is looked for. */
+  /** The project's directories as the start saw them. Absent: the disk is asked. */
   readonly levels?: ProjectLevels;
   now(): number;
 }
 
 /** What of a project may grant and execute: what a person accepted, as long as it stays the same. */
 export interface ProjectTrust {
-  /** Looks at the files as they are now. */
-  check(how?: CheckHow): Promise<TrustCheck>;
-  /**
-   * The first look of a session at some of the files, as in `CheckHow`, for whoever accepts what is in
-   * them whatever that is: nobody asks what was accepted before.
-   */
-  lookAt(part: TrustPart): Promise<SeenDeclarations>;
+  /** Compares the files as they are now with what was accepted. */
+  check(options?: CheckOptions): Promise<TrustCheck>;
   /** Accepts what `seen` shows, and nothing that came later. Not stored: holds for this process. */
-  accept(seen: SeenDeclarations, how: { store: boolean }): Promise<Acceptance>;
+  accept(seen: TrustCheck, options: { store: boolean }): Promise<Acceptance>;
   /**
-   * After our own write of a person's answer into a settings file of the project: accepts what was
-   * written, so that the answer does not cost the folder its trust.
+   * Accepts what this program itself wrote into a settings file of the project as a person's answer,
+   * so that the answer does not cost the folder its trust.
    */
   rebind(written: OwnWrite): Promise<Binding>;
   /**
    * The first of the files that a project's command hook stands for (its script, `.claude/hooks`)
-   * that is not as it was when the hook was accepted; undefined when all are.
+   * that changed since the hook was accepted; undefined when none did.
    */
   changedScript(hook: HookPlace): Promise<string | undefined>;
   /** Each declaration with place and text, safe on a terminal. */
   show(seen: TrustCheck): Promise<readonly string[]>;
 }
 
-export interface CheckHow {
+export interface CheckOptions {
   /**
    * The check at the start of a session. A declaration that cannot be pinned counts as accepted here
    * and at no later check.
    */
   readonly atStart?: boolean;
-  /** A skill, command or agent that is used now: this text is judged in place of what its file holds. */
-  readonly used?: UsedDocument | undefined;
+  /** A skill, command or agent that is used now: this text is judged in place of its file's. */
+  readonly used?: UsedDocument;
 }
 
-/** A command hook of a project: where it stands, and all words of what it runs. */
+/** A command hook of a project: where it is declared, and all words of what it runs. */
 export interface HookPlace {
   /** Absolute. */
   readonly file: string;
@@ -94,148 +87,85 @@ export interface OwnWrite {
 /** `waits`: in force only when the rest of what the folder declares is accepted as well. */
 export type Binding = 'bound' | 'waits' | 'this process only';
 
+const NO_SCRIPTS: SeenScripts = { files: new Map(), large: new Map() };
+
 export function openProjectTrust(places: TrustPlaces): ProjectTrust {
-  const accepted = new AcceptedDigests({ pinned: true });
-  const acceptedAtStart = new AcceptedDigests({ pinned: false });
+  const { fs } = places;
+  const store = openTrustStore(places);
+  /** Digests accepted in this process, by whether the declaration is pinned. */
+  const accepted = { pinned: new Set<string>(), atStart: new Set<string>() };
   let scripts: SeenScripts | undefined;
 
-  async function look(how: CheckHow & { readonly part?: TrustPart }): Promise<SeenDeclarations> {
-    const { used, part } = how;
-    const levels = places.levels?.look() ?? lookAtLevels(places.cwd);
-    const top = levels.at(-1)?.path ?? places.cwd;
-    const root = await places.fs.realPath(top);
-    const looked = levels.filter(({ hasDirectory, hasServers }) => hasDirectory || hasServers);
-    // In most projects none has anything, and nothing more is read, loaded or hashed.
-    if (looked.length === 0) return { isBare: true, root, declarations: [] };
-    if (part === 'settings' && !looked.some((level) => maySet(places.fs, level)))
-      return { root, declarations: [] };
-    const [{ collectDeclarations }, { openLook }] = await Promise.all([
-      import('./collect.js'),
-      import('./look.js'),
-    ]);
-    const sources = places.sources ?? ['project', 'local'];
-    const look = openLook(places.fs, used);
-    const found = await collectDeclarations({
-      ...places,
-      root,
-      levels: looked,
-      sources,
-      look,
-      part,
-    });
-    if (found.length === 0) return { root, declarations: [] };
-    return { root, scripts: look.scripts.seen, declarations: found };
+  function remember(declarations: readonly Declaration[]): void {
+    for (const { digest, pinned } of declarations) {
+      (pinned ? accepted.pinned : accepted.atStart).add(digest);
+    }
   }
 
-  async function check(how: CheckHow = {}): Promise<TrustCheck> {
-    const seen = await look(how);
-    const { root, declarations } = seen;
-    if (declarations.length === 0) return { ...seen, verdict: 'nothing', pending: [] };
-    const record = await (await storeOf(places)).read(root);
-    const isAccepted = (one: Declaration): boolean =>
-      // fail-closed: a digest that is the same whatever the content tells no change.
-      one.pinned ? accepted.has(one) : how.atStart === true && acceptedAtStart.has(one);
-    const judged = judge({ root, declarations, record, isAccepted });
-    if (judged.verdict === 'trusted') scripts = seen.scripts;
-    return { ...seen, ...judged };
+  async function check({ atStart, used }: CheckOptions = {}): Promise<TrustCheck> {
+    const all = places.levels?.look() ?? lookAtLevels(places.cwd);
+    const root = await fs.realPath(all.at(-1)?.path ?? places.cwd);
+    const levels = all.filter(({ hasDirectory, hasServers }) => hasDirectory || hasServers);
+    const isEmptyProject = levels.length === 0;
+    const { configDir, sources = ['project', 'local'] } = places;
+    const found = isEmptyProject
+      ? { declarations: [], scripts: NO_SCRIPTS }
+      : await collectDeclarations({ fs, root, levels, configDir, sources, used });
+    const isAccepted = ({ pinned, digest }: Declaration): boolean =>
+      // fail-closed: an unpinned digest does not tell whether the content changed.
+      pinned ? accepted.pinned.has(digest) : atStart === true && accepted.atStart.has(digest);
+    const record = await store.read(root);
+    const judged = judge({ root, declarations: found.declarations, record, isAccepted });
+    if (judged.verdict === 'trusted') scripts = found.scripts;
+    return { ...found, ...judged, root, isEmptyProject };
   }
 
   return {
     check,
-    lookAt: (part) => look({ atStart: true, part }),
     async changedScript(hook) {
       const place = await placeOfHook(places, hook.file);
-      // fail-closed: of a hook that nobody accepted, or that stands nowhere, no script is known.
+      // fail-closed: the scripts of a hook that was never accepted are unknown.
       if (scripts === undefined || place === undefined) return hook.file;
-      const { changedScript } = await import('./scripts.js');
-      return await changedScript(hook.commands, place, { fs: places.fs, accepted: scripts });
+      return await changedScript(hook.commands, place, { fs, accepted: scripts });
     },
-    async accept(seen, { store }) {
-      accepted.add(seen);
-      acceptedAtStart.add(seen);
-      scripts = joined(scripts, seen.scripts);
-      if (!store) return { stored: false };
-      const kept = await storeOf(places);
+    async accept(seen, options) {
+      remember(seen.declarations);
+      scripts = seen.scripts;
+      if (!options.store) return { stored: false };
       const unpinned = seen.declarations.find((declaration) => !declaration.pinned);
       const refusal =
         unpinned === undefined
-          ? await kept.refusal(seen.root)
+          ? await store.refusal(seen.root)
           : `the content of ${unpinned.file} cannot be taken in whole`;
       if (refusal !== undefined) return { stored: false, refusal };
-      const old = await kept.read(seen.root);
+      const old = await store.read(seen.root);
       const levels = await levelNames(places, seen.root);
       const others = (old?.declarations ?? []).filter(({ level }) => !levels.includes(level));
       const acceptedAt = new Date(places.now()).toISOString();
       const all = [...others, ...seen.declarations.map((one) => entryOf(one, seen.root))];
-      await kept.write({ root: seen.root, acceptedAt, declarations: all });
+      await store.write({ root: seen.root, acceptedAt, declarations: all });
       return { stored: true };
     },
     async rebind(written) {
       const { root, declarations } = await check();
-      const file = await places.fs.realPath(written.file);
-      const same = await Promise.all(declarations.map((one) => places.fs.realPath(one.file)));
-      const ours = declarations.filter(
-        (one, index) => same[index] === file && isOurs(one, written),
-      );
-      accepted.add({ declarations: ours });
-      const kept = await storeOf(places);
-      if ((await kept.refusal(root)) !== undefined) return 'this process only';
-      await addTo(kept, root, ours);
-      const stored = await kept.read(root);
-      const left = judge({ root, declarations, record: stored, isAccepted: () => false });
+      const file = await fs.realPath(written.file);
+      const ours: Declaration[] = [];
+      for (const one of declarations) {
+        if (isOurs(one, written) && (await fs.realPath(one.file)) === file) ours.push(one);
+      }
+      remember(ours.filter(({ pinned }) => pinned));
+      if ((await store.refusal(root)) !== undefined) return 'this process only';
+      await addTo(store, root, ours);
+      const record = await store.read(root);
+      const left = judge({ root, declarations, record, isAccepted: () => false });
       return left.verdict === 'trusted' ? 'bound' : 'waits';
     },
-    show: async (seen) => (await import('./messages.js')).declarationLines(seen),
+    show: async (seen) => declarationLines(seen),
   };
 }
 
-/** Whether a level may have settings or servers; whoever accepts those of a folder without any accepts none. */
-function maySet(_fs: FileSystem, { path, hasDirectory, hasServers }: ProjectLevel): boolean {
-  if (hasServers) return true;
-  if (!hasDirectory) return false;
-  const directory = join(path, '.claude');
-  return SETTINGS_FILES.some((name) => mayBeThere(join(directory, name)));
-}
-
-const SETTINGS_FILES: readonly string[] = ['settings.json', 'settings.local.json'];
-
-/** What parts of a folder were accepted with, one after the other. */
-function joined(
-  before: SeenScripts | undefined,
-  now: SeenScripts | undefined,
-): SeenScripts | undefined {
-  if (before === undefined || now === undefined) return now ?? before;
-  return {
-    files: new Map([...before.files, ...now.files]),
-    large: new Map([...before.large, ...now.large]),
-  };
-}
-
-/** Digests accepted in this process: of declarations that can be pinned, or of the rest. */
-class AcceptedDigests {
-  readonly #digests = new Set<string>();
-  readonly #pinned: boolean;
-
-  constructor({ pinned }: Pick<Declaration, 'pinned'>) {
-    this.#pinned = pinned;
-  }
-
-  add({ declarations }: Pick<SeenDeclarations, 'declarations'>): void {
-    for (const one of declarations) if (one.pinned === this.#pinned) this.#digests.add(one.digest);
-  }
-
-  has({ digest }: Pick<Declaration, 'digest'>): boolean {
-    return this.#digests.has(digest);
-  }
-}
-
-/** Where the hook of a file stands, as it was looked at; undefined when that is in no `.claude`. */
-async function placeOfHook(
-  places: TrustPlaces,
-  file: string,
-): Promise<
-  { readonly root: string; readonly level: string; readonly directory: string } | undefined
-> {
+/** The level whose `.claude` a hook's file is in; undefined when it is in none. */
+async function placeOfHook(places: TrustPlaces, file: string): Promise<PinPlace | undefined> {
   let claude = dirname(file);
   while (basename(claude) !== '.claude') {
     if (dirname(claude) === claude) return undefined;
@@ -247,29 +177,22 @@ async function placeOfHook(
   return { root, level, directory };
 }
 
-async function storeOf(places: TrustPlaces): Promise<TrustStore> {
-  const { openTrustStore } = await import('./store.js');
-  return openTrustStore(places);
-}
-
 function judge(state: {
   root: string;
   declarations: readonly Declaration[];
   record: TrustRecord | undefined;
   isAccepted(declaration: Declaration): boolean;
-}): TrustCheck {
+}): Pick<TrustCheck, 'verdict' | 'pending'> {
   const { root, declarations, record } = state;
+  if (declarations.length === 0) return { verdict: 'nothing', pending: [] };
   const stored = record?.declarations ?? [];
   const digests = new Set(stored.map((one) => one.digest));
-  const isStored = (one: Declaration): boolean =>
-    digests.size > 0 && one.pinned && digests.has(one.digest);
-  // Where nothing is stored nothing is compared, and no digest is made.
-  const current = new Set(stored.length === 0 ? [] : declarations.map((one) => one.digest));
+  const isStored = (one: Declaration): boolean => one.pinned && digests.has(one.digest);
+  const current = new Set(declarations.map((one) => one.digest));
   const gone = stored.filter((one) => !current.has(one.digest));
   const pending = declarations
     .filter((one) => !state.isAccepted(one) && !isStored(one))
     .map((declaration): PendingDeclaration => {
-      if (gone.length === 0) return { declaration, was: 'new' };
       const { file, kind, name } = entryOf(declaration, root);
       const known = gone.some((o) => o.file === file && o.kind === kind && o.name === name);
       return { declaration, was: known ? 'changed' : 'new' };
@@ -277,7 +200,7 @@ function judge(state: {
   // One unaccepted declaration holds back all: they may only make sense, or harm, together.
   const verdict =
     pending.length === 0 ? 'trusted' : record?.acceptedAt === undefined ? 'never' : 'changed';
-  return { verdict, root, declarations, pending };
+  return { verdict, pending };
 }
 
 function entryOf(declaration: Declaration, root: string): TrustedDeclaration {

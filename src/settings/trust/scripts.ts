@@ -81,7 +81,7 @@ async function read(
 
 /**
  * The scripts under a `.claude` directory that commands name. They are part of what is trusted, as
- * such a command stands for its script. What a command reaches in other ways (programs of the
+ * such a command stands for its script. What a command reaches in other paths (programs of the
  * project, packages, further scripts) is not seen here.
  */
 export async function scriptsOf(

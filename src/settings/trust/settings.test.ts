@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { SETTINGS } from '../../../build/generated/settings-table.js';
 import type { SettingNode } from '../../protocol/setting-node.js';
-import { settingsDrafts, withoutGrants } from './settings.js';
+import { settingsItems } from './settings.js';
 
 const brief = (content: Record<string, unknown>): string[] =>
-  settingsDrafts(content).map(({ kind, name, text }) => `${kind} | ${name} | ${text}`);
+  settingsItems(content).map(({ kind, name, text }) => `${kind} | ${name} | ${text}`);
 
 const hook = (command: string): unknown => ({ type: 'command', command });
 
@@ -38,7 +38,6 @@ describe('what settings run or allow', () => {
       hooks: {},
     };
     expect(brief(content)).toEqual([]);
-    expect(withoutGrants(content)).toEqual(content);
   });
 
   it('is each rule, directory, variable, helper, hook and approval by itself', () => {
@@ -72,10 +71,10 @@ describe('what settings run or allow', () => {
       },
     };
     expect(brief(content)).toEqual([
+      'mode | permissions.defaultMode | bypassPermissions',
       'allow rule | permissions.allow | Bash(a *)',
       'allow rule | permissions.allow | Read',
       'directory | permissions.additionalDirectories | ../x',
-      'mode | permissions.defaultMode | bypassPermissions',
       'variable | A | A=1',
       'helper | apiKeyHelper | touch A',
       'helper | awsAuthRefresh | touch B',
@@ -92,28 +91,18 @@ describe('what settings run or allow', () => {
       'setting | httpHookAllowedEnvVars | ["TOKEN"]',
       'sandbox | sandbox.enabled | false',
       'sandbox | sandbox.network.allowedDomains | ["x.invalid"]',
-      'setting | portcullis.hookFailure | open',
       'setting | portcullis.hookTimeouts | {"Stop":1}',
       'allow rule | portcullis.agents.main.allow | Bash',
     ]);
-    expect(withoutGrants(content)).toEqual({
-      permissions: { deny: ['Bash(b *)'] },
-      env: { ANTHROPIC_BASE_URL: 'http://x.invalid', LD_PRELOAD: 'e.so' },
-      hooks: {},
-      enabledPlugins: { 'c@d': false },
-      sandbox: { network: {} },
-      portcullis: { agents: { main: { deny: ['Edit'] } } },
-    });
   });
 
-  it('is also what has an unexpected shape, and a key of tomorrow that names a program', () => {
+  it('is also what has an unexpected shape; a key that the table does not know grants nothing', () => {
     expect(brief({ hooks: 'touch X' })).toEqual(['hook | hooks | "touch X"']);
     expect(brief({ hooks: { Stop: { hooks: [] } } })).toHaveLength(1);
     expect(brief({ hooks: { Stop: [{ command: 'x' }, 'y'] } })).toHaveLength(2);
-    expect(brief({ env: 'A=1' })).toEqual(['setting | env | A=1']);
+    expect(brief({ env: 'A=1' })).toEqual(['variable | env | A=1']);
     expect(brief({ permissions: { allow: 'Bash' } })).toHaveLength(1);
-    expect(brief({ futureHelper: 'touch X' })).toEqual(['helper | futureHelper | touch X']);
-    expect(brief({ future: [{ deep: { command: 'touch X' } }] })).toHaveLength(1);
+    expect(brief({ futureHelper: 'touch X' })).toEqual([]);
     expect(brief({ enabledMcpjsonServers: 'srv' })).toEqual([
       'MCP approval | enabledMcpjsonServers | srv',
     ]);
@@ -131,7 +120,7 @@ function visit(node: SettingNode, way: readonly string[], missed: string[]): voi
   if (node.facts?.scope === 'managed' || node.facts?.scope === 'user') return;
   if (node.facts?.needsTrust === true) {
     const value = way.reduceRight<unknown>((inner, key) => ({ [key]: inner }), sample(node));
-    const drafts = settingsDrafts(value as Record<string, unknown>);
+    const drafts = settingsItems(value as Record<string, unknown>);
     if (drafts.length === 0) missed.push(way.join('.'));
   }
   if (node.type === 'object')

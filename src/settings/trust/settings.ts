@@ -1,205 +1,204 @@
+import { SETTINGS } from '../../../build/generated/settings-table.js';
 import { isRecord, own } from '../../lib/own.js';
+import { type SettingNode, strictValues } from '../../protocol/setting-node.js';
+import { innerNode } from '../merge/merge.js';
 import { projectMayNotSet } from './env.js';
-import { hookDrafts } from './hooks.js';
-import { sandboxDrafts } from './sandbox.js';
-import type { Draft } from './types.js';
-
-type Content = Readonly<Record<string, unknown>>;
+import type { DeclarationKind, TrustItem } from './types.js';
 
 /**
- * What a project's settings would run or let happen. Everything else in them (deny and ask rules,
- * looks, model names) holds without trust.
+ * What a project's settings would run or allow, by the facts of the schema: a key that `needsTrust`,
+ * with any value but its strict ones. Everything else in them is in force without trust.
  */
-export function settingsDrafts(content: Content): readonly Draft[] {
-  return Object.entries(content).flatMap(([key, value]) => {
-    if (value === null || value === undefined) return [];
-    const drafts = own(READERS, key);
-    if (drafts !== undefined) return drafts(value);
-    if (Object.hasOwn(PLAIN, key)) return value === PLAIN[key] ? [] : [setting([key], value)];
-    if (looksLikeProgram(key, value)) return [program([key], value)];
-    return [];
+export function settingsItems(content: unknown): readonly TrustItem[] {
+  return isRecord(content) ? [...modeItem(content), ...inside(ROOT, content, [])] : [];
+}
+
+type Path = readonly string[];
+
+const ROOT: SettingNode = { type: 'object', keys: SETTINGS, open: true };
+
+/** A trusted project may set a mode that lets more through than the default one. */
+function modeItem({ permissions }: Readonly<Record<string, unknown>>): readonly TrustItem[] {
+  const mode = isRecord(permissions) ? permissions.defaultMode : undefined;
+  if (mode === undefined || mode === null || mode === 'plan' || mode === 'dontAsk') return [];
+  return [{ ...item(['permissions', 'defaultMode'], mode), kind: 'mode' }];
+}
+
+function inside(node: SettingNode, value: unknown, path: Path): readonly TrustItem[] {
+  const child = innerNode(node);
+  if (child === undefined || !isRecord(value)) return [];
+  return Object.entries(value).flatMap(([name, one]) => {
+    const known = child(name);
+    return known === undefined ? [] : itemsAt(known, one, [...path, name]);
   });
 }
 
-/** The same settings without anything that needs trust, for a folder that has none. */
-export function withoutGrants(content: Content): Content {
-  const rest = structuredClone(content) as Record<string, unknown>;
-  for (const { way } of settingsDrafts(content)) {
-    const item = way.findIndex((step) => typeof step === 'number');
-    removeAt(rest, (item === -1 ? way : way.slice(0, item)) as readonly string[]);
-  }
-  return rest;
+function itemsAt(node: SettingNode, value: unknown, path: Path): readonly TrustItem[] {
+  const facts = node.facts ?? {};
+  // A key that a project can never set grants nothing, trusted or not.
+  if (value === null || facts.scope !== undefined) return [];
+  if (facts.needsTrust !== true) return inside(node, value, path);
+  if (strictValues(facts).some((one) => one === value)) return [];
+  const { kind, split = whole } = own(SHAPES, path[0] ?? '')?.(path) ?? otherShape(path);
+  return split(path, value).map((one) => ({ ...one, kind }));
 }
 
-const READERS: Readonly<Record<string, (value: unknown) => readonly Draft[]>> = {
-  permissions: permissionDrafts,
-  hooks: (value) => hookDrafts(value, ['hooks']),
-  env: envDrafts,
-  sandbox: sandboxDrafts,
-  portcullis: ownDrafts,
-  enabledPlugins: (value) =>
-    entries('enabledPlugins', value, (on) => on !== false).map((draft) => ({
-      ...draft,
-      kind: 'plugin',
-    })),
-  enabledMcpjsonServers: (value) =>
-    items(['enabledMcpjsonServers'], typeof value === 'string' ? [value] : value, {
-      kind: 'MCP approval',
-      name: 'enabledMcpjsonServers',
-    }),
-  enableAllProjectMcpServers: (value) =>
-    value === false
-      ? []
-      : [{ ...setting(['enableAllProjectMcpServers'], value), kind: 'MCP approval' }],
-  statusLine: (value) => [{ ...program(['statusLine'], value), kind: 'status line' }],
-  subagentStatusLine: (value) => [
-    { ...program(['subagentStatusLine'], value), kind: 'status line' },
-  ],
-  extraKnownMarketplaces: (value) => plugins('extraKnownMarketplaces', value),
-  additionalMarketplaces: (value) => plugins('additionalMarketplaces', value),
-  pluginConfigs: (value) => plugins('pluginConfigs', value),
-};
-
-/** Keys that widen something or switch a guard off, with the one value that does not. */
-const PLAIN: Readonly<Record<string, unknown>> = {
-  disableAllHooks: false,
-  allowedHttpHookUrls: undefined,
-  httpHookAllowedEnvVars: undefined,
-  disableSkillShellExecution: true,
-  fileCheckpointingEnabled: true,
-  skipWebFetchPreflight: false,
-  skipDangerousModePermissionPrompt: false,
-  autoMemoryDirectory: undefined,
-  plansDirectory: undefined,
-  claudeMdExcludes: undefined,
-  cleanupPeriodDays: undefined,
-  modelOverrides: undefined,
-  agent: undefined,
-  worktree: undefined,
-};
-
-function permissionDrafts(value: unknown): readonly Draft[] {
-  // The loader refuses the start; nothing of it can be in force.
-  if (!isRecord(value)) return [];
-  const { allow, additionalDirectories, defaultMode, blockReadsExemptPaths } = value;
-  const lowers = defaultMode === undefined || defaultMode === 'plan' || defaultMode === 'dontAsk';
-  return [
-    ...items(['permissions', 'allow'], allow, { kind: 'allow rule', name: 'permissions.allow' }),
-    ...items(['permissions', 'additionalDirectories'], additionalDirectories, {
-      kind: 'directory',
-      name: 'permissions.additionalDirectories',
-    }),
-    ...items(['permissions', 'blockReadsExemptPaths'], blockReadsExemptPaths, {
-      kind: 'directory',
-      name: 'permissions.blockReadsExemptPaths',
-    }),
-    ...(lowers
-      ? []
-      : [{ ...setting(['permissions', 'defaultMode'], defaultMode), kind: 'mode' as const }]),
-  ];
+interface Shape {
+  readonly kind: DeclarationKind;
+  /** Takes the value apart; absent: it is one item. */
+  readonly split?: (path: Path, value: unknown) => readonly TrustItem[];
 }
 
-function envDrafts(value: unknown): readonly Draft[] {
-  if (!isRecord(value)) return [setting(['env'], value)];
-  // What a project may never set needs no trust, and trust would not help.
-  return entries('env', value, () => true)
+const rules: Shape = { kind: 'allow rule', split: eachItem };
+const plugins: Shape = { kind: 'plugin', split: eachEntry };
+const statusLine: Shape = { kind: 'status line', split: program };
+
+/** How the value of a key is shown, by the first step of its path. */
+const SHAPES: Readonly<Record<string, (path: Path) => Shape>> = {
+  hooks: () => ({ kind: 'hook', split: (path, value) => hookItems(value, path) }),
+  permissions: ([, name]) => (name === 'allow' ? rules : { kind: 'directory', split: eachItem }),
+  portcullis: (path) => (path.at(-1) === 'allow' ? rules : { kind: 'setting' }),
+  sandbox: () => ({ kind: 'sandbox' }),
+  env: () => ({ kind: 'variable', split: variables }),
+  enabledPlugins: () => ({
+    kind: 'plugin',
+    split: (path, value) => eachEntry(path, value).filter((one) => one.value !== false),
+  }),
+  extraKnownMarketplaces: () => plugins,
+  additionalMarketplaces: () => plugins,
+  pluginConfigs: () => plugins,
+  enabledMcpjsonServers: () => ({
+    kind: 'MCP approval',
+    split: (path, value) => eachItem(path, typeof value === 'string' ? [value] : value),
+  }),
+  enableAllProjectMcpServers: () => ({ kind: 'MCP approval' }),
+  statusLine: () => statusLine,
+  subagentStatusLine: () => statusLine,
+};
+
+const PROGRAM_KEY = /(?:Helper|AuthRefresh|Export|Command|Script)$/;
+
+function otherShape(path: Path): Shape {
+  return PROGRAM_KEY.test(path[0] ?? '') ? { kind: 'helper', split: program } : { kind: 'setting' };
+}
+
+function item(path: TrustItem['path'], value: unknown, name = path.join('.')): TrustItem {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  return { kind: 'setting', name, path, text, value };
+}
+
+function whole(path: Path, value: unknown): readonly TrustItem[] {
+  return [item(path, value)];
+}
+
+function eachItem(path: Path, value: unknown): readonly TrustItem[] {
+  if (!Array.isArray(value)) return whole(path, value);
+  return value.map((one: unknown, index) => item([...path, index], one, path.join('.')));
+}
+
+function eachEntry(path: Path, value: unknown): readonly TrustItem[] {
+  if (!isRecord(value)) return whole(path, value);
+  return Object.entries(value).map(([name, one]) => item([...path, name], one, name));
+}
+
+function variables(path: Path, value: unknown): readonly TrustItem[] {
+  if (!isRecord(value)) return whole(path, value);
+  // What a project may never set is not in force, trusted or not.
+  return eachEntry(path, value)
     .filter(({ name }) => projectMayNotSet(name) === undefined)
-    .map((draft) => ({ ...draft, kind: 'variable', text: `${draft.name}=${draft.text}` }));
+    .map((one) => ({ ...one, text: `${one.name}=${one.text}` }));
 }
 
-/** `strict` is not a project's to set; the others only ever hold back. */
-const OWN_RESTRICTIONS = new Set(['strict', 'askReadOnly', 'probeHooks']);
+function program(path: Path, value: unknown): readonly TrustItem[] {
+  const one = item(path, value);
+  const text = isRecord(value) && typeof value.command === 'string' ? value.command : one.text;
+  return [{ ...one, text, runs: [text] }];
+}
 
-/** Words of `hookFailure` that make guards no weaker than they are. */
-const STRICT_FAILURE: ReadonlySet<unknown> = new Set(['strict', 'closed', 'block']);
-
-/** Of our own settings: rules for some agents are told apart; what is not known to restrict counts. */
-function ownDrafts(value: unknown): readonly Draft[] {
-  if (!isRecord(value)) return [setting(['portcullis'], value)];
-  return Object.entries(value).flatMap(([key, inner]) => {
-    const way = ['portcullis', key];
-    if (OWN_RESTRICTIONS.has(key)) return [];
-    if (key === 'hookFailure' && STRICT_FAILURE.has(inner)) return [];
-    if (key !== 'agents') return [setting(way, inner)];
-    if (!isRecord(inner)) return [setting(way, inner)];
-    return Object.entries(inner).flatMap(([pattern, rules]) => {
-      if (!isRecord(rules)) return [setting([...way, pattern], rules)];
-      return Object.entries(rules).flatMap(([list, texts]) => {
-        if (list === 'deny' || list === 'ask') return [];
-        const name = `portcullis.agents.${pattern}.${list}`;
-        return items([...way, pattern, list], texts, { kind: 'allow rule', name });
-      });
+/** One item for each handler; what does not have the shape of hooks is one item as a whole. */
+export function hookItems(value: unknown, path: Path): readonly TrustItem[] {
+  if (!isRecord(value)) return [unreadHook(value, path, 'hooks')];
+  return Object.entries(value).flatMap(([event, groups]) => {
+    if (!Array.isArray(groups)) return [unreadHook(groups, [...path, event], event)];
+    return groups.flatMap((group: unknown, index) => {
+      const at = [...path, event, index];
+      if (!isRecord(group) || !Array.isArray(group.hooks)) return [unreadHook(group, at, event)];
+      const { hooks, ...matching } = group;
+      const { matcher } = matching;
+      const name =
+        typeof matcher === 'string' && !['', '*'].includes(matcher)
+          ? `${event} on ${matcher}`
+          : event;
+      return hooks.map((handler: unknown, nth) => ({
+        kind: 'hook' as const,
+        name,
+        text: handlerText(handler),
+        path: [...at, 'hooks', nth],
+        value: { event, matching, handler },
+        runs: isRecord(handler) ? stringsIn([handler.command, handler.args]) : [],
+      }));
     });
   });
 }
 
-function plugins(key: string, value: unknown): readonly Draft[] {
-  return entries(key, value, () => true).map((draft) => ({ ...draft, kind: 'plugin' }));
+function unreadHook(value: unknown, path: TrustItem['path'], name: string): TrustItem {
+  const { text, ...rest } = item(path, JSON.stringify(value) ?? '', name);
+  return { ...rest, kind: 'hook', text, value, runs: [text] };
 }
 
-/** One draft for each item of a list; anything else is one draft. */
-function items(
-  way: readonly string[],
-  value: unknown,
-  what: Pick<Draft, 'kind' | 'name'>,
-): readonly Draft[] {
-  if (value === undefined) return [];
-  if (!Array.isArray(value)) return [{ ...setting(way, value), ...what }];
-  return value.map((item, index) => ({
-    ...what,
-    way: [...way, index],
-    text: textOf(item),
-    value: item,
-  }));
+/** What the hook runs, and what it would be given: variables, and headers by their names. */
+function handlerText(handler: unknown): string {
+  if (!isRecord(handler)) return JSON.stringify(handler) ?? '';
+  const { command, args, url, prompt, type, allowedEnvVars, headers } = handler;
+  const names = isRecord(headers) ? Object.keys(headers) : [];
+  const listed = Array.isArray(allowedEnvVars) ? allowedEnvVars.map(String) : [];
+  const runs =
+    typeof command === 'string'
+      ? [command, ...(Array.isArray(args) ? args.map(String) : [])].join(' ')
+      : typeof url === 'string'
+        ? `POST ${url}`
+        : typeof prompt === 'string'
+          ? `${String(type)}: ${prompt}`
+          : JSON.stringify(handler);
+  return [
+    runs,
+    listed.length === 0 ? '' : `; allowedEnvVars: ${listed.join(', ')}`,
+    names.length === 0 ? '' : `; headers: ${names.join(', ')}`,
+  ].join('');
 }
 
-function entries(
-  key: string,
-  value: unknown,
-  counts: (value: unknown) => boolean,
-): readonly Draft[] {
-  if (!isRecord(value)) return [setting([key], value)];
-  return Object.entries(value)
-    .filter(([, inner]) => counts(inner))
-    .map(([name, inner]) => ({ ...setting([key, name], inner), name }));
+/** The servers of a `.mcp.json`. */
+export function serverItems(value: unknown): readonly TrustItem[] {
+  if (!isRecord(value)) return [];
+  const { mcpServers, ...rest } = value;
+  return [
+    ...Object.entries(isRecord(mcpServers) ? mcpServers : {}).map(([name, server]) =>
+      serverItem(name, server, ['mcpServers', name]),
+    ),
+    // fail-closed: some programs also take servers outside of `mcpServers`.
+    ...Object.entries(rest)
+      .filter(([, server]) => isRecord(server))
+      .map(([name, server]) => serverItem(name, server, [name])),
+  ];
 }
 
-function setting(way: readonly string[], value: unknown): Draft {
-  return { kind: 'setting', name: way.join('.'), way, text: textOf(value), value };
-}
-
-function program(way: readonly string[], value: unknown): Draft {
-  const command = isRecord(value) && typeof value.command === 'string' ? value.command : undefined;
-  const text = command ?? textOf(value);
-  return { ...setting(way, value), kind: 'helper', text, runs: [text] };
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value);
-}
-
-const PROGRAM_KEY =
-  /(Helper|AuthRefresh|Export|Exporter|Command|HostCommands|Wrapper|Script|Program|Executable)$/;
-
-/** fail-closed: also a key that nobody here knows yet needs trust when it names a program. */
-function looksLikeProgram(key: string, value: unknown): boolean {
-  return (PROGRAM_KEY.test(key) && typeof value !== 'boolean') || holdsCommand(value, 0);
-}
-
-function holdsCommand(value: unknown, depth: number): boolean {
-  if (depth > 20) return true;
-  if (Array.isArray(value)) return value.some((item) => holdsCommand(item, depth + 1));
-  if (!isRecord(value)) return false;
-  return Object.entries(value).some(
-    ([key, inner]) => key === 'command' || holdsCommand(inner, depth + 1),
+function serverItem(name: string, server: unknown, path: Path): TrustItem {
+  const base = { ...item(path, server, name), kind: 'MCP server' as const };
+  if (!isRecord(server)) return { ...base, text: JSON.stringify(server) ?? '', runs: [] };
+  const { command, args, url, headersHelper, env } = server;
+  const words = stringsIn([command, args]).map((word) =>
+    /^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word),
   );
+  const parts = [
+    words.join(' '),
+    typeof url === 'string' ? url : '',
+    typeof headersHelper === 'string' ? `headersHelper: ${headersHelper}` : '',
+    isRecord(env) ? `env: ${Object.keys(env).join(', ')}` : '',
+  ].filter((part) => part !== '');
+  const text = parts.length === 0 ? JSON.stringify(server) : parts.join(' · ');
+  return { ...base, text, runs: stringsIn([command, args, headersHelper]) };
 }
 
-function removeAt(target: Record<string, unknown>, way: readonly string[]): void {
-  const [key = '', ...rest] = way;
-  if (rest.length === 0) delete target[key];
-  else {
-    const inner = target[key];
-    if (isRecord(inner)) removeAt(inner, rest);
-  }
+function stringsIn(values: readonly unknown[]): readonly string[] {
+  return values.flat(2).filter((value): value is string => typeof value === 'string');
 }

@@ -1,19 +1,27 @@
 import { systemCodeOf } from '../../errors.js';
 import type { DirectoryEntries, FileSystem } from '../../platform/fs/fs.js';
 import { separator } from '../../platform/fs/paths.js';
-import { PASSED_OVER } from './names.js';
+
+/**
+ * Directories that are not searched for skills, commands and agents, neither by trust nor by their
+ * readers: a document that only its reader finds would be used without a question.
+ */
+export const SKIPPED_DIRECTORIES: ReadonlySet<string> = new Set(['node_modules', '.git']);
+
+/** A larger document is ignored by trust and by its readers. */
+export const MAX_DOCUMENT_BYTES = 4 * 1024 * 1024;
 
 export interface Tree {
   /** Files, absolute, in order of their names. */
   readonly files: readonly string[];
-  /** There is more than is ever looked at. */
+  /** There are more entries than the limit. */
   readonly cut: boolean;
-  /** What is there and cannot be looked at: loops of directories that may not be listed. */
+  /** Links and directories that cannot be resolved or listed. */
   readonly unreadable: readonly string[];
 }
 
-/** More entries than any project needs; a limit, so that a start stays quick. */
-const MOST_ENTRIES = 5_000;
+/** A limit, so that a start stays quick. */
+const MAX_ENTRIES = 5_000;
 
 export interface TreeOptions {
   /** Names of directories that are passed over. */
@@ -31,12 +39,12 @@ interface Open {
 export async function filesBelow(
   fs: TreeFiles,
   directory: string,
-  { skipped = PASSED_OVER }: TreeOptions = {},
+  { skipped = SKIPPED_DIRECTORIES }: TreeOptions = {},
 ): Promise<Tree> {
   const files: string[] = [];
   const unreadable: string[] = [];
   const seen = new Set<string>();
-  const top = await realOrNothing(fs, directory);
+  const top = await realPathOrNothing(fs, directory);
   if (top === undefined) return { files, cut: false, unreadable: [directory] };
   const open: Open[] = [{ at: directory, real: top }];
   let entries = 0;
@@ -47,7 +55,7 @@ export async function filesBelow(
     const list = await listOrNothing(fs, at);
     if (list === undefined) unreadable.push(at);
     for (const entry of list ?? []) {
-      if (++entries > MOST_ENTRIES) return { files, cut: true, unreadable };
+      if (++entries > MAX_ENTRIES) return { files, cut: true, unreadable };
       // A name of a list is one step, so that nothing has to be normalised.
       const full = `${at}${separator}${entry.name}`;
       if (entry.kind === 'symlink') {
@@ -80,11 +88,15 @@ async function targetOf(
   }
 }
 
-async function realOrNothing(fs: TreeFiles, path: string): Promise<string | undefined> {
+/** Undefined where links form a loop. */
+export async function realPathOrNothing(
+  fs: Pick<FileSystem, 'realPath'>,
+  path: string,
+): Promise<string | undefined> {
   try {
     return await fs.realPath(path);
   } catch {
-    // fail-closed: as above.
+    // fail-closed: the caller treats it as unreadable.
     return undefined;
   }
 }

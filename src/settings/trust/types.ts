@@ -28,24 +28,20 @@ export interface Declaration {
   readonly text: string;
   /** Absolute. */
   readonly file: string;
-  readonly line?: number | undefined;
+  readonly line?: number;
   /** From the project's root to the directory whose `.claude` it is in, `''` for the root. */
   readonly level: string;
   /** Changes with anything that changes what would happen; not with order or formatting. */
   readonly digest: string;
-  /** False: its content could not be taken in, so trust in it cannot be kept for another run. */
+  /** False if its content could not be read whole, so trust in it cannot be stored. */
   readonly pinned: boolean;
 }
 
-/** A declaration before it is bound to its place; `value` is what its digest is made of. */
-export interface Draft {
-  readonly kind: DeclarationKind;
-  readonly name: string;
-  readonly text: string;
-  /** Where in the file it stands; also part of the digest, without numbers of list items. */
-  readonly way: readonly (string | number)[];
+/** A declaration before it is bound to its file; `value` is what its digest is made of. */
+export interface TrustItem extends Pick<Declaration, 'kind' | 'name' | 'text' | 'line'> {
+  /** Where in the file it is; part of the digest, without the numbers of list items. */
+  readonly path: readonly (string | number)[];
   readonly value: unknown;
-  readonly line?: number | undefined;
   /** Command text whose scripts under `.claude` belong to the declaration. */
   readonly runs?: readonly string[];
   readonly pinned?: boolean;
@@ -55,7 +51,7 @@ export type TrustVerdict =
   /** The project declares nothing that needs trust. */
   | 'nothing'
   | 'trusted'
-  /** Nobody ever accepted this folder. */
+  /** The folder was never accepted. */
   | 'never'
   /** It was accepted, with other declarations. */
   | 'changed';
@@ -65,30 +61,24 @@ export interface PendingDeclaration {
   readonly was: 'new' | 'changed';
 }
 
-/** What is in a project's files, or in some of them. */
-export interface SeenDeclarations {
+/** What a project's files declare, and what of it is accepted. */
+export interface TrustCheck {
   /** Real path of the repository's root, or of the start directory outside of one. */
   readonly root: string;
   readonly declarations: readonly Declaration[];
-  /** What the scripts were that commands stand for. Absent: nothing is declared. */
-  readonly scripts?: SeenScripts;
-  /** There is nothing that could declare anything, known without a look into any file. */
-  readonly isBare?: true;
-}
-
-export interface TrustCheck extends SeenDeclarations {
+  /** The contents of the scripts that commands stand for. */
+  readonly scripts: SeenScripts;
+  /** No level of the project has a `.claude` or `.mcp.json`. */
+  readonly isEmptyProject: boolean;
   readonly verdict: TrustVerdict;
-  /** What nobody has accepted. Empty when trusted. */
+  /** What is not accepted. Empty when trusted. */
   readonly pending: readonly PendingDeclaration[];
 }
 
-/** A document of the project in the text in which it is used. */
+/** A document of the project with the text in which it is used. */
 export interface UsedDocument {
   /** Absolute; links in it are resolved. */
   readonly file: string;
-  /** As it was read, head and all. */
+  /** As it was read, front matter included. */
   readonly text: string;
 }
-
-/** `documents`: skills, commands and agents. `settings`: settings and servers. */
-export type TrustPart = 'settings' | 'documents';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { EffectiveSettings } from '../types.js';
-import { withoutFileGrants } from './file-grants.js';
+import { withoutFileGrants } from './open.js';
 
 const rule = (text: string, source: string) => ({
   value: { text, root: '/' },

@@ -1,6 +1,6 @@
 import { originOf, type SettingSource, type Sourced } from '../../lib/sourced.js';
 import { HOOK_EVENTS } from '../../protocol/hook-events.js';
-import type { EffectiveSettings, SettingValues } from '../types.js';
+import { type EffectiveSettings, isOfProject, type SettingValues } from '../types.js';
 
 /** What settings say about all hooks together. */
 export interface HookSwitches {
@@ -68,11 +68,6 @@ function failureOf(said: Sourced<unknown> | undefined): HookSwitches['failure'] 
   return said?.value === 'open' && !isOfProject(said.source) ? 'open' : 'closed';
 }
 
-/** A repository's files came from somebody else; all other sources speak for who runs this. */
-function isOfProject(source: SettingSource): boolean {
-  return source === 'project' || source === 'local';
-}
-
 function isOfPerson(source: SettingSource): boolean {
   return !isOfProject(source);
 }
@@ -114,4 +109,11 @@ function limits(
     }
   }
   return timeouts;
+}
+
+/** Who keeps flags and hosts from bringing agents, plugins and servers along. Undefined: nobody. */
+export function sideloadRefusal({ values }: Pick<EffectiveSettings, 'values'>): string | undefined {
+  return values.get('disableSideloadFlags')?.value === true
+    ? 'an administrator forbids it (disableSideloadFlags)'
+    : undefined;
 }

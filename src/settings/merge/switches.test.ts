@@ -4,7 +4,7 @@ import type { SettingSource } from '../../lib/sourced.js';
 import { nodeFileSystem } from '../../platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../../testing/temp-project.js';
 import { loadSettings } from '../files/load.js';
-import { hookSwitches } from './hook-switches.js';
+import { hookSwitches } from './switches.js';
 
 let project: TempProject;
 afterEach(() => project.remove());
