@@ -247,7 +247,7 @@ describe('portcullis hooks list', () => {
       status: 3,
       stdout: expect.stringContaining('A session would not start with these settings.'),
     });
-    expect(wrong.stdout).toContain('SessionStart takes no http hooks');
+    expect(wrong.stdout).toContain('SessionStart takes no such hooks');
   });
 
   it('warns of what is wrong with hooks, and not of other settings that have the word', () => {

@@ -78,7 +78,9 @@ describe('what is no hook', () => {
 
   it('is a kind that the event does not take', () => {
     const snapshot = capture(hooksOf('SessionStart', [{ type: 'http', url: 'http://x' }]));
-    expect(snapshot.skipped).toMatchObject([{ why: expect.stringContaining('SessionStart takes no such hooks') }]);
+    expect(snapshot.skipped).toMatchObject([
+      { why: expect.stringContaining('SessionStart takes no such hooks') },
+    ]);
   });
 
   it('has an "if" at an event that is about no call', () => {
