@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { WebSocketServer } from 'ws';
-import { TRAFFIC_LIMITS } from '../../src/mcp/transport/traffic.js';
+import { MOST_OPEN_REQUESTS, RATE_LIMITS } from '../../src/mcp/transport/rate-limit.js';
 import { isGone, until } from '../process/helpers.js';
 import { httpRig } from './connection-http-rig.js';
 import { call, connectTo, nodeEntry, remote, text } from './connection-rig.js';
@@ -128,8 +128,8 @@ describe('a remote server that sends without end', () => {
     expect(await call(connection, 'any')).toMatchObject({ ok: false, error: { code: 'protocol' } });
     expect(connection.status().error).toContain('was disconnected: it sent');
     // Neither answers nor refusals go out without bound.
-    const { atOnce, burst, perSecond } = TRAFFIC_LIMITS.requests;
-    expect(rig.seen.length).toBeLessThan(burst + 2 * atOnce + 60 * perSecond);
+    const { burst, perSecond } = RATE_LIMITS.requests;
+    expect(rig.seen.length).toBeLessThan(burst + 2 * MOST_OPEN_REQUESTS + 60 * perSecond);
   });
 
   it('holds no more than so many answers when it does not take them: over HTTP', async () => {
@@ -151,8 +151,7 @@ describe('a remote server that sends without end', () => {
     });
     const connection = connectTo(remote('http', rig.url));
     expect((await call(connection, 'any')).ok).toBe(true);
-    const { atOnce } = TRAFFIC_LIMITS.requests;
-    expect(await until(() => waiting === 2 * atOnce)).toBe(true);
+    expect(await until(() => waiting === 2 * MOST_OPEN_REQUESTS)).toBe(true);
     expect(connection.status().leftOut?.join()).toContain('900 of its requests');
   });
 

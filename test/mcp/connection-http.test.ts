@@ -232,10 +232,9 @@ describe('a sign-in', () => {
       refreshAuth: async () => {
         refreshed += 1;
       },
-      signInUrl: () => 'https://sign.in/x',
     });
     const first = await connection.connect();
-    expect(first).toMatchObject({ error: { code: 'needs-auth', url: 'https://sign.in/x' } });
+    expect(first).toMatchObject({ error: { code: 'needs-auth' } });
     expect(connection.status().state).toBe('needs-auth');
     const { length } = rig.seen;
     expect(await call(connection, 'echo')).toMatchObject({ error: { code: 'needs-auth' } });

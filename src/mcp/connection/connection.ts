@@ -16,19 +16,30 @@ import type {
   ServerStatus,
 } from '../server.js';
 import type { ClientConnection, ConnectionDeps } from './deps.js';
-import { LeftOut } from './left-out.js';
 import { Link } from './link.js';
-import { BadList, fetchList, type ListItems } from './lists.js';
+import { BadList, fetchList, LeftOut, type ListItems } from './lists.js';
 import { Questions, requiredPages } from './questions.js';
-import { isTransient, PAGES_REQUIRED, repeatReason } from './repeat.js';
-import { type Job, type Outcome, runRequest } from './request.js';
+import {
+  type CallTimers,
+  isTransient,
+  type Job,
+  type Outcome,
+  PAGES_REQUIRED,
+  repeatReason,
+  runRequest,
+} from './request.js';
 import { readCallResult, readContents, readMessages } from './results.js';
-import type { SafeError } from './safe-error.js';
-import { requestError, type SafeWords, safeError, safeWords, tooLong } from './safe-error-of.js';
-import { scopeError } from './scope.js';
+import {
+  requestError,
+  type SafeError,
+  type SafeWords,
+  safeError,
+  safeWords,
+  serverText,
+  tooLong,
+} from './safe-error.js';
 import type { Session } from './session.js';
 import { readThrown, type Thrown } from './thrown.js';
-import type { CallTimers } from './timers.js';
 
 export type {
   ClientConnection,
@@ -377,4 +388,20 @@ function short(text: string): string {
 
 function visibleLines(text: string): string {
   return sliceWhole(text, 0, INSTRUCTIONS).split('\n').map(visible).join('\n');
+}
+
+const SCOPE_CHARS = 200;
+
+/**
+ * Set for a request that was refused because it alone wants more rights than the token has: the session
+ * stays, and with it what needs no more. Goes by what this request was answered, as others may have been
+ * refused at the same time for something else.
+ */
+export function scopeError(words: SafeWords, thrown: Thrown): SafeError | undefined {
+  if (thrown.kind !== 'auth' || thrown.lacks === undefined) return undefined;
+  const scope = sliceWhole(serverText(words, thrown.lacks.scope ?? ''), 0, SCOPE_CHARS);
+  const what =
+    scope === '' ? 'a scope that it does not name' : `the scope ${JSON.stringify(scope)}`;
+  const text = `refused the request, which was not carried out: the sign-in lacks ${what}. A person has to sign in for that (oauth.scopes of its entry, portcullis mcp auth).`;
+  return safeError(words, 'needs-auth', text);
 }

@@ -4,7 +4,6 @@ import type { Clock } from '../../platform/clock.js';
 import type { Environment } from '../../platform/environment.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';
 import type { Elicit, McpConnection, McpEntry } from '../server.js';
-import type { TrafficLimits } from '../transport/traffic.js';
 
 /** A connection with what only its owner needs. */
 export interface ClientConnection extends McpConnection {
@@ -40,12 +39,8 @@ export interface ConnectionDeps {
   readonly processes: Pick<ProcessSupervisor, 'open'>;
   /** The whole environment. Children get the minimal part; time limits and proxies are read from it. */
   readonly env: Environment;
-  /** Names of variables that pass to children besides the minimal ones. */
-  readonly grants?: readonly string[];
   /** Where children run. */
   readonly cwd: string;
-  /** `CLAUDE_PROJECT_DIR` of children. Absent: `cwd`. */
-  readonly projectDir?: string;
   readonly clock: Clock;
   /** The working directories, as the server may know them. */
   roots(): readonly string[];
@@ -56,8 +51,6 @@ export interface ConnectionDeps {
   readonly stepUp?: (challenge: StepUpChallenge) => Promise<boolean>;
   /** Called before the first attempt after a sign-in was found missing. */
   readonly refreshAuth?: () => Promise<void>;
-  /** Where a person must go to sign in, once that is known. */
-  readonly signInUrl?: () => string | undefined;
   /** Further headers, which win over the entry's: asked per connection, and once more on 401 and 403. */
   readonly headers?: () => Promise<Result<Record<string, string>, string>>;
   /** Of `sdk` entries. */
@@ -66,8 +59,6 @@ export interface ConnectionDeps {
   readonly log?: string;
   /** Told, for people, what is not to be missed of a server. */
   onNote?(text: string): void;
-  /** In place of what a server may send by itself. */
-  readonly traffic?: Partial<TrafficLimits>;
   readonly clientInfo?: { readonly name: string; readonly version: string };
   /** In place of what the environment and the entry say. */
   readonly timeouts?: Partial<ConnectionTimeouts>;

@@ -9,7 +9,6 @@ import type {
   ServerDeclaration,
 } from '../server.js';
 import { StderrLog } from '../transport/stderr-log.js';
-import { Backoff } from './backoff.js';
 import {
   type ConnectionAuth,
   type ConnectionDeps,
@@ -17,17 +16,17 @@ import {
   currentToken,
   timeoutsFor,
 } from './deps.js';
-import { Excess } from './excess.js';
 import { loadLibrary } from './library.js';
-import type { SafeError } from './safe-error.js';
+import { Backoff, Excess } from './restart-policy.js';
 import {
   connectError,
   crashed,
   isSessionError,
   needsAuth,
+  type SafeError,
   type SafeWords,
   safeError,
-} from './safe-error-of.js';
+} from './safe-error.js';
 import { type Era, openSession, type Session } from './session.js';
 import { Flooded, readThrown, type Thrown } from './thrown.js';
 
@@ -167,9 +166,8 @@ export class Link {
 
   /** What is said of a refusal for want of rights. */
   authError(refusal: Refusal): SafeError {
-    const { words, deps } = this.#parts;
-    if (!refusal.isOwn)
-      return needsAuth(words, { message: refusal.message, url: deps.signInUrl?.() });
+    const { words } = this.#parts;
+    if (!refusal.isOwn) return needsAuth(words, { message: refusal.message });
     const text = 'refused the Authorization header that is configured for it (HTTP 401).';
     return safeError(words, 'connect-failed', text);
   }

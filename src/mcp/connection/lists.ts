@@ -1,15 +1,10 @@
 import { isRecord } from '../../lib/own.js';
+import { LONGEST_URI, oneLine } from '../resources/content.js';
 import type { ListKind, RawPrompt, RawResource, RawTool } from '../server.js';
+import { normaliseName, shownName, toolNameProblem } from '../tools/names.js';
 import { hasSoundHeaderParameters } from './header-parameters.js';
-import {
-  distinctResources,
-  nameOfItem,
-  type PlainKind,
-  type Unusable,
-  unreadableReason,
-  unusablePrompts,
-} from './list-problems.js';
 import { AS_IT_IS, isSafeValue, readPrompt, readResource, readTool } from './results.js';
+import type { SafeError, SafeWords } from './safe-error.js';
 import type { Session } from './session.js';
 
 const MAX_PAGES = 100;
@@ -134,4 +129,149 @@ function problemOf(session: Session, item: ListItems[ListKind]): string | undefi
   return mirrorsHeaders && !hasSoundHeaderParameters(item.inputSchema)
     ? 'the parameters that it wants repeated as HTTP headers (x-mcp-header) are not declared as the protocol demands: each a plain header name of its own, for text, a whole number or a truth value'
     : undefined;
+}
+
+/** Of one kind: a server whose list is wrong in another way each time is told of no more. */
+const MOST_TOLD = 5;
+
+/** Resources and prompts of one server that cannot be used: told once, and kept for whoever looks at it. */
+export class LeftOut {
+  readonly #words: SafeWords;
+  readonly #tell: (text: string) => void;
+  readonly #now = new Map<PlainKind, string>();
+  readonly #told = { resources: new Set<string>(), prompts: new Set<string>() };
+
+  constructor(words: SafeWords, tell: (text: string) => void) {
+    this.#words = words;
+    this.#tell = tell;
+  }
+
+  /** What is not offered of a list that has come. */
+  listed(kind: ListKind, unusable: readonly Unusable[]): void {
+    if (kind !== 'tools') this.#note(kind, unusableText(kind, this.#words.server, unusable));
+  }
+
+  /** The list itself could not be had from a server that is there. */
+  failed(kind: ListKind, error: SafeError): void {
+    if (kind === 'tools' || !OF_THE_LIST.has(error.code)) return;
+    this.#note(kind, `no ${kind} are offered: ${error.message}`);
+  }
+
+  texts(): readonly string[] {
+    return [...this.#now.values()];
+  }
+
+  #note(kind: PlainKind, text: string | undefined): void {
+    if (text === undefined) {
+      this.#now.delete(kind);
+      return;
+    }
+    this.#now.set(kind, text);
+    const told = this.#told[kind];
+    if (told.has(text) || told.size >= MOST_TOLD) return;
+    told.add(text);
+    this.#tell(text);
+  }
+}
+
+/** Other failures are those of the connection, which is told of for itself. */
+const OF_THE_LIST: ReadonlySet<SafeError['code']> = new Set([
+  'protocol',
+  'server-error',
+  'call-timeout',
+]);
+
+/** Kinds of lists whose items are told of here; tools are told of by whoever checks their definitions. */
+export type PlainKind = 'resources' | 'prompts';
+
+/** An item of a server's list that cannot be used, and why. */
+export interface Unusable {
+  readonly name: unknown;
+  readonly reason: string;
+}
+
+/** Why nothing can be read of an item; undefined when it can. */
+export function unreadableReason(kind: PlainKind, value: unknown): string | undefined {
+  if (!isRecord(value)) return 'it is no object';
+  if (kind === 'resources') return uriProblem(value.uri);
+  if (typeof value.name !== 'string' || value.name === '') return 'it has no name';
+  const given = value.arguments ?? [];
+  if (!Array.isArray(given)) return 'its arguments are no list';
+  // fail-closed: words are given to arguments by their places, so that none can be left out.
+  const isNamed = (one: unknown): boolean => isRecord(one) && typeof one.name === 'string';
+  return given.every(isNamed) ? undefined : 'one of its arguments has no name';
+}
+
+/** By what people know it. */
+export function nameOfItem(kind: PlainKind, value: unknown): unknown {
+  if (!isRecord(value)) return '';
+  const isGiven = (one: unknown): boolean => typeof one === 'string' && one !== '';
+  return [kind === 'resources' ? value.uri : undefined, value.name, value.title].find(isGiven);
+}
+
+/** Whoever reads the list has to give the URI back as it is. */
+function uriProblem(uri: unknown): string | undefined {
+  if (typeof uri !== 'string' || uri.trim() === '') return 'it has no URI';
+  if (uri.length > LONGEST_URI) return `its URI has ${uri.length} characters`;
+  // fail-closed: what is shown and what is fetched must be the same.
+  return oneLine(uri, LONGEST_URI) === uri
+    ? undefined
+    : 'its URI holds characters that are not seen, or that would be shown as others';
+}
+
+/** The first of those with one URI, and the others. */
+export function distinctResources(resources: readonly RawResource[]): {
+  readonly kept: readonly RawResource[];
+  readonly unusable: readonly Unusable[];
+} {
+  const byUri = new Map<string, RawResource>();
+  const repeated = new Set<string>();
+  for (const resource of resources) {
+    if (byUri.has(resource.uri)) repeated.add(resource.uri);
+    else byUri.set(resource.uri, resource);
+  }
+  const reason = 'it is listed more than once; the first one counts';
+  return {
+    kept: repeated.size === 0 ? resources : [...byUri.values()],
+    unusable: [...repeated].map((name) => ({ name, reason })),
+  };
+}
+
+/** Prompts that stay in the list and are not offered. */
+export function unusablePrompts(prompts: readonly RawPrompt[]): readonly Unusable[] {
+  const byName = new Map<string, number>();
+  const normal = prompts.map(({ name }) => normaliseName(name));
+  for (const name of normal) byName.set(name, (byName.get(name) ?? 0) + 1);
+  return prompts.flatMap(({ name }, at) => {
+    const problem = toolNameProblem(name);
+    if (problem !== undefined) return [{ name, reason: problem }];
+    const isAlone = byName.get(normal[at] ?? '') === 1;
+    const reason = 'another one has the same name once other characters are underscores';
+    return isAlone ? [] : [{ name, reason }];
+  });
+}
+
+/** People read a few; a server may have thousands. */
+const MOST_NAMED = 10;
+
+/** One text for all of them, of bounded length and with nothing invisible in it. */
+export function unusableText(
+  kind: PlainKind,
+  server: string,
+  unusable: readonly Unusable[],
+): string | undefined {
+  const [first] = unusable;
+  if (first === undefined) return undefined;
+  const told = unusable
+    .slice(0, MOST_NAMED)
+    .map(
+      ({ name, reason }) => `${isNamed(name) ? shownName(name) : 'one without a name'} (${reason})`,
+    );
+  const more = unusable.length - told.length;
+  const rest = more === 0 ? '' : `; and ${more} more`;
+  return `${kind} of the MCP server "${server}" that are not offered: ${told.join('; ')}${rest}`;
+}
+
+function isNamed(name: unknown): boolean {
+  return typeof name === 'string' && name !== '';
 }

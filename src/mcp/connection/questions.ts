@@ -1,7 +1,7 @@
 import { isRecord } from '../../lib/own.js';
 import { parseUrl } from '../../lib/parse-url.js';
 import type { Elicit, ElicitAnswer, ElicitRequest } from '../server.js';
-import type { CallTimers } from './timers.js';
+import type { CallTimers } from './request.js';
 
 /** Questions of one server that may be open at a time, and that one refused call may carry. */
 const MAX_OPEN = 8;

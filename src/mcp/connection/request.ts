@@ -4,9 +4,9 @@ import { visible } from '../../lib/visible.js';
 import type { RawTool } from '../server.js';
 import { type ConnectionTimeouts, LONGEST_TIMER_MS } from './deps.js';
 import { AS_IT_IS, isSafeValue } from './results.js';
+import { NEVER_ARRIVED } from './safe-error.js';
 import type { Session } from './session.js';
 import { readThrown, type Thrown } from './thrown.js';
-import { CallTimers } from './timers.js';
 
 export interface Job {
   readonly method: 'tools/call' | 'resources/read' | 'prompts/get';
@@ -132,4 +132,130 @@ function throttled(job: Job, gapMs: number, monotonic: () => number): (progress:
     const words = typeof message === 'string' ? visible(sliceWhole(message, 0, PROGRESS_TEXT)) : '';
     job.onProgress(words === '' ? share : `${words} (${share})`);
   };
+}
+
+export interface CallTimerOptions {
+  readonly totalMs: number;
+  readonly idleMs: number;
+  readonly stillRunningMs: number;
+  readonly monotonic: () => number;
+  readonly onExpire: (limit: 'total' | 'idle') => void;
+  /** The server has been silent for a while, once more. */
+  readonly onStillRunning: (seconds: number) => void;
+}
+
+/** The two limits of one call on one timer. While a person is asked, neither runs. */
+export class CallTimers {
+  readonly #options: CallTimerOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #startedAt: number;
+  #heardAt: number;
+  #toldAt: number;
+  #pausedAt: number | undefined;
+
+  constructor(options: CallTimerOptions) {
+    this.#options = options;
+    const now = options.monotonic();
+    this.#startedAt = now;
+    this.#heardAt = now;
+    this.#toldAt = now;
+    this.#arm(now);
+  }
+
+  /** The server gave a sign of life. */
+  heard(): void {
+    this.#heardAt = this.#options.monotonic();
+    this.#toldAt = this.#heardAt;
+  }
+
+  pause(): void {
+    if (this.#pausedAt !== undefined) return;
+    this.#pausedAt = this.#options.monotonic();
+    clearTimeout(this.#timer);
+  }
+
+  resume(): void {
+    if (this.#pausedAt === undefined) return;
+    const now = this.#options.monotonic();
+    const pausedMs = now - this.#pausedAt;
+    this.#pausedAt = undefined;
+    this.#startedAt += pausedMs;
+    this.#heardAt += pausedMs;
+    this.#toldAt += pausedMs;
+    this.#arm(now);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    // A late resume must not arm it again.
+    this.#pausedAt = undefined;
+  }
+
+  #arm(now: number): void {
+    const { totalMs, idleMs, stillRunningMs } = this.#options;
+    const next = Math.min(
+      this.#startedAt + totalMs,
+      this.#heardAt + idleMs,
+      this.#toldAt + stillRunningMs,
+    );
+    this.#timer = setTimeout(() => this.#look(), Math.max(1, next - now));
+  }
+
+  #look(): void {
+    const { totalMs, idleMs, stillRunningMs, monotonic, onExpire, onStillRunning } = this.#options;
+    const now = monotonic();
+    if (now >= this.#startedAt + totalMs) {
+      onExpire('total');
+      return;
+    }
+    if (now >= this.#heardAt + idleMs) {
+      onExpire('idle');
+      return;
+    }
+    if (now >= this.#toldAt + stillRunningMs) {
+      this.#toldAt = now;
+      onStillRunning(Math.round((now - this.#startedAt) / 1000));
+    }
+    this.#arm(now);
+  }
+}
+
+const HEADER_MISMATCH = -32020;
+/** The server wants a person to visit pages first. */
+export const PAGES_REQUIRED = -32042;
+
+/** Why the request may be sent once more; undefined when it may not, or when that would not help. */
+export function repeatReason(
+  session: Session,
+  thrown: Thrown,
+): 'session' | 'pages' | 'headers' | undefined {
+  switch (thrown.kind) {
+    case 'not-sent':
+      return 'session';
+    case 'http':
+      // The refusal is of the message itself, before anything in it was looked at.
+      return thrown.isSessionGone && session.hasSession() ? 'session' : undefined;
+    case 'rpc':
+      if (thrown.code === PAGES_REQUIRED) return 'pages';
+      return thrown.code === HEADER_MISMATCH ? 'headers' : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** Whether the same question, asked of a server that changes nothing by it, may be answered the next time. */
+export function isTransient(session: Session, thrown: Thrown): boolean {
+  switch (thrown.kind) {
+    case 'closed':
+    case 'ended':
+    case 'not-sent':
+    case 'timeout':
+      return true;
+    case 'network':
+      return !NEVER_ARRIVED.has(thrown.network) || thrown.network === 'refused';
+    case 'http':
+      return thrown.status >= 500 || (thrown.isSessionGone && session.hasSession());
+    default:
+      return false;
+  }
 }

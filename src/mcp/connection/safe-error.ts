@@ -1,3 +1,12 @@
+import { quoteMarks } from '../../lib/quote-marks.js';
+import { redact } from '../../lib/redact.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import { basename } from '../../platform/fs/paths.js';
+import type { HttpErrorKind } from '../../platform/http/http-error.js';
+import type { LineProcessEnd } from '../../platform/process/process.js';
+import type { Thrown } from './thrown.js';
+
 /**
  * All that the model, receipts and logs ever hear of a server's failure: our own words, with nothing
  * in them of what the server wrote to standard error, of paths, or of secrets.
@@ -26,3 +35,257 @@ export interface SafeError {
   /** For people alone: where they must go, for a sign-in or a question by URL. */
   readonly url?: string;
 }
+
+/** Characters of a server's own words that are handed on. */
+const SERVER_TEXT = 2000;
+const NOT_MCP = 'answered with something that is not MCP.';
+
+/** Who speaks, and what must not be said. */
+export interface SafeWords {
+  /** The server's name, made visible. */
+  readonly server: string;
+  /** The person's home directory, which is shown as `~`. */
+  readonly home: string | undefined;
+}
+
+export function safeWords(name: string, home: string | undefined): SafeWords {
+  return { server: visible(sliceWhole(name, 0, 100)), home };
+}
+
+export function safeError(
+  words: SafeWords,
+  code: SafeErrorCode,
+  text: string,
+  more: { readonly mayHaveRun?: boolean; readonly url?: string | undefined } = {},
+): SafeError {
+  return {
+    code,
+    message: `MCP server "${words.server}" ${text}`,
+    mayHaveRun: more.mayHaveRun ?? false,
+    url: more.url,
+  };
+}
+
+/** Why no connection came about. Nothing has run. */
+export function connectError(words: SafeWords, thrown: Thrown): SafeError {
+  switch (thrown.kind) {
+    case 'auth':
+      return needsAuth(words, { message: thrown.message });
+    case 'auth-failed':
+      return { code: 'connect-failed', message: thrown.message, mayHaveRun: false };
+    case 'timeout':
+      return safeError(words, 'connect-timeout', 'did not answer in time.');
+    case 'ended':
+      return safeError(words, 'connect-failed', `could not be started: ${endText(words, thrown)}.`);
+    case 'closed':
+    case 'not-sent':
+      return safeError(words, 'connect-failed', 'closed the connection before it was ready.');
+    case 'http':
+      return safeError(
+        words,
+        'connect-failed',
+        `refused the connection: ${httpText(thrown.status)}.`,
+      );
+    case 'network':
+      return safeError(
+        words,
+        'connect-failed',
+        `cannot be reached: ${networkText(thrown.network)}.`,
+      );
+    case 'headers':
+      return safeError(
+        words,
+        'connect-failed',
+        `was not contacted, as its headers helper failed: ${serverText(words, thrown.message)}`,
+      );
+    case 'rpc':
+      return safeError(
+        words,
+        'connect-failed',
+        `refused the connection with error ${thrown.code}: ${serverText(words, thrown.message)}`,
+      );
+    case 'protocol':
+      return safeError(words, 'protocol', thrown.said ?? NOT_MCP);
+  }
+}
+
+/** Why a request on a standing connection failed. `isCall`: it may have done something. */
+export function requestError(words: SafeWords, thrown: Thrown, isCall: boolean): SafeError {
+  const mayHaveRun = isCall;
+  switch (thrown.kind) {
+    case 'rpc':
+      // In band, so it may have come after some work.
+      if (isSessionError(thrown)) return sessionLost(words, mayHaveRun);
+      return safeError(
+        words,
+        'server-error',
+        `reports error ${thrown.code}: ${serverText(words, thrown.message)}`,
+        {
+          mayHaveRun,
+        },
+      );
+    case 'http':
+      // fail-closed: a 5xx may come after the work was done.
+      return safeError(words, 'server-error', `answered with ${httpText(thrown.status)}.`, {
+        mayHaveRun: mayHaveRun && thrown.status >= 500,
+      });
+    case 'closed':
+    case 'ended':
+      return crashed(words, mayHaveRun);
+    case 'network':
+      if (thrown.network === 'protocol') return tooLong(words, mayHaveRun);
+      return NEVER_ARRIVED.has(thrown.network)
+        ? connectError(words, thrown)
+        : crashed(words, mayHaveRun);
+    case 'timeout':
+      return safeError(words, 'call-timeout', 'did not answer in time.', { mayHaveRun });
+    case 'protocol':
+      return safeError(words, 'protocol', thrown.said ?? NOT_MCP, { mayHaveRun });
+    case 'not-sent':
+      return safeError(
+        words,
+        'session-lost',
+        'is not connected any more; the next call connects anew.',
+      );
+    case 'auth':
+    case 'auth-failed':
+    case 'headers':
+      return connectError(words, thrown);
+  }
+}
+
+/** The server knows our session no more, and says so in an ordinary answer. */
+export function isSessionError(thrown: Thrown): boolean {
+  return thrown.kind === 'rpc' && thrown.code === -32001 && /session/i.test(thrown.message);
+}
+
+function sessionLost(words: SafeWords, mayHaveRun: boolean): SafeError {
+  const text = 'has lost our session; the next call connects anew.';
+  return safeError(words, 'session-lost', text, { mayHaveRun });
+}
+
+/** Failures before the first byte was sent. */
+export const NEVER_ARRIVED: ReadonlySet<HttpErrorKind> = new Set([
+  'refused',
+  'dns',
+  'unreachable',
+  'proxy',
+  'invalid_url',
+]);
+
+export function crashed(words: SafeWords, mayHaveRun: boolean): SafeError {
+  return safeError(
+    words,
+    'crashed',
+    'closed the connection. Server may have crashed or restarted; the next call connects anew.',
+    { mayHaveRun },
+  );
+}
+
+/** Asked again, it would be as long again. */
+export function tooLong(words: SafeWords, mayHaveRun: boolean): SafeError {
+  const text =
+    'sent an answer that is longer than 16 MiB, or broken off; it was not taken. Ask for less at a time.';
+  return safeError(words, 'protocol', text, { mayHaveRun });
+}
+
+/** `message`: in the words of whoever looks after sign-ins, which name the server and what helps. */
+export function needsAuth(
+  words: SafeWords,
+  more: { readonly message?: string | undefined; readonly url?: string | undefined },
+): SafeError {
+  const text =
+    'needs a sign-in. A person has to sign in (portcullis mcp auth) before it can be used.';
+  const error = safeError(words, 'needs-auth', text, { url: more.url });
+  return more.message === undefined ? error : { ...error, message: more.message };
+}
+
+/** What the server wrote, as a result for the model: bounded, visible, without secrets, home paths and marks of ours. */
+export function serverText(words: SafeWords, text: string): string {
+  const cut = sliceWhole(text, 0, SERVER_TEXT * 4);
+  const seen = withoutHome(redact(cut), words.home)
+    .split('\n')
+    .map((line) => visible(line.replaceAll('\t', ' ').replace(/\r$/, '')))
+    .join('\n');
+  // fail-closed: an error is no place to speak as the program either. Quoted before it is cut: no cut undoes it.
+  const clean = quoteMarks(seen);
+  return clean.length <= SERVER_TEXT ? clean : `${sliceWhole(clean, 0, SERVER_TEXT)}…`;
+}
+
+/** However it is written: with slashes of either kind, doubled as in JSON, or as part of an address. */
+function withoutHome(text: string, home: string | undefined): string {
+  const parts = (home ?? '').split(/[\\/]+/).filter((part) => part !== '');
+  const isOne = parts.length > 0 && (home ?? '').length > 1;
+  const own = isOne ? text.replaceAll(spelled(parts), '~') : text;
+  return own.replace(HOMES, '~');
+}
+
+/** Of other people, and of this one where nobody told which it is. `/users/42` belongs to an address. */
+const HOMES =
+  /(?:(?:\/|%2[Ff])(?:home|Users)(?:\/|%2[Ff])|[A-Za-z](?::|%3[Aa])(?:[\\/]+|%5[Cc]|%2[Ff])[Uu]sers(?:[\\/]+|%5[Cc]|%2[Ff]))(?:(?!%2[Ff]|%5[Cc])[^/\\\s"':])+/g;
+
+function spelled(parts: readonly string[]): RegExp {
+  const written = parts.map((part) => {
+    const forms = new Set([part, encodeURIComponent(part.replace(/\p{Surrogate}/gu, '\ufffd'))]);
+    return `(?:${[...forms].map((form) => form.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')})`;
+  });
+  const between = '(?:[\\\\/]+|%2F|%5C)';
+  const isDrive = /^[A-Za-z]:$/.test(parts[0] ?? '');
+  // The directory beside it may begin with the same letters.
+  const first = isDrive ? '' : '(?:\\\\+|/|%2F|%5C)';
+  return new RegExp(`${first}${written.join(between)}(?![\\w-])`, 'gi');
+}
+
+function endText(
+  words: SafeWords,
+  { end, program }: { readonly end: LineProcessEnd; readonly program?: string },
+): string {
+  if (end.startErrorKind === 'program-missing') return missingText(words, program);
+  if (end.startErrorKind === 'directory') return 'its working directory does not exist';
+  if (end.startErrorKind === 'too-long') return 'its arguments are too long';
+  if (end.startError !== undefined) return 'the system did not start its program';
+  if (end.lineTooLong !== undefined) return 'it wrote a line that is too long';
+  return end.exitCode === null
+    ? `its process was ended by ${end.signal ?? 'a signal'}`
+    : `its process ended with exit code ${end.exitCode}`;
+}
+
+/** Which program is missing, without directories: the model may read it. `mcp status` tells people the PATH. */
+function missingText(words: SafeWords, program: string | undefined): string {
+  if (program === undefined) return 'its program was not found';
+  const named = `its program "${serverText(words, basename(program))}" was not found`;
+  return /[/\\]/.test(program) ? named : `${named} in PATH; \`portcullis mcp status\` shows which`;
+}
+
+function httpText(status: number): string {
+  const reason = HTTP_REASONS[status];
+  return reason === undefined ? `HTTP ${status}` : `HTTP ${status} (${reason})`;
+}
+
+const HTTP_REASONS: Readonly<Record<number, string>> = {
+  301: 'it has moved; its new address has to be configured',
+  302: 'it redirects elsewhere, which is not followed',
+  303: 'it redirects elsewhere, which is not followed',
+  307: 'it redirects elsewhere, which is not followed',
+  308: 'it has moved; its new address has to be configured',
+  403: 'access denied',
+  404: 'nothing is at this address',
+  405: 'it does not speak this transport',
+  429: 'too many requests',
+};
+
+function networkText(kind: HttpErrorKind): string {
+  return NETWORK_TEXTS[kind] ?? 'the request failed';
+}
+
+const NETWORK_TEXTS: Readonly<Partial<Record<HttpErrorKind, string>>> = {
+  refused: 'nothing listens at its address',
+  dns: 'its name could not be resolved',
+  tls: 'no trusted TLS connection',
+  reset: 'it closed the connection',
+  unreachable: 'there is no way to its address',
+  timeout: 'it did not answer in time',
+  protocol: 'it does not speak HTTP, or sent too much',
+  proxy: 'the proxy does not let us through',
+  invalid_url: 'its address cannot be used',
+};

@@ -4,18 +4,17 @@ import { basename, toPosix } from '../../platform/fs/paths.js';
 import { createFetch } from '../../platform/http/fetch.js';
 import { VERSION } from '../../version.js';
 import type { ElicitAnswer, ElicitRequest, ListKind, McpEntry, RemoteEntry } from '../server.js';
-import { type BoundedTransport, boundedTransport } from '../transport/bounded.js';
 import {
   checkedHeaders,
   hasAuthorization,
   httpTransport,
   sseTransport,
   WatchedTransport,
-} from '../transport/remote.js';
+} from '../transport/http.js';
+import { type MessageKind, RateLimitedTransport } from '../transport/rate-limit.js';
 import { SdkTransport } from '../transport/sdk.js';
 import type { StderrLog } from '../transport/stderr-log.js';
 import { StdioTransport, stdioRequest } from '../transport/stdio.js';
-import { TRAFFIC_LIMITS, type TrafficKind } from '../transport/traffic.js';
 import { WebSocketTransport } from '../transport/web-socket.js';
 import type { ConnectionDeps, ConnectionTimeouts } from './deps.js';
 import { LONGEST_TIMER_MS } from './deps.js';
@@ -43,7 +42,7 @@ export interface SessionParts {
   elicit(request: Omit<ElicitRequest, 'server'>, signal: AbortSignal): Promise<ElicitAnswer>;
   changed(kind: ListKind): void;
   /** Something that the server sent by itself was more than is taken. */
-  tooMuch(kind: TrafficKind): void;
+  tooMuch(kind: MessageKind): void;
   /** The connection is over, whoever ended it. */
   closed(): void;
 }
@@ -113,8 +112,7 @@ async function shake(
 ): Promise<Session> {
   const opened = await orAbort(openTransport(library, parts), signal);
   const { transport } = opened;
-  const bounded = boundedTransport(transport, {
-    limits: { ...TRAFFIC_LIMITS, ...parts.deps.traffic },
+  const bounded = new RateLimitedTransport(transport, {
     monotonic: () => parts.deps.clock.monotonic(),
     onExcess: (kind) => parts.tooMuch(kind),
   });
@@ -141,7 +139,7 @@ function toSession(
   library: McpLibrary,
   parts: SessionParts,
   client: Client,
-  { transport, hasOwnAuthorization, bounded }: Opened & { readonly bounded: BoundedTransport },
+  { transport, hasOwnAuthorization, bounded }: Opened & { readonly bounded: RateLimitedTransport },
 ): Session {
   const era = client.getProtocolEra() ?? 'legacy';
   bounded.connected({ answersRequests: era === 'legacy' });

@@ -2,7 +2,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { isRecord } from '../../lib/own.js';
 import type { SdkBridge } from '../connection/deps.js';
 import { HostFailed } from '../connection/thrown.js';
-import { messageOf } from './message.js';
+import { messageOf } from './messages.js';
 
 /** A server in the host's process: each request is carried there and its answer comes back with it. */
 export class SdkTransport implements Transport {

@@ -11,7 +11,7 @@ import type {
 import type { ConnectionDeps } from '../connection/deps.js';
 import { NotSent, ServerEnded } from '../connection/thrown.js';
 import type { StdioEntry } from '../server.js';
-import { Incoming } from './incoming.js';
+import { MessageReader } from './messages.js';
 import type { StderrLog } from './stderr-log.js';
 
 /** Between the polite signal and the final one. */
@@ -21,27 +21,22 @@ const GRACE_MS = 500;
 export function stdioRequest(
   name: string,
   entry: StdioEntry,
-  deps: Pick<ConnectionDeps, 'env' | 'grants' | 'cwd' | 'projectDir'>,
+  deps: Pick<ConnectionDeps, 'env' | 'cwd'>,
 ): LineProcessRequest {
   return {
     command: entry.command,
     args: entry.args,
     cwd: deps.cwd,
     env: minimalEnvironment(deps.env, {
-      grants: deps.grants,
-      projectDirectories: projectDirectories([deps.cwd, deps.projectDir ?? deps.cwd]),
-      extra: { CLAUDE_PROJECT_DIR: deps.projectDir ?? deps.cwd, ...entry.env },
+      // Directories whose packages are the project's own: also those of the repository around it.
+      projectDirectories: [deps.cwd, findRepositoryRoot(deps.cwd) ?? deps.cwd],
+      extra: { CLAUDE_PROJECT_DIR: deps.cwd, ...entry.env },
     }),
     kind: 'mcp',
     label: `mcp ${visible(sliceWhole(name, 0, 60))}`,
     owner: { server: name },
     graceMs: GRACE_MS,
   };
-}
-
-/** Directories whose packages are the project's own: also those of the repository around it. */
-function projectDirectories(directories: readonly string[]): readonly string[] {
-  return directories.flatMap((one) => [one, findRepositoryRoot(one) ?? one]);
 }
 
 /**
@@ -57,7 +52,7 @@ export class StdioTransport implements Transport {
   readonly #log: StderrLog | undefined;
   readonly #closeMs: number;
   #process: LineProcess | undefined;
-  readonly #incoming = new Incoming();
+  readonly #messages = new MessageReader();
   #isOver = false;
   #wroteTooLong = false;
 
@@ -114,7 +109,7 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#process?.write(JSON.stringify(message)) !== true) throw new NotSent();
-    this.#incoming.sent(message);
+    this.#messages.sent(message);
   }
 
   async close(): Promise<void> {
@@ -129,7 +124,7 @@ export class StdioTransport implements Transport {
 
   #receive(line: string): void {
     // What is no message (a greeting, a debug line) is left out; servers must not write it.
-    const messages = this.#incoming.read(line);
+    const messages = this.#messages.read(line);
     if (messages.length === 0) this.onerror?.(new Error('a line that is no message'));
     for (const message of messages) this.onmessage?.(message);
   }

@@ -2,7 +2,7 @@ import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { ProxyEnvironment } from '../../platform/http/http-proxy.js';
 import { openTextSocket, type TextSocket } from '../../platform/http/web-socket.js';
 import { NotSent } from '../connection/thrown.js';
-import { Incoming } from './incoming.js';
+import { MessageReader } from './messages.js';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
@@ -21,7 +21,7 @@ export class WebSocketTransport implements Transport {
   onmessage?: Transport['onmessage'];
   readonly #parts: WebSocketParts;
   #socket: TextSocket | undefined;
-  readonly #incoming = new Incoming();
+  readonly #messages = new MessageReader();
   #isOver = false;
 
   constructor(parts: WebSocketParts) {
@@ -48,7 +48,7 @@ export class WebSocketTransport implements Transport {
   async send(message: JSONRPCMessage): Promise<void> {
     const socket = this.#socket;
     if (socket === undefined || this.#isOver) throw new NotSent();
-    this.#incoming.sent(message);
+    this.#messages.sent(message);
     await socket.send(JSON.stringify(message));
   }
 
@@ -59,7 +59,7 @@ export class WebSocketTransport implements Transport {
   }
 
   #receive(text: string): void {
-    const messages = this.#incoming.read(text);
+    const messages = this.#messages.read(text);
     if (messages.length === 0) this.onerror?.(new Error('a frame that is no message'));
     for (const message of messages) this.onmessage?.(message);
   }

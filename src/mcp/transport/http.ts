@@ -1,10 +1,14 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import type { Fetch } from '../../platform/http/fetch.js';
-import { type ConnectionAuth, currentToken, type StepUpChallenge } from '../connection/deps.js';
+import {
+  type ConnectionAuth,
+  currentToken,
+  LONGEST_TIMER_MS,
+  type StepUpChallenge,
+} from '../connection/deps.js';
 import type { McpLibrary } from '../connection/library.js';
 import { HeadersFailed, STREAM_ENDED } from '../connection/thrown.js';
-import { answersJudged, Waiting } from './answers.js';
-import { streamPace } from './stream-pace.js';
+import { readAnswers, WaitingRequests } from './http-answers.js';
 
 type SendOptions = Parameters<Transport['send']>[1];
 type LibraryTransport = Transport & { terminateSession?(): Promise<void> };
@@ -30,9 +34,9 @@ const REOPENING = {
 
 export function httpTransport(parts: RemoteParts): WatchedTransport {
   const pace = streamPace(() => performance.now());
-  const waiting = new Waiting();
+  const waiting = new WaitingRequests();
   const inner = new parts.library.StreamableHTTPClientTransport(parts.url, {
-    fetch: answersJudged(serverFetch(parts), waiting, { hasOwnBody: true }),
+    fetch: readAnswers(serverFetch(parts), waiting, { hasOwnBody: true }),
     reconnectionOptions: REOPENING,
     reconnectionScheduler(reconnect, delayMs) {
       const timer = setTimeout(reconnect, pace(delayMs));
@@ -46,9 +50,9 @@ export function httpTransport(parts: RemoteParts): WatchedTransport {
 }
 
 export function sseTransport(parts: RemoteParts): WatchedTransport {
-  const waiting = new Waiting();
+  const waiting = new WaitingRequests();
   const inner = new parts.library.SSEClientTransport(parts.url, {
-    fetch: answersJudged(serverFetch(parts), waiting, { hasOwnBody: false }),
+    fetch: readAnswers(serverFetch(parts), waiting, { hasOwnBody: false }),
     authProvider: parts.authProvider,
   });
   // The library would open another stream, whose session nobody has initialised.
@@ -66,11 +70,15 @@ export class WatchedTransport implements Transport {
   readonly hasPerRequestStream: boolean;
   readonly #inner: LibraryTransport;
   readonly #isFatal: (error: Error) => boolean;
-  readonly #waiting: Waiting;
+  readonly #waiting: WaitingRequests;
   #isStarted = false;
   #isOver = false;
 
-  constructor(inner: LibraryTransport, waiting: Waiting, isFatal: (error: Error) => boolean) {
+  constructor(
+    inner: LibraryTransport,
+    waiting: WaitingRequests,
+    isFatal: (error: Error) => boolean,
+  ) {
     this.#inner = inner;
     this.#waiting = waiting;
     this.#isFatal = isFatal;
@@ -254,4 +262,40 @@ export function checkedHeaders(headers: Readonly<Record<string, string>>): Recor
 
 export function hasAuthorization(headers: Readonly<Record<string, string>>): boolean {
   return Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
+}
+
+/** A stream that is opened anew this soon after the last time has brought nothing. */
+const SHORT_MS = 30_000;
+/** Pauses that the server may choose by itself, one after the other. */
+const OWN_CHOICE = 3;
+const LEAST_MS = 100;
+const FLOOR_MS = 1000;
+const LONGEST_MS = 30_000;
+/** In a row, each soon after the other. */
+const MOST_IN_A_ROW = 200;
+
+/** The pause before a stream is opened anew. Throws when it has been in vain too often. */
+export type StreamPace = (askedMs: number) => number;
+
+/**
+ * A server may say how soon it wants to be asked again (`retry:`), and a wait of nothing would be a
+ * loop. It is believed a few times; after that the pauses have a floor of ours, which grows.
+ */
+export function streamPace(now: () => number): StreamPace {
+  let inARow = 0;
+  let lastAt = Number.NEGATIVE_INFINITY;
+  let waitedMs = 0;
+  return (askedMs) => {
+    const at = now();
+    inARow = at - lastAt < SHORT_MS + waitedMs ? inARow + 1 : 0;
+    // fail-closed: a stream that never stays is not one.
+    if (inARow > MOST_IN_A_ROW) throw new Error('its stream does not stay open');
+    const floor =
+      inARow < OWN_CHOICE
+        ? LEAST_MS
+        : Math.min(LONGEST_MS, FLOOR_MS * 2 ** Math.min(10, inARow - OWN_CHOICE));
+    lastAt = at;
+    waitedMs = Math.min(Math.max(askedMs, floor), LONGEST_TIMER_MS);
+    return waitedMs;
+  };
 }

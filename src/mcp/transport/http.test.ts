@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { streamPace } from './stream-pace.js';
+import { streamPace } from './http.js';
 
 describe('the pause before a stream is opened anew', () => {
   /** Milliseconds that pass while a stream that is closed at once is opened this often. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { connectError, requestError, safeWords, serverText } from './safe-error-of.js';
+import { connectError, requestError, safeWords, serverText } from './safe-error.js';
 import type { Thrown } from './thrown.js';
 
 const words = safeWords('s\u202erv', '/root/me');

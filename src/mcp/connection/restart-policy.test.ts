@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Backoff } from './backoff.js';
+import { Backoff } from './restart-policy.js';
 
 function rig(): { backoff: Backoff; pass(ms: number): void } {
   let now = 0;

@@ -1,6 +1,8 @@
 import { parseJSONRPCMessage } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
-import { messageIn, messageOf } from './message.js';
+import { messageOf, messagesIn } from './messages.js';
+
+const messageIn = (text: string) => messagesIn(text)[0];
 
 const failed = (id: string | number) => ({ id, error: { code: -32603 } });
 
