@@ -1,7 +1,7 @@
 import { PortcullisError } from '../errors.js';
 import { shellWord } from '../lib/shell-word.js';
 import { visible } from '../lib/visible.js';
-import { openBrowser } from '../mcp/auth/browser.js';
+import { openBrowser } from '../mcp/auth/sign-in-agents.js';
 import { createServerAuth } from '../mcp/auth/server-auth.js';
 import { browserAgent, pasteAgent } from '../mcp/auth/sign-in-agents.js';
 import type { RemoteDeclaration, ServerAuth, SignInAgent } from '../mcp/auth/types.js';

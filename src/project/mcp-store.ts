@@ -9,11 +9,11 @@ import {
   WRITABLE_SCOPES,
   type WritableScope,
   addServer as writeServer,
-} from '../mcp/config/stores-write.js';
+} from '../mcp/config/stores.js';
 import { refuseExclusive, serverNamed } from './mcp.js';
 import type { Project } from './project.js';
 
-export { WRITABLE_SCOPES, type WritableScope } from '../mcp/config/stores-write.js';
+export { WRITABLE_SCOPES, type WritableScope } from '../mcp/config/stores.js';
 
 export interface NewServer {
   readonly scope: WritableScope;

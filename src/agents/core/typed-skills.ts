@@ -3,7 +3,7 @@ import type { PromptHooks } from '../../hooks/events/prompt.js';
 import { err, ok } from '../../lib/result.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { McpPrompts, TypedPrompt } from '../../mcp/resources/prompts.js';
-import { readTypedPrompt } from '../../mcp/resources/typed-prompt.js';
+import { readTypedPrompt } from '../../mcp/resources/prompts.js';
 import { textOf } from '../../protocol/content.js';
 import type { ForkTools } from '../../skills/beside-fork.js';
 import type { ReadySkill, SkillInvoker } from '../../skills/invoke.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { secretRefusal } from './secret.js';
+import { secretRefusal } from './sign-in.js';
 import type { StoredAuth } from './token-store.js';
 import type { RemoteDeclaration } from './types.js';
 

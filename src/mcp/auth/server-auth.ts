@@ -6,15 +6,16 @@ import { resolveName } from '../../platform/http/resolve-name.js';
 import { loadLibrary, type McpLibrary } from '../connection/library.js';
 import { authFailed, needsAuth } from './failure.js';
 import { guardedAuthFetch } from './guarded-fetch.js';
-import { signInAsMachine } from './machine.js';
-import { AUTH_MEMORY_MS, openAuthMemory } from './memory.js';
-import { probeChallenge } from './probe.js';
-import { type RefreshFailure, refreshShared } from './refresh.js';
-import { revokeTokens } from './revoke.js';
-import { scopesToAsk } from './scopes.js';
-import { signInWithPerson } from './sign-in.js';
-import { openTokenStore, type StoredAuth, tokenKey } from './token-store.js';
-import { isExpired } from './tokens.js';
+import { probeChallenge, signInAsMachine } from './machine.js';
+import { scopesToAsk, signInWithPerson } from './sign-in.js';
+import {
+  AUTH_MEMORY_MS,
+  openAuthMemory,
+  openTokenStore,
+  type StoredAuth,
+  tokenKey,
+} from './token-store.js';
+import { isExpired, type RefreshFailure, refreshShared, revokeTokens } from './tokens.js';
 import {
   type AuthFailure,
   type Challenge,

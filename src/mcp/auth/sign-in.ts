@@ -1,13 +1,16 @@
-import type { FetchLike } from '@modelcontextprotocol/client';
+import type {
+  FetchLike,
+  OAuthClientInformationMixed,
+  OAuthClientMetadata,
+} from '@modelcontextprotocol/client';
+import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { randomBytes } from '../../platform/random.js';
+import { VERSION } from '../../version.js';
 import type { McpLibrary } from '../connection/library.js';
-import { clientFor, clientInformation } from './client.js';
 import { discover } from './discovery.js';
 import { reasonOf } from './failure.js';
 import { addressRefusal } from './guarded-fetch.js';
-import { scopesToAsk } from './scopes.js';
-import { secretRefusal } from './secret.js';
 import type { StoredAuth, StoredClient } from './token-store.js';
 import { authRecord, tokensFrom } from './tokens.js';
 import type {
@@ -142,4 +145,159 @@ function codeFrom(
   }
   const code = answer.get('code');
   return code === null || code === '' ? err('the answer holds no code') : ok(code);
+}
+
+/** What decides which scopes are asked for. */
+export interface ScopeSources {
+  /** `oauth.scopes` of the entry: they are asked for as they stand, whatever the server says. */
+  readonly pinned?: string | undefined;
+  /** Of the server's refusal. */
+  readonly challenged?: string | undefined;
+  /** What was asked for before; a step up keeps it. */
+  readonly earlier?: string | undefined;
+  /** All that the server knows, by its metadata. */
+  readonly resource?: readonly string[] | undefined;
+  /** All that the authorization server knows. */
+  readonly offered?: readonly string[] | undefined;
+}
+
+/** The first of these that says anything; `offline_access` is added where it is offered, for refresh tokens. */
+export function scopesToAsk(sources: ScopeSources): string | undefined {
+  const { pinned, challenged, earlier, resource, offered } = sources;
+  const chosen =
+    wordsOf(pinned).length > 0
+      ? wordsOf(pinned)
+      : wordsOf(challenged).length > 0
+        ? [...wordsOf(earlier), ...wordsOf(challenged)]
+        : wordsOf(earlier).length > 0
+          ? wordsOf(earlier)
+          : (resource ?? []);
+  if (chosen.length === 0) return undefined;
+  const all = new Set(chosen);
+  if (offered?.includes('offline_access')) all.add('offline_access');
+  return [...all].join(' ');
+}
+
+function wordsOf(scope: string | undefined): readonly string[] {
+  return (scope ?? '').split(/\s+/).filter((word) => word !== '');
+}
+
+/**
+ * As whom we sign in: the client that the entry names, the one that was registered before, our own
+ * description where the authorization server takes such addresses, and else a new registration.
+ */
+export async function clientFor(
+  library: McpLibrary,
+  { entry }: RemoteDeclaration,
+  context: {
+    readonly found: Discovered;
+    readonly stored: StoredAuth | undefined;
+    readonly redirectUrl: string;
+    readonly scope: string | undefined;
+    readonly clientMetadataUrl: string | undefined;
+    readonly fetch: FetchLike;
+    readonly now: number;
+  },
+): Promise<StoredClient> {
+  const { found, stored, redirectUrl, clientMetadataUrl } = context;
+  const { clientId, clientSecret } = entry.oauth ?? {};
+  if (clientId !== undefined) {
+    return { clientId, clientSecret };
+  }
+  if (stored !== undefined && canServe(stored, context)) return stored.client;
+  if (
+    clientMetadataUrl !== undefined &&
+    found.metadata?.client_id_metadata_document_supported === true
+  ) {
+    return { clientId: clientMetadataUrl };
+  }
+  const made = await library.registerClient(found.authorizationServer, {
+    metadata: found.metadata,
+    clientMetadata: describeUs(redirectUrl, found),
+    scope: context.scope,
+    fetchFn: context.fetch,
+  });
+  const { client_secret, client_secret_expires_at, token_endpoint_auth_method } = made;
+  return {
+    clientId: made.client_id,
+    redirectUrl,
+    clientSecret: client_secret,
+    authMethod: token_endpoint_auth_method,
+    // Zero: never.
+    ...(client_secret_expires_at ? { secretExpiresAt: client_secret_expires_at * 1000 } : {}),
+  };
+}
+
+/** A registration counts where it was made, for the address that was registered, while its secret lives. */
+function canServe(
+  stored: StoredAuth,
+  {
+    found,
+    redirectUrl,
+    now,
+  }: { readonly found: Discovered; readonly redirectUrl: string; readonly now: number },
+): boolean {
+  const { client, issuer } = stored;
+  return (
+    issuer === found.issuer &&
+    client.redirectUrl === redirectUrl &&
+    (client.secretExpiresAt === undefined || client.secretExpiresAt > now)
+  );
+}
+
+function describeUs(redirectUrl: string, { metadata }: Discovered): OAuthClientMetadata {
+  const methods = metadata?.token_endpoint_auth_methods_supported ?? [];
+  // We run on people's machines and cannot keep a secret, but some insist on giving us one.
+  const method =
+    methods.length === 0 || methods.includes('none')
+      ? 'none'
+      : methods.find((one) => one === 'client_secret_basic' || one === 'client_secret_post');
+  return {
+    client_name: 'Portcullis',
+    software_id: 'portcullis',
+    software_version: VERSION,
+    redirect_uris: [redirectUrl],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: method ?? 'none',
+    application_type: 'native',
+  };
+}
+
+/** As the library wants it. */
+export function clientInformation(client: StoredClient): OAuthClientInformationMixed {
+  return {
+    client_id: client.clientId,
+    client_secret: client.clientSecret,
+    token_endpoint_auth_method: client.authMethod,
+  };
+}
+
+/**
+ * Why the configured secret of a client must not be sent to the authorization server that was found;
+ * undefined when it may. It is the MCP server that names the authorization server, and the secret was
+ * not entrusted to whomever it names: what the entry names counts, then where the secret went before.
+ */
+export function secretRefusal(
+  { name, entry }: RemoteDeclaration,
+  found: Pick<Discovered, 'issuer' | 'authorizationServer'>,
+  context: { readonly stored: StoredAuth | undefined; readonly byPerson: boolean },
+): string | undefined {
+  if (entry.oauth?.authServerMetadataUrl !== undefined) return undefined;
+  const { stored, byPerson } = context;
+  if (stored !== undefined) {
+    // fail-closed: the server has begun to name somebody else.
+    return stored.issuer === found.issuer
+      ? undefined
+      : `the server names another authorization server than before, which is not given the client secret; set oauth.authServerMetadataUrl, or begin anew with: portcullis mcp logout ${name}`;
+  }
+  // A person sees the page of whoever asks; and a secret of the host is the host's to send.
+  if (byPerson || entry.oauth?.clientSecret === undefined) return undefined;
+  if (isAt(found.authorizationServer, entry.url) && isAt(found.issuer, entry.url)) return undefined;
+  // fail-closed: nobody looks on, and nobody has said that this is the right one.
+  return 'the server names an authorization server elsewhere, which is not given the client secret; set oauth.authServerMetadataUrl in the entry';
+}
+
+function isAt(url: string, serverUrl: string): boolean {
+  return parseUrl(url)?.origin === new URL(serverUrl).origin;
 }

@@ -1,6 +1,17 @@
-import type { AuthorizationServerMetadata, OAuthTokens } from '@modelcontextprotocol/client';
+import type {
+  AuthorizationServerMetadata,
+  FetchLike,
+  OAuthTokens,
+} from '@modelcontextprotocol/client';
 import { own } from '../../lib/own.js';
-import type { StoredAuth, StoredClient, StoredTokens } from './token-store.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { withFileLock } from '../../platform/fs/file-lock.js';
+import { join } from '../../platform/fs/paths.js';
+import type { McpLibrary } from '../connection/library.js';
+import { oauthCodeOf, reasonOf } from './failure.js';
+import { addressRefusal } from './guarded-fetch.js';
+import { clientInformation } from './sign-in.js';
+import type { StoredAuth, StoredClient, StoredTokens, TokenStore } from './token-store.js';
 import type { Discovered } from './types.js';
 
 /** A token that ends sooner than this is as good as ended: the request has to travel too. */
@@ -67,4 +78,157 @@ export function refreshMetadata(stored: StoredAuth): AuthorizationServerMetadata
     token_endpoint_auth_methods_supported:
       stored.authMethods === undefined ? undefined : [...stored.authMethods],
   };
+}
+
+export interface RefreshContext {
+  readonly library: () => Promise<McpLibrary>;
+  readonly store: TokenStore;
+  readonly key: string;
+  readonly serverUrl: string;
+  readonly stateDirectory: string;
+  readonly fetch: FetchLike;
+  readonly now: () => number;
+}
+
+/** `void`: only a person can help. `unreachable`: it may work later. */
+export interface RefreshFailure {
+  readonly kind: 'void' | 'unreachable';
+  readonly reason: string;
+}
+
+/** Longer than a request for a token may take. */
+const LOCK = { staleMs: 60_000, waitMs: 45_000 };
+
+/**
+ * Gets new tokens in place of those with the access token `used`. Many programs may want that at once, and
+ * a refresh token is often good for one use: one of them asks, the others find its result in the file.
+ */
+export async function refreshShared(
+  context: RefreshContext,
+  used: string | undefined,
+): Promise<Result<string, RefreshFailure>> {
+  const lock = join(context.stateDirectory, `mcp-refresh-${context.key}.lock`);
+  try {
+    const done = await withFileLock(lock, LOCK, () => refreshUnlessDone(context, used));
+    return done?.value ?? later('another program is renewing its token');
+  } catch {
+    // fail-closed: without the lock two programs could use up one refresh token.
+    return later('the state directory cannot be written');
+  }
+}
+
+function later(reason: string): { readonly ok: false; readonly error: RefreshFailure } {
+  return err({ kind: 'unreachable', reason });
+}
+
+async function refreshUnlessDone(
+  context: RefreshContext,
+  used: string | undefined,
+): Promise<Result<string, RefreshFailure>> {
+  const read = await context.store.read(context.key);
+  if (!read.ok) return err({ kind: 'void', reason: read.error } as const);
+  const stored = read.value;
+  const { tokens } = stored ?? {};
+  if (tokens !== undefined && tokens.accessToken !== used) return ok(tokens.accessToken);
+  if (stored === undefined || tokens?.refreshToken === undefined) {
+    return err({ kind: 'void', reason: 'there is no token that could be renewed' } as const);
+  }
+  return await refreshNow(context, stored, tokens.refreshToken);
+}
+
+async function refreshNow(
+  context: RefreshContext,
+  stored: StoredAuth,
+  refreshToken: string,
+): Promise<Result<string, RefreshFailure>> {
+  const { store, key } = context;
+  // fail-closed: the file may have been changed since the address was judged.
+  const refusal = addressRefusal(stored.tokenEndpoint, context.serverUrl);
+  if (refusal !== undefined) return err({ kind: 'void', reason: refusal });
+  const library = await context.library();
+  try {
+    const granted = await library.refreshAuthorization(stored.authorizationServer, {
+      metadata: refreshMetadata(stored),
+      clientInformation: clientInformation(stored.client),
+      refreshToken,
+      resource: stored.resource,
+      fetchFn: context.fetch,
+    });
+    const tokens = tokensFrom(granted, { now: context.now(), before: stored.tokens });
+    if (tokens === undefined) {
+      return err({
+        kind: 'void',
+        reason: 'the authorization server gave a token of an unknown kind',
+      });
+    }
+    const written = await store.write(key, { ...stored, tokens });
+    return written.ok ? ok(tokens.accessToken) : err({ kind: 'void', reason: written.error });
+  } catch (thrown) {
+    const code = oauthCodeOf(thrown);
+    if (code === undefined || code === 'server_error' || code === 'temporarily_unavailable') {
+      return later(reasonOf(thrown));
+    }
+    // Void for good: neither this refresh token nor what came with it is ever sent again.
+    const { tokens: _void, ...rest } = stored;
+    await store.write(key, rest);
+    const reason = code === 'invalid_grant' ? 'the earlier sign-in is over' : reasonOf(thrown);
+    return err({ kind: 'void', reason });
+  }
+}
+
+/** Whoever signs out waits for it. */
+const PATIENCE_MS = 10_000;
+
+/**
+ * Has the authorization server forget the tokens (RFC 7009), where it offers that. Undefined: it does
+ * not, or there are none. The error is one line.
+ */
+export async function revokeTokens(
+  library: McpLibrary,
+  stored: StoredAuth,
+  context: { readonly serverUrl: string; readonly fetch: FetchLike },
+): Promise<Result<void, string> | undefined> {
+  const { revocationEndpoint: endpoint, tokens } = stored;
+  if (endpoint === undefined || tokens === undefined) return undefined;
+  // fail-closed: the file may have been changed since the address was judged.
+  const refusal = addressRefusal(endpoint, context.serverUrl);
+  if (refusal !== undefined) return err(refusal);
+  const { accessToken, refreshToken } = tokens;
+  // The one that lives longer first: most servers void both with it.
+  const all = [
+    ...(refreshToken === undefined ? [] : [{ token: refreshToken, kind: 'refresh_token' }]),
+    { token: accessToken, kind: 'access_token' },
+  ];
+  const signal = AbortSignal.timeout(PATIENCE_MS);
+  try {
+    for (const { token, kind } of all) {
+      const { headers, body } = requestFor(library, stored, { token, token_type_hint: kind });
+      const response = await context.fetch(endpoint, { method: 'POST', headers, body, signal });
+      if (!response.ok) return err(`the authorization server answered HTTP ${response.status}`);
+    }
+    return ok(undefined);
+  } catch (thrown) {
+    return err(reasonOf(thrown));
+  }
+}
+
+/** As the client that got the tokens: nobody else may have them revoked. */
+function requestFor(
+  library: McpLibrary,
+  { client, authMethods = [] }: StoredAuth,
+  parts: Readonly<Record<string, string>>,
+): { readonly headers: Headers; readonly body: URLSearchParams } {
+  const { clientId, clientSecret } = client;
+  const headers = new Headers({ 'content-type': 'application/x-www-form-urlencoded' });
+  const body = new URLSearchParams(parts);
+  const method = library.selectClientAuthMethod(clientInformation(client), [...authMethods]);
+  if (method === 'client_secret_basic' && clientSecret !== undefined) {
+    headers.set('authorization', `Basic ${btoa(`${clientId}:${clientSecret}`)}`);
+    return { headers, body };
+  }
+  body.set('client_id', clientId);
+  if (method === 'client_secret_post' && clientSecret !== undefined) {
+    body.set('client_secret', clientSecret);
+  }
+  return { headers, body };
 }

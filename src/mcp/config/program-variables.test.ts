@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { steersProgram } from './program-variables.js';
+import { steersProgram } from './entry-text.js';
 
 describe('variables that decide what a program runs', () => {
   it.each([

@@ -4,9 +4,9 @@ import { originOf } from '../../lib/sourced.js';
 import { visible } from '../../lib/visible.js';
 import type { ConfigProblem, SettingValues } from '../../settings/types.js';
 import type { McpEntry } from '../server.js';
+import { steersProgram } from './entry-text.js';
 import { expand, type Variables } from './expand.js';
 import { serverKey } from './names.js';
-import { steersProgram } from './program-variables.js';
 import { unfitting, urlFits } from './server-lists-url.js';
 
 /** One line of `allowedMcpServers` or `deniedMcpServers`, its variables expanded. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hasSoundHeaderParameters } from './header-parameters.js';
+import { hasSoundHeaderParameters } from './lists.js';
 
 const marked = (name: unknown, type: unknown = 'string'): Record<string, unknown> => ({
   type,

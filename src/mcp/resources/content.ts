@@ -1,5 +1,5 @@
 import type { McpConnection, RawResource, RawResourceContent } from '../server.js';
-import { shownText } from '../tools/text.js';
+import { shownText } from '../tools/names.js';
 
 /** What a model or a person is shown of a resource, and what hooks and hosts get of it. */
 export interface ShownResource {

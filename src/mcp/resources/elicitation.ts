@@ -1,14 +1,14 @@
 import { messageOf } from '../../errors.js';
 import { checkContent } from '../../lib/elicitation-check.js';
+import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
 import type { Clock } from '../../platform/clock.js';
 import type { AskElicitation, ElicitQuestion, ElicitReply } from '../../protocol/elicitation.js';
 import type { Elicit, ElicitAnswer, ElicitRequest } from '../server.js';
 import { oneLine } from './content.js';
 import { readForm } from './elicitation-form.js';
-import { createElicitLimit, type ElicitLimits } from './elicitation-limit.js';
-import { checkElicitUrl } from './elicitation-url.js';
 
 type Content = Readonly<Record<string, unknown>>;
 
@@ -236,4 +236,99 @@ function unlessAborted(
     signal.addEventListener('abort', withdraw, { once: true });
     answering.then(resolve, reject).finally(() => signal.removeEventListener('abort', withdraw));
   });
+}
+
+/** How much one server may ask. */
+export interface ElicitLimits {
+  /** Questions within a minute. */
+  readonly perMinute: number;
+  /** Questions that wait for an answer at the same time. */
+  readonly atOnce: number;
+}
+
+const DEFAULTS: ElicitLimits = { perMinute: 10, atOnce: 3 };
+const MINUTE_MS = 60_000;
+
+export interface ElicitLimit {
+  /** A place for one question, to be left when it is answered; or why there is none. */
+  enter(server: string): Result<{ leave(): void }, NoPlace>;
+}
+
+export interface NoPlace {
+  readonly reason: string;
+  /** The first of its kind within a minute: people need not read it for each question. */
+  readonly isNews: boolean;
+}
+
+export function createElicitLimit(
+  clock: Pick<Clock, 'monotonic'>,
+  limits: Partial<ElicitLimits> = {},
+): ElicitLimit {
+  const { perMinute, atOnce } = { ...DEFAULTS, ...limits };
+  const servers = new Map<string, { asked: number[]; open: number; told: Map<string, number> }>();
+  return {
+    enter(server) {
+      const now = clock.monotonic();
+      const state = servers.get(server) ?? { asked: [], open: 0, told: new Map() };
+      const none = (reason: string): { readonly ok: false; readonly error: NoPlace } => {
+        const isNews = now - (state.told.get(reason) ?? Number.NEGATIVE_INFINITY) >= MINUTE_MS;
+        if (isNews) state.told.set(reason, now);
+        return err({ reason, isNews });
+      };
+      servers.set(server, state);
+      state.asked = state.asked.filter((at) => now - at < MINUTE_MS);
+      if (state.open >= atOnce) return none(`${atOnce} of its questions wait already`);
+      if (state.asked.length >= perMinute) {
+        return none(`it has asked ${perMinute} times within a minute`);
+      }
+      state.asked.push(now);
+      state.open += 1;
+      let left = false;
+      return ok({
+        leave() {
+          if (!left) state.open -= 1;
+          left = true;
+        },
+      });
+    },
+  };
+}
+
+export interface ElicitAddress {
+  /** As the network will read it, with nothing invisible in it. */
+  readonly url: string;
+  readonly host: string;
+  readonly warnings: readonly string[];
+}
+
+const LONGEST_URL = 8192;
+
+/**
+ * An address that a server wants a person to open. Https, or http to this very machine; nothing that
+ * hides who is addressed. fail-closed: any other address is not even shown.
+ */
+export function checkElicitUrl(text: string | undefined): Result<ElicitAddress, string> {
+  if (text === undefined || text.length > LONGEST_URL || parseUrl(text) === undefined) {
+    return err('its address cannot be read');
+  }
+  const url = new URL(text);
+  if (url.username !== '' || url.password !== '') {
+    return err('its address holds a name or password in front of the host');
+  }
+  const isLocal = isLoopback(url.hostname);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLocal)) {
+    return err('its address is neither https nor on this machine');
+  }
+  const warnings: string[] = [];
+  if (/(^|\.)xn--/.test(url.hostname)) {
+    warnings.push('The host is written with letters beyond a to z, which may look like others.');
+  }
+  if (/^[\d.]+$|^\[/.test(url.hostname) && !isLocal) {
+    warnings.push('The host is a number and not a name.');
+  }
+  return ok({ url: visible(url.href), host: url.host, warnings });
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === 'localhost' || hostname === '[::1]' || /^127(\.\d+){3}$/.test(hostname);
 }

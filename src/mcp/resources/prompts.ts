@@ -3,13 +3,9 @@ import { err, ok, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import type { ImageBlock, TextBlock } from '../../protocol/content.js';
 import type { McpConnection, RawPrompt, RawPromptMessage } from '../server.js';
-import { normaliseName, shownName, toolNameProblem } from '../tools/names.js';
-import { imageBlock } from '../tools/output-files.js';
-import { shownText } from '../tools/text.js';
+import { normaliseName, shownName, shownText, toolNameProblem } from '../tools/names.js';
+import { imageBlock } from '../tools/output.js';
 import { markedResource, oneLine } from './content.js';
-import type { TypedPrompt } from './typed-prompt.js';
-
-export { readTypedPrompt, type TypedPrompt } from './typed-prompt.js';
 
 /** A prompt of a server, as a person types it. */
 export interface PromptCommand {
@@ -237,4 +233,17 @@ function blockOf(
     return { type: 'text', text: markedResource(server, shown) };
   }
   return { type: 'text', text: `[content of type "${oneLine(type)}" is not shown]` };
+}
+
+/** What somebody typed, when it is a command of this kind. */
+export interface TypedPrompt {
+  readonly name: string;
+  readonly args: string;
+}
+
+/** Whether a text is `/mcp__server__prompt arguments`. Says nothing of whether there is one of that name. */
+export function readTypedPrompt(text: string): TypedPrompt | undefined {
+  const match = /^\s*\/(mcp__[A-Za-z0-9_-]+)(?:\s+([\s\S]*))?$/.exec(text);
+  const name = match?.[1];
+  return name === undefined ? undefined : { name, args: (match?.[2] ?? '').trim() };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeChange } from './change.js';
+import { describeChange } from './fingerprint.js';
 
 const before = { name: 't', description: 'Reads.', inputSchema: { type: 'object' } };
 

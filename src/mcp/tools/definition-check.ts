@@ -3,8 +3,8 @@ import { quoteMarks } from '../../lib/quote-marks.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { AnyTool } from '../../tools/tool.js';
 import type { RawTool } from '../server.js';
+import { hasHidden, shownText } from './names.js';
 import { flattenSchema } from './schema-flatten.js';
-import { hasHidden, shownText } from './text.js';
 
 /** Characters of a tool's description. */
 export const DESCRIPTION_CAP = 4_096;

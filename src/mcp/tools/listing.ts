@@ -2,8 +2,7 @@ import { isRecord } from '../../lib/own.js';
 import type { RawTool, ServerDeclaration } from '../server.js';
 import { checkDefinition, shownInstructions } from './definition-check.js';
 import { definingParts, toolFingerprint } from './fingerprint.js';
-import { serverNameProblem, shownName, toolNameProblem, toolNames } from './names.js';
-import { shownText } from './text.js';
+import { serverNameProblem, shownName, shownText, toolNameProblem, toolNames } from './names.js';
 
 /** A tool that may be offered. Its definition is looked at when it is first wanted. */
 export interface ListedTool {

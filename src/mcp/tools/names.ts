@@ -1,7 +1,7 @@
+import { quoteMarks } from '../../lib/quote-marks.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
 import { sha256 } from '../../platform/hash.js';
-import { hasHidden } from './text.js';
 
 /** The longest name that all providers take. */
 export const LONGEST_NAME = 64;
@@ -94,3 +94,27 @@ function lookalikeScripts(): readonly RegExp[] {
 /** Letters that nobody can tell from Latin ones. */
 const TWINS =
   'АВЕЅІЈКМНОРСТУХаеѕіјорсухһԁԛԝѡгпкмтвԍԌΑΒΕΖΗΙΚΜΝΟΡΤΥΧαικνορτυχօսոցհՍՏᎪᏴᏟᎠᎬᏀᎻᎫᏦᏞᎷᏢᏚᎢᏙᎳᏃꓮꓐꓚꓓꓰꓝꓖꓧꓲꓙꓗꓡꓟꓠꓳꓑꓣꓢꓔꓴꓦꓪꓫꓬꓜⲞⲢⲤⲦ';
+
+/** Line breaks, tabs and indentation are layout; all else that is not seen is shown as its code. */
+const LAYOUT = /(\n|\t| {6,})/;
+
+/**
+ * A server's text as the model may read it: nothing in it is invisible, it imitates none of our
+ * marks, and what was cut off is said.
+ */
+export function shownText(text: string, cap: number): string {
+  // Measured first, so that a text of megabytes costs nothing.
+  const kept = sliceWhole(text, 0, cap);
+  const shown = kept
+    .replace(/\r\n?/g, '\n')
+    .split(LAYOUT)
+    .map((part, index) => (index % 2 === 1 ? part : visible(part)))
+    .join('');
+  const cut = text.length - kept.length;
+  return quoteMarks(cut === 0 ? shown : `${shown}… [${cut} more characters were cut off]`);
+}
+
+/** Whether a name holds something that is not seen, or blanks that are none. */
+export function hasHidden(text: string): boolean {
+  return visible(text) !== text;
+}

@@ -6,10 +6,9 @@ import type { AnyTool } from '../../tools/tool.js';
 import { alsoApproved } from '../approval/tool-approvals.js';
 import type { McpConnection } from '../server.js';
 import { checkDefinition, definitionOf } from './definition-check.js';
-import { definitionGuard, findingOf } from './definition-guard.js';
-import { planGuard, serverOfRuleGuard } from './guards.js';
+import { definitionGuard, findingOf, planGuard, serverOfRuleGuard } from './definition-guard.js';
+import { heardWords, type ServerWords } from './fingerprint.js';
 import type { ServerListing } from './listing.js';
-import { heardWords, type ServerWords } from './server-instructions.js';
 import {
   askAnew,
   bind,

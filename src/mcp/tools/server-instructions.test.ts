@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wordsFingerprint } from './fingerprint.js';
-import { heardWords } from './server-instructions.js';
+import { heardWords, wordsFingerprint } from './fingerprint.js';
 
 const approved = (words?: string, damaged = false) => ({
   damaged,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { answerFromPaste } from './answer.js';
+import { answerFromPaste } from './sign-in-agents.js';
 
 function codeIn(pasted: string): string | null {
   const answer = answerFromPaste(pasted, 'ours');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { CallView } from '../../permissions/view.js';
-import { serverOfRuleGuard } from './guards.js';
+import { serverOfRuleGuard } from './definition-guard.js';
 
 /** A view with allow rules that fit a tool by its letters, as prefixes do. */
 function viewOf(key: string, tool: string, rules: readonly string[]): CallView {

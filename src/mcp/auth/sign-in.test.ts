@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scopesToAsk } from './scopes.js';
+import { scopesToAsk } from './sign-in.js';
 
 describe('the scopes to ask for', () => {
   const all = { pinned: 'a b', challenged: 'c', earlier: 'd', resource: ['e'] };
