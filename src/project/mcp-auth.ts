@@ -1,9 +1,8 @@
 import { PortcullisError } from '../errors.js';
 import { shellWord } from '../lib/shell-word.js';
 import { visible } from '../lib/visible.js';
-import { openBrowser } from '../mcp/auth/sign-in-agents.js';
 import { createServerAuth } from '../mcp/auth/server-auth.js';
-import { browserAgent, pasteAgent } from '../mcp/auth/sign-in-agents.js';
+import { browserAgent, openBrowser, pasteAgent } from '../mcp/auth/sign-in-agents.js';
 import type { RemoteDeclaration, ServerAuth, SignInAgent } from '../mcp/auth/types.js';
 import { systemClock } from '../platform/clock.js';
 import { hostFacts } from '../platform/host.js';

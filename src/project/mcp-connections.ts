@@ -5,7 +5,7 @@ import { shellWord } from '../lib/shell-word.js';
 import { visible } from '../lib/visible.js';
 import { openToolApprovals } from '../mcp/approval/tool-approvals.js';
 import type { ClientConnection } from '../mcp/connection/connection.js';
-import { describeChange, describeWordsChange } from '../mcp/tools/fingerprint.js';
+import { describeChange, describeWordsChange } from '../mcp/tools/change.js';
 import { shownInstructions } from '../mcp/tools/definition-check.js';
 import { definingParts, wordsFingerprint } from '../mcp/tools/fingerprint.js';
 import { stdioRequest } from '../mcp/transport/stdio.js';

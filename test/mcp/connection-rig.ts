@@ -85,7 +85,7 @@ export function call(
   tool: string,
   args: Record<string, unknown> = {},
   signal: AbortSignal = never,
-): Promise<Result<RawCallResult, import('../../src/mcp/connection/safe-error.js').SafeError>> {
+): Promise<Result<RawCallResult, import('../../src/mcp/server.js').SafeError>> {
   return connection.call({ tool, arguments: args }, signal);
 }
 

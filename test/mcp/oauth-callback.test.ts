@@ -1,8 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { openBrowser } from '../../src/mcp/auth/sign-in-agents.js';
-import { browserAgent, pasteAgent } from '../../src/mcp/auth/sign-in-agents.js';
+import { browserAgent, openBrowser, pasteAgent } from '../../src/mcp/auth/sign-in-agents.js';
 import {
   type LoopbackCallback,
   listenForCallback,

@@ -2,8 +2,13 @@ import { describe, expect, it } from 'vitest';
 import { err, ok } from '../../src/lib/result.js';
 import { besidesHostServers } from '../../src/mcp/approval/host-approvals.js';
 import { openToolApprovals } from '../../src/mcp/approval/tool-approvals.js';
-import type { SafeError } from '../../src/mcp/connection/safe-error.js';
-import type { ListKind, McpConnection, McpEntry, RawTool } from '../../src/mcp/server.js';
+import type {
+  ListKind,
+  McpConnection,
+  McpEntry,
+  RawTool,
+  SafeError,
+} from '../../src/mcp/server.js';
 import { listingOf } from '../../src/mcp/tools/listing.js';
 import { createToolBook } from '../../src/mcp/tools/registry.js';
 import type { Finding } from '../../src/permissions/guard.js';

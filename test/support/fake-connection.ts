@@ -1,12 +1,5 @@
 import { err, ok } from '../../src/lib/result.js';
-import type { SafeError, SafeErrorCode } from '../../src/mcp/connection/safe-error.js';
-import type {
-  McpConnection,
-  RawPrompt,
-  RawPromptMessage,
-  RawResource,
-  RawResourceContent,
-} from '../../src/mcp/server.js';
+import type { McpConnection, RawPrompt, RawPromptMessage, RawResource, RawResourceContent, SafeError, SafeErrorCode } from '../../src/mcp/server.js';
 
 export interface FakeServer {
   readonly resources?: readonly RawResource[];

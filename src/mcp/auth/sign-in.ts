@@ -1,8 +1,4 @@
-import type {
-  FetchLike,
-  OAuthClientInformationMixed,
-  OAuthClientMetadata,
-} from '@modelcontextprotocol/client';
+import type { FetchLike, OAuthClientMetadata } from '@modelcontextprotocol/client';
 import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { randomBytes } from '../../platform/random.js';
@@ -11,7 +7,7 @@ import type { McpLibrary } from '../connection/library.js';
 import { discover } from './discovery.js';
 import { reasonOf } from './failure.js';
 import { addressRefusal } from './guarded-fetch.js';
-import type { StoredAuth, StoredClient } from './token-store.js';
+import { clientInformation, type StoredAuth, type StoredClient } from './token-store.js';
 import { authRecord, tokensFrom } from './tokens.js';
 import type {
   Challenge,
@@ -261,15 +257,6 @@ function describeUs(redirectUrl: string, { metadata }: Discovered): OAuthClientM
     response_types: ['code'],
     token_endpoint_auth_method: method ?? 'none',
     application_type: 'native',
-  };
-}
-
-/** As the library wants it. */
-export function clientInformation(client: StoredClient): OAuthClientInformationMixed {
-  return {
-    client_id: client.clientId,
-    client_secret: client.clientSecret,
-    token_endpoint_auth_method: client.authMethod,
   };
 }
 

@@ -1,3 +1,4 @@
+import type { OAuthClientInformationMixed } from '@modelcontextprotocol/client';
 import { systemCodeOf } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
 import { isRecord, own } from '../../lib/own.js';
@@ -254,3 +255,12 @@ export function openAuthMemory(place: {
 }
 
 const KEPT_MS = 24 * 60 * 60_000;
+
+/** As the library wants it. */
+export function clientInformation(client: StoredClient): OAuthClientInformationMixed {
+  return {
+    client_id: client.clientId,
+    client_secret: client.clientSecret,
+    token_endpoint_auth_method: client.authMethod,
+  };
+}

@@ -10,8 +10,13 @@ import { join } from '../../platform/fs/paths.js';
 import type { McpLibrary } from '../connection/library.js';
 import { oauthCodeOf, reasonOf } from './failure.js';
 import { addressRefusal } from './guarded-fetch.js';
-import { clientInformation } from './sign-in.js';
-import type { StoredAuth, StoredClient, StoredTokens, TokenStore } from './token-store.js';
+import {
+  clientInformation,
+  type StoredAuth,
+  type StoredClient,
+  type StoredTokens,
+  type TokenStore,
+} from './token-store.js';
 import type { Discovered } from './types.js';
 
 /** A token that ends sooner than this is as good as ended: the request has to travel too. */

@@ -12,6 +12,7 @@ import type {
   RawResource,
   RawResourceContent,
   RawTool,
+  SafeError,
   ServerDeclaration,
   ServerStatus,
 } from '../server.js';
@@ -31,7 +32,6 @@ import {
 import { readCallResult, readContents, readMessages } from './results.js';
 import {
   requestError,
-  type SafeError,
   type SafeWords,
   safeError,
   safeWords,

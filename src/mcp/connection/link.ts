@@ -6,6 +6,7 @@ import type {
   ElicitRequest,
   ListKind,
   McpEntry,
+  SafeError,
   ServerDeclaration,
 } from '../server.js';
 import { StderrLog } from '../transport/stderr-log.js';
@@ -23,7 +24,6 @@ import {
   crashed,
   isSessionError,
   needsAuth,
-  type SafeError,
   type SafeWords,
   safeError,
 } from './safe-error.js';

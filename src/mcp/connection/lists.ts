@@ -1,9 +1,9 @@
 import { isRecord } from '../../lib/own.js';
 import { LONGEST_URI, oneLine } from '../resources/content.js';
-import type { ListKind, RawPrompt, RawResource, RawTool } from '../server.js';
+import type { ListKind, RawPrompt, RawResource, RawTool, SafeError } from '../server.js';
 import { normaliseName, shownName, toolNameProblem } from '../tools/names.js';
 import { AS_IT_IS, isSafeValue, readPrompt, readResource, readTool } from './results.js';
-import type { SafeError, SafeWords } from './safe-error.js';
+import type { SafeWords } from './safe-error.js';
 import type { Session } from './session.js';
 
 const MAX_PAGES = 100;

@@ -1,5 +1,5 @@
+import type { SafeError } from '../server.js';
 import { limitsText, type MessageKind } from '../transport/rate-limit.js';
-import type { SafeError } from './safe-error.js';
 import { type SafeWords, safeError } from './safe-error.js';
 
 /** What one server sent more than is taken, for as long as its connection is known. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeChange } from './fingerprint.js';
+import { describeChange } from './change.js';
 
 const before = { name: 't', description: 'Reads.', inputSchema: { type: 'object' } };
 

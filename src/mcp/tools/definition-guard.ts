@@ -2,7 +2,7 @@ import type { Result } from '../../lib/result.js';
 import { shellWord } from '../../lib/shell-word.js';
 import { type Finding, type Guard, NOTHING } from '../../permissions/guard.js';
 import type { CallView } from '../../permissions/view.js';
-import { describeChange } from './fingerprint.js';
+import { describeChange } from './change.js';
 import { type Entry, isChanged, type Page, type ToolBookDeps } from './server-tools.js';
 
 /** Calls that were refused are never made and would stay for ever. */

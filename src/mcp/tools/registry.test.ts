@@ -13,8 +13,14 @@ import { createInvoke } from '../../tools/invoke.js';
 import { createPool } from '../../tools/pool.js';
 import type { ToolContext } from '../../tools/tool.js';
 import { openToolApprovals } from '../approval/tool-approvals.js';
-import type { SafeError } from '../connection/safe-error.js';
-import type { CallRequest, ListKind, McpConnection, RawTool, ServerStatus } from '../server.js';
+import type {
+  CallRequest,
+  ListKind,
+  McpConnection,
+  RawTool,
+  SafeError,
+  ServerStatus,
+} from '../server.js';
 import { listingOf } from './listing.js';
 import { createToolBook } from './registry.js';
 

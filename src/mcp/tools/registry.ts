@@ -5,9 +5,9 @@ import { NO_RULES } from '../../permissions/rules.js';
 import type { AnyTool } from '../../tools/tool.js';
 import { alsoApproved } from '../approval/tool-approvals.js';
 import type { McpConnection } from '../server.js';
+import { heardWords, type ServerWords } from './change.js';
 import { checkDefinition, definitionOf } from './definition-check.js';
 import { definitionGuard, findingOf, planGuard, serverOfRuleGuard } from './definition-guard.js';
-import { heardWords, type ServerWords } from './fingerprint.js';
 import type { ServerListing } from './listing.js';
 import {
   askAnew,

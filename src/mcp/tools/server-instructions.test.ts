@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { heardWords, wordsFingerprint } from './fingerprint.js';
+import { heardWords } from './change.js';
+import { wordsFingerprint } from './fingerprint.js';
 
 const approved = (words?: string, damaged = false) => ({
   damaged,

@@ -13,8 +13,7 @@ import type {
   ToolSubject,
   ValidationProblem,
 } from '../../tools/tool.js';
-import type { SafeError } from '../connection/safe-error.js';
-import type { McpConnection, RawTool } from '../server.js';
+import type { McpConnection, RawTool, SafeError } from '../server.js';
 import { checkDefinition, definitionOf } from './definition-check.js';
 import type { ListedTool } from './listing.js';
 import { shownName, toolNames } from './names.js';
