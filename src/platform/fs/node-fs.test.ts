@@ -2,14 +2,11 @@ import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
-  closeSync,
-  constants,
   existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
-  openSync,
   readdirSync,
   readFileSync,
   realpathSync,
@@ -18,7 +15,6 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -277,25 +273,6 @@ describe('directories and links', () => {
     await expect(fs.realPath(at('loop'))).rejects.toThrow();
   });
 
-  it.runIf(process.platform === 'linux')(
-    'reads no device that has taken the place of a large file since it was looked at',
-    async () => {
-      writeFileSync(at('large'), Buffer.alloc(300 * 1024));
-      symlinkSync('large', at('name'));
-      const thrown = (work: Promise<unknown>) => work.then(String, (error: unknown) => error);
-      const { free } = allThreadsBusy();
-      const reading = [
-        thrown(fs.readWithStat(at('name'), { maxBytes: 1e9 })),
-        thrown(fs.readBytes(at('name'))),
-        thrown(fs.stream(at('name'))[Symbol.asyncIterator]().next()),
-      ];
-      rmSync(at('name'));
-      symlinkSync('/dev/null', at('name'));
-      free();
-      for (const one of await Promise.all(reading)) expect(one).toBeInstanceOf(PortcullisError);
-    },
-  );
-
   it('takes .. of a link to nothing from the place that was reached, as the system does', async () => {
     mkdirSync(at('project'));
     mkdirSync(at('deep', 'er'), { recursive: true });
@@ -327,16 +304,3 @@ describe('directories and links', () => {
     expect(existsSync(at('file'))).toBe(false);
   });
 });
-
-/** Nothing is opened elsewhere than in this thread until `free`. */
-function allThreadsBusy(): { free(): void } {
-  const pipe = at('busy');
-  execFileSync('mkfifo', [pipe]);
-  const opened = Array.from({ length: 16 }, () => open(pipe, 'r'));
-  return {
-    free() {
-      const fd = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
-      void Promise.all(opened.map(async (one) => (await one).close())).then(() => closeSync(fd));
-    },
-  };
-}

@@ -10,10 +10,8 @@ import {
   renameSync,
   type Stats,
   unlinkSync,
-  writeFile,
   writeFileSync,
 } from 'node:fs';
-import { promisify } from 'node:util';
 import { PortcullisError, systemCodeOf } from '../../errors.js';
 import { randomBytes } from '../random.js';
 import type { OpenOptions } from './fs.js';
@@ -29,13 +27,12 @@ export async function writeAtomic(
 ): Promise<void> {
   try {
     if (realPath === undefined) {
-      const target = targetOf(path);
-      return await writeTo(target, data, { mode, path });
+      return writeTo(targetOf(path), data, { mode, path });
     }
     if (!isSamePath(realPathSync(path), realPath)) throw changedPath(path);
     const parent = openParent(realPath, path);
     try {
-      await writeTo(join(parent.path, basename(realPath)), data, { mode, path });
+      writeTo(join(parent.path, basename(realPath)), data, { mode, path });
     } finally {
       parent.close();
     }
@@ -45,80 +42,76 @@ export async function writeAtomic(
 }
 
 /** The target's last name is no link, and none that comes in its place is followed. */
-async function writeTo(
+function writeTo(
   target: string,
   data: string | Uint8Array,
   { mode, path }: { mode: number | undefined; path: string },
-): Promise<void> {
+): void {
   const existing = lstatSync(target, { throwIfNoEntry: false });
   if (existing === undefined) {
     mkdirSync(dirname(target), { recursive: true });
-    return await replace(target, data, { mode });
+    replace(target, data, { mode });
+    return;
   }
   if (existing.isDirectory()) throw systemError('EISDIR');
   if (existing.isSymbolicLink()) throw changedPath(path);
   if (!existing.isFile()) throw notRegular(path);
   requireWritable(target);
   // A rename would part this name from the file's other names.
-  if (existing.nlink > 1) return await writeInPlace(target, data);
-  await replace(target, data, { existing });
+  if (existing.nlink > 1) writeInPlace(target, data);
+  else replace(target, data, { existing });
 }
 
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
-const SMALL_DATA = 256 * 1024;
-const writeFileAsync = promisify(writeFile);
 
-async function replace(
+function replace(
   target: string,
   data: string | Uint8Array,
-  how: { mode?: number | undefined; existing?: Stats },
-): Promise<void> {
+  { mode, existing }: { mode?: number | undefined; existing?: Stats },
+): void {
   // Not made from the file's name: that may already be as long as a name can be.
   const temporary = join(dirname(target), `.portcullis-${randomBytes(8).toString('hex')}.tmp`);
   let fd: number;
   try {
-    fd = openSync(temporary, 'wx', how.existing === undefined ? (how.mode ?? 0o666) : 0o600);
+    fd = openSync(temporary, 'wx', existing === undefined ? (mode ?? 0o666) : 0o600);
   } catch (thrown) {
     // The directory takes no new names, but the file itself may be writable.
-    if (how.existing !== undefined && isRefusal(thrown)) return writeInPlace(target, data);
-    throw thrown;
+    if (existing === undefined || !isRefusal(thrown)) throw thrown;
+    writeInPlace(target, data);
+    return;
   }
-  let open = true;
   try {
-    const sameOwner = how.existing === undefined || takeOver(fd, how.existing);
-    if (sameOwner) {
-      if (how.existing === undefined && how.mode !== undefined) fchmodSync(fd, how.mode);
-      await writeAll(fd, data);
+    try {
+      if (existing !== undefined) takeOver(fd, existing);
+      else if (mode !== undefined) fchmodSync(fd, mode);
+      writeFileSync(fd, data);
+    } finally {
+      closeSync(fd);
     }
-    closeSync(fd);
-    open = false;
-    if (sameOwner) return renameSync(temporary, target);
+    renameSync(temporary, target);
   } catch (thrown) {
-    if (open) closeSync(fd);
     removeQuietly(temporary);
     // A single file mounted into a container cannot be renamed over.
-    if (how.existing !== undefined && systemCodeOf(thrown) === 'EBUSY') {
-      return writeInPlace(target, data);
-    }
-    throw thrown;
+    const isMount = existing !== undefined && systemCodeOf(thrown) === 'EBUSY';
+    if (!isMount && !(thrown instanceof OwnerError)) throw thrown;
+    writeInPlace(target, data);
   }
-  removeQuietly(temporary);
-  await writeInPlace(target, data);
 }
 
-/** Gives the new file the old one's owner and mode; false when only the old file itself can keep its owner. */
-function takeOver(fd: number, existing: Stats): boolean {
+/** Only the old file itself can keep its owner. */
+class OwnerError extends Error {}
+
+/** Gives the new file the old one's owner and mode. */
+function takeOver(fd: number, existing: Stats): void {
   const made = fstatSync(fd);
   if (made.uid !== existing.uid || made.gid !== existing.gid) {
     try {
       fchownSync(fd, existing.uid, existing.gid);
     } catch (thrown) {
-      if (isRefusal(thrown)) return false;
-      throw thrown;
+      throw isRefusal(thrown) ? new OwnerError() : thrown;
     }
   }
   fchmodSync(fd, existing.mode & 0o7777);
-  return true;
 }
 
 /** A rename would get past the read-only mark of the file itself. Opening asks as the user we act for. */
@@ -132,18 +125,13 @@ function requireWritable(target: string): void {
 }
 
 /** Not atomic: the price for keeping what a rename would lose (other names, owner, mount). */
-async function writeInPlace(target: string, data: string | Uint8Array): Promise<void> {
+function writeInPlace(target: string, data: string | Uint8Array): void {
   const fd = openSync(target, constants.O_WRONLY | constants.O_TRUNC | NO_FOLLOW);
   try {
-    await writeAll(fd, data);
+    writeFileSync(fd, data);
   } finally {
     closeSync(fd);
   }
-}
-
-async function writeAll(fd: number, data: string | Uint8Array): Promise<void> {
-  if (data.length < SMALL_DATA) writeFileSync(fd, data);
-  else await writeFileAsync(fd, data);
 }
 
 /**
