@@ -19,7 +19,7 @@ import { childBudgets } from '../agents/runtime/child-budget.js';
 import type { ConversationSnapshot } from '../agents/runtime/fork.js';
 import type { AgentTask } from '../agents/runtime/task.js';
 import { AGENT_TOOL } from '../agents/tools/agent-tool.js';
-import { createLimits } from '../budget/limits.js';
+import { createLimits } from '../budget/units.js';
 import { compactEnvironment } from '../context/compaction/trigger.js';
 import { instructionsReminder } from '../context/instructions/reminder.js';
 import { reminder } from '../context/prompt/reminders.js';

@@ -9,8 +9,8 @@ import { STRUCTURED_ATTEMPTS, structuredNudge } from '../agents/core/structured.
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { backgroundShells } from '../agents/delivery/background-shells.js';
 import { heldTo } from '../agents/runtime/child-budget.js';
-import { createLimits } from '../budget/limits.js';
 import { agentRows } from '../budget/rows.js';
+import { createLimits } from '../budget/units.js';
 import { compactEnvironment } from '../context/compaction/trigger.js';
 import { openOpening } from '../context/prompt/opening.js';
 import { reminder, showsOpening } from '../context/prompt/reminders.js';
@@ -20,7 +20,7 @@ import { modelAccounts } from '../model/usage.js';
 import { effectRulesIn } from '../permissions/effects.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
-import { DEFERRED_MARK } from '../session/transcript/deferred.js';
+import { DEFERRED_MARK } from '../session/resume.js';
 import { SKILL_TOOL } from '../skills/grant-approval.js';
 import { loadValidators } from '../tools/builtin-definition.js';
 import { openingFacts, systemOf } from './context-facts.js';

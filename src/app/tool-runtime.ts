@@ -3,7 +3,7 @@ import { extract } from '../agents/core/extract.js';
 import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { PortcullisError } from '../errors.js';
-import { openSessionJournal } from '../journal/open.js';
+import { openSessionJournal } from '../journal/journal.js';
 import { createRuleJoin } from '../permissions/grants.js';
 import { type GateExtension, openPermissions } from '../permissions/open.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';

@@ -13,13 +13,13 @@ import { forkSession } from '../session/fork.js';
 import {
   openFileArchive,
   type RawLine,
+  sessionOf,
   type TranscriptArchive,
 } from '../session/transcript/archive.js';
 import { chainOf } from '../session/transcript/chain.js';
 import { createJsonlStore } from '../session/transcript/jsonl-store.js';
 import { createMemoryStore } from '../session/transcript/memory-store.js';
 import { mirrored } from '../session/transcript/mirror.js';
-import { sessionOf } from '../session/transcript/raw.js';
 import type { SessionStore } from '../session/transcript/store.js';
 
 /** The transcripts in files of the user whose environment this is. */

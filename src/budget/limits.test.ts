@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createLimits, type LimitOptions } from './limits.js';
+import { createLimits, type LimitOptions } from './units.js';
 
 const limits = (more: Partial<LimitOptions>) =>
   createLimits({

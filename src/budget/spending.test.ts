@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { LoopOutcome } from '../loop/types.js';
-import { costOf } from '../model/catalog/pricing.js';
+import { costOf } from '../model/catalog/models.js';
 import type { ModelClient, ModelEvent, ModelRequest } from '../model/client.js';
 import type { Usage } from '../protocol/content.js';
 import { createSpending, type SpendingParts } from './spending.js';

@@ -1,7 +1,6 @@
 import { isRecord } from '../lib/own.js';
-import { redactDeep } from '../lib/redact.js';
+import { redact, redactDeep } from '../lib/redact.js';
 import type { Receipt, TraceStep } from '../protocol/permissions.js';
-import { cleanBeginning, cleanText, LONGEST_TEXT } from './clean-text.js';
 
 /** One decision as the journal keeps it. */
 export interface JournalEntry {
@@ -130,4 +129,26 @@ function bounded(value: unknown, budget: { left: number; cut: boolean }): unknow
     kept[key] = bounded(inner, budget);
   }
   return kept;
+}
+
+/** What is longer is cut before it is written down. */
+export const LONGEST_TEXT = 8_000;
+
+/** Further than that no secret that matters reaches. */
+const LONGEST_SECRET = 1_000;
+
+/** A text as it may be written down: without secrets of known shapes, and not too long. */
+export function cleanText(text: string): string {
+  return text.length > LONGEST_TEXT ? cleanBeginning(text, LONGEST_TEXT) : redact(text);
+}
+
+/**
+ * The beginning of a text. What was cut in its middle has no known shape any more, so secrets are taken out of
+ * more than is kept.
+ */
+export function cleanBeginning(text: string, most: number): string {
+  if (most === 0) return '';
+  const seen = most + LONGEST_SECRET;
+  const clean = redact(text.slice(0, seen));
+  return clean.slice(0, text.length > seen ? Math.max(0, clean.length - LONGEST_SECRET) : most);
 }

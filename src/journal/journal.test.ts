@@ -18,8 +18,15 @@ import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
 import { sha256 } from '../platform/hash.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import { type Journal, type JournalParts, journalFile, openJournal } from './journal.js';
-import { journalFilesIn, readJournal, verifyChain } from './read.js';
+import {
+  type Journal,
+  type JournalParts,
+  journalFile,
+  journalFilesIn,
+  openJournal,
+  readJournal,
+  verifyChain,
+} from './journal.js';
 
 let root: string;
 let file: string;

@@ -1,13 +1,26 @@
 import { messageOf } from '../errors.js';
 import type { Clock } from '../platform/clock.js';
-import type { AppendLog } from '../platform/fs/append-log.js';
-import { AppendError } from '../platform/fs/append-log.js';
-import { join, projectSlug } from '../platform/fs/paths.js';
-import type { TranscriptFiles } from '../platform/fs/transcript-files.js';
+import { AppendError, type AppendLog } from '../platform/fs/append-log.js';
+import { basename, join, projectSlug } from '../platform/fs/paths.js';
+import { nodeTranscriptFiles, type TranscriptFiles } from '../platform/fs/transcript-files.js';
+import { sha256 } from '../platform/hash.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import { CHAIN_START, chainedLine, type Hash, lastHashIn } from './chain.js';
-import { entryText, type PendingEntry, pendingEntry } from './entry.js';
+import {
+  CHAIN_START,
+  ChainReader,
+  type ChainState,
+  chainedLine,
+  type Hash,
+  lastHashIn,
+} from './chain.js';
+import {
+  entryText,
+  type JournalEntry,
+  type PendingEntry,
+  pendingEntry,
+  readEntry,
+} from './entry.js';
 
 export interface JournalParts {
   readonly files: Pick<TranscriptFiles, 'openLog' | 'readEnds'>;
@@ -157,4 +170,64 @@ class FileJournal implements Journal {
       text: `decisions are written to the journal again; ${lost}`,
     });
   }
+}
+
+/** The journal of a session on this machine. Nothing is opened before the first decision. */
+export function openSessionJournal(options: {
+  /** False: nothing of the session is kept, so neither are its decisions. */
+  readonly persist: boolean;
+  readonly stateDirectory: string;
+  /** The project's directory. */
+  readonly cwd: string;
+  readonly sessionId: string;
+  readonly workspace: { readonly cwd: string };
+  readonly clock: Pick<Clock, 'now'>;
+  emit(news: SessionNews): void;
+}): Journal {
+  const { persist, workspace, sessionId, clock, emit } = options;
+  return openJournal({
+    files: nodeTranscriptFiles,
+    hash: sha256,
+    clock,
+    file: persist ? journalFile(options) : undefined,
+    sessionId,
+    cwd: () => workspace.cwd,
+    emit,
+  });
+}
+
+export interface ReadJournal {
+  readonly file: string;
+  readonly session: string;
+  readonly entries: readonly JournalEntry[];
+  readonly chain: ChainState;
+}
+
+type Files = Pick<TranscriptFiles, 'readLines' | 'list' | 'modifiedAt'>;
+
+/** Reads one session's journal and follows its chain. */
+export async function readJournal(file: string, files: Files, hash: Hash): Promise<ReadJournal> {
+  const chain = new ChainReader(hash);
+  const entries: JournalEntry[] = [];
+  await files.readLines(file, (line) => {
+    const entry = readEntry(chain.read(line));
+    if (entry !== undefined) entries.push(entry);
+  });
+  return { file, session: basename(file, '.jsonl'), entries, chain: chain.state() };
+}
+
+/** Whether nobody changed a journal after it was written, and if so, the first line that shows it. */
+export async function verifyChain(file: string, files: Files, hash: Hash): Promise<ChainState> {
+  return (await readJournal(file, files, hash)).chain;
+}
+
+/** The journals of a project, the one written last first. */
+export function journalFilesIn(directory: string, files: Files): readonly string[] {
+  return files
+    .list(directory)
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => join(directory, name))
+    .map((file) => ({ file, at: files.modifiedAt(file) ?? 0 }))
+    .sort((a, b) => b.at - a.at)
+    .map(({ file }) => file);
 }

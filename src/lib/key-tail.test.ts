@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { withoutKeyTails } from './key-tail.js';
-import { redact, redactSure } from './redact.js';
+import { redact, redactSure, withoutKeyTails } from './redact.js';
 
 const LINE = 'MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj';
 const LAST = 'dQIDAQABAoIBAQ==';

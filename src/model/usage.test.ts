@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Usage } from '../protocol/content.js';
-import { costOf, hasPrice } from './catalog/pricing.js';
+import { costOf, hasPrice } from './catalog/models.js';
 import { UsageLedger } from './usage.js';
 
 const million: Usage = {

@@ -1,6 +1,5 @@
 import type { Usage } from '../protocol/content.js';
-import { knownLimits } from './catalog/models.js';
-import { costOf, type PriceOverrides } from './catalog/pricing.js';
+import { costOf, knownLimits, type PriceOverrides } from './catalog/models.js';
 
 export interface UsageTotals {
   readonly inputTokens: number;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasSecretWord } from './secret-names.js';
+import { hasSecretWord } from './environment.js';
 
 it.each([
   ...['TOKEN', 'MYTOKEN', 'TOKEN_URL', 'A_TOKENS', 'CREDENTIALS_FILE', 'X_CREDENTIAL'],

@@ -1,13 +1,17 @@
 import { PortcullisError } from '../errors.js';
-import { journalDirectory } from '../journal/journal.js';
-import { journalFilesIn, type ReadJournal, readJournal } from '../journal/read.js';
+import {
+  journalDirectory,
+  journalFilesIn,
+  type ReadJournal,
+  readJournal,
+} from '../journal/journal.js';
 import { basename, findRepositoryRoot } from '../platform/fs/paths.js';
 import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
 import { sha256 } from '../platform/hash.js';
 import type { ProjectPlaces } from './places.js';
 
 export type { JournalEntry } from '../journal/entry.js';
-export type { ReadJournal } from '../journal/read.js';
+export type { ReadJournal } from '../journal/journal.js';
 
 /** The decisions about tool calls in the sessions of a project. */
 export interface ProjectJournal {

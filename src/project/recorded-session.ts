@@ -1,7 +1,7 @@
 import { AGENT_MARK } from '../agents/runtime/child-log.js';
 import { openTranscripts, projectKeyOf } from '../app/transcripts.js';
 import { isRecord } from '../lib/own.js';
-import { costOf } from '../model/catalog/pricing.js';
+import { costOf } from '../model/catalog/models.js';
 import type { DirectoryEnvironment } from '../platform/fs/paths.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { type Usage, ZERO_USAGE } from '../protocol/content.js';

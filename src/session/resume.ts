@@ -3,7 +3,6 @@ import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.j
 import type { AssistantEntry, TranscriptEntry } from '../protocol/transcript.js';
 import { SYNTHETIC_MODEL } from './recorder.js';
 import { type ChainOptions, chainOf } from './transcript/chain.js';
-import { DEFERRED_MARK } from './transcript/deferred.js';
 import { type DanglingCall, rebuildMessages } from './transcript/messages.js';
 import type { LoadedSession } from './transcript/store.js';
 
@@ -93,3 +92,6 @@ function lastMode(entries: readonly TranscriptEntry[]): PermissionMode | undefin
   }
   return undefined;
 }
+
+/** What marks, as the last entry, that a run ended with a call that was put off. */
+export const DEFERRED_MARK = 'tool_deferred';

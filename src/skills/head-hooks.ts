@@ -1,6 +1,6 @@
 import { isRecord } from '../lib/own.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
-import { oddHookEvent } from '../protocol/odd-hook-event.js';
+import { oddHookEvent } from '../protocol/hook-events.js';
 import { matcherFaults } from '../settings/schema/matcher.js';
 import { oneLine } from './names.js';
 

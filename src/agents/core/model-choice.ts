@@ -1,6 +1,6 @@
 import { PortcullisError } from '../../errors.js';
 import { MODEL_ALIASES, type ResolvedModel, resolveModel } from '../../model/catalog/aliases.js';
-import { hasPrice } from '../../model/catalog/pricing.js';
+import { hasPrice } from '../../model/catalog/models.js';
 import type { ThinkingConfig, ThinkingDisplay } from '../../model/client.js';
 import type { ModelOffer } from '../../protocol/session-events.js';
 import type { ModelChoice } from './agent.js';

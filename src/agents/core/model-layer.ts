@@ -2,8 +2,8 @@ import { createSessionBudget, type SessionBudget } from '../../budget/session-bu
 import type { BudgetLimits } from '../../budget/units.js';
 import { estimateFixed, estimateMessages } from '../../context/compaction/tokens.js';
 import { reminder } from '../../context/prompt/reminders.js';
+import { costOf } from '../../model/catalog/models.js';
 import { modelName, openModel } from '../../model/catalog/open.js';
-import { costOf } from '../../model/catalog/pricing.js';
 import { chooseProvider } from '../../model/catalog/provider.js';
 import { withStoredModel } from '../../model/catalog/stored.js';
 import type { ModelClient } from '../../model/client.js';

@@ -1,7 +1,7 @@
 import { messageOf, PortcullisError } from '../../errors.js';
 import type { Scene } from '../../hooks/dispatch/scene.js';
 import type { ModelHooks, ModelSwitched } from '../../hooks/events/model.js';
-import { costOf } from '../../model/catalog/pricing.js';
+import { costOf } from '../../model/catalog/models.js';
 import type { Clock } from '../../platform/clock.js';
 import { ZERO_USAGE } from '../../protocol/content.js';
 import type { ModelChoices } from './model-choice.js';

@@ -1,4 +1,4 @@
-import { oddHookEvent } from '../../protocol/odd-hook-event.js';
+import { oddHookEvent } from '../../protocol/hook-events.js';
 import { matcherFaults } from '../../settings/schema/matcher.js';
 import { oneLine } from '../../skills/names.js';
 import type { AgentFinding } from './types.js';

@@ -1,8 +1,8 @@
 import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
 import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
+import { resolveName } from '../../platform/http/ip-address.js';
 import { fetchPublic } from '../../platform/http/public-fetch.js';
-import { resolveName } from '../../platform/http/resolve-name.js';
 import { loadLibrary, type McpLibrary } from '../connection/library.js';
 import { authFailed, needsAuth } from './failure.js';
 import { guardedAuthFetch } from './guarded-fetch.js';

@@ -3,8 +3,7 @@ import { redact } from '../../lib/redact.js';
 import { GONE } from '../../lib/secret-shapes.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
-import { isSecretName } from '../../platform/environment.js';
-import { hasSecretWord } from '../../platform/secret-names.js';
+import { hasSecretWord, isSecretName } from '../../platform/environment.js';
 import { projectMayNotSet } from '../../settings/trust/env.js';
 import { holdsForeignKey, isCredential, type Variables, variablesIn } from './expand.js';
 

@@ -1,7 +1,11 @@
 import { own } from '../../lib/own.js';
 import { redactSure } from '../../lib/redact.js';
-import { holdsPassword, isInternalVariable, isSecretName } from '../../platform/environment.js';
-import { hasSecretWord } from '../../platform/secret-names.js';
+import {
+  hasSecretWord,
+  holdsPassword,
+  isInternalVariable,
+  isSecretName,
+} from '../../platform/environment.js';
 
 export type Variables = Readonly<Record<string, string | undefined>>;
 

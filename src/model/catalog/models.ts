@@ -1,3 +1,4 @@
+import type { Usage } from '../../protocol/content.js';
 import type { ThinkingConfig } from '../client.js';
 
 /**
@@ -105,4 +106,101 @@ export function acceptedThinking(
   if (thinking.type !== 'disabled') return { type: 'adaptive', ...shown };
   if (kind === 'always') return undefined;
   return kind === 'between_tools' ? { type: 'between_tools' } : thinking;
+}
+
+/** Dollars per million tokens. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheWrite5m: number;
+  readonly cacheWrite1h: number;
+  readonly cacheRead: number;
+}
+
+interface PriceList extends Price {
+  /** A dearer price for the whole request when its prompt is longer than `above` tokens. */
+  readonly long?: { readonly above: number; readonly price: Price };
+}
+
+/** Prices of the user's own: for other models, or for other terms with the provider. */
+export type PriceOverrides = Readonly<Record<string, Price>>;
+
+const MILLION = 1_000_000;
+const WEB_SEARCH_USD = 0.01;
+
+/** Writing to the cache costs 1.25 times the input price for five minutes, twice for an hour. */
+function price(input: number, output: number, cacheReadShare = 0.1): Price {
+  return {
+    input,
+    output,
+    cacheWrite5m: input * 1.25,
+    cacheWrite1h: input * 2,
+    cacheRead: input * cacheReadShare,
+  };
+}
+
+/** Anthropic's list prices, as published in October 2026. */
+const LIST_PRICES: ReadonlyMap<string, PriceList> = new Map<string, PriceList>([
+  ['claude-fable-5-1', price(10, 50, 0.025)],
+  ['claude-mythos-5-1', price(10, 50, 0.025)],
+  ['claude-fable-5', price(10, 50)],
+  ['claude-mythos-5', price(10, 50)],
+  ['claude-opus-5-5', price(4, 20, 0.05)],
+  ['claude-opus-5', price(5, 25)],
+  ['claude-opus-4-8', price(5, 25)],
+  ['claude-opus-4-7', price(5, 25)],
+  ['claude-opus-4-6', price(5, 25)],
+  ['claude-opus-4-5', price(5, 25)],
+  ['claude-opus-4-1', price(15, 75)],
+  ['claude-opus-4', price(15, 75)],
+  ['claude-sonnet-5-5', price(2, 10, 0.05)],
+  ['claude-sonnet-5', price(2, 10)],
+  ['claude-sonnet-4-6', price(3, 15)],
+  ['claude-sonnet-4-5', price(3, 15)],
+  ['claude-sonnet-4', price(3, 15)],
+  ['claude-3-7-sonnet', price(3, 15)],
+  ['claude-haiku-5-5', { ...price(0.1, 0.5), long: { above: 100_000, price: price(0.5, 2.5) } }],
+  ['claude-haiku-4-5', price(1, 5)],
+  ['claude-3-5-haiku', price(0.8, 4)],
+]);
+
+export interface CostQuestion {
+  readonly model: string;
+  readonly usage: Usage;
+  /** `anthropic`, `openai-compatible` …: list prices are those of the first only. */
+  readonly provider: string;
+  readonly overrides?: PriceOverrides | undefined;
+}
+
+/** What a call cost in dollars; undefined when no price is known. Never a guess. */
+export function costOf(question: CostQuestion): number | undefined {
+  const { usage } = question;
+  const list = priceList(question);
+  if (list === undefined) return undefined;
+  const written = usage.cache_creation_input_tokens;
+  const prompt = usage.input_tokens + written + usage.cache_read_input_tokens;
+  const price = list.long !== undefined && prompt > list.long.above ? list.long.price : list;
+  const hour = Math.min(written, usage.cache_creation?.ephemeral_1h_input_tokens ?? 0);
+  const tokens =
+    usage.input_tokens * price.input +
+    usage.output_tokens * price.output +
+    (written - hour) * price.cacheWrite5m +
+    hour * price.cacheWrite1h +
+    usage.cache_read_input_tokens * price.cacheRead;
+  return tokens / MILLION + (usage.server_tool_use?.web_search_requests ?? 0) * WEB_SEARCH_USD;
+}
+
+/** Whether a budget in dollars can be kept with this model. */
+export function hasPrice(question: Omit<CostQuestion, 'usage'>): boolean {
+  return priceList(question) !== undefined;
+}
+
+function priceList(question: Omit<CostQuestion, 'usage'>): PriceList | undefined {
+  const { overrides, model, provider } = question;
+  if (overrides !== undefined) {
+    for (const name of [model, plainModelName(model)]) {
+      if (Object.hasOwn(overrides, name)) return overrides[name];
+    }
+  }
+  return provider === 'anthropic' ? LIST_PRICES.get(plainModelName(model)) : undefined;
 }

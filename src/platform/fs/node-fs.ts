@@ -16,8 +16,7 @@ import {
 } from 'node:fs';
 import { PortcullisError, systemCodeOf } from '../../errors.js';
 import type { DirectoryEntries, FileStat, FileSystem, OpenOptions } from './fs.js';
-import { openDirectory, requireOpenedAt } from './opened-path.js';
-import { realPathSync } from './real-path.js';
+import { openDirectory, realPathSync, requireOpenedAt } from './opened-path.js';
 import { writeAtomic } from './write-atomic.js';
 
 /**

@@ -15,9 +15,8 @@ import {
 import { PortcullisError, systemCodeOf } from '../../errors.js';
 import { randomBytes } from '../random.js';
 import type { OpenOptions } from './fs.js';
-import { changedPath, isSamePath, openParent } from './opened-path.js';
+import { changedPath, isSamePath, openParent, realPathSync } from './opened-path.js';
 import { basename, dirname, join, resolve } from './paths.js';
-import { realPathSync } from './real-path.js';
 
 /** See `FileSystem.writeAtomic`. Extended attributes and access lists of the old file are not carried over. */
 export async function writeAtomic(

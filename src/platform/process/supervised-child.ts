@@ -1,15 +1,12 @@
-import type { ChildProcess } from 'node:child_process';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { inputFile } from './child-input.js';
-import { ChildStream, ControlPipe, type Outlet } from './child-streams.js';
-import { interpreterProblem } from './interpreter-problem.js';
+import { ChildStream, ControlPipe, inputFile, type Outlet } from './child-streams.js';
 import { OutputCapture, SpillFile } from './output-capture.js';
 import type { PipePool } from './pipe-pool.js';
 import type { ProcessResult, SpawnRequest } from './process.js';
 import { endTree, groupAlive, MARKER_VARIABLE, type ProcessTree } from './process-tree.js';
-import { type StartError, startErrorOf } from './spawn-error.js';
+import { interpreterProblem, type StartError, startErrorOf } from './spawn-error.js';
 
 const DEFAULT_OUTPUT_BYTES = 1024 * 1024;
 const DEFAULT_SPILL_BYTES = 64 * 1024 * 1024;

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { messageOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { type HttpProxy as CompanyProxy, proxyFor } from '../../platform/http/http-proxy.js';
-import { resolveName } from '../../platform/http/resolve-name.js';
+import { resolveName } from '../../platform/http/ip-address.js';
 import { judgeAddresses, judgeTarget, type ProxyRules, type Target } from './proxy-rules.js';
 
 /** What reaches out; tests put their own in. */

@@ -8,8 +8,8 @@ import {
   readlinkSync,
 } from 'node:fs';
 import { lstatFileSync } from '../../platform/fs/node-fs.js';
+import { realPathSync } from '../../platform/fs/opened-path.js';
 import { join } from '../../platform/fs/paths.js';
-import { realPathSync } from '../../platform/fs/real-path.js';
 
 /** How a short program ended. */
 export interface ProbeResult {

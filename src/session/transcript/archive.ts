@@ -5,7 +5,9 @@ import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import type { TranscriptFiles } from '../../platform/fs/transcript-files.js';
 import { isSafeId, requireSafeId } from '../session-id.js';
+import { classifyLine, SessionReader } from './lines.js';
 import { LISTING_WINDOW } from './listing.js';
+import type { LoadedSession } from './store.js';
 
 /** One line of a transcript, of whatever kind. */
 export type RawLine = Readonly<Record<string, unknown>>;
@@ -138,4 +140,11 @@ function requireProject(name: string): string {
 function readLine(line: string): readonly RawLine[] {
   const parsed = parseJson(line);
   return parsed.ok && isRecord(parsed.value) ? [parsed.value] : [];
+}
+
+/** A session from its lines, as the stores give it. */
+export function sessionOf(sessionId: string, lines: readonly RawLine[]): LoadedSession {
+  const reader = new SessionReader();
+  for (const line of lines) reader.add(classifyLine(line));
+  return reader.session(sessionId);
 }

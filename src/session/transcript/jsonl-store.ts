@@ -1,14 +1,15 @@
 import { PortcullisError } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
 import { redactSureDeep } from '../../lib/redact.js';
+import { AppendError, type AppendLog } from '../../platform/fs/append-log.js';
 import { join, projectSlug } from '../../platform/fs/paths.js';
 import { nodeTranscriptFiles, type TranscriptFiles } from '../../platform/fs/transcript-files.js';
 import { sha256 } from '../../platform/hash.js';
-import { agentFacts } from '../agent-facts.js';
 import { isSafeId, requireSafeId } from '../session-id.js';
 import { parseLine, SessionReader } from './lines.js';
 import { findByTitle, newestSession, projectsHolding } from './listing.js';
 import {
+  agentFacts,
   asPayloadRef,
   PAYLOAD_DIRECTORY,
   type PayloadRef,
@@ -17,7 +18,6 @@ import {
   serialiseLine,
 } from './payload.js';
 import type { LoadedSession, LostLines, NewLine, SessionStore } from './store.js';
-import { TranscriptWriter } from './transcript-writer.js';
 
 export interface JsonlStoreOptions {
   /** Holds `projects/`. */
@@ -183,4 +183,56 @@ function projectName({ projectDirName, cwd }: JsonlStoreOptions): string {
       remedy: 'CLAUDE_CODE_PROJECT_DIR_NAME takes letters, digits, "-", "_" and "."; or unset it.',
     },
   );
+}
+
+export interface TranscriptWriterOptions {
+  readonly onLost?: (lost: LostLines) => void;
+  /** What was reported as lost is saved after all. */
+  readonly onRecovered?: (path: string) => void;
+}
+
+/** One file's lines in order: what the disk refused goes first next time. */
+export class TranscriptWriter {
+  readonly #log: AppendLog;
+  readonly #options: TranscriptWriterOptions;
+  #unsaved: readonly string[] = [];
+  #reported = false;
+
+  constructor(log: AppendLog, options: TranscriptWriterOptions) {
+    this.#log = log;
+    this.#options = options;
+  }
+
+  append(sessionId: string, lines: readonly string[]): void {
+    const all = this.#unsaved.length === 0 ? lines : [...this.#unsaved, ...lines];
+    try {
+      this.#log.append(all);
+      this.#unsaved = [];
+    } catch (thrown) {
+      if (!(thrown instanceof AppendError)) throw thrown;
+      this.#unsaved = all.slice(thrown.savedLines);
+      this.#report(sessionId, thrown);
+      return;
+    }
+    if (this.#reported) this.#options.onRecovered?.(this.#log.path);
+    this.#reported = false;
+  }
+
+  close(): number {
+    if (this.#unsaved.length > 0) this.append('', []);
+    this.#log.close();
+    return this.#unsaved.length;
+  }
+
+  #report(sessionId: string, failure: AppendError): void {
+    if (this.#reported) return;
+    this.#reported = true;
+    this.#options.onLost?.({
+      sessionId,
+      path: this.#log.path,
+      lines: this.#unsaved.length,
+      message: failure.message,
+      remedy: failure.remedy,
+    });
+  }
 }

@@ -1,7 +1,6 @@
 import { redactSureDeep } from '../../lib/redact.js';
 import type { SessionNews } from '../../protocol/session-events.js';
-import { agentFacts } from '../agent-facts.js';
-import { cleanLine } from './payload.js';
+import { agentFacts, cleanLine } from './payload.js';
 import type { NewLine, SessionStore } from './store.js';
 
 /** The same store, with every line told to the host as well, whose copy is to hold no more secrets than ours. */

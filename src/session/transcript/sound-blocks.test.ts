@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { soundAssistantBlocks, soundUserBlocks } from './sound-blocks.js';
+import { soundAssistantBlocks, soundUserBlocks } from './messages.js';
 
 describe('blocks of a transcript', () => {
   it('keeps what is sound, the very same objects', () => {

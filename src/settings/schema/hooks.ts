@@ -1,6 +1,5 @@
 import { isRecord, own } from '../../lib/own.js';
-import { HOOK_EVENTS } from '../../protocol/hook-events.js';
-import { oddHookEvent } from '../../protocol/odd-hook-event.js';
+import { HOOK_EVENTS, oddHookEvent } from '../../protocol/hook-events.js';
 import type { SettingNode } from '../../protocol/setting-node.js';
 import type { ConfigProblem, SettingsFile } from '../types.js';
 import type { CheckOptions, EventCheck } from './check-options.js';
