@@ -323,7 +323,7 @@ function agentSetup(
       await loadValidators();
     },
     async takeInput() {
-      const last = model.budget?.main.windDown();
+      const last = model.budget?.main.lastTurnNotice();
       return [...((await current.run?.takeInput()) ?? []), ...(last === undefined ? [] : [last])];
     },
     mayDefer: config.mayDefer === true,

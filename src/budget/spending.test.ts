@@ -77,24 +77,24 @@ describe('the spending of an agent', () => {
   it('costs nothing where nothing is limited', () => {
     const { turns, client, spending } = rig({});
     expect(turns).toBe(client);
-    expect(spending.windDown()).toBeUndefined();
+    expect(spending.lastTurnNotice()).toBeUndefined();
     expect(spending.shouldStop(100)).toBeUndefined();
   });
 
   it('tells of the last turn with the results, and stops after it', async () => {
     const { turns, asked, spending } = rig({ turns: 3 });
     for (let turn = 0; turn < 2; turn++) {
-      expect(spending.windDown()).toBeUndefined();
+      expect(spending.lastTurnNotice()).toBeUndefined();
       expect(await failure(turns)).toBeUndefined();
     }
-    const note = spending.windDown();
+    const note = spending.lastTurnNotice();
     expect(JSON.stringify(note)).toContain('The budget of 3 turns is nearly used up');
     expect(spending.shouldStop(2)).toBeUndefined();
     expect(await failure(turns)).toBeUndefined();
     expect(asked).toHaveLength(3);
     expect(JSON.stringify(asked[2])).not.toContain('last turn');
     expect(spending.shouldStop(3)).toEqual({ kind: 'max_turns', limit: 3 });
-    expect(await spending.hold(outcome(completed))).toMatchObject({
+    expect(await spending.run(outcome(completed))).toMatchObject({
       reason: { kind: 'max_turns' },
       text: 'partial',
     });
@@ -130,7 +130,7 @@ describe('the spending of an agent', () => {
     expect(await failure(turns)).toContain('the budget of 500 tokens');
     expect(asked).toEqual([]);
     const refused = { kind: 'bad_response', message: 'x', retryable: false } as const;
-    const run = await spending.hold(outcome({ kind: 'model_failure', failure: refused }));
+    const run = await spending.run(outcome({ kind: 'model_failure', failure: refused }));
     expect(run.reason).toMatchObject({ kind: 'budget' });
   });
 
@@ -148,7 +148,7 @@ describe('the spending of an agent', () => {
     const { client, asked } = fakeClient(usage);
     const turns = spending.client(client);
     await failure(turns);
-    expect(spending.windDown()).toBeDefined();
+    expect(spending.lastTurnNotice()).toBeDefined();
     await failure(turns);
     expect(asked).toHaveLength(2);
   });
@@ -173,7 +173,7 @@ describe('the spending of an agent', () => {
   it('lets the main agent complete in its last turn', async () => {
     const { turns, spending } = rig({ turns: 1 }, { isChild: false });
     await failure(turns);
-    expect((await spending.hold(outcome(completed))).reason).toEqual(completed);
+    expect((await spending.run(outcome(completed))).reason).toEqual(completed);
     expect(spending.shouldStop(0)).toEqual({ kind: 'max_turns', limit: 1 });
   });
 
@@ -181,7 +181,7 @@ describe('the spending of an agent', () => {
     const { spending } = rig({ seconds: 0.05 }, { now: () => performance.now() });
     const aborted = new Promise((resolve) => spending.signal?.addEventListener('abort', resolve));
     await aborted;
-    const run = await spending.hold(outcome({ kind: 'aborted', during: 'tools' }));
+    const run = await spending.run(outcome({ kind: 'aborted', during: 'tools' }));
     expect(run).toMatchObject({ reason: { kind: 'budget', by: 'time' }, text: 'partial' });
     spending.close();
   });
@@ -193,9 +193,9 @@ describe('the spending of an agent', () => {
   it('is told to finish before its time is up', () => {
     let now = 0;
     const { spending } = rig({ seconds: 100 }, { now: () => now });
-    expect(spending.windDown()).toBeUndefined();
+    expect(spending.lastTurnNotice()).toBeUndefined();
     now = 91_000;
-    expect(JSON.stringify(spending.windDown())).toContain('left: 9 seconds');
+    expect(JSON.stringify(spending.lastTurnNotice())).toContain('left: 9 seconds');
     now = 100_000;
     expect(spending.shouldStop(1)).toMatchObject({ kind: 'budget', by: 'time' });
     spending.close();
@@ -205,6 +205,6 @@ describe('the spending of an agent', () => {
     const { turns, spending } = rig({ turns: 1 });
     await failure(turns);
     const reason = { kind: 'aborted', during: 'streaming' } as const;
-    expect((await spending.hold(outcome(reason))).reason).toEqual(reason);
+    expect((await spending.run(outcome(reason))).reason).toEqual(reason);
   });
 });

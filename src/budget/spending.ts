@@ -35,11 +35,11 @@ export interface AgentSpending {
   side(client: ModelClient): ModelClient;
   shouldStop(turnsTaken: number): StopReason | undefined;
   /** Said to the agent with its results, once, when little is left: the next turn is its last. */
-  windDown(): InputMessage | undefined;
+  lastTurnNotice(): InputMessage | undefined;
   /** Aborts when the time of the agent is up. Undefined: its time has no end. */
   readonly signal: AbortSignal | undefined;
   /** Runs the agent. Time is used meanwhile; an end that its budget caused is called so. */
-  hold(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
+  run(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
   close(): void;
 }
 
@@ -64,7 +64,7 @@ export function createSpending(
   parts: SpendingParts,
   { isChild }: { readonly isChild: boolean },
 ): AgentSpending {
-  if (!account.isLimited) return new UnlimitedSpending(account);
+  if (!account.isLimited) return unlimitedSpending(account);
   const state: State = {
     account,
     parts,
@@ -82,7 +82,7 @@ export function createSpending(
       if (time !== undefined && time.left <= 0) finish(state, { unit: 'seconds', ...time });
       return state.phase === 'over' ? reasonOf(state) : undefined;
     },
-    windDown() {
+    lastTurnNotice() {
       if (state.phase !== 'running') return undefined;
       const short = nearlyOver(state);
       if (short === undefined) return undefined;
@@ -91,7 +91,7 @@ export function createSpending(
       return parts.note(lastTurnText(short));
     },
     signal,
-    async hold(work) {
+    async run(work) {
       // The time of a child is used from its start to its end.
       if (!isChild) account.enter();
       try {
@@ -110,34 +110,17 @@ export function createSpending(
   };
 }
 
-/** Mostly nothing on the way up has a limit: then there is nothing to reserve, and no end. */
-class UnlimitedSpending implements AgentSpending {
-  readonly signal = undefined;
-  readonly #account: BudgetAccount;
-
-  constructor(account: BudgetAccount) {
-    this.#account = account;
-  }
-
-  client(client: ModelClient): ModelClient {
-    return client;
-  }
-
-  side(client: ModelClient): ModelClient {
-    return client;
-  }
-
-  shouldStop(): undefined {}
-
-  windDown(): undefined {}
-
-  hold(work: () => Promise<LoopOutcome>): Promise<LoopOutcome> {
-    return work();
-  }
-
-  close(): void {
-    this.#account.close();
-  }
+/** Nothing on the way up has a limit: there is nothing to reserve. */
+function unlimitedSpending(account: BudgetAccount): AgentSpending {
+  return {
+    client: (client) => client,
+    side: (client) => client,
+    shouldStop: () => undefined,
+    lastTurnNotice: () => undefined,
+    signal: undefined,
+    run: (work) => work(),
+    close: () => account.close(),
+  };
 }
 
 /** Whether a run that is over because of its budget ended because of it. */

@@ -1,4 +1,5 @@
 import type { StopReason } from '../loop/types.js';
+
 /** What an agent may use up; its own part and that of everybody below it. Absent: no bound. */
 export interface BudgetLimits {
   /** Model round-trips. */
@@ -43,26 +44,22 @@ export function callLimits(limits: BudgetLimits): Partial<Amounts> {
 }
 
 export function plus(a: Amounts, b: Amounts): Amounts {
-  return {
-    turns: a.turns + b.turns,
-    tokens: a.tokens + b.tokens,
-    nanoUsd: a.nanoUsd + b.nanoUsd,
-  };
+  return combine(a, b, (one, other) => one + other);
 }
 
 export function minus(a: Amounts, b: Amounts): Amounts {
-  return {
-    turns: a.turns - b.turns,
-    tokens: a.tokens - b.tokens,
-    nanoUsd: a.nanoUsd - b.nanoUsd,
-  };
+  return combine(a, b, (one, other) => one - other);
 }
 
 export function lesser(a: Amounts, b: Amounts): Amounts {
+  return combine(a, b, Math.min);
+}
+
+function combine(a: Amounts, b: Amounts, by: (one: number, other: number) => number): Amounts {
   return {
-    turns: Math.min(a.turns, b.turns),
-    tokens: Math.min(a.tokens, b.tokens),
-    nanoUsd: Math.min(a.nanoUsd, b.nanoUsd),
+    turns: by(a.turns, b.turns),
+    tokens: by(a.tokens, b.tokens),
+    nanoUsd: by(a.nanoUsd, b.nanoUsd),
   };
 }
 
@@ -78,15 +75,8 @@ export function strictest(a: BudgetLimits, b: BudgetLimits): BudgetLimits {
 
 export const BUDGET_UNITS: readonly BudgetUnit[] = ['turns', 'tokens', 'usd', 'seconds', 'fanOut'];
 
-/** Asked several times about every agent, so without going through the units. */
-export function hasLimit({ turns, tokens, usd, seconds, fanOut }: BudgetLimits): boolean {
-  return (
-    turns !== undefined ||
-    tokens !== undefined ||
-    usd !== undefined ||
-    seconds !== undefined ||
-    fanOut !== undefined
-  );
+export function hasLimit(limits: BudgetLimits): boolean {
+  return BUDGET_UNITS.some((unit) => limits[unit] !== undefined);
 }
 
 /** Why something is not to be had. */
@@ -146,7 +136,6 @@ export function createLimits(
       return { kind: 'max_turns', limit: options.maxTurns };
     }
     const limitUsd = options.maxBudgetUsd;
-    // Adding up takes time, with many agents the more.
     if (limitUsd === undefined) return undefined;
     const spentUsd = options.spentUsd();
     // fail-closed: a budget that cannot be counted is used up.

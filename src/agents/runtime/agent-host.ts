@@ -52,13 +52,13 @@ export interface ChildBudget {
   client(client: ModelClient): ModelClient;
   shouldStop(turnsTaken: number): StopReason | undefined;
   /** Said to the agent with its results, once, when little is left. */
-  windDown?(): InputMessage | undefined;
+  lastTurnNotice?(): InputMessage | undefined;
   /** For summaries and the like: reserved too, but refused rather than made the last turn. */
   side?(client: ModelClient): ModelClient;
   /** Aborts with the given one, and when the agent's time is up. */
   until?(signal: AbortSignal): AbortSignal;
   /** Runs the agent; an end that its budget caused is called so. */
-  hold?(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
+  run?(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
   close(): void;
 }
 
