@@ -94,7 +94,7 @@ describe('the spending of an agent', () => {
     expect(asked).toHaveLength(3);
     expect(JSON.stringify(asked[2])).not.toContain('last turn');
     expect(spending.shouldStop(3)).toEqual({ kind: 'max_turns', limit: 3 });
-    expect(await spending.run(outcome(completed))).toMatchObject({
+    expect(await spending.runAgent(outcome(completed))).toMatchObject({
       reason: { kind: 'max_turns' },
       text: 'partial',
     });
@@ -130,7 +130,7 @@ describe('the spending of an agent', () => {
     expect(await failure(turns)).toContain('the budget of 500 tokens');
     expect(asked).toEqual([]);
     const refused = { kind: 'bad_response', message: 'x', retryable: false } as const;
-    const run = await spending.run(outcome({ kind: 'model_failure', failure: refused }));
+    const run = await spending.runAgent(outcome({ kind: 'model_failure', failure: refused }));
     expect(run.reason).toMatchObject({ kind: 'budget' });
   });
 
@@ -173,7 +173,7 @@ describe('the spending of an agent', () => {
   it('lets the main agent complete in its last turn', async () => {
     const { turns, spending } = rig({ turns: 1 }, { isChild: false });
     await failure(turns);
-    expect((await spending.run(outcome(completed))).reason).toEqual(completed);
+    expect((await spending.runAgent(outcome(completed))).reason).toEqual(completed);
     expect(spending.shouldStop(0)).toEqual({ kind: 'max_turns', limit: 1 });
   });
 
@@ -181,7 +181,7 @@ describe('the spending of an agent', () => {
     const { spending } = rig({ seconds: 0.05 }, { now: () => performance.now() });
     const aborted = new Promise((resolve) => spending.signal?.addEventListener('abort', resolve));
     await aborted;
-    const run = await spending.run(outcome({ kind: 'aborted', during: 'tools' }));
+    const run = await spending.runAgent(outcome({ kind: 'aborted', during: 'tools' }));
     expect(run).toMatchObject({ reason: { kind: 'budget', by: 'time' }, text: 'partial' });
     spending.close();
   });
@@ -205,6 +205,6 @@ describe('the spending of an agent', () => {
     const { turns, spending } = rig({ turns: 1 });
     await failure(turns);
     const reason = { kind: 'aborted', during: 'streaming' } as const;
-    expect((await spending.run(outcome(reason))).reason).toEqual(reason);
+    expect((await spending.runAgent(outcome(reason))).reason).toEqual(reason);
   });
 });

@@ -39,7 +39,7 @@ export interface AgentSpending {
   /** Aborts when the time of the agent is up. Undefined: its time has no end. */
   readonly signal: AbortSignal | undefined;
   /** Runs the agent. Time is used meanwhile; an end that its budget caused is called so. */
-  run(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
+  runAgent(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
   close(): void;
 }
 
@@ -91,7 +91,7 @@ export function createSpending(
       return parts.note(lastTurnText(short));
     },
     signal,
-    async run(work) {
+    async runAgent(work) {
       // The time of a child is used from its start to its end.
       if (!isChild) account.enter();
       try {
@@ -118,7 +118,7 @@ function unlimitedSpending(account: BudgetAccount): AgentSpending {
     shouldStop: () => undefined,
     lastTurnNotice: () => undefined,
     signal: undefined,
-    run: (work) => work(),
+    runAgent: (work) => work(),
     close: () => account.close(),
   };
 }

@@ -58,7 +58,7 @@ export interface ChildBudget {
   /** Aborts with the given one, and when the agent's time is up. */
   until?(signal: AbortSignal): AbortSignal;
   /** Runs the agent; an end that its budget caused is called so. */
-  run?(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
+  runAgent?(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
   close(): void;
 }
 

@@ -8,7 +8,7 @@ export function heldTo(budget: SessionBudget | undefined, agent: Agent): Agent {
   if (budget === undefined) return agent;
   return {
     ...agent,
-    run: (start, signal) => budget.main.run(() => agent.run(start, signal)),
+    run: (start, signal) => budget.main.runAgent(() => agent.run(start, signal)),
   };
 }
 

@@ -116,7 +116,7 @@ async function work(world: AgentHost, work: Work): Promise<LoopOutcome> {
   cleanup.add(() => void world.snapshots.delete(ref.id));
   const prompts = [...openers, ...(note === undefined ? [] : [note]), task];
   const run = (): Promise<LoopOutcome> => agent.run({ prompts }, signal);
-  return await (order.budget?.run?.(run) ?? run());
+  return await (order.budget?.runAgent?.(run) ?? run());
 }
 
 /** A fork that is gone on with has been told already what it is. */
