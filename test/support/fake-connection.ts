@@ -1,5 +1,13 @@
 import { err, ok } from '../../src/lib/result.js';
-import type { McpConnection, RawPrompt, RawPromptMessage, RawResource, RawResourceContent, SafeError, SafeErrorCode } from '../../src/mcp/server.js';
+import type {
+  McpConnection,
+  RawPrompt,
+  RawPromptMessage,
+  RawResource,
+  RawResourceContent,
+  SafeError,
+  SafeErrorCode,
+} from '../../src/mcp/server.js';
 
 export interface FakeServer {
   readonly resources?: readonly RawResource[];
