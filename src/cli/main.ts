@@ -12,7 +12,7 @@ import { isDrivenBy, type ParsedArgs, parseArgs } from './args.js';
 import { COMMANDS } from './commands/index.js';
 import { EXIT } from './exit-code.js';
 import { type CliOptions, readOptions, usageError } from './options.js';
-import { type Output, processOutput } from './output.js';
+import { type HostProcess, type Output, processOutput } from './output.js';
 import { runPrint } from './print.js';
 
 /**
@@ -22,10 +22,20 @@ import { runPrint } from './print.js';
 export async function main(argv: readonly string[], saveCompiledCode?: () => void): Promise<void> {
   // fail-closed: a program that runs out of work before it has finished has failed.
   process.exitCode = EXIT.error;
-  let output = processOutput({ debug: false, debugFile: undefined });
   process.once('beforeExit', () => {
-    output.warn('internal error: nothing is left to wait for, but the run has not ended');
+    const { warn } = processOutput({ debug: false, debugFile: undefined });
+    warn('internal error: nothing is left to wait for, but the run has not ended');
   });
+  process.exit(await runProgram(argv, process, saveCompiledCode));
+}
+
+/** Runs the program for a process and returns its exit code. Subcommands use the real process. */
+export async function runProgram(
+  argv: readonly string[],
+  host: HostProcess,
+  saveCompiledCode?: () => void,
+): Promise<number> {
+  let output = processOutput({ debug: false, debugFile: undefined }, host);
   let code: number = EXIT.error;
   try {
     const early = await runEarly(argv, output);
@@ -35,11 +45,11 @@ export async function main(argv: readonly string[], saveCompiledCode?: () => voi
       const mate = argv.some((word) => /^--team-name(=|$)/.test(word))
         ? await (await import('./teammate.js')).asTeammate(argv)
         : undefined;
-      const read = readOptions(await readCommandLine(mate?.argv ?? argv, output));
+      const read = readOptions(await readCommandLine(mate?.argv ?? argv, output, host));
       if (!read.ok) throw usageError(read.error);
       const options = read.value;
-      output = processOutput(options);
-      code = await runSession(options, output, mate?.role);
+      output = processOutput(options, host);
+      code = await runSession({ options, output, host, team: mate?.role });
       if (code === EXIT.done) attempt(saveCompiledCode);
     }
   } catch (thrown) {
@@ -58,7 +68,7 @@ export async function main(argv: readonly string[], saveCompiledCode?: () => voi
     output.warn(`standard output could not be written: ${lost}`);
     if (code === EXIT.done) code = EXIT.error;
   }
-  process.exit(code);
+  return code;
 }
 
 function attempt(save: (() => void) | undefined): void {
@@ -104,7 +114,11 @@ async function runEarly(argv: readonly string[], output: Output): Promise<number
   });
 }
 
-async function readCommandLine(argv: readonly string[], output: Output): Promise<ParsedArgs> {
+async function readCommandLine(
+  argv: readonly string[],
+  output: Output,
+  host: HostProcess,
+): Promise<ParsedArgs> {
   const args = parseArgs(argv);
   if (!args.ok) throw usageError(args.error);
   const { warnings, positionals, switches, values } = args.value;
@@ -118,15 +132,21 @@ async function readCommandLine(argv: readonly string[], output: Output): Promise
   if (values.get('resume')?.at(-1) !== '') return args.value;
   const { chooseSession } = await import('./commands/sessions.js');
   const mayAsk = !switches.has('print') && !values.has('input-format');
-  const id = await chooseSession(workingDirectory(), { mayAsk, output });
+  const id = await chooseSession(workingDirectory(host), { mayAsk, output });
   return { ...args.value, values: new Map([...values, ['resume', [id]]]) };
 }
 
-async function runSession(
-  options: CliOptions,
-  output: Output,
-  team: TeamRole | undefined,
-): Promise<number> {
+async function runSession({
+  options,
+  output,
+  host,
+  team,
+}: {
+  options: CliOptions;
+  output: Output;
+  host: HostProcess;
+  team: TeamRole | undefined;
+}): Promise<number> {
   if (options.rewindFiles !== undefined) {
     const { sessionId, messageId } = options.rewindFiles;
     const { runCommand } = await import('./command.js');
@@ -137,17 +157,17 @@ async function runSession(
   const config = {
     ...options.session,
     team,
-    cwd: workingDirectory(),
-    env: process.env,
+    cwd: workingDirectory(host),
+    env: host.env,
     entrypoint:
-      process.env.CLAUDE_CODE_ENTRYPOINT ?? (options.print ? 'portcullis-print' : 'portcullis'),
+      host.env.CLAUDE_CODE_ENTRYPOINT ?? (options.print ? 'portcullis-print' : 'portcullis'),
   };
-  const signals = handleSignals(output);
-  const common = { options, config, output, uuid: systemClock.uuid, onOpen: signals.watch };
+  const signals = handleSignals(output, host);
+  const common = { options, config, output, host, uuid: systemClock.uuid, onOpen: signals.watch };
   try {
     if (options.streamInput) return await (await import('./stream.js')).runStream(common);
     if (options.print) return await runPrint(common);
-    await offerSetup(options, output);
+    await offerSetup(options, output, host);
     return await (await import('./terminal.js')).runConversation(common);
   } catch (thrown) {
     if (
@@ -170,15 +190,19 @@ async function runSession(
 }
 
 /** A person who starts a conversation without any model is offered to set one up. */
-async function offerSetup({ session }: CliOptions, output: Output): Promise<void> {
+async function offerSetup(
+  { session }: CliOptions,
+  output: Output,
+  host: HostProcess,
+): Promise<void> {
   const { confirmAtTerminal, hasTerminal } = await import('./ask.js');
   if (!hasTerminal() || session.script !== undefined) return;
   const { modelStatus } = await import('../project/model-setup.js');
-  if (modelStatus(process.env, session.model).configured) return;
+  if (modelStatus(host.env, session.model).configured) return;
   const { openProject } = await import('../project/project.js');
   const { settings: given, managedSettings, settingSources: sources } = session;
   const asked = { settings: given, managedSettings, sources, trustNotice: 'silent' } as const;
-  const project = openProject(workingDirectory(), asked);
+  const project = openProject(workingDirectory(host), asked);
   const { env, settings } = await project.settings();
   await project.close();
   if (modelStatus(env, session.model ?? settings.model?.value).configured) return;
@@ -187,9 +211,9 @@ async function offerSetup({ session }: CliOptions, output: Output): Promise<void
   await runCommand(await import('./commands/setup.js'), ['setup'], { argv: [], output });
 }
 
-function workingDirectory(): string {
+function workingDirectory(host: HostProcess): string {
   try {
-    return process.cwd();
+    return host.cwd();
   } catch (thrown) {
     throw new PortcullisError('io', 'the working directory does not exist any more', {
       remedy: 'change to a directory that exists and start again',
@@ -202,21 +226,21 @@ function workingDirectory(): string {
 const LEAVING_MS = 4_000;
 
 /** An interrupt ends the running turn; with none to end, or a second time, the program. */
-function handleSignals(output: Output): { watch(session: AgentSession): void } {
+function handleSignals(output: Output, host: HostProcess): { watch(session: AgentSession): void } {
   let session: AgentSession | undefined;
   const leave = (code: number): void => {
     const closing = session?.close() ?? Promise.resolve();
-    const done = (): never => process.exit(code);
+    const done = (): never => host.exit(code);
     closing.then(done, done);
     // Whoever ends us does not wait long before he does it the hard way.
     setTimeout(done, LEAVING_MS);
   };
-  process.on('SIGINT', () => {
+  host.on('SIGINT', () => {
     if (session?.interrupt() !== true) leave(EXIT.interrupted);
     else output.warn('Interrupted. Press Ctrl+C again to quit.');
   });
-  process.on('SIGTERM', () => leave(EXIT.terminated));
-  process.on('SIGHUP', () => leave(EXIT.terminated));
+  host.on('SIGTERM', () => leave(EXIT.terminated));
+  host.on('SIGHUP', () => leave(EXIT.terminated));
   return {
     watch(opened) {
       session = opened;

@@ -3,6 +3,12 @@ import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
 import { printable } from '../lib/printable.js';
 import { redact, redactSure } from '../lib/redact.js';
 
+/** What the program uses of its process. Tests that need no process of their own pass something else. */
+export type HostProcess = Pick<
+  NodeJS.Process,
+  'cwd' | 'env' | 'exit' | 'on' | 'stderr' | 'stdin' | 'stdout'
+>;
+
 /** Standard output for frames and answers, standard error for everything else. */
 export interface Output {
   out(text: string): void;
@@ -25,14 +31,17 @@ export interface Output {
 /** How long a slow reader may keep us. */
 const DRAIN_MS = 30_000;
 
-export function processOutput(options: { debug: boolean; debugFile: string | undefined }): Output {
+export function processOutput(
+  options: { debug: boolean; debugFile: string | undefined },
+  host: Pick<HostProcess, 'stderr' | 'stdout'> = process,
+): Output {
   let gone = false;
   let lost: string | undefined;
   /** Opened with the first word for it: to open it takes as long as to read all settings. */
   let opened: NodeJS.WriteStream | undefined;
   const stdout = (): NodeJS.WriteStream => {
     if (opened === undefined) {
-      opened = process.stdout;
+      opened = host.stdout;
       // A reader that went away (`| head`) is no reason to crash; the run goes on and is recorded.
       opened.on('error', (error) => {
         gone = true;
@@ -44,7 +53,7 @@ export function processOutput(options: { debug: boolean; debugFile: string | und
   let stderr: NodeJS.WriteStream | undefined;
   const standardError = (): NodeJS.WriteStream => {
     if (stderr === undefined) {
-      stderr = process.stderr;
+      stderr = host.stderr;
       stderr.on('error', () => undefined);
     }
     return stderr;

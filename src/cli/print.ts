@@ -11,13 +11,14 @@ import { encodeFrame, type Frame } from '../server/wire.js';
 import { withDebug } from './debug.js';
 import { EXIT, exitCodeOf } from './exit-code.js';
 import type { CliOptions } from './options.js';
-import type { Output } from './output.js';
+import type { HostProcess, Output } from './output.js';
 import { readPiped } from './stdin.js';
 
 export interface PrintDeps {
   readonly options: CliOptions;
   readonly config: Omit<SessionConfig, 'emit' | 'asker'>;
   readonly output: Output;
+  readonly host: HostProcess;
   uuid(): string;
   /** Hands the open session to whoever handles signals. */
   onOpen(session: AgentSession): void;
@@ -26,7 +27,10 @@ export interface PrintDeps {
 /** One prompt, one answer, an exit code that says how it went. */
 export async function runPrint(deps: PrintDeps): Promise<number> {
   const { options, output } = deps;
-  const piped = await readPiped({ optional: options.prompt !== undefined, warn: output.warn });
+  const piped = await readPiped(deps.host, {
+    optional: options.prompt !== undefined,
+    warn: output.warn,
+  });
   const prompt = [options.prompt, piped]
     .filter((part) => part !== undefined && part !== '')
     .join('\n');

@@ -1,5 +1,5 @@
 import { encodeFrame } from '../server/wire.js';
-import type { Output } from './output.js';
+import type { HostProcess, Output } from './output.js';
 
 /** How often a silent session looks whether anybody still reads. */
 const LOOK_MS = 1_000;
@@ -10,6 +10,7 @@ const LOOK_MS = 1_000;
  * written, so clients that pass over `keep_alive` are sent one while they wait.
  */
 export function readerGone(
+  { stdin, stdout }: Pick<HostProcess, 'stdin' | 'stdout'>,
   output: Output,
   clientPassesOver: boolean,
 ): { readonly signal: AbortSignal; stop(): void } {
@@ -30,20 +31,20 @@ export function readerGone(
     if (!clientPassesOver) return;
     timer ??= setInterval(() => {
       // One that is alive but slow has enough to read.
-      if (!process.stdout.writableNeedDrain) output.out(encodeFrame({ type: 'keep_alive' }));
+      if (!stdout.writableNeedDrain) output.out(encodeFrame({ type: 'keep_alive' }));
     }, LOOK_MS);
     timer.unref();
   };
-  process.stdout.on('error', onBroken);
-  process.stdin.once('end', onEnd);
-  process.stdin.once('close', onEnd);
+  stdout.on('error', onBroken);
+  stdin.once('end', onEnd);
+  stdin.once('close', onEnd);
   return {
     signal: over.signal,
     stop() {
       clearInterval(timer);
-      process.stdin.off('end', onEnd);
-      process.stdin.off('close', onEnd);
-      process.stdout.off('error', onBroken);
+      stdin.off('end', onEnd);
+      stdin.off('close', onEnd);
+      stdout.off('error', onBroken);
     },
   };
 }

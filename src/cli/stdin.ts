@@ -1,5 +1,6 @@
 import { fstatSync, readFileSync } from 'node:fs';
 import { PortcullisError } from '../errors.js';
+import type { HostProcess } from './output.js';
 
 /** More than this is not a prompt. */
 export const MAX_PIPED_BYTES = 10 * 1024 * 1024;
@@ -10,17 +11,17 @@ const FIRST_BYTE_MS = 3_000;
  * What was piped in, or undefined when nothing is: a terminal, /dev/null, a closed descriptor.
  * `optional`: there is a prompt already, so a pipe that stays silent is not waited for for ever.
  */
-export async function readPiped(options: {
-  optional: boolean;
-  warn(text: string): void;
-}): Promise<string | undefined> {
-  const kind = kindOfStdin();
+export async function readPiped(
+  host: Pick<HostProcess, 'stdin'>,
+  options: { optional: boolean; warn(text: string): void },
+): Promise<string | undefined> {
+  const kind = host === process ? kindOfStdin() : 'stream';
   if (kind === 'none') return undefined;
   if (kind === 'file') return decode([readFileSync(0)]);
   const chunks: Buffer[] = [];
   let size = 0;
   return await new Promise((resolve, reject) => {
-    const { stdin } = process;
+    const { stdin } = host;
     const giveUp = options.optional
       ? setTimeout(() => {
           options.warn(

@@ -7,13 +7,13 @@ import { readerGone } from './reader-gone.js';
 
 /** A session driven over JSON lines, by an SDK or a script. Exit codes as the contract says: 0 or 1. */
 export async function runStream(deps: PrintDeps): Promise<number> {
-  const { options, output, config } = deps;
-  process.stdin.setEncoding('utf8');
+  const { options, output, config, host } = deps;
+  host.stdin.setEncoding('utf8');
   // Client libraries say who they are, and pass over what only keeps the line open.
   const isLibrary = config.env.CLAUDE_CODE_ENTRYPOINT?.startsWith('sdk-') === true;
   // The only one that is known to read lines of any length.
   const limit = config.env.CLAUDE_CODE_ENTRYPOINT === 'sdk-ts' ? UNLIMITED : MAX_FRAME_BYTES;
-  const reader = readerGone(output, isLibrary);
+  const reader = readerGone(host, output, isLibrary);
   const served = await serveHost({
     config: {
       ...config,
@@ -30,7 +30,7 @@ export async function runStream(deps: PrintDeps): Promise<number> {
     },
     asksHost: options.asksOverStdio,
     awaitsInitialize: options.awaitsInitialize,
-    input: process.stdin as AsyncIterable<string>,
+    input: host.stdin as AsyncIterable<string>,
     write(frame) {
       output.out(encodeFrame(frame, limit));
       return output.behind();

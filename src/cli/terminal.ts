@@ -44,7 +44,7 @@ export async function runConversation(deps: PrintDeps): Promise<number> {
     env: config.env,
     prompt: isPipe ? undefined : options.prompt,
     pipe: isPipe
-      ? (listener) => new PipedPrompts(client, listener).read(process.stdin, options.prompt)
+      ? (listener) => new PipedPrompts(client, listener).read(deps.host.stdin, options.prompt)
       : undefined,
     history: config.persist && !isPipe ? historyFile(join(state, 'prompts.jsonl')) : undefined,
     editText: (text) => editText(text, config.env),

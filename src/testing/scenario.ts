@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { parseJson } from '../lib/json.js';
 import { isRecord } from '../lib/own.js';
 import type { Actor, Reply, ReplyFunction } from '../model/scripted/format.js';
@@ -60,9 +60,15 @@ export interface ScenarioRun {
 /** Only for what hangs: a busy machine is many times slower. */
 const DEFAULT_TIMEOUT_MS = 50_000;
 
+/** Starts a program with these arguments, by default as a child process. */
+export type Launch = (
+  args: readonly string[],
+  options: { readonly cwd: string; readonly env: Readonly<Record<string, string>> },
+) => Pick<ChildProcessWithoutNullStreams, 'kill' | 'on' | 'pid' | 'stderr' | 'stdin' | 'stdout'>;
+
 /** Plays a scenario with the program at `program` and reports what happened. */
 export async function runScenario(
-  program: readonly string[],
+  program: readonly string[] | Launch,
   scenario: Scenario,
 ): Promise<ScenarioRun> {
   const world = scenario.world ?? makeWorld(scenario);
@@ -118,8 +124,12 @@ function commandLine(scenario: Scenario): string[] {
   ];
 }
 
+function launcherOf([command = '', ...first]: readonly string[]): Launch {
+  return (args, options) => spawn(command, [...first, ...args], { ...options, stdio: 'pipe' });
+}
+
 async function runProgram(
-  [command = '', ...first]: readonly string[],
+  program: readonly string[] | Launch,
   scenario: Scenario,
   place: { world: ScenarioWorld; url: string },
 ): Promise<Pick<ScenarioRun, 'exitCode' | 'signal' | 'stdout' | 'stderr'>> {
@@ -138,11 +148,8 @@ async function runProgram(
   })) {
     if (value !== undefined) env[name] = value.replaceAll('{{MODEL}}', place.url);
   }
-  const child = spawn(command, [...first, ...commandLine(scenario)], {
-    cwd: scenario.cwd ?? project.directory,
-    env,
-    stdio: 'pipe',
-  });
+  const launch = typeof program === 'function' ? program : launcherOf(program);
+  const child = launch(commandLine(scenario), { cwd: scenario.cwd ?? project.directory, env });
   let stdout = '';
   let stderr = '';
   const listeners: ((line: string) => void)[] = [];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { InputMessage } from '../../src/app.js';
-import { run } from '../e2e/worlds.js';
+import { runBuilt as run } from '../e2e/worlds.js';
 import {
   type AgentsOptions,
   type AgentsSession,

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { run } from '../e2e/worlds.js';
+import { runBuilt as run } from '../e2e/worlds.js';
 import {
   type AgentsOptions,
   type AgentsSession,

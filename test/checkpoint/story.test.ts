@@ -11,7 +11,7 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { ScenarioRun } from '../../src/testing/scenario.js';
 import { PROGRAM } from '../e2e/program.js';
-import { run } from '../e2e/worlds.js';
+import { runBuilt as run } from '../e2e/worlds.js';
 
 const SERVER = path.resolve(
   import.meta.dirname,

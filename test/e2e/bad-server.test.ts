@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ServeOptions } from '../../src/model/scripted/format.js';
-import { expectContinues, run, transcript, transcripts } from './worlds.js';
+import { expectContinues, runBuilt as run, transcript, transcripts } from './worlds.js';
 
 /** Longest silence of the model in these tests. */
 const IMPATIENT = { PORTCULLIS_STREAM_IDLE_TIMEOUT_MS: '300' };

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { makeTempProject } from '../../src/testing/temp-project.js';
 import { PROGRAM } from './program.js';
-import { run } from './worlds.js';
+import { runBuilt as run } from './worlds.js';
 
 const project = makeTempProject({
   files: {

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ScenarioRun } from '../../src/testing/scenario.js';
-import { readTranscriptLines, run, transcriptPaths } from './worlds.js';
+import { readTranscriptLines, runBuilt as run, transcriptPaths } from './worlds.js';
 
 const RUNS = 40;
 const AT_ONCE = 4;

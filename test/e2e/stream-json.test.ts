@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { drive, isAssistant, isResult, kindOf } from './host.js';
-import { blocksOf, expectContinues, run, transcript, userTexts } from './worlds.js';
+import { blocksOf, expectContinues, runBuilt as run, transcript, userTexts } from './worlds.js';
 
 const prompt = (text: string, fields: object = {}) => ({
   type: 'user',

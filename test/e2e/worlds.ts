@@ -7,6 +7,7 @@ import {
   type ScenarioRun,
   type ScenarioWorld,
 } from '../../src/testing/scenario.js';
+import { inProcess } from '../support/in-process.js';
 import { PROGRAM } from './program.js';
 
 const worlds = new Set<ScenarioWorld>();
@@ -15,11 +16,19 @@ afterAll(() => {
   for (const world of worlds) world.remove();
 });
 
-/** Plays a scenario and removes its world at the end of the file. */
-export async function run(
-  scenario: Scenario,
-  program: readonly string[] = PROGRAM,
-): Promise<ScenarioRun> {
+/** Plays a scenario inside this process and removes its world at the end of the file. */
+export function run(scenario: Scenario, program: Program = inProcess): Promise<ScenarioRun> {
+  return play(scenario, program);
+}
+
+/** The same with the built program, as users start it. */
+export function runBuilt(scenario: Scenario): Promise<ScenarioRun> {
+  return play(scenario, PROGRAM);
+}
+
+type Program = Parameters<typeof runScenario>[0];
+
+async function play(scenario: Scenario, program: Program): Promise<ScenarioRun> {
   const done = await runScenario(program, scenario);
   worlds.add(done.world);
   return done;

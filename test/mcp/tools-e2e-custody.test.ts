@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeTempProject } from '../../src/testing/temp-project.js';
-import { run } from '../e2e/worlds.js';
+import { runBuilt as run } from '../e2e/worlds.js';
 import { until } from '../process/helpers.js';
 
 const FIXTURE = path.join(import.meta.dirname, 'tools-e2e.fixture.mjs');

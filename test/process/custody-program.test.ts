@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { makeTempProject } from '../../src/testing/temp-project.js';
 import { openTerminal } from '../e2e/terminal.js';
-import { run } from '../e2e/worlds.js';
+import { runBuilt as run } from '../e2e/worlds.js';
 import { itWith } from '../support/programs.js';
 import { until } from './helpers.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { run } from '../e2e/worlds.js';
+import { runBuilt as run } from '../e2e/worlds.js';
 import { attempt, MARK } from './attempt.js';
 
 /** What a child of the session sees of a variable that an untrusted project set. */

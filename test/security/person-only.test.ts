@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PROGRAM } from '../e2e/program.js';
-import { run } from '../e2e/worlds.js';
+import { runBuilt as run } from '../e2e/worlds.js';
 
 const program = PROGRAM.map((word) => `'${word}'`).join(' ');
 const CLEAN = 'env -i PATH="$PATH" HOME="$HOME"';

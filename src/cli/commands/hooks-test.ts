@@ -27,7 +27,10 @@ export async function readPayload(
     });
   let text: string | undefined;
   try {
-    text = place === '-' ? await readPiped({ optional: false, warn }) : readFileSync(place, 'utf8');
+    text =
+      place === '-'
+        ? await readPiped(process, { optional: false, warn })
+        : readFileSync(place, 'utf8');
   } catch (thrown) {
     throw usageError(`cannot be read: ${messageOf(thrown)}`);
   }

@@ -65,7 +65,7 @@ async function namedModel(options: OptionValues, output: Output): Promise<Stored
       'set it, or leave the flag out',
     );
   if (options.keyStdin === true) {
-    apiKey = (await readPiped({ optional: false, warn: output.warn }))?.trim();
+    apiKey = (await readPiped(process, { optional: false, warn: output.warn }))?.trim();
     if (!apiKey)
       throw usage('--key-stdin: standard input is empty', 'portcullis setup --key-stdin < file');
   }
