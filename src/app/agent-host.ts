@@ -29,7 +29,7 @@ import { createAppendLog } from '../platform/fs/append-log.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { createRecorder } from '../session/recorder.js';
-import { SKILL_TOOL } from '../skills/grant-approval.js';
+import { SKILL_TOOL } from '../skills/grants/approval.js';
 import type { Invoke } from '../tools/invocation.js';
 import { createInvoke } from '../tools/invoke.js';
 import type { ToolPool } from '../tools/pool.js';

@@ -21,7 +21,7 @@ import { effectRulesIn } from '../permissions/effects.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import { DEFERRED_MARK } from '../session/resume.js';
-import { SKILL_TOOL } from '../skills/grant-approval.js';
+import { SKILL_TOOL } from '../skills/grants/approval.js';
 import { loadValidators } from '../tools/builtin-definition.js';
 import { openingFacts, systemOf } from './context-facts.js';
 import { loadAgain, takeLateTools } from './dynamic-tools.js';

@@ -4,8 +4,8 @@ import { type ReportWords, reportText } from '../agents/runtime/report-format.js
 import type { AgentRuntime } from '../agents/runtime/spawn.js';
 import type { Result } from '../lib/result.js';
 import { type AgentRef, DEFAULT_AGENT } from '../protocol/agent-ref.js';
-import type { ForkTools } from '../skills/beside-fork.js';
-import type { ForkTask, RunFork } from '../skills/invoke.js';
+import type { ForkTools } from '../skills/invoke/fork-attachments.js';
+import type { ForkTask, RunFork } from '../skills/invoke/invoke.js';
 import type { OpenHooks } from './hooks.js';
 
 /** Runs skills that are agents of their own (`context: fork`). Whoever invoked one waits for it. */

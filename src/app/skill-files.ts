@@ -1,7 +1,7 @@
 import { isRecord } from '../lib/own.js';
 import { textOf } from '../protocol/content.js';
-import type { AttachmentParts } from '../skills/attachments.js';
-import type { OwnFiles } from '../skills/own-files.js';
+import type { OwnFiles } from '../skills/discovery/bundled-skills.js';
+import type { AttachmentParts } from '../skills/invoke/attachments.js';
 import type { CallForSkill } from './skill-calls.js';
 
 /** Files that the text of skills names are calls of Read. */

@@ -1,9 +1,9 @@
 import { reminder } from '../context/prompt/reminders.js';
-import type { LiveSkillBook } from '../skills/book.js';
-import type { SkillLedger } from '../skills/ledger.js';
-import { listingMessage, type SkillListing } from '../skills/listing.js';
+import type { LiveSkillBook } from '../skills/discovery/book.js';
+import type { SkillLedger } from '../skills/listing/ledger.js';
+import { listingMessage, type SkillListing } from '../skills/listing/listing.js';
+import { skillNotice } from '../skills/listing/start-notice.js';
 import type { Skill } from '../skills/skill.js';
-import { skillNotice } from '../skills/start-notice.js';
 
 export interface ListingParts {
   readonly book: LiveSkillBook;

@@ -1,6 +1,6 @@
 import { isRecord } from '../lib/own.js';
 import { textOf } from '../protocol/content.js';
-import type { RunShell } from '../skills/shell.js';
+import type { RunShell } from '../skills/invoke/shell.js';
 import type { CallForSkill } from './skill-calls.js';
 
 /** Commands in the text of skills are calls of Bash. */

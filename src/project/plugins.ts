@@ -5,7 +5,7 @@ import { parseYaml } from '../lib/parse-yaml.js';
 import { loadPlugins } from '../plugins/load.js';
 import type { Plugin } from '../plugins/plugin.js';
 import type { SettingValues } from '../settings/types.js';
-import { openSkillBook } from '../skills/book.js';
+import { openSkillBook } from '../skills/discovery/book.js';
 import type { Finding } from './documents.js';
 import type { ProjectPlaces } from './places.js';
 

@@ -1,4 +1,4 @@
-import type { SkillListing } from '../skills/listing.js';
+import type { SkillListing } from '../skills/listing/listing.js';
 
 /** One prompt, and the skill that a model should take for it. */
 export interface SkillTest {

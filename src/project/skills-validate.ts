@@ -4,8 +4,8 @@ import { visible } from '../lib/visible.js';
 import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import { basename, dirname, join, resolve } from '../platform/fs/paths.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
-import { keptByRules } from '../skills/homes.js';
-import { validateSkill } from '../skills/validate.js';
+import { keptByRules } from '../skills/discovery/homes.js';
+import { validateSkill } from '../skills/head/validate.js';
 import type { DocumentPlaces, Finding } from './documents.js';
 
 const SKILL_FILE = 'SKILL.md';

@@ -7,13 +7,13 @@ import { join, relative, toPosix } from '../platform/fs/paths.js';
 import { privateDirectory } from '../platform/fs/private-files.js';
 import { hostFacts } from '../platform/host.js';
 import { createProcessSupervisor } from '../platform/process/node-process.js';
-import { type LiveSkillBook, openSkillBook } from '../skills/book.js';
-import { openExtraction } from '../skills/extract.js';
-import { gitIgnored } from '../skills/git-ignored.js';
-import { readSkillLedger } from '../skills/ledger.js';
-import { type SkillRecord, startsOf } from '../skills/ledger-record.js';
-import type { ListingOptions } from '../skills/listing.js';
-import { overrideFrom } from '../skills/overrides.js';
+import { type LiveSkillBook, openSkillBook } from '../skills/discovery/book.js';
+import { openExtraction } from '../skills/discovery/extract.js';
+import { gitIgnored } from '../skills/discovery/git-ignored.js';
+import { readSkillLedger } from '../skills/listing/ledger.js';
+import { type SkillRecord, startsOf } from '../skills/listing/ledger-record.js';
+import type { ListingOptions } from '../skills/listing/listing.js';
+import { overrideFrom } from '../skills/discovery/overrides.js';
 import type { Skill } from '../skills/skill.js';
 import type { DocumentPlaces } from './documents.js';
 import type { ProjectSettings } from './settings.js';
@@ -25,8 +25,8 @@ export {
   recordKey,
   type SkillRecord,
   skippedOf,
-} from '../skills/ledger-record.js';
-export { type SkillListing, skillListing } from '../skills/listing.js';
+} from '../skills/listing/ledger-record.js';
+export { type SkillListing, skillListing } from '../skills/listing/listing.js';
 export type { Skill } from '../skills/skill.js';
 
 /** The skills that a session in this directory would have. */

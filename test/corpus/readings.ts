@@ -12,8 +12,8 @@ import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { loadPlugins } from '../../src/plugins/load.js';
 import { loadSettings } from '../../src/settings/files/load.js';
 import { type ConfigProblem, describeProblem } from '../../src/settings/types.js';
-import { reasonsToAsk } from '../../src/skills/grant-approval.js';
-import { readSkill } from '../../src/skills/head.js';
+import { reasonsToAsk } from '../../src/skills/grants/approval.js';
+import { readSkill } from '../../src/skills/head/head.js';
 import { temporaryDirectory } from '../process/helpers.js';
 
 type Reading = Readonly<Record<string, unknown>>;

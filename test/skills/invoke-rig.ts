@@ -9,19 +9,19 @@ import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { PermissionMode } from '../../src/protocol/permissions.js';
 import type { ToolCallResult } from '../../src/protocol/tool-call.js';
 import type { SourcedRule } from '../../src/settings/types.js';
-import { createSkillGrants, type SkillGrants } from '../../src/skills/grant.js';
-import { createSkillApprovals, type SkillApprovals } from '../../src/skills/grant-approval.js';
+import { createSkillGrants, type SkillGrants } from '../../src/skills/grants/grant.js';
+import { createSkillApprovals, type SkillApprovals } from '../../src/skills/grants/approval.js';
 import {
   createSkillInvoker,
   type InvokerParts,
   type ReadySkill,
   type SkillInvoker,
   type SkillOutcome,
-} from '../../src/skills/invoke.js';
-import { asName } from '../../src/skills/names.js';
-import type { RunShell } from '../../src/skills/shell.js';
+} from '../../src/skills/invoke/invoke.js';
+import { asName } from '../../src/skills/discovery/names.js';
+import type { RunShell } from '../../src/skills/invoke/shell.js';
 import type { Skill, SkillBook, SkillHead } from '../../src/skills/skill.js';
-import { skillTool } from '../../src/skills/skill-tool.js';
+import { skillTool } from '../../src/skills/invoke/skill-tool.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { bashTool } from '../../src/tools/bash/bash.js';
 import { createBackgroundShells } from '../../src/tools/bash/shells.js';

@@ -1,8 +1,8 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of skills are what is tested
 import { afterEach, describe, expect, it } from 'vitest';
 import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
-import type { ForkTask, ReadySkill, SkillOutcome } from '../../src/skills/invoke.js';
-import { SHELL_IS_OFF } from '../../src/skills/shell.js';
+import type { ForkTask, ReadySkill, SkillOutcome } from '../../src/skills/invoke/invoke.js';
+import { SHELL_IS_OFF } from '../../src/skills/invoke/shell.js';
 import type { Skill } from '../../src/skills/skill.js';
 import { bookOf, type RigOptions, type SkillRig, skillOf, skillRig } from './invoke-rig.js';
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
-import { readSkillLedger } from '../../src/skills/ledger.js';
-import { type SkillRecord, skippedOf } from '../../src/skills/ledger-record.js';
+import { readSkillLedger } from '../../src/skills/listing/ledger.js';
+import { type SkillRecord, skippedOf } from '../../src/skills/listing/ledger-record.js';
 import { skillText } from './rig.js';
 import { openSkillSession, type SkillSession, skill } from './session-rig.js';
 

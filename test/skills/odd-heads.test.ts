@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRuleHead } from '../../src/context/instructions/rule-files.js';
 import { parseYaml } from '../../src/lib/parse-yaml.js';
-import { type ReadSkill, readSkill } from '../../src/skills/head.js';
+import { type ReadSkill, readSkill } from '../../src/skills/head/head.js';
 
 /** A field, one of the ways to write it, and what it means. */
 interface Written {

@@ -5,10 +5,10 @@ import type { InputMessage } from '../../loop/types.js';
 import type { McpPrompts, TypedPrompt } from '../../mcp/resources/prompts.js';
 import { readTypedPrompt } from '../../mcp/resources/prompts.js';
 import { textOf } from '../../protocol/content.js';
-import type { ForkTools } from '../../skills/beside-fork.js';
-import type { ReadySkill, SkillInvoker } from '../../skills/invoke.js';
+import type { ForkTools } from '../../skills/invoke/fork-attachments.js';
+import type { ReadySkill, SkillInvoker } from '../../skills/invoke/invoke.js';
 import type { Skill, SkillBook } from '../../skills/skill.js';
-import { readTyped } from '../../skills/slash.js';
+import { readTyped } from '../../skills/invoke/slash.js';
 import type { HookNotes } from './hook-notes.js';
 import type { RunHooks, Submitted } from './run-hooks.js';
 

@@ -1,8 +1,8 @@
 import type { Result } from '../../lib/result.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import { PERMISSION_MODES } from '../../protocol/permissions.js';
-import { booleanOf, listOf, textOf } from '../../skills/head-values.js';
-import { oneLine } from '../../skills/names.js';
+import { oneLine } from '../../skills/discovery/names.js';
+import { booleanOf, listOf, textOf } from '../../skills/head/values.js';
 import { bareFields, compact } from './defaults.js';
 import { DEFINITION_FIELDS, HARMLESS, knownField, WITHOUT_EFFECT } from './field-names.js';
 import { hookFindings } from './hooks.js';

@@ -1,14 +1,14 @@
 import { messageOf } from '../../errors.js';
 import { join } from '../../platform/fs/paths.js';
 import { SKIPPED_DIRECTORIES } from '../../settings/trust/tree.js';
+import { type Entry, listed, MOST_ENTRIES } from '../../skills/discovery/discovery-result.js';
+import type { Homes } from '../../skills/discovery/homes.js';
 import {
   entryOrAll,
   type PluginPlace,
   projectDirectories,
   type SkillPlaces,
-} from '../../skills/find-roots.js';
-import { type Entry, listed, MOST_ENTRIES } from '../../skills/found.js';
-import type { Homes } from '../../skills/homes.js';
+} from '../../skills/discovery/roots.js';
 import type { DefinitionSource } from './definition.js';
 
 /** A directory that holds definitions, at any depth. */

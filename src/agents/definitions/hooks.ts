@@ -1,6 +1,6 @@
 import { oddHookEvent } from '../../protocol/hook-events.js';
 import { matcherFaults } from '../../settings/schema/matcher.js';
-import { oneLine } from '../../skills/names.js';
+import { oneLine } from '../../skills/discovery/names.js';
 import type { AgentFinding } from './types.js';
 
 /** A finding, and the name or text among the hooks that it is about. */

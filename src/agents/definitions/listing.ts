@@ -1,6 +1,6 @@
 import { sliceWhole } from '../../lib/truncate.js';
-import { fairShares } from '../../skills/fair-shares.js';
-import { oneLine } from '../../skills/names.js';
+import { oneLine } from '../../skills/discovery/names.js';
+import { fairShares } from '../../skills/listing/fair-shares.js';
 import { UNLISTED_AGENTS } from './builtin-agents.js';
 import type { AgentDefinition } from './definition.js';
 import { bareName } from './tools.js';

@@ -6,7 +6,7 @@ import { yamlWithin } from '../../lib/parse-yaml.js';
 import { type FileStat, type FileSystem, isSameVersion } from '../../platform/fs/fs.js';
 import { sha256 } from '../../platform/hash.js';
 import { MAX_DOCUMENT_BYTES } from '../../settings/trust/tree.js';
-import { textOf } from '../../skills/head-values.js';
+import { textOf } from '../../skills/head/values.js';
 import { claimedName, MOST_LOOKED_AT } from './claimed.js';
 import { knownField } from './field-names.js';
 import { readFields } from './fields.js';

@@ -4,7 +4,7 @@ import { err, ok, type Result } from '../../lib/result.js';
 import { TOOL_ALIASES } from '../../lib/tool-names.js';
 import { resolveRuleName } from '../../permissions/rule-names.js';
 import { RULE_TOOLS } from '../../permissions/rule-tools.js';
-import { listOf } from '../../skills/head-values.js';
+import { listOf } from '../../skills/head/values.js';
 import { createToolMatcher } from '../../tools/pool-patterns.js';
 import { toolWords } from './tool-words.js';
 import { plain } from './values.js';

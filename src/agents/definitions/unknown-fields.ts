@@ -1,6 +1,6 @@
 import { editDistance } from '../../lib/nearest.js';
-import { BANS } from '../../skills/head-restrictions.js';
-import { oneLine } from '../../skills/names.js';
+import { oneLine } from '../../skills/discovery/names.js';
+import { BANS } from '../../skills/head/restrictions.js';
 import { OWN_NAMES, plain } from './values.js';
 
 /** Fields that hold an agent back: without them it may do more than was meant. */

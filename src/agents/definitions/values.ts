@@ -2,7 +2,7 @@ import { nearest } from '../../lib/nearest.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { isAbsolute, normalise, toPosix } from '../../platform/fs/paths.js';
-import { booleanOf, textOf } from '../../skills/head-values.js';
+import { booleanOf, textOf } from '../../skills/head/values.js';
 import type { AgentBudget, AgentServer, AgentWorkspace } from './definition.js';
 
 type Value<T> = Result<T, string>;

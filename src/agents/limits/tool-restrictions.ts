@@ -13,7 +13,7 @@ import {
 } from '../../permissions/rules.js';
 import type { CallView } from '../../permissions/view.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
-import { isCovered } from '../../skills/grant-fence.js';
+import { isCovered } from '../../skills/grants/rules.js';
 import { createToolMatcher, type ToolMatcher } from '../../tools/pool-patterns.js';
 import type { AgentDefinition, DefinitionSource } from '../definitions/definition.js';
 import { bareName } from '../definitions/tools.js';

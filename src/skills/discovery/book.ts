@@ -1,0 +1,271 @@
+import { gitignoreMatcher } from '../../context/instructions/path-matcher.js';
+import { messageOf, PortcullisError } from '../../errors.js';
+import type { ParseYaml } from '../../lib/parse-yaml.js';
+import { err, type Result } from '../../lib/result.js';
+import { isSameVersion } from '../../platform/fs/fs.js';
+import { isInside, relative, resolve, toPosix } from '../../platform/fs/paths.js';
+import { projectLevels } from '../../platform/fs/project-levels.js';
+import type { UsedDocument } from '../../settings/trust/types.js';
+import type { SkillOverride } from '../listing/listing.js';
+import type { Skill, SkillBook, SkippedSkill } from '../skill.js';
+import { bundledSkills } from './bundled-skills.js';
+import type { Extraction } from './extract.js';
+import { type NestedFinder, openNestedFinder } from './find-nested.js';
+import { asName } from './names.js';
+import {
+  type Admissions,
+  openAdmissions,
+  openSkillReader,
+  type SkillFileReader,
+} from './read-file.js';
+import type { SkillPlaces, SkillRoot } from './roots.js';
+import { type Shelf, type ShelfEntry, scanSkills, type UsedSkill } from './scan.js';
+import { isTrusted, rememberedTrust } from './trust.js';
+
+export interface SkillBookDeps extends SkillPlaces {
+  /**
+   * Whether what stands in the `.claude` of this directory may grant and execute, as it is now. Asked
+   * about the start directory, those above it, added ones and sub-directories alike. `used`: the one
+   * document that is about to be used, in the text in which that happens.
+   */
+  trusts(directory: string, used?: UsedDocument): Promise<boolean>;
+  /** Whether git ignores a path. A throw means that nobody knows, and the path is not used. */
+  isIgnored(path: string): Promise<boolean>;
+  /** `skillOverrides`, by name. */
+  override?(name: string): SkillOverride | undefined;
+  /** The only skills that the host wants; all when absent. */
+  readonly only?: readonly string[] | undefined;
+  /**
+   * A skill's file is new or changed since the session looked first: a reason why that must not be
+   * taken over. The earlier version stays in force where it is known, else there is none. Absent:
+   * every change is taken over. Not asked about an administrator's skills.
+   */
+  veto?(file: string): Promise<string | undefined>;
+  /** Whether there may be a veto later, so that texts are kept for it. */
+  isGuarded?(): boolean;
+  /** Where bundled skills put their files. Absent: there are none (`disableBundledSkills`). */
+  readonly bundled?: Extraction | undefined;
+  readonly parseYaml?: ParseYaml | undefined;
+}
+
+/** The skills of a session, and which of them wait for a file. */
+export interface LiveSkillBook extends SkillBook {
+  /** As `list`, for whoever only names them: no folder is asked about, and none of them counts as trusted. */
+  offered(): Promise<readonly Skill[]>;
+  /** Those that wait for a file too, which `list` leaves out: for people. */
+  all(): Promise<readonly Skill[]>;
+  /** Those that wait for a file, told as `offered` does. */
+  waiting(): Promise<readonly Skill[]>;
+  /** Its `paths` name files and none of them was touched: people may run it, the model does not know it. */
+  isDormant(skill: Skill): boolean;
+}
+
+/** Nothing is read before something is asked for. */
+export function openSkillBook(deps: SkillBookDeps): LiveSkillBook {
+  const book = new Book(deps);
+  return {
+    all: () => book.all(),
+    list: async () => (await book.all()).filter((skill) => !book.isDormant(skill)),
+    offered: async () => (await book.untrusted()).filter((skill) => !book.isDormant(skill)),
+    waiting: async () => (await book.untrusted()).filter((skill) => book.isDormant(skill)),
+    skipped: () => book.skipped(),
+    isDormant: (skill) => book.isDormant(skill),
+    // Changes come one after the other.
+    find: (name) => book.inTurn(() => book.find(name)),
+    touched: (paths) => book.inTurn(() => book.touched(paths)),
+    refresh: () => book.inTurn(() => book.refresh()),
+  };
+}
+
+class Book {
+  readonly #deps: SkillBookDeps;
+  readonly #nested: NestedFinder;
+  readonly #reader: SkillFileReader;
+  readonly #admissions: Admissions;
+  /** Files of those that no longer wait. */
+  readonly #awake = new Set<string>();
+  readonly #trusted = new WeakMap<Shelf, Promise<readonly Skill[]>>();
+  #nestedRoots: readonly SkillRoot[] = [];
+  #bundled: readonly Skill[] | undefined;
+  #shelf: Promise<Shelf> | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+
+  constructor(deps: SkillBookDeps) {
+    this.#deps = deps;
+    this.#nested = openNestedFinder(deps);
+    this.#reader = openSkillReader(deps);
+    this.#admissions = openAdmissions(deps);
+  }
+
+  inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  async all(): Promise<readonly Skill[]> {
+    const shelf = await this.#current();
+    const known = this.#trusted.get(shelf) ?? this.#withTrust(shelf.entries);
+    this.#trusted.set(shelf, known);
+    return await known;
+  }
+
+  async untrusted(): Promise<readonly Skill[]> {
+    return (await this.#current()).entries.map(({ skill }) => skill);
+  }
+
+  async skipped(): Promise<readonly SkippedSkill[]> {
+    return [...(await this.#current()).skipped, ...this.#nested.skipped()];
+  }
+
+  isDormant({ head, file }: Skill): boolean {
+    return head.paths !== undefined && !this.#awake.has(file);
+  }
+
+  /** For use: head and body of the bytes that are there now, and trust in exactly those. */
+  async find(name: string): Promise<Skill | undefined> {
+    const wanted = asName(name);
+    let entry = await this.#fresh(wanted);
+    let used = entry === undefined ? undefined : await usedOf(entry);
+    if (used?.ok === false) {
+      // It may have been changed since the look a moment ago: then once more.
+      entry = lookUp(await this.#rescan(), wanted);
+      used = entry === undefined ? undefined : await usedOf(entry);
+    }
+    if (entry === undefined || used === undefined) return entry?.skill;
+    if (!used.ok) return unusable(entry.skill, used.error);
+    const { skill, text, real } = used.value;
+    if (entry.level === undefined) return skill;
+    const trusted = await isTrusted(this.#deps, entry.level, { file: real, text });
+    return { ...skill, trusted };
+  }
+
+  async touched(paths: readonly string[]): Promise<readonly Skill[]> {
+    const before = await this.#current();
+    const roots = await this.#nested.touched(paths);
+    this.#nestedRoots = [...this.#nestedRoots, ...roots];
+    const { entries } = roots.length === 0 ? before : await this.#rescan();
+    const asleep = new Set(entries.filter(({ skill }) => this.isDormant(skill)));
+    // Mostly a file brings nothing.
+    if (entries === before.entries && asleep.size === 0) return [];
+    const known = new Set(before.entries.map(({ skill }) => skill.file));
+    const woken = [...asleep].filter((entry) => this.#isAbout(entry, paths));
+    for (const { skill } of woken) this.#awake.add(skill.file);
+    const news = entries.filter((entry) =>
+      asleep.has(entry) ? woken.includes(entry) : !known.has(entry.skill.file),
+    );
+    return await this.#withTrust(news);
+  }
+
+  async refresh(): Promise<boolean> {
+    this.#nested.forget();
+    const before = this.#shelf === undefined ? undefined : signatureOf(await this.#shelf);
+    return signatureOf(await this.#rescan()) !== before;
+  }
+
+  async #withTrust(entries: readonly ShelfEntry[]): Promise<readonly Skill[]> {
+    const trusts = rememberedTrust(this.#deps);
+    return await Promise.all(
+      entries.map(async ({ skill, level }) =>
+        level !== undefined && (await trusts(level)) ? { ...skill, trusted: true } : skill,
+      ),
+    );
+  }
+
+  /** The entry in the version that is on disk now. */
+  async #fresh(name: string): Promise<ShelfEntry | undefined> {
+    const entry = lookUp(await this.#current(), name);
+    if (entry?.version === undefined) return entry;
+    const now = await this.#reader.versionOf(entry.skill.file);
+    if (now !== undefined && isSameVersion(now, entry.version)) return entry;
+    return lookUp(await this.#rescan(), name);
+  }
+
+  #current(): Promise<Shelf> {
+    this.#shelf ??= this.#scan().catch((thrown: unknown) => {
+      // The next who asks looks again.
+      this.#shelf = undefined;
+      throw thrown;
+    });
+    return this.#shelf;
+  }
+
+  async #rescan(): Promise<Shelf> {
+    const next = await this.#scan();
+    this.#shelf = Promise.resolve(next);
+    return next;
+  }
+
+  async #scan(): Promise<Shelf> {
+    this.#reader.begin();
+    const { bundled } = this.#deps;
+    this.#bundled ??= bundled === undefined ? [] : await bundledSkills(bundled);
+    const found = await scanSkills({
+      reader: this.#reader,
+      ...this.#deps,
+      nestedRoots: this.#nestedRoots,
+      admit: this.#admissions.admit,
+      bundledSkills: this.#bundled,
+    });
+    this.#admissions.settle();
+    return found;
+  }
+
+  /** Whether one of the paths is what the skill waits for. */
+  #isAbout({ skill, level }: ShelfEntry, paths: readonly string[]): boolean {
+    const { cwd } = this.#deps;
+    const bases =
+      level === undefined
+        ? [...projectLevels(cwd), ...this.#deps.additionalDirectories()]
+        : [level];
+    const fits = gitignoreMatcher(skill.head.paths ?? []);
+    return paths.some((path) => {
+      const file = resolve(cwd, path);
+      return bases.some((base) => isInside(file, base) && fits(toPosix(relative(base, file))));
+    });
+  }
+}
+
+/** Undefined for what is no file. */
+async function usedOf(entry: ShelfEntry): Promise<Result<UsedSkill, string> | undefined> {
+  try {
+    return await entry.use?.();
+  } catch (thrown) {
+    // fail-closed: what cannot be read, or is another version by now, is not used.
+    return err(messageOf(thrown));
+  }
+}
+
+/** Whoever wants its text is told why there is none, and nothing of its head holds. */
+function unusable(skill: Skill, why: string): Skill {
+  const { keys, disableModelInvocation = false } = skill.head;
+  const body = (): Promise<string> => Promise.reject(new PortcullisError('io', why));
+  return { ...skill, trusted: false, head: { keys, disableModelInvocation }, body };
+}
+
+/** By its name; a plugin's also by its directory's, and by the last part of both where that is free. */
+function lookUp({ byName, byAlias, entries }: Shelf, name: string): ShelfEntry | undefined {
+  const exact = byName.get(name) ?? byAlias.get(name);
+  if (exact !== undefined) return exact;
+  const bare = entries.filter(
+    ({ skill, alias }) =>
+      skill.origin === 'plugin' &&
+      (skill.name.endsWith(`:${name}`) || alias?.endsWith(`:${name}`) === true),
+  );
+  return bare.length === 1 ? bare[0] : undefined;
+}
+
+/** All that a listing is made of. */
+function signatureOf({ entries }: Shelf): string {
+  return JSON.stringify(
+    entries.map(({ skill: { name, origin, head } }) => [
+      name,
+      origin,
+      head.description,
+      head.whenToUse,
+      head.disableModelInvocation,
+      head.userInvocable,
+      head.paths,
+    ]),
+  );
+}

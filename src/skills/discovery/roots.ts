@@ -1,0 +1,182 @@
+import type { SettingSource } from '../../lib/sourced.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { basename, dirname, join } from '../../platform/fs/paths.js';
+import { lookAtLevels, type ProjectLevels } from '../../platform/fs/project-levels.js';
+import type { SkillOrigin } from '../skill.js';
+
+export type SkillFiles = Pick<
+  FileSystem,
+  'stat' | 'lstat' | 'list' | 'readHead' | 'readText' | 'readWithStat' | 'realPath'
+>;
+
+/** A plugin's directory. What it is called by is `name:skill`. */
+export interface PluginPlace {
+  readonly name: string;
+  readonly directory: string;
+  /** Whether a person let it grant and execute. */
+  readonly trusted: boolean;
+  /** What `${CLAUDE_PLUGIN_ROOT}` and `${CLAUDE_PLUGIN_DATA}` stand for in its texts. */
+  readonly paths?: PluginDirectories;
+  /** Directories with skills, besides `skills`. */
+  readonly skills?: readonly string[];
+  /** Directories and files of commands, in the place of `commands`. */
+  readonly commands?: readonly string[];
+  /** Directories and files of agents, in the place of `agents`. */
+  readonly agents?: readonly string[];
+}
+
+export interface PluginDirectories {
+  readonly root: string;
+  readonly data: string;
+}
+
+/** Where skills are looked for. */
+export interface SkillPlaces {
+  readonly fs: SkillFiles;
+  /** Where the session was started. Absolute. */
+  readonly cwd: string;
+  /** The user's configuration directory. */
+  readonly configDir: string;
+  readonly managedDir: string;
+  /** Which optional settings sources count: `user` for the personal ones, `project` for all of projects. */
+  readonly sources: readonly string[];
+  /** The further working directories, as they are now. */
+  additionalDirectories(): readonly string[];
+  readonly plugins?: readonly PluginPlace[];
+  /** What the start has seen of the project's directories. Absent: it is looked for. */
+  readonly levels?: ProjectLevels;
+  /** Whether rules keep a file from being read: then no link shows it. Absent: there are no rules. */
+  isHidden?(path: string): Promise<boolean>;
+}
+
+/** A directory that holds skills, or old command files. */
+export interface SkillRoot {
+  readonly kind: 'skills' | 'commands' | 'plugin';
+  readonly origin: SkillOrigin;
+  readonly source: SettingSource;
+  readonly directory: string;
+  /** The directory whose `.claude` it is in, where a project's trust decides. */
+  readonly level?: string;
+  /** Stands before each name: of a plugin, or of a sub-directory whose names would clash. */
+  readonly prefix?: string;
+  /** Of a plugin. */
+  readonly trusted?: boolean;
+  /** Of a plugin: what its files may lead to. */
+  readonly home?: string;
+  readonly plugin?: PluginDirectories;
+  /** The only entry of the directory that counts. */
+  readonly only?: string;
+}
+
+/** Strongest first: of two skills of one name the one that is found first is in force. */
+export async function skillRoots(places: SkillPlaces): Promise<readonly SkillRoot[]> {
+  const { configDir, managedDir } = places;
+  const hasUser = places.sources.includes('user');
+  const projects = await projectRoots(places);
+  const user = (kind: 'skills' | 'commands'): SkillRoot => ({
+    kind,
+    origin: kind === 'skills' ? 'user' : 'command',
+    source: 'user',
+    directory: join(configDir, kind),
+  });
+  const managed: SkillRoot = {
+    kind: 'skills',
+    origin: 'managed',
+    source: 'managed',
+    directory: join(managedDir, '.claude', 'skills'),
+  };
+  return [
+    managed,
+    ...(hasUser ? [user('skills')] : []),
+    ...projects.filter(({ kind }) => kind === 'skills'),
+    // fail-closed: no command in a folder called like a plugin speaks in the plugin's place.
+    ...(places.plugins ?? []).flatMap(pluginRoots),
+    ...(hasUser ? [user('commands')] : []),
+    ...projects.filter(({ kind }) => kind === 'commands'),
+  ];
+}
+
+async function projectRoots(places: SkillPlaces): Promise<readonly SkillRoot[]> {
+  const directories = await projectDirectories(places);
+  return directories.flatMap(({ directory, level, isAdded }): SkillRoot[] => {
+    const skills = skillsRoot(directory, level);
+    if (isAdded) return [skills];
+    const at = join(directory, 'commands');
+    return [skills, { ...skills, kind: 'commands', origin: 'command', directory: at }];
+  });
+}
+
+export interface ProjectDirectory {
+  /** A `.claude`. */
+  readonly directory: string;
+  /** The directory that it is in, whose trust decides. */
+  readonly level: string;
+  /** Of a further working directory. */
+  readonly isAdded: boolean;
+}
+
+/** Every `.claude` of the project that counts, the closest first, then those of added directories. */
+export async function projectDirectories(
+  places: SkillPlaces,
+): Promise<readonly ProjectDirectory[]> {
+  if (!places.sources.includes('project')) return [];
+  const own = await realOrSelf(places.fs, places.configDir);
+  const found: ProjectDirectory[] = [];
+  const levels = places.levels?.look() ?? lookAtLevels(places.cwd);
+  for (const { path: level, hasDirectory } of levels) {
+    // Most levels have none, and each root would be looked for by itself.
+    if (!hasDirectory) continue;
+    const directory = join(level, '.claude');
+    // Started in the home directory, the user's own skills are not a project's.
+    if ((await realOrSelf(places.fs, directory)) === own) continue;
+    found.push({ directory, level, isAdded: false });
+  }
+  for (const added of places.additionalDirectories()) {
+    const directory = basename(added) === '.claude' ? added : join(added, '.claude');
+    if ((await realOrSelf(places.fs, directory)) === own) continue;
+    found.push({ directory, level: dirname(directory), isAdded: true });
+  }
+  return found;
+}
+
+/** The skills of a project's `.claude` directory. */
+export function skillsRoot(directory: string, level: string): SkillRoot {
+  const at = join(directory, 'skills');
+  return { kind: 'skills', origin: 'project', source: 'project', directory: at, level };
+}
+
+/** The plugin itself may be a skill; the others are in its directories, or where its manifest says. */
+function pluginRoots(place: PluginPlace): readonly SkillRoot[] {
+  const { name, directory, trusted, paths } = place;
+  const root = {
+    origin: 'plugin',
+    source: 'plugin',
+    prefix: name,
+    trusted,
+    home: directory,
+    plugin: paths,
+  } as const;
+  const skills = [join(directory, 'skills'), ...(place.skills ?? [])];
+  const commands = place.commands ?? [join(directory, 'commands')];
+  return [
+    { ...root, kind: 'plugin', directory },
+    ...[...new Set(skills)].map((at): SkillRoot => ({ ...root, kind: 'skills', directory: at })),
+    ...commands.map((at): SkillRoot => ({ ...root, kind: 'commands', ...entryOrAll(at) })),
+  ];
+}
+
+/** A Markdown file is one entry of its directory. */
+export function entryOrAll(path: string): { readonly directory: string; readonly only?: string } {
+  return path.toLowerCase().endsWith('.md')
+    ? { directory: dirname(path), only: basename(path) }
+    : { directory: path };
+}
+
+async function realOrSelf(fs: Pick<SkillFiles, 'realPath'>, path: string): Promise<string> {
+  try {
+    return await fs.realPath(path);
+  } catch {
+    // A loop of links leads nowhere; whoever looks into it is told.
+    return path;
+  }
+}

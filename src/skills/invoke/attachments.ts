@@ -1,0 +1,154 @@
+import { includeTargets } from '../../context/instructions/includes.js';
+import {
+  findNamed,
+  MOST_NAMES,
+  withoutSentenceEnd,
+} from '../../context/instructions/named-files.js';
+import { isTextName } from '../../context/instructions/text-extensions.js';
+import { messageOf } from '../../errors.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import { isInside } from '../../platform/fs/paths.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import type { Skill } from '../skill.js';
+import { fillTarget, type RenderValues } from './render.js';
+
+/** A file that the text of a skill names. */
+export interface WantedFile {
+  readonly path: string;
+  readonly agent: AgentRef;
+  /** The directory of the skill, where the file stands in it and the skill may open it. */
+  readonly ownDirectory?: string;
+}
+
+export type FileAnswer =
+  | {
+      readonly kind: 'read';
+      readonly text: string;
+      /** There is more of it. */
+      readonly isCut: boolean;
+    }
+  /** It cannot be shown: too large, no text. */
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+export interface AttachmentParts {
+  readonly home: string;
+  /** Whether there is a regular file behind this name, links followed. */
+  isFile(path: string): Promise<boolean>;
+  /** Whether a skill may open the directory that it lies in. */
+  opensOwn(skill: Skill): Promise<boolean>;
+  /** Reads the one way in, through the gate. Nobody is asked: what is not allowed beforehand is refused. */
+  read(file: WantedFile, signal: AbortSignal): Promise<FileAnswer>;
+}
+
+export interface Attached {
+  /** What is added to the text; empty when it names no file. */
+  readonly text: string;
+  /** What people should know of it. */
+  readonly notes: readonly string[];
+}
+
+/** Files of one skill; a text that names more is no skill but a heap. */
+export const MOST_ATTACHED = 10;
+/** Characters of one file. */
+export const ATTACHED_CHARS = 40_000;
+
+const NOTHING_ATTACHED: Attached = { text: '', notes: [] };
+
+export interface AttachmentWish {
+  readonly skill: Skill;
+  /** As the author wrote it: only there `@` names files. What an argument says can be a name, and no more. */
+  readonly body: string;
+  readonly values: RenderValues;
+  /** The project, and the directories in which the skill's own files are, as this agent has them. */
+  readonly projectDir: string;
+  readonly beside: readonly string[];
+  readonly agent: AgentRef;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The files that `@path` names in the text of a skill, as includes of instructions are written. Seen from
+ * the skill's directory, then from the project. A name with nothing behind it stays a word; the error
+ * says which file may not be read, and then the skill is not started.
+ */
+export async function attachedFiles(
+  parts: AttachmentParts,
+  wish: AttachmentWish,
+): Promise<Result<Attached, string>> {
+  const { skill } = wish;
+  // fail-closed: a server is somebody else's machine; what it names on this one is not sent to it.
+  if (skill.origin === 'mcp' || skill.source === 'mcp') return ok(NOTHING_ATTACHED);
+  const texts: string[] = [];
+  const notes: string[] = [];
+  const seen = new Set<string>();
+  const targets = includeTargets(wish.body, { variables: true });
+  if (targets.length > MOST_NAMES) {
+    notes.push(`only the first ${MOST_NAMES} names with an @ are looked up`);
+  }
+  for (const written of targets.slice(0, MOST_NAMES)) {
+    const target = fillTarget(written, wish.values);
+    const path = await found(parts, wish, target);
+    if (path === undefined || seen.has(path)) continue;
+    seen.add(path);
+    const name = `@${visible(target)}`;
+    const one = await contentOf(parts, wish, { path, isLast: seen.size > MOST_ATTACHED });
+    if (one.kind === 'refused') return err(`its file ${name} was refused: ${one.reason}`);
+    if (one.kind === 'failed') {
+      texts.push(`\n\n[${name} is not attached: ${one.reason}]`);
+      notes.push(`${name} is not attached: ${one.reason}`);
+    } else {
+      const shown = sliceWhole(one.text, 0, ATTACHED_CHARS);
+      const isCut = one.isCut || shown.length < one.text.length;
+      if (isCut) notes.push(`only the beginning of ${name} is attached`);
+      const much = isCut ? ', its beginning' : '';
+      texts.push(`\n\nContents of ${path} (${name}${much}):\n\n${shown}`);
+    }
+    if (seen.size > MOST_ATTACHED) break;
+  }
+  return ok({ text: texts.join(''), notes });
+}
+
+/** Where the file is; undefined: nothing of that name is a file. */
+async function found(
+  { home, isFile }: AttachmentParts,
+  { skill, projectDir, beside }: AttachmentWish,
+  target: string,
+): Promise<string | undefined> {
+  const bases = hasDirectory(skill) ? [...beside, projectDir] : [projectDir];
+  // What cannot be looked at is told by whoever reads it.
+  const look = async (path: string): Promise<true | undefined> =>
+    (await isFile(path).catch(() => true)) ? true : undefined;
+  for (const name of new Set([target, withoutSentenceEnd(target)])) {
+    const named = await findNamed(name, { bases, home, look });
+    if (named !== undefined) return named.path;
+  }
+  return undefined;
+}
+
+/** Commands are single files, and their directory is everybody's. */
+function hasDirectory({ isCommand, directory }: Skill): boolean {
+  return isCommand !== true && directory !== '';
+}
+
+async function contentOf(
+  parts: AttachmentParts,
+  { skill, agent, signal }: AttachmentWish,
+  { path, isLast }: { readonly path: string; readonly isLast: boolean },
+): Promise<FileAnswer> {
+  if (isLast) return { kind: 'failed', reason: `no more than ${MOST_ATTACHED} files are` };
+  if (!isTextName(path)) return { kind: 'failed', reason: 'it is no text' };
+  if (signal.aborted) return { kind: 'refused', reason: 'interrupted' };
+  const { directory } = skill;
+  try {
+    const isBeside = hasDirectory(skill) && isInside(path, directory);
+    const isOwn = isBeside && (await parts.opensOwn(skill));
+    const own = isOwn ? { ownDirectory: directory } : {};
+    return await parts.read({ path, agent, ...own }, signal);
+  } catch (thrown) {
+    // fail-closed: what nobody can say anything about was not read.
+    return { kind: 'refused', reason: messageOf(thrown) };
+  }
+}

@@ -1,0 +1,85 @@
+import { nearest } from '../../lib/nearest.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import { asName } from '../discovery/names.js';
+import type { Skill, SkillBook } from '../skill.js';
+
+/** Who wants a skill. */
+export type Invoker = 'model' | 'person';
+
+type Book = Pick<SkillBook, 'find' | 'list' | 'skipped'>;
+
+const SHOWN_NAME = 100;
+
+/** The skill of that name, if this one may invoke it; otherwise what he is told. */
+export async function findFor(
+  book: Book,
+  name: string,
+  by: Invoker,
+): Promise<Result<Skill, string>> {
+  const wanted = asName(name);
+  const skill = await book.find(wanted);
+  if (skill === undefined) return err(await unknown(book, wanted, by));
+  return by === 'model' ? forModel(book, wanted, skill) : forPerson(skill);
+}
+
+async function forModel(book: Book, wanted: string, skill: Skill): Promise<Result<Skill, string>> {
+  const { head, name, origin } = skill;
+  if (origin === 'mcp') {
+    return err(`The prompt ${name} of an MCP server can only be typed by the user, as /${name}.`);
+  }
+  if (head.disableModelInvocation === true) {
+    return err(
+      `The skill ${name} can only be started by the user (disable-model-invocation). Do not imitate it: neither read its file nor carry out its steps by other means. If it is needed, tell the user to type /${name}.`,
+    );
+  }
+  // A skill for some files does not exist for the model before one of them was touched.
+  const isDormant =
+    head.paths !== undefined && !(await book.list()).some((one) => one.name === name);
+  if (isDormant) return err(await unknown(book, wanted, 'model'));
+  // fail-closed: rules have judged the name that was called, so it must be the one that runs.
+  return name === wanted
+    ? ok(skill)
+    : err(`The skill ${shown(wanted)} is called ${name}; call it by that name.`);
+}
+
+function forPerson(skill: Skill): Result<Skill, string> {
+  if (skill.head.userInvocable !== false) return ok(skill);
+  return err(
+    `The skill ${skill.name} cannot be typed (user-invocable: false). Say what you need; the model uses it when it fits.`,
+  );
+}
+
+async function unknown(book: Book, wanted: string, by: Invoker): Promise<string> {
+  const why = by === 'person' ? await notInForce(book, wanted) : undefined;
+  if (why !== undefined) return why;
+  const known = (await book.list()).filter(({ head, origin }) =>
+    by === 'model'
+      ? head.disableModelInvocation !== true && origin !== 'mcp'
+      : head.userInvocable !== false,
+  );
+  const near = nearest(
+    wanted,
+    known.map(({ name }) => name),
+  );
+  const mark = by === 'person' ? '/' : '';
+  const hint = near === undefined ? '' : ` Did you mean ${mark}${near}?`;
+  return `Unknown skill: ${mark}${shown(wanted)}.${hint}`;
+}
+
+/** Of a skill that was found and taken out: why, and where to look. For people; the model need not know it. */
+export async function notInForce(
+  book: Pick<SkillBook, 'skipped'>,
+  name: string,
+): Promise<string | undefined> {
+  const skipped = (await book.skipped()).find((one) => one.name === name);
+  if (skipped === undefined) return undefined;
+  const { reason, file } = skipped;
+  return `The skill ${shown(name)} is not in force: ${visible(reason)} (${visible(file)}).`;
+}
+
+/** Comes from outside and may be of any length. */
+function shown(name: string): string {
+  return visible(sliceWhole(name, 0, SHOWN_NAME));
+}

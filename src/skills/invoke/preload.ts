@@ -1,0 +1,72 @@
+import { findRestriction } from '../../permissions/rule-match.js';
+import type { RuleSet } from '../../permissions/rules.js';
+import { type ViewDeps, viewOf } from '../../permissions/view.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import type { AnyTool, Workspace } from '../../tools/tool.js';
+import { asName } from '../discovery/names.js';
+import type { SkillBook } from '../skill.js';
+import type { SkillInvoker } from './invoke.js';
+
+/** The texts of skills that an agent is given from the start: no grant and no restriction of theirs holds. */
+export async function preloadSkills(
+  deps: {
+    readonly book: Pick<SkillBook, 'find'>;
+    readonly invoker: Pick<SkillInvoker, 'invoke'>;
+    /** Why rules keep this agent from a skill; undefined when they do not. */
+    forbids(name: string, agent: AgentRef): Promise<string | undefined>;
+    tell(text: string): void;
+  },
+  order: {
+    readonly names: readonly string[];
+    readonly agent: AgentRef;
+    readonly signal: AbortSignal;
+  },
+): Promise<readonly string[]> {
+  const { agent, signal } = order;
+  const texts: string[] = [];
+  for (const name of order.names) {
+    const skill = await deps.book.find(asName(name));
+    // It would be started, not shown.
+    const isFork = skill?.head.context === 'fork';
+    const forbidden = await deps.forbids(asName(name), agent);
+    const outcome =
+      isFork || forbidden !== undefined
+        ? undefined
+        : await deps.invoker.invoke({ name, by: 'model', agent, signal });
+    if (outcome?.kind === 'ready') {
+      outcome.withdraw();
+      texts.push(outcome.message);
+      continue;
+    }
+    const refused = outcome?.kind === 'refused' ? outcome.reason : forbidden;
+    const why = refused ?? 'it runs as an agent of its own';
+    deps.tell(`the skill ${name} is not given to ${agent.path}: ${why}`);
+  }
+  return texts;
+}
+
+/**
+ * What rules say about the call with which an agent would start a skill by itself. Only rules: an agent
+ * without the tool may be given skills, and what needs a yes for its grants brings none of them here.
+ */
+export function forbiddenByRules(parts: {
+  readonly tool: AnyTool;
+  readonly workspace: Workspace;
+  readonly view: Pick<ViewDeps, 'fs' | 'home'>;
+  rules(agent: AgentRef): RuleSet;
+}): (name: string, agent: AgentRef) => Promise<string | undefined> {
+  const { tool, workspace } = parts;
+  return async (name, agent) => {
+    const input = { skill: name };
+    const subject = tool.subject(input, workspace);
+    const { signal } = new AbortController();
+    const call = { toolUseId: '', tool, input, subject, agent, workspace, signal };
+    const rules = parts.rules(agent);
+    const view = viewOf(call, { ...parts.view, mode: 'default', rules });
+    const denied = await findRestriction(rules.deny, view);
+    if (denied !== undefined) return `the rule ${denied.rule.label} denies it`;
+    const asked = await findRestriction(rules.ask, view);
+    // fail-closed: nobody is asked about what an agent is given before it begins.
+    return asked && `the rule ${asked.rule.label} asks about it, and nobody is asked at the start`;
+  };
+}

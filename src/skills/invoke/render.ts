@@ -1,0 +1,215 @@
+import { err, ok, type Result } from '../../lib/result.js';
+import { type CommandSpan, findCommands } from './shell-commands.js';
+
+/** What is put into the text of a skill. */
+export interface RenderValues {
+  /** As typed; empty: none. */
+  readonly args: string;
+  /** Names of positional arguments: the first is for word 0. */
+  readonly names: readonly string[];
+  /** By name, `CLAUDE_SKILL_DIR`; what is not among them stays as it is written. */
+  readonly variables: ReadonlyMap<string, string>;
+}
+
+/** A piece of a skill's text with everything put in. Nothing of it is looked at again. */
+export type RenderedPart =
+  | { readonly kind: 'text'; readonly text: string }
+  | {
+      readonly kind: 'command';
+      /** What a shell would get. */
+      readonly command: string;
+      /** With its marks, for where it is not run. */
+      readonly written: string;
+      /** From 0: its line in the text. */
+      readonly line: number;
+    };
+
+/** More than anybody reads; arguments may stand in many places. */
+export const LONGEST_TEXT = 4 * 1024 * 1024;
+
+/**
+ * Puts arguments and variables into the text of a skill. One pass over what the author wrote: what
+ * is put in is never searched for further arguments, variables or commands. Arguments that found no
+ * place are added at the end.
+ */
+export function renderSkill(
+  source: string,
+  values: RenderValues,
+): Result<readonly RenderedPart[], string> {
+  // As trust has seen it, and as a shell wants it.
+  const text = source.replace(/\r\n?/g, '\n');
+  const fill = createFilling(values);
+  const parts: RenderedPart[] = [];
+  let at = 0;
+  let line = 0;
+  for (const span of findCommands(text)) {
+    parts.push({ kind: 'text', text: fill.in(text.slice(at, span.start)) });
+    line += countLines(text.slice(at, span.start));
+    parts.push(commandPart(text, span, { fill, line }));
+    line += countLines(text.slice(span.start, span.end));
+    at = span.end;
+  }
+  parts.push({ kind: 'text', text: fill.in(text.slice(at)) });
+  if (values.args.trim() !== '' && !fill.isUsed()) {
+    parts.push({ kind: 'text', text: `\n\nARGUMENTS: ${values.args}` });
+  }
+  if (fill.isTooLong()) {
+    return err(`its text with all arguments in it has more than ${LONGEST_TEXT} characters`);
+  }
+  return ok(parts.filter((part) => part.kind === 'command' || part.text !== ''));
+}
+
+/** A file's name with its arguments and variables in it. An argument is one name, whatever it holds. */
+export function fillTarget(target: string, values: RenderValues): string {
+  return createFilling(values).in(target);
+}
+
+interface Filling {
+  /** Stops putting things in once it is too long. */
+  in(text: string): string;
+  /** Whether some argument was put in. */
+  isUsed(): boolean;
+  isTooLong(): boolean;
+}
+
+function commandPart(
+  text: string,
+  { start, from, to, end }: CommandSpan,
+  { fill, line }: { readonly fill: Filling; readonly line: number },
+): RenderedPart {
+  const command = fill.in(text.slice(from, to));
+  const written = `${text.slice(start, from)}${command}${text.slice(to, end)}`;
+  return { kind: 'command', command: command.trim(), written, line };
+}
+
+/** Longer names are no names that anybody would write. */
+const LONGEST_NAME = 64;
+const NAME = /^[A-Za-z_][\w-]*$/;
+const TOKEN =
+  /\$(?:\{(CLAUDE_[A-Z_]+)\}|ARGUMENTS\[(\d+)\]|(ARGUMENTS)(?!\w)|(\d+)(?!\w)|([A-Za-z_][\w-]*))/g;
+
+function createFilling(values: RenderValues): Filling {
+  const named = indexOfNames(values.names);
+  const words = splitArguments(values.args);
+  let used = false;
+  let length = 0;
+  /** What a token stands for; undefined: nothing is there for it. */
+  const valueFor = (token: Exclude<Token, { kind: 'variable' }>): string | undefined => {
+    const value = token.kind === 'all' ? values.args : words[token.index];
+    used ||= value !== undefined && values.args.trim() !== '';
+    return value ?? (token.kind === 'name' ? '' : undefined);
+  };
+  const replace = (text: string, put: (text: string) => void): void => {
+    let done = 0;
+    for (const match of text.matchAll(TOKEN)) {
+      const token = tokenOf(match, named);
+      if (token === undefined) continue;
+      const at = match.index;
+      const end = at + token.length;
+      const written = text.slice(at, end);
+      const isEscaped =
+        token.kind !== 'variable' && text.charAt(at - 1) === '\\' && text.charAt(at - 2) !== '\\';
+      put(text.slice(done, isEscaped ? at - 1 : at));
+      if (isEscaped) put(written);
+      else if (token.kind === 'variable') put(values.variables.get(token.name) ?? written);
+      else put(valueFor(token) ?? written);
+      done = end;
+    }
+    put(text.slice(done));
+  };
+  return {
+    in(text) {
+      const filled: string[] = [];
+      replace(text, (piece) => {
+        length += piece.length;
+        if (length <= LONGEST_TEXT) filled.push(piece);
+      });
+      return filled.join('');
+    },
+    isUsed: () => used,
+    isTooLong: () => length > LONGEST_TEXT,
+  };
+}
+
+function indexOfNames(names: readonly string[]): ReadonlyMap<string, number> {
+  const usable = names.flatMap((name, index) =>
+    NAME.test(name) && name.length <= LONGEST_NAME ? [[name, index] as const] : [],
+  );
+  return new Map(usable);
+}
+
+type Token = { readonly length: number } & (
+  | { readonly kind: 'all' }
+  | { readonly kind: 'variable'; readonly name: string }
+  | { readonly kind: 'word' | 'name'; readonly index: number }
+);
+
+function tokenOf(match: RegExpExecArray, named: ReadonlyMap<string, number>): Token | undefined {
+  const [{ length }, variable, item, all, word, run] = match;
+  if (variable !== undefined) return { kind: 'variable', name: variable, length };
+  if (all !== undefined) return { kind: 'all', length };
+  const index = item ?? word;
+  if (index !== undefined) return { kind: 'word', index: Number(index), length };
+  return run === undefined ? undefined : nameToken(run, named);
+}
+
+/** The longest name that the text begins with: `$branch-x` is `branch` where there is no `branch-x`. */
+function nameToken(run: string, named: ReadonlyMap<string, number>): Token | undefined {
+  if (named.size === 0) return undefined;
+  let end = run.length;
+  if (end > LONGEST_NAME) end = run.lastIndexOf('-', LONGEST_NAME);
+  for (; end > 0; end = run.lastIndexOf('-', end - 1)) {
+    const index = named.get(run.slice(0, end));
+    if (index !== undefined) return { kind: 'name', index, length: end + 1 };
+  }
+  return undefined;
+}
+
+function countLines(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines++;
+  return lines;
+}
+
+/**
+ * Arguments as words, quoted the way shells do: `fix "the login" it\'s` are three. A backslash stands
+ * for itself unless it is in front of a blank, a quote or a backslash. Where a quote is never closed,
+ * quotes are plain characters.
+ */
+export function splitArguments(text: string): readonly string[] {
+  return quotedWords(text) ?? text.split(/\s+/).filter((word) => word !== '');
+}
+
+const BLANK = /\s/;
+
+function quotedWords(text: string): readonly string[] | undefined {
+  const words: string[] = [];
+  /** Undefined between words; `''` is a word that is empty. */
+  let word: string | undefined;
+  let quote = '';
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at);
+    if (char === '\\' && isEscaped(text.charAt(at + 1), quote)) {
+      word = `${word ?? ''}${text.charAt(++at)}`;
+    } else if (quote !== '') {
+      if (char === quote) quote = '';
+      else word = `${word ?? ''}${char}`;
+    } else if (char === '"' || char === "'") {
+      quote = char;
+      word ??= '';
+    } else if (!BLANK.test(char)) {
+      word = `${word ?? ''}${char}`;
+    } else if (word !== undefined) {
+      words.push(word);
+      word = undefined;
+    }
+  }
+  if (quote !== '') return undefined;
+  return word === undefined ? words : [...words, word];
+}
+
+function isEscaped(next: string, quote: string): boolean {
+  if (quote === "'" || next === '') return false;
+  if (quote === '"') return next === '"' || next === '\\';
+  return next === '"' || next === "'" || next === '\\' || BLANK.test(next);
+}

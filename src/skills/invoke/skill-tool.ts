@@ -1,0 +1,87 @@
+import { sliceWhole } from '../../lib/truncate.js';
+import type { ToolInputs } from '../../protocol/tools.schema.js';
+import { builtinDefinition } from '../../tools/builtin-definition.js';
+import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
+import { asName } from '../discovery/names.js';
+import { SKILL_TOOL, type SkillApprovals } from '../grants/approval.js';
+import type { ReadySkill, SkillInvoker } from './invoke.js';
+import description from './skill-tool.md';
+
+export interface SkillToolDeps {
+  readonly invoker: SkillInvoker;
+  readonly approvals: Pick<SkillApprovals, 'take'>;
+  /** Puts in force what goes beyond rules: effort, hooks. A throw takes the skill back. */
+  onReady?(ready: ReadySkill, context: ToolContext): void | Promise<void>;
+}
+
+type SkillInput = ToolInputs['Skill'];
+
+export function skillTool(deps: SkillToolDeps): Tool<SkillInput> {
+  const builtin = builtinDefinition(SKILL_TOOL, description);
+  return {
+    name: SKILL_TOOL,
+    // Not `control`, which runs unasked in every mode: a skill may bring grants, hooks and commands.
+    kind: 'execute',
+    definition: builtin.definition,
+    async validate(input) {
+      const problems = await builtin.validate(input);
+      if (problems.length > 0) return problems;
+      const found = await deps.invoker.check((input as SkillInput).skill, 'model');
+      return found.ok ? [] : [{ path: '', message: found.error }];
+    },
+    /** Rules, hooks and people see the name by which the skill is kept. */
+    fromModel: (input) =>
+      typeof input.skill === 'string' ? { ...input, skill: asName(input.skill) } : input,
+    subject: ({ skill, args = '' }) => ({
+      paths: [],
+      summary: sliceWhole(`skill ${skill} ${args}`.trim(), 0, 80),
+    }),
+    concurrencySafe: () => false,
+    run: (input, context) => run(deps, input, context),
+  };
+}
+
+async function run(
+  deps: SkillToolDeps,
+  { skill, args }: SkillInput,
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const approved = deps.approvals.take(context.toolUseId);
+  // fail-closed: nobody can say which content was allowed.
+  if (approved === undefined) {
+    return failure('The skill was not started: its content was not judged with the call.');
+  }
+  const { agent, signal } = context;
+  const by = 'model' as const;
+  const outcome = await deps.invoker.invoke({ name: skill, args, by, agent, signal, approved });
+  switch (outcome.kind) {
+    case 'refused':
+      return failure(outcome.reason);
+    case 'forked': {
+      const { toolText, isError } = outcome;
+      const structured = { success: !isError, commandName: skill, status: 'forked' };
+      return { content: toolText, structured, ...(isError ? { isError } : {}) };
+    }
+    case 'ready':
+      await begin(deps, outcome, context);
+      return {
+        content: outcome.toolText,
+        structured: { success: true, commandName: outcome.skill.name },
+        followUp: [{ text: outcome.message }],
+      };
+  }
+}
+
+async function begin(deps: SkillToolDeps, ready: ReadySkill, context: ToolContext): Promise<void> {
+  try {
+    await deps.onReady?.(ready, context);
+  } catch (thrown) {
+    // fail-closed: without all that belongs to it, nothing of it holds.
+    ready.withdraw();
+    throw thrown;
+  }
+}
+
+function failure(content: string): ToolOutput {
+  return { content, isError: true, structured: `Error: ${content}` };
+}
