@@ -80,7 +80,7 @@ async function buildProgram(build, fresh) {
     minify: true,
     write: false,
     // Packages with a native program or with data stay outside.
-    external: ['@vscode/ripgrep', 'unpdf'],
+    external: ['@vscode/ripgrep', 'unpdf', 'pg', '@dbos-inc/dbos-sdk'],
     supported: { 'dynamic-import': false },
   });
   // The loader reads it as Latin-1. Other letters are left in regular expressions, where an escape means the same.

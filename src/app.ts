@@ -37,7 +37,7 @@ export { errorName } from './agents/core/error-name.js';
 export type { CommandRow } from './agents/core/host-requests.js';
 export { wireSource } from './agents/core/inspection.js';
 export type { AgentSession, RunResult } from './agents/core/session.js';
-export type { SessionConfig } from './agents/core/session-config.js';
+export type { DrivenCall, SessionConfig, SessionDrive } from './agents/core/session-config.js';
 export type { TeamRole } from './agents/teams/role.js';
 export type { TeamView } from './agents/teams/view.js';
 export { openInboxOf } from './app/inbox-of.js';

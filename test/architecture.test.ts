@@ -78,7 +78,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   ],
   tools: ['platform', 'model', 'generated', 'permissions/permit.ts', 'permissions/types.ts'],
   context: ['platform', 'model', 'settings', 'loop/types.ts'],
-  session: ['platform', 'model', 'loop/types.ts'],
+  session: ['platform', 'model', 'loop/types.ts', 'loop/conversation.ts'],
   journal: ['platform'],
   budget: ['platform', 'model', 'loop/types.ts'],
   checkpoint: ['platform', 'settings'],

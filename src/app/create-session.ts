@@ -215,6 +215,7 @@ export async function joinParts(
       },
       compactionHeld: () => compaction.held,
       deferredCalls: history.deferredCalls,
+      promptFollows: config.drive !== undefined,
       pendingNotes: () => [
         ...agents.messaging.takeOwed(),
         ...events.pendingNotes(),

@@ -1,7 +1,7 @@
 import { createCallLedger } from '../agents/core/call-ledger.js';
 import { extract } from '../agents/core/extract.js';
 import type { ModelLayer } from '../agents/core/model-layer.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
+import type { SessionConfig, SessionDrive } from '../agents/core/session-config.js';
 import { PortcullisError } from '../errors.js';
 import { openSessionJournal } from '../journal/journal.js';
 import { createRuleJoin } from '../permissions/grants.js';
@@ -110,6 +110,7 @@ export async function openToolRuntime(
   });
   sandbox?.lend(permissions.rules);
   const journal = openSessionJournal({
+    files: config.drive?.journalFiles,
     persist: config.persist,
     stateDirectory: stateDirectory(env),
     cwd: config.cwd,
@@ -225,11 +226,21 @@ export async function openToolRuntime(
       const call = gateCallOf(agent, place)(checked, new AbortController().signal);
       return await hooks.runsBeside(call, permissions.mode(agent));
     };
+  /** Tells the worker that drives the session of a call before it runs. */
+  const announce =
+    (drive: SessionDrive, agent: AgentRef): InvokeDeps['beforeRun'] =>
+    async ({ call, tool, input, verdict }) => {
+      const judged = { ...verdict.judged.call, input };
+      const readsOnly =
+        tool.kind === 'read' || (await hooks.runsBeside(judged, permissions.mode(agent)));
+      return await drive.beforeCall({ call, tool, input, agent, readsOnly });
+    };
   const aroundOf = (agent: AgentRef, place: Workspace): CallsAround => ({
     gate: permissions.gate,
     review: events.review,
     onRefused: async (checked, verdict, signal) =>
       (await hooks.denied(gateCallOf(agent, place)(checked, signal), verdict)).hint,
+    beforeRun: config.drive && announce(config.drive, agent),
     watch: parts.watch,
     bound: (output, context) => boundOutput(output, { fs, context }),
     monotonic: clock.monotonic,
@@ -312,7 +323,7 @@ export async function openToolRuntime(
 /** What stands around the calls of an agent. */
 export type CallsAround = Pick<
   InvokeDeps,
-  'gate' | 'review' | 'onRefused' | 'watch' | 'bound' | 'monotonic' | 'uuid'
+  'gate' | 'review' | 'onRefused' | 'beforeRun' | 'watch' | 'bound' | 'monotonic' | 'uuid'
 >;
 
 /** What people let through to commands by its name. */

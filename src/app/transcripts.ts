@@ -81,15 +81,20 @@ export async function forkOfLines(
 
 /** A store in memory that holds these sessions already. */
 export function memoryStoreOf(
-  sessions: readonly { readonly sessionId: string; readonly lines: readonly RawLine[] }[],
+  sessions: readonly {
+    readonly sessionId: string;
+    /** Absent: the lines of the main agent. */
+    readonly agentId?: string | undefined;
+    readonly lines: readonly RawLine[];
+  }[],
 ): SessionStore {
   const store = createMemoryStore({
     // A name that nobody can have made before us.
     directory: join(hostFacts().temporaryDirectory, `portcullis-${systemClock.uuid()}`),
   });
-  for (const { sessionId, lines } of sessions) {
+  for (const { sessionId, agentId, lines } of sessions) {
     const known = lines.filter(isKept) as unknown as readonly (TranscriptEntry | MetaLine)[];
-    store.append(sessionId, known);
+    store.append(sessionId, known, agentId);
   }
   return store;
 }

@@ -64,6 +64,8 @@ export interface Snapshot {
   readonly turn: number;
   readonly commit: string;
   readonly tree: string;
+  /** The commit that the workspace had checked out. */
+  readonly head: string;
 }
 
 /** The right to drive a session, and what the drive starts from. */
@@ -268,7 +270,11 @@ export interface Fleet {
   read(claim: Claim): Promise<SessionRecord>;
   /** Mail that is not in the transcript yet, oldest first. */
   mail(session: string): Promise<readonly Mail[]>;
-  answers(asks: readonly string[]): Promise<ReadonlyMap<string, GivenAnswer>>;
+  /** Answers to questions of a session; those that nobody answered in time are `expired`. */
+  answers(
+    session: string,
+    asks: readonly string[],
+  ): Promise<ReadonlyMap<string, GivenAnswer | 'expired'>>;
   /** Throws `StaleEpochError` where another worker has the session. */
   commit(claim: Claim, batch: Batch): Promise<CommitReply>;
   /** Gives sessions of dead workers to others, and wakes parked ones whose question expired. */
@@ -280,8 +286,8 @@ export interface Fleet {
   /** Removes sessions that ended before this time, with all that belongs to them. */
   prune(before: string): Promise<number>;
 
-  /** Resolves when something may have changed, or after the time. */
-  wait(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Resolves when something may have changed about a session (absent: about what is ready), or after the time. */
+  wait(ms: number, signal?: AbortSignal, session?: string): Promise<void>;
   /** Rejects where the fleet cannot be reached. */
   check(): Promise<void>;
   close(): Promise<void>;

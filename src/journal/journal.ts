@@ -174,6 +174,8 @@ class FileJournal implements Journal {
 
 /** The journal of a session on this machine. Nothing is opened before the first decision. */
 export function openSessionJournal(options: {
+  /** Absent: the files of this machine. */
+  readonly files?: JournalParts['files'] | undefined;
   /** False: nothing of the session is kept, so neither are its decisions. */
   readonly persist: boolean;
   readonly stateDirectory: string;
@@ -186,7 +188,7 @@ export function openSessionJournal(options: {
 }): Journal {
   const { persist, workspace, sessionId, clock, emit } = options;
   return openJournal({
-    files: nodeTranscriptFiles,
+    files: options.files ?? nodeTranscriptFiles,
     hash: sha256,
     clock,
     file: persist ? journalFile(options) : undefined,

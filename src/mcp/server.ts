@@ -157,6 +157,8 @@ export interface CallRequest {
   readonly arguments: Readonly<Record<string, unknown>>;
   /** Sent as `_meta["claudecode/toolUseId"]`. */
   readonly toolUseId?: string;
+  /** Sent as `_meta.idempotencyKey`. */
+  readonly idempotencyKey?: string | undefined;
   /** Shown to people while the call runs; at most one text every 30 s besides the server's own. */
   onProgress?(text: string): void;
 }

@@ -2,6 +2,7 @@ import { PortcullisError } from '../errors.js';
 import type { Clock } from '../platform/clock.js';
 import type { Message, ToolUseBlock } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
+import type { ResumeOptions } from './resume.js';
 import type { SessionStore } from './transcript/store.js';
 
 /** How a session begins. `newId` is the id of a fork. */
@@ -47,7 +48,7 @@ export interface History {
 export async function openHistory(
   store: SessionStore,
   start: SessionStart,
-  options: { readonly fork: boolean; readonly clock: Clock },
+  options: { readonly fork: boolean; readonly clock: Clock } & Pick<ResumeOptions, 'runsAgain'>,
 ): Promise<History> {
   if (start.kind === 'new') {
     if (start.id !== undefined) await refuseUsedId(store, start.id);
@@ -89,7 +90,9 @@ function freshHistory(sessionId: string): History {
 
 async function resumedHistory(
   store: SessionStore,
-  order: { id: string; start: Exclude<SessionStart, { kind: 'new' }>; fork: boolean; clock: Clock },
+  order: { id: string; start: Exclude<SessionStart, { kind: 'new' }> } & Parameters<
+    typeof openHistory
+  >[2],
 ): Promise<History> {
   const { loadConversation } = await import('./resume.js');
   const at = order.start.kind === 'resume' ? order.start.at : undefined;
@@ -112,9 +115,10 @@ async function resumedHistory(
       resumeAt: at,
     });
   }
+  const { runsAgain } = order;
   const conversation = loadConversation(
     loaded,
-    at === undefined || order.fork ? {} : { resumeAt: at },
+    at === undefined || order.fork ? { runsAgain } : { resumeAt: at, runsAgain },
   );
   return {
     sessionId,

@@ -1,3 +1,4 @@
+import { createConversation } from '../loop/conversation.js';
 import type { Message, ToolUseBlock, Usage } from '../protocol/content.js';
 import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
 import type { AssistantEntry, TranscriptEntry } from '../protocol/transcript.js';
@@ -9,6 +10,8 @@ import type { LoadedSession } from './transcript/store.js';
 export interface ResumeOptions extends ChainOptions {
   /** Leaves unanswered calls at the end without a stand-in, for a caller that will run them. */
   readonly keepDangling?: boolean;
+  /** Calls at the end that run again instead of getting a stand-in. */
+  readonly runsAgain?: ((call: ToolUseBlock) => boolean) | undefined;
 }
 
 /** A conversation as it was left, ready to go on. */
@@ -40,21 +43,37 @@ export function loadConversation(
   const marked = deferredIn(chain.entries.at(-1));
   const rebuilt = rebuildMessages(
     chain.entries,
-    marked === undefined ? options : { ...options, keepDangling: true },
+    marked === undefined && options.runsAgain === undefined
+      ? options
+      : { ...options, keepDangling: true },
   );
+  const { runsAgain } = options;
+  const again = rebuilt.dangling.filter(({ call }) => runsAgain?.(call) === true);
+  const unknown = rebuilt.dangling.filter((one) => !again.includes(one));
   const [only, ...others] = rebuilt.dangling;
   const deferred = others.length === 0 && only !== undefined && only.call.id === marked;
   const answer = chain.entries.findLast(isRealAnswer);
   return {
-    messages: rebuilt.messages,
+    messages: runsAgain === undefined ? rebuilt.messages : withResults(rebuilt.messages, unknown),
     lastUuid: chain.leaf,
-    danglingCalls: deferred ? [] : rebuilt.dangling,
-    deferredCalls: deferred ? [only.call] : [],
+    danglingCalls: deferred ? [] : unknown,
+    deferredCalls: deferred ? [only.call] : again.map(({ call }) => call),
     compacted: chain.compacted,
     model: answer?.message.model,
     lastUsage: answer?.message.usage,
     permissionMode: lastMode(chain.entries),
   };
+}
+
+/** Adds the stand-ins of some calls of the last answer; the others run again. */
+function withResults(
+  messages: readonly Message[],
+  unknown: readonly DanglingCall[],
+): readonly Message[] {
+  const conversation = createConversation(messages);
+  const content = unknown.map(({ result }) => result);
+  if (content.length > 0) conversation.append({ role: 'user', content });
+  return conversation.messages;
 }
 
 function deferredIn(entry: TranscriptEntry | undefined): string | undefined {

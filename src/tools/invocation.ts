@@ -29,6 +29,11 @@ export interface InvokeDeps {
     verdict: GateVerdict,
     signal: AbortSignal,
   ): Promise<string | undefined>;
+  /**
+   * Awaited before an allowed call runs; a rejection keeps it from running. Resolves to the key by which a second run
+   * of the same call is known.
+   */
+  beforeRun?(starting: StartingCall): Promise<string | undefined>;
   /** Called right before a call runs, to see what it does to files. Never rejects. */
   watch?(starting: StartingCall, context: ToolContext): Promise<CallWatch | undefined>;
   /** Sees every output before anybody else does, and may give another one in its place. */

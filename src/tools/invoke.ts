@@ -82,7 +82,10 @@ async function runAllowed(
 ): Promise<ToolCallResult> {
   const { call, tool } = checked;
   const { agentContext, judged, input, permit } = verdict;
-  const context: ToolContext = { ...deps.contextFor(call, signal, judged), agentContext };
+  // fail-closed: a call that cannot be announced does not run.
+  const idempotencyKey = await deps.beforeRun?.({ call, tool, input, verdict });
+  const own = deps.contextFor(call, signal, judged);
+  const context: ToolContext = { ...own, agentContext, idempotencyKey };
   const watch = await deps.watch?.({ call, tool, input, verdict }, context);
   const started = deps.monotonic();
   spendPermit(permit, call.id, input);

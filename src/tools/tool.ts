@@ -90,6 +90,8 @@ export interface ToolContext {
   hiding?(): ((path: string) => Promise<boolean>) | undefined;
   /** What hooks said about this call for the agent that it starts. */
   readonly agentContext?: string;
+  /** The same for every run of this call, where a worker may run it again for another one. */
+  readonly idempotencyKey?: string | undefined;
   /** Shown to people while a long call runs; never to the model. */
   progress(text: string): void;
 }

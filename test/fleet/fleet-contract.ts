@@ -218,7 +218,10 @@ export function fleetContract(name: string, open: () => Promise<Fleet>): void {
       expect(await fleet.answer(ask.id, { by: 'bob', answer: { behavior: 'deny' }, at })).toBe(
         'closed',
       );
-      expect((await fleet.answers([ask.id])).get(ask.id)).toMatchObject({ by: 'ann', answer: YES });
+      expect((await fleet.answers(id, [ask.id])).get(ask.id)).toMatchObject({
+        by: 'ann',
+        answer: YES,
+      });
       expect(await fleet.asks()).toEqual([]);
       expect(await fleet.claim(workerOf('w1'))).toMatchObject({ epoch: 2 });
       await fleet.close();

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
+import { chmodSync, chownSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -27,7 +27,7 @@ function identity(): { readonly uid?: number; readonly gid?: number } {
 export async function startPostgres(settings: readonly string[] = []): Promise<TestPostgres> {
   const found = findProgram('postgres');
   if (found === undefined) throw new Error('PostgreSQL is not installed');
-  const programs = path.dirname(found);
+  const programs = path.dirname(realpathSync(found));
   const who = identity();
   const root = mkdtempSync(path.join(tmpdir(), 'portcullis-postgres-'));
   chmodSync(root, 0o755);

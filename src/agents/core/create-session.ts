@@ -176,7 +176,7 @@ export function createSession(
       promptsGiven = true;
       const { prompts } = await begin(new AbortController().signal);
       const given = prompts.map((prompt) => [prompt]);
-      return deferred.length > 0 ? [[], ...given] : given;
+      return deferred.length > 0 && parts.promptFollows !== true ? [[], ...given] : given;
     },
     run: (prompts, options = {}) => run(prompts, options),
     history: () => parts.agent.conversation.messages,

@@ -8,7 +8,12 @@ import { chooseProvider } from '../../model/catalog/provider.js';
 import { withStoredModel } from '../../model/catalog/stored.js';
 import type { ModelClient } from '../../model/client.js';
 import { maxRetriesFrom } from '../../model/stream/retry.js';
-import { type Meter, withBackpressure, withUsageTracking } from '../../model/stream/wrappers.js';
+import {
+  type Meter,
+  withAdmission,
+  withBackpressure,
+  withUsageTracking,
+} from '../../model/stream/wrappers.js';
 import { UsageLedger } from '../../model/usage.js';
 import type { Clock } from '../../platform/clock.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
@@ -68,9 +73,10 @@ export async function openModelLayer(
       maxRetries,
     },
   });
+  const admitted = withAdmission(opened, config.drive?.beforeRequest);
   const clientFor = (agent: AgentRef): ModelClient & Meter =>
     withBackpressure(
-      withUsageTracking(opened, {
+      withUsageTracking(admitted, {
         clock: parts.clock,
         recordUsage: (model, usage) =>
           ledger.add({ agent: agent.path, model, provider: opened.provider, usage }),

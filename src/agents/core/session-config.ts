@@ -2,20 +2,45 @@ import type { BudgetLimits } from '../../budget/units.js';
 import type { AskIncludes } from '../../context/instructions/include-approvals.js';
 import type { OutputStyle } from '../../context/prompt/output-styles.js';
 import type { HostCallbacks } from '../../hooks/registry/host-callbacks.js';
+import type { JournalParts } from '../../journal/journal.js';
 import type { LoopEvent } from '../../loop/types.js';
 import type { DynamicServers } from '../../mcp/config/types.js';
 import type { SdkBridge } from '../../mcp/connection/deps.js';
 import type { Asker } from '../../permissions/types.js';
 import type { GivenPlugin } from '../../plugins/plugin.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import type { ToolUseBlock } from '../../protocol/content.js';
 import type { AskElicitation } from '../../protocol/elicitation.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import type { SessionStart } from '../../session/open.js';
 import type { SessionStore } from '../../session/transcript/store.js';
 import type { ProjectTrust } from '../../settings/trust/project-trust.js';
+import type { StartingCall } from '../../tools/invocation.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import type { HostAgents } from '../definitions/host.js';
 import type { TeamRole } from '../teams/role.js';
+
+/** What a worker adds to a session that outlives it. */
+export interface SessionDrive {
+  /**
+   * Awaited right before a call runs, after it was allowed; a rejection keeps it from running. Resolves to the key by
+   * which a second run of the same call is known.
+   */
+  beforeCall(call: DrivenCall): Promise<string | undefined>;
+  /** Awaited before each request to a model. */
+  beforeRequest(model: string): Promise<void>;
+  /** Whether a call runs again that the worker before left without a result; otherwise its outcome is unknown. */
+  runsAgain(call: ToolUseBlock): boolean;
+  /** Where receipts are kept, in the place of a file. */
+  readonly journalFiles: JournalParts['files'];
+}
+
+export interface DrivenCall extends Pick<StartingCall, 'call' | 'tool' | 'input'> {
+  readonly agent: AgentRef;
+  /** The gate judges that it changes nothing. */
+  readonly readsOnly: boolean;
+}
 
 /** Everything that shapes a session. Absent means: the default. */
 export interface SessionConfig {
@@ -104,6 +129,8 @@ export interface SessionConfig {
   readonly mirror?: boolean;
   /** Where the transcript goes, in the place of files. */
   readonly store?: SessionStore | undefined;
+  /** Set where one of several workers drives the session, which others may take over. */
+  readonly drive?: SessionDrive | undefined;
   /** The project's own settings may grant and execute, for this session. */
   readonly trust: boolean;
   /** Setup hooks run first, and why. */

@@ -160,6 +160,8 @@ export interface SessionParts {
   compactionHeld(): string | undefined;
   /** Calls that were put off in the run before. */
   readonly deferredCalls: readonly ToolUseBlock[];
+  /** A prompt follows that takes up the deferred calls. Absent: they are a run of their own. */
+  readonly promptFollows?: boolean;
   /** What hooks said since the last run, for the model. */
   pendingNotes(): readonly InputMessage[];
   /** What stands before the first prompt; empty when the session goes on where it was. */

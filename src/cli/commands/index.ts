@@ -4,6 +4,7 @@ const START = 'Start';
 const DECISIONS = 'Permissions and decisions';
 const PROJECT = 'What a session here has';
 const SESSIONS = 'Sessions and their work';
+const FLEET = 'Many machines';
 
 /** The commands: reserved first words. The file of one is loaded only when it is called. */
 export const COMMANDS: Readonly<Record<string, Subcommand>> = {
@@ -129,5 +130,15 @@ export const COMMANDS: Readonly<Record<string, Subcommand>> = {
     summary: 'List, show, validate and test skills.',
     group: PROJECT,
     load: () => import('./skills.js'),
+  },
+  fleet: {
+    summary: 'Submit, follow and answer sessions that workers drive.',
+    group: FLEET,
+    load: () => import('./fleet.js'),
+  },
+  worker: {
+    summary: 'Drive sessions of the fleet on this machine.',
+    group: FLEET,
+    load: () => import('./worker.js'),
   },
 };

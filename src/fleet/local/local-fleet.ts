@@ -217,13 +217,17 @@ export class LocalFleet implements Fleet {
     return this.#files(session).state()?.mail ?? [];
   }
 
-  async answers(asks: readonly string[]): Promise<ReadonlyMap<string, GivenAnswer>> {
-    const found = new Map<string, GivenAnswer>();
-    for (const name of stateFiles.list(this.#path('sessions'))) {
-      for (const ask of asks) {
-        const answer = this.#files(name).answer(ask);
-        if (answer !== undefined) found.set(ask, answer);
-      }
+  async answers(
+    session: string,
+    asks: readonly string[],
+  ): Promise<ReadonlyMap<string, GivenAnswer | 'expired'>> {
+    const files = this.#files(session);
+    const open = files.state()?.asks;
+    const found = new Map<string, GivenAnswer | 'expired'>();
+    for (const id of asks) {
+      const answer = files.answer(id);
+      if (answer !== undefined) found.set(id, answer);
+      else if (isPast(open?.get(id)?.expiresAt ?? '')) found.set(id, 'expired');
     }
     return found;
   }

@@ -16,6 +16,12 @@ import {
   type StoredEntry,
 } from '../types.js';
 
+interface StoredMail {
+  readonly at: string;
+  readonly order: number;
+  readonly mail: Mail;
+}
+
 /** Everything about one session, as its files tell it. */
 export interface SessionState {
   readonly session: FleetSession;
@@ -123,14 +129,11 @@ export class SessionFiles {
     stateFiles.remove(this.#directory);
   }
 
-  #mail(): readonly Mail[] {
+  #mail(): readonly StoredMail[] {
     return stateFiles
       .list(this.#path('mail'))
-      .flatMap(
-        (name) => read<{ at: string; order: number; mail: Mail }>(this.#path('mail', name)) ?? [],
-      )
-      .sort((a, b) => a.at.localeCompare(b.at) || a.order - b.order)
-      .map(({ mail }) => mail);
+      .flatMap((name) => read<StoredMail>(this.#path('mail', name)) ?? [])
+      .sort((a, b) => a.at.localeCompare(b.at) || a.order - b.order);
   }
 
   #batches(epoch: number, isOver: boolean): readonly { at: string; batch: Batch }[] {
@@ -195,7 +198,6 @@ class Fold {
   #claimedAt = 0;
   #batch = 0;
   #released: 'idle' | 'parked' | 'stopped' | 'ready' | undefined = 'ready';
-  /** How much mail was known when it stopped: only later messages start it again. */
   readonly #entries: StoredEntry[] = [];
   readonly #receipts: string[] = [];
   readonly #intents = new Map<string, Intent>();
@@ -241,20 +243,23 @@ class Fold {
     for (const id of batch.delivered) this.#delivered.add(id);
     const { release, closeAsks, ...fields } = batch.patch;
     if (closeAsks === true) this.#asks.clear();
-    for (const ask of batch.asks) this.#asks.set(ask.id, ask);
+    // Asked again by the next worker, a question keeps its time.
+    for (const ask of batch.asks) if (!this.#asks.has(ask.id)) this.#asks.set(ask.id, ask);
     this.#events.push(...batch.events);
     this.#released = release ?? this.#released;
     this.#session = { ...this.#session, ...fields, updatedAt: at };
   }
 
   end(now: {
-    readonly mail: readonly Mail[];
+    readonly mail: readonly StoredMail[];
     readonly cancelled: boolean;
     isDue(ask: Ask): boolean;
   }): SessionState {
-    const waiting = now.mail.filter(({ id }) => !this.#delivered.has(id));
+    const waiting = now.mail.filter(({ mail }) => !this.#delivered.has(mail.id));
+    const isNew = waiting.some(({ at }) => Number(at) > Date.parse(this.#session.updatedAt));
     const isDue = [...this.#asks.values()].some(now.isDue);
-    const phase = this.#phase(waiting.length > 0, isDue, now.cancelled);
+    const hasMail = this.#released === 'stopped' ? isNew : waiting.length > 0;
+    const phase = this.#phase(hasMail, isDue, now.cancelled);
     const owner = phase === 'running' ? this.#session.owner : '';
     return {
       session: { ...this.#session, order: this.#order, phase, owner },
@@ -265,7 +270,7 @@ class Fold {
       delivered: this.#delivered,
       asks: this.#asks,
       events: this.#events,
-      mail: waiting,
+      mail: waiting.map(({ mail }) => mail),
     };
   }
 

@@ -37,7 +37,8 @@ export class Connection {
   #listener: Client | undefined;
   #closed = false;
   #reconnecting: ReturnType<typeof setTimeout> | undefined;
-  readonly #waiting = new Set<() => void>();
+  /** What each waits for: a session, or an empty name. */
+  readonly #waiting = new Map<() => void, string>();
 
   constructor(driver: Driver, url: string, size: number) {
     this.#driver = driver;
@@ -81,7 +82,7 @@ export class Connection {
   }
 
   /** Resolves at the next notification of another process, or after the time. */
-  async wait(ms: number, signal?: AbortSignal): Promise<void> {
+  async wait(ms: number, signal?: AbortSignal, topic = ''): Promise<void> {
     this.#listen();
     await new Promise<void>((resolve) => {
       const done = (): void => {
@@ -92,7 +93,7 @@ export class Connection {
       };
       const timer = setTimeout(done, ms);
       signal?.addEventListener('abort', done, { once: true });
-      this.#waiting.add(done);
+      this.#waiting.set(done, topic);
       if (signal?.aborted === true) done();
     });
   }
@@ -100,7 +101,7 @@ export class Connection {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#reconnecting);
-    for (const wake of [...this.#waiting]) wake();
+    for (const wake of [...this.#waiting.keys()]) wake();
     await this.#listener?.end().catch(() => undefined);
     await this.#pool.end();
   }
@@ -124,8 +125,8 @@ export class Connection {
     };
     client.on('error', lost);
     client.on('end', lost);
-    client.on('notification', () => {
-      for (const wake of [...this.#waiting]) wake();
+    client.on('notification', ({ payload = '' }) => {
+      for (const [wake, topic] of [...this.#waiting]) if (topic === payload) wake();
     });
     client
       .connect()

@@ -229,7 +229,7 @@ BEGIN
   phase_now := s.phase;
   IF p_patch ->> 'release' IS NOT NULL AND s.phase <> 'cancelled' THEN
     phase_now := p_patch ->> 'release';
-    IF phase_now IN ('idle', 'stopped') AND EXISTS
+    IF phase_now = 'idle' AND EXISTS
       (SELECT 1 FROM mail WHERE session = p_session AND delivered_epoch IS NULL) THEN
       phase_now := 'ready';
     END IF;

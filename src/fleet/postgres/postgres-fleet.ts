@@ -75,17 +75,24 @@ export class PostgresFleet extends PostgresQueries implements Fleet {
     return rows;
   }
 
-  async answers(asks: readonly string[]): Promise<ReadonlyMap<string, GivenAnswer>> {
+  async answers(
+    session: string,
+    asks: readonly string[],
+  ): Promise<ReadonlyMap<string, GivenAnswer | 'expired'>> {
     const { rows } = await this.db.query<{
-      ask: string;
+      id: string;
       given_by: string;
-      answer: string;
+      answer: string | null;
       at: Date;
-    }>('SELECT * FROM answers WHERE ask = ANY ($1)', [[...asks]]);
+    }>(
+      `SELECT a.id, given_by, answer, at FROM asks a LEFT JOIN answers ON ask = a.id
+       WHERE a.session = $1 AND a.id = ANY ($2) AND (answer IS NOT NULL OR a.expires_at <= now())`,
+      [session, [...asks]],
+    );
     return new Map(
-      rows.map(({ ask, given_by: by, answer, at }) => [
-        ask,
-        { by, answer: JSON.parse(answer), at: at.toISOString() },
+      rows.map(({ id, given_by: by, answer, at }) => [
+        id,
+        answer === null ? 'expired' : { by, answer: JSON.parse(answer), at: at.toISOString() },
       ]),
     );
   }
@@ -157,8 +164,8 @@ export class PostgresFleet extends PostgresQueries implements Fleet {
     return rowCount ?? 0;
   }
 
-  wait(ms: number, signal?: AbortSignal): Promise<void> {
-    return this.db.wait(ms, signal);
+  wait(ms: number, signal?: AbortSignal, session?: string): Promise<void> {
+    return this.db.wait(ms, signal, session);
   }
 
   async check(): Promise<void> {

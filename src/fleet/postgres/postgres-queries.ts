@@ -68,6 +68,7 @@ export class PostgresQueries {
       if (phase === undefined || phase === 'cancelled') return false;
       await query(INSERT_MAIL, mailValues(session, mail));
       if (phase === 'idle' || phase === 'stopped') await query(MAKE_READY, [session]);
+      await query(`SELECT pg_notify('portcullis', '')`);
       await query(`SELECT pg_notify('portcullis', $1)`, [session]);
       return true;
     });
@@ -166,6 +167,7 @@ export class PostgresQueries {
       );
       if (rowCount !== 1) return 'closed';
       if (session.phase === 'parked') await query(MAKE_READY, [session.id]);
+      await query(`SELECT pg_notify('portcullis', '')`);
       await query(`SELECT pg_notify('portcullis', $1)`, [session.id]);
       return 'accepted';
     });

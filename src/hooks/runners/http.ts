@@ -10,7 +10,14 @@ import type {
 } from '../../platform/http/public-fetch.js';
 import { duplicateProblem } from '../answers/duplicates.js';
 import { failed, inTime, LONGEST_TIMER_MS, oneLine } from '../dispatch/timeout.js';
-import type { Hook, HookFailureCause, HookRaw, HookRunner, HttpHandler } from '../registry/hook.js';
+import type {
+  Hook,
+  HookFailureCause,
+  HookRaw,
+  HookRequest,
+  HookRunner,
+  HttpHandler,
+} from '../registry/hook.js';
 import { hookHeaders } from './http-headers.js';
 import { hookUrl } from './http-url.js';
 
@@ -50,7 +57,11 @@ export function createHttpRunner(deps: HttpRunnerDeps): HookRunner<HttpHandler> 
       const fetched = await fetch({
         url: url.value,
         method: 'POST',
-        headers: { 'content-type': 'application/json', ...made.value.headers },
+        headers: {
+          'content-type': 'application/json',
+          ...idempotencyKey(request),
+          ...made.value.headers,
+        },
         body: request.json,
         signal,
         timeoutMs: Math.min(request.timeoutMs, LONGEST_TIMER_MS),
@@ -60,6 +71,13 @@ export function createHttpRunner(deps: HttpRunnerDeps): HookRunner<HttpHandler> 
       if (!fetched.ok) return unreachable(fetched.error);
       return readAnswer(fetched.value, made.value.leftOut);
     });
+}
+
+/** A server that is asked about the same call twice, by two workers, can tell by it. */
+function idempotencyKey({ input, toolUseId }: HookRequest): Record<string, string> {
+  if (toolUseId === undefined) return {};
+  const key = [input.session_id, toolUseId, input.hook_event_name].join(':');
+  return { 'idempotency-key': key.replace(/[^\x21-\x7e]/g, '_') };
 }
 
 /** Those who may hand out their own secrets. A project's or a plugin's file came from somebody else. */

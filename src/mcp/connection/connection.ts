@@ -139,8 +139,10 @@ class Connection implements ClientConnection {
   }
 
   async call(request: CallRequest, signal: AbortSignal): Promise<Result<RawCallResult, SafeError>> {
-    const { tool, toolUseId } = request;
-    const meta = toolUseId === undefined ? {} : { _meta: { 'claudecode/toolUseId': toolUseId } };
+    const { tool, toolUseId, idempotencyKey } = request;
+    const key = idempotencyKey === undefined ? {} : { idempotencyKey };
+    const meta =
+      toolUseId === undefined ? {} : { _meta: { 'claudecode/toolUseId': toolUseId, ...key } };
     const job: Job = {
       method: 'tools/call',
       params: { name: tool, arguments: request.arguments, ...meta },

@@ -171,6 +171,7 @@ async function run(
       // The host's own code is handed it as it is, and may well change what it was given.
       arguments: connection.declaration.entry?.type === 'sdk' ? structuredClone(input) : input,
       toolUseId: context.toolUseId,
+      idempotencyKey: context.idempotencyKey,
       onProgress: (text) => context.progress(visible(sliceWhole(text, 0, PROGRESS_CHARS))),
     },
     context.signal,

@@ -1,3 +1,4 @@
+import { messageOf } from '../../errors.js';
 import { orAbort } from '../../lib/abort.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Usage } from '../../protocol/content.js';
@@ -73,6 +74,30 @@ export function withBackpressure<Client extends ModelClient>(
         // The client itself reports an abort, as its last event.
         await orAbort(behind, signal).catch(() => undefined);
       }
+    },
+  };
+}
+
+/** Waits before each request until it may be sent: a rate that several processes share. */
+export function withAdmission(
+  client: ModelClient,
+  admit: ((model: string) => Promise<void>) | undefined,
+): ModelClient {
+  if (admit === undefined) return client;
+  return {
+    provider: client.provider,
+    async *stream(request, signal): AsyncGenerator<ModelEvent> {
+      try {
+        await orAbort(admit(request.model), signal);
+      } catch (thrown) {
+        // fail-closed: a request that nobody admitted is not sent. The client itself reports an abort.
+        if (!signal.aborted) {
+          const message = messageOf(thrown);
+          yield { type: 'failure', failure: { kind: 'aborted', message, retryable: false } };
+          return;
+        }
+      }
+      yield* client.stream(request, signal);
     },
   };
 }

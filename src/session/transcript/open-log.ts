@@ -4,6 +4,7 @@ import type { SessionNews } from '../../protocol/session-events.js';
 import { VERSION } from '../../version.js';
 import { type History, openHistory, type SessionStart } from '../open.js';
 import { createRecorder, type Recorder } from '../recorder.js';
+import type { ResumeOptions } from '../resume.js';
 import { createJsonlStore } from './jsonl-store.js';
 import { createMemoryStore } from './memory-store.js';
 import { mirrored } from './mirror.js';
@@ -25,6 +26,8 @@ export interface SessionLogOptions {
   readonly clock: Clock;
   /** The host keeps a copy: every line is told to it. */
   readonly mirror?: boolean;
+  /** Set where another worker may have left calls without a result. */
+  readonly drive?: Required<Pick<ResumeOptions, 'runsAgain'>> | undefined;
   /** Takes the place of files. */
   readonly store?: SessionStore | undefined;
   emit(news: SessionNews): void;
@@ -41,7 +44,11 @@ export async function openSessionLog(options: SessionLogOptions): Promise<Sessio
   const { clock, workspace, gitBranch } = options;
   const own = options.store ?? openStore({ uuid: clock.uuid, ...options });
   const store = options.mirror === true ? mirrored(own, options.emit) : own;
-  const history = await openHistory(store, options.start, { fork: options.fork, clock });
+  const history = await openHistory(store, options.start, {
+    fork: options.fork,
+    clock,
+    runsAgain: options.drive?.runsAgain,
+  });
   const recorder = createRecorder({
     store,
     sessionId: history.sessionId,

@@ -137,7 +137,7 @@ class BashRunner {
     const { command, runs, timeoutMs, owner } = run;
     const { cwd } = context.workspace;
     // So that the shell goes by the name we know the directory by, also through a symbolic link.
-    const env = { ...this.#deps.environment(), PWD: cwd };
+    const env = this.#environment(context);
     const result = await this.#deps.processes.run({
       ...shellProgram(this.#shell, runs, { reportCwd: true }),
       cwd,
@@ -159,6 +159,14 @@ class BashRunner {
     return this.#execute(run, context);
   }
 
+  #environment({ workspace, idempotencyKey }: ToolContext): Record<string, string> {
+    return {
+      ...this.#deps.environment(),
+      PWD: workspace.cwd,
+      ...(idempotencyKey !== undefined && { PORTCULLIS_CALL_ID: idempotencyKey }),
+    };
+  }
+
   async #notStarted(reason: string, context: ToolContext): Promise<ToolOutput> {
     return failure((await leaveDeletedCwd(context.workspace, this.#deps.fs)) ?? reason);
   }
@@ -176,7 +184,7 @@ class BashRunner {
       runs,
       ...(input.description !== undefined && { description: input.description }),
       cwd,
-      env: { ...this.#deps.environment(), PWD: cwd },
+      env: this.#environment(context),
       directory: context.spillDirectory(),
       ...(input.timeout && { timeoutMs: Math.min(input.timeout, MAX_BACKGROUND_TIMEOUT_MS) }),
       agentId: context.agent.id,
