@@ -4,7 +4,7 @@ import { visible } from '../../lib/visible.js';
 import { hasTerminal } from '../ask.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import { findSession, person, withFleet } from './fleet.js';
+import { findSession, person, withFleet } from './fleet-call.js';
 import { interruptible, refuseAgent } from './person.js';
 import { JSON_OPTION } from './project-call.js';
 

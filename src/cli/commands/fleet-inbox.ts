@@ -3,7 +3,7 @@ import type { OpenAsk } from '../../fleet/types.js';
 import { visible } from '../../lib/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import { person, withFleet } from './fleet.js';
+import { person, withFleet } from './fleet-call.js';
 import { refuseAgent } from './person.js';
 import { JSON_OPTION, printJson, textOption } from './project-call.js';
 

@@ -3,7 +3,7 @@ import { table } from '../../lib/table.js';
 import { visible } from '../../lib/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import { withFleet } from './fleet.js';
+import { withFleet } from './fleet-call.js';
 import { refuseAgent } from './person.js';
 import { JSON_OPTION, numberOption, printJson } from './project-call.js';
 

@@ -5,7 +5,7 @@ import { table } from '../../lib/table.js';
 import { visible } from '../../lib/visible.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
-import { ORDER_OPTIONS, orderFrom, withFleet } from './fleet.js';
+import { ORDER_OPTIONS, orderFrom, withFleet } from './fleet-call.js';
 import { confirmed, refuseAgent, YES_OPTION } from './person.js';
 import { JSON_OPTION, printJson } from './project-call.js';
 

@@ -37,7 +37,7 @@ export const command: CommandSpec = {
     { flags: '--drain <seconds>', description: 'Time for turns to end at SIGTERM (default: 60).' },
     { flags: '--health <[host:]port>', description: 'Serve /healthz and /metrics there.' },
   ],
-  notes: 'PORTCULLIS_FLEET names the fleet: postgres://…, or a directory. See docs/fleet.md.',
+  notes: 'PORTCULLIS_FLEET names the fleet: postgres://… or a directory.',
   async run({ options, output }) {
     // fail-closed: a worker grants what its orders say, so no agent starts one.
     refuseAgent('worker');

@@ -72,7 +72,7 @@ export async function openDbosEngine(options: {
   });
   await DBOS.launch();
   return {
-    async run(drive) {
+    async execute(drive) {
       drives.set(drive.id, drive);
       try {
         const handle = await DBOS.startWorkflow(workflow, { workflowID: drive.id })(drive.id);

@@ -1,23 +1,13 @@
-import {
-  type AgentSession,
-  memoryStoreOf,
-  openSession,
-  type RawLine,
-  readSessionOptions,
-  type SessionConfig,
-  systemClock,
-} from '../../app.js';
+import { type AgentSession, openSession, systemClock } from '../../app.js';
 import type { SessionEvent, TurnResult } from '../../client/events.js';
 import { connectClient, type LocalClient } from '../../client/local-client.js';
 import { TurnRunner } from '../../client/turn-runner.js';
 import { messageOf, PortcullisError } from '../../errors.js';
-import { sha256 } from '../../platform/hash.js';
-import { mirrored } from '../../session/transcript/mirror.js';
 import type { Claim, Fleet, FleetSession, Mail, SessionRecord } from '../types.js';
-import { effectOf } from './effects.js';
 import type { Logger } from './metrics.js';
 import { OpenQuestions } from './open-questions.js';
-import { linesByAgent, SessionWriter } from './session-writer.js';
+import { digestOf, sessionConfig, takeoverNote } from './session-config.js';
+import { SessionWriter } from './session-writer.js';
 import type { Workspace, Workspaces } from './workspace.js';
 
 export interface DriveSettings {
@@ -58,7 +48,7 @@ const TOUCH_MS = 5_000;
 export class Drive {
   readonly #parts: DriveParts;
   #session: FleetSession;
-  #record: SessionRecord | undefined;
+  #record: SessionRecord = { entries: [], lastReceipt: undefined, intents: [] };
   #workspace: Workspace | undefined;
   #writer: SessionWriter | undefined;
   #runner: TurnRunner | undefined;
@@ -170,7 +160,7 @@ export class Drive {
     const writer = new SessionWriter({
       fleet,
       claim,
-      record: this.#record ?? { entries: [], lastReceipt: undefined, intents: [] },
+      record: this.#record,
       onLost: (why) => {
         log('warning', 'session taken away', { session: this.id, why });
         this.#handOver({ kind: 'ready', reason: why === 'cancelled' ? 'cancelled' : '' });
@@ -188,7 +178,17 @@ export class Drive {
       clock: systemClock,
       prepareTurn: () => this.#settled,
       open: async ({ emit, asker, elicit }) => {
-        const config = await this.#config(writer, workspace);
+        const config = sessionConfig({
+          session: this.#session,
+          record: this.#record,
+          directory: workspace.directory,
+          env,
+          writer,
+          onEffect: () => {
+            this.#isDirty = true;
+          },
+          admit: (model) => this.#admit(model),
+        });
         const session = await openSession({ ...config, emit, asker, elicit });
         this.#open = session;
         this.#pinPolicy(session, writer);
@@ -197,77 +197,18 @@ export class Drive {
     });
   }
 
-  async #config(writer: SessionWriter, workspace: Workspace): Promise<Omit<SessionConfig, 'emit'>> {
-    const { order, spentUsd } = this.#session;
-    const read = readSessionOptions(order.options);
-    if (!read.ok) throw new PortcullisError('config', read.error);
-    const { id } = order;
-    const lines = [
-      ...linesByAgent(this.#record ?? { entries: [], lastReceipt: undefined, intents: [] }),
-    ];
-    const store = memoryStoreOf(
-      lines.map(([agent, own]) => ({
-        sessionId: id,
-        agentId: agent === '' ? undefined : agent,
-        lines: own as readonly RawLine[],
-      })),
-    );
-    const left =
-      order.budgetUsd === undefined ? undefined : Math.max(0, order.budgetUsd - spentUsd);
-    const budgets = [read.value.maxBudgetUsd, left].filter((one) => one !== undefined);
-    return {
-      ...read.value,
-      cwd: workspace.directory,
-      env: this.#parts.settings.env,
-      entrypoint: 'portcullis-fleet',
-      start:
-        lines.length === 0
-          ? { kind: 'new', id }
-          : { kind: 'resume', id, newId: undefined, at: undefined },
-      ...(budgets.length > 0 && { maxBudgetUsd: Math.min(...budgets) }),
-      waitForBackground: true,
-      store: mirrored(store, (news) => {
-        if (news.type === 'transcript') writer.lines(agentOf(news.path), news.lines);
-      }),
-      drive: {
-        journalFiles: writer.journalFiles,
-        runsAgain: (call) => {
-          const intent = writer.interrupted(call.id);
-          return intent === undefined || intent.effect !== 'unsafe';
-        },
-        beforeCall: async (call) => {
-          const effect = effectOf(call, order);
-          if (effect === 'read') return undefined;
-          this.#isDirty = true;
-          return await writer.begin({
-            callId: call.call.id,
-            agent: call.agent.path,
-            tool: call.tool.name,
-            inputHash: sha256(JSON.stringify(call.input)),
-            effect,
-          });
-        },
-        beforeRequest: (model) => this.#admit(model),
-      },
-    };
-  }
-
   /** fail-closed: where the first drive had other rules, nothing runs if the order says so. */
   #pinPolicy(session: AgentSession, writer: SessionWriter): void {
-    const { order, policyDigest } = this.#session;
-    const { rules, managedOnly } = session.inspect.rules();
-    const listed = Array.isArray(rules) ? rules : [];
-    const facts = listed.map(({ behavior, rule, source }) => [behavior, rule, source]);
-    const { mode } = session.info();
-    const digest = sha256(JSON.stringify(['policy 1', order.options, facts, managedOnly, mode]));
-    if (order.pinPolicy && policyDigest !== '' && policyDigest !== digest) {
+    const { order, policyDigest: first } = this.#session;
+    const policyDigest = digestOf(session, order);
+    if (order.pinPolicy && first !== '' && first !== policyDigest) {
       throw new PortcullisError(
         'denied',
         'the policy of this worker is not the one that the session began with',
       );
     }
-    this.#session = { ...this.#session, policyDigest: digest };
-    writer.note({ policyDigest: digest });
+    this.#session = { ...this.#session, policyDigest };
+    writer.note({ policyDigest });
   }
 
   /** Goes on with the turn that the worker before could not end. */
@@ -275,13 +216,7 @@ export class Drive {
     const { turnOpen, snapshot } = this.#session;
     if (!turnOpen) return;
     this.#isTurnOpen = true;
-    const files =
-      this.#workspace?.restored === false
-        ? 'The files are as they were.'
-        : snapshot === undefined
-          ? 'The files are those that the session began with; changes since then are lost.'
-          : `The files are those of the snapshot of turn ${snapshot.turn}; later changes are lost.`;
-    const text = `<system-reminder>The session was moved to another worker in the middle of your turn. ${files} Calls whose result says "outcome unknown" may have had effects: check before you repeat them. Go on with the task.</system-reminder>`;
+    const text = takeoverNote(snapshot, this.#workspace?.restored === true);
     const message = {
       uuid: systemClock.uuid(),
       content: [{ type: 'text' as const, text }],
@@ -433,9 +368,4 @@ export class Drive {
       await new Promise((resolve) => setTimeout(resolve, ms));
     }
   }
-}
-
-/** The agent whose transcript a file of the usual layout is; empty: the main one. */
-function agentOf(path: string): string {
-  return /subagents[/\\]agent-([^/\\]+)\.jsonl$/.exec(path)?.[1] ?? '';
 }

@@ -2,7 +2,7 @@ import type { Drive } from './drive.js';
 
 /** Runs the steps of a drive. */
 export interface Engine {
-  run(drive: Drive): Promise<void>;
+  execute(drive: Drive): Promise<void>;
   /** A drive of a dead worker, by its id `session:epoch`. */
   abandon(drive: string): Promise<void>;
   close(): Promise<void>;
@@ -10,7 +10,7 @@ export interface Engine {
 
 /** Runs the steps one after another: where files are the truth, nothing else has to remember them. */
 export const plainEngine: Engine = {
-  async run(drive) {
+  async execute(drive) {
     await drive.provision();
     const end = await drive.drive();
     await drive.publish();

@@ -80,7 +80,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<WorkerEnd> {
         });
   options.onStart(() => worker.drain());
   try {
-    return await worker.run();
+    return await worker.work();
   } finally {
     health?.close();
     await engine.close();

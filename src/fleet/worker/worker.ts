@@ -65,7 +65,7 @@ export class Worker {
   }
 
   /** Resolves when it has been drained, or has lost its sessions. */
-  async run(): Promise<WorkerEnd> {
+  async work(): Promise<WorkerEnd> {
     const { settings, fleet, log } = this.#parts;
     await this.#beat();
     log('info', 'worker started', { slots: settings.info.slots, driver: fleet.driver });
@@ -126,7 +126,7 @@ export class Worker {
     this.metrics.add('drives_started');
     log('info', 'drive started', { session: drive.id, tenant: claim.session.order.tenant });
     const done = engine
-      .run(drive)
+      .execute(drive)
       .catch(async (thrown: unknown) => {
         const reason = messageOf(thrown);
         log('error', 'drive failed', { session: drive.id, reason });
