@@ -1,6 +1,6 @@
-import { GIT_READ_ONLY } from '../../src/permissions/shell/git.js';
-import type { OptionSpec } from '../../src/permissions/shell/options.js';
-import { READ_ONLY_PROGRAMS } from '../../src/permissions/shell/read-only-table.js';
+import type { Program } from '../../src/permissions/shell/effects/program.js';
+import { GIT_LOOKS } from '../../src/permissions/shell/programs/git.js';
+import { PROGRAMS } from '../../src/permissions/shell/programs/index.js';
 import { cliReference } from './cli-reference.js';
 import { code, type Files, page, table } from './lib.js';
 import { toolReference } from './tool-reference.js';
@@ -14,34 +14,39 @@ export async function generate(): Promise<Files> {
   };
 }
 
-/** The commands that run without asking, with the options that keep them so. */
+/** The programs whose effects are known, with the options that are. */
 function readOnlyCommands(): string {
-  const rows = (specs: Readonly<Record<string, OptionSpec>>): string[][] =>
-    Object.entries(specs)
+  const rows = (programs: Readonly<Record<string, Program>>): string[][] =>
+    Object.entries(programs)
+      .filter(([, row]) => row.custom === undefined)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, spec]) => [code(name), optionsOf(spec)]);
-  return page('Commands that only look', 'src/permissions/shell', [
-    'These run without asking, in every mode, as long as no rule says otherwise and every file they name lies in the working directories (or a rule opens it for reading). `"portcullis": {"askReadOnly": true}` asks about them too. An option that is not listed, abbreviated ones included, means that the command is asked about. The receipt of each such call says `read-only`.',
-    'Also: `echo`, `printf` (with a plain format), `find` with tests and `-print`, `-print0`, `-ls`, `-prune`, `-printf`, `-quit`, `date` with a format, `sed` that only prints, `jq` without modules and environment, `xxd` of one file with options one by one, `test` and `[` without `-v` and `-R`, `command -v`, `hostname` and `wait` without arguments, `exit`, `cd` into the working directories, and `--version` of node, npm, python, cargo, rustc, ruby.',
-    table(['program', 'options'], rows(READ_ONLY_PROGRAMS)),
+      .flatMap(([name, row]) => [
+        [code(name), optionsOf(row)],
+        ...Object.entries(row.subcommands ?? {}).map(([subcommand, inner]) => [
+          code(`${name} ${subcommand}`),
+          optionsOf(inner),
+        ]),
+      ]);
+  return page('Commands whose effects are known', 'src/permissions/shell/programs', [
+    'A command that only looks runs without asking, in every mode, as long as no rule says otherwise and every file it names lies in the working directories (or a rule opens it for reading). `"portcullis": {"askReadOnly": true}` asks about them too. In the mode `acceptEdits` the same holds for commands that write and delete files there. An option that is not listed, abbreviated ones included, makes the effects unknown, and the command is asked about. Behind an option stands what its value is, unless that is text. The receipt of each such call says `read-only` or `acceptEdits`.',
+    'Also, by rules of their own: `echo`, `printf` (with a plain format), `find` with tests and `-print`, `-print0`, `-ls`, `-prune`, `-printf`, `-quit`, `date` with a format, `sed` and `awk` by what their script does, `jq` without modules and environment, `xxd` of one file with options one by one, `test` and `[` without `-v` and `-R`, `command -v`, and `cd` into the working directories.',
+    table(['program', 'options'], rows(PROGRAMS)),
     '## git',
     "In the working directory alone, without options in front of the subcommand, and only while neither the repository's own settings nor its hooks bring a program that git would start for it.",
-    table(['subcommand', 'options'], rows(GIT_READ_ONLY)),
+    table(['subcommand', 'options'], rows(GIT_LOOKS)),
   ]);
 }
 
-function optionsOf({
-  flags = '',
-  valued = '',
-  optional = '',
-  long = '',
-  numeric,
-}: OptionSpec): string {
-  const names = long.split(/\s+/).filter((name) => name !== '');
+function optionsOf({ options: { short, long, counts } }: Program): string {
+  type Spec = NonNullable<ReturnType<typeof long.get>>;
+  const shown = (name: string, { value, kind, tag }: Spec): string => {
+    const means = value !== 'none' && kind !== 'text' ? kind : tag === 'unsure' ? 'asks' : '';
+    return means === '' ? name : `${name}=${means}`;
+  };
   const all = [
-    ...[...flags, ...valued, ...optional].map((letter) => `-${letter}`),
-    ...(numeric === true ? ['-NUMBER'] : []),
-    ...names.map((name) => `--${name.replace(/\[?=\]?$/, '')}`),
+    ...[...short].map(([letter, spec]) => shown(`-${letter}`, spec)),
+    ...(counts ? ['-NUMBER'] : []),
+    ...[...long].map(([name, spec]) => shown(`--${name}`, spec)),
   ];
   return all.length === 0 ? 'none' : code(all.join(' '));
 }

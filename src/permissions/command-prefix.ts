@@ -1,4 +1,4 @@
-import { simpleFileUse } from './shell/file-commands.js';
+import { simpleFileUse } from './shell/effects/uses.js';
 import { hazardIn } from './shell/hazards.js';
 import { programOf, type ShellWord } from './shell/model.js';
 
@@ -12,7 +12,7 @@ export function prefixLength(words: readonly ShellWord[]): number | undefined {
   if (RUNS_ANYTHING.has(program) || INTERPRETER.test(program) || DESTROYS.has(program)) {
     return undefined;
   }
-  if (simpleFileUse(words) !== undefined) return undefined;
+  if (simpleFileUse(words)?.writes[0] !== undefined) return undefined;
   const literal = words.every((word) => word.literal && word.pattern === undefined);
   if (!literal || hazardIn({ words, fed: false }) !== undefined) return undefined;
   const depth = Object.hasOwn(SUBCOMMANDS, program) ? SUBCOMMANDS[program] : undefined;

@@ -2,7 +2,8 @@ import { isInside } from '../platform/fs/paths.js';
 import { type Finding, type Guard, NOTHING, unlessTooComplex } from './guard.js';
 import { isHarmless } from './harmless.js';
 import { type Rule, specKindOf } from './rule.js';
-import { removals, simpleFileUse } from './shell/file-commands.js';
+import { simpleFileUse } from './shell/effects/uses.js';
+import { removals } from './shell/file-commands.js';
 import type { ShellReading, ShellWord } from './shell/model.js';
 import type { CallView, TouchedPath } from './view.js';
 
@@ -103,7 +104,12 @@ async function unlessKnown({ commands }: ShellReading): Promise<Sure> {
   const { looksOf } = await import('./workspace-fence-words.js');
   const isKnown = (words: readonly ShellWord[]): boolean =>
     looksOf(words) !== undefined || simpleFileUse(words) !== undefined;
-  return commands.every(({ views }) => views.every(isKnown)) ? 'no' : 'maybe';
+  // What a variable is set to may be a program that another one runs.
+  const isPlain = commands.every(
+    ({ words, assignments, views }) =>
+      (words.length === 0 || assignments.length === 0) && views.every(isKnown),
+  );
+  return isPlain ? 'no' : 'maybe';
 }
 
 async function ofEdit(view: CallView, effect: Effect): Promise<Sure> {

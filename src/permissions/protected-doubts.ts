@@ -1,6 +1,7 @@
 import { expandHome, resolve } from '../platform/fs/paths.js';
 import type { PathSpellings } from './paths.js';
 import { protectedFitting } from './protected-patterns.js';
+import { readOnlyUse } from './shell/effects/uses.js';
 import { mayWriteUnknown, possibleFileUse } from './shell/file-commands.js';
 import {
   filesInForeignCode,
@@ -9,7 +10,6 @@ import {
   runBySed,
 } from './shell/foreign-code.js';
 import { programOf, type ShellWord, type SimpleCommand } from './shell/model.js';
-import { readOnlyUse } from './shell/read-only.js';
 import type { CallView } from './view.js';
 
 /**

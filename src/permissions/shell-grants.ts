@@ -4,11 +4,11 @@ import type { CommandPattern, Rule } from './rule.js';
 import { indexOf } from './rule-index.js';
 import { fits, grantingPath } from './rule-match.js';
 import { cdTarget } from './shell/directories.js';
-import { knownWrites, simpleFileUse } from './shell/file-commands.js';
+import { readOnlyUse, simpleFileUse } from './shell/effects/uses.js';
+import { knownWrites } from './shell/file-commands.js';
 import { hazardIn } from './shell/hazards.js';
 import type { ShellReading, ShellWord, SimpleCommand } from './shell/model.js';
 import { literalWord, nameOf } from './shell/model.js';
-import { readOnlyUse } from './shell/read-only.js';
 import { canonicalText, unwrapForGrant } from './shell/runners.js';
 
 /** What may open the commands of one piece of shell code. */

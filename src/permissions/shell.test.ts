@@ -162,7 +162,7 @@ describe('everything else is not known', () => {
     '/bin/ls',
     'LS',
     'sleep $(touch x)',
-    'awk 1 a.txt',
+    'awk -f a.txt',
     'tail -f a.txt',
     'sort -o out a.txt',
     'sort -ro out a.txt',

@@ -76,7 +76,7 @@ describe('rules for commands', () => {
     'eval "$X"',
     'npm $CMD x',
     'find . -delete',
-    'awk 1 a.txt b',
+    'awk -f x a.txt b',
     'watch ls',
     'psql -c x',
   ])('offers no prefix for %s', async (command) => {

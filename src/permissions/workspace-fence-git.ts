@@ -1,5 +1,5 @@
-import { readsOfGit } from './shell/git.js';
-import type { ShellWord } from './shell/model.js';
+import { readOnlyUse } from './shell/effects/uses.js';
+import { literalWord, type ShellWord } from './shell/model.js';
 import { takesBranches } from './workspace-fence-branches.js';
 
 /** A git command apart from the options in front of its subcommand. */
@@ -202,7 +202,10 @@ const PLACES_NOTHING =
 export function gitPlacesFiles(words: readonly ShellWord[]): boolean {
   const values = words.slice(1).map((word) => word.value);
   const { subcommand = '', rest } = readGit(values);
-  if (PLACES_NOTHING.test(subcommand) || readsOfGit([subcommand, ...rest]) !== undefined) {
+  if (
+    PLACES_NOTHING.test(subcommand) ||
+    readOnlyUse(['git', subcommand, ...rest].map(literalWord)) !== undefined
+  ) {
     return false;
   }
   // A new branch of where the tree is already changes no file.

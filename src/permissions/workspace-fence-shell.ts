@@ -2,7 +2,7 @@ import { expandHome, join, resolve } from '../platform/fs/paths.js';
 import type { PathSpellings } from './paths.js';
 import { throughProcess } from './process-paths.js';
 import { cdTarget } from './shell/directories.js';
-import { simpleFileUse } from './shell/file-commands.js';
+import { simpleFileUse } from './shell/effects/uses.js';
 import {
   nameOf,
   programOf,

@@ -1,7 +1,7 @@
 import { own } from '../lib/own.js';
+import { readOnlyUse } from './shell/effects/uses.js';
 import { nameOf, programOf, type ShellWord, type SimpleCommand } from './shell/model.js';
-import { readOnlyUse } from './shell/read-only.js';
-import { READ_ONLY_PROGRAMS } from './shell/read-only-table.js';
+import { PROGRAMS } from './shell/programs/index.js';
 import { isPlainScript } from './shell/sed.js';
 
 /** What a command looks at, when looking is all that it can do. */
@@ -51,8 +51,9 @@ export function looksOf(words: readonly ShellWord[]): Looks | undefined {
   const known = readOnlyUse(words);
   if (known !== undefined) return { ...known, begins: beginningsOf(words), unknown: [] };
   // Such programs change nothing with any options, so arguments that are not known make no difference.
-  const program = own(READ_ONLY_PROGRAMS, name);
-  const anyOptions = program?.wildcards === true || program?.operands === 'text';
+  const program = own(PROGRAMS, name);
+  const anyOptions =
+    program?.custom === undefined && (program?.plain === true || program?.operands === 'text');
   if (!anyOptions || words.every((word) => word.literal)) return undefined;
   const reads = words
     .slice(1)

@@ -1,6 +1,6 @@
+import { readOnlyUse } from './effects/uses.js';
 import { takesText } from './file-commands.js';
 import type { ShellWord } from './model.js';
-import { readOnlyUse } from './read-only.js';
 
 /** No bundle of options is longer, and no name of a file holds as many signs. */
 const MOST = 64;

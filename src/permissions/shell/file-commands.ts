@@ -1,80 +1,10 @@
 import { memoised } from '../../lib/memo.js';
-import { own } from '../../lib/own.js';
 import { trimEnd } from '../../lib/trim-end.js';
 import { wordSet } from '../../lib/word-set.js';
 import { dirname, join } from '../../platform/fs/paths.js';
+import { type FileUse, readOnlyUse } from './effects/uses.js';
 import { gitWrites, sedOutputs, tarWrites } from './known-outputs.js';
-import { nameOf, programOf, type ShellWord } from './model.js';
-import { type OptionSpec, parseOptions } from './options.js';
-import { readOnlyUse } from './read-only.js';
-import { isEditingScript } from './sed.js';
-
-/** What a command does to files, by the paths as written. */
-export interface FileUse {
-  readonly reads: readonly string[];
-  readonly writes: readonly string[];
-}
-
-interface FileProgram extends OptionSpec {
-  /** Which operands are written to: all, or the last with the others read. */
-  readonly writes: 'all' | 'last';
-}
-
-/** Simple file commands that `acceptEdits` lets through, with options that keep them simple. */
-const SIMPLE: Readonly<Record<string, FileProgram>> = {
-  mkdir: { writes: 'all', flags: 'pv', valued: 'm', long: 'parents verbose mode=' },
-  touch: { writes: 'all', flags: 'acm', valued: 'dt', long: 'no-create date=' },
-  rm: { writes: 'all', flags: 'rRfvdi', long: 'recursive force verbose dir' },
-  rmdir: { writes: 'all', flags: 'pv', long: 'parents verbose ignore-fail-on-non-empty' },
-  mv: {
-    writes: 'all',
-    flags: 'fnuvT',
-    long: 'force no-clobber update verbose no-target-directory',
-  },
-  cp: {
-    writes: 'last',
-    flags: 'fnuvprRaTd',
-    long: 'force no-clobber update verbose recursive archive no-target-directory',
-  },
-};
-
-const SED: OptionSpec = {
-  flags: 'inErsz',
-  valued: 'e',
-  long: 'in-place quiet silent expression= regexp-extended',
-};
-
-/** The files that a simple file command touches, or undefined when it is not one of these. */
-export function simpleFileUse(words: readonly ShellWord[]): FileUse | undefined {
-  const name = nameOf(words);
-  if (name === undefined || words.some((word) => !word.literal || word.pattern !== undefined)) {
-    return undefined;
-  }
-  const values = words.slice(1).map((word) => word.value);
-  if (name === 'sed') return sedUse(values);
-  const program = own(SIMPLE, name);
-  const parsed = program === undefined ? undefined : parseOptions(values, program);
-  if (program === undefined || parsed === undefined) return undefined;
-  return shareOut(parsed.operands, program.writes);
-}
-
-function sedUse(values: readonly string[]): FileUse | undefined {
-  const parsed = parseOptions(values, SED);
-  // What follows `-i` in its own word is the ending of a copy.
-  if (parsed === undefined || values.some((value) => /^-\w*i\w/.test(value))) return undefined;
-  const scripts = parsed.values.map(({ value }) => value);
-  const files = [...parsed.operands];
-  if (scripts.length === 0) scripts.push(files.shift() ?? '');
-  if (!scripts.every(isEditingScript)) return undefined;
-  const inPlace = parsed.flags.has('i') || parsed.flags.has('in-place');
-  return inPlace ? { reads: [], writes: files } : { reads: files, writes: [] };
-}
-
-function shareOut(operands: readonly string[], writes: 'all' | 'last'): FileUse {
-  if (writes === 'all') return { reads: [], writes: operands };
-  const sources = operands.slice(0, -1);
-  return { reads: sources, writes: targetsOf(sources, operands.slice(-1)) };
-}
+import { programOf, type ShellWord } from './model.js';
 
 /** The last operand may be a directory, and what has the name in there may lead elsewhere. */
 function targetsOf(sources: readonly string[], last: readonly string[]): readonly string[] {

@@ -1,5 +1,5 @@
 import { matches, segmentTokens } from '../wildcard.js';
-import { primaries } from './find.js';
+import { argumentsOfPrimary } from './programs/find.js';
 
 /**
  * Whether something holds for what has this name, as far as that tells. `path` is the name with what
@@ -119,7 +119,7 @@ class Expression {
 
   #test(value: string): NameTest {
     const given = this.#values[this.#at] ?? '';
-    const count = primaries.get(value);
+    const count = argumentsOfPrimary(value);
     if (count === undefined && !OPTION.test(value)) this.#isFollowed = false;
     this.#at += count ?? 0;
     if (value === '-type') return ofType(given);

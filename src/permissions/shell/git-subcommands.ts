@@ -1,8 +1,13 @@
-import { GIT_READ_ONLY } from './git.js';
+import {
+  type GivenOptions,
+  hasFlag,
+  optionTable,
+  parseOptions,
+  valuesOf,
+} from './effects/options.js';
 import type { GitUse, TrackedUse } from './git-use.js';
-import { hasFlag, type LooseOptions, looseOptions, valuesOf } from './loose-options.js';
 import { literalWord, type ShellWord } from './model.js';
-import type { OptionSpec } from './options.js';
+import { LOG } from './programs/git.js';
 import { COPYING_PROGRAMS } from './tree-copy.js';
 import { leftOutBy } from './tree-globs.js';
 import type { TreeUse } from './tree-use.js';
@@ -15,17 +20,13 @@ const always = (): boolean => true;
 const never = (): boolean => false;
 const withoutRevision = ({ revisions }: { revisions: number }): boolean => revisions === 0;
 
-const HISTORY: OptionSpec = {
-  ...GIT_READ_ONLY.log,
-  valued: 'nSGLOl',
-  optional: 'X',
-  long: `${GIT_READ_ONLY.log?.long ?? ''} cc combined-all-paths color-words[=] word-diff-regex=
-    patch-with-raw binary remerge-diff dd dirstat[=] compact-summary cumulative no-index output=
-    diff-algorithm= anchored= inter-hunk-context= find-object= skip-to= rotate-to= line-prefix=
-    src-prefix= dst-prefix= no-prefix ws-error-highlight= ignore-matching-lines= diff-merges=
-    ita-invisible-in-index stdin full-index check max-depth= min-parents= max-parents= encoding=
-    notes[=] creation-factor= cover-letter start-number= output-directory= subject-prefix= base=`,
-};
+const HISTORY_OPTIONS = `${LOG} -Ol: -X? cc combined-all-paths color-words? word-diff-regex: patch-with-raw binary
+  remerge-diff dd dirstat? compact-summary cumulative no-index output: diff-algorithm: anchored:
+  inter-hunk-context: find-object: skip-to: rotate-to: line-prefix: src-prefix: dst-prefix: no-prefix
+  ws-error-highlight: ignore-matching-lines: diff-merges: ita-invisible-in-index stdin full-index check
+  max-depth: min-parents: max-parents: encoding: notes? creation-factor: cover-letter start-number:
+  output-directory: subject-prefix: base:`;
+const HISTORY = optionTable(HISTORY_OPTIONS);
 
 const PATCH = `p u U c L W patch unified cc combined-all-paths word-diff word-diff-regex color-words
   patch-with-stat patch-with-raw binary function-context remerge-diff dd check`.replace(
@@ -37,19 +38,19 @@ const SUMMARY =
   compact-summary`.replace(/\s+/g, ' ');
 
 /** Whether it prints lines of files. */
-function printsLines(options: LooseOptions, { byDefault }: { byDefault: boolean }): boolean {
+function printsLines(options: GivenOptions, { byDefault }: { byDefault: boolean }): boolean {
   if (hasFlag(options, PATCH)) return true;
   return byDefault && !hasFlag(options, SUMMARY);
 }
 
 /** fail-closed: an option that is taken back somewhere does not count. */
-function isOn(options: LooseOptions, names: string): boolean {
+function isOn(options: GivenOptions, names: string): boolean {
   return hasFlag(options, names) && !names.split(' ').some((one) => options.flags.has(`no-${one}`));
 }
 
 /** Operands in front of `--` may be revisions, those behind it are paths. */
 function shared(
-  options: LooseOptions,
+  options: GivenOptions,
   first = 0,
 ): Pick<TrackedUse, 'open' | 'paths' | 'openAreRevisions'> {
   const { operands, behind = [] } = options;
@@ -66,7 +67,7 @@ function shared(
 const history =
   (byDefault: boolean, onlyChanged: TrackedUse['onlyChanged'] = never): Subcommand =>
   (words) => {
-    const options = looseOptions(words, HISTORY);
+    const options = parseOptions(words, HISTORY);
     // Whatever is left out of a comparison, an object that is named is printed.
     const scope = printsLines(options, { byDefault }) ? 'all' : 'named';
     if (scope === 'named' && options.operands.length === 0) return undefined;
@@ -75,12 +76,12 @@ const history =
 
 /** It prints lines of files whatever its options are. */
 const everything: Subcommand = (words) => {
-  const options = looseOptions(words, HISTORY);
+  const options = parseOptions(words, HISTORY);
   return { tracked: [{ access: 'read', ...shared(options), scope: 'all', onlyChanged: never }] };
 };
 
 const diff: Subcommand = (words) => {
-  const options = looseOptions(words, HISTORY);
+  const options = parseOptions(words, HISTORY);
   const trees = options.operands.map(
     (start): TreeUse => ({ start, access: 'read', follows: false }),
   );
@@ -90,20 +91,16 @@ const diff: Subcommand = (words) => {
   return { ...use, outside: trees };
 };
 
-const GREP: OptionSpec = {
-  flags: 'aIiwvhHEGPFnlLcopWqrz',
-  valued: 'ABCefm',
-  optional: 'O',
-  long: `untracked no-index cached recurse-submodules no-exclude-standard exclude-standard text
-    textconv no-textconv ignore-case word-regexp invert-match full-name extended-regexp basic-regexp
-    perl-regexp fixed-strings line-number column files-with-matches name-only files-without-match
-    open-files-in-pager[=] null only-matching count color[=] no-color break heading show-function
-    context= after-context= before-context= function-context max-count= threads= and or not all-match
-    quiet max-depth= recursive no-recursive`,
-};
+const GREP =
+  optionTable(`-aIiwvhHEGPFnlLcopWqrz -ABCefm: -O? untracked no-index cached recurse-submodules no-exclude-standard
+  exclude-standard text textconv no-textconv ignore-case word-regexp invert-match full-name
+  extended-regexp basic-regexp perl-regexp fixed-strings line-number column files-with-matches
+  name-only files-without-match open-files-in-pager? null only-matching count color? no-color break
+  heading show-function context: after-context: before-context: function-context max-count: threads:
+  and or not all-match quiet max-depth: recursive no-recursive`);
 
 const grep: Subcommand = (words) => {
-  const options = looseOptions(words, GREP);
+  const options = parseOptions(words, GREP);
   const given = hasFlag(options, 'e f');
   const { operands, behind = [] } = options;
   const isBehind = !given && operands.length === behind.length;
@@ -123,24 +120,23 @@ const grep: Subcommand = (words) => {
   return { trees, tracked: isLoose ? [] : [tracked] };
 };
 
-const ARCHIVE: OptionSpec = {
-  flags: 'lv',
-  valued: 'o',
-  long: 'format= output= prefix= remote= exec= add-file= add-virtual-file= list verbose worktree-attributes mtime=',
-};
+const ARCHIVE =
+  optionTable(`-lv -o: format: output: prefix: remote: exec: add-file: add-virtual-file: list verbose
+  worktree-attributes mtime:`);
 
 const archive: Subcommand = (words) => {
-  const options = looseOptions(words, ARCHIVE);
+  const options = parseOptions(words, ARCHIVE);
   const [revision, ...paths] = options.operands;
   const open = revision === undefined ? [] : [revision];
   return { tracked: [{ access: 'read', open, paths, scope: 'all', onlyChanged: never }] };
 };
 
 const catFile: Subcommand = (words) => {
-  const options = looseOptions(words, {
-    flags: 'ptsez',
-    long: 'batch[=] batch-check[=] batch-command[=] textconv filters path= follow-symlinks batch-all-objects buffer unordered',
-  });
+  const options = parseOptions(
+    words,
+    optionTable(`-ptsez batch? batch-check? batch-command? textconv filters path: follow-symlinks batch-all-objects
+    buffer unordered`),
+  );
   const asks = hasFlag(options, 't s e batch-check') && !hasFlag(options, 'p batch batch-command');
   if (asks) return undefined;
   const scope = hasFlag(options, 'batch batch-command') ? 'all' : 'named';
@@ -148,13 +144,9 @@ const catFile: Subcommand = (words) => {
   return { tracked: [{ ...use, byContent: true }] };
 };
 
-const STASH: OptionSpec = {
-  ...HISTORY,
-  flags: 'pukaqSm',
-  valued: 'm',
-  long: `${HISTORY.long} include-untracked all keep-index no-keep-index staged message= index
-    pathspec-from-file= only-untracked`,
-};
+const STASH =
+  optionTable(`${HISTORY_OPTIONS} -pukaqS -m: include-untracked all keep-index no-keep-index staged
+  message: index pathspec-from-file: only-untracked`);
 
 const stash: Subcommand = (words) => {
   const [first] = words;
@@ -162,7 +154,7 @@ const stash: Subcommand = (words) => {
   if (first?.value === 'show') return history(false)(words.slice(1));
   if (first?.value === 'list') return history(false)(words.slice(1));
   if (!isPush) return undefined;
-  const options = looseOptions(first?.value.startsWith('-') ? words : words.slice(1), STASH);
+  const options = parseOptions(first?.value.startsWith('-') ? words : words.slice(1), STASH);
   // The rest of `save` is a message.
   const paths = first?.value === 'save' ? [] : options.operands;
   const takesMore = hasFlag(options, 'u a include-untracked all');
@@ -173,11 +165,10 @@ const stash: Subcommand = (words) => {
 };
 
 const clean: Subcommand = (words) => {
-  const options = looseOptions(words, {
-    flags: 'dfiqxX',
-    valued: 'e',
-    long: 'force dry-run quiet interactive exclude=',
-  });
+  const options = parseOptions(
+    words,
+    optionTable('-dfiqxX -e: force dry-run quiet interactive exclude:'),
+  );
   if (isOn(options, 'n dry-run')) return undefined;
   const kept = valuesOf(options, 'e exclude');
   return { trees: removed(options.operands, { ignored: hasFlag(options, 'x X'), kept }) };
@@ -198,13 +189,12 @@ function removed(
 }
 
 const checkout: Subcommand = (words) => {
-  const options = looseOptions(words, {
-    flags: 'fqmtldp',
-    valued: 'bB',
-    long: `force quiet merge conflict= patch track[=] no-track detach orphan= ours theirs overlay
-      no-overlay progress recurse-submodules pathspec-from-file= guess no-guess
-      ignore-skip-worktree-bits ignore-other-worktrees overwrite-ignore`,
-  });
+  const options = parseOptions(
+    words,
+    optionTable(`-fqmtldp -bB: force quiet merge conflict: patch track? no-track detach orphan: ours theirs overlay
+    no-overlay progress recurse-submodules pathspec-from-file: guess no-guess ignore-skip-worktree-bits
+    ignore-other-worktrees overwrite-ignore`),
+  );
   if (hasFlag(options, 'b B orphan')) return undefined;
   const listed = hasFlag(options, 'pathspec-from-file');
   const scope = listed || hasFlag(options, 'f force') ? 'all' : 'named';
@@ -214,12 +204,11 @@ const checkout: Subcommand = (words) => {
 };
 
 const restore: Subcommand = (words) => {
-  const options = looseOptions(words, {
-    flags: 'SWpqm23',
-    valued: 's',
-    long: `source= staged worktree patch quiet progress ours theirs merge conflict= overlay
-      no-overlay ignore-unmerged recurse-submodules pathspec-from-file=`,
-  });
+  const options = parseOptions(
+    words,
+    optionTable(`-SWpqm23 -s: source: staged worktree patch quiet progress ours theirs merge conflict: overlay
+    no-overlay ignore-unmerged recurse-submodules pathspec-from-file:`),
+  );
   if (hasFlag(options, 'S staged') && !hasFlag(options, 'W worktree')) return undefined;
   const listed = hasFlag(options, 'pathspec-from-file');
   const onlyChanged = hasFlag(options, 's source') ? never : always;
@@ -228,10 +217,7 @@ const restore: Subcommand = (words) => {
 };
 
 const reset: Subcommand = (words) => {
-  const options = looseOptions(words, {
-    flags: 'qpN',
-    long: 'hard soft mixed merge keep quiet patch',
-  });
+  const options = parseOptions(words, optionTable('-qpN hard soft mixed merge keep quiet patch'));
   if (!hasFlag(options, 'hard keep merge')) return undefined;
   return {
     tracked: [{ access: 'write', open: [], paths: [], scope: 'all', onlyChanged: always }],
@@ -239,10 +225,12 @@ const reset: Subcommand = (words) => {
 };
 
 const rm: Subcommand = (words) => {
-  const options = looseOptions(words, {
-    flags: 'rfqn',
-    long: 'cached dry-run force quiet ignore-unmatch sparse pathspec-from-file= pathspec-file-nul',
-  });
+  const options = parseOptions(
+    words,
+    optionTable(
+      `-rfqn cached dry-run force quiet ignore-unmatch sparse pathspec-from-file: pathspec-file-nul`,
+    ),
+  );
   if (isOn(options, 'cached') || isOn(options, 'n dry-run')) return undefined;
   const scope = hasFlag(options, 'pathspec-from-file') ? 'all' : 'named';
   const paths = options.operands;
@@ -250,10 +238,10 @@ const rm: Subcommand = (words) => {
 };
 
 const checkoutIndex: Subcommand = (words) => {
-  const options = looseOptions(words, {
-    flags: 'afnquz',
-    long: 'all force prefix= temp stage= stdin index',
-  });
+  const options = parseOptions(
+    words,
+    optionTable('-afnquz all force prefix: temp stage: stdin index'),
+  );
   const elsewhere = hasFlag(options, 'prefix temp');
   const scope = hasFlag(options, 'a all stdin') ? 'all' : 'named';
   const access = elsewhere ? 'read' : 'write';
@@ -263,11 +251,11 @@ const checkoutIndex: Subcommand = (words) => {
 
 /** Interactive forms print what has changed. */
 const asking: Subcommand = (words) => {
-  const options = looseOptions(words, {
-    flags: 'pAuvnfeiaqs',
-    valued: 'mFCct',
-    long: 'patch interactive edit dry-run verbose message= file= author= date= fixup= squash= cleanup= trailer= template= pathspec-from-file=',
-  });
+  const options = parseOptions(
+    words,
+    optionTable(`-pAuvnfeiaqs -mFCct: patch interactive edit dry-run verbose message: file: author: date: fixup:
+    squash: cleanup: trailer: template: pathspec-from-file:`),
+  );
   const prints = hasFlag(options, 'p i e patch interactive');
   const rehearses = hasFlag(options, 'dry-run') && hasFlag(options, 'v verbose');
   if (!prints && !rehearses) return undefined;
@@ -277,7 +265,7 @@ const asking: Subcommand = (words) => {
 };
 
 const status: Subcommand = (words) =>
-  hasFlag(looseOptions(words, { ...GIT_READ_ONLY.status }), 'v verbose')
+  hasFlag(parseOptions(words, optionTable('-sbuvz verbose')), 'v verbose')
     ? { tracked: [{ access: 'read', open: [], paths: [], scope: 'all', onlyChanged: never }] }
     : undefined;
 

@@ -50,7 +50,6 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
     words:
       /^--?(vettool|exec|toolexec|o|modfile|overlay|C|ldflags|gcflags|asmflags|gccgoflags|compiler|(cover|cpu|mem|block|mutex)profile|trace|outputdir|pkgdir)\b/,
   },
-  grep: {},
   jq: { short: 'L', long: 'rawfile slurpfile from-file' },
   kubectl: { short: 's', long: 'kubeconfig server context' },
   less: {
@@ -98,13 +97,11 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
     short: 'pco',
     long: 'rootdir confcutdir override-ini basetemp pyargs junitxml junit-xml debug log-file',
   },
-  rg: { short: 'z', long: 'pre pre-glob hostname-bin search-zip' },
   rsync: { short: 'e', long: 'rsh rsync-path write-batch only-write-batch log-file' },
   rustc: { short: 'CLo', long: 'codegen out-dir' },
   ruby: { short: 'erI' },
   scp: { short: 'SoFJ' },
   sftp: { short: 'SoFbD' },
-  sort: { short: 'oT', long: 'output compress-program files0-from temporary-directory' },
   split: { long: 'filter' },
   sqlite3: {
     words:
@@ -120,7 +117,6 @@ export const HAZARDS: Readonly<Record<string, Hazard>> = {
   },
   tcpdump: { short: 'zw' },
   terraform: { words: /^--?(chdir|out|state|state-out|plugin-dir)\b/ },
-  tree: { short: 'o', long: 'output' },
   unzip: { short: 'd' },
   vim: { short: 'cSuwWs', long: 'cmd startuptime', words: /^\+/ },
   wget: {

@@ -1,7 +1,10 @@
+import { own } from '../../lib/own.js';
+import { uncoveredOptions } from './effects/program.js';
 import { GIT_SHORT, HAZARDS } from './hazard-table.js';
 import { nameOf, programOf, type ShellWord } from './model.js';
 import { assignsByFormat } from './printf.js';
-import { READ_ONLY_PROGRAMS } from './read-only-table.js';
+import { GIT_LOOKS } from './programs/git.js';
+import { PROGRAMS } from './programs/index.js';
 import { GRANT_WRAPPERS } from './runner-tables.js';
 import { isPlainScript, scriptsOfSed } from './sed.js';
 
@@ -32,13 +35,14 @@ export function hazardIn({ words, fed }: HazardQuery): string | undefined {
     : -1;
   // \`python -m pytest -p x\` is \`pytest -p x\`.
   if (module !== -1) return hazardIn({ words: words.slice(module + 1), fed });
-  const hazard = Object.hasOwn(HAZARDS, program) ? HAZARDS[program] : undefined;
+  const hazard = own(HAZARDS, program);
+  const uncovered = uncoveredIn(program, words);
   // Whatever comes out of the input may be an option of any program.
   if (fed && !isPlain(program)) return 'xargs';
-  if (hazard === undefined) return undefined;
+  if (uncovered !== undefined || hazard === undefined) return uncovered;
   // A wildcard in front may become the name of a file that is an option.
   const wild = words.find((word) => word.pattern !== undefined && /^[*?[]/.test(word.pattern));
-  if (wild !== undefined && program !== 'grep') return wild.raw;
+  if (wild !== undefined) return wild.raw;
   const rest = words.slice(1).map((word) => word.value);
   const subcommand = rest.find((value) => !value.startsWith('-')) ?? '';
   const short =
@@ -56,10 +60,24 @@ export function hazardIn({ words, fed }: HazardQuery): string | undefined {
   });
 }
 
+/** By the row of the program, or of its subcommand: what is not listed may do anything. */
+function uncoveredIn(program: string, words: readonly ShellWord[]): string | undefined {
+  const row = program === 'git' ? own(GIT_LOOKS, words[1]?.value ?? '') : own(PROGRAMS, program);
+  if (row === undefined) return undefined;
+  const rest = words.slice(program === 'git' ? 2 : 1);
+  const [option] = uncoveredOptions(row, rest);
+  if (option !== undefined) return option.value;
+  // A wildcard in front may become the name of a file that is an option.
+  const isOpen = row.plain !== true && row.custom === undefined && row.operands !== 'text';
+  return isOpen ? rest.find(({ pattern }) => /^[*?[]/.test(pattern ?? ''))?.raw : undefined;
+}
+
 /** Programs of which no option starts another: what the input may hold is no worse than what the rule opens. */
 function isPlain(program: string): boolean {
-  if (Object.hasOwn(HAZARDS, program)) return program === 'grep';
-  return Object.hasOwn(READ_ONLY_PROGRAMS, program) || PLAIN.test(program);
+  if (Object.hasOwn(HAZARDS, program)) return false;
+  const row = own(PROGRAMS, program);
+  const takesText = row?.operands === 'text' && row.custom === undefined;
+  return row?.plain === true || takesText || PLAIN.test(program);
 }
 
 const PLAIN = /^(mkdir|touch|rm|rmdir|mv|cp|chmod|kill|echo)$/;

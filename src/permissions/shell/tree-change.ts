@@ -1,32 +1,25 @@
-import { hasFlag, looseOptions } from './loose-options.js';
-import type { OptionSpec } from './options.js';
+import { hasFlag, type OptionTable, optionTable, parseOptions } from './effects/options.js';
 import { fd, find } from './tree-find.js';
 import type { TreeProgram } from './tree-use.js';
 
-const REMOVE: OptionSpec = {
-  flags: 'rRfidvIPWx',
-  long: 'recursive force interactive[=] one-file-system no-preserve-root preserve-root[=] dir verbose',
-};
+const REMOVE = optionTable(
+  `-rRfidvIPWx recursive force interactive? one-file-system no-preserve-root preserve-root? dir verbose`,
+);
 
-const MODES: OptionSpec = {
-  flags: 'RcfvhHLPndbk',
-  valued: 'mMxXtulr',
-  long: `recursive reference= changes silent quiet verbose dereference no-dereference from= modify=
-    set= remove= set-file= modify-file= remove-file= default restore= preserve-root no-preserve-root
-    user= role= type= range= logical physical`,
-};
+const MODES =
+  optionTable(`-RcfvhHLPndbk -mMxXtulr: recursive reference: changes silent quiet verbose dereference
+  no-dereference from: modify: set: remove: set-file: modify-file: remove-file: default restore:
+  preserve-root no-preserve-root user: role: type: range: logical physical`);
 
 /** A mode may begin with a dash: `-x`. */
-const OWNERS: OptionSpec = {
-  flags: 'RcfvhHLPrwxXstugo',
-  long: `recursive reference= changes silent quiet verbose dereference no-dereference from=
-    preserve-root no-preserve-root`,
-};
+const OWNERS =
+  optionTable(`-RcfvhHLPrwxXstugo recursive reference: changes silent quiet verbose dereference no-dereference
+  from: preserve-root no-preserve-root`);
 
 const changes =
-  (spec: OptionSpec, { always }: { readonly always: boolean }): TreeProgram =>
+  (spec: OptionTable, { always }: { readonly always: boolean }): TreeProgram =>
   (words) => {
-    const options = looseOptions(words, spec);
+    const options = parseOptions(words, spec);
     if (!always && !hasFlag(options, 'r R recursive')) return [];
     const follows = hasFlag(options, 'L logical');
     return options.operands
@@ -37,7 +30,7 @@ const changes =
 const rm = changes(REMOVE, { always: false });
 const modes = changes(MODES, { always: false });
 const owners = changes(OWNERS, { always: false });
-const trash = changes({}, { always: true });
+const trash = changes(optionTable(''), { always: true });
 
 const LISTED_MODES = 'setfacl chattr chcon';
 const OWNER_PROGRAMS = 'chmod chown chgrp gchmod gchown gchgrp';

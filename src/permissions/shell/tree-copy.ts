@@ -1,44 +1,43 @@
-import { hasFlag, type LooseOptions, looseOptions, valuesOf } from './loose-options.js';
+import {
+  type GivenOptions,
+  hasFlag,
+  optionTable,
+  parseOptions,
+  valuesOf,
+} from './effects/options.js';
 import { literalWord, type ShellWord, UNKNOWN_WORD } from './model.js';
-import type { OptionSpec } from './options.js';
 import { leftOutBy } from './tree-globs.js';
 import type { TreeProgram, TreeTarget, TreeUse } from './tree-use.js';
 
-const CP: OptionSpec = {
-  flags: 'abdfHilLnPpRrsTuvxZcX',
-  valued: 'tS',
-  long: `archive attributes-only backup[=] copy-contents dereference force interactive link
-    no-clobber no-dereference preserve[=] no-preserve= parents recursive reflink[=]
-    remove-destination sparse= strip-trailing-slashes symbolic-link suffix= target-directory=
-    no-target-directory update[=] verbose one-file-system context[=] debug exchange`,
-};
+const CP =
+  optionTable(`-abdfHilLnPpRrsTuvxZcX -tS: archive attributes-only backup? copy-contents dereference force
+  interactive link no-clobber no-dereference preserve? no-preserve: parents recursive reflink?
+  remove-destination sparse: strip-trailing-slashes symbolic-link suffix: target-directory:
+  no-target-directory update? verbose one-file-system context? debug exchange`);
 
-const RSYNC: OptionSpec = {
-  flags: 'vqcabuldLkKHpEAXogDtNSnWxyCzhiPrRFIOsUmj4680V',
-  valued: 'BefTM@',
-  long: `recursive archive delete del delete-before delete-during delete-delay delete-after
-    delete-excluded copy-links copy-unsafe-links copy-dirlinks links exclude= exclude-from= include=
-    include-from= filter= files-from= rsh= rsync-path= backup-dir= suffix= compare-dest= copy-dest=
-    link-dest= temp-dir= log-file= out-format= log-file-format= password-file= bwlimit= timeout=
-    port= chmod= chown= usermap= groupmap= info= debug= max-size= min-size= partial-dir= block-size=
-    compress-level= modify-window= max-delete= dry-run list-only no-recursive no-links relative
-    verbose progress stats compress times perms owner group remove-source-files checksum update
-    existing ignore-existing inplace append whole-file dirs`,
-};
+const RSYNC =
+  optionTable(`-vqcabuldLkKHpEAXogDtNSnWxyCzhiPrRFIOsUmj4680V -BefTM@: recursive archive delete del delete-before
+  delete-during delete-delay delete-after delete-excluded copy-links copy-unsafe-links copy-dirlinks
+  links exclude: exclude-from: include: include-from: filter: files-from: rsh: rsync-path: backup-dir:
+  suffix: compare-dest: copy-dest: link-dest: temp-dir: log-file: out-format: log-file-format:
+  password-file: bwlimit: timeout: port: chmod: chown: usermap: groupmap: info: debug: max-size:
+  min-size: partial-dir: block-size: compress-level: modify-window: max-delete: dry-run list-only
+  no-recursive no-links relative verbose progress stats compress times perms owner group
+  remove-source-files checksum update existing ignore-existing inplace append whole-file dirs`);
 
-const SCP: OptionSpec = { flags: 'rpqvCBT346AO', valued: 'cFiJlDoPSX' };
+const SCP = optionTable('-rpqvCBT346AO -cFiJlDoPSX:');
 
 const cp: TreeProgram = (words) => {
-  const options = looseOptions(words, CP);
+  const options = parseOptions(words, CP);
   if (!hasFlag(options, 'r R a recursive archive')) return [];
   return copied(options, { access: 'read', follows: hasFlag(options, 'L dereference') });
 };
 
 /** What is moved is gone from where it was. */
-const mv: TreeProgram = (words) => copied(looseOptions(words, CP), { access: 'write' });
+const mv: TreeProgram = (words) => copied(parseOptions(words, CP), { access: 'write' });
 
 const rsync: TreeProgram = (words) => {
-  const options = looseOptions(words, RSYNC);
+  const options = parseOptions(words, RSYNC);
   const removes = hasFlag(options, 'remove-source-files');
   const filters = valuesOf(options, 'f filter include include-from').length > 0;
   const use: Omit<TreeUse, 'start'> = {
@@ -59,11 +58,11 @@ const rsync: TreeProgram = (words) => {
 };
 
 const scp: TreeProgram = (words) => {
-  const options = looseOptions(words, SCP);
+  const options = parseOptions(words, SCP);
   return hasFlag(options, 'r') ? copied(options, { access: 'read', follows: true }) : [];
 };
 
-function copied(options: LooseOptions, use: Omit<TreeUse, 'start'>): readonly TreeUse[] {
+function copied(options: GivenOptions, use: Omit<TreeUse, 'start'>): readonly TreeUse[] {
   const into = valuesOf(options, 't target-directory').at(-1);
   const sources = into === undefined ? options.operands.slice(0, -1) : options.operands;
   const last = into === undefined ? options.operands.at(-1) : literalWord(into);
@@ -88,7 +87,7 @@ function isLocal(word: ShellWord | undefined): boolean {
 export const COPYING_PROGRAMS: Readonly<Record<string, TreeProgram>> = {
   cp,
   gcp: cp,
-  ditto: (words) => copied(looseOptions(words, {}), { access: 'read' }),
+  ditto: (words) => copied(parseOptions(words, optionTable('')), { access: 'read' }),
   mv,
   gmv: mv,
   rsync,

@@ -1,10 +1,9 @@
 import { basename } from '../../platform/fs/paths.js';
+import { hasFlag, optionTable, parseOptions, valuesOf } from './effects/options.js';
+import { readOnlyUse } from './effects/uses.js';
 import { commandsOfFd } from './fd-commands.js';
 import { type FindReach, type NameTest, reachOf } from './find-reach.js';
-import { hasFlag, looseOptions, valuesOf } from './loose-options.js';
 import { literalWord, programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
-import type { OptionSpec } from './options.js';
-import { readOnlyUse } from './read-only.js';
 import type { TreeProgram, TreeUse } from './tree-use.js';
 
 const HERE = literalWord('.');
@@ -131,14 +130,12 @@ function mayReach(reach: readonly NameTest[], name: string, kind: 'file' | 'dire
   return reach.some((fits) => fits(name, kind) !== 'no');
 }
 
-const FD: OptionSpec = {
-  flags: 'HIusigapFlL0q1',
-  valued: 'tedEcjSoO',
-  long: `hidden no-ignore no-ignore-vcs no-ignore-parent unrestricted case-sensitive ignore-case glob
-    regex fixed-strings absolute-path follow full-path max-depth= min-depth= exact-depth= exclude=
-    prune type= extension= size= changed-within= changed-before= owner= threads= batch-size=
-    ignore-file= color= search-path= base-directory= path-separator= max-results= one-file-system`,
-};
+const FD =
+  optionTable(`-HIusigapFlL0q1 -tedEcjSoO: hidden no-ignore no-ignore-vcs no-ignore-parent unrestricted
+  case-sensitive ignore-case glob regex fixed-strings absolute-path follow full-path max-depth:
+  min-depth: exact-depth: exclude: prune type: extension: size: changed-within: changed-before: owner:
+  threads: batch-size: ignore-file: color: search-path: base-directory: path-separator: max-results:
+  one-file-system`);
 
 /** The same by another program: what is run stands behind one option, up to the end or a `;`. */
 export const fd: TreeProgram = (words) => {
@@ -146,7 +143,7 @@ export const fd: TreeProgram = (words) => {
   if (first === undefined) return [];
   const { at, command } = first;
   // What is bundled with it counts too.
-  const options = looseOptions([...words.slice(0, at), ...bundledWith(words[at])], FD);
+  const options = parseOptions([...words.slice(0, at), ...bundledWith(words[at])], FD);
   const given = valuesOf(options, 'search-path base-directory').map(literalWord);
   const starts = [...options.operands.slice(1), ...given];
   const unrestricted = hasFlag(options, 'u unrestricted');

@@ -1,31 +1,29 @@
-import { hasFlag, looseOptions, valuesOf } from './loose-options.js';
+import { hasFlag, optionTable, parseOptions, valuesOf } from './effects/options.js';
 import { literalWord, type ShellWord, UNKNOWN_WORD } from './model.js';
-import type { OptionSpec } from './options.js';
 import { globMatcher } from './tree-globs.js';
 import type { TreeProgram, TreeUse } from './tree-use.js';
 
 const HERE = literalWord('.');
 
-const TAR: OptionSpec = {
-  flags: 'cruAxtdjzJZahlpPvwWkmOSsUBnioM',
-  valued: 'fCTXbIFKLNVgH',
-  long: `create append update concatenate catenate extract get list diff compare delete file=
-    directory= files-from= exclude= exclude-from= exclude-vcs exclude-vcs-ignores exclude-caches
-    exclude-backups exclude-tag= anchored no-anchored wildcards no-wildcards wildcards-match-slash
-    no-wildcards-match-slash ignore-case no-ignore-case add-file= dereference hard-dereference
-    transform= xform= owner= group= mode= mtime= sort= format= blocking-factor= use-compress-program=
-    newer= newer-mtime= after-date= listed-incremental= label= strip-components= starting-file=
-    tape-length= totals verbose gzip bzip2 xz zstd lzma auto-compress recursion no-recursion
-    one-file-system numeric-owner absolute-names null verbatim-files-from checkpoint[=] warning=
-    to-command= rsh-command= info-script= suffix= backup[=] index-file= record-size= volno-file=`,
-};
+const TAR =
+  optionTable(`-cruAxtdjzJZahlpPvwWkmOSsUBnioM -fCTXbIFKLNVgH: create append update concatenate catenate extract
+  get list diff compare delete file: directory: files-from: exclude: exclude-from: exclude-vcs
+  exclude-vcs-ignores exclude-caches exclude-backups exclude-tag: anchored no-anchored wildcards
+  no-wildcards wildcards-match-slash no-wildcards-match-slash ignore-case no-ignore-case add-file:
+  dereference hard-dereference transform: xform: owner: group: mode: mtime: sort: format:
+  blocking-factor: use-compress-program: newer: newer-mtime: after-date: listed-incremental: label:
+  strip-components: starting-file: tape-length: totals verbose gzip bzip2 xz zstd lzma auto-compress
+  recursion no-recursion one-file-system numeric-owner absolute-names null verbatim-files-from
+  checkpoint? warning: to-command: rsh-command: info-script: suffix: backup? index-file: record-size:
+  volno-file:`);
 
 /** Options may stand together in front, without a dash: `tar cf x .`. */
 function dashed(words: readonly ShellWord[]): readonly ShellWord[] {
   const [first, ...rest] = words;
   if (first === undefined || first.value.startsWith('-') || !first.literal) return words;
-  const valued = [...first.value].filter((letter) => TAR.valued?.includes(letter));
-  const flags = [...first.value].filter((letter) => !TAR.valued?.includes(letter)).join('');
+  const takesValue = (letter: string): boolean => TAR.short.get(letter)?.value === 'required';
+  const valued = [...first.value].filter(takesValue);
+  const flags = [...first.value].filter((letter) => !takesValue(letter)).join('');
   // Their values follow in the order of the letters.
   const pairs = valued.flatMap((letter, at) => [literalWord(`-${letter}`), rest[at] ?? HERE]);
   return [literalWord(`-${flags}`), ...pairs, ...rest.slice(valued.length)];
@@ -33,7 +31,7 @@ function dashed(words: readonly ShellWord[]): readonly ShellWord[] {
 
 const tar: TreeProgram = (given, context) => {
   const words = dashed(given);
-  const options = looseOptions(words, TAR);
+  const options = parseOptions(words, TAR);
   if (!hasFlag(options, 'c r u create append update')) return [];
   const use: Omit<TreeUse, 'start'> = {
     access: options.flags.has('remove-files') ? 'write' : 'read',
@@ -58,14 +56,12 @@ const tar: TreeProgram = (given, context) => {
   return listed ? [...uses, { start: UNKNOWN_WORD, ...use }] : uses;
 };
 
-const ZIP: OptionSpec = {
-  flags: 'rRymjqvuTDASFfdlogceJKkXwz@0123456789',
-  valued: 'bntPOs',
-  long: 'recurse-paths recurse-patterns symlinks output-file= temp-path= password= suffixes=',
-};
+const ZIP =
+  optionTable(`-rRymjqvuTDASFfdlogceJKkXwz@0123456789 -bntPOs: recurse-paths recurse-patterns symlinks output-file:
+  temp-path: password: suffixes:`);
 
 const zip: TreeProgram = (words, context) => {
-  const options = looseOptions(words, ZIP);
+  const options = parseOptions(words, ZIP);
   const isListed =
     context.names('ZIPOPT') || words.some(({ value }) => value === '-@' || value === '@');
   const follows = !hasFlag(options, 'y symlinks');

@@ -1,61 +1,33 @@
 import { trimEnd } from '../../lib/trim-end.js';
-import { hasFlag, type LooseOptions, looseOptions, valuesOf } from './loose-options.js';
+import {
+  type GivenOptions,
+  hasFlag,
+  optionTable,
+  parseOptions,
+  valuesOf,
+} from './effects/options.js';
 import { literalWord, type ShellWord } from './model.js';
-import type { OptionSpec } from './options.js';
-import { READ_ONLY_PROGRAMS } from './read-only-table.js';
+import { DIFF, GREP, RG } from './programs/search.js';
 import { globMatcher, leftOutBy } from './tree-globs.js';
 import type { TreeProgram, TreeSkips, TreeUse } from './tree-use.js';
 
 const HERE = literalWord('.');
 
-const GREP: OptionSpec = {
-  ...READ_ONLY_PROGRAMS.grep,
-  flags: `${READ_ONLY_PROGRAMS.grep?.flags ?? ''}RuVISOp`,
-  long: `${READ_ONLY_PROGRAMS.grep?.long ?? ''} dereference-recursive devices= exclude-from=
-    group-separator= label= unix-byte-offsets version help no-group-separator decompress`,
-};
+const AG =
+  optionTable(`-acfhilnorsStuvwzQULHDF0 -ABCGgmpW: after: before: context: file-search-regex: ignore: ignore-dir:
+  path-to-ignore: max-count: depth: pager: workers: width: hidden unrestricted all-types all-text
+  follow skip-vcs-ignores literal search-zip search-binary silent stats vimgrep nogroup nocolor
+  noheading numbers count files-with-matches files-without-matches ignore-case smart-case
+  case-sensitive word-regexp`);
 
-const RG: OptionSpec = {
-  ...READ_ONLY_PROGRAMS.rg,
-  flags: `${READ_ONLY_PROGRAMS.rg?.flags ?? ''}LzVhb`,
-  valued: `${READ_ONLY_PROGRAMS.rg?.valued ?? ''}E`,
-  long: `${READ_ONLY_PROGRAMS.rg?.long ?? ''} follow search-zip type-add= type-clear= pre= pre-glob=
-    encoding= colors= context-separator= field-context-separator= field-match-separator= engine=
-    hostname-bin= hyperlink-format= path-separator= regex-size-limit= dfa-size-limit= generate=
-    max-filesize= no-config no-hidden no-ignore-dot no-ignore-exclude no-ignore-files
-    no-ignore-global no-ignore-messages no-ignore-parent no-require-git one-file-system debug trace
-    binary mmap no-mmap line-buffered block-buffered passthru glob-case-insensitive version help
-    byte-offset auto-hybrid-regex no-unicode null-data include-zero print0`,
-};
-
-const AG: OptionSpec = {
-  flags: 'acfhilnorsStuvwzQULHDF0',
-  valued: 'ABCGgmpW',
-  long: `after= before= context= file-search-regex= ignore= ignore-dir= path-to-ignore= max-count=
-    depth= pager= workers= width= hidden unrestricted all-types all-text follow skip-vcs-ignores
-    literal search-zip search-binary silent stats vimgrep nogroup nocolor noheading numbers count
-    files-with-matches files-without-matches ignore-case smart-case case-sensitive word-regexp`,
-};
-
-const ACK: OptionSpec = {
-  flags: 'acfhHilLnopqrRsvwxQ1k',
-  valued: 'ABCgmP',
-  long: `match= output= ignore-dir= ignore-directory= ignore-file= type= type-set= type-add= pager=
-    range-start= range-end= files-from= max-count= after-context= before-context= context= follow
-    noignore-dir= sort-files literal word-regexp ignore-case smart-case count recurse no-recurse`,
-};
-
-const DIFF: OptionSpec = {
-  ...READ_ONLY_PROGRAMS.diff,
-  flags: `${READ_ONLY_PROGRAMS.diff?.flags ?? ''}rNlvnZ`,
-  valued: 'UCWIFLxXSD',
-  long: `${READ_ONLY_PROGRAMS.diff?.long ?? ''} recursive new-file no-dereference exclude= exclude-from=
-    starting-file= from-file= to-file= label= show-function-line= ignore-matching-lines= ifdef=
-    horizon-lines= tabsize= line-format= palette= unidirectional-new-file`,
-};
+const ACK =
+  optionTable(`-acfhHilLnopqrRsvwxQ1k -ABCgmP: match: output: ignore-dir: ignore-directory: ignore-file: type:
+  type-set: type-add: pager: range-start: range-end: files-from: max-count: after-context:
+  before-context: context: follow noignore-dir: sort-files literal word-regexp ignore-case smart-case
+  count recurse no-recurse`);
 
 const grep: TreeProgram = (words, context, name) => {
-  const options = looseOptions(words, GREP);
+  const options = parseOptions(words, GREP.options);
   const asked = valuesOf(options, 'd directories').some((how) => 'recurse'.startsWith(how));
   const always = /^(rgrep|ug|ugrep)$/.test(name) || context.names('GREP_OPTIONS');
   const recursive = hasFlag(options, 'r R S recursive dereference-recursive') || asked || always;
@@ -76,7 +48,7 @@ const grep: TreeProgram = (words, context, name) => {
 };
 
 /** The last of these options that fits decides; without one it depends on the first. */
-function grepSkips(options: LooseOptions): TreeSkips {
+function grepSkips(options: GivenOptions): TreeSkips {
   const includes = valuesOf(options, 'include');
   const included = broad(includes);
   const excluded = globMatcher(valuesOf(options, 'exclude'));
@@ -119,7 +91,7 @@ const TYPES: Readonly<Record<string, string>> = {
 };
 
 const rg: TreeProgram = (words, context) => {
-  const options = looseOptions(words, RG);
+  const options = parseOptions(words, RG.options);
   const listed = options.flags.has('files');
   if (listed || hasFlag(options, 'type-list version help V')) return [];
   const configured = context.mayBeSet('RIPGREP_CONFIG_PATH') && !options.flags.has('no-config');
@@ -174,7 +146,7 @@ function timesUnrestricted(word: string): number {
 }
 
 /** Only the types that are called for; one that is not known may be any. */
-function typeSkips(options: LooseOptions): (name: string) => boolean {
+function typeSkips(options: GivenOptions): (name: string) => boolean {
   const wanted = valuesOf(options, 't type');
   const known = wanted.flatMap((type) => (Object.hasOwn(TYPES, type) ? [TYPES[type] ?? ''] : []));
   const changed = valuesOf(options, 'type-add type-clear').length > 0;
@@ -184,7 +156,7 @@ function typeSkips(options: LooseOptions): (name: string) => boolean {
 }
 
 const ag: TreeProgram = (words, { fed }, name) => {
-  const options = looseOptions(words, name === 'ack' || name === 'ack-grep' ? ACK : AG);
+  const options = parseOptions(words, name === 'ack' || name === 'ack-grep' ? ACK : AG);
   const shows = name.startsWith('ack') || hasFlag(options, 'hidden u unrestricted');
   const skips: TreeSkips = shows ? {} : { hidden: true };
   const follows = hasFlag(options, 'f follow');
@@ -198,7 +170,7 @@ const ag: TreeProgram = (words, { fed }, name) => {
 };
 
 const diff: TreeProgram = (words) => {
-  const options = looseOptions(words, DIFF);
+  const options = parseOptions(words, DIFF.options);
   const whole = hasFlag(options, 'r recursive');
   const others = valuesOf(options, 'from-file to-file').map(literalWord);
   const left = globMatcher(valuesOf(options, 'x exclude'));
@@ -216,12 +188,13 @@ const diff: TreeProgram = (words) => {
 };
 
 function startsOf(
-  { operands, odd }: LooseOptions,
+  { operands, unknown }: GivenOptions,
   { pattern, here }: { readonly pattern: boolean; readonly here: boolean },
 ): readonly ShellWord[] {
   const starts = operands.slice(pattern ? 1 : 0);
   // An option that is not known may have taken what looks like an operand.
-  const default_ = here && (starts.length === 0 || odd) ? [HERE] : [];
+  const default_ =
+    here && (starts.length === 0 || unknown.some(({ why }) => why === 'option')) ? [HERE] : [];
   return [...starts.filter(({ literal, value }) => literal && value !== '-'), ...default_];
 }
 

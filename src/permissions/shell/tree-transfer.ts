@@ -1,19 +1,15 @@
 import { own } from '../../lib/own.js';
-import { hasFlag, looseOptions } from './loose-options.js';
+import { hasFlag, type OptionTable, optionTable, parseOptions } from './effects/options.js';
 import type { ShellWord } from './model.js';
-import type { OptionSpec } from './options.js';
 import type { TreeProgram, TreeUse } from './tree-use.js';
 
 /** Options with a value that could be taken for a directory. */
-const OPTIONS: OptionSpec = {
-  flags: 'rRmnpPdvqaLc',
-  valued: 'xjJF',
-  long: `recursive delete dry-run exclude= include= filter= files-from= exclude-from= include-from=
-    filter-from= exclude-if-present= iexclude= iexclude-file= exclude-file= pattern= patterns-from=
-    config= transfers= checkers= bwlimit= log-file= log-level= profile= region= endpoint-url= acl=
-    storage-class= container= namespace= context= repo= tag= host= password-file= compression=
-    project= quiet progress verbose no-progress follow-symlinks copy-links`,
-};
+const LONG = `recursive delete dry-run exclude: include: filter: files-from: exclude-from:
+  include-from: filter-from: exclude-if-present: iexclude: iexclude-file: exclude-file: pattern:
+  patterns-from: config: transfers: checkers: bwlimit: log-file: log-level: profile: region:
+  endpoint-url: acl: storage-class: container: namespace: context: repo: tag: host: password-file:
+  compression: project: quiet progress verbose no-progress follow-symlinks copy-links`;
+const OPTIONS = optionTable(`-rRmnpPdvqaLc -xjJF: ${LONG}`);
 
 const LEAVES_OUT =
   'x exclude include filter files-from exclude-from include-from filter-from exclude-if-present iexclude iexclude-file exclude-file pattern patterns-from';
@@ -25,12 +21,12 @@ interface Transfer {
   readonly takes?: RegExp;
   /** Which of these make a place like another one, and remove what is too much there. */
   readonly mirrors?: RegExp;
-  readonly options?: OptionSpec;
+  readonly options?: OptionTable;
 }
 
 /** Where `-r` and the like take a value. */
-const REPOSITORY: OptionSpec = { ...OPTIONS, flags: 'vqx', valued: 'rpohe' };
-const CLUSTER: OptionSpec = { ...OPTIONS, flags: 'hv', valued: 'ncsH' };
+const REPOSITORY = optionTable(`-vqx -rpohe: ${LONG}`);
+const CLUSTER = optionTable(`-hv -ncsH: ${LONG}`);
 
 const COPY: Transfer = { when: /^(compose |image |container )?cp$/, options: CLUSTER };
 
@@ -59,7 +55,7 @@ const TRANSFERS: Readonly<Record<string, Transfer>> = {
 
 const transfer: TreeProgram = (words, _context, name) => {
   const kind = own(TRANSFERS, name);
-  const options = looseOptions(words, kind?.options ?? OPTIONS);
+  const options = parseOptions(words, kind?.options ?? OPTIONS);
   const { operands } = options;
   const length = [1, 2].find((count) => kind?.when.test(text(operands.slice(0, count))) === true);
   if (kind === undefined || length === undefined) return [];

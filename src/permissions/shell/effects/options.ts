@@ -1,4 +1,4 @@
-import type { ShellWord } from '../model.js';
+import { literalWord, type ShellWord } from '../model.js';
 import { type UnknownEffect, unknown } from './effect.js';
 
 /**
@@ -66,14 +66,15 @@ export interface GivenValue {
   readonly option: string;
   readonly kind: ValueKind;
   readonly word: ShellWord;
+  readonly value: string;
   /** How many operands stand in front of it. */
   readonly after: number;
 }
 
 export interface GivenOptions {
   readonly operands: readonly ShellWord[];
-  /** How many of the operands stand behind `--`. */
-  readonly behind: number | undefined;
+  /** Operands behind `--`; undefined when there is none. */
+  readonly behind: readonly ShellWord[] | undefined;
   readonly flags: ReadonlySet<string>;
   readonly tags: ReadonlySet<string>;
   readonly values: readonly GivenValue[];
@@ -109,6 +110,18 @@ export function parseOptions(
   return parser;
 }
 
+/** Whether one of these was given: letters, and long names that an abbreviation may stand for. */
+export function hasFlag({ flags, values }: GivenOptions, names: string): boolean {
+  return names
+    .split(/\s+/)
+    .some((name) => flags.has(name) || values.some(({ option }) => option === name));
+}
+
+export function valuesOf({ values }: GivenOptions, names: string): readonly string[] {
+  const wanted = names.split(' ');
+  return values.filter(({ option }) => wanted.includes(option)).map(({ value }) => value);
+}
+
 /** Patterns and scripts: every program takes whatever follows for their value. */
 const TAKES_ANYTHING = new Set(['e', 'regexp', 'expression']);
 
@@ -118,7 +131,7 @@ class OptionParser implements GivenOptions {
   readonly tags = new Set<string>();
   readonly values: GivenValue[] = [];
   readonly unknown: UnknownEffect[] = [];
-  behind: number | undefined;
+  behind: readonly ShellWord[] | undefined;
   readonly #table: OptionTable;
 
   constructor(table: OptionTable) {
@@ -136,7 +149,7 @@ class OptionParser implements GivenOptions {
       if (!word.literal) this.unknown.push(unknown('word', word));
     }
     this.operands.push(...words);
-    this.behind = words.length;
+    this.behind = words;
   }
 
   /** How many further words it takes. */
@@ -208,15 +221,16 @@ class OptionParser implements GivenOptions {
     // fail-closed: where a version of the program takes no value there, this would be an option.
     const isOption = /^-\D/.test(next?.value ?? '') && !TAKES_ANYTHING.has(option);
     if (next === undefined || isOption) this.unknown.push(unknown('option', word));
-    if (next === undefined) return;
-    if (!next.literal) this.unknown.push(unknown('word', next));
     // fail-closed: a wildcard may become several words.
-    if (next.pattern !== undefined) this.unknown.push(unknown('word', next));
-    this.#value(option, spec, next);
+    if (next !== undefined && (!next.literal || next.pattern !== undefined)) {
+      this.unknown.push(unknown('word', next));
+    }
+    this.#value(option, spec, next ?? literalWord(''));
   }
 
   #value(option: string, spec: OptionSpec | undefined, word: ShellWord): void {
     const kind = spec?.kind ?? 'text';
-    this.values.push({ option, kind, word, after: this.operands.length });
+    const { value } = word;
+    this.values.push({ option, kind, word, value, after: this.operands.length });
   }
 }

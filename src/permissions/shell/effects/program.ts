@@ -1,5 +1,5 @@
 import { unreachable } from '../../../lib/result.js';
-import { literalWord, type ShellWord } from '../model.js';
+import type { ShellWord } from '../model.js';
 import { deletes, type Effect, type Recursion, reads, unknown, writes } from './effect.js';
 import {
   type GivenOptions,
@@ -33,6 +33,10 @@ export interface Program {
   readonly operands: OperandForm;
   /** No option of it, listed or not, writes a file or runs a program. */
   readonly plain?: true;
+  /** Not all of its harmless options are listed, only those with which it is sure to look. */
+  readonly partial?: true;
+  /** A simple file command, which the mode acceptEdits lets through. */
+  readonly edits?: true;
   /** Without an operand it works on the directory that it runs in. */
   readonly here?: true;
   /** Most operands that it may have. */
@@ -55,8 +59,11 @@ export function program(
   return { options: optionTable(options), operands, ...more };
 }
 
-export function custom(effects: NonNullable<Program['custom']>): Program {
-  return program('', 'none', { custom: effects });
+export function custom(
+  effects: NonNullable<Program['custom']>,
+  more: Pick<Program, 'edits'> = {},
+): Program {
+  return program('', 'none', { ...more, custom: effects });
 }
 
 /** What the words behind the name of a program do. */
@@ -66,12 +73,56 @@ export function effectsOfProgram(row: Program, words: readonly ShellWord[]): rea
   const leading = row.operands === 'run' || row.operands === 'skip-run';
   const given = parseOptions(words, row.options, { leading });
   const { operands } = given;
-  const effects: Effect[] = [...given.unknown, ...optionEffects(given)];
+  const effects: Effect[] = [...doubtsOf(row, given), ...optionEffects(given)];
   if (row.most !== undefined && operands.length > row.most) {
     effects.push(unknown('operand', operands[row.most]));
   }
   effects.push(...wildcardDoubts(row, operands), ...operandEffects(row, given));
   return [...effects, ...(row.also?.(given) ?? [])];
+}
+
+/**
+ * The words of a command that a rule for its beginning does not cover: options that are not in the row, and
+ * those by which it runs a program, writes a file or takes names from one.
+ */
+export function uncoveredOptions(row: Program, words: readonly ShellWord[]): readonly ShellWord[] {
+  if (row.partial === true || row.custom !== undefined) return [];
+  if (row.subcommands !== undefined) {
+    const [first, ...rest] = words;
+    const inner = Object.hasOwn(row.subcommands, first?.value ?? '')
+      ? row.subcommands[first?.value ?? '']
+      : undefined;
+    return inner === undefined ? [] : uncoveredOptions(inner, rest);
+  }
+  const leading = row.operands === 'run' || row.operands === 'skip-run';
+  const given = parseOptions(words, row.options, { leading });
+  const unlisted = given.unknown.flatMap(({ why, word }) =>
+    why === 'option' && word !== undefined ? [word] : [],
+  );
+  if (row.edits === true) return unlisted;
+  const values = given.values.filter(({ kind }) => REACHES.has(kind));
+  const optionOf = ({ option, word }: GivenValue): ShellWord =>
+    words.find(({ value }) => value.startsWith('-') && value.includes(option)) ?? word;
+  const unsure = given.tags.has('unsure') ? words.filter(({ value }) => value.startsWith('-')) : [];
+  return [...unlisted, ...values.map(optionOf), ...unsure];
+}
+
+const REACHES: ReadonlySet<GivenValue['kind']> = new Set([
+  'write',
+  'run',
+  'shell',
+  'code',
+  'names',
+]);
+
+/** Of a program without dangerous options a wildcard can only become further files. */
+function doubtsOf(row: Program, { unknown: doubts }: GivenOptions): readonly Effect[] {
+  if (row.plain !== true) return doubts;
+  return doubts.map((doubt) => {
+    const { word, why } = doubt;
+    const isWild = why === 'word' && word?.literal === true && word.pattern !== undefined;
+    return isWild ? reads(word) : doubt;
+  });
 }
 
 function effectsOfSubcommand(row: Program, words: readonly ShellWord[]): readonly Effect[] {
@@ -89,8 +140,10 @@ function mayRead(word: ShellWord): Effect {
   return reads(word);
 }
 
-function optionEffects({ values }: GivenOptions): readonly Effect[] {
-  return values.flatMap(effectsOfValue);
+function optionEffects({ values, tags }: GivenOptions): readonly Effect[] {
+  // What such an option does is known to be more than the model tells.
+  const unsure = tags.has('unsure') ? [unknown('option')] : [];
+  return [...unsure, ...values.flatMap(effectsOfValue)];
 }
 
 function effectsOfValue({ kind, word }: GivenValue): readonly Effect[] {
@@ -119,11 +172,12 @@ function effectsOfValue({ kind, word }: GivenValue): readonly Effect[] {
 /** fail-closed: a wildcard may become an option, and more operands than there are words. */
 function wildcardDoubts(row: Program, operands: readonly ShellWord[]): readonly Effect[] {
   const wild = operands.filter(({ pattern }) => pattern !== undefined);
-  if (row.plain === true && !COUNTED.has(row.operands)) return [];
+  // Wherever it stands, it becomes names of files, and what was meant for one operand is another.
+  const found = wild.map((word) => reads(word));
+  if (row.plain === true && !COUNTED.has(row.operands)) return found;
   const isOpen = COUNTED.has(row.operands) || row.most !== undefined;
-  return wild
-    .filter(({ pattern }) => isOpen || /^[*?[]/.test(pattern ?? ''))
-    .map((word) => unknown('word', word));
+  const doubted = wild.filter(({ pattern }) => isOpen || /^[*?[]/.test(pattern ?? ''));
+  return [...found, ...doubted.map((word) => unknown('word', word))];
 }
 
 /** Forms in which the place of an operand says what it is. */
@@ -135,7 +189,8 @@ const COUNTED: ReadonlySet<OperandForm> = new Set([
   'skip-run',
 ]);
 
-const HERE = literalWord('.');
+/** The directory that a program works on when it is given none. */
+export const HERE: ShellWord = { value: '.', literal: true, raw: '' };
 
 function operandEffects(row: Program, given: GivenOptions): readonly Effect[] {
   const { operands, tags } = given;
@@ -160,19 +215,26 @@ function operandEffects(row: Program, given: GivenOptions): readonly Effect[] {
       return (recursion === undefined ? files : orHere(row, files)).filter(isFile).map(read);
     }
     case 'write':
-      return operands.map((word) => writes(word, recursion));
+      return orUnknown(operands, 1).concat(operands.map((word) => writes(word, recursion)));
     case 'delete':
-      return operands.map((word) => deletes(word, recursion));
+      return orUnknown(operands, 1).concat(operands.map((word) => deletes(word, recursion)));
     case 'read-write':
       return operands.filter(isFile).map((word, at) => (at === 0 ? reads(word) : writes(word)));
     case 'copy':
     case 'move':
       return transfers(row, given, recursion);
     case 'run':
-      return operands.length === 0 ? [] : [{ kind: 'run', words: operands }];
+      return operands.length === 0 ? [unknown('operand')] : [{ kind: 'run', words: operands }];
     case 'skip-run':
-      return operands.length < 2 ? [] : [{ kind: 'run', words: operands.slice(1) }];
+      return operands.length < 2
+        ? [unknown('operand')]
+        : [{ kind: 'run', words: operands.slice(1) }];
   }
+}
+
+/** fail-closed: what is not given here may come from elsewhere. */
+function orUnknown(operands: readonly ShellWord[], least: number): readonly Effect[] {
+  return operands.length < least ? [unknown('operand')] : [];
 }
 
 function orHere(row: Program, operands: readonly ShellWord[]): readonly ShellWord[] {
@@ -193,7 +255,7 @@ function transfers(
       ? [reads(word, { follows: false }), deletes(word, { follows: false })]
       : [reads(word, recursion)],
   );
-  if (target === undefined) return taken;
+  if (target === undefined || sources.length === 0) return [...taken, unknown('operand')];
   const below = sources.map((word) =>
     within(target, tags.has('parents') ? word.value : nameIn(word)),
   );

@@ -1,7 +1,8 @@
-import { unknown } from '../effects/effect.js';
-import { type Program, program } from '../effects/program.js';
+import { reads, unknown } from '../effects/effect.js';
+import { custom, type Program, program } from '../effects/program.js';
 
 const plain = { plain: true } as const;
+const edits = { edits: true } as const;
 const CHECKSUM = program('-btz binary text tag zero', 'read', plain);
 
 /** Programs that print files, or what is known about them. */
@@ -95,7 +96,10 @@ const PRINTING: Readonly<Record<string, Program>> = {
 
 /** Programs and builtins whose arguments are text, names or numbers. */
 const TALKING: Readonly<Record<string, Program>> = {
-  echo: program('', 'text', { custom: () => [] }),
+  // A wildcard lists names of files.
+  echo: custom((words) =>
+    words.filter(({ pattern }) => pattern !== undefined).map((word) => reads(word)),
+  ),
   tr: program('-cCdst complement delete squeeze-repeats truncate-set1', 'text'),
   sleep: program('', 'text', { most: 4 }),
   seq: program('-w -fs: -# equal-width format: separator:', 'text'),
@@ -133,10 +137,10 @@ const TALKING: Readonly<Record<string, Program>> = {
 
 /** Programs that change files. */
 const CHANGING: Readonly<Record<string, Program>> = {
-  mkdir: program('-pv -m: parents verbose mode:', 'write'),
-  touch: program('-acm -dt: no-create date: -r:read reference:read', 'write'),
-  rm: program('-rR=recursive -fvdiI force verbose dir recursive=recursive', 'delete'),
-  rmdir: program('-pv parents verbose ignore-fail-on-non-empty', 'delete'),
+  mkdir: program('-pv -m: parents verbose mode:', 'write', edits),
+  touch: program('-acm -dt: no-create date: -r:read reference:read', 'write', edits),
+  rm: program('-rR=recursive -fvdiI force verbose dir recursive=recursive', 'delete', edits),
+  rmdir: program('-pv parents verbose ignore-fail-on-non-empty', 'delete', edits),
   unlink: program('', 'delete', { most: 1 }),
   shred: program('-fvxzu -ns: force remove? zero verbose iterations:', 'delete'),
   truncate: program('-c -s: -r:read size: no-create reference:read', 'write'),
@@ -145,11 +149,13 @@ const CHANGING: Readonly<Record<string, Program>> = {
   mv: program(
     '-fnuvT -t:write force no-clobber update verbose no-target-directory target-directory:write',
     'move',
+    edits,
   ),
   cp: program(
     `-fnuvpTdi -rRa=recursive -t:write force no-clobber update verbose recursive=recursive archive=recursive
     no-target-directory target-directory:write parents=parents -L=follow dereference=follow`,
     'copy',
+    edits,
   ),
 };
 

@@ -1,6 +1,6 @@
 import { deletes, type Effect, reads, unknown, writes } from '../effects/effect.js';
-import { custom, type Program } from '../effects/program.js';
-import { literalWord, type ShellWord } from '../model.js';
+import { custom, HERE, type Program } from '../effects/program.js';
+import type { ShellWord } from '../model.js';
 
 /** Tests, options and actions without an argument. */
 const ALONE =
@@ -17,7 +17,6 @@ const VALUED =
 const NAMES_FILE = words('-newer -anewer -cnewer -samefile');
 const WRITES_FILE = words('-fls -fprint -fprint0 -fprintf');
 const RUNS = words('-exec -execdir -ok -okdir');
-const HERE = literalWord('.');
 
 /** Reads the expression of a find; what is not listed is unknown. */
 function effectsOfFind(given: readonly ShellWord[]): readonly Effect[] {
@@ -57,6 +56,12 @@ function effectsOfFind(given: readonly ShellWord[]): readonly Effect[] {
     } else effects.push(unknown('option', primary));
   }
   return effects;
+}
+
+/** How many arguments a test of find takes; undefined for what is none, or may do more than look. */
+export function argumentsOfPrimary(name: string): number | undefined {
+  if (ALONE.has(name)) return 0;
+  return VALUED.has(name) || NAMES_FILE.has(name) ? 1 : undefined;
 }
 
 /** Where `;` ends a command, or a `+` behind `{}`. */

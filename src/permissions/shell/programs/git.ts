@@ -13,8 +13,15 @@ const HISTORY = `-nSGL: -U? -# abbrev? abbrev-commit all author: before: branche
   no-abbrev no-color no-decorate no-ext-diff no-merges no-patch no-renames no-textconv numstat oneline patch
   patch-with-stat patience pickaxe-regex pretty? raw regexp-ignore-case relative reverse shortstat
   show-signature since: skip: staged stat? summary tags text topo-order unified? until: after: walk-reflogs
-  word-diff? exit-code quiet check remotes no-walk histogram function-context committer: simplify-by-decoration`;
-const LOG = `-pusbwaizgtcmMCRW ${HISTORY}`;
+  word-diff? exit-code quiet check remotes no-walk histogram function-context committer: simplify-by-decoration
+  cc combined-all-paths color-words? word-diff-regex: patch-with-raw binary remerge-diff dd dirstat?
+  compact-summary cumulative output:write diff-algorithm: anchored: inter-hunk-context: find-object: skip-to:
+  rotate-to: line-prefix: src-prefix: dst-prefix: no-prefix ws-error-highlight: ignore-matching-lines:
+  diff-merges: ita-invisible-in-index full-index max-depth: min-parents: max-parents: encoding: notes?
+  ignore-submodules? indent-heuristic no-indent-heuristic find-copies? break-rewrites? source
+  full-diff boundary left-only right-only cherry-mark log-size clear-decorations decorate-refs:
+  ignore-blank-lines ignore-cr-at-eol ignore-space-at-eol ext-diff=unsure textconv=unsure no-index=unsure`;
+export const LOG = `-pusbwaizgtcmMCRW ${HISTORY}`;
 
 /** Without an operand, or with one that only looks. */
 const only =

@@ -3,7 +3,7 @@ import { optionTable, parseOptions } from '../effects/options.js';
 import { custom, type Program, program } from '../effects/program.js';
 import type { ShellWord } from '../model.js';
 import { assignsByFormat } from '../printf.js';
-import { isPlainScript, isPrintingScript } from '../sed.js';
+import { isEditingScript } from '../sed.js';
 import { scanSed } from '../sed-script.js';
 
 const SED = optionTable(`-nErsuz -e:code -i? expression:code quiet silent regexp-extended separate
@@ -27,11 +27,11 @@ function effectsOfSed(words: readonly ShellWord[]): readonly Effect[] {
 }
 
 function effectsOfScript(script: ShellWord): readonly Effect[] {
-  if (isPrintingScript(script.value)) return [];
+  if (isEditingScript(script.value)) return [];
   const found = scanSed(script.value);
   const word = (value: string): ShellWord => ({ ...script, value });
   return [
-    ...(found.broken || !isPlainScript(script.value) ? [unknown('script', script)] : []),
+    unknown('script', script),
     ...found.reads.map((name) => reads(word(name))),
     ...found.writes.map((name) => writes(word(name))),
     ...found.runs.map((code): Effect => ({ kind: 'shell', code: word(code) })),
@@ -86,6 +86,11 @@ function effectsOfJq(words: readonly ShellWord[]): readonly Effect[] {
     // A name and a value follow.
     if (/^--arg(json)?$/.test(word.value)) at += 2;
     else rest.push(word);
+    const next = words[at + 1];
+    if (word.value === '--indent' && next !== undefined) {
+      rest.push(next);
+      at++;
+    }
   }
   const given = parseOptions(rest, JQ);
   const [filter, ...files] = given.operands;
@@ -154,7 +159,7 @@ function effectsOfPrintf(words: readonly ShellWord[]): readonly Effect[] {
 }
 
 export const TEXT: Readonly<Record<string, Program>> = {
-  sed: custom(effectsOfSed),
+  sed: custom(effectsOfSed, { edits: true }),
   awk: custom(effectsOfAwk),
   gawk: custom(effectsOfAwk),
   mawk: custom(effectsOfAwk),

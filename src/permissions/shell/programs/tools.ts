@@ -2,12 +2,14 @@ import { type Effect, unknown } from '../effects/effect.js';
 import type { GivenOptions } from '../effects/options.js';
 import { type Program, program } from '../effects/program.js';
 
+const partial = true as const;
+
 /** Without an argument it waits for code. */
 const needsOption = ({ flags, operands }: GivenOptions): readonly Effect[] =>
   flags.size === 1 && operands.length === 0 ? [] : [unknown('operand')];
 
 const version = (short: string): Program =>
-  program(`${short === '' ? '' : `-${short} `}version`, 'none', { also: needsOption });
+  program(`${short === '' ? '' : `-${short} `}version`, 'none', { also: needsOption, partial });
 
 const lists = (options: string): Program => program(options, 'text');
 
@@ -20,6 +22,7 @@ export const TOOLS: Readonly<Record<string, Program>> = {
   ruby: version('v'),
   npm: program('-v version', 'none', {
     also: needsOption,
+    partial,
     subcommands: {
       ls: lists('-al all long depth: json parseable prod dev'),
       list: lists('-al all long depth: json parseable prod dev'),
@@ -27,18 +30,20 @@ export const TOOLS: Readonly<Record<string, Program>> = {
       root: lists(''),
     },
   }),
-  cargo: program('-V version', 'none', { also: needsOption, subcommands: {} }),
+  cargo: program('-V version', 'none', { also: needsOption, partial, subcommands: {} }),
   pip: program('-V version', 'none', {
     also: needsOption,
+    partial,
     subcommands: {
       list: program('-e local user editable format: not-required', 'none'),
       show: lists('-f files'),
       freeze: program('all local user', 'none'),
     },
   }),
-  go: program('', 'none', { subcommands: { version: program('', 'none') } }),
+  go: program('', 'none', { partial, subcommands: { version: program('', 'none') } }),
   docker: program('-v version', 'none', {
     also: needsOption,
+    partial,
     subcommands: {
       ps: program('-aqnls -f: all quiet filter: format: last: latest no-trunc size', 'none'),
       images: program('-aq -f: all quiet filter: format: digests no-trunc tree', 'text', {

@@ -22,7 +22,8 @@ export const WRAPPER_PROGRAMS: Readonly<Record<string, Program>> = {
 /** With `-v` and `-V` it tells what a name stands for. */
 function effectsOfCommand(words: readonly ShellWord[]): readonly Effect[] {
   const [first] = words;
-  if (first === undefined || /^-[vV]$/.test(first.value)) {
+  if (first === undefined) return [unknown('operand')];
+  if (/^-[vV]$/.test(first.value)) {
     return words.filter(({ literal }) => !literal).map((word) => unknown('word', word));
   }
   if (first.value.startsWith('-')) return [unknown('option', first)];
@@ -41,7 +42,8 @@ function effectsOfEnv(words: readonly ShellWord[]): readonly Effect[] {
   const code = given.values.filter(({ kind }) => kind === 'shell');
   return [
     ...given.unknown,
-    ...set.map((word) => unknown('assignment', word)),
+    // fail-closed: which variables the program finds is up to these words.
+    unknown('assignment', set[0]),
     ...moved.map(({ word }) => unknown('directory', word)),
     ...code.map(({ word }): Effect => ({ kind: 'shell', code: word })),
     // Alone it prints variables, and those hold secrets.

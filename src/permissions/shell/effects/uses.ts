@@ -1,0 +1,58 @@
+import { own } from '../../../lib/own.js';
+import { nameOf, type ShellWord } from '../model.js';
+import { PROGRAMS } from '../programs/index.js';
+import type { Effect, PathEffect } from './effect.js';
+import { effectsOfWords } from './effects.js';
+import { HERE } from './program.js';
+
+/** A command that changes nothing, and the files that it may look at. */
+export interface ReadOnlyUse {
+  /** As written, relative to the command's directory. */
+  readonly reads: readonly string[];
+  /** Words with wildcards that stand for files. */
+  readonly patterns: readonly string[];
+  /** Of directories among these it follows the links, so that it may look anywhere. */
+  readonly filesOnly?: true;
+}
+
+/** Undefined: it may do more than look. */
+export function readOnlyUse(words: readonly ShellWord[]): ReadOnlyUse | undefined {
+  const effects = effectsOfWords(words);
+  if (words.length === 0 || !effects.every(isLook)) return undefined;
+  const targets = effects.filter(isPath);
+  const named = targets.filter(({ target }) => target.pattern === undefined && target !== HERE);
+  const use = {
+    reads: named.map(({ target }) => target.value),
+    patterns: targets.flatMap(({ target }) => target.pattern ?? []),
+  };
+  const follows = targets.some(({ recursion }) => recursion?.follows === true);
+  return follows ? { ...use, filesOnly: true } : use;
+}
+
+function isLook(effect: Effect): boolean {
+  if (effect.kind === 'run') return effect.fed === undefined;
+  return effect.kind === 'path' && effect.access === 'read';
+}
+
+/** What a command does to files, by the paths as written. */
+export interface FileUse {
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+}
+
+/** The files of a command that does nothing but read, write and delete those that it names; else undefined. */
+export function simpleFileUse(words: readonly ShellWord[]): FileUse | undefined {
+  if (own(PROGRAMS, nameOf(words) ?? '')?.edits !== true) return undefined;
+  const effects = effectsOfWords(words);
+  const paths = effects.filter(isPath);
+  const isPlain = effects.length === paths.length && paths.length > 0;
+  const follows = paths.some(({ recursion }) => recursion?.follows === true);
+  if (!isPlain || follows || words.some(({ pattern }) => pattern !== undefined)) return undefined;
+  const of = (isMeant: (access: PathEffect['access']) => boolean): readonly string[] =>
+    paths.filter(({ access }) => isMeant(access)).map(({ target }) => target.value);
+  return { reads: of((access) => access === 'read'), writes: of((access) => access !== 'read') };
+}
+
+function isPath(effect: Effect): effect is PathEffect {
+  return effect.kind === 'path';
+}
