@@ -4,10 +4,11 @@ import { namesOf } from '../hooks/events/tool-occasion.js';
 import { captureHooks } from '../hooks/registry/capture.js';
 import { openPermissions } from '../permissions/open.js';
 import type { Precheck } from '../permissions/precheck.js';
+import { describeEffects } from '../permissions/shell/effects/describe.js';
 import type { GateVerdict } from '../permissions/types.js';
 import { systemClock } from '../platform/clock.js';
 import { nodeFileSystem } from '../platform/fs/node-fs.js';
-import { configDirectory, stateDirectory } from '../platform/fs/paths.js';
+import { configDirectory, homeDirectory, stateDirectory } from '../platform/fs/paths.js';
 import { createProcessSupervisor } from '../platform/process/node-process.js';
 import type { PermissionMode, Receipt } from '../protocol/permissions.js';
 import { type LoadedSettings, loadSettings } from '../settings/files/load.js';
@@ -40,6 +41,8 @@ export interface PolicyDecision {
   readonly rule?: string | undefined;
   readonly reason: string;
   readonly receipt: Receipt;
+  /** What a command was seen to do, one line an effect. */
+  readonly effects?: readonly string[] | undefined;
   /** How many hooks match the call and were not asked. Absent: none. */
   readonly unaskedHooks?: number | undefined;
 }
@@ -93,7 +96,10 @@ export async function createPolicyEvaluator(
         hook.matches({ agent, matched: namesOf({ tool }) }),
       );
       const unaskedHooks = hooks === undefined ? matching.length || undefined : undefined;
-      return { ...decisionOf(verdict), unaskedHooks };
+      const place = { cwd, home: homeDirectory(env) };
+      const effects =
+        subject.command === undefined ? undefined : await describeEffects(subject.command, place);
+      return { ...decisionOf(verdict), effects, unaskedHooks };
     },
   };
 }

@@ -1,3 +1,4 @@
+import { visible } from '../../lib/visible.js';
 import { openProjectPolicy } from '../../project/policy.js';
 import { parseCall } from '../../project/policy-call.js';
 import { receiptText } from '../../project/receipt-text.js';
@@ -59,12 +60,20 @@ export const command: CommandSpec = {
       const { decision, decidedBy, reason, receipt } = decided;
       const trace = receipt.trace.filter(({ guard }) => guard !== 'asker');
       output.out(receiptText({ ...receipt, reason, decidedBy, trace }, VERBS[decision]));
+      output.out(effectsText(decided.effects));
       output.out(unaskedText(decided.unaskedHooks));
       return EXIT.done;
     }),
 };
 
 const VERBS = { allow: 'allowed', ask: 'asked about', deny: 'refused' } as const;
+
+/** What the command was seen to do; empty for calls that run none. */
+function effectsText(effects: readonly string[] | undefined): string {
+  if (effects === undefined) return '';
+  const lines = effects.length === 0 ? ['none'] : effects.map((line) => visible(line));
+  return `effects\n${lines.map((line) => `  ${line}`).join('\n')}\n`;
+}
 
 /** One line on hooks that were not asked; empty when there are none. */
 export function unaskedText(count = 0, remark = '--hooks runs and asks them'): string {

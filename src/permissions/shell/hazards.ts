@@ -28,6 +28,8 @@ export function hazardIn({ words, fed }: HazardQuery): string | undefined {
   if (program === 'env' && words.length > 1) return 'env';
   if (/^[gmn]?awk$/.test(program)) return awkHazard(words);
   if (/^g?sed$/.test(program)) return sedHazard(words);
+  const whole = onlyAsWhole(words);
+  if (whole !== undefined) return whole;
   const subscript = evaluatedSubscript(name, words);
   if (subscript !== undefined) return subscript;
   const module = /^python[\d.]*$/.test(program)
@@ -81,6 +83,22 @@ function isPlain(program: string): boolean {
 }
 
 const PLAIN = /^(mkdir|touch|rm|rmdir|mv|cp|chmod|kill|echo)$/;
+
+/** Commands that look harmless by their first words and run code, or print a secret: the whole must be allowed. */
+const ONLY_AS_WHOLE =
+  /^(make (?:-n|--dry-run|--just-print|--recon)|perl -c|devbox run|printenv \w*(?:KEY|TOKEN|SECRET|PASS)\w*)( |$)/;
+
+function onlyAsWhole(words: readonly ShellWord[]): string | undefined {
+  const whole = ONLY_AS_WHOLE.exec(words.map(({ value }) => value).join(' '))?.[1];
+  if (whole !== undefined) return whole;
+  const options = words.slice(1).findIndex(({ value }) => !value.startsWith('-'));
+  const leading = words.slice(1, options === -1 ? undefined : options + 1);
+  // Code in an argument is another program each time.
+  const isCode = ({ value }: ShellWord): boolean => /^-[A-Za-z]*c/.test(value);
+  return /^(python[\d.]*|pypy3?)$/.test(programOf(words) ?? '')
+    ? leading.find(isCode)?.value
+    : undefined;
+}
 
 function runBy(words: readonly ShellWord[]): string | undefined {
   return words.slice(1).find(({ value }) => !/^-|^[\d.]+[a-z]?$/.test(value))?.value;
