@@ -1,0 +1,191 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { get, post } from './api.js';
+import { useStore } from './store.js';
+import {
+  Badge,
+  clean,
+  clock,
+  Dialog,
+  DiffLines,
+  Empty,
+  html,
+  moment,
+  Problem,
+  useLoad,
+} from './ui.js';
+
+interface ChangeRow {
+  readonly seq: number;
+  readonly path: string;
+  readonly action: string;
+  readonly at: number;
+  readonly turn?: string;
+  readonly calls: readonly string[];
+  readonly agents: readonly string[];
+  readonly who: string;
+}
+
+interface Changes {
+  readonly points: readonly {
+    readonly messageId: string;
+    readonly at: number;
+    readonly title: string;
+    readonly complete: boolean;
+    readonly gaps: readonly string[];
+  }[];
+  readonly rows: readonly ChangeRow[];
+}
+
+interface Plan {
+  readonly restored: readonly { readonly path: string; readonly action: string }[];
+  readonly conflicts: readonly { readonly path: string; readonly why: string }[];
+  readonly impossible: readonly { readonly what: string; readonly why: string }[];
+  readonly insertions: number;
+  readonly deletions: number;
+}
+
+interface Target {
+  readonly kind: 'message' | 'call' | 'agent';
+  readonly id: string;
+  readonly words: string;
+}
+
+interface Place {
+  readonly sessionId: string;
+  readonly cwd: string;
+}
+
+/** What a session changed, turn by turn, and the way back. */
+export function ChangesView({ place }: { place: Place }): VNode {
+  const { me } = useStore();
+  const query = { session: place.sessionId, cwd: place.cwd };
+  const { value, error, reload } = useLoad<Changes>(
+    () => get('/api/changes', query),
+    [place.sessionId],
+  );
+  const [target, setTarget] = useState<Target>();
+  if (value === undefined)
+    return html`<${Problem} text=${error} />${error === undefined ? html`<p class="muted">Reading the journal …</p>` : null}`;
+  const turns = [
+    { messageId: '', at: 0, title: 'Before the first prompt', complete: true, gaps: [] },
+    ...value.points,
+  ];
+  const agents = [...new Set(value.rows.flatMap((row) => row.agents))].filter(
+    (path) => path !== 'main',
+  );
+  const undo = (kind: Target['kind'], id: string, words: string): VNode | null =>
+    me?.role === 'viewer'
+      ? null
+      : html`<button type="button" class="quiet" onClick=${() => setTarget({ kind, id, words })}>${words}</button>`;
+  return html`<div class="changes">
+    ${value.rows.length === 0 ? html`<${Empty}>This session has changed no file.<//>` : null}
+    ${agents.map((path) => html`<p>${clean(path)} ${undo('agent', path, 'Undo all work of this agent')}</p>`)}
+    ${turns.toReversed().map(({ messageId, at, title, complete, gaps }) => {
+      const rows = value.rows.filter((row) => (row.turn ?? '') === messageId);
+      if (rows.length === 0 && messageId === '') return null;
+      return html`<section class="turn-changes"><div class="head"><h3>${clean(title)}</h3>${messageId === '' ? null : html`<span class="muted">${moment(at)}</span>${undo('message', messageId, 'Rewind to before this')}`}</div>
+        ${complete ? null : html`<p class="problem">Incomplete: ${clean(gaps.join('; '))}</p>`}
+        ${rows.length === 0 ? html`<p class="muted">No file changed.</p>` : rows.map((row) => html`<${ChangeLine} key=${row.seq} row=${row} place=${place} undo=${row.calls.length === 1 ? undo('call', row.calls[0] ?? '', 'Undo this call') : null} />`)}
+      </section>`;
+    })}
+    ${
+      target === undefined
+        ? null
+        : html`<${RewindDialog} place=${place} target=${target} mayAct=${me?.role === 'operator'} onClose=${() => {
+            setTarget(undefined);
+            reload();
+          }} />`
+    }
+  </div>`;
+}
+
+function ChangeLine({
+  row,
+  place,
+  undo,
+}: {
+  row: ChangeRow;
+  place: Place;
+  undo: VNode | null;
+}): VNode {
+  const [diff, setDiff] = useState<string | null>();
+  const load = (event: Event): void => {
+    if (!(event.currentTarget as HTMLDetailsElement).open || diff !== undefined) return;
+    const query = { session: place.sessionId, cwd: place.cwd, seq: String(row.seq) };
+    get<{ diff: string | null }>('/api/diff', query).then(
+      (found) => setDiff(found.diff),
+      () => setDiff(null),
+    );
+  };
+  return html`<details class="change" onToggle=${load}>
+    <summary><${Badge} kind=${row.action} /> <span class="mono">${clean(row.path)}</span> <span class="muted">${clean(row.who)} · ${clock(row.at)}</span> ${undo}</summary>
+    ${diff === undefined ? null : diff === null ? html`<p class="muted">There is no text difference to show.</p>` : html`<${DiffLines} lines=${diff.split('\n')} />`}
+  </details>`;
+}
+
+function RewindDialog({
+  place,
+  target,
+  mayAct,
+  onClose,
+}: {
+  place: Place;
+  target: Target;
+  mayAct: boolean;
+  onClose: () => void;
+}): VNode {
+  const asked = { session: place.sessionId, cwd: place.cwd, kind: target.kind, id: target.id };
+  const [overwrite, setOverwrite] = useState(false);
+  const [done, setDone] = useState('');
+  const { value, error } = useLoad(
+    async () => (await post('/api/preview', asked)) as unknown as Plan & { why?: string },
+    [],
+  );
+  const rewind = async (): Promise<void> => {
+    try {
+      const result = (await post('/api/rewind', { ...asked, overwrite })) as {
+        kind?: string;
+        why?: string;
+        plan?: Plan;
+        failed?: readonly unknown[];
+      };
+      setDone(
+        result.kind === 'done'
+          ? `Restored ${result.plan?.restored.length ?? 0} files${(result.failed?.length ?? 0) > 0 ? `, ${result.failed?.length} failed` : ''}.`
+          : `Refused: ${result.why}`,
+      );
+    } catch (thrown) {
+      setDone((thrown as Error).message);
+    }
+  };
+  const list = (title: string, rows: readonly string[]): VNode | null =>
+    rows.length === 0
+      ? null
+      : html`<h4>${title} (${rows.length})</h4><ul class="plain mono">${rows.map((row) => html`<li>${clean(row)}</li>`)}</ul>`;
+  const isNothing = value?.restored?.length === 0 && (!overwrite || value.conflicts.length === 0);
+  return html`<${Dialog} title=${target.words} onClose=${onClose}>
+    <${Problem} text=${error ?? value?.why} />
+    ${
+      value?.restored === undefined
+        ? null
+        : html`${list(
+            'Will be restored',
+            value.restored.map(({ action, path }) => `${action} ${path}`),
+          )}
+          ${list(
+            'Kept, because somebody else changed them since',
+            value.conflicts.map(({ path, why }) => `${path}: ${why}`),
+          )}
+          ${list(
+            'Cannot be restored',
+            value.impossible.map(({ what, why }) => `${what}: ${why}`),
+          )}
+          ${value.restored.length === 0 ? html`<p class="muted">Nothing would be restored.</p>` : html`<p class="muted">+${value.insertions} −${value.deletions} lines</p>`}
+          ${value.conflicts.length === 0 ? null : html`<label class="check"><input type="checkbox" checked=${overwrite} onChange=${() => setOverwrite(!overwrite)} /> Also restore what others changed since</label>`}`
+    }
+    <p role="status">${done}</p>
+    <div class="buttons">${mayAct ? html`<button type="button" class="primary" disabled=${value?.restored === undefined || done !== '' || isNothing} onClick=${rewind}><span>Restore these files</span></button>` : html`<p class="muted">Only an operator restores files.</p>`}
+    <button type="button" onClick=${onClose}><span>Close</span></button></div>
+  <//>`;
+}

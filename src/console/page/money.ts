@@ -1,0 +1,87 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { Plot, type Series } from './plot.js';
+import type { AgentRow, LiveRow } from './types.js';
+import { Badge, clean, count, dollars, Empty, html, Problem, useFetch } from './ui.js';
+
+interface ModelCall {
+  readonly time: string;
+  readonly agent: string;
+  readonly model: string;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cacheReadTokens: number;
+  readonly cacheWriteTokens: number;
+  readonly usd: number | null;
+}
+
+interface Place {
+  readonly sessionId: string;
+  readonly cwd: string;
+}
+
+/** The agents of a session with what each has spent, and cost and tokens over time. */
+export function MoneyView({ place, row }: { place: Place; row?: LiveRow }): VNode {
+  const query = { session: place.sessionId, cwd: place.cwd, cost: String(row?.costUsd ?? '') };
+  const { value, error } = useFetch<{ calls: readonly ModelCall[] }>('/api/spending', query);
+  const [by, setBy] = useState<'model' | 'agent'>('model');
+  const calls = value?.calls ?? [];
+  const known = calls.filter((call) => call.usd !== null);
+  const unknown = [...new Set(calls.filter((call) => call.usd === null).map(({ model }) => model))];
+  const tokens = (call: ModelCall): number =>
+    call.inputTokens + call.outputTokens + call.cacheReadTokens + call.cacheWriteTokens;
+  return html`<div class="money">
+    <${Problem} text=${error} />
+    <${AgentTree} calls=${calls} live=${row?.agents ?? []} />
+    ${unknown.length === 0 ? null : html`<p class="problem">The price of ${clean(unknown.join(', '))} is not known: its cost is in no sum below.</p>`}
+    <div class="head"><h3>Over time</h3><label>by <select value=${by} onChange=${(event: Event) => setBy((event.target as HTMLSelectElement).value as 'model' | 'agent')}><option value="model">model</option><option value="agent">agent</option></select></label></div>
+    ${calls.length === 0 ? html`<${Empty}>No model has answered yet.<//>` : null}
+    ${known.length === 0 ? null : html`<h4>Cost</h4><${Plot} label="Cost over time" series=${seriesOf(known, by, ({ usd }) => usd ?? 0)} format=${dollars} />`}
+    ${calls.length === 0 ? null : html`<h4>Tokens</h4><${Plot} label="Tokens over time" series=${seriesOf(calls, by, tokens)} format=${(n: number) => count(Math.round(n))} />`}
+  </div>`;
+}
+
+function seriesOf(
+  calls: readonly ModelCall[],
+  by: 'model' | 'agent',
+  amount: (call: ModelCall) => number,
+): readonly Series[] {
+  const names = [...new Set(calls.map((call) => call[by]))];
+  return names.map((name) => ({
+    name,
+    points: calls
+      .filter((call) => call[by] === name)
+      .map((call) => ({ time: Date.parse(call.time), value: amount(call) })),
+  }));
+}
+
+function AgentTree({
+  calls,
+  live,
+}: {
+  calls: readonly ModelCall[];
+  live: readonly AgentRow[];
+}): VNode {
+  const paths = new Set([
+    'main',
+    ...calls.map(({ agent }) => agent),
+    ...live.map(({ agent }) => agent.path),
+  ]);
+  const rows = [...paths].sort().map((path) => {
+    const own = calls.filter(({ agent }) => agent === path);
+    const now = live.find(({ agent }) => agent.path === path);
+    const sum = (pick: (call: ModelCall) => number): number =>
+      own.reduce((total, call) => total + pick(call), 0);
+    const isUnknown = own.some(({ usd }) => usd === null);
+    const left = Object.entries(now?.spent?.left ?? {}).filter(
+      ([, amount]) => amount !== undefined,
+    );
+    const cost = `${dollars(sum(({ usd }) => usd ?? 0))}${isUnknown ? ' + unknown' : ''}`;
+    const depth = path.split('/').length - 1;
+    return html`<tr><td class=${`depth-${Math.min(depth, 5)}`}>${clean(path.split('/').at(-1) ?? path)} <span class="muted">${clean(now?.description ?? '')}</span></td>
+      <td><${Badge} kind=${now !== undefined ? 'working' : 'idle'} /></td>
+      <td class="num">${own.length}</td><td class="num">${count(sum((call) => call.inputTokens + call.cacheReadTokens + call.cacheWriteTokens))}</td><td class="num">${count(sum((call) => call.outputTokens))}</td><td class="num">${cost}</td>
+      <td>${left.length === 0 ? html`<span class="muted">no limit</span>` : left.map(([unit, amount]) => `${amount} ${unit}`).join(', ')}</td></tr>`;
+  });
+  return html`<h3>Agents</h3><div class="scroll"><table class="grid"><thead><tr><th>Agent</th><th>State</th><th class="num">Calls</th><th class="num">Input</th><th class="num">Output</th><th class="num">Cost</th><th>Budget left</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+}

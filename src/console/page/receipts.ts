@@ -1,0 +1,96 @@
+import type { VNode } from 'preact';
+import { useState } from 'preact/hooks';
+import { FolderChooser } from './folder.js';
+import { Lanes } from './plot.js';
+import { callSummary } from './transcript.js';
+import type { HookLane, ReceiptRow } from './types.js';
+import {
+  Badge,
+  clean,
+  clock,
+  Dialog,
+  Empty,
+  html,
+  Problem,
+  ReceiptView,
+  RowList,
+  useFetch,
+} from './ui.js';
+
+interface Found {
+  readonly rows: readonly ReceiptRow[];
+  readonly found: number;
+  readonly chains: readonly {
+    readonly session: string;
+    readonly chain: {
+      readonly ok: boolean;
+      readonly lines?: number;
+      readonly torn?: number;
+      readonly line?: number;
+      readonly reason?: string;
+    };
+  }[];
+  readonly lanes: readonly HookLane[];
+}
+
+export function ReceiptsView({ query }: { query: URLSearchParams }): VNode {
+  const [cwd, setCwd] = useState(query.get('cwd') ?? '');
+  return html`<section class="view" aria-labelledby="receipts-title">
+    <div class="head"><h1 id="receipts-title">Receipts</h1><${FolderChooser} cwd=${cwd} onChoose=${setCwd} /></div>
+    ${cwd === '' ? html`<${Empty}>Choose a folder to see every decision about its calls.<//>` : html`<${ReceiptsTable} cwd=${cwd} session=${query.get('session') ?? ''} text=${query.get('q') ?? ''} />`}
+  </section>`;
+}
+
+/** Decisions of the journal: searched, with the chain that proves them and the hooks over time. */
+export function ReceiptsTable({
+  cwd,
+  session,
+  text = '',
+}: {
+  cwd: string;
+  session: string;
+  text?: string;
+}): VNode {
+  const [q, setQ] = useState(text);
+  const [decision, setDecision] = useState('');
+  const [tool, setTool] = useState('');
+  const [opened, open] = useState<ReceiptRow>();
+  const [isVerified, setVerified] = useState(false);
+  const { value, error, reload } = useFetch<Found>('/api/receipts', {
+    cwd,
+    session,
+    q,
+    decision,
+    tool,
+  });
+  const { value: every } = useFetch<Found>('/api/receipts', { cwd, session });
+  const tools = [...new Set((every?.rows ?? []).map(({ receipt }) => receipt.tool))].sort();
+  const field = (set: (value: string) => void) => (event: Event) =>
+    set((event.target as HTMLInputElement).value);
+  const draw = (row: ReceiptRow): VNode => {
+    const { receipt } = row;
+    return html`<div role="listitem"><button type="button" class="receipt-row" onClick=${() => open(row)}>
+      <span class="when">${clock(row.time)}</span><${Badge} kind=${receipt.decision} /><b>${clean(receipt.tool)}</b>
+      <span class="mono what">${clean(callSummary(receipt.input).slice(0, 200))}</span>
+      <span class="muted">${clean(receipt.agent)}</span><span class="muted by">${clean(receipt.decidedBy)}</span>
+    </button></div>`;
+  };
+  return html`<div class="receipts">
+    <div class="filters">
+      <input type="search" aria-label="Search receipts" placeholder="Tool, rule, hook, agent, text …" value=${q} onInput=${field(setQ)} />
+      <select aria-label="Verdict" value=${decision} onChange=${field(setDecision)}><option value="">Any verdict</option><option value="allow">allow</option><option value="deny">deny</option><option value="defer">defer</option></select>
+      <select aria-label="Tool" value=${tool} onChange=${field(setTool)}><option value="">Any tool</option>${tools.map((one) => html`<option value=${one}>${clean(one)}</option>`)}</select>
+      <button type="button" onClick=${() => {
+        setVerified(true);
+        reload();
+      }}>Verify chain</button>
+      <span class="muted">${value === undefined ? '' : `${value.found} decisions`}</span>
+    </div>
+    <${Problem} text=${error} />
+    ${isVerified ? html`<div role="status" class="chains">${(value?.chains ?? []).map(({ session: id, chain }) => html`<p class=${chain.ok ? 'good' : 'problem'}>${id.slice(0, 8)}: ${chain.ok ? `chain is whole, ${chain.lines} lines${chain.torn === 0 ? '' : `, ${chain.torn} torn`}` : `broken at line ${chain.line}: ${chain.reason}`}</p>`)}</div>` : null}
+    ${value?.rows.length === 0 ? html`<${Empty}>No decision fits.<//>` : null}
+    ${value === undefined ? null : html`<${RowList} rows=${value.rows} height=${32} draw=${draw} label="Decisions" />`}
+    ${(value?.lanes.length ?? 0) === 0 ? null : html`<h3>Hooks over time</h3><${Lanes} lanes=${value?.lanes ?? []} />`}
+    ${opened === undefined ? null : html`<${Dialog} title=${`${opened.receipt.tool}, ${clock(opened.time)}`} onClose=${() => open(undefined)}><p class="muted mono">${clean(opened.receipt.toolUseId)} · ${clean(opened.receipt.agent)} · line ${opened.n}</p><${ReceiptView} receipt=${opened.receipt} /><//>`}
+  </div>`;
+}

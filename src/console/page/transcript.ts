@@ -1,0 +1,259 @@
+import type { Envelope, Json, Receipt } from './types.js';
+
+/** One thing that a transcript shows. */
+export interface Item {
+  readonly id: string;
+  readonly kind: 'user' | 'text' | 'thinking' | 'tool' | 'notice' | 'turn';
+  readonly time: string;
+  /** Path of the agent; empty for the main agent. */
+  readonly agent: string;
+  readonly text: string;
+  readonly level?: string | undefined;
+  readonly tool?: ToolItem | undefined;
+  /** Grows with every change, so that only what changed is drawn again. */
+  readonly version: number;
+}
+
+export interface ToolItem {
+  readonly name: string;
+  readonly input: unknown;
+  readonly state: 'pending' | 'running' | 'asks' | 'denied' | 'done' | 'failed';
+  readonly output: string;
+  readonly receipt?: Receipt | undefined;
+}
+
+/** Builds the transcript of a session from its events; the same events twice change nothing. */
+export class Transcript {
+  readonly items: Item[] = [];
+  /** The last event that is in it. */
+  seq = 0;
+  readonly #places = new Map<string, number>();
+  readonly #drafts = new Map<string, string>();
+  #notices = 0;
+
+  /** Takes what was recorded before the events of the running session begin. */
+  takeRecorded(events: readonly { readonly time: string; readonly event: Json }[]): void {
+    for (const { time, event } of events) this.#take(event, time, '');
+  }
+
+  take({ seq, time, event }: Envelope): void {
+    if (seq <= this.seq) return;
+    this.seq = seq;
+    this.#take(event, time, '');
+  }
+
+  #take(event: Json, time: string, agent: string): void {
+    switch (event.type) {
+      case 'child':
+        this.#take(event.event as Json, time, String((event.agent as Json).path));
+        return;
+      case 'prompt':
+        this.#prompt(event, time);
+        return;
+      case 'stream':
+        this.#delta(event.event as Json, time, agent);
+        return;
+      case 'retry':
+        this.#endDrafts(agent);
+        this.#notice(time, agent, 'The model is asked again after a failure.', 'warning');
+        return;
+      case 'answer':
+        this.#answer(event, time, agent);
+        return;
+      case 'tool':
+      case 'decision':
+      case 'tool_result':
+      case 'question':
+      case 'question_closed':
+        this.#tool(event);
+        return;
+      case 'turn_finished':
+        this.#turn(event.turn as Json, time);
+        return;
+      case 'shell':
+        this.#shell(event, time);
+        return;
+      default:
+        this.#other(event, time, agent);
+    }
+  }
+
+  #prompt({ id, state, content }: Json, time: string): void {
+    const place = this.#places.get(`user ${id}`);
+    if (state === 'cancelled' && place !== undefined) this.#change(place, { level: 'cancelled' });
+    if (place === undefined && content !== undefined) {
+      this.#put(`user ${id}`, { kind: 'user', time, agent: '', text: textOf(content) });
+    }
+  }
+
+  #delta(event: Json, time: string, agent: string): void {
+    const { type, index } = event;
+    const id = `draft ${agent} ${index}`;
+    if (type === 'message_start') this.#endDrafts(agent);
+    if (type !== 'content_block_delta') return;
+    const delta = event.delta as Json;
+    const text = String(delta.text ?? delta.thinking ?? '');
+    if (text === '') return;
+    const kind = delta.type === 'thinking_delta' ? 'thinking' : 'text';
+    const place = this.#places.get(id);
+    if (place === undefined) {
+      this.#drafts.set(id, agent);
+      this.#put(id, { kind, time, agent, text });
+    } else this.#change(place, { text: (this.items[place]?.text ?? '') + text });
+  }
+
+  /** The whole answer takes the place of its parts. */
+  #endDrafts(agent: string): void {
+    for (const [id, of] of this.#drafts) {
+      const place = this.#places.get(id);
+      if (of !== agent || place === undefined) continue;
+      this.#change(place, { text: '' });
+      this.#places.delete(id);
+      this.#drafts.delete(id);
+    }
+  }
+
+  #answer({ answer, display }: Json, time: string, agent: string): void {
+    this.#endDrafts(agent);
+    const message = (answer as Json).message as Json;
+    const blocks = (message.content as readonly Json[] | undefined) ?? [];
+    for (const [index, block] of blocks.entries()) {
+      const shown = (display as Json | undefined)?.[index];
+      const text = String(shown ?? block.text ?? block.thinking ?? '');
+      if (block.type === 'tool_use') {
+        this.#put(`tool ${block.id}`, {
+          kind: 'tool',
+          time,
+          agent,
+          text: '',
+          tool: { name: String(block.name), input: block.input, state: 'pending', output: '' },
+        });
+      } else if (text !== '') {
+        const kind = block.type === 'thinking' ? 'thinking' : 'text';
+        this.#put(`answer ${message.id} ${text.length} ${text.slice(0, 40)}`, {
+          kind,
+          time,
+          agent,
+          text,
+        });
+      }
+    }
+  }
+
+  #tool(event: Json): void {
+    const change = (id: unknown, tool: Partial<ToolItem>): void => {
+      const place = this.#places.get(`tool ${id}`);
+      const before = place === undefined ? undefined : this.items[place]?.tool;
+      if (place !== undefined && before) this.#change(place, { tool: { ...before, ...tool } });
+    };
+    const outputOf = (id: unknown): string =>
+      this.items[this.#places.get(`tool ${id}`) ?? -1]?.tool?.output ?? '';
+    if (event.type === 'decision') {
+      const receipt = event.receipt as Receipt;
+      change(receipt.toolUseId, { receipt });
+    } else if (event.type === 'question') {
+      const call = (event.question as Json).call as Json | undefined;
+      if (call !== undefined) change(call.toolUseId, { state: 'asks' });
+    } else if (event.type === 'tool') {
+      const { toolUseId } = event.call as Json;
+      const state = event.state as Json;
+      if (state.kind === 'output')
+        change(toolUseId, { output: `${outputOf(toolUseId)}${state.text}` });
+      else change(toolUseId, { state: state.kind as ToolItem['state'] });
+    } else if (event.type === 'tool_result') {
+      const { id } = event.call as Json;
+      const { block } = event.result as { readonly block: Json };
+      const before = this.items[this.#places.get(`tool ${id}`) ?? -1]?.tool?.state;
+      const state = block.is_error === true ? (before === 'denied' ? 'denied' : 'failed') : 'done';
+      change(id, { output: textOf(block.content), state });
+    }
+  }
+
+  #turn(turn: Json, time: string): void {
+    const run = turn.run as { readonly durationMs?: number } | undefined;
+    const seconds =
+      run?.durationMs === undefined ? '' : ` after ${(run.durationMs / 1000).toFixed(1)} s`;
+    const problem = String(turn.problem ?? '');
+    const text = problem === '' ? `Turn ended${seconds}` : problem;
+    const level = problem === '' ? undefined : 'warning';
+    this.#put(`turn ${this.seq} ${time}`, { kind: 'turn', time, agent: '', text, level });
+  }
+
+  #shell({ call, result }: Json, time: string): void {
+    const { toolUseId, input } = call as Json;
+    const tool: ToolItem = { name: 'You ran', input, state: 'running', output: '' };
+    if (result === undefined)
+      this.#put(`tool ${toolUseId}`, { kind: 'tool', time, agent: '', text: '', tool });
+    else this.#tool({ type: 'tool_result', call: { id: toolUseId }, result });
+  }
+
+  #other(event: Json, time: string, agent: string): void {
+    switch (event.type) {
+      case 'notice':
+        this.#notice(time, agent, String(event.text), String(event.level));
+        return;
+      case 'mode':
+        this.#notice(time, agent, `Mode: ${event.mode}`);
+        return;
+      case 'command_output': {
+        const { text } = event.output as Json;
+        this.#notice(time, agent, `${event.line}\n${text}`);
+        return;
+      }
+      case 'task_started':
+        this.#notice(time, agent, `Started in the background: ${event.description}`);
+        return;
+      case 'task_finished':
+        this.#notice(time, agent, `Ended (${event.status}): ${event.summary}`);
+        return;
+      case 'compacted':
+        this.#notice(time, agent, 'The conversation was summarised here.');
+        return;
+      case 'hook_finished':
+        if (event.outcome === 'error')
+          this.#notice(time, agent, `Hook ${event.name} failed: ${event.stderr}`, 'warning');
+        return;
+      case 'writes_lost':
+        this.#notice(time, agent, `The transcript cannot be written: ${event.code}`, 'warning');
+        return;
+      case 'closed':
+        this.#notice(time, agent, 'The session has ended.');
+    }
+  }
+
+  #notice(time: string, agent: string, text: string, level = 'info'): void {
+    this.#notices++;
+    this.#put(`notice ${time} ${this.#notices}`, { kind: 'notice', time, agent, text, level });
+  }
+
+  #put(id: string, item: Omit<Item, 'id' | 'version'>): void {
+    if (this.#places.has(id)) return;
+    this.#places.set(id, this.items.length);
+    this.items.push({ id, version: 0, ...item });
+  }
+
+  #change(place: number, change: Partial<Item>): void {
+    const before = this.items[place];
+    if (before !== undefined)
+      this.items[place] = { ...before, ...change, version: before.version + 1 };
+  }
+}
+
+/** The text of content blocks, with what stands for pictures. */
+export function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content
+    .map((block: Json) => (block.type === 'text' ? String(block.text) : `[${String(block.type)}]`))
+    .join('\n');
+}
+
+/** One line that says what a call is about. */
+export function callSummary(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return '';
+  const { command, file_path: file, url, pattern, description, prompt, path } = input as Json;
+  const found = [command, file, url, pattern, path, description, prompt].find(
+    (one) => typeof one === 'string',
+  );
+  return typeof found === 'string' ? found : JSON.stringify(input);
+}
