@@ -48,10 +48,19 @@ export async function listRules(env: Environment, cwd: string) {
     const rows = (['deny', 'ask', 'allow'] as const).flatMap((list) => {
       const key = settings.find((one) => one.key === `permissions.${list}`);
       return (key?.values ?? []).map(({ value, source, file, line, standing, why }): RuleRow => {
-        const problem = problems.find((one) => one.file === file && one.line === line);
+        const problem = problems.find(
+          (one) => one.file === file && one.message.includes(String(value)),
+        );
         const state =
           standing === 'in force' ? (problem === undefined ? 'in force' : 'dead') : 'not in force';
-        const reason = problem?.message ?? why ?? (standing === 'in force' ? undefined : standing);
+        const reason =
+          problem?.message ??
+          why ??
+          (standing === 'untrusted'
+            ? 'the folder is not trusted'
+            : standing === 'in force'
+              ? undefined
+              : standing);
         return { list, rule: String(value), source, file, line, state, why: reason };
       });
     });

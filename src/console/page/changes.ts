@@ -10,6 +10,7 @@ import {
   DiffLines,
   Empty,
   html,
+  many,
   moment,
   Problem,
   useLoad,
@@ -118,10 +119,10 @@ function ChangeLine({
       () => setDiff(null),
     );
   };
-  return html`<details class="change" onToggle=${load}>
-    <summary><${Badge} kind=${row.action} /> <span class="mono">${clean(row.path)}</span> <span class="muted">${clean(row.who)} · ${clock(row.at)}</span> ${undo}</summary>
+  return html`<div class="change"><details onToggle=${load}>
+    <summary><${Badge} kind=${row.action} /> <span class="mono">${clean(row.path)}</span> <span class="muted">${clean(row.who)} · ${clock(row.at)}</span> </summary>
     ${diff === undefined ? null : diff === null ? html`<p class="muted">There is no text difference to show.</p>` : html`<${DiffLines} lines=${diff.split('\n')} />`}
-  </details>`;
+  </details>${undo}</div>`;
 }
 
 function RewindDialog({
@@ -152,7 +153,7 @@ function RewindDialog({
       };
       setDone(
         result.kind === 'done'
-          ? `Restored ${result.plan?.restored.length ?? 0} files${(result.failed?.length ?? 0) > 0 ? `, ${result.failed?.length} failed` : ''}.`
+          ? `Restored ${many(result.plan?.restored.length ?? 0, 'file')}${(result.failed?.length ?? 0) > 0 ? `, ${result.failed?.length} failed` : ''}.`
           : `Refused: ${result.why}`,
       );
     } catch (thrown) {

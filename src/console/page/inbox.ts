@@ -4,7 +4,7 @@ import { post } from './api.js';
 import { QuestionForm } from './question-form.js';
 import { useStore } from './store.js';
 import { callSummary } from './transcript.js';
-import type { InboxRow, Json, ReceiptRow } from './types.js';
+import type { InboxRow, Json, ReceiptRow, TraceStep } from './types.js';
 import {
   Ago,
   ago,
@@ -127,10 +127,10 @@ function QuestionView({ row, rows, mayAnswer, onAnswer }: QuestionProps): VNode 
 
 /** What the call would do: the command, or its input. */
 function CallView({ input, summary }: { input: Json; summary: string }): VNode {
-  const { command, ...rest } = input;
+  const { command, description, ...rest } = input;
   if (typeof command === 'string') {
     const more = Object.keys(rest).length === 0 ? '' : JSON.stringify(rest);
-    return html`<${Code} text=${command} label="command" />${more === '' ? null : html`<p class="muted mono">${clean(more)}</p>`}`;
+    return html`${typeof description === 'string' ? html`<p>${clean(description)} <span class="muted">(the model's words)</span></p>` : null}<${Code} text=${command} label="command" />${more === '' ? null : html`<p class="muted mono">${clean(more)}</p>`}`;
   }
   const isKnown = 'file_path' in input && ('content' in input || 'old_string' in input);
   if (isKnown) return html`<p class="mono">${clean(String(input.file_path))}</p>`;
@@ -148,11 +148,11 @@ function Why({ row }: { row: InboxRow }): VNode {
     const asked = { cwd: call.cwd, call: { tool: call.tool, input: call.input }, agent: row.agent };
     post('/api/explain', asked).then(setFound, (thrown: Error) => setError(thrown.message));
   };
-  const receipt = found?.receipt as { command?: string; trace: [] } | undefined;
+  const receipt = found?.receipt as { command?: string; trace: readonly TraceStep[] } | undefined;
   return html`<details class="why" onToggle=${load}><summary>How the gate sees it</summary>
     <${Problem} text=${error} />
     ${receipt?.command === undefined ? null : html`<h4>Command as understood</h4><${Code} text=${receipt.command} label="parsed command" />`}
-    ${receipt === undefined ? null : html`<${TraceTable} trace=${receipt.trace} />`}
+    ${receipt === undefined ? null : html`<${TraceTable} trace=${receipt.trace.filter(({ guard }) => guard !== 'asker')} />`}
   </details>`;
 }
 

@@ -51,7 +51,7 @@ export function Plot({
     <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label=${`${label}. ${clean(words)}`}>
       ${[0, 0.5, 1].map((part) => html`<g><line class="axis" x1=${LEFT} x2=${WIDTH - 12} y1=${y(most * part)} y2=${y(most * part)} /><text class="tick" x=${LEFT - 6} y=${y(most * part) + 4} text-anchor="end">${format(most * part)}</text></g>`)}
       <text class="tick" x=${LEFT} y=${HEIGHT - 6}>${clock(from)}</text><text class="tick" x=${WIDTH - 12} y=${HEIGHT - 6} text-anchor="end">${clock(to)}</text>
-      ${summed.map(({ points }, index) => html`<path class=${`line c${index % COLOURS}`} d=${line(points)} />`)}
+      ${summed.map(({ points }, index) => html`<path class=${`curve c${index % COLOURS}`} d=${line(points)} />`)}
     </svg>
     <figcaption>${summed.map(({ name, points }, index) => html`<span><i class=${`key c${index % COLOURS}`}></i>${clean(name)} <b>${total(points)}</b></span>`)}</figcaption>
   </figure>`;

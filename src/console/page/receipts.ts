@@ -11,6 +11,7 @@ import {
   Dialog,
   Empty,
   html,
+  many,
   Problem,
   ReceiptView,
   RowList,
@@ -84,10 +85,10 @@ export function ReceiptsTable({
         setVerified(true);
         reload();
       }}>Verify chain</button>
-      <span class="muted">${value === undefined ? '' : `${value.found} decisions`}</span>
+      <span class="muted">${value === undefined ? '' : many(value.found, 'decision')}</span>
     </div>
     <${Problem} text=${error} />
-    ${isVerified ? html`<div role="status" class="chains">${(value?.chains ?? []).map(({ session: id, chain }) => html`<p class=${chain.ok ? 'good' : 'problem'}>${id.slice(0, 8)}: ${chain.ok ? `chain is whole, ${chain.lines} lines${chain.torn === 0 ? '' : `, ${chain.torn} torn`}` : `broken at line ${chain.line}: ${chain.reason}`}</p>`)}</div>` : null}
+    ${isVerified ? html`<div role="status" class="chains">${(value?.chains ?? []).map(({ session: id, chain }) => html`<p class=${chain.ok ? 'good' : 'problem'}>${id.slice(0, 8)}: ${chain.ok ? `chain is whole, ${many(chain.lines ?? 0, 'line')}${chain.torn === 0 ? '' : `, ${chain.torn} torn`}` : `broken at line ${chain.line}: ${chain.reason}`}</p>`)}</div>` : null}
     ${value?.rows.length === 0 ? html`<${Empty}>No decision fits.<//>` : null}
     ${value === undefined ? null : html`<${RowList} rows=${value.rows} height=${32} draw=${draw} label="Decisions" />`}
     ${(value?.lanes.length ?? 0) === 0 ? null : html`<h3>Hooks over time</h3><${Lanes} lanes=${value?.lanes ?? []} />`}

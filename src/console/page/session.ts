@@ -167,8 +167,8 @@ function Controls({
     <div class="control-row">
       <button type="submit" class="primary">Send</button>
       <button type="button" disabled=${!isWorking} onClick=${() => send('interrupt', {})}>Interrupt</button>
-      <label>Mode <select value=${row.mode} onChange=${configure('mode')}>${['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'].map((one) => html`<option value=${one}>${one}</option>`)}</select></label>
-      <label>Model <select value=${row.model} onChange=${configure('model')}>${models.map(([value, name]) => html`<option value=${value}>${clean(name)}</option>`)}</select></label>
+      <label>Mode <select aria-label="Mode" value=${row.mode} onChange=${configure('mode')}>${['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'].map((one) => html`<option value=${one}>${one}</option>`)}</select></label>
+      <label>Model <select aria-label="Model" value=${row.model} onChange=${configure('model')}>${models.map(([value, name]) => html`<option value=${value}>${clean(name)}</option>`)}</select></label>
       <span class="muted">${context} · ${dollars(row.costUsd)}</span>
     </div>
     ${

@@ -70,6 +70,10 @@ export function count(n: number): string {
   return n >= 1_000 ? `${(n / 1_000).toFixed(n >= 10_000 ? 0 : 1)}k` : String(n);
 }
 
+export function many(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`;
+}
+
 /** The last two parts of a path. */
 export function shortPath(path: string): string {
   const parts = path.split('/').filter((part) => part !== '');
@@ -88,7 +92,7 @@ const MOST_LINES = 2_000;
 
 export function DiffLines({ lines }: { lines: readonly string[] }): VNode {
   const kind = (line: string): string =>
-    line.startsWith('@@')
+    /^(@@|---|\+\+\+|diff )/.test(line)
       ? 'at'
       : line.startsWith('+')
         ? 'added'
@@ -103,10 +107,16 @@ export function DiffLines({ lines }: { lines: readonly string[] }): VNode {
     )}${rest > 0 ? html`<span>… ${rest} more lines</span>` : null}</pre>`;
 }
 
+/** Every guard's word: those that said something as rows, the others by name. */
 export function TraceTable({ trace }: { trace: readonly TraceStep[] }): VNode {
+  const isSilent = ({ decision, reason, source, failure }: TraceStep): boolean =>
+    (decision === 'none' || decision === 'pass') && !reason && !source && !failure;
   const row = ({ guard, decision, reason, source, ms, failure }: TraceStep): VNode =>
     html`<tr><td>${clean(guard)}</td><td><${Badge} kind=${decision} /></td><td>${clean(failure ?? reason ?? '')}</td><td class="mono">${clean(source ?? '')}</td><td class="num">${ms === undefined ? '' : `${Math.round(ms)} ms`}</td></tr>`;
-  return html`<div class="scroll"><table class="grid trace"><thead><tr><th>Guard</th><th>Said</th><th>Why</th><th>Source</th><th class="num">Took</th></tr></thead><tbody>${trace.map(row)}</tbody></table></div>`;
+  const spoken = trace.filter((step) => !isSilent(step));
+  const silent = trace.filter(isSilent).map(({ guard }) => guard);
+  return html`${spoken.length === 0 ? null : html`<div class="scroll"><table class="grid trace"><thead><tr><th>Guard</th><th>Said</th><th>Why</th><th>Source</th><th class="num">Took</th></tr></thead><tbody>${spoken.map(row)}</tbody></table></div>`}
+    ${silent.length === 0 ? null : html`<p class="muted">Asked and had no objection: ${clean(silent.join(', '))}</p>`}`;
 }
 
 export function ReceiptView({ receipt }: { receipt: Receipt }): VNode {

@@ -1,0 +1,301 @@
+import { mkdirSync } from 'node:fs';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import AxeSource from 'axe-core';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
+import { openTerminal, type Terminal } from '../e2e/terminal.js';
+import { describeWith } from '../support/programs.js';
+import { launchBrowser, openPage } from './browser.js';
+import { type RunningConsole, startConsole } from './console.js';
+
+/** Pictures of each view for the documentation: PORTCULLIS_PICTURES=1 npm test -- test/console/page.test.ts */
+const PICTURES = path.resolve(import.meta.dirname, '../../docs/pictures');
+
+async function picture(page: Page, name: string): Promise<void> {
+  if (process.env.PORTCULLIS_PICTURES !== '1') return;
+  mkdirSync(PICTURES, { recursive: true });
+  await page.screenshot({ path: path.join(PICTURES, `console-${name}.png`) });
+}
+
+/** fail on what keeps somebody from using the view. */
+async function expectAccessible(page: Page): Promise<void> {
+  await page.evaluate(`${AxeSource.source}; 0`);
+  const found = (await page.evaluate(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa'] }).then((r) => r.violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 160) + ' ' + n.failureSummary.slice(0, 200)).join(' | ')))`,
+  )) as string[];
+  expect(found).toEqual([]);
+}
+
+let browser: Browser;
+const open: (Terminal | RunningConsole)[] = [];
+
+describeWith(['tmux', 'chromium'], 'the page of the console', () => {
+  beforeAll(async () => {
+    browser = await launchBrowser();
+  });
+  afterEach(async () => {
+    for (const context of browser.contexts()) await context.close();
+    for (const one of open.splice(0).reverse()) await one.close();
+  });
+  afterAll(async () => {
+    await browser.close();
+  });
+
+  async function setUp(options: Parameters<typeof openTerminal>[0]) {
+    const tty = await openTerminal(options);
+    open.push(tty);
+    const served = await startConsole(tty.project.home);
+    open.push(served);
+    await tty.shows(/> |Answer \[/);
+    return { tty, served };
+  }
+
+  const bash = (command: string, description = 'x') => ({
+    tool: 'Bash',
+    input: { command, description },
+  });
+
+  it('answers in the inbox while a terminal waits, and is told when the terminal was faster', async () => {
+    const { tty, served } = await setUp({
+      script: [
+        bash('touch one.txt && git status --short', 'Make a file'),
+        { tool: 'Read', input: { file_path: 'app.js' } },
+        {
+          tool: 'Edit',
+          input: {
+            file_path: 'app.js',
+            old_string: 'const port = 80;',
+            new_string: 'const port = 8080;',
+          },
+        },
+        'Done with both.',
+      ],
+      files: {
+        'app.js':
+          'const http = require("http");\nconst port = 80;\nhttp.createServer().listen(port);\n',
+      },
+    });
+    const page = await openPage(browser, served.url);
+    expect(page.url()).not.toContain(served.token);
+    await page.getByText('Nothing waits for you').waitFor();
+    tty.line('make a file, then change the port');
+    await page.getByRole('heading', { name: 'Bash wants to run' }).waitFor();
+    expect(await page.locator('.question').textContent()).toContain('touch one.txt');
+    await page.getByText('How the gate sees it').click();
+    await page.getByText('Command as understood').waitFor();
+    await expectAccessible(page);
+    await picture(page, 'inbox');
+    await page.getByRole('button', { name: 'Yes, this once' }).click();
+    await page.getByText('Answered.').waitFor();
+    await page.getByRole('heading', { name: 'Edit wants to run' }).waitFor();
+    expect(tty.project.exists('one.txt')).toBe(true);
+    expect(await page.locator('.diff').textContent()).toContain('+const port = 8080;');
+    await picture(page, 'inbox-diff');
+    await tty.shows(/Answer \[y\/a\/e/);
+    tty.line('y');
+    await tty.shows('Done with both.');
+    await page.getByText('Nothing waits for you').waitFor();
+    expect(tty.project.read('app.js')).toContain('8080');
+    await page.getByRole('link', { name: 'receipt' }).first().waitFor();
+    expect(await page.locator('table').textContent()).toMatch(/console \(\w+\)/);
+    expect(page.problems).toEqual([]);
+  });
+
+  it('streams a transcript; a reload in the middle and a second tab show everything once', async () => {
+    const long = Array.from({ length: 40 }, (_, i) => `Line ${i} of the answer.`).join('\n');
+    const { tty, served } = await setUp({
+      script: [long, 'A second answer.'],
+      slowly: { bytes: 120, ms: 150 },
+    });
+    const page = await openPage(browser, served.url);
+    await page.getByRole('link', { name: 'Sessions' }).click();
+    await page.locator('.session').click();
+    await page.getByLabel('Prompt').fill('tell me a lot');
+    await page.getByRole('button', { name: 'Send' }).click();
+    await page.getByText('Line 3 of the answer.').waitFor();
+    expect(await page.locator('.transcript').textContent()).not.toContain('Line 39');
+    await picture(page, 'session');
+    await page.reload();
+    await page.getByText('Line 39 of the answer.').waitFor();
+    const second = await openPage(browser, served.url);
+    await second.goto(`${served.origin}/${new URL(page.url()).hash}`);
+    await second.getByText('Line 39 of the answer.').waitFor();
+    await second.getByLabel('Prompt').fill('and again');
+    await second.getByRole('button', { name: 'Send' }).click();
+    for (const tab of [page, second]) {
+      await tab.getByText('A second answer.').waitFor();
+      await tab.getByText('Turn ended').nth(1).waitFor();
+      const text = (await tab.locator('.transcript').textContent()) ?? '';
+      for (const once of [
+        'Line 0 of',
+        'Line 39 of',
+        'tell me a lot',
+        'and again',
+        'A second answer.',
+      ]) {
+        expect(text.split(once).length - 1, once).toBe(1);
+      }
+    }
+    await tty.shows('A second answer.');
+    await expectAccessible(page);
+    expect([...page.problems, ...second.problems]).toEqual([]);
+  });
+
+  it('changes mode, interrupts, and survives that the server is killed and started again', async () => {
+    const { tty, served } = await setUp({
+      script: [bash('sleep 30; touch late.txt'), 'Never said.'],
+    });
+    const page = await openPage(browser, served.url);
+    await page.getByRole('link', { name: 'Sessions' }).click();
+    await page.locator('.session').click();
+    await page.getByLabel('Mode', { exact: true }).selectOption('plan');
+    await page.getByText('Mode: plan').waitFor();
+    await page.getByLabel('Mode', { exact: true }).selectOption('default');
+    await page.getByText('Mode: default').waitFor();
+    tty.line('sleep');
+    await page.getByText('needs you').waitFor();
+    await served.close('SIGKILL');
+    await page.getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
+    await tty.shows('Allow Bash');
+    const again = await startConsole(tty.project.home, ['--port', String(served.port)]);
+    open.push(again);
+    await page.getByRole('heading', { name: 'Portcullis' }).waitFor();
+    const fresh = await openPage(browser, again.url);
+    await fresh.getByRole('button', { name: 'Yes, this once' }).click();
+    await fresh.getByRole('link', { name: 'Sessions' }).click();
+    await fresh.locator('.session').click();
+    await fresh.locator('.item.tool .badge', { hasText: 'running' }).waitFor();
+    await fresh.getByRole('button', { name: 'Interrupt' }).click();
+    await fresh.getByText('interrupted', { exact: false }).first().waitFor();
+    expect(tty.project.exists('late.txt')).toBe(false);
+    expect(fresh.problems).toEqual([]);
+  });
+
+  it('takes back a deletion by Bash, verifies the chain, and plots what the session cost', async () => {
+    const { tty, served } = await setUp({
+      script: [bash('rm notes.txt', 'Clean up'), 'It is gone.'],
+      files: { 'notes.txt': 'remember the milk\n' },
+      args: ['--allowedTools', 'Bash(rm *)'],
+    });
+    tty.line('delete the notes');
+    await tty.shows('It is gone.');
+    expect(tty.project.exists('notes.txt')).toBe(false);
+    const page = await openPage(browser, served.url);
+    await page.getByRole('link', { name: 'Sessions' }).click();
+    await page.locator('.session').click();
+    await page.getByRole('tab', { name: 'Changes' }).click();
+    await page.locator('.change', { hasText: 'notes.txt' }).locator('summary').click();
+    await page.locator('.diff').waitFor();
+    await expectAccessible(page);
+    await page.getByRole('button', { name: 'Rewind to before this' }).click();
+    await page.getByText('Will be restored (1)').waitFor();
+    await picture(page, 'rewind');
+    await page.getByRole('button', { name: 'Restore these files' }).click();
+    await page.getByText('Restored 1 file').waitFor();
+    expect(tty.project.read('notes.txt')).toBe('remember the milk\n');
+    await page.getByRole('button', { name: 'Close', exact: true }).last().click();
+    await page.getByRole('tab', { name: 'Receipts' }).click();
+    await page.locator('.receipt-row').waitFor();
+    await page.getByRole('button', { name: 'Verify chain' }).click();
+    await page.getByText('chain is whole, 1 line').waitFor();
+    await expectAccessible(page);
+    await picture(page, 'receipts');
+    await page.locator('.receipt-row').click();
+    await page.getByRole('heading', { name: "Every guard's word" }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('tab', { name: 'Agents and money' }).click();
+    await page.getByRole('img', { name: /Cost over time\. claude-opus-5-5: \$/ }).waitFor();
+    await expectAccessible(page);
+    await picture(page, 'money');
+    expect(page.problems).toEqual([]);
+  });
+
+  it('explains a call, marks shadowed rules, replays a changed policy, and shows what a folder would run', async () => {
+    const { tty, served } = await setUp({
+      script: [bash('git push origin main', 'Push'), 'Pushed.'],
+      files: {
+        '.claude/settings.json': JSON.stringify({
+          permissions: {
+            allow: ['Bash(git status)', 'WebFetch'],
+            deny: ['WebFetch', 'Read(./.env)'],
+          },
+          hooks: {
+            PreToolUse: [{ matcher: 'Bash', hooks: [{ type: 'command', command: 'true' }] }],
+          },
+        }),
+      },
+      args: ['--trust', '--allowedTools', 'Bash(git push *)'],
+    });
+    tty.line('push it');
+    await tty.shows('Pushed.');
+    const page = await openPage(browser, served.url);
+    await page.getByRole('link', { name: 'Policy' }).click();
+    await page.getByLabel('Call').fill('Read .env');
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.locator('.verdict .badge', { hasText: 'deny' }).waitFor();
+    expect(await page.locator('.verdict').textContent()).toContain('Read(./.env)');
+    await page.getByRole('button', { name: 'Replay' }).click();
+    await page.getByText('recorded calls would be decided differently').waitFor();
+    expect(await page.locator('form').last().textContent()).toContain('Bash(git push origin main)');
+    await expectAccessible(page);
+    await picture(page, 'policy');
+    await page.getByRole('link', { name: 'Trust' }).click();
+    await page.getByRole('button', { name: 'Trust this folder' }).click();
+    await page.getByText('You trust what is listed here').waitFor();
+    await expectAccessible(page);
+    await picture(page, 'trust');
+    await page.getByRole('link', { name: 'Policy' }).click();
+    await page.locator('.badge', { hasText: 'shadowed' }).waitFor();
+    expect(page.problems).toEqual([]);
+  });
+
+  it('starts a session in a folder, with trust asked on the page', async () => {
+    const { tty, served: first } = await setUp({
+      script: [bash('touch by-console.txt'), 'Made by the console.'],
+      files: {
+        '.claude/settings.json': JSON.stringify({ permissions: { allow: ['Bash(touch *)'] } }),
+      },
+    });
+    await first.close();
+    tty.line('n');
+    await tty.exitCode();
+    const env = { ANTHROPIC_BASE_URL: tty.server.url, ANTHROPIC_API_KEY: 'test-key' };
+    const served = await startConsole(tty.project.home, [], env);
+    open.push(served);
+    const page = await openPage(browser, served.url);
+    await page.getByRole('link', { name: 'Sessions' }).click();
+    await page.getByRole('button', { name: 'New session' }).click();
+    await page.getByLabel('Folder').fill(tty.project.directory);
+    await page.getByLabel('Prompt').fill('make a file');
+    await page.getByRole('button', { name: 'Start' }).click();
+    await page.getByText('Bash(touch *)').waitFor();
+    await page.getByRole('button', { name: 'Trust and start' }).click();
+    await page.locator('.session', { hasText: 'make a file' }).click();
+    await page.getByText('Made by the console.').waitFor();
+    expect(tty.project.exists('by-console.txt')).toBe(true);
+    expect(page.problems).toEqual([]);
+  });
+
+  it('fits a phone, and works in the dark and with the keyboard alone', async () => {
+    const { tty, served } = await setUp({ script: [bash('touch x.txt', 'Make a file'), 'Done.'] });
+    tty.line('make a file');
+    await tty.shows('Allow Bash');
+    const page = await openPage(browser, served.url, { width: 390, height: 844, dark: true });
+    await page.getByRole('heading', { name: 'Bash wants to run' }).waitFor();
+    await expectAccessible(page);
+    await picture(page, 'phone');
+    for (const view of ['sessions', 'receipts', 'policy', 'folder', 'inbox']) {
+      await page.goto(`${served.origin}/#/${view}`);
+      await page.locator('h1').waitFor();
+      await pause(300);
+      const width = await page.evaluate('document.documentElement.scrollWidth');
+      expect(width, view).toBeLessThanOrEqual(390);
+      await expectAccessible(page);
+    }
+    await page.getByRole('button', { name: 'Yes, this once' }).focus();
+    await page.keyboard.press('Enter');
+    await tty.shows('Done.');
+    expect(page.problems).toEqual([]);
+  });
+});
