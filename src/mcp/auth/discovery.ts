@@ -46,9 +46,7 @@ export async function discover(
     issuer: found?.issuer ?? authorizationServer,
     metadata: found,
     resource: resource?.resource ?? own.href,
-    ...(resource?.scopes_supported === undefined
-      ? {}
-      : { resourceScopes: resource.scopes_supported }),
+    resourceScopes: resource?.scopes_supported,
   };
 }
 

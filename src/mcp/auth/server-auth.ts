@@ -50,8 +50,8 @@ function fromEntry({
   const { grantType, clientId, clientSecret, clientMetadataUrl } = oauth;
   const isMachine = grantType !== undefined && clientId !== undefined && clientSecret !== undefined;
   return {
-    ...(isMachine ? { machine: { kind: 'client-secret', clientId, clientSecret } } : {}),
-    ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
+    machine: isMachine ? { kind: 'client-secret', clientId, clientSecret } : undefined,
+    clientMetadataUrl,
   };
 }
 

@@ -89,14 +89,14 @@ async function askAndExchange(
   const { library, declaration, fetch } = context;
   const { found, scope, client, visit } = parts;
   const state = randomBytes(24).toString('base64url');
-  const metadata = found.metadata === undefined ? {} : { metadata: found.metadata };
+  const { metadata } = found;
   const start = await library.startAuthorization(found.authorizationServer, {
-    ...metadata,
+    metadata,
     clientInformation: clientInformation(client),
     redirectUrl: visit.redirectUrl,
     state,
     resource: found.resource,
-    ...(scope === undefined ? {} : { scope }),
+    scope,
   });
   const refusal = addressRefusal(start.authorizationUrl, declaration.entry.url);
   if (refusal !== undefined) return err(refusal);
@@ -105,14 +105,14 @@ async function askAndExchange(
   const code = codeFrom(library, answer.value, { found, state });
   if (!code.ok) return code;
   const granted = await library.exchangeAuthorization(found.authorizationServer, {
-    ...metadata,
+    metadata,
     clientInformation: clientInformation(client),
     authorizationCode: code.value,
     codeVerifier: start.codeVerifier,
     redirectUri: visit.redirectUrl,
     resource: found.resource,
     fetchFn: fetch,
-    ...(answer.value.get('iss') === null ? {} : { iss: answer.value.get('iss') ?? '' }),
+    iss: answer.value.get('iss') ?? undefined,
   });
   const tokens = tokensFrom(granted, { now: context.now(), requestedScope: scope });
   if (tokens === undefined) return err('the authorization server gave a token of an unknown kind');

@@ -66,8 +66,8 @@ export function authRecord(
     authorizationServer: found.authorizationServer,
     tokenEndpoint:
       found.metadata?.token_endpoint ?? new URL('/token', found.authorizationServer).href,
-    ...(typeof revocationEndpoint === 'string' ? { revocationEndpoint } : {}),
-    ...(methods === undefined ? {} : { authMethods: methods }),
+    revocationEndpoint: typeof revocationEndpoint === 'string' ? revocationEndpoint : undefined,
+    authMethods: methods,
     resource: found.resource,
     ...parts,
   };

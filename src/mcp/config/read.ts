@@ -154,14 +154,13 @@ export function serversAt(
     };
     return { servers: [], problems: [problem] };
   }
-  const place = file === undefined ? {} : { file };
   const servers = Object.entries(table).map(
     ([name, raw]): RawServer => ({
       name,
       scope: at.scope,
       raw,
       ofHost: at.ofHost === true,
-      ...place,
+      file,
       line: (way) => lineOf([...at.way, name, ...way]) ?? lineOf([...at.way, name]),
     }),
   );

@@ -100,12 +100,10 @@ class Connection implements ClientConnection {
       transport: entry?.type ?? 'unknown',
       state: this.#state(),
       error,
-      ...(leftOut.length === 0 ? {} : { leftOut }),
-      ...(info === undefined
-        ? {}
-        : { serverInfo: { name: short(info.name), version: short(info.version) } }),
-      ...(protocolVersion === undefined ? {} : { protocolVersion }),
-      ...(instructions === undefined ? {} : { instructions: visibleLines(instructions) }),
+      leftOut: leftOut.length === 0 ? undefined : leftOut,
+      serverInfo: info && { name: short(info.name), version: short(info.version) },
+      protocolVersion,
+      instructions: instructions === undefined ? undefined : visibleLines(instructions),
     };
   }
 
@@ -140,9 +138,11 @@ class Connection implements ClientConnection {
 
   async call(request: CallRequest, signal: AbortSignal): Promise<Result<RawCallResult, SafeError>> {
     const { tool, toolUseId, idempotencyKey } = request;
-    const key = idempotencyKey === undefined ? {} : { idempotencyKey };
-    const meta =
-      toolUseId === undefined ? {} : { _meta: { 'claudecode/toolUseId': toolUseId, ...key } };
+    // Left out where it is undefined: in-process servers are handed the object itself.
+    const key = idempotencyKey !== undefined && { idempotencyKey };
+    const meta = toolUseId !== undefined && {
+      _meta: { 'claudecode/toolUseId': toolUseId, ...key },
+    };
     const job: Job = {
       method: 'tools/call',
       params: { name: tool, arguments: request.arguments, ...meta },

@@ -50,7 +50,10 @@ const FIRST_PAUSE_MS = 250;
 
 const NO_ENTRY: McpEntry = { type: 'sdk' };
 
-/** The line to one server: brings it up, notices when it is gone, and remembers what is worth remembering. */
+/**
+ * The connection to one server with restarts, back-off and remembered sign-in failures. The library has no reconnect
+ * policy, and keeps a session that the server has forgotten (typescript-sdk#1708).
+ */
 export class Link {
   readonly timeouts: ConnectionTimeouts;
   state: ConnectionState = 'pending';

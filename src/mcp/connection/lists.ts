@@ -60,7 +60,7 @@ export async function fetchList<K extends ListKind>(
     // fail-closed: a server that always has one more page does not hold up the rest.
     if (page > 0 && options.left() <= 0) throw new BadList('did not end its list in time.');
     const result = await session.client.request(
-      { method: `${kind}/list`, params: cursor === undefined ? {} : { cursor } },
+      { method: `${kind}/list`, params: { ...(cursor !== undefined && { cursor }) } },
       AS_IT_IS,
       { timeout: Math.max(1, options.left()), signal: options.signal },
     );

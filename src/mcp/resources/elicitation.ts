@@ -206,7 +206,7 @@ function questionOf(request: ElicitRequest): Result<ElicitQuestion, string> {
     mode: 'form',
     fields: fields.value,
     warnings: secrets.length === 0 ? [] : [secretWarning(secrets)],
-    ...(request.requestedSchema === undefined ? {} : { requestedSchema: request.requestedSchema }),
+    requestedSchema: request.requestedSchema,
   });
 }
 

@@ -143,7 +143,7 @@ async function read(
   const content = blocks === '' ? 'The resource is empty.' : await boundText(blocks, { spill });
   const contents = shown.map(({ problem: _problem, text, ...rest }) => ({
     ...rest,
-    ...(text === undefined ? {} : { text: sliceWhole(text, 0, STRUCTURED_TEXT) }),
+    text: text === undefined ? undefined : sliceWhole(text, 0, STRUCTURED_TEXT),
   }));
   return { content, structured: { contents }, ...(files.length === 0 ? {} : { files }) };
 }

@@ -121,7 +121,7 @@ export function createToolBook(deps: ToolBookDeps): ToolBook {
     const isNew = entry.approved === undefined || entry.approved === by;
     const note = isNew ? undefined : acceptedNote(entry);
     approve(page, entry);
-    return ok(note === undefined ? {} : { note });
+    return ok({ note });
   };
 
   /** Puts down what a server offers now. */

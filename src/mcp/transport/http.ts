@@ -60,8 +60,8 @@ export function sseTransport(parts: RemoteParts): WatchedTransport {
 }
 
 /**
- * The library's transport, with two of its gaps closed: a request whose stream ends without an answer
- * is told so at once, and a cancelled one lets go of its stream.
+ * The library's transport: a request whose stream ends without an answer fails at once, and a cancelled one lets go of its
+ * stream, which the library would go on to reopen (typescript-sdk#2615).
  */
 export class WatchedTransport implements Transport {
   onclose?: (() => void) | undefined;

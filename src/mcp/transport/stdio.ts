@@ -40,7 +40,8 @@ export function stdioRequest(
 }
 
 /**
- * One child that is spoken to in lines of JSON. The library knows a stdio transport by its having
+ * One supervised child process, spoken to in lines of JSON: the library's own ends the direct child alone and leaves its
+ * descendants behind (typescript-sdk#2023). The library knows a stdio transport by its having
  * both `pid` and `stderr`: a server that is silent to the new protocol is then spoken to in the old.
  */
 export class StdioTransport implements Transport {
@@ -84,10 +85,9 @@ export class StdioTransport implements Transport {
   }
 
   async start(): Promise<void> {
-    const log = this.#log;
     const child = this.#processes.open({
       ...this.#request,
-      ...(log === undefined ? {} : { onStderr: (chunk) => log.push(chunk) }),
+      onStderr: (chunk) => this.#log?.push(chunk),
     });
     this.#process = child;
     child.onLine((line) => this.#receive(line));

@@ -14,7 +14,7 @@ export interface WebSocketParts {
   readonly closeMs: number;
 }
 
-/** One WebSocket, a message in each frame. */
+/** One WebSocket, a message in each frame. The library has no such client any more (typescript-sdk#142). */
 export class WebSocketTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
