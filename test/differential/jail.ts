@@ -24,6 +24,10 @@ export interface StartedProgram {
 export interface JailedRun {
   readonly started: readonly StartedProgram[];
   readonly hung: boolean;
+  /** Undefined where it was ended. */
+  readonly exitCode: number | undefined;
+  /** What the script itself and its stand-ins wrote, messages of the shell included. */
+  readonly output: string;
 }
 
 export interface Jail {
@@ -73,23 +77,29 @@ export function openJail(options: JailOptions): Jail {
   writeFileSync(path.join(place, 'driver'), driver(options.project));
   let jails = 0;
   let log = '';
+  let out = '';
   let child: ChildProcess | undefined;
   return {
     async run(script) {
       if (child === undefined) {
         // What a killed jail still writes is not taken for what the next script did.
         log = path.join(place, `log-${++jails}`);
+        out = path.join(place, `out-${jails}`);
         writeFileSync(log, '');
-        child = start(options, log);
+        writeFileSync(out, '');
+        child = start(options, { log, out });
       }
       truncateSync(log);
-      const hung = !(await runIn(child, script));
+      truncateSync(out);
+      const exitCode = await runIn(child, script);
+      const hung = exitCode === undefined;
       const started = readLog(readFileSync(log, 'utf8'));
+      const output = readFileSync(out, 'utf8');
       if (hung) {
         child.kill('SIGKILL');
         child = undefined;
       }
-      return { started, hung };
+      return { started, hung, exitCode, output };
     },
     close() {
       child?.kill('SIGKILL');
@@ -98,7 +108,10 @@ export function openJail(options: JailOptions): Jail {
   };
 }
 
-function start({ place, scratch, project, home }: JailOptions, log: string): ChildProcess {
+function start(
+  { place, scratch, project, home }: JailOptions,
+  { log, out }: { readonly log: string; readonly out: string },
+): ChildProcess {
   const bin = path.join(place, 'bin');
   const programs = ['/jail/bin', PATH_IN_JAIL, '/usr/bin', '/usr/local/bin', '/bin', '/sbin'];
   return spawn(
@@ -110,7 +123,7 @@ function start({ place, scratch, project, home }: JailOptions, log: string): Chi
       ...programs.flatMap((directory) => ['--ro-bind', bin, directory]),
       ...REAL_LAUNCHERS.flatMap((name) => ['--ro-bind', `/usr/bin/${name}`, `/jail/real/${name}`]),
       ...['--proc', '/proc', '--dev', '/dev', '--tmpfs', '/tmp'],
-      ...['--bind', scratch, scratch, '--bind', log, '/jail/log'],
+      ...['--bind', scratch, scratch, '--bind', log, '/jail/log', '--bind', out, '/jail/out'],
       ...['--ro-bind', path.join(place, 'driver'), '/jail/driver'],
       ...['--setenv', 'PATH', PATH_IN_JAIL, '--setenv', 'HOME', home, '--setenv', 'FUNCNEST', '40'],
       ...['--setenv', 'LANG', 'C.UTF-8', '--chdir', project, '/jail/bash', '/jail/driver'],
@@ -119,20 +132,24 @@ function start({ place, scratch, project, home }: JailOptions, log: string): Chi
   );
 }
 
-/** Whether the script ended by itself. */
-function runIn(child: ChildProcess, script: string): Promise<boolean> {
+/** The exit code of the script; undefined when it did not end by itself. */
+function runIn(child: ChildProcess, script: string): Promise<number | undefined> {
   return new Promise((resolve) => {
-    const settle = (finished: boolean) => {
+    let said = '';
+    const settle = (exitCode?: number) => {
       clearTimeout(timer);
       child.stdout?.removeAllListeners('data');
       child.removeAllListeners('exit');
       child.stdin?.removeAllListeners('error');
-      resolve(finished);
+      resolve(exitCode);
     };
-    const timer = setTimeout(() => settle(false), LONGEST_RUN_MS);
-    child.stdout?.once('data', () => settle(true));
-    child.once('exit', () => settle(false));
-    child.stdin?.on('error', () => settle(false));
+    const timer = setTimeout(settle, LONGEST_RUN_MS);
+    child.stdout?.on('data', (chunk) => {
+      said += String(chunk);
+      if (said.endsWith('.')) settle(Number.parseInt(said, 10));
+    });
+    child.once('exit', () => settle());
+    child.stdin?.on('error', () => settle());
     child.stdin?.write(`${script}\0`);
   });
 }
@@ -183,10 +200,10 @@ export -f command_not_found_handle
 ulimit -c 0 -f 64 -t 2 -v 2000000
 while IFS= read -r -u 201 -d '' script; do
   ended=$(
-    exec 200>&1 201<&- 202>&- >/dev/null 2>&1 3>&1 </dev/null
+    exec 200>&1 201<&- 202>&- >>/jail/out 2>&1 3>&1 </dev/null
     cd ${quote(project)} && /jail/bash ${args.slice(0, -1).map(quote).join(' ')} "$script"
   )
-  printf . >&202
+  printf '%s.' $? >&202
 done
 `;
 }

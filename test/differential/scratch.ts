@@ -1,4 +1,13 @@
-import { lstatSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 
 /** Texts of files that are not to be read. */
@@ -33,6 +42,8 @@ export interface Scratch {
   readonly home: string;
   /** Files that rules keep from being read. */
   readonly watched: readonly string[];
+  /** What every file holds and where every link leads, by name. */
+  contents(): Readonly<Record<string, string>>;
   /** Puts everything back; what had been changed, relative to the root. */
   restore(): readonly string[];
 }
@@ -45,6 +56,7 @@ export function createScratch(root: string): Scratch {
     project: path.join(root, 'project'),
     home: path.join(root, 'home'),
     watched: ['project/.env', 'outside/secret'].map((name) => path.join(root, name)),
+    contents: () => contentsOf(root),
     restore() {
       const now = snapshot(root);
       const names = new Set([...before.keys(), ...now.keys()]);
@@ -79,4 +91,17 @@ function snapshot(root: string, directory = ''): Map<string, string> {
     if (isDirectory) for (const [at, state] of snapshot(root, relative)) entries.set(at, state);
   }
   return entries;
+}
+
+function contentsOf(root: string, directory = ''): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of readdirSync(path.join(root, directory))) {
+    const relative = path.join(directory, name);
+    const stat = lstatSync(path.join(root, relative));
+    if (stat.isDirectory()) Object.assign(found, { [relative]: '/' }, contentsOf(root, relative));
+    else if (stat.isSymbolicLink()) found[relative] = readlinkSync(path.join(root, relative));
+    else if (stat.isFile()) found[relative] = readFileSync(path.join(root, relative), 'utf8');
+    else found[relative] = 'special';
+  }
+  return found;
 }

@@ -12,8 +12,8 @@ export function addCommand(command: Command, writer: Writer, context: RenderCont
   const { name, prefix, suffix } = command;
   const items = [...prefix, ...(name === undefined ? [] : [name]), ...suffix];
   checkSpacing(items, command, context);
-  const declares = name !== undefined && DECLARES.test(name.text);
   checkRunTimeWords(command);
+  const declares = name !== undefined && DECLARES.test(name.text);
   items.forEach((item, at) => {
     if (at > 0) writer.add(' ');
     if (item.type === 'Assignment') {
@@ -54,7 +54,12 @@ function checkSpacing(items: readonly Item[], { pos, end }: Command, context: Re
 /** Code that bash makes of words while it parses or later, which quoting would change. */
 function checkRunTimeWords({ name, suffix }: Command): void {
   const words = suffix.filter((item) => item.type === 'Word');
-  if (name?.value === 'alias' && words.some(({ value }) => value.includes('='))) {
+  if (
+    name?.value === 'alias' &&
+    suffix.some(
+      (item) => item.type === 'Assignment' || (item.type === 'Word' && item.value.includes('=')),
+    )
+  ) {
     refuse('construct', 'defines an alias');
   }
   const isPrefix = name?.value === 'command' || name?.value === 'builtin';

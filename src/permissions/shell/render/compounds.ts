@@ -32,11 +32,12 @@ export function renderScript(script: Script, context: RenderContext): string {
 class Compounds {
   readonly #writer: Writer;
   readonly #context: RenderContext;
-  #depth = 0;
+  #depth: number;
 
   constructor(writer: Writer, context: RenderContext) {
     this.#writer = writer;
     this.#context = context;
+    this.#depth = context.depth;
   }
 
   /** Lines stay lines: an error in an expansion ends its line, not what is on the next one. */

@@ -8,6 +8,8 @@ export type Expansion = Exclude<DoubleQuotedChild, { type: 'Literal' }>;
 
 export interface RenderContext {
   readonly source: Source;
+  /** How many substitutions enclose it. */
+  readonly depth: number;
   /** Renders the code of a substitution. */
   code(script: Script, context: RenderContext): string;
   /** An expansion as it is written inside the quotes it stands in. */

@@ -54,13 +54,15 @@ function rendered(
   if (difference !== undefined) refuse('ambiguous', difference.replace(/^it /, ''));
   const inner = (nested: Script, context: RenderContext): string => {
     checkErrors(nested);
-    if (nested.source === undefined) return renderScript(nested, context);
+    const depth = context.depth + 1;
+    if (nested.source === undefined) return renderScript(nested, { ...context, depth });
     const source = new Source(nested.source, nested, parser.forEachChild);
-    return renderScript(nested, { ...context, source });
+    return renderScript(nested, { ...context, source, depth });
   };
   checkErrors(script);
   return renderScript(script, {
     source: new Source(code, script, parser.forEachChild),
+    depth: 0,
     code: inner,
     expansion: renderExpansion,
   });
