@@ -166,6 +166,8 @@ function readUpTo(fd: number, most: number, expected: number): Uint8Array {
     if (count === 0) break;
     chunks.push(chunk.subarray(0, count));
     total += count;
+    // A short read is the end of a file that reports its size.
+    if (count < chunk.length && expected > 1) break;
   }
   return Buffer.concat(chunks, total);
 }
