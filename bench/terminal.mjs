@@ -6,7 +6,7 @@
 // DIR is a node_modules with @earendil-works/pi-coding-agent or @anthropic-ai/claude-agent-sdk.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -14,6 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import xterm from '@xterm/headless';
+import { writeTo } from './lib.mjs';
 
 const SELF = fileURLToPath(import.meta.url);
 const PROGRAM = path.join(path.dirname(SELF), '..', 'bin', 'portcullis');
@@ -22,9 +23,10 @@ const PI = '@earendil-works/pi-coding-agent/dist/cli.js';
 const LINES = 10_000;
 const [COLUMNS, ROWS] = [100, 30];
 
-const TEXT = { type: 'string' };
-const options = { rounds: TEXT, peers: TEXT, model: { type: 'boolean' } };
-const { values } = parseArgs({ options });
+const text = { type: 'string' };
+const { values } = parseArgs({
+  options: { rounds: text, peers: text, model: { type: 'boolean' } },
+});
 
 if (values.model) serveModel();
 else await measureAll();
@@ -87,27 +89,17 @@ function programs(url, root) {
     'home/.pi/agent/models.json': { providers: { bench: provider } },
     'project/package.json': {},
   };
-  for (const [name, json] of Object.entries(files)) {
-    mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
-    writeFileSync(path.join(root, name), JSON.stringify(json));
-  }
+  for (const [name, json] of Object.entries(files)) writeTo(root, { [name]: JSON.stringify(json) });
   const terminal = { PATH: process.env.PATH, HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
   const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', PI_OFFLINE: '1' };
   const env = { ...terminal, ...quiet, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key };
   const peer = (name) => path.join(values.peers ?? root, name);
+  const program = (name, argv, prompt) => ({ name, argv, prompt, env, cwd });
   return [
-    ['portcullis', PROGRAM, 'claude-sonnet-4-5', /^> ?$/m],
-    ['claude', peer(CLAUDE), 'claude-sonnet-4-5', /^\W*[❯>](?:\s|$)/m],
-    ['pi', peer(PI), 'bench/bench', /^─{20,}\n\s*\n─{20,}/m],
-  ]
-    .filter(([, file]) => existsSync(file))
-    .map(([name, file, model, prompt]) => ({
-      name,
-      argv: [file, '--model', model],
-      prompt,
-      env,
-      cwd,
-    }));
+    program('portcullis', [PROGRAM, '--model', 'claude-sonnet-4-5'], /^> ?$/m),
+    program('claude', [peer(CLAUDE), '--model', 'claude-sonnet-4-5'], /^\W*[❯>](?:\s|$)/m),
+    program('pi', [peer(PI), '--model', 'bench/bench'], /^─{20,}\n\s*\n─{20,}/m),
+  ].filter(({ argv: [file] }) => existsSync(file));
 }
 
 /** A program on a pseudo-terminal; `until` resolves with the time at which the bytes came that made the screen match. */

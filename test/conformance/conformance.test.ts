@@ -9,7 +9,7 @@ const ROOT = path.resolve(import.meta.dirname, '../..');
 
 describe('the public conformance suite', () => {
   it('passes, but for what is listed with a reason', { timeout: 180_000 }, async () => {
-    const { code, text } = await run(['scripts/conformance.mjs'], 170_000);
+    const { code, text } = await run(['test/conformance/run.mjs'], 170_000);
     expect(code, text).toBe(0);
     expect(text).toMatch(/\n\d+ of \d+ scenarios passed, \d failed, 0 problems\n/);
   });
@@ -18,7 +18,7 @@ describe('the public conformance suite', () => {
     const directory = mkdtempSync(path.join(os.tmpdir(), 'portcullis-stale-'));
     const file = path.join(directory, 'stale.yaml');
     writeFileSync(file, 'client:\n  - initialize\n  - no-such-scenario\n');
-    const args = ['scripts/conformance.mjs', 'initialize', '--expected-failures', file];
+    const args = ['test/conformance/run.mjs', 'initialize', '--expected-failures', file];
     const { code, text } = await run(args, 50_000);
     rmSync(directory, { recursive: true });
     expect(code).toBe(1);

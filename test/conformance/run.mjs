@@ -8,7 +8,7 @@ import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { build } from 'esbuild';
 import { parse } from 'yaml';
-import { ROOT } from './setup.mjs';
+import { ROOT } from '../../scripts/setup.mjs';
 
 const CACHE = path.join('node_modules', '.cache', `conformance-${process.pid}`);
 const SUITE = path.join(CACHE, 'suite.mjs');

@@ -5,7 +5,7 @@ import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { runTypeScript } from './setup.mjs';
+import { runTypeScript } from '../../scripts/setup.mjs';
 
 /** Scripts that a worker takes at a time. */
 const BATCH = 250;
