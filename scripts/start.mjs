@@ -18,12 +18,9 @@ const MODEL_VARIABLES = [
   'PORTCULLIS_SCRIPT',
 ];
 const flags = process.argv.slice(2);
-const stored = path.join(
-  process.env.PORTCULLIS_HOME || path.join(homedir(), '.portcullis'),
-  'model.json',
-);
-const configured =
-  MODEL_VARIABLES.some((name) => (process.env[name] ?? '') !== '') || existsSync(stored);
+const home = process.env.PORTCULLIS_HOME || path.join(homedir(), '.portcullis');
+const isSet = (name) => (process.env[name] ?? '') !== '';
+const configured = MODEL_VARIABLES.some(isSet) || existsSync(path.join(home, 'model.json'));
 const args = flags.length > 0 || configured ? flags : ['demo'];
 // The agent works where the user called npm, not where the program lies.
 const child = spawn(process.execPath, [path.join(ROOT, 'bin/portcullis'), ...args], {

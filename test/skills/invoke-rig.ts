@@ -9,8 +9,9 @@ import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { PermissionMode } from '../../src/protocol/permissions.js';
 import type { ToolCallResult } from '../../src/protocol/tool-call.js';
 import type { SourcedRule } from '../../src/settings/types.js';
-import { createSkillGrants, type SkillGrants } from '../../src/skills/grants/grant.js';
+import { asName } from '../../src/skills/discovery/names.js';
 import { createSkillApprovals, type SkillApprovals } from '../../src/skills/grants/approval.js';
+import { createSkillGrants, type SkillGrants } from '../../src/skills/grants/grant.js';
 import {
   createSkillInvoker,
   type InvokerParts,
@@ -18,10 +19,9 @@ import {
   type SkillInvoker,
   type SkillOutcome,
 } from '../../src/skills/invoke/invoke.js';
-import { asName } from '../../src/skills/discovery/names.js';
 import type { RunShell } from '../../src/skills/invoke/shell.js';
-import type { Skill, SkillBook, SkillHead } from '../../src/skills/skill.js';
 import { skillTool } from '../../src/skills/invoke/skill-tool.js';
+import type { Skill, SkillBook, SkillHead } from '../../src/skills/skill.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { bashTool } from '../../src/tools/bash/bash.js';
 import { createBackgroundShells } from '../../src/tools/bash/shells.js';

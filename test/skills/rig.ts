@@ -1,7 +1,11 @@
 import path from 'node:path';
 import { afterEach } from 'vitest';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
-import { type LiveSkillBook, openSkillBook, type SkillBookDeps } from '../../src/skills/discovery/book.js';
+import {
+  type LiveSkillBook,
+  openSkillBook,
+  type SkillBookDeps,
+} from '../../src/skills/discovery/book.js';
 import {
   makeTempProject,
   type ProjectFiles,

@@ -7,8 +7,8 @@ import { readTypedPrompt } from '../../mcp/resources/prompts.js';
 import { textOf } from '../../protocol/content.js';
 import type { ForkTools } from '../../skills/invoke/fork-attachments.js';
 import type { ReadySkill, SkillInvoker } from '../../skills/invoke/invoke.js';
-import type { Skill, SkillBook } from '../../skills/skill.js';
 import { readTyped } from '../../skills/invoke/slash.js';
+import type { Skill, SkillBook } from '../../skills/skill.js';
 import type { HookNotes } from './hook-notes.js';
 import type { RunHooks, Submitted } from './run-hooks.js';
 
