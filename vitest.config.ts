@@ -35,7 +35,8 @@ const project = (name: string, more: Record<string, unknown>) => ({
 export default defineConfig({
   test: {
     globalSetup: ['scripts/generate.mjs', 'test/temporary-files.ts'],
-    maxWorkers: 2,
+    // One more than the cores that we count on: many tests wait for a child.
+    maxWorkers: 3,
     projects: [
       project('shared', { include: SHARED, exclude: ALONE, isolate: false }),
       project('alone', { include: ALONE }),

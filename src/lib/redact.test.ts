@@ -136,7 +136,7 @@ describe('redactSure', () => {
     'takes no longer than the text is long: %s',
     (piece) => {
       // Were it more than linear, this would not end within the time of the whole suite.
-      const text = piece.repeat(Math.ceil(10_000_000 / piece.length));
+      const text = piece.repeat(Math.ceil(2_000_000 / piece.length));
       expect(redact(text).length).toBeLessThanOrEqual(text.length + 20);
     },
     60_000,

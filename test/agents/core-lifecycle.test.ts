@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import { runBuilt as run } from '../e2e/worlds.js';
+import { cases } from '../support/counts.js';
 import {
   type AgentsOptions,
   type AgentsSession,
@@ -80,7 +81,7 @@ describe('what an agent leaves behind', () => {
   });
 
   it('does not grow with their number', async () => {
-    const count = 1_000;
+    const count = cases(200, 1_000);
     const atOnce = 10;
     const rounds = count / atOnce;
     const blocks = Array.from({ length: atOnce }, (_, at) => ({

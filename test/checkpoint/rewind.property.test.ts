@@ -6,9 +6,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openCheckpoints } from '../../src/checkpoint/open.js';
 import { openBlobStore, openTracker } from '../../src/checkpoint/scan/tracker.js';
 import type { Author, Checkpoints, RewindTarget } from '../../src/checkpoint/types.js';
+import { cases } from '../support/counts.js';
 import { statesIn } from './tree-states.js';
 
-const RUNS = 300;
+const RUNS = cases(90, 300);
 /** A rewind waits for the disk at every step: where there is one in memory, it is as good for this. */
 const FAST_DISK = fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir();
 

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { cases } from '../support/counts.js';
 import { type Differential, openDifferential, runDifferential } from './differential.js';
 import { jailUnavailable } from './jail.js';
 import { RULE_SETS } from './rule-sets.js';
 
 /** The same scripts for everybody; DIFFERENTIAL_SEED looks at others. */
 const SEED = Number(process.env.DIFFERENTIAL_SEED ?? 20_261_117);
-const SCRIPTS = 2000;
+const SCRIPTS = cases(1000, 2000);
 
 const missing = jailUnavailable();
 

@@ -2,9 +2,10 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { ScenarioRun } from '../../src/testing/scenario.js';
+import { cases } from '../support/counts.js';
 import { readTranscriptLines, runBuilt as run, transcriptPaths } from './worlds.js';
 
-const RUNS = 40;
+const RUNS = cases(16, 40);
 const AT_ONCE = 4;
 /** The kill falls anywhere between the first frame and this long after it. */
 const LATEST_KILL_MS = 400;

@@ -140,12 +140,10 @@ describe('a store of contents', () => {
 
   it('takes many small contents at once', async () => {
     const store = open();
-    const contents = Array.from({ length: 20_000 }, (_, at) => Buffer.from(`content ${at}`));
+    const contents = Array.from({ length: 4_000 }, (_, at) => Buffer.from(`content ${at}`));
     const ids = await Promise.all(contents.map((bytes) => store.put(bytes)));
-    expect(new Set(ids).size).toBe(20_000);
-    expect(Buffer.from((await store.read(ids[19_999] ?? '')) ?? []).toString()).toBe(
-      'content 19999',
-    );
+    expect(new Set(ids).size).toBe(4_000);
+    expect(Buffer.from((await store.read(ids[3_999] ?? '')) ?? []).toString()).toBe('content 3999');
   });
 
   it('drops nothing while somebody else has it open', async () => {
