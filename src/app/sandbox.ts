@@ -6,7 +6,7 @@ import { settingsFilesGuard } from '../permissions/settings-files.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import { namedSettings, sandboxAskedBy } from '../sandbox/session/asked.js';
+import { namedSettings, sandboxAskedBy } from '../sandbox/policy/settings.js';
 import type { FencedKind, SessionFence } from '../sandbox/session/guard.js';
 import { fencedSupervisor } from '../sandbox/session/supervisor.js';
 import { refuseBroken } from '../settings/files/refuse.js';

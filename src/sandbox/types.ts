@@ -77,3 +77,14 @@ export interface Sandbox {
   wrap(program: SandboxedProgram, policy: SandboxPolicy): Promise<WrappedProgram>;
   close(): Promise<void>;
 }
+
+/** What the sandbox made of a program. */
+export type WrapResult =
+  | { readonly kind: 'as-is' }
+  | { readonly kind: 'inside'; readonly wrapped: WrappedProgram }
+  | { readonly kind: 'refused'; readonly reason: string };
+
+/** Exactly what is spawned. */
+export function programOf({ command, args, cwd, env }: WrappedProgram): SandboxedProgram {
+  return { command, args, cwd, env };
+}

@@ -92,8 +92,8 @@ function answerOf(event: HookEventName, output: Fields, own: Fields): HookAnswer
     ...(output.continue === false
       ? { stop: said(output.stopReason) ?? 'a hook ended the turn without saying why' }
       : {}),
-    ...(systemMessage === undefined ? {} : { systemMessage }),
-    ...(context === undefined ? {} : { context }),
+    systemMessage,
+    context,
     ...(output.async === true ? { asyncMs: Number(output.asyncTimeout ?? ASYNC_LIMIT_MS) } : {}),
   };
 }

@@ -52,7 +52,7 @@ function blocked({ asyncMs: _void, ...answer }: HookAnswer, stderr: string): Hoo
     decision: 'deny',
     reason,
     fields: withoutGrants(fields),
-    ...(text === undefined ? {} : { text: tidy(text) }),
+    text: text === undefined ? undefined : tidy(text),
   };
 }
 

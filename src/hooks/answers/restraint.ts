@@ -77,10 +77,10 @@ export function restraintOnly(answer: HookAnswer): HookAnswer {
   return {
     decision: holds ? decision : 'none',
     fields: withoutGrants(Object.fromEntries(Object.entries(fields).filter(isVerdictField))),
-    ...(reason === undefined || !holds ? {} : { reason }),
-    ...(stop === undefined ? {} : { stop }),
-    ...(systemMessage === undefined ? {} : { systemMessage }),
-    ...(text === undefined ? {} : { text }),
+    reason: holds ? reason : undefined,
+    stop,
+    systemMessage,
+    text,
   };
 }
 

@@ -326,7 +326,7 @@ class Dispatcher implements HookDispatcher {
   }
 
   #warn(tag: string, text: string, hook?: Hook): void {
-    const about = hook === undefined ? {} : { hookId: hook.id };
+    const about = { hookId: hook?.id };
     tell(this.#deps, { type: 'notice', level: 'warning', text, tag, ...about });
   }
 }

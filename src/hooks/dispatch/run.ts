@@ -225,7 +225,7 @@ function reportOf(hook: Hook, result: Result): HookReport {
     answer: failure === undefined ? answerOf(hook, reading.answer) : NO_ANSWER,
     failure,
     ...(failure !== undefined && refuses(hook, failure, result) ? { refuses: true } : {}),
-    ...(complaint === undefined ? {} : { complaint }),
+    complaint,
     ...(reading.redacts === true ? { redacts: true } : {}),
     ...(raw?.kind === 'process'
       ? { exitCode: raw.exitCode, stdout: raw.stdout, stderr: raw.stderr }
@@ -252,7 +252,7 @@ function answerOf(hook: Hook, answer: HookAnswer): HookAnswer {
   const { asyncMs, systemMessage } = answer;
   if (asyncMs !== undefined) {
     // What it says before it goes on by itself is not its answer.
-    return { ...NO_ANSWER, asyncMs, ...(systemMessage === undefined ? {} : { systemMessage }) };
+    return { ...NO_ANSWER, asyncMs, systemMessage };
   }
   return hook.restrictOnly === true ? withoutYes(answer) : answer;
 }

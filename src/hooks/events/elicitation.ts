@@ -197,7 +197,7 @@ function oneContent(wanted: readonly Wanted[]): {
 }
 
 function withContent(content: Content | undefined): { readonly content?: Content } {
-  return content === undefined ? {} : { content };
+  return { content };
 }
 
 /** The same text for the same value, whatever the order of its keys. */

@@ -28,7 +28,7 @@ export function withinReach(
       ...rest,
       ...(kept.length === 0 ? {} : { updatedPermissions: kept }),
       // What is not kept in the user's settings is for this call.
-      ...(scope === undefined || isTooWide ? {} : { scope }),
+      scope: isTooWide ? undefined : scope,
     },
     refused: [
       ...judged.flatMap(({ update, why }) =>

@@ -224,6 +224,6 @@ function joinYeses(
     updatedInput: rewrite?.input,
     ...(updatedPermissions.length === 0 ? {} : { updatedPermissions }),
     // How far a yes reaches is for one to say: of several, each is for this call.
-    ...(scope === undefined || yeses.length > 1 ? {} : { scope }),
+    scope: yeses.length > 1 ? undefined : scope,
   };
 }

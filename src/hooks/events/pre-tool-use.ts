@@ -142,7 +142,7 @@ function roundOf(view: CallView, round: HookRound): Round {
     finding,
     answered: wanted.some(({ allowed }) => allowed),
     ...(yes.length === 0 ? {} : { allowed: { by, reason: reasons.join('\n') || 'allowed' } }),
-    ...(rewrite === undefined ? {} : { rewrite }),
+    rewrite,
   };
 }
 
@@ -269,7 +269,7 @@ function joinRounds(first: Round, again: Round, rewrite: Rewrite): Round {
     answered: rewrite.allowed || again.answered,
     trace: [...first.trace, ...again.trace],
     hookContext: joinHookContext(first.hookContext, again.hookContext),
-    ...(allowed === undefined ? {} : { allowed }),
+    allowed,
   };
 }
 

@@ -129,7 +129,7 @@ function outcomeOf(round: HookRound, prompt: string, prefix: string): PromptOutc
     contexts: contextsOf(round, prefix),
     updatedPrompt: rewrite.text,
     ...suppress,
-    ...(title === undefined ? {} : { sessionTitle: title }),
+    sessionTitle: title,
   };
 }
 

@@ -132,8 +132,8 @@ async function start(
   const [title] = isGoingOn ? [] : all.flatMap((fields) => textIn(fields, 'sessionTitle') ?? []);
   return {
     contexts: contextsFor('SessionStart', round),
-    ...(messages.length === 0 ? {} : { initialUserMessage: messages.join('\n\n') }),
-    ...(title === undefined ? {} : { sessionTitle: title.trim() }),
+    initialUserMessage: messages.length === 0 ? undefined : messages.join('\n\n'),
+    sessionTitle: title?.trim(),
     watchPaths: [...new Set(all.flatMap((fields) => textsIn(fields, 'watchPaths') ?? []))],
     reloadSkills: all.some((fields) => fields.reloadSkills === true),
   };

@@ -39,8 +39,7 @@ export function createTaskHooks(deps: EventDeps): TaskHooks {
       if (round === undefined) return {};
       const stop = joined(round, wishToStop);
       if (stop !== undefined) return { stop };
-      const goOn = joined(round, noOf);
-      return goOn === undefined ? {} : { goOn };
+      return { goOn: joined(round, noOf) };
     },
   };
 }

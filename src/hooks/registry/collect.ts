@@ -80,8 +80,8 @@ export class HookCollector {
       agentId,
       plugin,
       ...(scoped.restrictOnly === true ? { restrictOnly: true } : {}),
-      ...(file === undefined ? {} : { file }),
-      ...(line === undefined ? {} : { line }),
+      file,
+      line,
     };
     if (!isRecord(scoped.hooks)) {
       // fail-closed: there may have been a guard in what cannot be read.
@@ -225,8 +225,8 @@ export class HookCollector {
       agents,
       ...run,
       source: place.source,
-      ...(place.file === undefined ? {} : { file: place.file }),
-      ...(place.line === undefined ? {} : { line: place.line }),
+      file: place.file,
+      line: place.line,
       ...(place.restrictOnly === true || (ofCallback && this.#policy.callbacksRestrictOnly)
         ? { restrictOnly: true }
         : {}),

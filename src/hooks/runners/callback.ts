@@ -10,7 +10,7 @@ export function createCallbackRunner(
   return ({ handler }, request) =>
     inTime(request, 'threw', async (signal) => {
       const { input, toolUseId } = request;
-      const given = toolUseId === undefined ? {} : { toolUseId };
+      const given = { toolUseId };
       try {
         const value = await callbacks.call({ id: handler.id, input, signal, ...given });
         return { kind: 'value', value };

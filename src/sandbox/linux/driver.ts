@@ -11,10 +11,9 @@ import {
 import { INNER_PROXY, type SandboxHost } from '../host/host.js';
 import type { PipePair } from '../host/link.js';
 import { type MountPoints, mountPoints } from '../host/mount-points.js';
-import { programEnvironment } from '../session/program-environment.js';
+import { programEnvironment } from '../session/environment.js';
 import type { SandboxedProgram, SandboxPolicy, WrappedProgram } from '../types.js';
-import { type BubblewrapFeatures, bubblewrapOptions } from './argv.js';
-import { launcher } from './launcher.js';
+import { type BubblewrapFeatures, bubblewrapOptions, launcher } from './argv.js';
 import { type MountPlan, planMounts } from './mounts.js';
 import { type ProgramProxy, programProxy } from './network.js';
 import { describeRefusals } from './refusals.js';
@@ -93,7 +92,7 @@ export class BubblewrapDriver {
       features: this.#parts.features,
       cwd: program.cwd,
       env: connected === undefined ? env : { ...env, ...STARTER_ENVIRONMENT },
-      ...(policy.scratch === undefined ? {} : { scratch: this.#files.directory(policy.scratch) }),
+      scratch: policy.scratch === undefined ? undefined : this.#files.directory(policy.scratch),
       hasFilter: filter !== undefined,
     });
     const file = this.#files.write(options.map((option) => checked(option)).join('\0'));

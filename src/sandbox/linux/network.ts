@@ -32,7 +32,7 @@ export function programProxy(
       rules,
       reach,
       refused: (target, why) => refused.set(target, why),
-      ...(token === undefined ? {} : { token }),
+      token,
     });
   };
   return {

@@ -5,7 +5,7 @@ import { type SandboxFiles, sandboxFiles } from '../host/files.js';
 import { listenOnLoopback, type SandboxHost } from '../host/host.js';
 import { type ProgramProxy, programProxy } from '../linux/network.js';
 import { describeRefusals } from '../linux/refusals.js';
-import { programEnvironment } from '../session/program-environment.js';
+import { programEnvironment } from '../session/environment.js';
 import type { SandboxedProgram, SandboxPolicy, WrappedProgram } from '../types.js';
 import { seatbeltProfile } from './profile.js';
 

@@ -40,3 +40,19 @@ it('finds what lies deeper than any project needs', async () => {
   const finder = createFinder(nodeFileSystem, Date.now);
   expect(await finder.find({ ...order, start: project.directory })).toEqual([`${deep}/key.pem`]);
 });
+
+it('enters libraries and repositories for rules, not for names that programs trust', async () => {
+  project = makeTempProject();
+  for (const name of ['node_modules/a', '.git/info']) {
+    mkdirSync(project.at(name), { recursive: true });
+    writeFileSync(project.at(`${name}/key.pem`), '');
+  }
+  const finder = createFinder(nodeFileSystem, Date.now);
+  const start = project.directory;
+  expect(await finder.find({ ...order, start })).toEqual([]);
+  const all = await finder.find({ ...order, start, entersAll: true });
+  expect([...all].sort()).toEqual([
+    project.at('.git/info/key.pem'),
+    project.at('node_modules/a/key.pem'),
+  ]);
+});

@@ -11,6 +11,8 @@ export interface FindOrder {
   readonly depth?: number | undefined;
   /** For the message: what is looked for. */
   readonly wanted: string;
+  /** Also searches libraries and repositories, as a deny rule names files in them, too. */
+  readonly entersAll?: boolean;
   /** What is taken is not looked into. */
   take(path: string, name: string, kind: FileStat['kind']): boolean;
 }
@@ -24,7 +26,7 @@ export interface Finder {
 export const MOST_ENTRIES = 200_000;
 /** A directory that changed this lately may change again within the same tick of its time stamp. */
 const SETTLED_MS = 50;
-/** Their own files are no project's, and there are too many. */
+/** Searches for names that programs trust skip them: the tools that own them write there. */
 const NEVER_ENTERED: ReadonlySet<string> = new Set(['node_modules', '.git', '.hg', '.svn']);
 
 type Entries = Awaited<ReturnType<FileSystem['list']>>;
@@ -51,7 +53,7 @@ export function createFinder(fs: FinderFiles, now: () => number): Finder {
     return entries;
   };
   return {
-    async find({ start, depth = Number.POSITIVE_INFINITY, wanted, take }) {
+    async find({ start, depth = Number.POSITIVE_INFINITY, wanted, entersAll, take }) {
       const paths: string[] = [];
       let left = MOST_ENTRIES;
       let level: string[] = [start];
@@ -63,7 +65,9 @@ export function createFinder(fs: FinderFiles, now: () => number): Finder {
             if (left-- <= 0) throw tooMany(start, wanted);
             const path = join(directory, name);
             if (take(path, name, kind)) paths.push(path);
-            else if (kind === 'directory' && !NEVER_ENTERED.has(name)) next.push(path);
+            else if (kind === 'directory' && (entersAll === true || !NEVER_ENTERED.has(name))) {
+              next.push(path);
+            }
           }
         }
         level = next;

@@ -67,14 +67,14 @@ export function createPolicyMaker(parts: PolicyParts): PolicyMaker {
     const settings = parts.settings();
     const rules = rulesFor(order.agent, parts);
     const network = networkOf(settings, rules);
-    const scratch = order.scratch === undefined ? {} : { scratch: order.scratch };
+    const { scratch } = order;
     const weaker = {
       ...(settings.nestedUserNamespaces ? { nestedUserNamespaces: true as const } : {}),
       ...(settings.localBinding ? { localBinding: true as const } : {}),
       ...(settings.unixSockets.length > 0 ? { unixSockets: settings.unixSockets } : {}),
     };
     if (settings.filesOpen) {
-      return { writable: ['/'], protected: [], hidden: [], shown: [], network, weaker, ...scratch };
+      return { writable: ['/'], protected: [], hidden: [], shown: [], network, weaker, scratch };
     }
     const job: Job = { order, settings, rules, parts };
     const writable = await writableOf(job);
@@ -86,7 +86,7 @@ export function createPolicyMaker(parts: PolicyParts): PolicyMaker {
       shown,
       network,
       weaker,
-      ...scratch,
+      scratch,
     };
   };
 }

@@ -91,6 +91,7 @@ export async function resolveSpots(
       start: spot.start,
       depth: spot.depth,
       wanted: `all that ${spot.spec} names`,
+      entersAll: true,
       take: (path) => spot.matches(path),
     });
     for (const path of found) paths.push(path);
@@ -112,8 +113,8 @@ function spotOf(spec: string, base: PatternBase, pattern: PathPattern): Spot {
   const start = join(anchor, ...plainNames(exact.segments, plain));
   if (!isFloating && plain === names.length) return { kind: 'place', path: start };
   const rest = names.slice(plain);
-  const depth = rest.includes(ANY_DEPTH) ? {} : { depth: rest.length };
-  return { kind: 'search', start, ...depth, spec, matches: (path) => matchesPath(pattern, path) };
+  const depth = rest.includes(ANY_DEPTH) ? undefined : rest.length;
+  return { kind: 'search', start, depth, spec, matches: (path) => matchesPath(pattern, path) };
 }
 
 /** `dir/**` and `dir/*` speak of all that is in the directory. */

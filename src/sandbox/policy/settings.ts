@@ -4,8 +4,7 @@ import { parseDomain } from '../../permissions/domain.js';
 import { parseCommandPattern } from '../../permissions/rule-specs.js';
 import type { CommandPattern } from '../../permissions/rules.js';
 import { dirname, expandHome, resolve } from '../../platform/fs/paths.js';
-import type { SettingValues } from '../../settings/types.js';
-import { isOfProject, sandboxAskedBy } from '../session/asked.js';
+import { type EffectiveSettings, isOfProject, type SettingValues } from '../../settings/types.js';
 
 /** What `sandbox.*` and `portcullis.sandbox.*` say, after locks and trust. */
 export interface SandboxSettings {
@@ -77,8 +76,8 @@ export function sandboxSettings(values: SettingValues, place: SettingsPlace): Sa
   const leaving = values.get('sandbox.allowUnsandboxedCommands');
   const mayLeave = leaving?.value !== false;
   // Whoever locks it from above does not want a repository to widen it.
-  const locked = managedDomainsOnly || (leaving?.value === false && !isOfProject(leaving));
-  const counts = (one: Sourced<unknown>): boolean => !(locked && isOfProject(one));
+  const locked = managedDomainsOnly || (leaving?.value === false && !isOfProject(leaving.source));
+  const counts = (one: Sourced<unknown>): boolean => !(locked && isOfProject(one.source));
   const texts = (key: string): readonly Sourced<string>[] =>
     values
       .list(key)
@@ -129,7 +128,9 @@ function isRequired(values: SettingValues): boolean {
   const said = values.said('sandbox.failIfUnavailable');
   if (said.some(({ value }) => value === true)) return true;
   const enabled = sandboxAskedBy(values);
-  const decides = said.find((one) => !isOfProject(one) || (enabled && isOfProject(enabled)));
+  const decides = said.find(
+    (one) => !isOfProject(one.source) || (enabled && isOfProject(enabled.source)),
+  );
   return decides?.value !== false;
 }
 
@@ -235,4 +236,20 @@ function labelOf(one: Sourced<string>): string {
 
 function textOf(one: Sourced<unknown> | undefined): string | undefined {
   return typeof one?.value === 'string' ? one.value : undefined;
+}
+
+/**
+ * Who asks for a sandbox; undefined: nobody does. A repository can switch it on, and off only where
+ * nobody else has said anything.
+ */
+export function sandboxAskedBy(values: SettingValues): Sourced<true> | undefined {
+  const said = values.said('sandbox.enabled');
+  const others = said.find((one) => !isOfProject(one.source));
+  const isOn = (one: Sourced<unknown> | undefined): one is Sourced<true> => one?.value === true;
+  return isOn(others) ? others : said.filter((one) => isOfProject(one.source)).find(isOn);
+}
+
+/** Files of settings that the command line named: they can lie anywhere, in the project too. */
+export function namedSettings({ places }: Pick<EffectiveSettings, 'places'>): readonly string[] {
+  return places.filter(({ source }) => source === 'cli').map(({ path }) => path);
 }

@@ -11,9 +11,13 @@ import {
   type PolicyOrder,
   type PolicyParts,
 } from '../policy/policy.js';
-import { type SandboxProblem, type SandboxSettings, sandboxSettings } from '../policy/settings.js';
+import {
+  namedSettings,
+  type SandboxProblem,
+  type SandboxSettings,
+  sandboxSettings,
+} from '../policy/settings.js';
 import type { Sandbox, WrappedProgram } from '../types.js';
-import { namedSettings } from './asked.js';
 import { fencedEnvironment } from './environment.js';
 import { createSandboxGate, type FenceState, type SandboxGate } from './placement.js';
 import type { FenceOrder } from './supervisor.js';
@@ -115,7 +119,7 @@ class OpenFence implements SessionFence {
   #open(): Promise<Sandbox> {
     const { bwrapPath, unixSockets } = this.#settings;
     this.#opening ??= this.#parts.open({
-      ...(bwrapPath === undefined ? {} : { bwrapPath }),
+      bwrapPath,
       ...(unixSockets === 'all' ? { unixSockets } : {}),
     });
     return this.#opening.then((sandbox) => {
@@ -240,7 +244,7 @@ function problemOf({ severity, message, remedy, source }: SandboxProblem): Confi
 function placeOf({ source, file, line }: SandboxProblem['source']): Partial<ConfigProblem> {
   return {
     source,
-    ...(file === undefined ? {} : { file }),
-    ...(line === undefined ? {} : { line }),
+    file,
+    line,
   };
 }

@@ -4,7 +4,7 @@ import type {
   LineProcessRequest,
   ProcessSupervisor,
 } from '../../platform/process/process.js';
-import { type Entered, programOf } from './entered.js';
+import { programOf, type WrapResult } from '../types.js';
 
 const MAX_PENDING_BYTES = 16 * 1024 * 1024;
 
@@ -24,7 +24,7 @@ export class FencedLineProcess implements LineProcess {
   constructor(
     inner: Pick<ProcessSupervisor, 'open'>,
     request: LineProcessRequest,
-    enter: () => Promise<Entered>,
+    enter: () => Promise<WrapResult>,
   ) {
     this.#maxPendingBytes = request.maxPendingBytes ?? MAX_PENDING_BYTES;
     const begun = enter().then((way) => ({ way, child: this.#begin(inner, request, way) }));
@@ -81,7 +81,7 @@ export class FencedLineProcess implements LineProcess {
   #begin(
     inner: Pick<ProcessSupervisor, 'open'>,
     request: LineProcessRequest,
-    way: Entered,
+    way: WrapResult,
   ): LineProcess | undefined {
     if (way.kind === 'refused' || this.#isUnwanted) return undefined;
     const child = inner.open(
@@ -97,7 +97,7 @@ export class FencedLineProcess implements LineProcess {
   }
 }
 
-function neverStarted(way: Entered): LineProcessEnd {
+function neverStarted(way: WrapResult): LineProcessEnd {
   const startError = way.kind === 'refused' ? way.reason : 'It was called off.';
   return {
     exitCode: null,

@@ -2,8 +2,8 @@ import { messageOf, PortcullisError } from '../../errors.js';
 import { statFileSync } from '../../platform/fs/node-fs.js';
 import type { Reach } from '../host/dial.js';
 import { nodeSandboxHost, type SandboxHost } from '../host/host.js';
+import { needsBash } from '../linux/argv.js';
 import { BubblewrapDriver, type BubblewrapParts } from '../linux/driver.js';
-import { needsBash } from '../linux/launcher.js';
 import { callTable } from '../linux/syscalls.js';
 import { SANDBOX_EXEC, SeatbeltDriver } from '../macos/driver.js';
 import type { Sandbox, SandboxAvailability, SandboxPolicy } from '../types.js';
@@ -136,7 +136,7 @@ async function tryOut(
     hidden: [],
     shown: [],
     network: { kind: 'none' },
-    weaker: unixSockets === undefined ? {} : { unixSockets },
+    weaker: { unixSockets },
   };
   try {
     const program = { command: '/bin/sh', args: ['-c', ':'], cwd: '/', env: {} };

@@ -8,7 +8,7 @@ import type {
   SpawnRequest,
 } from '../../platform/process/process.js';
 import type { SandboxedProgram, WrappedProgram } from '../types.js';
-import { type Entered, programOf } from './entered.js';
+import { programOf, type WrapResult } from '../types.js';
 import { FencedLineProcess } from './line-process.js';
 
 /** A program that is about to be started, and whose it is. */
@@ -50,7 +50,7 @@ type Request = Pick<
 >;
 
 /** fail-closed: a fence that cannot be put up is told like a program that cannot be started. */
-async function entered(enter: Enter, request: Request): Promise<Entered> {
+async function entered(enter: Enter, request: Request): Promise<WrapResult> {
   const { command, args, cwd, env, owner = {} } = request;
   try {
     const wrapped = await enter({ command, args, cwd, env, owner });
@@ -69,7 +69,7 @@ interface Started extends RunningProcess {
 function startFenced(processes: ProcessSupervisor, enter: Enter, request: SpawnRequest): Started {
   let child: RunningProcess | undefined;
   let isUnwanted = false;
-  const begin = async (): Promise<{ way: Entered; child: RunningProcess | undefined }> => {
+  const begin = async (): Promise<{ way: WrapResult; child: RunningProcess | undefined }> => {
     const way = await entered(enter, request);
     // Nobody waits any more: what was put up is taken down, and nothing starts.
     if (way.kind === 'refused' || isUnwanted) return { way, child: undefined };
