@@ -239,7 +239,7 @@ function fill(template: string, holes: Readonly<Record<string, () => string>>): 
 }
 
 /** Numbers that depend on the seed alone (mulberry32). */
-class Random {
+export class Random {
   #state: number;
 
   constructor(seed: number) {

@@ -1,4 +1,5 @@
-// npm run torture: generated scripts are judged by the gate, and those that it allows run in a jail; see docs/testing.md.
+// npm run torture: generated scripts are judged by the gate, and those that it allows run in a jail; their canonical
+// forms are compared with them, and as many real programs with the effects foretold of them; see docs/testing.md.
 //   npm run torture [minutes]                              of a seed that is printed; 10 minutes unless told otherwise
 //   npm run torture -- --seed 7 --from 123 --scripts 1     these
 import { fork } from 'node:child_process';
@@ -32,7 +33,15 @@ async function main() {
   const { seed, from, minutes, scripts = Number.MAX_SAFE_INTEGER } = Object.fromEntries(numbers);
   const until = values.scripts === undefined ? Date.now() + minutes * 60_000 : Infinity;
   console.log(`seed ${seed}, from script ${from}`);
-  const total = { generated: 0, run: 0, hung: 0, allowed: {}, findings: [] };
+  const total = {
+    generated: 0,
+    run: 0,
+    hung: 0,
+    allowed: {},
+    findings: [],
+    forms: {},
+    programs: {},
+  };
   let next = from;
   const takeBatch = () => {
     if (Date.now() > until || next >= from + scripts) return 'end';
@@ -47,6 +56,8 @@ async function main() {
   );
   for (const [name, count] of Object.entries(total.allowed))
     console.log(`allowed under ${name}: ${count}`);
+  console.log(`canonical forms: ${countsText(total.forms)}`);
+  console.log(`programs under strace: ${countsText(total.programs)}`);
   console.log(`findings: ${total.findings.length}`);
   process.exitCode = total.findings.length > 0 ? 1 : 0;
 }
@@ -66,23 +77,32 @@ function runWorker(takeBatch, report) {
 }
 
 async function work() {
-  const module = await runTypeScript('test/differential/differential.ts');
-  const differential = module.openDifferential();
+  const module = await runTypeScript('test/differential/torture.ts');
+  const torture = module.openTorture();
   process.on('message', async (batch) => {
     if (batch === 'end') {
-      differential.close();
+      torture.close();
       process.disconnect();
       return;
     }
-    process.send(await module.runDifferential(differential, { ...batch, most: BATCH }));
+    process.send(await torture.run({ ...batch, most: BATCH }));
   });
   process.send('ready');
+}
+
+function countsText(counts) {
+  return Object.entries(counts)
+    .map(([name, count]) => `${name} ${count}`)
+    .join(', ');
 }
 
 function add(total, part) {
   for (const name of ['generated', 'run', 'hung']) total[name] += part[name];
   for (const [name, count] of Object.entries(part.allowed))
     total.allowed[name] = (total.allowed[name] ?? 0) + count;
+  for (const kind of ['forms', 'programs'])
+    for (const [name, count] of Object.entries(part[kind]))
+      total[kind][name] = (total[kind][name] ?? 0) + count;
   for (const finding of part.findings) {
     const { index, ruleSet, problem, script } = finding;
     total.findings.push(finding);

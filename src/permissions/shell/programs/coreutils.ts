@@ -12,7 +12,12 @@ const PRINTING: Readonly<Record<string, Program>> = {
     group-directories-first human-readable hyperlink? ignore: inode literal no-group numeric-uid-gid recursive
     reverse si size sort: time: time-style: format: indicator-style: width: zero`,
     'read',
-    { ...plain, here: true },
+    {
+      ...plain,
+      here: true,
+      walks: ({ flags }) =>
+        flags.has('R') || flags.has('recursive') ? { follows: false, namesOnly: true } : undefined,
+    },
   ),
   cat: program(
     '-AbeEnstTuv number number-nonblank show-all show-ends show-tabs squeeze-blank show-nonprinting',

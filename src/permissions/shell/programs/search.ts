@@ -65,12 +65,12 @@ export const SEARCH: Readonly<Record<string, Program>> = {
     `-abchklmsSx0 -dtB: all apparent-size block-size: bytes exclude: human-readable max-depth: null
     one-file-system summarize si threshold: total`,
     'read',
-    { plain: true, here: true },
+    { plain: true, here: true, walks: () => ({ follows: false, namesOnly: true }) },
   ),
   tree: program(
     `-adfFghiJnNpqrstuvUxCDQ -LIP: -o:write dirsfirst filelimit: noreport gitignore prune si inodes device sort?
     matchdirs`,
     'read',
-    { here: true },
+    { here: true, walks: () => ({ follows: false, namesOnly: true }) },
   ),
 };
