@@ -3,6 +3,7 @@
 //   node test/golden/run.mjs                                          compare bin/portcullis with digests.json
 //   node test/golden/run.mjs --write                                  accept what bin/portcullis does
 //   --keep <directory>   also write each recording there
+//   --ignore <pattern>   leave out what matches, for a difference that is meant
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     only: { type: 'string' },
     write: { type: 'boolean' },
     keep: { type: 'string' },
+    ignore: { type: 'string' },
   },
 });
 const own = path.join(import.meta.dirname, '../../bin/portcullis');
@@ -45,7 +47,10 @@ if (values.write) {
 process.exitCode = differing === 0 ? 0 : 1;
 
 async function record(program, name) {
-  const lines = await play(path.resolve(program), SCENARIOS[name]);
+  const recorded = await play(path.resolve(program), SCENARIOS[name]);
+  const lines = recorded.map((line) =>
+    values.ignore === undefined ? line : line.replace(new RegExp(values.ignore, 'g'), ''),
+  );
   if (values.keep !== undefined) {
     mkdirSync(values.keep, { recursive: true });
     writeFileSync(path.join(values.keep, `${name}.txt`), `${lines.join('\n')}\n`);
