@@ -1,5 +1,4 @@
 import { type Agent, type AgentSetup, createAgent } from '../agents/core/agent.js';
-import { opensProcess } from '../agents/core/call-facts.js';
 import { type Compaction, createCompaction } from '../agents/core/compaction.js';
 import { createSession } from '../agents/core/create-session.js';
 import { createInspection } from '../agents/core/inspection.js';
@@ -351,10 +350,6 @@ function agentSetup(
       current.run?.onAnswer(answer);
     },
     emit(event) {
-      // A call is being written: time to prepare for the process that it may start.
-      if (event.type === 'stream' && opensProcess(event.event, builtins.pool)) {
-        parts.processes.warmUp?.();
-      }
       if (event.type === 'retry' && event.event.type === 'fallback') {
         void events.models.fellBack(event.event.from, event.event.to);
       }

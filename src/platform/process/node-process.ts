@@ -54,7 +54,6 @@ export function createProcessSupervisor(options: SupervisorOptions = {}): Proces
       openLineProcess(request, (spawn, takeInput) => supervisor.start(spawn, takeInput)),
     killAll: () => supervisor.killAll(),
     killAllNow: () => supervisor.killAllNow(),
-    warmUp: () => supervisor.warmUp(),
   };
 }
 
@@ -89,11 +88,6 @@ class NodeProcessSupervisor {
       finished: (child, leftRunning) => this.#finished(child, leftRunning),
     };
     return new SupervisedChild(request, host, takeInput);
-  }
-
-  warmUp(): void {
-    this.pipes.warmUp();
-    this.#watchdog.begin(this.#id);
   }
 
   async killAll(): Promise<void> {
@@ -158,16 +152,15 @@ class NodeProcessSupervisor {
 
   #register(child: SupervisedChild, leftBehind?: boolean): void {
     if (child.pid === undefined) return;
-    const startTime = startTimeOf(child.pid);
     this.#registry?.add({
       pid: child.pid,
-      ...(startTime !== undefined && { startTime }),
+      startTime: startTimeOf(child.pid),
       label: child.request.label,
       kind: child.request.kind ?? childKind(child.request.label),
       command: shownCommand(child.request),
-      ...(child.tree !== undefined && { marker: child.tree.marker }),
+      marker: child.tree?.marker,
       since: child.since,
-      ...(leftBehind && { leftBehind }),
+      leftBehind,
     });
   }
 

@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,11 +21,10 @@ export class PipePool {
   /** Read ends without any writer. Held open, they are what keeps an unnamed pipe in being. */
   readonly #idle: number[] = [];
   #unavailable = process.platform !== 'linux';
-  #warming = false;
 
   /** Undefined where such pipes cannot be made; the caller uses Node's own then. */
   take(): Pipe | undefined {
-    if (this.#idle.length === 0) this.#makeNow();
+    if (this.#idle.length === 0) this.#make();
     const readFd = this.#idle.pop();
     if (readFd === undefined) return undefined;
     try {
@@ -64,60 +63,24 @@ export class PipePool {
     }
   }
 
-  /** Makes pipes without blocking, for a moment when nothing else is to be done. */
-  warmUp(): void {
-    if (this.#unavailable || this.#warming || this.#idle.length > 0) return;
-    const names = this.#names();
-    if (names === undefined) return;
-    this.#warming = true;
-    const maker = spawn('mkfifo', ['-m', '600', ...names.paths], {
-      stdio: 'ignore',
-      env: plainEnvironment(),
-    });
-    maker.once('error', () => this.#adopt(names));
-    maker.once('exit', () => this.#adopt(names));
-    maker.unref();
-  }
-
-  #makeNow(): void {
+  #make(): void {
     if (this.#unavailable) return;
-    const names = this.#names();
-    if (names === undefined) return;
-    const options = { stdio: 'ignore', env: plainEnvironment() } as const;
-    spawnSync('mkfifo', ['-m', '600', ...names.paths], options);
-    this.#adopt(names);
-  }
-
-  #names(): { readonly directory: string; readonly paths: readonly string[] } | undefined {
+    let directory: string | undefined;
     try {
-      const directory = mkdtempSync(join(tmpdir(), 'portcullis-pipes-'));
-      return {
-        directory,
-        paths: Array.from({ length: BATCH }, (_, index) => join(directory, String(index))),
-      };
-    } catch {
-      // No place for temporary files: Node's own pipes need none.
-      this.#unavailable = true;
-      return undefined;
-    }
-  }
-
-  #adopt(names: { readonly directory: string; readonly paths: readonly string[] }): void {
-    this.#warming = false;
-    try {
-      for (const name of names.paths) {
+      directory = mkdtempSync(join(tmpdir(), 'portcullis-pipes-'));
+      const made = directory;
+      const names = Array.from({ length: BATCH }, (_, index) => join(made, String(index)));
+      // Enough to be found: helpers get no keys.
+      const env = { PATH: process.env.PATH };
+      spawnSync('mkfifo', ['-m', '600', ...names], { stdio: 'ignore', env });
+      for (const name of names) {
         this.#idle.push(openSync(name, constants.O_RDONLY | constants.O_NONBLOCK));
         unlinkSync(name);
       }
     } catch {
-      // No mkfifo here, or out of descriptors: Node's own pipes from now on.
+      // No place for temporary files, no mkfifo, or out of descriptors: Node's own pipes from now on.
       this.#unavailable = true;
     }
-    rmSync(names.directory, { recursive: true, force: true });
+    if (directory !== undefined) rmSync(directory, { recursive: true, force: true });
   }
-}
-
-/** Enough to be found: no key of ours is any business of a helper. */
-function plainEnvironment(): NodeJS.ProcessEnv {
-  return { PATH: process.env.PATH };
 }

@@ -1,9 +1,9 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { redact } from '../../lib/redact.js';
 import { sliceWhole } from '../../lib/truncate.js';
+import { join } from '../fs/paths.js';
+import { stateFiles } from '../fs/state-files.js';
 import type { ChildKind, SpawnRequest } from './process.js';
 import { groupAlive, markedProcesses, processAlive, startTimeOf } from './process-tree.js';
 
@@ -50,21 +50,14 @@ export function childKind(label: string): ChildKind {
  * One small file a program; only children that live for a while are ever written.
  */
 export class ProcessRegistry {
-  readonly #directory: string;
   readonly #file: string;
   readonly #children = new Map<number, RegisteredChild>();
   readonly #owner: RegistryEntry['owner'];
 
   /** `id` tells apart the registries of one process. */
   constructor(stateDirectory: string, id: string, sessionId?: string) {
-    this.#directory = registryDirectory(stateDirectory);
-    this.#file = join(this.#directory, `${process.pid}.${id}.json`);
-    const startTime = startTimeOf(process.pid);
-    this.#owner = {
-      pid: process.pid,
-      ...(startTime !== undefined && { startTime }),
-      ...(sessionId !== undefined && { sessionId }),
-    };
+    this.#file = join(registryDirectory(stateDirectory), `${process.pid}.${id}.json`);
+    this.#owner = { pid: process.pid, startTime: startTimeOf(process.pid), sessionId };
   }
 
   add(child: RegisteredChild): void {
@@ -78,14 +71,9 @@ export class ProcessRegistry {
 
   #write(): void {
     try {
-      if (this.#children.size === 0) {
-        rmSync(this.#file, { force: true });
-        return;
-      }
-      mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-      const text = JSON.stringify({ owner: this.#owner, children: [...this.#children.values()] });
-      writeFileSync(`${this.#file}.new`, text, { mode: 0o600 });
-      renameSync(`${this.#file}.new`, this.#file);
+      const entry: RegistryEntry = { owner: this.#owner, children: [...this.#children.values()] };
+      if (entry.children.length === 0) stateFiles.remove(this.#file);
+      else stateFiles.write(this.#file, JSON.stringify(entry));
     } catch {
       // A full or read-only disk costs the listing. Ending children goes by memory and the watchdog.
     }
@@ -96,22 +84,19 @@ export class ProcessRegistry {
 export function listChildren(stateDirectory: string): readonly ListedChild[] {
   const directory = registryDirectory(stateDirectory);
   const found: ListedChild[] = [];
-  for (const name of fileNames(directory)) {
+  for (const name of stateFiles.list(directory)) {
+    if (!name.endsWith('.json')) continue;
     const file = join(directory, name);
     const entry = readEntry(file);
     const ownerAlive = entry !== undefined && isSame(entry.owner.pid, entry.owner.startTime);
     const running = (entry?.children ?? []).filter(
       (child) => stillRuns(child) || (!ownerAlive && remainsOf(child).length > 0),
     );
-    for (const child of running) found.push({ ...child, ...ownerIn(entry), ownerAlive });
-    if (running.length === 0 && !ownerAlive) rmSync(file, { force: true });
+    const { pid: ownerPid = 0, sessionId } = entry?.owner ?? {};
+    for (const child of running) found.push({ ...child, ownerPid, sessionId, ownerAlive });
+    if (running.length === 0 && !ownerAlive) stateFiles.remove(file);
   }
   return found.sort((a, b) => a.since - b.since);
-}
-
-function ownerIn(entry: RegistryEntry | undefined): { ownerPid: number; sessionId?: string } {
-  const sessionId = entry?.owner.sessionId;
-  return { ownerPid: entry?.owner.pid ?? 0, ...(sessionId !== undefined && { sessionId }) };
 }
 
 /** What carries a child's marker, wherever it went. Nobody is left who would end it. */
@@ -126,15 +111,6 @@ function isMarker(text: string): boolean {
 
 function registryDirectory(stateDirectory: string): string {
   return join(stateDirectory, 'children');
-}
-
-function fileNames(directory: string): readonly string[] {
-  try {
-    return readdirSync(directory).filter((name) => name.endsWith('.json'));
-  } catch {
-    // Nothing was ever registered.
-    return [];
-  }
 }
 
 function stillRuns(child: RegisteredChild): boolean {
@@ -159,22 +135,16 @@ interface RegistryEntry {
 }
 
 function readEntry(file: string): RegistryEntry | undefined {
-  let text: string;
-  try {
-    text = readFileSync(file, 'utf8');
-  } catch {
-    // Removed by its owner in the meantime.
-    return undefined;
-  }
-  const parsed = parseJson(text);
+  // A file that its owner has removed in the meantime says nothing.
+  const parsed = parseJson(stateFiles.read(file) ?? '');
   if (!parsed.ok || !isRecord(parsed.value)) return undefined;
   const { owner, children } = parsed.value;
   if (!isRecord(owner) || !isPid(owner.pid) || !Array.isArray(children)) return undefined;
   return {
     owner: {
       pid: owner.pid,
-      ...startTimeIn(owner),
-      ...(typeof owner.sessionId === 'string' ? { sessionId: owner.sessionId } : {}),
+      startTime: textIn(owner, 'startTime'),
+      sessionId: textIn(owner, 'sessionId'),
     },
     children: children.flatMap(childOf),
   };
@@ -188,19 +158,20 @@ function childOf(value: unknown): RegisteredChild[] {
   return [
     {
       pid: value.pid,
-      ...startTimeIn(value),
+      startTime: textIn(value, 'startTime'),
       label: value.label,
       kind: KINDS.find((kind) => kind === value.kind) ?? childKind(value.label),
-      ...(typeof value.command === 'string' ? { command: value.command } : {}),
-      ...(typeof value.marker === 'string' ? { marker: value.marker } : {}),
+      command: textIn(value, 'command'),
+      marker: textIn(value, 'marker'),
       since: value.since,
-      ...(value.leftBehind === true ? { leftBehind: true } : {}),
+      leftBehind: value.leftBehind === true ? true : undefined,
     },
   ];
 }
 
-function startTimeIn(value: Record<string, unknown>): { startTime?: string } {
-  return typeof value.startTime === 'string' ? { startTime: value.startTime } : {};
+function textIn(value: Record<string, unknown>, name: string): string | undefined {
+  const text = value[name];
+  return typeof text === 'string' ? text : undefined;
 }
 
 function isPid(value: unknown): value is number {

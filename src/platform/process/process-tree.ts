@@ -31,7 +31,7 @@ export function signalTree(
   signal: NodeJS.Signals,
   family: Family = familyOf(tree),
 ): void {
-  const seen = sharedLook();
+  const seen = scan();
   addDescendants(family, seen);
   signalGroup(tree.group, signal);
   for (const pid of new Set([...markedIn(seen, tree.marker), ...runningOf(family)])) {
@@ -76,60 +76,27 @@ export function groupOf(pid: number): number | undefined {
 
 /** Processes whose environment carries the marker, zombies left out. Empty where there is no /proc. */
 export function markedProcesses(marker: string): number[] {
-  return markedIn(look(), marker);
+  return markedIn(scan(), marker);
 }
 
-/** All processes at one moment, zombies left out. */
-interface Look {
-  readonly at: number;
-  readonly processes: ReadonlyMap<number, ProcessEntry>;
-  /** The environments that carry any marker, once somebody wants to know. */
-  environments?: ReadonlyMap<number, string>;
-}
+/** All processes at one moment by pid, zombies left out. */
+type ProcessScan = ReadonlyMap<number, ProcessEntry>;
 
-function look(): Look {
-  const at = performance.now();
+function scan(): ProcessScan {
   const processes = new Map<number, ProcessEntry>();
   for (const pid of listProcesses() ?? []) {
     const found = readProcess(pid);
     if (found !== undefined && found.state !== 'Z') processes.set(pid, found);
   }
-  return { at, processes };
+  return processes;
 }
 
-/** How old a look may be that several share. */
-const SHARED_MS = 10;
-let shared: Look | undefined;
-
-/**
- * One look for all who are ended at the same time: looking costs milliseconds, and dozens of trees may
- * end together. What is too young to be seen gets its signal after the next look.
- */
-function sharedLook(notBefore = 0): Look {
-  const isOld = shared === undefined || performance.now() - shared.at > SHARED_MS;
-  if (shared === undefined || isOld || shared.at < notBefore) {
-    shared = look();
-    // Nothing of it is kept for longer than it is good for.
-    setTimeout(() => {
-      shared = undefined;
-    }, SHARED_MS).unref();
-  }
-  return shared;
-}
-
-function markedIn(seen: Look, marker: string): number[] {
-  seen.environments ??= markedEnvironments(seen);
-  return [...seen.environments].flatMap(([pid, text]) => (text.includes(marker) ? [pid] : []));
-}
-
-function markedEnvironments({ processes }: Look): ReadonlyMap<number, string> {
-  const found = new Map<number, string>();
-  for (const pid of processes.keys()) {
-    if (pid === process.pid) continue;
+function markedIn(seen: ProcessScan, marker: string): number[] {
+  return [...seen.keys()].filter((pid) => {
+    if (pid === process.pid) return false;
     const text = environmentOf(pid);
-    if (text.includes(MARKER_VARIABLE)) found.set(pid, text);
-  }
-  return found;
+    return text.includes(MARKER_VARIABLE) && text.includes(marker);
+  });
 }
 
 /**
@@ -153,7 +120,7 @@ function isRunning(pid: number, startTime: string): boolean {
   return found !== undefined && found.state !== 'Z' && found.startTime === startTime;
 }
 
-function addDescendants(family: Family, { processes }: Look): void {
+function addDescendants(family: Family, processes: ProcessScan): void {
   const children = new Map<number, { readonly pid: number; readonly startTime: string }[]>();
   for (const [pid, { parent, startTime }] of processes) {
     const siblings = children.get(parent) ?? [];
@@ -171,21 +138,19 @@ function addDescendants(family: Family, { processes }: Look): void {
 }
 
 async function goneWithin(tree: ProcessTree, family: Family, ms: number): Promise<boolean> {
-  // A look from before may be older than the tree.
-  const begun = performance.now();
-  const deadline = begun + ms;
+  const deadline = performance.now() + ms;
   for (let pause = 2; ; pause = Math.min(pause * 2, 100)) {
-    if (runningOf(family).length === 0 && isGoneIn(sharedLook(begun), tree)) return true;
+    if (runningOf(family).length === 0 && isGoneIn(scan(), tree)) return true;
     const left = deadline - performance.now();
     if (left <= 0) return false;
     await new Promise((resolve) => setTimeout(resolve, Math.min(pause, left)));
   }
 }
 
-function isGoneIn(seen: Look, { group, marker }: ProcessTree): boolean {
+function isGoneIn(seen: ProcessScan, { group, marker }: ProcessTree): boolean {
   // Without /proc nothing is seen, and the group itself has to say.
-  if (seen.processes.size === 0) return !answers(-group);
-  for (const found of seen.processes.values()) if (found.group === group) return false;
+  if (seen.size === 0) return !answers(-group);
+  for (const found of seen.values()) if (found.group === group) return false;
   return markedIn(seen, marker).length === 0;
 }
 
@@ -206,22 +171,25 @@ function sendSignal(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-interface ProcessEntry {
+export interface ProcessEntry {
   readonly state: string;
   readonly parent: number;
   readonly group: number;
+  readonly hasTerminal: boolean;
   readonly startTime: string;
 }
 
-function readProcess(pid: number): ProcessEntry | undefined {
+/** The facts in `/proc/<pid>/stat`. Undefined when the process is gone, and where there is no /proc. */
+export function readProcess(pid: number): ProcessEntry | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
     // The name stands in parentheses and may itself hold spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [state, parent, group] = fields;
+    const [state, parent, group, , terminal] = fields;
     const startTime = fields[19];
     if (state === undefined || group === undefined || startTime === undefined) return undefined;
-    return { state, parent: Number(parent), group: Number(group), startTime };
+    const hasTerminal = terminal !== '0';
+    return { state, parent: Number(parent), group: Number(group), hasTerminal, startTime };
   } catch {
     // Ended in the meantime, or no /proc.
     return undefined;

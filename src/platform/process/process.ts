@@ -159,8 +159,6 @@ export interface LineProcess {
 }
 
 export interface ProcessSupervisor {
-  /** Prepares what the first child would otherwise wait for. Optional; call it while idle. */
-  warmUp?(): void;
   start(request: SpawnRequest): RunningProcess;
   run(request: SpawnRequest): Promise<ProcessResult>;
   /** Starts a long-lived child for a protocol of lines. In the same custody as all others. */

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { stateDirectory } from '../fs/paths.js';
-import { listProcesses, MARKER_VARIABLE } from './process-tree.js';
+import { listProcesses, MARKER_VARIABLE, readProcess } from './process-tree.js';
 import { WATCHDOG_NAME } from './process-watchdog.js';
 
 /** Variables that an agent's programs find in their environment. */
@@ -127,15 +127,12 @@ function readProcesses(): ProcessTable | undefined {
 }
 
 function factsOf(pid: number): ProcessFacts | undefined {
+  const found = readProcess(pid);
+  if (found === undefined) return undefined;
   try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    const [, parent, group, , terminal] = fields;
     return {
-      parent: Number(parent),
-      group: Number(group),
-      startTime: Number(fields[19]),
-      hasTerminal: terminal !== '0',
+      ...found,
+      startTime: Number(found.startTime),
       command: readFileSync(`/proc/${pid}/cmdline`, 'latin1').replaceAll('\0', ' '),
       env: environmentOf(pid),
     };

@@ -40,7 +40,6 @@ export function fencedSupervisor(
         : new FencedLineProcess(processes, request, () => entered(enter, request)),
     killAll: () => processes.killAll(),
     killAllNow: () => processes.killAllNow(),
-    warmUp: () => processes.warmUp?.(),
   };
 }
 
