@@ -1,56 +1,49 @@
 import { refuse } from './refusal.js';
 
-/** A character of unquoted or double-quoted text, and whether a backslash quotes it. */
-export interface Letter {
-  readonly char: string;
-  readonly escaped: boolean;
+/** Text with its escapes resolved. */
+export interface Unescaped {
+  readonly text: string;
+  /** The same with a backslash in the place of all that a backslash quotes: what may still have a meaning. */
+  readonly plain: string;
 }
 
-/** Unquoted text, a letter at a time. */
-export function unquotedLetters(raw: string): readonly Letter[] {
-  return lettersOf(raw, () => true);
+/** Unquoted text; the parser must have read the same. */
+export function unescaped(raw: string, expected: string): Unescaped {
+  return same(resolve(raw, /\\(\n|[\s\S]|$)/gu), expected);
 }
 
 /** In double quotes and here-documents a backslash quotes few characters, and stands for itself before others. */
-export function lettersInQuotes(
+export function unescapedInQuotes(
   raw: string,
+  expected: string | undefined,
   { document }: { document: boolean },
-): readonly Letter[] {
-  const special = document ? '$`\\' : '$`\\"';
-  const letters = lettersOf(raw, (char) => special.includes(char));
-  letters.forEach(({ char, escaped }, at) => {
-    if (escaped) return;
-    if (char === '`' || (char === '"' && !document)) refuse('ambiguous', 'has a stray quote');
-    const next = letters[at + 1];
-    if (char === '$' && next !== undefined && !next.escaped && /[\w({['"@*#?$!-]/.test(next.char)) {
-      refuse('ambiguous', 'has a $ that was not read as an expansion');
-    }
-  });
-  return letters;
+): string {
+  const found = resolve(raw, document ? /\\([\n$`\\])/g : /\\([\n$`\\"])/g);
+  if (document ? /`/.test(found.plain) : /[`"]/.test(found.plain)) {
+    refuse('ambiguous', 'has a stray quote');
+  }
+  if (/\$[\w({['"@*#?$!-]/.test(found.plain)) {
+    refuse('ambiguous', 'has a $ that was not read as an expansion');
+  }
+  return expected === undefined ? found.text : same(found, expected).text;
 }
 
-function lettersOf(raw: string, isEscapable: (char: string) => boolean): readonly Letter[] {
-  const chars = [...raw];
-  const letters: Letter[] = [];
-  for (let at = 0; at < chars.length; at++) {
-    const char = chars[at] as string;
-    const next = chars[at + 1];
-    if (char !== '\\') letters.push({ char, escaped: false });
-    else if (next === undefined) refuse('quoting', 'has a backslash at the end of a word');
-    else if (next === '\n') at++;
-    else if (isEscapable(next)) {
-      letters.push({ char: next, escaped: true });
-      at++;
-    } else letters.push({ char, escaped: true });
-  }
-  return letters;
+function resolve(raw: string, escapes: RegExp): Unescaped {
+  if (!raw.includes('\\')) return { text: raw, plain: raw };
+  const text = raw.replace(escapes, (_, char: string) => {
+    if (char === '') refuse('quoting', 'has a backslash at the end of a word');
+    return char === '\n' ? '' : char;
+  });
+  const plain = raw.replace(escapes, (_, char: string) =>
+    char === '\n' ? '' : '\\'.repeat(char.length),
+  );
+  return { text, plain };
 }
 
 /** fail-closed: the parser must have read the same text. */
-export function textOf(letters: readonly Letter[], expected: string): string {
-  const text = letters.map(({ char }) => char).join('');
-  if (text !== expected) refuse('ambiguous', 'has escapes that can be read in two ways');
-  return text;
+function same(found: Unescaped, expected: string): Unescaped {
+  if (found.text !== expected) refuse('ambiguous', 'has escapes that can be read in two ways');
+  return found;
 }
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([

@@ -1,6 +1,6 @@
 import type { HereDoc, Redirect, Redirection, WordPart } from 'unbash';
 import type { Expansion, RenderContext } from './context.js';
-import { lettersInQuotes, textOf } from './literals.js';
+import { unescapedInQuotes } from './literals.js';
 import { refuse } from './refusal.js';
 import { checkContiguous, renderWord } from './words.js';
 import type { Writer } from './writer.js';
@@ -89,9 +89,7 @@ function documentOf(
   if (delimiter.quoted) return { body: strips ? stripped(body.text) : body.text, expands: false };
   const parts = body.parts ?? [];
   if (parts.length === 0) {
-    const text = lettersInQuotes(body.text, { document: true })
-      .map(({ char }) => char)
-      .join('');
+    const text = unescapedInQuotes(body.text, undefined, { document: true });
     return { body: strips ? stripped(text) : text, expands: false };
   }
   checkContiguous(parts, body);
@@ -102,7 +100,7 @@ function documentOf(
   let rendered = '';
   for (const part of parts) {
     if (part.type === 'Literal') {
-      const read = textOf(lettersInQuotes(part.text, { document: true }), part.value);
+      const read = unescapedInQuotes(part.text, part.value, { document: true });
       const isLineStart = rendered === '' || rendered.endsWith('\n');
       const text = strips ? stripped(read, { isLineStart }) : read;
       rendered += expands ? text.replace(/[\\$`]/g, '\\$&') : text;

@@ -1,6 +1,6 @@
 import type { BraceExpansionPart, DoubleQuotedChild, GlobPart, Word, WordPart } from 'unbash';
 import type { Quoting, RenderContext } from './context.js';
-import { ansiText, type Letter, lettersInQuotes, textOf, unquotedLetters } from './literals.js';
+import { ansiText, type Unescaped, unescaped, unescapedInQuotes } from './literals.js';
 import { refuse } from './refusal.js';
 import { quoted } from './writer.js';
 
@@ -21,9 +21,8 @@ export function renderWord(
   parts.forEach((part, at) => {
     const follower = parts[at + 1];
     if (part.type === 'Literal') {
-      const letters = unquotedLetters(part.text);
-      textOf(letters, part.value);
-      addUnquoted(letters, pieces, { isFirst: at === 0, follower, role });
+      const found = unescaped(part.text, part.value);
+      addUnquoted(found, pieces, { isFirst: at === 0, follower, role });
       return;
     }
     if (part.type === 'ProcessSubstitution' && parts.length > 1) {
@@ -135,7 +134,7 @@ export function addQuoted(
       expansions += context.expansion(part, context, 'quoted');
       continue;
     }
-    const text = textOf(lettersInQuotes(part.text, { document: false }), part.value);
+    const text = unescapedInQuotes(part.text, part.value, { document: false });
     // A line that goes on leaves no text behind.
     if (text === '' && parts.length > 1) continue;
     flush();
@@ -152,9 +151,8 @@ interface Unquoted {
 
 const METACHARACTER = /[ \t\n|&;<>()`"']/;
 
-function addUnquoted(letters: readonly Letter[], pieces: Pieces, about: Unquoted): void {
+function addUnquoted({ text, plain }: Unescaped, pieces: Pieces, about: Unquoted): void {
   const { isFirst, follower, role } = about;
-  const plain = letters.map(({ char, escaped }) => (escaped ? '\\' : char)).join('');
   const isLast = follower === undefined;
   if (METACHARACTER.test(plain)) refuse('ambiguous', 'has a word that was not taken apart');
   const dollar = plain.indexOf('$');
@@ -169,7 +167,11 @@ function addUnquoted(letters: readonly Letter[], pieces: Pieces, about: Unquoted
   const hasPrefixes = assignment !== undefined && /[=:]~/.test(plain);
   if (hasPrefixes) pieces.bare(assignment);
   const start = hasPrefixes ? assignment.length : 0;
-  for (let at = start; at < letters.length; at++) {
+  if (!plain.includes('~')) {
+    pieces.literal(text);
+    return;
+  }
+  for (let at = start; at < text.length; at++) {
     const isTilde = plain[at] === '~';
     const behindColon = (role === 'value' || hasPrefixes) && plain[at - 1] === ':';
     if (isTilde && ((at === start && isFirst) || behindColon)) {
@@ -187,7 +189,7 @@ function addUnquoted(letters: readonly Letter[], pieces: Pieces, about: Unquoted
     // A colon in front of a tilde prefix must be bare, too.
     if (plain[at] === ':' && plain[at + 1] === '~' && (role === 'value' || hasPrefixes))
       pieces.bare(':');
-    else pieces.literal(letters[at]?.char ?? '');
+    else pieces.literal(text.charAt(at));
   }
 }
 
@@ -252,9 +254,7 @@ export function renderPattern(word: Word, context: RenderContext, quoting: Quoti
         addPart(part as Exclude<WordPart, { type: 'Literal' }>, pieces, context);
         continue;
       }
-      const letters = unquotedLetters(part.text);
-      const text = textOf(letters, part.value);
-      const plain = letters.map(({ char, escaped }) => (escaped ? '\\' : char)).join('');
+      const { text, plain } = unescaped(part.text, part.value);
       if (/[\s|&;<>()`"'$*?[\]{}~]/.test(plain)) refuse('quoting', 'has unusual text in a pattern');
       pieces.literal(text);
     } else pieces.bare(renderNested(part, context, quoting));
