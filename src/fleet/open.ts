@@ -15,11 +15,14 @@ export function fleetDatabase(env: Environment): string | undefined {
 }
 
 /** Opens the fleet that the environment names; files below the state directory where it names none. */
-export async function openFleet(env: Environment, connections?: number): Promise<Fleet> {
+export async function openFleet(
+  env: Environment,
+  connection: { readonly size?: number; readonly waitMs?: number } = {},
+): Promise<Fleet> {
   const url = fleetDatabase(env);
   if (url !== undefined) {
     const { openPostgresFleet } = await import('./postgres/postgres-fleet.js');
-    return await openPostgresFleet(url, connections);
+    return await openPostgresFleet(url, connection);
   }
   const named = env[FLEET_VARIABLE] ?? '';
   if (/^\w+:\/\//.test(named)) {
@@ -47,7 +50,7 @@ export async function migrateFleet(env: Environment): Promise<number> {
     './postgres/connection.js'
   );
   const { migrateEngine } = await import('./postgres/dbos-engine.js');
-  const connection = new Connection(await loadDriver(), url, 1);
+  const connection = new Connection(await loadDriver(), url, { size: 1 });
   try {
     const from = await migrate(connection);
     await migrateEngine(url);

@@ -25,7 +25,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
   let count = 0;
   const database = async (): Promise<string> => {
     const url = await server.create(`fleet_${++count}`);
-    const connection = new Connection(await loadDriver(), url, 2);
+    const connection = new Connection(await loadDriver(), url, { size: 2 });
     await migrate(connection);
     await connection.close();
     return url;
@@ -53,7 +53,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
     const entries = [{ agent: '', line: '{}' }];
     await worker.commit(claim, batchOf(1, { entries, receipts: ['r'], events: ['{}'] }));
     await worker.close();
-    const connection = new Connection(await loadDriver(), server.url(name, 'w'), 1);
+    const connection = new Connection(await loadDriver(), server.url(name, 'w'), { size: 1 });
     for (const sql of [
       `UPDATE entries SET line = 'x'`,
       'DELETE FROM entries',
@@ -96,7 +96,7 @@ describeWith(['postgres'], 'PostgreSQL', () => {
 
   it('changes nothing when it is migrated a second time', async () => {
     const url = await database();
-    const connection = new Connection(await loadDriver(), url, 2);
+    const connection = new Connection(await loadDriver(), url, { size: 2 });
     expect(await migrate(connection)).toBe(1);
     await connection.close();
   });

@@ -1,5 +1,5 @@
 import { PortcullisError } from '../../errors.js';
-import { mailOf, orderOf } from '../../fleet/order.js';
+import { mailOf, orderOf, uuidFrom } from '../../fleet/order.js';
 import type { FleetSession, SessionPhase, TenantRow } from '../../fleet/types.js';
 import { table } from '../../lib/table.js';
 import { visible } from '../../lib/visible.js';
@@ -26,7 +26,7 @@ const submit: CommandSpec = {
     withFleet(async (fleet) => {
       refuseAgent('fleet submit');
       const key = textOption(call.options, 'key');
-      const id = key === undefined ? undefined : await sessionIdFor(key);
+      const id = key === undefined ? undefined : uuidFrom(`fleet submit ${key}`);
       const order = orderOf({ ...orderFrom(call), ...(id !== undefined && { id }) });
       const known = id === undefined ? undefined : await fleet.show(id);
       if (known === undefined) {
@@ -40,19 +40,6 @@ const submit: CommandSpec = {
       return EXIT.done;
     }),
 };
-
-/** The same key gives the same id. */
-async function sessionIdFor(key: string): Promise<string> {
-  const { sha256 } = await import('../../platform/hash.js');
-  const hex = sha256(`fleet submit ${key}`);
-  return [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `4${hex.slice(13, 16)}`,
-    `8${hex.slice(17, 20)}`,
-    hex.slice(20, 32),
-  ].join('-');
-}
 
 const send: CommandSpec = {
   summary: 'Send a message to a session.',

@@ -11,6 +11,9 @@ interface Driver {
 export const STALE_CODE = 'PF001';
 const CHANNEL = 'portcullis';
 const RECONNECT_MS = 2_000;
+const RETRY_MS = 500;
+/** The server ends, starts, has no room for a connection, or no disk. */
+const TRANSIENT = /^(57P0[123]|08...|53[0-9]{3}|ECONN(RESET|REFUSED)|EPIPE|ETIMEDOUT)$/;
 
 /** The optional packages are looked for when a database is configured, and not before. */
 export async function loadDriver(): Promise<Driver> {
@@ -34,13 +37,19 @@ export class Connection {
   readonly #pool: Pool;
   readonly #driver: Driver;
   readonly #url: string;
+  readonly #waitMs: number;
   #listener: Client | undefined;
   #closed = false;
   #reconnecting: ReturnType<typeof setTimeout> | undefined;
   /** What each waits for: a session, or an empty name. */
   readonly #waiting = new Map<() => void, string>();
 
-  constructor(driver: Driver, url: string, size: number) {
+  constructor(
+    driver: Driver,
+    url: string,
+    { size, waitMs = 0 }: { readonly size: number; readonly waitMs?: number },
+  ) {
+    this.#waitMs = waitMs;
     this.#driver = driver;
     this.#url = url;
     this.#pool = new driver.Pool({
@@ -56,7 +65,26 @@ export class Connection {
     this.#pool.on('error', () => undefined);
   }
 
+  /**
+   * Runs a statement that may run twice. Where the database cannot be reached, it is tried again for as long as the
+   * connection was opened to wait.
+   */
   async query<Row extends QueryResultRow>(
+    sql: string,
+    values: readonly unknown[] = [],
+  ): Promise<QueryResult<Row>> {
+    const deadline = performance.now() + this.#waitMs;
+    for (;;) {
+      try {
+        return await this.queryOnce<Row>(sql, values);
+      } catch (thrown) {
+        if (!isTransient(thrown) || this.#closed || performance.now() >= deadline) throw thrown;
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  async queryOnce<Row extends QueryResultRow>(
     sql: string,
     values: readonly unknown[] = [],
   ): Promise<QueryResult<Row>> {
@@ -181,6 +209,14 @@ export async function requireSchema(connection: Connection): Promise<void> {
       },
     );
   }
+}
+
+/** The connection broke, or the server cannot serve now: the same statement may succeed later. */
+function isTransient(thrown: unknown): boolean {
+  // The driver has no code for a connection that was closed before or during a statement.
+  const isClosed =
+    /^(Connection terminated|Client has encountered|timeout exceeded|Query read timeout)/;
+  return TRANSIENT.test(systemCodeOf(thrown) ?? '') || isClosed.test(messageOf(thrown));
 }
 
 function notMigrated(version: number): PortcullisError {

@@ -15,8 +15,11 @@ import { Connection, loadDriver, requireSchema, STALE_CODE } from './connection.
 import { PostgresQueries, type SessionColumns, sessionOf } from './postgres-queries.js';
 
 /** Opens the fleet of a database whose schema this program knows. */
-export async function openPostgresFleet(url: string, size = 6): Promise<PostgresFleet> {
-  const connection = new Connection(await loadDriver(), url, size);
+export async function openPostgresFleet(
+  url: string,
+  { size = 4, waitMs = 0 }: { readonly size?: number; readonly waitMs?: number } = {},
+): Promise<PostgresFleet> {
+  const connection = new Connection(await loadDriver(), url, { size, waitMs });
   try {
     await requireSchema(connection);
   } catch (thrown) {
@@ -45,7 +48,7 @@ export class PostgresFleet extends PostgresQueries implements Fleet {
   }
 
   async claim({ id, labels, tenant }: WorkerInfo): Promise<Claim | undefined> {
-    const { rows } = await this.db.query<SessionColumns>(
+    const { rows } = await this.db.queryOnce<SessionColumns>(
       'SELECT * FROM claim_session($1, $2, $3)',
       [id, [...labels], tenant ?? null],
     );

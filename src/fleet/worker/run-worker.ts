@@ -9,6 +9,9 @@ import { jsonLogger, serveHealth } from './metrics.js';
 import { Worker, type WorkerEnd } from './worker.js';
 import { Workspaces } from './workspace.js';
 
+/** How long a worker waits for a database that is away. */
+const RECONNECT_MS = 600_000;
+
 export interface RunWorkerOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly labels: readonly string[];
@@ -35,7 +38,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<WorkerEnd> {
   const { env, slots, labels, tenant } = options;
   const id = randomUUID();
   const log = jsonLogger(options.write, id);
-  const fleet = await openFleet(env, slots + 4);
+  const fleet = await openFleet(env, { size: slots + 4, waitMs: RECONNECT_MS });
   const url = fleetDatabase(env);
   const engine =
     url === undefined

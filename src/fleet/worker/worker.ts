@@ -1,7 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { messageOf } from '../../errors.js';
 import { dueMinute } from '../cron.js';
-import { mailOf, orderOf } from '../order.js';
+import { mailOf, orderOf, uuidFrom } from '../order.js';
 import type { Claim, Fleet, WorkerInfo } from '../types.js';
 import { Drive, type DriveSettings } from './drive.js';
 import type { Engine } from './engine.js';
@@ -40,6 +39,8 @@ export class Worker {
   readonly #running = new Map<string, Promise<void>>();
   #rates: readonly string[] = [];
   #isLost = false;
+  /** A claim failed, and nobody knows whether it was made. */
+  #mayOwnMore = false;
   #lastBeat = performance.now();
 
   constructor(parts: WorkerParts) {
@@ -103,12 +104,24 @@ export class Worker {
   async #claim(): Promise<Claim | undefined> {
     const { fleet, settings, log } = this.#parts;
     try {
-      return await fleet.claim(settings.info);
+      const own = this.#mayOwnMore ? await this.#unknownClaim() : undefined;
+      this.#mayOwnMore = own !== undefined;
+      return own ?? (await fleet.claim(settings.info));
     } catch (thrown) {
+      this.#mayOwnMore = true;
       log('warning', 'no session could be claimed', { problem: messageOf(thrown) });
       await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
       return undefined;
     }
+  }
+
+  /** A session that was claimed although the reply was lost: no other worker would ever drive it. */
+  async #unknownClaim(): Promise<Claim | undefined> {
+    const { fleet, settings } = this.#parts;
+    const { id } = settings.info;
+    const owned = (await fleet.list({ phase: 'running' })).filter(({ owner }) => owner === id);
+    const session = owned.find(({ order, epoch }) => !this.#running.has(`${order.id}:${epoch}`));
+    return session && { session, worker: id, epoch: session.epoch };
   }
 
   #start(claim: Claim): void {
@@ -172,10 +185,17 @@ export class Worker {
     const { fleet, log } = this.#parts;
     for (const schedule of await fleet.schedules()) {
       const minute = schedule.enabled ? dueMinute(schedule, new Date()) : undefined;
-      if (minute === undefined || !(await fleet.takeRun(schedule.name, minute))) continue;
-      const order = orderOf({ ...schedule.order, id: randomUUID() });
-      await fleet.submit(order, [mailOf(schedule.prompt, { from: `schedule ${schedule.name}` })]);
-      log('info', 'schedule submitted a session', { schedule: schedule.name, session: order.id });
+      if (minute === undefined) continue;
+      // Submitted first, under an id that all workers agree on: a worker that dies here loses no run.
+      const id = uuidFrom(`schedule ${schedule.name} ${minute}`);
+      if ((await fleet.show(id)) === undefined) {
+        const mail = mailOf(schedule.prompt, { from: `schedule ${schedule.name}` });
+        await fleet.submit(orderOf({ ...schedule.order, id }), [mail]).catch(async (thrown) => {
+          if ((await fleet.show(id)) === undefined) throw thrown;
+        });
+        log('info', 'schedule submitted a session', { schedule: schedule.name, session: id });
+      }
+      await fleet.takeRun(schedule.name, minute);
     }
   }
 
