@@ -31,6 +31,8 @@ export interface Rig {
   startWorker(args?: readonly string[], env?: Record<string, string>): RigWorker;
   /** Tokens with how often their effect happened. */
   effects(kind: 'unsafe' | 'keyed' | 'mcp'): ReadonlyMap<string, number>;
+  /** When the model was asked. */
+  times(): readonly number[];
   cli(...args: string[]): string;
   close(): Promise<void>;
 }
@@ -56,9 +58,11 @@ export async function openRig(fleetAddress: (root: string) => string): Promise<R
     path.join(root, 'bin/keyed'),
     `mkdir "${root}/effects/keyed/$1.$(printf %s "$PORTCULLIS_CALL_ID" | tr -c 'a-zA-Z0-9_-' '_')" 2>/dev/null; exit 0\n`,
   );
+  writeProgram(path.join(root, 'bin/slow'), 'sleep 60\n');
   writeFileSync(path.join(root, 'bin/server.mjs'), mcpServer(path.join(root, 'effects/mcp')));
+  const times: number[] = [];
   const model = await startFakeModelServer({
-    script: Array.from({ length: 60_000 }, () => reply(root)),
+    script: Array.from({ length: 60_000 }, () => reply(root, times)),
   });
   const env: Record<string, string> = {
     PATH: process.env.PATH ?? '',
@@ -80,7 +84,7 @@ export async function openRig(fleetAddress: (root: string) => string): Promise<R
           allowedTools: [
             `Bash(${root}/bin/unsafe *)`,
             `Bash(${root}/bin/keyed *)`,
-            'Bash(sleep *)',
+            `Bash(${root}/bin/slow)`,
             'Write',
             'mcp__rec',
           ],
@@ -106,6 +110,7 @@ export async function openRig(fleetAddress: (root: string) => string): Promise<R
       }
       return counts;
     },
+    times: () => times,
     cli: (...args) =>
       execFileSync(process.execPath, [PROGRAM, ...args], {
         env,
@@ -153,8 +158,9 @@ function launch(args: readonly string[], env: Record<string, string>): RigWorker
 }
 
 /** Calls the tool that the newest task names, then says that it is done. */
-function reply(root: string) {
+function reply(root: string, times: number[]) {
   return (request: { readonly lastUser: string }) => {
+    times.push(Date.now());
     const tasks = [...request.lastUser.matchAll(/task:(\w+):([\w-]+)/g)];
     const [, kind = '', token = ''] = tasks.at(-1) ?? [];
     const id = `call_${token}`;
@@ -163,7 +169,7 @@ function reply(root: string) {
       case 'keyed':
         return { tool: 'Bash', id, input: { command: `${root}/bin/${kind} ${token}` } };
       case 'slow':
-        return { tool: 'Bash', id, input: { command: `sleep 60` } };
+        return { tool: 'Bash', id, input: { command: `${root}/bin/slow` } };
       case 'write':
         return { tool: 'Write', id, input: { file_path: `${token}.txt`, content: `${token}\n` } };
       case 'mcp':

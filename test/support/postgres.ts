@@ -85,7 +85,7 @@ export async function startPostgres(settings: readonly string[] = []): Promise<T
   };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
