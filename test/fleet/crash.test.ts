@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { LocalFleet } from '../../src/fleet/local/local-fleet.js';
 import { migrateFleet } from '../../src/fleet/open.js';
 import { openPostgresFleet } from '../../src/fleet/postgres/postgres-fleet.js';
@@ -25,6 +25,8 @@ const KILLS = number('PORTCULLIS_FLEET_KILLS', 2);
 const LIMIT_MS = number('PORTCULLIS_FLEET_LIMIT_MS', 240_000);
 const KINDS: readonly TaskKind[] = ['unsafe', 'keyed', 'write', 'mcp', 'talk'];
 const WORKER = ['--slots', '4', '--deadline', '3', '--max-turns', '2'];
+
+vi.setConfig({ hookTimeout: 120_000 });
 
 let server: TestPostgres;
 beforeAll(async () => {

@@ -209,7 +209,7 @@ function lines(file: string): number {
   return readFileSync(file, 'utf8').trimEnd().split('\n').length;
 }
 
-export async function until(check: () => Promise<boolean> | boolean, ms = 50_000): Promise<void> {
+export async function until(check: () => Promise<boolean> | boolean, ms = 150_000): Promise<void> {
   const deadline = Date.now() + ms;
   while (!(await check())) {
     if (Date.now() > deadline) throw new Error('it did not happen in time');

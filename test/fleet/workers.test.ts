@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { FleetClient } from '../../src/fleet/attach.js';
 import { LocalFleet } from '../../src/fleet/local/local-fleet.js';
 import { migrateFleet } from '../../src/fleet/open.js';
@@ -10,6 +10,9 @@ import type { Fleet, FleetSession } from '../../src/fleet/types.js';
 import { freePort, startPostgres, type TestPostgres } from '../support/postgres.js';
 import { describeWith } from '../support/programs.js';
 import { mailOf, openRig, type Rig, snapshotFiles, transcriptProblems, until } from './rig.js';
+
+// Only for what hangs: a busy machine starts workers slowly.
+vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
 
 let server: TestPostgres;
 let count = 0;
