@@ -13,8 +13,9 @@ const markdownAsText = {
 /** Tests that leave nothing behind in their process share one: importing the program costs more than most of them. */
 const SHARED = [
   'src/**/*.test.ts',
-  'test/{agents,bash,client,context,e2e,hooks,instructions,mcp,model}/**/*.test.ts',
-  'test/{plugins,project,security,session,skills,tools,tui,web,wire}/**/*.test.ts',
+  'test/{agents,attack,bash,checkpoint,client,context,corpus,e2e,hooks}/**/*.test.ts',
+  'test/{instructions,mcp,model,pins,plugins,project,security}/**/*.test.ts',
+  'test/{session,skills,tools,tui,web,wire}/**/*.test.ts',
 ];
 /** They take the one permit issuer of a process, or count what is left in it. */
 const ALONE = ['src/tools/invoke.test.ts', 'test/agents/core-lifecycle.test.ts'];

@@ -22,11 +22,12 @@ export interface Host {
 export async function drive(
   scenario: Scenario,
   play: (host: Host) => Promise<void>,
+  program: typeof run = run,
 ): Promise<ScenarioRun> {
   const talk = new Talk();
   let failed: { readonly thrown: unknown } | undefined;
   let talking: Promise<void> = Promise.resolve();
-  const ended = run({
+  const ended = program({
     ...scenario,
     stdin: [],
     onStart(program) {

@@ -7,7 +7,7 @@ import type { ScenarioRun, ScenarioWorld } from '../../src/testing/scenario.js';
 import { makeTempProject, type ProjectFiles } from '../../src/testing/temp-project.js';
 import { drive, type Host, isQuestion, isResult } from '../e2e/host.js';
 import { PROGRAM } from '../e2e/program.js';
-import { run } from '../e2e/worlds.js';
+import { run, runBuilt } from '../e2e/worlds.js';
 import {
   askers,
   bash,
@@ -118,6 +118,9 @@ const CHILDREN: readonly Actor[] = [
   },
 ];
 
+/** On a busy machine hooks take longer than they have at the end of a session. */
+const PATIENT = { CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS: '30000' };
+
 async function mainSession(
   world: ScenarioWorld,
   hooks: Fields,
@@ -127,6 +130,7 @@ async function mainSession(
   return await drive(
     {
       world,
+      env: PATIENT,
       args: [
         ...['--init', '--permission-prompt-tool', 'stdio', '--include-hook-events'],
         ...['--allowedTools', 'Bash(cd *)', 'Bash(exit *)', 'TaskCreate', 'TaskUpdate'],
@@ -155,6 +159,7 @@ async function mainSession(
       }
       host.end();
     },
+    runBuilt,
   );
 }
 
@@ -170,7 +175,7 @@ function conversation({ project }: ScenarioWorld): Promise<Tour['conversation']>
   const [program = '', ...first] = PROGRAM;
   const child = spawn(program, first, {
     cwd: project.directory,
-    env: { PATH: process.env.PATH, HOME: project.home, ANTHROPIC_API_KEY: 'test-key' },
+    env: { ...PATIENT, PATH: process.env.PATH, HOME: project.home, ANTHROPIC_API_KEY: 'test-key' },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let stdout = '';
