@@ -15,10 +15,12 @@ export {
   type SessionNews,
   type StopReason,
 } from './app.js';
+export type { Console, ConsoleOptions } from './console/serve.js';
 export { type ErrorCode, PortcullisError } from './errors.js';
 export type { AgentRef } from './protocol/agent-ref.js';
 export type { Receipt, TraceStep } from './protocol/permissions.js';
 export { PortcullisClient } from './sdk/client.js';
+export { serveConsole } from './sdk/console.js';
 export { EXIT_REASONS, HOOK_EVENTS, SYSTEM_PROMPT_DYNAMIC_BOUNDARY } from './sdk/constants.js';
 export { AbortError, ResultError } from './sdk/errors.js';
 export { query, startup } from './sdk/query.js';

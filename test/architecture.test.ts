@@ -93,7 +93,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   fleet: ['app.ts', 'client', 'platform', 'journal', 'session', 'tools/tool.ts'],
   console: ['app.ts', 'client', 'project', 'platform'],
   server: ['app.ts', 'client', 'console', 'generated'],
-  sdk: ['app.ts', 'client', 'server', 'generated'],
+  sdk: ['app.ts', 'client', 'console', 'server', 'generated'],
   cli: [
     'app.ts',
     'client',

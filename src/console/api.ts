@@ -21,6 +21,13 @@ export interface ApiDeps {
   readonly tellsAgents: boolean;
 }
 
+/** The person, as the page knows them. */
+export interface Me extends Person {
+  readonly tellsAgents: boolean;
+  /** People sign in with a password. */
+  readonly signsIn: boolean;
+}
+
 /** A request that has passed every check of the server. */
 export interface ApiRequest {
   readonly person: Person;

@@ -1,4 +1,5 @@
-import { recentSessions } from '../client/session-summary.js';
+import { openTranscripts, projectKeyOf } from '../app.js';
+import { recentSessions, summarizeSession } from '../client/session-summary.js';
 import { isRecord } from '../lib/own.js';
 import { type RecordedAgent, recordedSession } from '../project/recorded-session.js';
 import { shorten } from './shorten.js';
@@ -77,4 +78,16 @@ function eventsOf({ path, lines }: RecordedAgent): readonly PastEvent[] {
     }
   }
   return found;
+}
+
+/** What a running session is about, from its transcript. Empty: nothing is written down yet. */
+export async function sessionTitle(
+  env: Environment,
+  { sessionId, cwd }: { readonly sessionId: string; readonly cwd: string },
+): Promise<string> {
+  if (sessionId === '') return '';
+  const archive = openTranscripts(env);
+  const place = { project: projectKeyOf(cwd), sessionId };
+  const lines = await archive.readSummary(place);
+  return summarizeSession({ ...place, modifiedAt: 0 }, lines)?.summary ?? '';
 }

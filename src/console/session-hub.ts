@@ -6,8 +6,8 @@ import { messageOf, PortcullisError } from '../errors.js';
 import { stateDirectory } from '../platform/fs/paths.js';
 import { type InboxRow, inboxRow, storedRow } from './inbox-rows.js';
 import { type LiveSession, listLive, liveDirectory } from './live-files.js';
+import { sessionTitle } from './past-sessions.js';
 import { type BoundQuestion, RemoteSession, type RemoteSnapshot } from './remote-session.js';
-import { sessionTitle } from './session-title.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

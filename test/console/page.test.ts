@@ -115,7 +115,6 @@ describeWith(['tmux', 'chromium'], 'the page of the console', () => {
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('Line 3 of the answer.').waitFor();
     expect(await page.locator('.transcript').textContent()).not.toContain('Line 39');
-    await picture(page, 'session');
     await page.reload();
     await page.getByText('Line 39 of the answer.').waitFor();
     const second = await openPage(browser, served.url);
@@ -174,21 +173,35 @@ describeWith(['tmux', 'chromium'], 'the page of the console', () => {
 
   it('takes back a deletion by Bash, verifies the chain, and plots what the session cost', async () => {
     const { tty, served } = await setUp({
-      script: [bash('rm notes.txt', 'Clean up'), 'It is gone.'],
+      script: [
+        {
+          ...bash('rm notes.txt', 'Clean up'),
+          usage: { input_tokens: 18_400, output_tokens: 310 },
+        },
+        { text: 'It is gone.', usage: { input_tokens: 19_100, output_tokens: 120 } },
+        { text: 'You are welcome.', usage: { input_tokens: 19_900, output_tokens: 940 } },
+      ],
       files: { 'notes.txt': 'remember the milk\n' },
       args: ['--allowedTools', 'Bash(rm *)'],
     });
     tty.line('delete the notes');
     await tty.shows('It is gone.');
     expect(tty.project.exists('notes.txt')).toBe(false);
+    // Two turns at different times make a line of the plot.
+    await pause(1_200);
+    tty.line('thank you');
+    await tty.shows('You are welcome.');
     const page = await openPage(browser, served.url);
     await page.getByRole('link', { name: 'Sessions' }).click();
+    await picture(page, 'sessions');
     await page.locator('.session').click();
+    await page.getByText('You are welcome.').waitFor();
+    await picture(page, 'session');
     await page.getByRole('tab', { name: 'Changes' }).click();
     await page.locator('.change', { hasText: 'notes.txt' }).locator('summary').click();
     await page.locator('.diff').waitFor();
     await expectAccessible(page);
-    await page.getByRole('button', { name: 'Rewind to before this' }).click();
+    await page.getByRole('button', { name: 'Rewind to before this' }).last().click();
     await page.getByText('Will be restored (1)').waitFor();
     await picture(page, 'rewind');
     await page.getByRole('button', { name: 'Restore these files' }).click();

@@ -1,7 +1,10 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import type { RewindPlan as Plan } from '../../checkpoint/types.js';
+import type { listChanges } from '../changes.js';
 import { get, post } from './api.js';
 import { useStore } from './store.js';
+import type { ChangeRow, SessionPlace as Place } from './types.js';
 import {
   Badge,
   clean,
@@ -16,45 +19,12 @@ import {
   useLoad,
 } from './ui.js';
 
-interface ChangeRow {
-  readonly seq: number;
-  readonly path: string;
-  readonly action: string;
-  readonly at: number;
-  readonly turn?: string;
-  readonly calls: readonly string[];
-  readonly agents: readonly string[];
-  readonly who: string;
-}
-
-interface Changes {
-  readonly points: readonly {
-    readonly messageId: string;
-    readonly at: number;
-    readonly title: string;
-    readonly complete: boolean;
-    readonly gaps: readonly string[];
-  }[];
-  readonly rows: readonly ChangeRow[];
-}
-
-interface Plan {
-  readonly restored: readonly { readonly path: string; readonly action: string }[];
-  readonly conflicts: readonly { readonly path: string; readonly why: string }[];
-  readonly impossible: readonly { readonly what: string; readonly why: string }[];
-  readonly insertions: number;
-  readonly deletions: number;
-}
+type Changes = Awaited<ReturnType<typeof listChanges>>;
 
 interface Target {
   readonly kind: 'message' | 'call' | 'agent';
   readonly id: string;
   readonly words: string;
-}
-
-interface Place {
-  readonly sessionId: string;
-  readonly cwd: string;
 }
 
 /** What a session changed, turn by turn, and the way back. */

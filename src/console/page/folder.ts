@@ -1,5 +1,7 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { TrustCheck } from '../../project/trust.js';
+import type { folderView, processRows } from '../folder-view.js';
 import { post } from './api.js';
 import { folders, useStore } from './store.js';
 import type { PastRow } from './types.js';
@@ -7,45 +9,17 @@ import { Ago, Badge, clean, Empty, html, Problem, shortPath, useFetch } from './
 
 export interface TrustReport {
   readonly root: string;
-  readonly verdict: 'nothing' | 'trusted' | 'never' | 'changed';
+  readonly verdict: TrustCheck['verdict'];
   readonly digest: string;
-  readonly declarations: readonly {
-    readonly kind: string;
-    readonly name: string;
-    readonly text: string;
-    readonly file: string;
-    readonly line?: number;
+  readonly declarations: readonly (TrustCheck['declarations'][number] & {
     readonly pending?: string;
-  }[];
+  })[];
 }
 
-interface FolderReport {
+type FolderReport = Omit<Awaited<ReturnType<typeof folderView>>, 'trust'> & {
   readonly trust: TrustReport;
-  readonly hooks: {
-    readonly rows: readonly {
-      readonly event: string;
-      readonly matcher?: string;
-      readonly runs: string;
-      readonly failure: string;
-      readonly file?: string;
-      readonly line?: number;
-      readonly source: string;
-      readonly broken?: string;
-    }[];
-    readonly skipped: readonly {
-      readonly event?: string;
-      readonly label: string;
-      readonly origin: string;
-      readonly why: string;
-    }[];
-  };
-  readonly servers: readonly {
-    readonly name: string;
-    readonly scope: string;
-    readonly state: string;
-    readonly details: readonly string[];
-  }[];
-}
+};
+type ProcessRow = ReturnType<typeof processRows>[number];
 
 /** Chooses one of the folders that sessions work in. */
 export function FolderChooser({
@@ -139,16 +113,6 @@ function LiveServers(): VNode | null {
     ({ key, title, name, status }) =>
       html`<li><b>${clean(name)}</b> <${Badge} kind=${status} /> <span class="muted">${clean(title)}</span> ${me?.role === 'operator' ? html`<button type="button" class="quiet" onClick=${() => reconnect(key, name)}>Reconnect</button>` : null}</li>`,
   )}</ul>`;
-}
-
-interface ProcessRow {
-  readonly pid: number;
-  readonly kind: string;
-  readonly label: string;
-  readonly command: string;
-  readonly since: number;
-  readonly sessionId: string;
-  readonly orphan: boolean;
 }
 
 function Processes(): VNode {

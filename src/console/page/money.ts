@@ -1,24 +1,9 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import type { ModelCall } from '../../project/recorded-session.js';
 import { Plot, type Series } from './plot.js';
-import type { AgentRow, LiveRow } from './types.js';
+import type { LiveRow, SessionPlace as Place } from './types.js';
 import { Badge, clean, count, dollars, Empty, html, Problem, useFetch } from './ui.js';
-
-interface ModelCall {
-  readonly time: string;
-  readonly agent: string;
-  readonly model: string;
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly cacheReadTokens: number;
-  readonly cacheWriteTokens: number;
-  readonly usd: number | null;
-}
-
-interface Place {
-  readonly sessionId: string;
-  readonly cwd: string;
-}
 
 /** The agents of a session with what each has spent, and cost and tokens over time. */
 export function MoneyView({ place, row }: { place: Place; row?: LiveRow }): VNode {
@@ -60,7 +45,7 @@ function AgentTree({
   live,
 }: {
   calls: readonly ModelCall[];
-  live: readonly AgentRow[];
+  live: LiveRow['agents'];
 }): VNode {
   const paths = new Set([
     'main',

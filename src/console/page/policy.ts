@@ -1,40 +1,11 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
+import type { PolicyDecision as Decision } from '../../project/policy.js';
+import type { Replay } from '../../project/replay.js';
 import { post } from './api.js';
 import { FolderChooser } from './folder.js';
-import type { Receipt } from './types.js';
+import type { RuleRow as Rule } from './types.js';
 import { Badge, Code, clean, Empty, html, Problem, shortPath, TraceTable, useFetch } from './ui.js';
-
-interface Decision {
-  readonly decision: string;
-  readonly decidedBy: string;
-  readonly rule?: string;
-  readonly reason: string;
-  readonly receipt: Receipt;
-  readonly unaskedHooks?: number;
-}
-
-interface Rule {
-  readonly list: string;
-  readonly rule: string;
-  readonly source: string;
-  readonly file?: string;
-  readonly line?: number;
-  readonly state: string;
-  readonly why?: string;
-}
-
-interface Replay {
-  readonly calls: number;
-  readonly skipped: number;
-  readonly changed: readonly {
-    readonly call: string;
-    readonly from: string;
-    readonly to: string;
-    readonly by: string;
-    readonly count: number;
-  }[];
-}
 
 /** What would be decided about a call, the rules in force, and what another policy would have changed. */
 export function PolicyView(): VNode {

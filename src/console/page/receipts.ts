@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { FolderChooser } from './folder.js';
 import { Lanes } from './plot.js';
 import { callSummary } from './transcript.js';
-import type { HookLane, ReceiptRow } from './types.js';
+import type { ReceiptPage, ReceiptRow } from './types.js';
 import {
   Badge,
   clean,
@@ -17,22 +17,6 @@ import {
   RowList,
   useFetch,
 } from './ui.js';
-
-interface Found {
-  readonly rows: readonly ReceiptRow[];
-  readonly found: number;
-  readonly chains: readonly {
-    readonly session: string;
-    readonly chain: {
-      readonly ok: boolean;
-      readonly lines?: number;
-      readonly torn?: number;
-      readonly line?: number;
-      readonly reason?: string;
-    };
-  }[];
-  readonly lanes: readonly HookLane[];
-}
 
 export function ReceiptsView({ query }: { query: URLSearchParams }): VNode {
   const [cwd, setCwd] = useState(query.get('cwd') ?? '');
@@ -57,14 +41,14 @@ export function ReceiptsTable({
   const [tool, setTool] = useState('');
   const [opened, open] = useState<ReceiptRow>();
   const [isVerified, setVerified] = useState(false);
-  const { value, error, reload } = useFetch<Found>('/api/receipts', {
+  const { value, error, reload } = useFetch<ReceiptPage>('/api/receipts', {
     cwd,
     session,
     q,
     decision,
     tool,
   });
-  const { value: every } = useFetch<Found>('/api/receipts', { cwd, session });
+  const { value: every } = useFetch<ReceiptPage>('/api/receipts', { cwd, session });
   const tools = [...new Set((every?.rows ?? []).map(({ receipt }) => receipt.tool))].sort();
   const field = (set: (value: string) => void) => (event: Event) =>
     set((event.target as HTMLInputElement).value);

@@ -105,11 +105,17 @@ function LiveTranscript({
       if (row.sessionId !== '') fresh.takeRecorded(await get('/api/transcript', query));
       if (isGone) return;
       transcript.current = fresh;
+      let isDue = false;
+      const show = (): void => {
+        isDue = false;
+        draw((n) => n + 1);
+      };
       const receive = (messages: readonly StreamMessage[]): void => {
         for (const message of messages) {
           if (message.type === 'event' && message.key === key) fresh.take(message.envelope);
         }
-        draw((n) => n + 1);
+        if (!isDue) requestAnimationFrame(show);
+        isDue = true;
       };
       stop = watchSession(key, () => fresh.seq, receive);
     };

@@ -1,60 +1,22 @@
 /** What the server sends, as far as the page reads it. All texts come from outside and are shown as text. */
+import type { InboxRow as ServedRow } from '../inbox-rows.js';
+import type { LiveRow } from '../session-hub.js';
+
+export type { Receipt, TraceStep } from '../../protocol/permissions.js';
+export type { Me } from '../api.js';
+export type { ChangeRow, SessionPlace } from '../changes.js';
+export type { PastRow } from '../past-sessions.js';
+export type { RuleRow } from '../policy-view.js';
+export type { HookLane, ReceiptPage, ReceiptRow } from '../receipts.js';
+export type { LiveRow } from '../session-hub.js';
 
 export type Json = Readonly<Record<string, unknown>>;
 
-export interface Me {
-  readonly name: string;
-  readonly role: 'viewer' | 'approver' | 'operator';
-  /** Whether an agent's own processes are kept from answering. */
-  readonly tellsAgents: boolean;
-}
+export type InboxRow = Omit<ServedRow, 'question'> & { readonly question: Question };
 
-export interface AgentRow {
-  readonly agent: {
-    readonly id: string;
-    readonly path: string;
-    readonly type: string;
-    readonly background: boolean;
-  };
-  readonly description: string;
-  readonly spent?: {
-    readonly tokens: number;
-    readonly costUsd: number | null;
-    readonly left: Readonly<Record<string, number | undefined>>;
-  };
-}
-
-export interface LiveRow {
-  readonly key: string;
-  readonly sessionId: string;
-  readonly kind: string;
-  readonly pid: number;
-  readonly cwd: string;
-  readonly title: string;
-  readonly state: 'needs you' | 'working' | 'idle' | 'opening' | 'unreachable';
-  readonly startedAt: string;
-  readonly model: string;
-  readonly mode: string;
-  readonly models: readonly { readonly value: string; readonly displayName: string }[];
-  readonly costUsd: number;
-  readonly unknownModels: readonly string[];
-  readonly contextTokens?: number;
-  readonly contextWindow?: number;
-  readonly agents: readonly AgentRow[];
-  readonly tasks: readonly {
-    readonly taskId: string;
-    readonly taskType: string;
-    readonly description: string;
-  }[];
-  readonly servers: readonly { readonly name: string; readonly status: string }[];
-  readonly problem?: string;
-}
-
-export interface PastRow {
-  readonly sessionId: string;
-  readonly title: string;
-  readonly cwd: string;
-  readonly lastModified: number;
+export interface Overview {
+  readonly sessions: readonly LiveRow[];
+  readonly inbox: readonly InboxRow[];
 }
 
 export interface AnswerOption {
@@ -107,82 +69,8 @@ export interface FormField {
   readonly required?: boolean;
 }
 
-export interface Hunk {
-  readonly oldStart: number;
-  readonly newStart: number;
-  readonly lines: readonly string[];
-}
-
-export interface InboxRow {
-  readonly id: string;
-  readonly key: string;
-  readonly sessionId: string;
-  readonly title: string;
-  readonly hash: string;
-  readonly agent: string;
-  readonly askedAt: string;
-  readonly expiresAt?: string;
-  readonly reason: string;
-  readonly sameAs: string;
-  readonly question: Question;
-  readonly change?: {
-    readonly path: string;
-    readonly note: string;
-    readonly hunks: readonly Hunk[];
-  };
-  readonly tooLong: boolean;
-}
-
-export interface Overview {
-  readonly sessions: readonly LiveRow[];
-  readonly inbox: readonly InboxRow[];
-}
-
-export interface TraceStep {
-  readonly guard: string;
-  readonly decision: string;
-  readonly reason?: string;
-  readonly source?: string;
-  readonly ms?: number;
-  readonly failure?: string;
-}
-
-export interface Receipt {
-  readonly toolUseId: string;
-  readonly tool: string;
-  readonly agent: string;
-  readonly decision: string;
-  readonly decidedBy: string;
-  readonly reason: string;
-  readonly mode: string;
-  readonly command?: string;
-  readonly ms?: number;
-  readonly input: unknown;
-  readonly trace: readonly TraceStep[];
-}
-
-export interface ReceiptRow {
-  readonly n: number;
-  readonly time: string;
-  readonly session: string;
-  readonly cwd: string;
-  readonly receipt: Receipt;
-}
-
 export interface Envelope {
   readonly seq: number;
   readonly time: string;
   readonly event: Json & { readonly type: string };
-}
-
-export interface HookLane {
-  readonly hook: string;
-  readonly source: string;
-  readonly runs: readonly {
-    readonly time: string;
-    readonly ms: number;
-    readonly decision: string;
-    readonly tool: string;
-    readonly failure?: string;
-  }[];
 }

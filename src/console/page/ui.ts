@@ -1,8 +1,9 @@
 import { html } from 'htm/preact';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { PatchHunk as Hunk } from '../../lib/diff.js';
 import { get } from './api.js';
-import type { Hunk, Receipt, TraceStep } from './types.js';
+import type { Receipt, TraceStep } from './types.js';
 
 export { html };
 export type Children = ComponentChildren;
