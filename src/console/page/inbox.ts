@@ -114,7 +114,7 @@ function QuestionView({ row, rows, mayAnswer, onAnswer }: QuestionProps): VNode 
       ${call?.blockedPath === undefined ? null : html`<dt>Path</dt><dd class="mono">${clean(call.blockedPath)}</dd>`}
       ${call?.server === undefined ? null : html`<dt>Server</dt><dd>${clean(call.server.name)} <span class="muted">${clean(call.server.source)}</span></dd>`}
     </dl>
-    ${call === undefined ? null : html`<${CallView} input=${call.input} summary=${call.summary} />`}
+    ${call === undefined || change !== undefined ? null : html`<${CallView} input=${call.input} summary=${call.summary} />`}
     ${change === undefined ? null : html`<h4 class="mono">${clean(change.path)} ${change.note === '' ? '' : html`<span class="muted">${change.note}</span>`}</h4><${DiffView} hunks=${change.hunks} />`}
     ${question.markdown === undefined ? null : html`<div class="said plan">${clean(question.markdown)}</div>`}
     ${(question.details ?? []).map((line) => html`<p class="detail mono">${clean(line)}</p>`)}
@@ -132,8 +132,6 @@ function CallView({ input, summary }: { input: Json; summary: string }): VNode {
     const more = Object.keys(rest).length === 0 ? '' : JSON.stringify(rest);
     return html`${typeof description === 'string' ? html`<p>${clean(description)} <span class="muted">(the model's words)</span></p>` : null}<${Code} text=${command} label="command" />${more === '' ? null : html`<p class="muted mono">${clean(more)}</p>`}`;
   }
-  const isKnown = 'file_path' in input && ('content' in input || 'old_string' in input);
-  if (isKnown) return html`<p class="mono">${clean(String(input.file_path))}</p>`;
   return html`<${Code} text=${Object.keys(input).length === 0 ? summary : JSON.stringify(input, null, 2)} label="input" />`;
 }
 

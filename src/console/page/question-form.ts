@@ -1,5 +1,5 @@
 import type { VNode } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { AnswerOption, InboxRow, Json } from './types.js';
 import { clean, html } from './ui.js';
 
@@ -9,11 +9,18 @@ interface FormProps {
   onAnswer(given: Json): Promise<void>;
 }
 
+const ARM_MS = 500;
+
 /** The ways to answer a question, each with what it would save. */
 export function QuestionForm({ row, mayAnswer, onAnswer }: FormProps): VNode {
-  const [isBusy, setBusy] = useState(false);
+  const [isBusy, setBusy] = useState(true);
   const [text, setText] = useState('');
   const { question } = row;
+  // A click that was meant for the question before must not answer the one that took its place.
+  useEffect(() => {
+    const timer = setTimeout(() => setBusy(false), ARM_MS);
+    return () => clearTimeout(timer);
+  }, []);
   const give = async (given: Json): Promise<void> => {
     setBusy(true);
     await onAnswer(given);
