@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { RewindPlan as Plan } from '../../checkpoint/types.js';
+import type { RewindResult } from '../../project/changes.js';
 import type { listChanges } from '../changes.js';
 import { get, post } from './api.js';
 import { useStore } from './store.js';
@@ -19,6 +19,7 @@ import {
   useLoad,
 } from './ui.js';
 
+type Plan = Extract<RewindResult, { kind: 'done' }>['plan'];
 type Changes = Awaited<ReturnType<typeof listChanges>>;
 
 interface Target {
