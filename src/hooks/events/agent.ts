@@ -1,5 +1,5 @@
 import { deniedBy, endOf } from '../answers/round.js';
-import { EVERY_HOOK, occasionOf, type Scene, withoutAbsent } from '../dispatch/scene.js';
+import { ask, type Scene } from '../dispatch/scene.js';
 import { contextsFor, type EventDeps, tellIgnored } from './event-answers.js';
 
 export interface IdleTeammate {
@@ -22,32 +22,23 @@ export interface AgentHooks {
   teammateIdle(teammate: IdleTeammate, scene: Scene): Promise<IdleVerdict>;
 }
 
-const NO_CONTEXTS = Object.freeze({ contexts: Object.freeze([]) as readonly [] });
-const IDLE: IdleVerdict = Object.freeze({});
-
 export function createAgentHooks(deps: EventDeps): AgentHooks {
   const { dispatch } = deps;
   return {
     async subagentStart(scene) {
-      const { agent } = scene;
-      const matched = [agent.type];
-      if (!dispatch.has('SubagentStart', { agent, matched })) return NO_CONTEXTS;
-      const fields = { agent_id: agent.id, agent_type: agent.type };
-      const round = await dispatch.fire('SubagentStart', occasionOf(scene, matched, fields));
+      const { id, type } = scene.agent;
+      const fields = { agent_id: id, agent_type: type };
+      const round = await ask(dispatch, 'SubagentStart', { scene, fields, matched: [type] });
       tellIgnored(deps, 'SubagentStart', round);
       return { contexts: contextsFor('SubagentStart', round) };
     },
     async teammateIdle(teammate, scene) {
-      const asked = { agent: scene.agent, matched: EVERY_HOOK };
-      if (!dispatch.has('TeammateIdle', asked)) return IDLE;
-      const fields = withoutAbsent({ ...teammate });
-      const occasion = occasionOf(scene, EVERY_HOOK, fields);
-      const round = await dispatch.fire('TeammateIdle', occasion);
+      const round = await ask(dispatch, 'TeammateIdle', { scene, fields: { ...teammate } });
       const stop = endOf(round);
       if (stop !== undefined) return { stop };
       // A hook that failed keeps nobody at work: it would fail for ever.
       const wishes = deniedBy(round).map(({ by, reason }) => `${reason} (${by})`);
-      return wishes.length === 0 ? IDLE : { keepWorking: wishes.join('\n') };
+      return wishes.length === 0 ? {} : { keepWorking: wishes.join('\n') };
     },
   };
 }

@@ -1,6 +1,6 @@
 import { own } from '../../lib/own.js';
 import { blockedBy, isBlank, spoken, stopOf } from '../answers/round.js';
-import { occasionOf, type Scene } from '../dispatch/scene.js';
+import { ask, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound } from '../registry/hook.js';
 
 export type CompactTrigger = 'auto' | 'manual';
@@ -40,20 +40,16 @@ const NO_WISHES: CompactionWishes = Object.freeze({
 export function createCompactHooks(dispatch: HookDispatch): CompactHooks {
   return {
     async before(ahead) {
-      const { agent, trigger, customInstructions } = ahead;
-      const matched = [trigger];
-      if (!dispatch.has('PreCompact', { agent, matched })) return NO_WISHES;
+      const { trigger, customInstructions } = ahead;
       const fields = { trigger, custom_instructions: customInstructions ?? null };
-      const round = await dispatch.fire('PreCompact', occasionOf(ahead, matched, fields));
+      const round = await ask(dispatch, 'PreCompact', { scene: ahead, fields, matched: [trigger] });
       const blocked = blockOf(round);
       return blocked === undefined ? wishesOf(round) : { ...NO_WISHES, blocked };
     },
     async after(done) {
-      const { agent, trigger, summary } = done;
-      const matched = [trigger];
-      if (!dispatch.has('PostCompact', { agent, matched })) return;
+      const { trigger, summary } = done;
       const fields = { trigger, compact_summary: summary };
-      await dispatch.fire('PostCompact', occasionOf(done, matched, fields));
+      await ask(dispatch, 'PostCompact', { scene: done, fields, matched: [trigger] });
     },
   };
 }

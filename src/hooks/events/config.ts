@@ -1,5 +1,5 @@
 import type { WatchedPath } from '../../settings/types.js';
-import { occasionOf, type Scene } from '../dispatch/scene.js';
+import { ask, type Scene } from '../dispatch/scene.js';
 import { type EventDeps, gateRefusals } from './event-answers.js';
 
 /** One file that is not as it was, by the names that hooks read. */
@@ -42,28 +42,27 @@ export function configChangesOf(changed: readonly WatchedPath[]): readonly Confi
 export function createConfigHooks(deps: EventDeps): ConfigHooks {
   return {
     async configChange(changes, scene) {
-      const objections = await Promise.all(changes.map((change) => ask(deps, change, scene)));
+      const objections = await Promise.all(
+        changes.map((change) => objectionsTo(deps, change, scene)),
+      );
       const all = objections.flat();
       return all.length === 0 ? undefined : all.join('\n');
     },
   };
 }
 
-const NO_OBJECTION: readonly string[] = Object.freeze([]) as readonly [];
-
-async function ask(
+async function objectionsTo(
   { dispatch, tell }: EventDeps,
   change: ConfigChange,
   scene: Scene,
 ): Promise<readonly string[]> {
-  const matched = [change.source];
-  if (!dispatch.has('ConfigChange', { agent: scene.agent, matched })) return NO_OBJECTION;
-  const round = await dispatch.fire('ConfigChange', occasionOf(scene, matched, { ...change }));
+  const question = { scene, fields: { ...change }, matched: [change.source] };
+  const round = await ask(dispatch, 'ConfigChange', question);
   const where = change.file_path ?? change.source;
   const refusals = gateRefusals(round).map((refusal) => `${where}: ${refusal}`);
   if (change.source !== 'policy_settings') return refusals;
   // What an administrator changed is nobody's to refuse.
   for (const refusal of refusals)
     tell(`settings of an administrator hold all the same: ${refusal}`);
-  return NO_OBJECTION;
+  return [];
 }

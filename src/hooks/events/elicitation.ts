@@ -1,6 +1,6 @@
 import { isRecord, own } from '../../lib/own.js';
 import { agree } from '../answers/round.js';
-import { occasionOf, type Scene, withoutAbsent } from '../dispatch/scene.js';
+import { ask, type Scene } from '../dispatch/scene.js';
 import type { HookReport, HookRound } from '../registry/hook.js';
 import { type EventDeps, gateRefusals } from './event-answers.js';
 
@@ -62,8 +62,7 @@ export function createElicitationHooks({ dispatch }: EventDeps): ElicitationHook
     async ask(question, scene) {
       const matched = [question.mcp_server_name];
       if (!dispatch.has('Elicitation', { agent: scene.agent, matched })) return NO_ANSWER;
-      const fields = withoutAbsent({ ...question });
-      const round = await dispatch.fire('Elicitation', occasionOf(scene, matched, fields));
+      const round = await ask(dispatch, 'Elicitation', { scene, fields: { ...question }, matched });
       return answerOf(round);
     },
     async result(given, scene, { answeredBy = 'person' } = {}) {
@@ -71,8 +70,8 @@ export function createElicitationHooks({ dispatch }: EventDeps): ElicitationHook
       const unchanged = { action, content };
       const matched = [given.mcp_server_name];
       if (!dispatch.has('ElicitationResult', { agent: scene.agent, matched })) return unchanged;
-      const fields = withoutAbsent({ ...given });
-      const round = await dispatch.fire('ElicitationResult', occasionOf(scene, matched, fields));
+      const asked = { scene, fields: { ...given }, matched };
+      const round = await ask(dispatch, 'ElicitationResult', asked);
       return outcomeOf(round, unchanged, { isFirm: answeredBy === 'person' });
     },
   };

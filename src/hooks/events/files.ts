@@ -2,7 +2,7 @@ import { basename, join, resolve } from '../../platform/fs/paths.js';
 import type { FileEvent, FileWatcher, OpenFileWatcher } from '../../platform/fs/watch-files.js';
 import { spoken } from '../answers/round.js';
 import { createBackgroundRounds } from '../dispatch/background-rounds.js';
-import { EVERY_HOOK, occasionOf, type Scene } from '../dispatch/scene.js';
+import { ask, askInBackground, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
 import type { HookRound } from '../registry/hook.js';
 import { type EventDeps, tellIgnored, textsIn } from './event-answers.js';
 
@@ -62,20 +62,18 @@ export function createWatchHooks(deps: WatchHookDeps): WatchHooks {
     watch: (paths, cwd) => list.add(paths.map((path) => resolve(cwd, path))),
     async cwdChanged(fields, scene) {
       if (fields.old_cwd === fields.new_cwd) return;
-      if (!dispatch.has('CwdChanged', { agent: scene.agent, matched: EVERY_HOOK })) return;
-      const round = await dispatch.fire('CwdChanged', occasionOf(scene, EVERY_HOOK, fields));
+      const round = await ask(dispatch, 'CwdChanged', { scene, fields });
       tellIgnored(deps, 'CwdChanged', round);
       const paths = watchPathsOf(round, fields.new_cwd);
       // A hook that says nothing about paths leaves them as they are; an empty list clears them.
       if (paths !== undefined) list.replace(paths);
     },
     directoryAdded(added, scene) {
-      const matched = [added.source];
-      if (!dispatch.has('DirectoryAdded', { agent: scene.agent, matched })) return;
-      background.run(async (closing) => {
-        const signal = AbortSignal.any([scene.signal, closing]);
-        const occasion = occasionOf({ ...scene, signal }, matched, { ...added });
-        await dispatch.fire('DirectoryAdded', occasion);
+      askInBackground(dispatch, background, {
+        event: 'DirectoryAdded',
+        scene,
+        fields: { ...added },
+        matched: [added.source],
       });
     },
     async close() {
@@ -142,10 +140,9 @@ async function fileChanged(
   { path, event }: { readonly path: string; readonly event: FileEvent },
   scene: Scene,
 ): Promise<readonly string[]> {
-  const matched = [basename(path)];
-  if (!deps.dispatch.has('FileChanged', { agent: scene.agent, matched })) return NO_PATHS;
   const fields = { file_path: path, event };
-  const round = await deps.dispatch.fire('FileChanged', occasionOf(scene, matched, fields));
+  const question = { scene, fields, matched: [basename(path)] };
+  const round = await ask(deps.dispatch, 'FileChanged', question);
   tellIgnored(deps, 'FileChanged', round);
   return watchPathsOf(round, scene.cwd) ?? NO_PATHS;
 }

@@ -1,6 +1,6 @@
 import { own } from '../../lib/own.js';
 import { agree, spoken, type Wish } from '../answers/round.js';
-import { EVERY_HOOK, occasionOf, type Scene } from '../dispatch/scene.js';
+import { ask, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch } from '../registry/hook.js';
 
 /** A piece of an answer on its way to the screen. */
@@ -29,19 +29,10 @@ export interface DisplayHooks {
 export function createDisplayHooks(dispatch: HookDispatch): DisplayHooks {
   return {
     async display(shown) {
-      const { agent, delta } = shown;
-      if (!dispatch.has('MessageDisplay', { agent, matched: EVERY_HOOK })) return { text: delta };
-      const { reports } = await dispatch.fire(
-        'MessageDisplay',
-        occasionOf(shown, EVERY_HOOK, {
-          turn_id: shown.turnId,
-          message_id: shown.messageId,
-          index: shown.index,
-          final: shown.final,
-          delta,
-        }),
-      );
-      const wishes = spoken({ reports }).flatMap(({ hook, answer }): Wish<string>[] => {
+      const { turnId, messageId, index, final, delta } = shown;
+      const fields = { turn_id: turnId, message_id: messageId, index, final, delta };
+      const round = await ask(dispatch, 'MessageDisplay', { scene: shown, fields });
+      const wishes = spoken(round).flatMap(({ hook, answer }): Wish<string>[] => {
         const value = own(answer.fields, 'displayContent');
         return typeof value === 'string' && value !== delta ? [{ by: hook.label, value }] : [];
       });

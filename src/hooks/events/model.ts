@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { orAbort } from '../../lib/abort.js';
-import { EVERY_HOOK, occasionOf, type Scene } from '../dispatch/scene.js';
+import { ask, type Scene } from '../dispatch/scene.js';
 import type { HookRound } from '../registry/hook.js';
 import {
   contextsFor,
@@ -47,16 +47,12 @@ export interface ModelHooks {
 }
 
 const NO_OBJECTION: BeforeSwitch = Object.freeze({});
-const NO_CONTEXTS: readonly string[] = Object.freeze([]) as readonly [];
 
 export function createModelHooks(deps: EventDeps): ModelHooks {
   const { dispatch } = deps;
   return {
     async before(change, scene, { confirm } = {}) {
-      const asked = { agent: scene.agent, matched: EVERY_HOOK };
-      if (!dispatch.has('PreModelSwitch', asked)) return NO_OBJECTION;
-      const occasion = occasionOf(scene, EVERY_HOOK, { ...change });
-      const round = await dispatch.fire('PreModelSwitch', occasion);
+      const round = await ask(dispatch, 'PreModelSwitch', { scene, fields: { ...change } });
       const refusals = collect(round, (report) => noOf(report) ?? wishToStop(report));
       // fail-closed: a change of the model cannot wait for a later decision.
       refusals.push(...collect(round, (report) => putOff(report)));
@@ -66,10 +62,7 @@ export function createModelHooks(deps: EventDeps): ModelHooks {
       return confirmed(questions.join('\n'), confirm, scene.signal);
     },
     async after(change, scene) {
-      const asked = { agent: scene.agent, matched: EVERY_HOOK };
-      if (!dispatch.has('PostModelSwitch', asked)) return NO_CONTEXTS;
-      const occasion = occasionOf(scene, EVERY_HOOK, { ...change });
-      const round = await dispatch.fire('PostModelSwitch', occasion);
+      const round = await ask(dispatch, 'PostModelSwitch', { scene, fields: { ...change } });
       tellIgnored(deps, 'PostModelSwitch', round);
       return contextsFor('PostModelSwitch', round);
     },

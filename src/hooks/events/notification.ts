@@ -1,5 +1,5 @@
 import { createBackgroundRounds } from '../dispatch/background-rounds.js';
-import { occasionOf, type Scene, withoutAbsent } from '../dispatch/scene.js';
+import { askInBackground, type Scene } from '../dispatch/scene.js';
 import type { EventDeps } from './event-answers.js';
 
 export type NotificationType =
@@ -32,19 +32,12 @@ export interface NotificationHookDeps extends EventDeps {
 
 export function createNotificationHooks(deps: NotificationHookDeps): NotificationHooks {
   const { dispatch, tell, closeMs } = deps;
-  const background = createBackgroundRounds({
-    tell,
-    closeMs,
-  });
+  const background = createBackgroundRounds({ tell, closeMs });
   return {
     notify({ type, message, title }, scene) {
-      const matched = [type];
-      if (!dispatch.has('Notification', { agent: scene.agent, matched })) return;
-      background.run(async (closing) => {
-        const signal = AbortSignal.any([scene.signal, closing]);
-        const fields = withoutAbsent({ message, title, notification_type: type });
-        await dispatch.fire('Notification', occasionOf({ ...scene, signal }, matched, fields));
-      });
+      const fields = { message, title, notification_type: type };
+      const question = { event: 'Notification', scene, fields, matched: [type] } as const;
+      askInBackground(dispatch, background, question);
     },
     close: () => background.close(),
   };

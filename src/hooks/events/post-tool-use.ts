@@ -12,7 +12,7 @@ import {
   prefixOf,
   stopOf,
 } from '../answers/round.js';
-import { EVERY_HOOK, occasionOf, type Scene, withoutAbsent } from '../dispatch/scene.js';
+import { ask, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
 import { replaceOutput, responseOf } from './replace-output.js';
 import { type FitsRule, namesOf, toolOccasion } from './tool-occasion.js';
@@ -99,20 +99,18 @@ export function createPostToolHooks(dispatch: HookDispatch): PostToolHooks {
       return stop === undefined ? result : { ...result, stop };
     },
     async batch(scene, calls) {
-      const matches = { agent: scene.agent, matched: EVERY_HOOK };
-      if (calls.length === 0 || !dispatch.has('PostToolBatch', matches)) return { contexts: [] };
-      const occasion = occasionOf(scene, EVERY_HOOK, { tool_calls: calls });
-      const round = await dispatch.fire('PostToolBatch', occasion);
+      if (calls.length === 0) return { contexts: [] };
+      const round = await ask(dispatch, 'PostToolBatch', { scene, fields: { tool_calls: calls } });
       const stop = stopOf(round) ?? blockedBy(round)[0]?.reason;
       return { contexts: contextsOf(round, prefixOf('PostToolBatch')), stop };
     },
     async invalid(invalid) {
-      const { agent, tool } = invalid;
-      const matched = namesOf({ tool });
-      if (!dispatch.has('ToolInputInvalid', { agent, matched })) return [];
-      const round = await dispatch.fire('ToolInputInvalid', {
-        ...occasionOf(invalid, matched, fieldsOfInvalid(invalid)),
-        toolUseId: invalid.toolUseId,
+      const { tool, toolUseId } = invalid;
+      const round = await ask(dispatch, 'ToolInputInvalid', {
+        scene: invalid,
+        fields: fieldsOfInvalid(invalid),
+        matched: namesOf({ tool }),
+        toolUseId,
       });
       return contextsOf(round, prefixOf('ToolInputInvalid', tool.name));
     },
@@ -176,7 +174,7 @@ function fieldsOfInvalid({
   problems,
   error,
 }: InvalidCall): Occasion['fields'] {
-  return withoutAbsent({
+  return {
     tool_name: tool.name,
     tool_input: input,
     tool_use_id: toolUseId,
@@ -184,5 +182,5 @@ function fieldsOfInvalid({
     error,
     problems,
     raw: malformed?.raw,
-  });
+  };
 }

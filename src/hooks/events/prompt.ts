@@ -9,7 +9,7 @@ import {
   stopOf,
   type Wish,
 } from '../answers/round.js';
-import { EVERY_HOOK, occasionOf, type Scene, withoutAbsent } from '../dispatch/scene.js';
+import { ask, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
 
 /** Where a prompt comes from, as hooks are told. */
@@ -78,16 +78,15 @@ export function createPromptHooks(dispatch: HookDispatch): PromptHooks {
     async submit(submitted) {
       const { agent, prompt, source, sessionTitle } = submitted;
       if (!dispatch.has('UserPromptSubmit', { agent, matched: EVERY_HOOK })) return PASS;
-      const fields = withoutAbsent({ prompt, source, session_title: sessionTitle });
-      const occasion = occasionOf(submitted, EVERY_HOOK, fields);
-      const round = await dispatch.fire('UserPromptSubmit', occasion);
+      const fields = { prompt, source, session_title: sessionTitle };
+      const round = await ask(dispatch, 'UserPromptSubmit', { scene: submitted, fields });
       return outcomeOf(round, prompt, prefixOf('UserPromptSubmit'));
     },
     async expand(expanded) {
       const matched = [expanded.command];
       if (!dispatch.has('UserPromptExpansion', { agent: expanded.agent, matched })) return PASS;
-      const occasion = occasionOf(expanded, matched, fieldsOfExpansion(expanded));
-      const round = await dispatch.fire('UserPromptExpansion', occasion);
+      const question = { scene: expanded, fields: fieldsOfExpansion(expanded), matched };
+      const round = await ask(dispatch, 'UserPromptExpansion', question);
       return outcomeOf(round, expanded.prompt, prefixOf('UserPromptExpansion'));
     },
   };
@@ -100,13 +99,13 @@ function fieldsOfExpansion({
   source,
   prompt,
 }: ExpandedPrompt): Occasion['fields'] {
-  return withoutAbsent({
+  return {
     expansion_type: type,
     command_name: command,
     command_args: args,
     command_source: source,
     prompt,
-  });
+  };
 }
 
 /** A no goes before a wish to stop: it also keeps the prompt out of the conversation. */

@@ -10,7 +10,7 @@ const started = async (hooks: readonly EventHook[], starting: SessionStarting) =
 describe('SessionStart hooks', () => {
   it('are not asked when there are none', async () => {
     const { result, fired } = await started([], { source: 'startup' });
-    expect(result).toBe(NOTHING_STARTED);
+    expect(result).toEqual(NOTHING_STARTED);
     expect(fired).toEqual([]);
   });
 

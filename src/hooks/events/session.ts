@@ -3,7 +3,7 @@ import { orAbort } from '../../lib/abort.js';
 import { LONGEST_SESSION_END_MS } from '../../protocol/hook-events.js';
 import { spoken } from '../answers/round.js';
 import { createBackgroundRounds } from '../dispatch/background-rounds.js';
-import { occasionOf, type Scene } from '../dispatch/scene.js';
+import { ask, askInBackground, type Scene } from '../dispatch/scene.js';
 import { contextsFor, type EventDeps, tellIgnored, textIn, textsIn } from './event-answers.js';
 
 /** The input of SessionStart, by the names that hooks read. */
@@ -81,31 +81,23 @@ export const NOTHING_STARTED: SessionStarted = Object.freeze({
   reloadSkills: false,
 });
 
-const NO_CONTEXTS = Object.freeze({ contexts: Object.freeze([]) as readonly [] });
-
 export function createSessionHooks(deps: SessionHookDeps): SessionHooks {
   const { dispatch, closeMs } = deps;
-  const background = createBackgroundRounds({
-    tell: deps.tell,
-    closeMs,
-  });
+  const background = createBackgroundRounds({ tell: deps.tell, closeMs });
   return {
     start: (starting, scene) => start(deps, starting, scene),
     async setup(fields, scene) {
-      const matched = [fields.trigger];
-      if (!dispatch.has('Setup', { agent: scene.agent, matched })) return NO_CONTEXTS;
-      const round = await dispatch.fire('Setup', occasionOf(scene, matched, fields));
+      const round = await ask(dispatch, 'Setup', { scene, fields, matched: [fields.trigger] });
       tellIgnored(deps, 'Setup', round);
       return { contexts: contextsFor('Setup', round) };
     },
     end: (ending, scene) => end(deps, ending, scene),
     instructionsLoaded(loaded, scene) {
-      const matched = [loaded.load_reason];
-      if (!dispatch.has('InstructionsLoaded', { agent: scene.agent, matched })) return;
-      background.run(async (closing) => {
-        const signal = AbortSignal.any([scene.signal, closing]);
-        const occasion = occasionOf({ ...scene, signal }, matched, { ...loaded });
-        await dispatch.fire('InstructionsLoaded', occasion);
+      askInBackground(dispatch, background, {
+        event: 'InstructionsLoaded',
+        scene,
+        fields: { ...loaded },
+        matched: [loaded.load_reason],
       });
     },
     close: () => background.close(),
@@ -118,12 +110,8 @@ async function start(
   scene: Scene,
 ): Promise<SessionStarted> {
   const { source } = starting;
-  const matched = [source];
-  if (!deps.dispatch.has('SessionStart', { agent: scene.agent, matched })) return NOTHING_STARTED;
-  const round = await deps.dispatch.fire(
-    'SessionStart',
-    occasionOf(scene, matched, { ...starting }),
-  );
+  const question = { scene, fields: { ...starting }, matched: [source] };
+  const round = await ask(deps.dispatch, 'SessionStart', question);
   tellIgnored(deps, 'SessionStart', round);
   const all = spoken(round).map(({ answer }) => answer.fields);
   const messages = all.flatMap((fields) => textIn(fields, 'initialUserMessage') ?? []);
@@ -154,8 +142,8 @@ async function end(
     const signals = scene.signal === undefined ? [] : [scene.signal];
     const signal = AbortSignal.any([over.signal, ...signals]);
     signal.throwIfAborted();
-    const occasion = occasionOf({ ...scene, signal }, matched, { ...ending });
-    const round = await orAbort(deps.dispatch.fire('SessionEnd', occasion), signal);
+    const question = { scene: { ...scene, signal }, fields: { ...ending }, matched };
+    const round = await orAbort(ask(deps.dispatch, 'SessionEnd', question), signal);
     tellIgnored(deps, 'SessionEnd', round);
   } catch (thrown) {
     deps.tell(`SessionEnd hooks were cut short: ${messageOf(thrown)}`);

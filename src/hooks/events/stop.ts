@@ -1,5 +1,5 @@
 import { contextsOf, deniedBy, isBlank, prefixOf, spoken, stopOf } from '../answers/round.js';
-import { EVERY_HOOK, occasionOf, type Scene, withoutAbsent } from '../dispatch/scene.js';
+import { ask, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
 
 /** A piece of background work, as hooks are shown it. */
@@ -105,12 +105,8 @@ export function createStopHooks(dispatch: HookDispatch, options: StopHookOptions
       const { event, agent, signal } = leaving;
       const matched = event === 'SubagentStop' ? [agent.type] : EVERY_HOOK;
       if (signal.aborted || !dispatch.has(event, { agent, matched })) return LEAVE;
-      const occasion = occasionOf(
-        leaving,
-        matched,
-        fieldsOf(leaving, { isActive, feedback: streak?.message }),
-      );
-      const round = await dispatch.fire(event, occasion);
+      const fields = fieldsOf(leaving, { isActive, feedback: streak?.message });
+      const round = await ask(dispatch, event, { scene: leaving, fields, matched });
       if (signal.aborted) return LEAVE;
       const stop = stopOf(round);
       if (stop !== undefined) return { kind: 'end', stop };
@@ -130,15 +126,9 @@ export function createStopHooks(dispatch: HookDispatch, options: StopHookOptions
       return { kind: 'go-on', message, ...(objects ? {} : { onlyContext: true }) };
     },
     async failure(failed) {
-      const { agent, error, details, lastMessage } = failed;
-      const matched = [error];
-      if (!dispatch.has('StopFailure', { agent, matched })) return;
-      const fields = withoutAbsent({
-        error,
-        error_details: details,
-        last_assistant_message: lastMessage,
-      });
-      await dispatch.fire('StopFailure', occasionOf(failed, matched, fields));
+      const { error, details, lastMessage } = failed;
+      const fields = { error, error_details: details, last_assistant_message: lastMessage };
+      await ask(dispatch, 'StopFailure', { scene: failed, fields, matched: [error] });
     },
   };
 }
@@ -154,14 +144,14 @@ function fieldsOf(
     agent_type: agent.type,
     agent_transcript_path: agentTranscriptPath,
   };
-  return withoutAbsent({
+  return {
     stop_hook_active: isActive,
     stop_hook_feedback: feedback,
     ...(event === 'SubagentStop' ? child : {}),
     last_assistant_message: lastMessage,
     background_tasks: leaving.backgroundTasks,
     session_crons: leaving.crons,
-  });
+  };
 }
 
 /** What the hooks said that can be answered by going on. */

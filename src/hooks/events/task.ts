@@ -1,5 +1,5 @@
-import { EVERY_HOOK, occasionOf, type Scene, withoutAbsent } from '../dispatch/scene.js';
-import type { HookEventName, HookRound } from '../registry/hook.js';
+import { ask, type Scene } from '../dispatch/scene.js';
+import type { HookRound } from '../registry/hook.js';
 import { type EventDeps, noOf, wishToStop } from './event-answers.js';
 
 /** A task of the list that agents share. */
@@ -22,21 +22,19 @@ export interface TaskHooks {
   left(task: HookTask, scene: Scene): Promise<{ readonly goOn?: string; readonly stop?: string }>;
 }
 
-export function createTaskHooks(deps: EventDeps): TaskHooks {
+export function createTaskHooks({ dispatch }: EventDeps): TaskHooks {
   return {
     async created(task, scene) {
-      const round = await ask(deps, 'TaskCreated', { task, scene });
-      return round === undefined ? undefined : joined(round, noOf);
+      const round = await ask(dispatch, 'TaskCreated', { scene, fields: fieldsOf(task) });
+      return joined(round, noOf);
     },
     async completed(task, scene) {
-      const round = await ask(deps, 'TaskCompleted', { task, scene });
-      if (round === undefined) return undefined;
+      const round = await ask(dispatch, 'TaskCompleted', { scene, fields: fieldsOf(task) });
       // fail-closed: who wants its author to stop has not agreed that it is done.
       return joined(round, (report) => noOf(report) ?? wishToStop(report));
     },
     async left(task, scene) {
-      const round = await ask(deps, 'TaskCompleted', { task, scene });
-      if (round === undefined) return {};
+      const round = await ask(dispatch, 'TaskCompleted', { scene, fields: fieldsOf(task) });
       const stop = joined(round, wishToStop);
       if (stop !== undefined) return { stop };
       return { goOn: joined(round, noOf) };
@@ -44,20 +42,14 @@ export function createTaskHooks(deps: EventDeps): TaskHooks {
   };
 }
 
-async function ask(
-  { dispatch }: EventDeps,
-  event: HookEventName,
-  { task, scene }: { readonly task: HookTask; readonly scene: Scene },
-): Promise<HookRound | undefined> {
-  if (!dispatch.has(event, { agent: scene.agent, matched: EVERY_HOOK })) return undefined;
-  const fields = withoutAbsent({
+function fieldsOf(task: HookTask): Readonly<Record<string, unknown>> {
+  return {
     task_id: task.id,
     task_subject: task.subject,
     task_description: task.description,
     teammate_name: task.teammateName,
     team_name: task.teamName,
-  });
-  return dispatch.fire(event, occasionOf(scene, EVERY_HOOK, fields));
+  };
 }
 
 function joined(

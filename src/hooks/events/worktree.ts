@@ -11,7 +11,7 @@ import {
   toPosix,
 } from '../../platform/fs/paths.js';
 import { agree, isBlank, type Wish } from '../answers/round.js';
-import { EVERY_HOOK, occasionOf, type Scene } from '../dispatch/scene.js';
+import { ask, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
 import type { HookReport, HookRound } from '../registry/hook.js';
 import { type EventDeps, gateRefusals, textIn } from './event-answers.js';
 
@@ -45,7 +45,7 @@ export function createWorktreeHooks(deps: WorktreeHookDeps): WorktreeHooks {
       const asked = { agent: scene.agent, matched: EVERY_HOOK };
       if (!dispatch.has('WorktreeCreate', asked)) return NO_HOOK;
       if (hasControls(name)) return refused(`the name "${visible(name)}" has control characters`);
-      const round = await dispatch.fire('WorktreeCreate', occasionOf(scene, EVERY_HOOK, { name }));
+      const round = await ask(dispatch, 'WorktreeCreate', { scene, fields: { name } });
       // It was there a moment ago; settings change.
       if (round.reports.length === 0) return NO_HOOK;
       const path = pathOf(round);
@@ -58,7 +58,7 @@ export function createWorktreeHooks(deps: WorktreeHookDeps): WorktreeHooks {
     async remove(fields, scene) {
       const asked = { agent: scene.agent, matched: EVERY_HOOK };
       if (!dispatch.has('WorktreeRemove', asked)) return false;
-      await dispatch.fire('WorktreeRemove', occasionOf(scene, EVERY_HOOK, fields));
+      await ask(dispatch, 'WorktreeRemove', { scene, fields });
       return true;
     },
   };
