@@ -265,7 +265,7 @@ describe('a deny rule looks through disguises', () => {
         'echo "chmod +x a.txt" | sh',
         'cat <<EOF | bash\nchmod +x a.txt\nEOF',
         'sh -c "$X"',
-        'echo $((1+1))',
+        'echo $((x+1))',
         'ls "',
       ],
       runs: ['echo chmod me', 'chmodx', 'ls $X', 'grep chmod a.txt', 'python3 x.py'],

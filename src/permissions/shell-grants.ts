@@ -1,10 +1,11 @@
+import { linksStay } from './links-below.js';
 import type { PathJudge, PathSpellings } from './paths.js';
 import { isCriticalPath, protectedPart } from './protected-paths.js';
 import type { CommandPattern, Rule } from './rule.js';
 import { indexOf } from './rule-index.js';
 import { fits, grantingPath } from './rule-match.js';
 import { cdTarget } from './shell/directories.js';
-import { readOnlyUse, simpleFileUse } from './shell/effects/uses.js';
+import { readOnlyUse, simpleFileUse, takesAnyFiles } from './shell/effects/uses.js';
 import { knownWrites } from './shell/file-commands.js';
 import { hazardIn } from './shell/hazards.js';
 import type { ShellReading, ShellWord, SimpleCommand } from './shell/model.js';
@@ -77,7 +78,11 @@ async function commandCoverage(command: SimpleCommand, place: GrantPlace): Promi
   const trap = nameOf(words) === 'git' ? await place.judge.repositoryTrap(place.cwd) : undefined;
   const main =
     (await cdCoverage(words, command, place)) ??
-    (fed || trap !== undefined ? undefined : await readOnlyCoverage(words, command, place)) ??
+    (trap !== undefined
+      ? undefined
+      : fed
+        ? await fedCoverage(words, command, place)
+        : await readOnlyCoverage(words, command, place)) ??
     (command.grouped ? undefined : await ruleCoverage({ words, fed }, command, place)) ??
     (fed || command.grouped ? undefined : await fileCommandCoverage(words, command, place)) ??
     open(`\`${command.raw}\` requires approval${trap === undefined ? '' : `: ${trap}`}`);
@@ -135,7 +140,7 @@ async function readOnlyCoverage(
   command: SimpleCommand,
   place: GrantPlace,
 ): Promise<Coverage | undefined> {
-  const use = place.looking ? readOnlyUse(words) : undefined;
+  const use = place.looking ? readOnlyUse(words, { handsOn: true }) : undefined;
   if (use === undefined) return undefined;
   const reads = [...use.reads];
   // A program that is given no file looks at its directory or its input.
@@ -143,20 +148,44 @@ async function readOnlyCoverage(
   const files = await expanded(use.patterns, command, place);
   if (files === undefined) return undefined;
   reads.push(...files);
-  if (use.filesOnly === true && (await anyDirectory(reads, command, place))) return undefined;
+  if (use.filesOnly === true && !(await linksStayInside(reads, command, place))) return undefined;
   return (await firstOutside(reads, command, place)) === undefined ? readOnly() : undefined;
 }
 
-/** Whether one of these is a directory, or cannot be looked at. */
-async function anyDirectory(
+/** Whether all links below these lead to where may be read. */
+async function linksStayInside(
   paths: readonly string[],
   command: SimpleCommand,
   place: GrantPlace,
+  isFineName?: (name: string) => boolean,
 ): Promise<boolean> {
-  for (const { real } of await spellAll(paths, command, place)) {
-    if ((await place.judge.disk.lstat(real))?.kind === 'directory') return true;
-  }
-  return false;
+  const { judge } = place;
+  const starts = await spellAll(paths, command, place);
+  const isFine = async (target: PathSpellings): Promise<boolean> =>
+    (await judge.inside(target)) || isGranted(target, place);
+  return await linksStay(starts, judge, { isFine, isFineName });
+}
+
+/** `find … | xargs cat`: it reads what the find names, where no name there could become another one. */
+async function fedCoverage(
+  words: readonly ShellWord[],
+  command: SimpleCommand,
+  place: GrantPlace,
+): Promise<Coverage | undefined> {
+  const { fedBy } = command;
+  if (fedBy === undefined || nameOf(fedBy.words) !== 'find' || fedBy.redirections.length > 0)
+    return undefined;
+  const prints = fedBy.words.some(({ value }) =>
+    /^-(printf|print0|ls|exec|execdir|ok|okdir)$/.test(value),
+  );
+  const found = readOnlyUse(fedBy.words);
+  const own = readOnlyUse(words);
+  if (prints || found === undefined || own === undefined || !takesAnyFiles(words)) return undefined;
+  const starts = found.reads.length === 0 ? ['.'] : found.reads;
+  const isFineName = (name: string): boolean => !/[\s'"\\]/.test(name);
+  const isPlain = starts.every(isFineName) && found.patterns.length === 0;
+  const stays = isPlain && (await linksStayInside(starts, fedBy, place, isFineName));
+  return stays ? await readOnlyCoverage(words, command, place) : undefined;
 }
 
 /** The files that patterns stand for now, wherever the command may run; undefined: unknown. */

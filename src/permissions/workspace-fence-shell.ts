@@ -25,8 +25,8 @@ import {
   decidedLater,
   existing,
   type FencePlace,
-  holdsDirectory,
   LOST,
+  leadsToHidden,
   strays,
 } from './workspace-fence-targets.js';
 import { type LineVariables, lineVariables, type WordValues } from './workspace-fence-variables.js';
@@ -171,7 +171,10 @@ class Judge {
       if (found === undefined && leadsUp(pattern)) return unreadable(`${pattern} leads elsewhere`);
       named.push(...(found ?? []));
     }
-    if (filesOnly === true && (await holdsDirectory(named, command, this.#place))) {
+    if (
+      filesOnly === true &&
+      (await leadsToHidden(around && named.length === 0 ? ['.'] : named, command, this.#place))
+    ) {
       return unreadable('it follows the links in directories (diff: add --no-dereference)');
     }
     // fail-closed: of what goes on at run time only the beginning can be judged.

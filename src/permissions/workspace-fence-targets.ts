@@ -1,7 +1,9 @@
+import { linksStay } from './links-below.js';
+import type { PathSpellings } from './paths.js';
 import { directoriesAfter } from './shell/directories.js';
 import { nameOf, type ShellWord, type SimpleCommand } from './shell/model.js';
 import type { CallView } from './view.js';
-import { type Fence, type FenceFiles, leadsUp } from './workspace-fence-paths.js';
+import { type Fence, type FenceFiles, leadsUp, readProblem } from './workspace-fence-paths.js';
 import { unreadable } from './workspace-fence-views.js';
 
 export interface FencePlace {
@@ -10,17 +12,18 @@ export interface FencePlace {
   readonly fs: FenceFiles;
 }
 
-/** Whether one of the paths is a directory now. */
-export async function holdsDirectory(
+/** Whether links below these paths lead to what is hidden, or may do so. */
+export async function leadsToHidden(
   paths: readonly string[],
   { directories = ['/'] }: SimpleCommand,
-  { fs, view }: FencePlace,
+  { fence, view }: FencePlace,
 ): Promise<boolean> {
+  const isFine = (target: PathSpellings): boolean =>
+    readProblem(fence, target, { below: true }) === undefined;
   for (const directory of directories) {
     for (const path of paths) {
-      for (const { real } of await view.judge.spellFrom(directory, path)) {
-        if ((await fs.lstat(real))?.kind === 'directory') return true;
-      }
+      const starts = await view.judge.spellFrom(directory, path);
+      if (!(await linksStay(starts, view.judge, { isFine }))) return true;
     }
   }
   return false;

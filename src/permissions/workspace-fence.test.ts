@@ -272,7 +272,7 @@ const ESCAPES = [
   'touch ~/x',
   'touch ~root/x',
   'f() { touch "$1"; }; f @M/x',
-  'echo $((1+1)) > x',
+  'echo $((x+1)) > x',
   'alias t=touch; t @M/x',
   'trap "touch @M/x" EXIT',
   'cat a.txt | tee >(cat > @M/x)',

@@ -52,7 +52,7 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
   const waited = new Set<Statement>();
   const look = (node: SyntaxNode): void => {
     const type = node.type;
-    if (OPAQUE.has(type)) opaque ??= `it uses ${OPAQUE.get(type)}`;
+    if (OPAQUE.has(type) && !isPlain(node)) opaque ??= `it uses ${OPAQUE.get(type)}`;
     const evaluated = opaque === undefined ? evaluatedBy(node) : undefined;
     if (evaluated !== undefined) opaque = `it uses ${evaluated}`;
     if (COMPLEX.has(type)) complex ??= `it uses ${COMPLEX.get(type)}`;
@@ -95,6 +95,12 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
     opaque,
     complex,
   };
+}
+
+/** Numbers and signs between them, and strings with the escapes that every version of bash reads alike. */
+function isPlain(node: SyntaxNode): boolean {
+  if (node.type === 'ArithmeticExpansion') return /^\$\(\([\d\s+*/%()-]*\)\)$/.test(node.text);
+  return node.type === 'AnsiCQuoted' && /^\$'(?:[^\\']|\\[ntr\\'"])*'$/.test(node.text);
 }
 
 function wordsOf({ name, suffix }: Command): readonly Word[] {

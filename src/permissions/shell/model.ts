@@ -40,6 +40,8 @@ export interface SimpleCommand {
   readonly timed?: readonly ShellWord[];
   /** What the command in front of it writes is its input. */
   readonly piped?: true;
+  /** The command whose output is its only input, where that is a single one. */
+  readonly fedBy?: SimpleCommand;
   /**
    * The words again, and what they run when they name a program that runs another (`sudo`, `env`,
    * `find -exec`): for restrictions, which look through disguises. The last words of a view whose

@@ -61,6 +61,8 @@ export class Reader {
   #groups = 0;
   /** Whether the command that comes next gets its input from the one in front of it. */
   #piped = false;
+  /** That one, where it is a single command. */
+  #producer: SimpleCommand | undefined;
   /** The `time` in front of what comes next. */
   #timed: readonly ShellWord[] | undefined;
   /** Where the command is whose words are being read: a substitution in them runs there. */
@@ -144,6 +146,7 @@ export class Reader {
     // Each part of a pipeline is a shell of its own.
     for (const [at, part] of parts.entries()) {
       this.#piped = at > 0;
+      this.#producer = parts[at - 1]?.type === 'Command' ? this.#commands.at(-1) : undefined;
       this.#node(part, directories);
     }
     this.#piped = false;
@@ -252,6 +255,8 @@ export class Reader {
     this.#visited++;
     this.#here = directories;
     const isPiped = this.#piped;
+    const producer = this.#producer === undefined ? {} : { fedBy: this.#producer };
+    this.#producer = undefined;
     // Not for words inside substitutions.
     this.#piped = false;
     const given: ShellWord[] = [];
@@ -273,7 +278,7 @@ export class Reader {
     const input = inputOf(command.redirects);
     const raw = this.#source.slice(command.pos, command.end).trim();
     const isFed = isPiped && !redirections.some(({ access }) => access === 'read');
-    const piped = isFed ? ({ piped: true } as const) : {};
+    const piped = isFed ? { piped: true as const, ...producer } : {};
     this.#push({ words, assignments, redirections, directories, raw, input, ...piped });
     const { home } = this.#place;
     const after = directoriesAfter(words, directories, { home, assigned: this.#assigned });

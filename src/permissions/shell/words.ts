@@ -32,7 +32,7 @@ type Tilde = 'none' | 'home' | 'other';
 
 /** Builtins to which a number is neither a file nor an option. */
 const TAKES_NUMBERS = /^(echo|printf|test|\[|exit|return|sleep|seq)$/;
-const NUMBER = /\$(?:[?#$]|\{[?#$]\})/g;
+const NUMBER = /\$(?:[?#$]|\{[?#$]\}|\(\([\d\s+*/%()-]*\)\))/g;
 
 /** `$?`, `$#` and `$$` are numbers, whichever: known well enough for `exit $?` and `echo "exit: $?"`. */
 export function withNumbers(words: readonly ShellWord[]): readonly ShellWord[] {

@@ -15,22 +15,39 @@ export interface ReadOnlyUse {
   readonly filesOnly?: true;
 }
 
-/** Undefined: it may do more than look. */
-export function readOnlyUse(words: readonly ShellWord[]): ReadOnlyUse | undefined {
+/**
+ * Undefined: it may do more than look. `handsOn`: it may also hand files that it finds to a program that only looks
+ * (`find -exec cat`), so that a link among them counts as followed.
+ */
+export function readOnlyUse(
+  words: readonly ShellWord[],
+  { handsOn = false }: { readonly handsOn?: boolean } = {},
+): ReadOnlyUse | undefined {
   const effects = effectsOfWords(words);
-  if (words.length === 0 || !effects.every(isLook)) return undefined;
+  const hands = effects.some((effect) => effect.kind === 'run' && effect.fed !== undefined);
+  if (words.length === 0 || (hands && !handsOn) || !effects.every(isLook)) return undefined;
   const targets = effects.filter(isPath);
   const named = targets.filter(({ target }) => target.pattern === undefined && target !== HERE);
   const use = {
     reads: named.map(({ target }) => target.value),
     patterns: targets.flatMap(({ target }) => target.pattern ?? []),
   };
-  const follows = targets.some(({ recursion }) => recursion?.follows === true);
+  const follows = hands || targets.some(({ recursion }) => recursion?.follows === true);
   return follows ? { ...use, filesOnly: true } : use;
 }
 
+/** A program that reads as many files as it is given, and does nothing else with any option. */
+export function takesAnyFiles(words: readonly ShellWord[]): boolean {
+  const row = own(PROGRAMS, nameOf(words) ?? '');
+  return row?.plain === true && row.most === undefined;
+}
+
 function isLook(effect: Effect): boolean {
-  if (effect.kind === 'run') return effect.fed === undefined;
+  if (effect.kind === 'run') {
+    return (
+      effect.fed === undefined || (effect.fed === 'found-files' && takesAnyFiles(effect.words))
+    );
+  }
   return effect.kind === 'path' && effect.access === 'read';
 }
 

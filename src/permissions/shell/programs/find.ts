@@ -6,7 +6,7 @@ import type { ShellWord } from '../model.js';
 const ALONE =
   words(`-empty -print -print0 -ls -prune -not -a -and -o -or ! ( ) , -readable -writable -executable
   -depth -d -xdev -mount -daystart -quit -true -false -nouser -nogroup -noleaf -ignore_readdir_race
-  -noignore_readdir_race -nowarn -warn -follow`);
+  -noignore_readdir_race -nowarn -warn`);
 
 /** Those with one. */
 const VALUED =
@@ -25,14 +25,19 @@ function effectsOfFind(given: readonly ShellWord[]): readonly Effect[] {
     .map((word) => unknown('word', word));
   let at = 0;
   let follows = false;
-  for (; /^-[HLP]$/.test(given[at]?.value ?? ''); at++) follows ||= given[at]?.value !== '-P';
+  for (; /^-[HLP]$/.test(given[at]?.value ?? ''); at++) {
+    const option = given[at];
+    if (option?.value === '-P') continue;
+    // fail-closed: a link leads to names elsewhere.
+    effects.push(unknown('option', option));
+    follows = true;
+  }
   const starts: ShellWord[] = [];
   for (; at < given.length && !/^-|^[(!]$/.test(given[at]?.value ?? ''); at++) {
     const word = given[at];
     if (word !== undefined) starts.push(word);
   }
   const expression = given.slice(at);
-  follows ||= expression.some(({ value }) => value === '-follow');
   const from = starts.length === 0 ? [HERE] : starts;
   effects.push(...from.map((start) => reads(start, { follows, namesOnly: true })));
   for (let index = 0; index < expression.length; index++) {

@@ -96,11 +96,14 @@ export const GIT_LOOKS: Readonly<Record<string, Program>> = {
     '-lz get get-all list name-only show-origin show-scope local null type:',
     only(([key, ...more], flags) => {
       if (flags.has('l') || flags.has('list')) return key === undefined && flags.has('local');
-      const isLookup = (flags.has('get') || flags.has('get-all')) && more.length === 0;
+      // A name alone is looked up, too.
+      const isLookup = more.length === 0 && [...flags].every((flag) => LOOKUP.has(flag));
       return isLookup && (flags.has('local') || PLAIN_SETTING.test(key ?? ''));
     }),
   ),
 };
+
+const LOOKUP = new Set(['get', 'get-all', 'local', 'z', 'null', 'show-origin', 'show-scope']);
 
 /** Behind an option the first operand would mean something else: `git stash -m show` stashes. */
 const LEADS = new Set(['stash', 'worktree']);

@@ -13,9 +13,22 @@ const version = (short: string): Program =>
 
 const lists = (options: string): Program => program(options, 'text');
 
+const PIP = program('-V version', 'none', {
+  also: needsOption,
+  partial,
+  subcommands: {
+    list: program('-e local user editable format: not-required', 'none'),
+    show: lists('-f files'),
+    freeze: program('all local user', 'none'),
+  },
+});
+
 /** Programs of developers, by what only tells about the project or the machine. */
 export const TOOLS: Readonly<Record<string, Program>> = {
   node: version('v'),
+  gcc: version(''),
+  make: version(''),
+  tsc: version('v'),
   python: version('V'),
   python3: version('V'),
   rustc: version('V'),
@@ -31,15 +44,8 @@ export const TOOLS: Readonly<Record<string, Program>> = {
     },
   }),
   cargo: program('-V version', 'none', { also: needsOption, partial, subcommands: {} }),
-  pip: program('-V version', 'none', {
-    also: needsOption,
-    partial,
-    subcommands: {
-      list: program('-e local user editable format: not-required', 'none'),
-      show: lists('-f files'),
-      freeze: program('all local user', 'none'),
-    },
-  }),
+  pip: PIP,
+  pip3: PIP,
   go: program('', 'none', { partial, subcommands: { version: program('', 'none') } }),
   docker: program('-v version', 'none', {
     also: needsOption,
