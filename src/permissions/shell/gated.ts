@@ -50,9 +50,11 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
   let repeats = false;
   const assigned = new Set<string>();
   const waited = new Set<Statement>();
+  const printed = new Set<SyntaxNode>();
   const look = (node: SyntaxNode): void => {
     const type = node.type;
-    if (OPAQUE.has(type) && !isPlain(node)) opaque ??= `it uses ${OPAQUE.get(type)}`;
+    if (node.type === 'Command') for (const part of printedBy(node)) printed.add(part);
+    if (OPAQUE.has(type) && !printed.has(node)) opaque ??= `it uses ${OPAQUE.get(type)}`;
     const evaluated = opaque === undefined ? evaluatedBy(node) : undefined;
     if (evaluated !== undefined) opaque = `it uses ${evaluated}`;
     if (COMPLEX.has(type)) complex ??= `it uses ${COMPLEX.get(type)}`;
@@ -97,9 +99,28 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
   };
 }
 
-/** Numbers and signs between them, and strings with the escapes that every version of bash reads alike. */
-function isPlain(node: SyntaxNode): boolean {
-  if (node.type === 'ArithmeticExpansion') return /^\$\(\([\d\s+*/%()-]*\)\)$/.test(node.text);
+/**
+ * Parts of what `echo` and `printf` print that stand for themselves: sums of numbers, and strings with the
+ * escapes that every version of bash reads alike.
+ */
+function printedBy({ name, suffix }: Command): readonly SyntaxNode[] {
+  if (name?.text !== 'echo' && name?.text !== 'printf') return [];
+  return suffix
+    .flatMap((one) => (one.type === 'Word' ? (one.parts ?? []) : []))
+    .flatMap((part): readonly SyntaxNode[] =>
+      part.type === 'DoubleQuoted'
+        ? part.parts.filter(isSum)
+        : isSum(part) || isText(part)
+          ? [part]
+          : [],
+    );
+}
+
+function isSum(node: SyntaxNode): boolean {
+  return node.type === 'ArithmeticExpansion' && /^\$\(\([\d\s+*/%()-]*\)\)$/.test(node.text);
+}
+
+function isText(node: SyntaxNode): boolean {
   return node.type === 'AnsiCQuoted' && /^\$'(?:[^\\']|\\[ntr\\'"])*'$/.test(node.text);
 }
 
