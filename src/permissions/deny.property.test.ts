@@ -178,8 +178,8 @@ describe('a deny rule', () => {
             const [, given, updatedPermissions] = pending.shift() ?? [];
             return {
               behavior: 'allow',
-              ...(given === undefined ? {} : { scope: given }),
-              ...(updatedPermissions === undefined ? {} : { updatedPermissions }),
+              scope: given,
+              updatedPermissions,
             };
           },
         });

@@ -63,8 +63,8 @@ async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerd
   const { by = 'asker', trace: others = [] } = given ?? {};
   const asked = { ...judged, trace: [...trace, ...others] };
   if (given?.behavior === 'deny' && given.unanswered) return nobody(asked, given.message);
-  const source = given?.by === undefined ? {} : { source: by };
-  const steps = [...asked.trace, { guard: 'asker', decision, reason: text, ...source }];
+  const step = { guard: 'asker', decision, reason: text, source: given?.by };
+  const steps = [...asked.trace, step];
   if (given?.behavior !== 'allow') {
     const interrupt = call.signal.aborted || given?.interrupt === true;
     const refusal = { by, reason: text, message: text, interrupt, stop: given?.stop };

@@ -150,7 +150,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
       askReadOnly: () => live.settings().askReadOnly !== undefined,
       trees,
       own: [configDirectory(parts.env), stateDirectory(parts.env), ...(parts.plugins ?? [])],
-      ...(extension?.notes === undefined ? {} : { notes: extension.notes }),
+      notes: extension?.notes,
     },
     guards: extension?.guards ?? [],
     resolvers: [

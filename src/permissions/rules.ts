@@ -171,9 +171,5 @@ function problemOf(
 }
 
 function placeOf({ source, file, line }: SourcedRule): Partial<ConfigProblem> {
-  return {
-    ...(source === 'answer' ? {} : { source }),
-    ...(file === undefined ? {} : { file }),
-    ...(line === undefined ? {} : { line }),
-  };
+  return { source: source === 'answer' ? undefined : source, file, line };
 }

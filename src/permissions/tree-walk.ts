@@ -294,8 +294,7 @@ class Walk {
     const path = (way?.standIn === true ? first : way)?.path ?? place.directory;
     const within = place.covered?.within;
     if (rule !== undefined && (!isDirectory || this.#isChangedItself(access))) {
-      const where = within === undefined ? {} : { within };
-      return { finding: { kind: 'covered', rule, path, access, ...where } };
+      return { finding: { kind: 'covered', rule, path, access, within } };
     }
     if (!isDirectory || place.depth >= this.#tree.depth) return {};
     const ways =

@@ -25,7 +25,7 @@ const agent = (workspace: string, isolation?: AgentRef['isolation']): AgentRef =
   depth: 1,
   background: false,
   workspace,
-  ...(isolation === undefined ? {} : { isolation }),
+  isolation,
 });
 
 beforeAll(() => {

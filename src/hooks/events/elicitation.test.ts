@@ -16,7 +16,7 @@ const QUESTION = {
 };
 
 const says = (action: unknown, content?: unknown): EventHook => ({
-  fields: { action, ...(content === undefined ? {} : { content }) },
+  fields: { action, content },
 });
 
 const ask = async (hooks: readonly EventHook[]) => {
@@ -102,8 +102,7 @@ const result = async (
   answeredBy?: 'person' | 'hook' | 'nobody',
 ) => {
   const rig = eventHooks({ ElicitationResult: hooks });
-  const options = answeredBy === undefined ? {} : { answeredBy };
-  return createElicitationHooks(rig).result({ ...GIVEN, ...given }, scene, options);
+  return createElicitationHooks(rig).result({ ...GIVEN, ...given }, scene, { answeredBy });
 };
 
 describe('ElicitationResult hooks', () => {

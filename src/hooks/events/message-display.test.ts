@@ -21,7 +21,7 @@ function display(...hooks: ScriptedHook[]) {
 
 const shows = (displayContent: unknown, label?: string): ScriptedHook => ({
   fields: { displayContent },
-  ...(label === undefined ? {} : { label }),
+  label,
 });
 
 describe('what the screen shows of an answer', () => {

@@ -25,8 +25,7 @@ const switchTo = async (
   confirm?: (question: string) => Promise<boolean>,
 ) => {
   const rig = eventHooks({ PreModelSwitch: hooks });
-  const options = confirm === undefined ? {} : { confirm };
-  const { refusal } = await createModelHooks(rig).before(CHANGE, scene, options);
+  const { refusal } = await createModelHooks(rig).before(CHANGE, scene, { confirm });
   return { refusal, fired: rig.fired };
 };
 

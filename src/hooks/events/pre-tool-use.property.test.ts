@@ -72,13 +72,13 @@ describe('no mix of reports', () => {
             },
           ];
         });
-        const updatedInput = rewrite === undefined ? {} : { updatedInput: command(rewrite) };
+        const updatedInput = rewrite === undefined ? undefined : command(rewrite);
         const { call } = rig(Object.fromEntries(byLabel), {
           mode,
           allow,
           ask,
           deny: ['Bash(rm *)'],
-          asker: async () => ({ behavior: 'allow', ...updatedInput }),
+          asker: async () => ({ behavior: 'allow', updatedInput }),
         });
         const verdict = await call('Bash', command(text));
         if (held) expect(verdict.kind).toBe('refused');

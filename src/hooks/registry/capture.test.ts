@@ -243,7 +243,7 @@ describe('limits', () => {
                     {
                       ids: ['h'],
                       onFailure: 'block',
-                      ...(timeoutMs === undefined ? {} : { timeoutMs }),
+                      timeoutMs,
                     },
                   ]
                 : [],

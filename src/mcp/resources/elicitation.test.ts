@@ -65,7 +65,7 @@ function rig({ hooks = {}, ask, more }: Rig) {
 }
 
 const says = (action: string, content?: unknown): EventHook => ({
-  fields: { action, ...(content === undefined ? {} : { content }) },
+  fields: { action, content },
 });
 const accepts =
   (content: Readonly<Record<string, unknown>>): AskElicitation =>

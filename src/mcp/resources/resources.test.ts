@@ -40,7 +40,7 @@ function rig() {
     directory,
     connections,
     tools,
-    list: (server?: string) => callTool(there(tools.list), server === undefined ? {} : { server }),
+    list: (server?: string) => callTool(there(tools.list), { server }),
     read: (server: string, uri: string) => callTool(there(tools.read), { server, uri }),
   };
 }

@@ -26,8 +26,7 @@ function useOf(words: readonly ShellWord[]): GitUse | undefined {
     if (words[at]?.value !== value) continue;
     const use = own(GIT_SUBCOMMANDS, value)?.(words.slice(at + 1));
     if (use === undefined) return undefined;
-    const led = elsewhere === undefined ? {} : { elsewhere };
-    return { ...NONE, ...use, moves, ...led };
+    return { ...NONE, ...use, moves, elsewhere };
   }
   return undefined;
 }

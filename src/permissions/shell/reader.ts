@@ -309,8 +309,7 @@ export class Reader {
     const grouped = this.#groups > 0;
     // What `trap` is given runs later, wherever the shell is then.
     const runsLater = seen.some((view) => nameOf(view) === 'trap');
-    const timed = this.#timed === undefined ? {} : { timed: this.#timed };
-    const given = { assignments: [], raw: '', input: '', grouped, ...timed };
+    const given = { assignments: [], raw: '', input: '', grouped, timed: this.#timed };
     this.#commands.push({ ...given, ...command, directories, views });
     for (const script of scripts) this.#code(script, runsLater ? undefined : directories);
   }

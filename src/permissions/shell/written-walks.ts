@@ -72,7 +72,7 @@ export function writtenWalks(
   const removes = words.some(({ value }) => /^--remove/.test(value));
   const uses = treesOf(words, context).map((use) => ({
     ...walkOf(removes ? { ...use, access: 'write' } : use, { isListed }),
-    ...(holding === undefined ? {} : { holding }),
+    holding,
   }));
   const listed = context.printsAreWritten && LISTS_HIDDEN.test(program) ? [listing(words)] : [];
   return [...uses.filter(({ written, onto }) => written.length > 0 || onto), ...listed];
@@ -204,8 +204,8 @@ function walkOf(use: TreeUse, { isListed }: { readonly isListed: boolean }): Wri
   return {
     ...PLAIN,
     start: start.literal ? start : UNKNOWN_WORD,
-    ...(moves === undefined ? {} : { moves }),
-    ...(onto === undefined ? {} : { onto }),
+    moves,
+    onto,
     follows: use.follows === true,
     depth: use.depth ?? Number.POSITIVE_INFINITY,
     reaches: (name, kind) => {

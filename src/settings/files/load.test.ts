@@ -36,8 +36,8 @@ async function load(
     sources: options.sources ?? ['user', 'project', 'local'],
     trustProject: options.trust ?? true,
     env: { HOME: project.home },
-    ...(options.flag === undefined ? {} : { flagSettings: options.flag }),
-    ...(options.only === undefined ? {} : { only: options.only }),
+    flagSettings: options.flag,
+    only: options.only,
   });
 }
 

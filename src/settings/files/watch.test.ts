@@ -25,7 +25,7 @@ async function open(
   const applied: EffectiveSettings[] = [];
   const load = (kept?: readonly SettingsFile[]) =>
     loadSettings({
-      ...(kept === undefined ? {} : { kept }),
+      kept,
       fs: nodeFileSystem,
       cwd: project.directory,
       configDir: path.join(project.home, '.claude'),
@@ -43,7 +43,7 @@ async function open(
       applied.push(settings);
       return [];
     },
-    ...(options.veto === undefined ? {} : { veto: async (changed) => options.veto?.(changed) }),
+    veto: options.veto === undefined ? undefined : async (changed) => options.veto?.(changed),
     emit: (event) => news.push(event),
   });
   const rules = () => live.current().permissions.deny.map(({ value }) => value.text);
@@ -165,7 +165,7 @@ async function openWithHooks() {
   const write = (name: string) => (content: object) => project.write(name, JSON.stringify(content));
   const load = (kept?: readonly SettingsFile[]) =>
     loadSettings({
-      ...(kept === undefined ? {} : { kept }),
+      kept,
       fs: nodeFileSystem,
       cwd: project.directory,
       configDir: path.join(project.home, '.claude'),

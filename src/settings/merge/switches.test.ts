@@ -37,8 +37,8 @@ async function load(contents: Partial<Record<From, unknown>>, trust = true) {
     sources: ['user', 'project', 'local'],
     trustProject: trust,
     env: { HOME: project.home },
-    ...(flag === undefined ? {} : { flagSettings: flag }),
-    ...(host === undefined ? {} : { hostSettings: host }),
+    flagSettings: flag,
+    hostSettings: host,
   });
 }
 

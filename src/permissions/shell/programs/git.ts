@@ -39,7 +39,7 @@ const listed = only(
 
 /** Operands count as files, since `git diff` compares any two; revisions are names inside the directory. */
 const looks = (options: string, also?: Program['also']): Program =>
-  program(options, 'read', also === undefined ? {} : { also });
+  program(options, 'read', { also });
 
 /** Subcommands that change nothing with these options, and run nothing that was named on the line. */
 export const GIT_LOOKS: Readonly<Record<string, Program>> = {
