@@ -39,7 +39,7 @@ const works = (): string =>
 describe('a command that needs the program', { timeout: 300_000 }, () => {
   it('generates code and builds where that was not done, and when a source has changed', async () => {
     expect(await ensureBuilt()).toBe('0 building …\n');
-    expect(fs.readdirSync(path.join(clone, 'dist')).sort()).toEqual(['cli', 'lib']);
+    expect(fs.readdirSync(path.join(clone, 'dist')).sort()).toEqual(['cli', 'console', 'lib']);
     expect(works()).toContain('Portcullis');
     expect(await ensureBuilt()).toBe('0 ');
     fs.writeFileSync(path.join(clone, 'src/broken.ts'), 'export const broken = ;\n');
@@ -47,7 +47,7 @@ describe('a command that needs the program', { timeout: 300_000 }, () => {
     expect(await ensureBuilt()).toMatch(/^1 building …\n[\s\S]*broken\.ts/);
     // What was built before is left alone.
     expect(works()).toContain('Portcullis');
-    expect(fs.readdirSync(path.join(clone, 'dist')).sort()).toEqual(['cli', 'lib']);
+    expect(fs.readdirSync(path.join(clone, 'dist')).sort()).toEqual(['cli', 'console', 'lib']);
   });
 
   it('may build beside another', async () => {
@@ -56,6 +56,6 @@ describe('a command that needs the program', { timeout: 300_000 }, () => {
       '0 building …\n',
     ]);
     expect(works()).toContain('Portcullis');
-    expect(fs.readdirSync(path.join(clone, 'dist')).sort()).toEqual(['cli', 'lib']);
+    expect(fs.readdirSync(path.join(clone, 'dist')).sort()).toEqual(['cli', 'console', 'lib']);
   });
 });

@@ -30,7 +30,8 @@ function stubbornIn(root: string): readonly string[] {
     try {
       if (!readlinkSync(`/proc/${pid}/cwd`).startsWith(root)) return [];
       const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      return words.includes('trap "" TERM') ? [`${pid} ${words}`] : [];
+      // The shell runs the canonical form, which may quote otherwise.
+      return /trap (?:""|'') TERM/.test(words) ? [`${pid} ${words}`] : [];
     } catch {
       // Ended while we looked.
       return [];
