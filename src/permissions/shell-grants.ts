@@ -245,7 +245,7 @@ function wildcardsIn(words: readonly ShellWord[]): readonly string[] {
 
 /** Whether a pattern names what one for the beginning of a command leaves out. */
 function isSpelledOut(hazard: string, { text }: CommandPattern): boolean {
-  return !LAUNCHERS.test(hazard) && text.split(/\s+/).includes(hazard);
+  return !LAUNCHERS.test(hazard) && text.replace(/:\*$/, '').split(/\s+/).includes(hazard);
 }
 
 /** What they start is allowed by the whole command alone. */

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { type AgentSession, openSession, systemClock } from '../../app.js';
 import type { SessionEvent, TurnResult } from '../../client/events.js';
 import { connectClient, type LocalClient } from '../../client/local-client.js';
@@ -9,6 +10,9 @@ import { OpenQuestions } from './open-questions.js';
 import { digestOf, sessionConfig, takeoverNote } from './session-config.js';
 import { SessionWriter } from './session-writer.js';
 import type { Workspace, Workspaces } from './workspace.js';
+
+const WORKSPACE_ATTEMPTS = 5;
+const WORKSPACE_PAUSE_MS = 500;
 
 export interface DriveSettings {
   /** How long a question keeps its slot before the session is parked. */
@@ -89,10 +93,14 @@ export class Drive {
   async provision(): Promise<void> {
     const { fleet, claim, workspaces } = this.#parts;
     this.#record = await fleet.read(claim);
-    try {
-      this.#workspace = await workspaces.open(this.#session);
-    } catch (thrown) {
-      this.#end = { kind: 'stopped', reason: `no workspace: ${messageOf(thrown)}` };
+    for (let attempt = 1; this.#workspace === undefined && this.#end === undefined; attempt++) {
+      try {
+        this.#workspace = await workspaces.open(this.#session);
+      } catch (thrown) {
+        // The git of a worker that was killed may still work in the same clone for a moment.
+        if (attempt < WORKSPACE_ATTEMPTS) await setTimeout(WORKSPACE_PAUSE_MS * attempt);
+        else this.#end = { kind: 'stopped', reason: `no workspace: ${messageOf(thrown)}` };
+      }
     }
   }
 
