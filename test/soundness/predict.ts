@@ -130,6 +130,7 @@ const DOCUMENTED: Readonly<Record<string, RegExp>> = {
   df: /^\/etc\/mtab$/,
   // Files for what does not fit into memory.
   sort: /^\/tmp\/sort\w+$/,
+  tac: /^\/tmp\/tac\w+$/,
 };
 
 /** Programs that are scripts, with what those run. */
