@@ -1,7 +1,6 @@
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { bareName } from '../agents/definitions/tools.js';
 import type { Permissions } from '../permissions/open.js';
-import { specKindOf } from '../permissions/rule.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { PoolOptions, ToolPool } from '../tools/pool.js';
 import { createToolMatcher } from '../tools/pool-patterns.js';
@@ -28,7 +27,7 @@ export function mainPool(
 ): ToolPool {
   const isHidden = (names: readonly string[]): boolean => permissions.isBanned(names, MAIN_AGENT);
   // Mostly no rule takes a tool away altogether, and servers have thousands of tools.
-  const mayHide = permissions.rules(MAIN_AGENT).deny.some((rule) => specKindOf(rule) === 'any');
+  const mayHide = permissions.rules(MAIN_AGENT).deny.some((rule) => rule.spec.kind === 'any');
   const hidesSome = mayHide && shared.names.some((name) => isHidden([name]));
   const tools = runsAs?.tools;
   if (!hidesSome && tools === undefined) return shared;

@@ -1,7 +1,7 @@
 import { isInside } from '../platform/fs/paths.js';
 import { type Finding, type Guard, NOTHING, unlessTooComplex } from './guard.js';
 import { isHarmless } from './harmless.js';
-import { type Rule, specKindOf } from './rule.js';
+import type { Rule } from './rule.js';
 import { simpleFileUse } from './shell/effects/uses.js';
 import { removals } from './shell/file-commands.js';
 import type { ShellReading, ShellWord } from './shell/model.js';
@@ -18,15 +18,9 @@ export const EFFECT_WORDS: Readonly<Record<Effect, string>> = {
   deletes: 'deletes files',
 };
 
-const found = new WeakMap<readonly Rule[], readonly Rule[]>();
-
 /** Those rules of a list that are about effects. */
 export function effectRulesIn(rules: readonly Rule[]): readonly Rule[] {
-  const known = found.get(rules);
-  if (known !== undefined) return known;
-  const mine = rules.filter((rule) => specKindOf(rule) === 'effect');
-  found.set(rules, mine);
-  return mine;
+  return rules.filter(({ spec }) => spec.kind === 'effect');
 }
 
 export function effectOf({ spec }: Rule): Effect | undefined {

@@ -32,7 +32,7 @@ import { createLiveRules, type LiveRules } from './live-rules.js';
 import type { PathFileSystem } from './paths.js';
 import type { Precheck } from './precheck.js';
 import { createRefusals } from './refusals.js';
-import { type Rule, type RuleSet, specKindOf } from './rule.js';
+import type { Rule, RuleSet } from './rule.js';
 import { indexOf } from './rule-index.js';
 import { RULE_TOOLS } from './rule-tools.js';
 import { createSteadying } from './steady-asker.js';
@@ -246,7 +246,7 @@ function askedBy(parts: PermissionParts, live: LiveRules): Pick<GateDeps, 'asker
 /** Every known name, and every written one, whose tool a rule denies altogether. */
 function bannedAmong(deny: readonly Rule[], written: readonly SourcedRule[]): readonly string[] {
   // Rules about parts of tools deny none altogether, and mostly there are no others.
-  if (!deny.some((rule) => specKindOf(rule) === 'any')) return [];
+  if (!deny.some((rule) => rule.spec.kind === 'any')) return [];
   const rules = indexOf(deny);
   const named = [...Object.keys(RULE_TOOLS), ...Object.keys(TOOL_ALIASES)];
   const known = new Set([...named, ...written.map(nameOf)]);

@@ -1,6 +1,6 @@
 import { type CommandIndex, createCommandIndex } from './command-index.js';
 import { createPathIndex, type PathIndex } from './path-index.js';
-import { type Rule, specKindOf } from './rule.js';
+import type { Rule } from './rule.js';
 
 /** The rules of one list that concern one tool. */
 export interface ToolRules {
@@ -34,7 +34,7 @@ const indexes = new WeakMap<readonly Rule[], RuleIndex>();
 function makeIndex(rules: readonly Rule[]): RuleIndex {
   const byTool = new Map<string, ToolRules>();
   const pathRules = later(() => createPathIndex(rules));
-  const inputRules = later(() => byName(rules.filter((rule) => specKindOf(rule) !== 'path')));
+  const inputRules = later(() => byName(rules.filter((rule) => rule.spec.kind !== 'path')));
   return {
     get paths() {
       return pathRules();
@@ -75,8 +75,8 @@ function byName(rules: readonly Rule[]): (names: readonly string[]) => readonly 
 function toolRulesOf(mine: readonly Rule[]): ToolRules {
   const commands = later(() => createCommandIndex(mine));
   return {
-    any: mine.find((rule) => specKindOf(rule) === 'any'),
-    others: mine.filter((rule) => ['domain', 'field'].includes(specKindOf(rule))),
+    any: mine.find((rule) => rule.spec.kind === 'any'),
+    others: mine.filter((rule) => ['domain', 'field'].includes(rule.spec.kind)),
     get commands() {
       return commands();
     },

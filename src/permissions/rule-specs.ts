@@ -64,7 +64,7 @@ const KEYWORD =
   /^\s*(!|\{|\}|\[\[|\]\]|case|coproc|do|done|elif|else|esac|fi|for|function|if|select|then|until|while)(\s.*)?(:| )\*\s*$/s;
 
 /** Whether a rule for the beginning of a command names none. A whole line may begin with `for`. */
-export function startsWithKeyword(spec: string): boolean {
+function startsWithKeyword(spec: string): boolean {
   return KEYWORD.test(spec);
 }
 

@@ -42,15 +42,8 @@ export interface Rule {
   readonly label: string;
   readonly origin: SourcedRule;
   readonly spec: RuleSpec;
-  /** Its kind, where that is known before it is read. */
-  readonly specKind?: RuleSpec['kind'];
   /** By canonical name; aliases of the tool count as its name. */
   matchesTool(names: readonly string[]): boolean;
-}
-
-/** Without reading a specifier that nobody has asked for. */
-export function specKindOf(rule: Rule): RuleSpec['kind'] {
-  return rule.specKind ?? rule.spec.kind;
 }
 
 export interface RuleSet {

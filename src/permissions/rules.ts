@@ -1,16 +1,8 @@
 import { own } from '../lib/own.js';
 import { originOf } from '../lib/sourced.js';
 import type { ConfigProblem, SourcedRule } from '../settings/types.js';
-import {
-  type Malformed,
-  type ParseRulesOptions,
-  type Rule,
-  type RuleKind,
-  type RuleSet,
-  specKindOf,
-} from './rule.js';
+import type { Malformed, ParseRulesOptions, Rule, RuleKind, RuleSet } from './rule.js';
 import { resolveRuleName } from './rule-names.js';
-import { plainRules } from './rule-plain.js';
 import { parseSpec } from './rule-specs.js';
 import { RULE_TOOLS } from './rule-tools.js';
 
@@ -38,22 +30,15 @@ export function parseRules(
   const compile = (kind: RuleKind): readonly Rule[] => {
     const rules: Rule[] = [];
     const told: { readonly origin: SourcedRule; readonly what: Malformed | string }[] = [];
-    const plainly = plainRules(kind, options);
-    // Not by an iterator, which makes an object for each of hundreds.
-    texts[kind].forEach((origin) => {
-      const plain = plainly(origin);
-      if (plain !== undefined) {
-        rules.push(plain);
-        return;
-      }
-      const parsed = parseOdd(kind, origin, options);
+    for (const origin of texts[kind]) {
+      const parsed = parseRule(kind, origin, options);
       if ('why' in parsed) told.push({ origin, what: parsed });
       else {
         rules.push(parsed.rule, ...(parsed.below === undefined ? [] : [parsed.below]));
         if (parsed.note !== undefined) told.push({ origin, what: parsed.note });
       }
-    });
-    const hasPaths = told.length > 0 && rules.some((rule) => specKindOf(rule) === 'path');
+    }
+    const hasPaths = told.length > 0 && rules.some(({ spec }) => spec.kind === 'path');
     for (const { origin, what } of told) {
       const problem =
         typeof what === 'string'
@@ -83,11 +68,6 @@ export function parseRule(
   origin: SourcedRule,
   options: ParseRulesOptions,
 ): ParsedRule {
-  const plain = plainRules(kind, options)(origin);
-  return plain === undefined ? parseOdd(kind, origin, options) : { rule: plain };
-}
-
-function parseOdd(kind: RuleKind, origin: SourcedRule, options: ParseRulesOptions): ParsedRule {
   const split = splitRule(origin.value.text);
   if ('why' in split) return split;
   const { name, spec } = split;
