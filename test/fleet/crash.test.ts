@@ -17,7 +17,7 @@ import {
   until,
 } from './rig.js';
 
-/** Small here; `npm run bench:fleet` plays it with 200 sessions of 5 turns and 5 kills. */
+/** Small here; `node bench/fleet.mjs` plays it with 200 sessions of 5 turns and 5 kills. */
 const number = (name: string, usual: number): number => Number(process.env[name] ?? usual);
 const SESSIONS = number('PORTCULLIS_FLEET_SESSIONS', 12);
 const TURNS = number('PORTCULLIS_FLEET_TURNS', 3);
