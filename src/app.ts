@@ -72,8 +72,8 @@ export type { AskAnswer, Asker, AskRequest } from './permissions/types.js';
 export { systemClock } from './platform/clock.js';
 export { nodeFileSystem } from './platform/fs/node-fs.js';
 export { expandHome, homeDirectory, resolve as resolvePath } from './platform/fs/paths.js';
+export { processEnvironment, workingDirectory } from './platform/host.js';
 export { isRunByAgent } from './platform/process/run-by-agent.js';
-export { processEnvironment, workingDirectory } from './platform/process/this-process.js';
 export type { UserBlock } from './protocol/content.js';
 export type { SessionInfo, SessionNews } from './protocol/session-events.js';
 export type {

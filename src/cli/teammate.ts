@@ -1,4 +1,4 @@
-import { workingDirectory } from '../platform/process/this-process.js';
+import { workingDirectory } from '../platform/host.js';
 import { notTeammate, type TeammateRole, takeTeammateStart } from '../project/teammate.js';
 import { parseArgs } from './args.js';
 

@@ -3,8 +3,7 @@ import { systemClock } from '../platform/clock.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { configDirectory, homeDirectory, resolve, stateDirectory } from '../platform/fs/paths.js';
-import { hostFacts } from '../platform/host.js';
-import { processEnvironment } from '../platform/process/this-process.js';
+import { hostFacts, processEnvironment } from '../platform/host.js';
 import { managedSettingsDirectory } from '../settings/files/load.js';
 
 /** How a project is opened: each field is what the flag of the same name gives to a session. */

@@ -2,8 +2,10 @@ import { PortcullisError } from '../errors.js';
 import type { Clock } from '../platform/clock.js';
 import type { Message, ToolUseBlock } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
+import type { TranscriptEntry } from '../protocol/transcript.js';
 import type { ResumeOptions } from './resume.js';
-import type { SessionStore } from './transcript/store.js';
+import { chainOf } from './transcript/chain.js';
+import type { LoadedSession, SessionStore } from './transcript/store.js';
 
 /** How a session begins. `newId` is the id of a fork. */
 export type SessionStart =
@@ -103,7 +105,7 @@ async function resumedHistory(
   }
   const turn = order.start.kind === 'resume' ? order.start.dropsTurn : undefined;
   if (at !== undefined && turn !== undefined) {
-    (await import('./transcript/drops-turn.js')).refuseOtherTurns(loaded, { resumeAt: at, turn });
+    refuseOtherTurns(loaded, { resumeAt: at, turn });
   }
   if (order.fork) {
     const { forkSession } = await import('./fork.js');
@@ -138,4 +140,32 @@ async function resumedHistory(
     lastPrompt: loaded.lastPrompt,
     agent: loaded.agent,
   };
+}
+
+/**
+ * fail-closed: whoever goes back to an earlier point may name the turn that is given up by it; when
+ * anything else would be given up too, nothing is. Throws.
+ */
+export function refuseOtherTurns(
+  loaded: LoadedSession,
+  { resumeAt, turn }: { readonly resumeAt: string; readonly turn: string },
+): void {
+  const { entries } = chainOf(loaded);
+  const at = entries.findIndex(({ uuid }) => uuid === resumeAt);
+  const rejection = (why: string): PortcullisError =>
+    new PortcullisError('session', `Resume rejected by --resume-drops-turn: ${why}`);
+  if (at < 0) throw rejection(`${resumeAt} is not part of the conversation`);
+  let prompt = entries.slice(0, at + 1).findLast(isPrompt)?.uuid;
+  for (const entry of entries.slice(at + 1)) {
+    if (isPrompt(entry)) prompt = entry.uuid;
+    if (prompt === turn) continue;
+    throw rejection(`what comes after ${resumeAt} also belongs to the turn of ${prompt}`);
+  }
+}
+
+/** What a person said, and no result of a tool. */
+function isPrompt(entry: TranscriptEntry): boolean {
+  if (entry.type !== 'user' || entry.isMeta === true) return false;
+  const { content } = entry.message;
+  return typeof content === 'string' || content.some((block) => block.type !== 'tool_result');
 }

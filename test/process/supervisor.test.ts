@@ -289,13 +289,6 @@ describe('ending a tree', () => {
     }
     await one.kill();
   });
-
-  it('is possible at once, for an exit handler', async () => {
-    const supervisor = testSupervisor();
-    const child = supervisor.start(shell('exec sleep 100'));
-    supervisor.killAllNow();
-    expect((await child.result).signal).toBe('SIGKILL');
-  });
 });
 
 describe('what a command leaves running', () => {

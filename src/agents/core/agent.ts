@@ -11,7 +11,7 @@ import type {
   ToolCallResult,
 } from '../../loop/types.js';
 import type { ModelClient, ModelRequest, SystemBlock, ThinkingConfig } from '../../model/client.js';
-import { mayHaveManyListeners } from '../../platform/many-listeners.js';
+import { mayHaveManyListeners } from '../../platform/host.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { Message, ToolUseBlock } from '../../protocol/content.js';
 import type { Invoke } from '../../tools/invocation.js';

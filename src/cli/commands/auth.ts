@@ -1,5 +1,5 @@
 import { visible } from '../../lib/visible.js';
-import { workingDirectory } from '../../platform/process/this-process.js';
+import { workingDirectory } from '../../platform/host.js';
 import { modelStatus } from '../../project/model-setup.js';
 import { openProject } from '../../project/project.js';
 import type { CommandSpec } from '../command.js';

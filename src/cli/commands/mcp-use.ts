@@ -8,8 +8,8 @@ import { shellWord } from '../../lib/shell-word.js';
 import { visible } from '../../lib/visible.js';
 import { systemClock } from '../../platform/clock.js';
 import { displayPath } from '../../platform/fs/paths.js';
+import { workingDirectory } from '../../platform/host.js';
 import { isRunByAgent } from '../../platform/process/run-by-agent.js';
-import { workingDirectory } from '../../platform/process/this-process.js';
 import {
   callServerTool,
   type ServerStatus,

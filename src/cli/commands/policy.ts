@@ -1,7 +1,7 @@
 import { messageOf, PortcullisError } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
 import { configDirectory, join, resolve } from '../../platform/fs/paths.js';
-import { processEnvironment, workingDirectory } from '../../platform/process/this-process.js';
+import { processEnvironment, workingDirectory } from '../../platform/host.js';
 import {
   createPolicyEvaluator,
   type PolicyCall,

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { SessionConfig } from '../../app.js';
 import { PortcullisError } from '../../errors.js';
 import { visible } from '../../lib/visible.js';
-import { workingDirectory } from '../../platform/process/this-process.js';
+import { workingDirectory } from '../../platform/host.js';
 import { openProject, type Project, type ProjectOptions } from '../../project/project.js';
 import { describeProblem, fatalOf } from '../../project/settings.js';
 import type { CommandCall, CommandSpec, OptionSpec, OptionValues } from '../command.js';

@@ -1,7 +1,7 @@
 import { PortcullisError } from '../../errors.js';
 import { visible } from '../../lib/visible.js';
 import { resolve } from '../../platform/fs/paths.js';
-import { workingDirectory } from '../../platform/process/this-process.js';
+import { workingDirectory } from '../../platform/host.js';
 import { openProject, type Project } from '../../project/project.js';
 import { type TrustCheck, trustData, trustRequestText } from '../../project/trust.js';
 import type { CommandCall, CommandSpec } from '../command.js';

@@ -1,6 +1,6 @@
 import { visible } from '../../lib/visible.js';
 import { displayPath, isAbsolute } from '../../platform/fs/paths.js';
-import { workingDirectory } from '../../platform/process/this-process.js';
+import { workingDirectory } from '../../platform/host.js';
 import type { Finding } from '../../project/documents.js';
 import type { CommandCall } from '../command.js';
 import { EXIT } from '../exit-code.js';

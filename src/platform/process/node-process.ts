@@ -10,7 +10,6 @@ import {
   type ProcessTree,
   processAlive,
   signalGroup,
-  signalTree,
   startTimeOf,
 } from './process-tree.js';
 import { ProcessWatchdog } from './process-watchdog.js';
@@ -53,7 +52,6 @@ export function createProcessSupervisor(options: SupervisorOptions = {}): Proces
     open: (request) =>
       openLineProcess(request, (spawn, takeInput) => supervisor.start(spawn, takeInput)),
     killAll: () => supervisor.killAll(),
-    killAllNow: () => supervisor.killAllNow(),
   };
 }
 
@@ -97,15 +95,6 @@ class NodeProcessSupervisor {
       this.#forget(tree);
     });
     await Promise.all([...running, ...left]);
-  }
-
-  killAllNow(): void {
-    for (const child of this.#running.keys()) {
-      if (child.tree !== undefined) signalTree(child.tree, 'SIGKILL');
-    }
-    for (const tree of this.#leftRunning.values()) {
-      if (isStillOurs(tree)) signalGroup(tree.group, 'SIGKILL');
-    }
   }
 
   #started(child: SupervisedChild): void {

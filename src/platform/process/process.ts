@@ -165,6 +165,4 @@ export interface ProcessSupervisor {
   open(request: LineProcessRequest): LineProcess;
   /** Ends everything that still runs. Called on exit, abort and signals. */
   killAll(): Promise<void>;
-  /** Synchronous last resort for an exit handler. */
-  killAllNow(): void;
 }

@@ -1,7 +1,6 @@
 import { minimalEnvironment } from '../../platform/environment.js';
-import { hostFacts } from '../../platform/host.js';
+import { hostFacts, nodeVersion } from '../../platform/host.js';
 import { createProcessSupervisor } from '../../platform/process/node-process.js';
-import { nodeVersion } from '../../platform/process/this-process.js';
 import { ripgrepProgram } from '../../tools/search/ripgrep.js';
 import { VERSION } from '../../version.js';
 import { type AreaCheck, type DoctorCheck, ok, problem, warning } from './report.js';

@@ -7,8 +7,12 @@ import type {
   RunningProcess,
   SpawnRequest,
 } from '../../platform/process/process.js';
-import type { SandboxedProgram, WrappedProgram } from '../types.js';
-import { programOf, type WrapResult } from '../types.js';
+import {
+  programOf,
+  type SandboxedProgram,
+  type WrappedProgram,
+  type WrapResult,
+} from '../types.js';
 import { FencedLineProcess } from './line-process.js';
 
 /** A program that is about to be started, and whose it is. */
@@ -39,7 +43,6 @@ export function fencedSupervisor(
         ? processes.open(request)
         : new FencedLineProcess(processes, request, () => entered(enter, request)),
     killAll: () => processes.killAll(),
-    killAllNow: () => processes.killAllNow(),
   };
 }
 

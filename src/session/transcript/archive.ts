@@ -6,7 +6,7 @@ import { join } from '../../platform/fs/paths.js';
 import type { TranscriptFiles } from '../../platform/fs/transcript-files.js';
 import { isSafeId, requireSafeId } from '../session-id.js';
 import { classifyLine, SessionReader } from './lines.js';
-import { LISTING_WINDOW } from './listing.js';
+import { agentsIn, LISTING_WINDOW, projectHolding, sessionsIn, transcriptIn } from './listing.js';
 import type { LoadedSession } from './store.js';
 
 /** One line of a transcript, of whatever kind. */
@@ -49,37 +49,24 @@ export interface FileArchiveParts {
 /** The transcripts of a user, `<config>/projects/<project>/<session>.jsonl`. */
 export function openFileArchive({ configDir, files, fs }: FileArchiveParts): TranscriptArchive {
   const projects = join(configDir, 'projects');
-  const pathOf = ({ project, sessionId }: ArchivePlace): string =>
-    join(projects, requireProject(project), `${requireSafeId(sessionId, 'session')}.jsonl`);
-  const directoryOf = (place: ArchivePlace): string => pathOf(place).slice(0, -'.jsonl'.length);
+  const directoryOf = ({ project, sessionId }: ArchivePlace): string =>
+    join(projects, requireProject(project), requireSafeId(sessionId, 'session'));
   const fileOf = (place: ArchivePlace, agentId: string | undefined): string =>
-    agentId === undefined ? pathOf(place) : agentPath(directoryOf(place), agentId);
+    transcriptIn(directoryOf(place), agentId);
   const listOne = async (project: string): Promise<ArchiveItem[]> => {
-    const found: ArchiveItem[] = [];
-    for (const name of files.list(join(projects, project))) {
-      const sessionId = name.endsWith('.jsonl') ? name.slice(0, -'.jsonl'.length) : '';
-      if (!isSafeId(sessionId)) continue;
-      const stat = await fs.stat(join(projects, project, name));
-      if (stat?.kind !== 'file') continue;
-      found.push({ project, sessionId, modifiedAt: stat.mtimeMs, size: stat.size });
-    }
-    return found;
+    const found = sessionsIn(files, join(projects, project));
+    return await Promise.all(
+      found.map(async ({ id: sessionId, path, modifiedAt }) => {
+        return { project, sessionId, modifiedAt, size: (await fs.stat(path))?.size };
+      }),
+    );
   };
   return {
     async find(sessionId, project) {
       if (!isSafeId(sessionId)) return undefined;
       const names = project === undefined ? files.list(projects) : [project];
-      const holding = names.filter(
-        (name) =>
-          isProject(name) &&
-          files.modifiedAt(join(projects, name, `${sessionId}.jsonl`)) !== undefined,
-      );
-      if (holding.length > 1) {
-        throw new PortcullisError('session', `${holding.length} projects have ${sessionId}`, {
-          remedy: 'name the project with the option dir',
-        });
-      }
-      const [only] = holding;
+      const among = names.filter(isProject);
+      const only = projectHolding(files, projects, { sessionId, among });
       return only === undefined ? undefined : { project: only, sessionId };
     },
     async list(project) {
@@ -88,7 +75,7 @@ export function openFileArchive({ configDir, files, fs }: FileArchiveParts): Tra
       return all.sort((a, b) => b.modifiedAt - a.modifiedAt);
     },
     async readSummary(place) {
-      const ends = files.readEnds(pathOf(place), LISTING_WINDOW);
+      const ends = files.readEnds(fileOf(place, undefined), LISTING_WINDOW);
       if (ends === undefined) return [];
       const both = ends.head === ends.tail ? [ends.head] : [ends.head, ends.tail];
       // Lines that are cut off at the inner ends cannot be read and are left out.
@@ -117,14 +104,9 @@ export function openFileArchive({ configDir, files, fs }: FileArchiveParts): Tra
       await fs.remove(directoryOf(place), { recursive: true });
     },
     async agents(place) {
-      const names = files.list(join(directoryOf(place), 'subagents'));
-      return names.flatMap((name) => /^agent-(.+)\.jsonl$/.exec(name)?.[1] ?? []).filter(isSafeId);
+      return agentsIn(files, directoryOf(place));
     },
   };
-}
-
-function agentPath(directory: string, agentId: string): string {
-  return join(directory, 'subagents', `agent-${requireSafeId(agentId, 'agent')}.jsonl`);
 }
 
 function isProject(name: string): boolean {

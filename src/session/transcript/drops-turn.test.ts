@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { TranscriptEntry } from '../../protocol/transcript.js';
-import { refuseOtherTurns } from './drops-turn.js';
+import { refuseOtherTurns } from '../open.js';
 import type { LoadedSession } from './store.js';
 
 const lines = [

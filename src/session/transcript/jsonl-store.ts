@@ -7,7 +7,7 @@ import { nodeTranscriptFiles, type TranscriptFiles } from '../../platform/fs/tra
 import { sha256 } from '../../platform/hash.js';
 import { isSafeId, requireSafeId } from '../session-id.js';
 import { parseLine, SessionReader } from './lines.js';
-import { findByTitle, newestSession, projectsHolding } from './listing.js';
+import { agentsIn, findByTitle, newestSession, projectHolding, transcriptIn } from './listing.js';
 import {
   agentFacts,
   asPayloadRef,
@@ -88,8 +88,7 @@ class JsonlStore implements SessionStore {
 
   async agents(sessionId: string): Promise<readonly string[]> {
     this.#locate(sessionId);
-    const names = this.#files.list(join(this.#directory(sessionId), 'subagents'));
-    return names.flatMap((name) => /^agent-(.+)\.jsonl$/.exec(name)?.[1] ?? []).filter(isSafeId);
+    return agentsIn(this.#files, this.#directory(sessionId));
   }
 
   async newest(): Promise<string | undefined> {
@@ -105,9 +104,7 @@ class JsonlStore implements SessionStore {
   }
 
   transcriptPath(sessionId: string, agentId?: string): string {
-    const directory = this.#directory(sessionId);
-    if (agentId === undefined) return `${directory}.jsonl`;
-    return join(directory, 'subagents', `agent-${requireSafeId(agentId, 'agent')}.jsonl`);
+    return transcriptIn(this.#directory(sessionId), agentId);
   }
 
   release(sessionId: string, agentId: string): void {
@@ -131,7 +128,7 @@ class JsonlStore implements SessionStore {
   /** Whether the session exists, here or, under a unique id, in another project. */
   #locate(sessionId: string): boolean {
     if (this.#files.modifiedAt(this.transcriptPath(sessionId)) !== undefined) return true;
-    const project = projectsHolding(this.#files, this.#projects, sessionId);
+    const project = projectHolding(this.#files, this.#projects, { sessionId });
     if (project !== undefined) this.#foundIn.set(sessionId, project);
     return project !== undefined;
   }

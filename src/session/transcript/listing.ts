@@ -2,15 +2,16 @@ import { PortcullisError } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
 import { join, projectSlug } from '../../platform/fs/paths.js';
 import type { TranscriptFiles } from '../../platform/fs/transcript-files.js';
-import { isSafeId } from '../session-id.js';
+import { isSafeId, requireSafeId } from '../session-id.js';
 import { parseLine } from './lines.js';
 
 /** Viewers of the ecosystem look at no more of a transcript than this at either end. */
 export const LISTING_WINDOW = 64 * 1024;
 
-interface Candidate {
+export interface SessionFile {
   readonly id: string;
   readonly path: string;
+  /** Milliseconds since 1970. */
   readonly modifiedAt: number;
 }
 
@@ -19,7 +20,7 @@ export function newestSession(
   files: TranscriptFiles,
   where: { readonly directory: string; readonly cwd: string | undefined },
 ): string | undefined {
-  return candidates(files, where.directory).find(({ path }) => {
+  return sessionsIn(files, where.directory).find(({ path }) => {
     const ends = files.readEnds(path, LISTING_WINDOW);
     if (ends === undefined || isSidechain(ends.head)) return false;
     if (!hasConversation(ends.head) && !hasConversation(ends.tail)) return false;
@@ -28,24 +29,32 @@ export function newestSession(
 }
 
 /** The one project, by folder name, that has a session of this id. Throws when several have. */
-export function projectsHolding(
+export function projectHolding(
   files: TranscriptFiles,
   projects: string,
-  sessionId: string,
+  { sessionId, among = files.list(projects) }: { sessionId: string; among?: readonly string[] },
 ): string | undefined {
-  const holding = files
-    .list(projects)
-    .filter(
-      (project) => files.modifiedAt(join(projects, project, `${sessionId}.jsonl`)) !== undefined,
-    );
-  if (holding.length > 1) {
-    throw new PortcullisError(
-      'session',
-      `the session ${sessionId} is in ${holding.length} projects: ${holding.join(', ')}`,
-      { remedy: 'Start in the directory of the one that you mean.' },
-    );
-  }
-  return holding[0];
+  const holding = among.filter(
+    (project) => files.modifiedAt(join(projects, project, `${sessionId}.jsonl`)) !== undefined,
+  );
+  if (holding.length <= 1) return holding[0];
+  throw new PortcullisError(
+    'session',
+    `the session ${sessionId} is in ${holding.length} projects: ${holding.join(', ')}`,
+    { remedy: 'Name the directory of the one that you mean, or start there.' },
+  );
+}
+
+/** The subagents that have a transcript below a session's directory. */
+export function agentsIn(files: TranscriptFiles, directory: string): readonly string[] {
+  const names = files.list(join(directory, 'subagents'));
+  return names.flatMap((name) => /^agent-(.+)\.jsonl$/.exec(name)?.[1] ?? []).filter(isSafeId);
+}
+
+/** The transcript of a session's directory, or of one of its agents. */
+export function transcriptIn(directory: string, agentId: string | undefined): string {
+  if (agentId === undefined) return `${directory}.jsonl`;
+  return join(directory, 'subagents', `agent-${requireSafeId(agentId, 'agent')}.jsonl`);
 }
 
 /** The session of that title. Throws when several have it. */
@@ -55,7 +64,7 @@ export function findByTitle(
   title: string,
 ): string | undefined {
   if (title === '') return undefined;
-  const titled = candidates(files, directory)
+  const titled = sessionsIn(files, directory)
     .filter(({ path }) => titleOf(files, path) === title)
     .map(({ id }) => id);
   return onlyOne(titled, title);
@@ -71,7 +80,8 @@ export function onlyOne(titled: readonly string[], title: string): string | unde
   );
 }
 
-function candidates(files: TranscriptFiles, directory: string): readonly Candidate[] {
+/** The transcripts of a project, newest first. */
+export function sessionsIn(files: TranscriptFiles, directory: string): readonly SessionFile[] {
   return files
     .list(directory)
     .flatMap((name) => {
