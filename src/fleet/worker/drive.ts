@@ -373,7 +373,7 @@ export class Drive {
       const text = `waits ${Math.ceil(ms / 1000)} s for the rate limit ${rate}`;
       log('info', text, { session: this.id });
       this.#open?.news({ type: 'notice', level: 'info', text });
-      await new Promise((resolve) => setTimeout(resolve, ms));
+      await setTimeout(ms);
     }
   }
 }
