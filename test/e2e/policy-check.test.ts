@@ -206,7 +206,7 @@ function receipts(done: ScenarioRun): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-describe('a listing that is asked about, and a look that is not', () => {
+describe('a build that is asked about, and a look that is not', () => {
   const story = async (portcullis: Record<string, unknown>) => {
     const asked: string[] = [];
     const { scenario } = wireHost({
@@ -217,7 +217,7 @@ describe('a listing that is asked about, and a look that is not', () => {
     });
     const done = await run({
       home: { '.claude/settings.json': { json: { portcullis } } },
-      script: [bash('tree'), bash('pwd'), 'end'],
+      script: [bash('make'), bash('pwd'), 'end'],
       ...scenario,
       args: ['--permission-prompt-tool', 'stdio'],
     });
@@ -226,7 +226,7 @@ describe('a listing that is asked about, and a look that is not', () => {
 
   it('says why the second ran without a question', async () => {
     const { asked, done } = await story({});
-    expect(asked).toEqual(['tree']);
+    expect(asked).toEqual(['make']);
     const text = JSON.stringify(receipts(done));
     expect(text).toContain('allowed when asked');
     expect(text).toContain('every command is covered: read-only');
@@ -234,7 +234,7 @@ describe('a listing that is asked about, and a look that is not', () => {
 
   it('asks about both when that is wanted', async () => {
     const { asked } = await story({ askReadOnly: true });
-    expect(asked).toEqual(['tree', 'pwd']);
+    expect(asked).toEqual(['make', 'pwd']);
   });
 });
 
