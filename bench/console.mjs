@@ -17,7 +17,7 @@ for (const directory of [home, cwd]) mkdirSync(directory);
 writeFileSync(path.join(cwd, 'a.txt'), 'hello\n'.repeat(200));
 const text = 'All of it is read. '.repeat(40);
 
-/** Milliseconds from the first request of a session to its end. */
+/** Milliseconds of a session from its start to its end, and of processor time that it took. */
 async function runSession() {
   const read = { tool: 'Read', input: { file_path: 'a.txt' } };
   const server = await startFakeModelServer({ script: [...Array(calls).fill(read), text] });
@@ -28,20 +28,28 @@ async function runSession() {
     ANTHROPIC_API_KEY: 'k',
   };
   const begun = performance.now();
+  const program = [process.execPath, bin, '-p', 'read it often', '--max-turns', `${calls + 2}`];
+  // The shell tells what its children took.
   const child = spawn(
-    process.execPath,
-    [bin, '-p', 'read it often', '--max-turns', String(calls + 2)],
+    'sh',
+    ['-c', '"$@" >/dev/null || echo "ended with $?" >&2; times', 'sh', ...program],
     {
       cwd,
       env,
-      stdio: 'ignore',
+      stdio: ['ignore', 'pipe', 'inherit'],
     },
   );
-  const code = await new Promise((resolve) => child.once('close', resolve));
-  const ms = performance.now() - begun;
+  let said = '';
+  child.stdout.on('data', (data) => {
+    said += data;
+  });
+  await new Promise((resolve) => child.once('close', resolve));
+  const wall = performance.now() - begun;
   await server.close();
-  if (code !== 0) throw new Error(`the session ended with ${code}`);
-  return ms;
+  if (server.problems().length > 0) throw new Error('the session was cut short');
+  const times = [...said.matchAll(/(\d+)m([\d.]+)s/g)].slice(2);
+  const cpu = times.reduce((sum, [, minutes, seconds]) => sum + minutes * 60e3 + seconds * 1e3, 0);
+  return { wall, cpu };
 }
 
 /** A console with a page that follows whatever session runs. */
@@ -97,10 +105,13 @@ for (let round = 0; round < rounds; round++) {
   await page.close();
 }
 rmSync(root, { recursive: true, force: true });
-const [before, after] = [median(alone), median(joined)];
 console.log(
   `${calls} calls a session, ${rounds} rounds, ${Math.round(followed / rounds)} events followed in each`,
 );
-console.log(`alone            ${before.toFixed(0)} ms (fastest ${Math.min(...alone).toFixed(0)})`);
-console.log(`console and page ${after.toFixed(0)} ms (fastest ${Math.min(...joined).toFixed(0)})`);
-console.log(`difference       ${(((after - before) / before) * 100).toFixed(1)} %`);
+for (const what of ['wall', 'cpu']) {
+  const [before, after] = [alone, joined].map((runs) => median(runs.map((run) => run[what])));
+  const difference = (((after - before) / before) * 100).toFixed(1);
+  console.log(
+    `${what}: ${before.toFixed(0)} ms alone, ${after.toFixed(0)} ms joined, ${difference} %`,
+  );
+}

@@ -36,11 +36,22 @@ export function readMessages(socket: Socket, receive: (message: Message) => void
 
 /** False: the connection is over, or its reader has fallen too far behind. */
 export function writeMessage(socket: Socket, message: Message): boolean {
-  if (socket.destroyed) return false;
-  if (socket.writableLength > MOST_UNREAD) {
-    socket.destroy();
-    return false;
-  }
-  socket.write(`${JSON.stringify(message)}\n`);
+  if (!canWrite(socket)) return false;
+  writeLine(socket, JSON.stringify(message));
   return true;
+}
+
+/** False: the connection is over, or its reader has fallen too far behind and is disconnected. */
+export function canWrite(socket: Socket): boolean {
+  if (socket.writableLength > MOST_UNREAD) socket.destroy();
+  return !socket.destroyed;
+}
+
+/** Lines that are written together leave together. */
+export function writeLine(socket: Socket, line: string): void {
+  if (socket.writableCorked === 0) {
+    socket.cork();
+    setImmediate(() => socket.uncork());
+  }
+  socket.write(`${line}\n`);
 }

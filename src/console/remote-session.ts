@@ -85,11 +85,16 @@ export class RemoteSession {
   /** Rejects where events are wanted that are no longer kept. Resolves to the end of the subscription. */
   async subscribe(
     listener: Listener,
-    { after, deltas }: { readonly after: number; readonly deltas: boolean },
+    options: {
+      readonly after: number;
+      readonly deltas: boolean;
+      /** Only events of these types. */
+      readonly types?: readonly string[];
+    },
   ): Promise<() => void> {
     const id = this.#next;
     this.#listeners.set(id, listener);
-    await this.#call({ call: 'events', after, deltas });
+    await this.#call({ call: 'events', ...options });
     return () => {
       this.#listeners.delete(id);
       // A session that is gone sends no more events anyway.

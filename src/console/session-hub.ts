@@ -280,6 +280,7 @@ class JoinedSession {
       await remote.subscribe((envelope, hash) => this.#follow(envelope, hash), {
         after,
         deltas: false,
+        types: ['question', 'question_closed', ...CHANGES],
       });
     } catch (thrown) {
       // Shown in the list, and tried again later.

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
+import type { Envelope } from '../client/events.js';
 import { ALL_QUESTIONS, connectClient, type LocalClient } from '../client/local-client.js';
 import type { AnyAnswer, Question } from '../client/questions.js';
 import type { CommandName, Commands } from '../client/session-client.js';
@@ -14,7 +15,7 @@ import { hasOpenFile } from '../platform/process/connection-owner.js';
 import { nodeProcesses } from '../platform/process/process-stamp.js';
 import { isOtherRunByAgent } from '../platform/process/run-by-agent.js';
 import { randomBytes } from '../platform/random.js';
-import { readMessages, writeMessage } from './json-lines.js';
+import { canWrite, readMessages, writeLine, writeMessage } from './json-lines.js';
 import {
   type LiveSession,
   makeLiveDirectory,
@@ -23,7 +24,7 @@ import {
   type SessionKind,
   writeLive,
 } from './live-files.js';
-import { shorten } from './shorten.js';
+import { MOST_OF_ONE, shorten } from './shorten.js';
 
 export interface SessionSocket {
   readonly live: LiveSession;
@@ -133,6 +134,7 @@ class Connection {
   /** The file that the client has to open, and the process that it says it is. */
   #proof: { readonly file: string; readonly pid: number } | undefined;
   #client: LocalClient | undefined;
+  #last: { readonly envelope: Envelope; readonly text: string } | undefined;
 
   constructor(socket: Socket, facts: ConnectionFacts) {
     this.#socket = socket;
@@ -239,13 +241,14 @@ class Connection {
     }
   }
 
-  #subscribe(client: LocalClient, { id, after, deltas }: Message): null {
+  #subscribe(client: LocalClient, { id, after, deltas, types }: Message): null {
+    if (typeof id !== 'number') throw new PortcullisError('usage', 'the call has no number');
     const stop = client.subscribe(
       (envelope) => {
-        const { event } = envelope;
-        const hash = event.type === 'question' ? questionHash(event.question) : undefined;
-        const sent = { id, event: shorten(envelope), hash };
-        if (!writeMessage(this.#socket, sent)) this.#leave();
+        if (!isWanted(envelope.event, types)) return;
+        if (canWrite(this.#socket))
+          writeLine(this.#socket, `{"id":${id},${this.#textOf(envelope)}}`);
+        else this.#leave();
       },
       {
         ...(typeof after === 'number' && { after }),
@@ -254,6 +257,18 @@ class Connection {
     );
     this.#subscriptions.set(id, stop);
     return null;
+  }
+
+  /** The fields of an event; all subscriptions of the client share the text. */
+  #textOf(envelope: Envelope): string {
+    if (this.#last?.envelope === envelope) return this.#last.text;
+    const { event } = envelope;
+    const hash = event.type === 'question' ? `"hash":"${questionHash(event.question)}",` : '';
+    const whole = JSON.stringify(envelope);
+    // Nothing of a value whose JSON is short can be too long.
+    const text = whole.length <= MOST_OF_ONE ? whole : JSON.stringify(shorten(envelope));
+    this.#last = { envelope, text: `${hash}"event":${text}` };
+    return this.#last.text;
   }
 
   async #answer(client: LocalClient, message: Message): Promise<'accepted' | 'closed'> {
@@ -271,6 +286,15 @@ class Connection {
     }
     return client.answer(open.id, answer as AnyAnswer, { by: `console (${person})` });
   }
+}
+
+/** Of the parts of an answer only those with text are sent, and nothing beside the types that a client names. */
+function isWanted(event: Envelope['event'], types: unknown): boolean {
+  if (Array.isArray(types)) return types.includes(event.type);
+  if (event.type === 'block') return false;
+  if (event.type !== 'stream') return true;
+  const { type } = event.event;
+  return type === 'content_block_delta' || type === 'message_start';
 }
 
 const COMMANDS: ReadonlySet<string> = new Set<CommandName>([

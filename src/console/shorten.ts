@@ -1,7 +1,7 @@
 import { sliceWhole } from '../lib/truncate.js';
 
 /** Characters of one text, and of all texts of a value, that a console is sent. */
-const MOST_OF_ONE = 40_000;
+export const MOST_OF_ONE = 40_000;
 const MOST_OF_ALL = 400_000;
 const MOST_ITEMS = 5_000;
 
