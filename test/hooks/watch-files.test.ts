@@ -16,7 +16,7 @@ import {
   type FileEvent,
   type FileWatcherDeps,
   openFileWatcher,
-} from '../../src/platform/fs/watch-files.js';
+} from './src/platform/fs/watch-files.js';
 import { temporaryDirectory } from '../support/tool-call.js';
 
 let root: string;
@@ -211,7 +211,7 @@ describe('a watch on files', () => {
       stdin: {
         contents: `
           import { writeFileSync } from 'node:fs';
-          import { openFileWatcher } from '../../src/platform/fs/watch-files.js';
+          import { openFileWatcher } from './src/platform/fs/watch-files.js';
           const [file] = process.argv.slice(2);
           openFileWatcher({ onChange() {}, onError() {} }).set([file]);
           writeFileSync(file, '1');
