@@ -16,7 +16,7 @@ import {
   type FileEvent,
   type FileWatcherDeps,
   openFileWatcher,
-} from './src/platform/fs/watch-files.js';
+} from '../../src/platform/fs/watch-files.js';
 import { temporaryDirectory } from '../support/tool-call.js';
 
 let root: string;

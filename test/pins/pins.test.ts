@@ -54,6 +54,7 @@ describe('pins', () => {
       'openSession',
       'query',
       'renameSession',
+      'serveConsole',
       'startup',
       'tagSession',
       'tool',

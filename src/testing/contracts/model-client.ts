@@ -194,14 +194,10 @@ async function failure(client: ModelClient): Promise<ModelFailure> {
 }
 
 /** The fields that decide what to do; texts differ between clients. */
-function pick(failure: ModelFailure): Partial<ModelFailure> {
-  const { kind, status, retryable, retryAfterMs } = failure;
-  return {
-    kind,
-    status,
-    retryable,
-    retryAfterMs,
-  };
+/** The fields that a failure sets. */
+function pick({ kind, status, retryable, retryAfterMs }: ModelFailure): Partial<ModelFailure> {
+  const fields = Object.entries({ kind, status, retryable, retryAfterMs });
+  return Object.fromEntries(fields.filter(([, value]) => value !== undefined));
 }
 
 function kindOf(event: ModelEvent): string {
