@@ -245,7 +245,10 @@ function wildcardsIn(words: readonly ShellWord[]): readonly string[] {
 
 /** Whether a pattern names what one for the beginning of a command leaves out. */
 function isSpelledOut(hazard: string, { text }: CommandPattern): boolean {
-  return !LAUNCHERS.test(hazard) && text.replace(/:\*$/, '').split(/\s+/).includes(hazard);
+  if (LAUNCHERS.test(hazard)) return false;
+  const [program, ...rest] = text.split(/\s+/);
+  // Only behind the program: `Bash(env:*)` names no option.
+  return program === hazard || rest.some((word) => word.replace(/:\*$/, '') === hazard);
 }
 
 /** What they start is allowed by the whole command alone. */
