@@ -108,7 +108,7 @@ export class SessionCheckpoints implements Checkpoints {
     const { handle, window } = this.#windows.open(
       { id, author, turn: this.#points.turn },
       {
-        ended: () => this.#recorder.scanSoon(),
+        ended: () => void this.#recorder.look(),
         settled: ({ endedAt }) => log.append({ t: 'end', window: id, at: endedAt ?? 0 }),
       },
     );

@@ -42,11 +42,6 @@ export class Recorder {
     return this.#looks.request();
   }
 
-  /** The same a moment later, for what nobody waits for. */
-  scanSoon(): void {
-    this.#looks.requestSoon();
-  }
-
   idle(): Promise<void> {
     return this.#looks.idle();
   }
