@@ -26,6 +26,7 @@ const common = {
   testTimeout: 60_000,
   hookTimeout: 60_000,
   pool: 'forks' as const,
+  retry: Number(process.env.PORTCULLIS_TEST_RETRIES ?? 0),
 };
 
 const project = (name: string, more: Record<string, unknown>) => ({
