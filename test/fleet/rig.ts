@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { orderOf as completeOrder, mailOf } from '../../src/fleet/order.js';
 import { verifyReceipts } from '../../src/fleet/receipts.js';
 import type { Fleet, FleetSession, SessionOrder } from '../../src/fleet/types.js';
+import { refOf } from '../../src/fleet/worker/workspace.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
 
 const PROGRAM = fileURLToPath(new URL('../../bin/portcullis', import.meta.url));
@@ -254,7 +255,7 @@ export async function transcriptProblems(
 export function snapshotFiles(root: string, session: FleetSession): readonly string[] {
   const store = path.join(root, 'work/snapshots.git');
   if (session.snapshot === undefined || !existsSync(store)) return [];
-  const ref = `refs/portcullis/${session.order.id}/${session.snapshot.turn}`;
+  const ref = refOf(session.order.id, session.snapshot);
   const listed = execFileSync('git', ['--git-dir', store, 'ls-tree', '-r', '--name-only', ref], {
     encoding: 'utf8',
   });

@@ -16,6 +16,7 @@ import type {
   Schedule,
   SessionFilter,
   SessionOrder,
+  SessionPhase,
   SessionRecord,
   StoredEntry,
   TenantLimits,
@@ -28,6 +29,8 @@ import { read, SessionFiles, type SessionState } from './session-files.js';
 
 const WATCH_MS = 30_000;
 const POLL_MS = 200;
+
+type Hint = 'ready' | 'running' | 'parked';
 
 /** A fleet of several worker processes on one machine, in files. Needs no database. */
 export class LocalFleet implements Fleet {
@@ -196,7 +199,8 @@ export class LocalFleet implements Fleet {
         const epoch = session.epoch + 1;
         this.#hint('running', id);
         if (!this.#files(id).begin(epoch, worker.id)) continue;
-        this.#unhint('ready', id);
+        // The release sets it again, for mail that comes meanwhile.
+        stateFiles.remove(this.#path('hints/ready', id));
         const claimed = { ...session, epoch, owner: worker.id, phase: 'running' as const };
         return { session: claimed, worker: worker.id, epoch };
       }
@@ -237,10 +241,7 @@ export class LocalFleet implements Fleet {
     const files = this.#files(id);
     files.append(epoch, batch);
     const { release } = batch.patch;
-    if (release !== undefined) {
-      this.#hint(release === 'parked' ? 'parked' : 'ready', id);
-      this.#unhint('running', id);
-    }
+    if (release !== undefined) this.#hint(release === 'parked' ? 'parked' : 'ready', id);
     const watchedAt = modifiedAt(this.#path('watched', id)) ?? 0;
     return { watched: Date.now() - watchedAt < WATCH_MS, cancelled: files.isCancelled };
   }
@@ -255,13 +256,13 @@ export class LocalFleet implements Fleet {
       if (session.owner !== '') stateFiles.write(this.#path('lost', session.owner), '');
       if (!this.#files(id).begin(session.epoch + 1, '')) continue;
       this.#hint('ready', id);
-      this.#unhint('running', id);
       taken.push(id);
     }
-    for (const id of stateFiles.list(this.#path('hints/parked'))) {
-      const phase = this.#files(id).state()?.session.phase;
-      if (phase === 'ready') this.#hint('ready', id);
-      if (phase !== 'parked') this.#unhint('parked', id);
+    // A worker may have died between its last write and its hint.
+    for (const from of ['parked', 'running'] as const) {
+      for (const { session } of this.#hinted(from, ['ready'])) {
+        if (session.phase === 'ready') this.#hint('ready', session.order.id);
+      }
     }
     return taken;
   }
@@ -309,15 +310,8 @@ export class LocalFleet implements Fleet {
 
   /** Sessions that this worker may claim, the most urgent first. */
   #ready({ labels, tenant }: WorkerInfo): readonly SessionState[] {
-    return stateFiles
-      .list(this.#path('hints/ready'))
-      .flatMap((id) => {
-        const state = this.#files(id).state();
-        if (state?.session.phase === 'ready') return [state];
-        // The session was cancelled, or has nothing to do after all.
-        if (state?.session.phase !== 'running') this.#unhint('ready', id);
-        return [];
-      })
+    return this.#hinted('ready', ['running'])
+      .filter(({ session }) => session.phase === 'ready')
       .filter(({ session: { order } }) => tenant === undefined || order.tenant === tenant)
       .filter(({ session: { order } }) => order.labels.every((one) => labels.includes(one)))
       .sort(
@@ -328,10 +322,22 @@ export class LocalFleet implements Fleet {
   }
 
   #running(): readonly SessionState[] {
-    return stateFiles.list(this.#path('hints/running')).flatMap((id) => {
+    return this.#hinted('running', ['ready']).filter(({ session }) => session.phase === 'running');
+  }
+
+  /**
+   * Sessions with this hint. Hints only save looking at every session: one may stand for a session in another phase,
+   * but none in this phase lacks it. It is removed where the phase is neither this one nor one that leads to it.
+   */
+  #hinted(hint: Hint, before: readonly SessionPhase[]): readonly SessionState[] {
+    const fits = (state?: SessionState): boolean =>
+      state !== undefined && [hint, ...before].includes(state.session.phase);
+    return stateFiles.list(this.#path('hints', hint)).flatMap((id) => {
       const state = this.#files(id).state();
-      if (state?.session.phase === 'running') return [state];
-      if (state === undefined || state.session.phase !== 'ready') this.#unhint('running', id);
+      if (state !== undefined && fits(state)) return [state];
+      stateFiles.remove(this.#path('hints', hint, id));
+      // It may have come to this phase meanwhile.
+      if (fits(this.#files(id).state())) this.#hint(hint, id);
       return [];
     });
   }
@@ -356,12 +362,8 @@ export class LocalFleet implements Fleet {
     return new SessionFiles(this.#path('sessions'), id);
   }
 
-  #hint(phase: 'ready' | 'running' | 'parked', id: string): void {
-    stateFiles.write(this.#path('hints', phase, id), '');
-  }
-
-  #unhint(phase: 'ready' | 'running' | 'parked', id: string): void {
-    stateFiles.remove(this.#path('hints', phase, id));
+  #hint(hint: Hint, id: string): void {
+    stateFiles.write(this.#path('hints', hint, id), '');
   }
 
   #path(...names: readonly string[]): string {

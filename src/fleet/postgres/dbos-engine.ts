@@ -25,7 +25,7 @@ export async function migrateEngine(url: string): Promise<void> {
 }
 
 /**
- * Each drive is a durable workflow of four steps whose id is `session:epoch`, so that it exists once however often it is
+ * Each drive is a durable workflow of three steps whose id is `session:epoch`, so that it exists once however often it is
  * started. A worker that starts again finds no drive of its own: its sessions have a newer epoch then.
  */
 export async function openDbosEngine(options: {
@@ -41,7 +41,6 @@ export async function openDbosEngine(options: {
       if (drive === undefined) return 'abandoned';
       await DBOS.runStep(() => drive.provision(), { name: 'provision' });
       const end = await DBOS.runStep(() => drive.drive(), { name: 'drive' });
-      await DBOS.runStep(() => drive.publish(), { name: 'publish' });
       await DBOS.runStep(() => drive.release(end), { name: 'release' });
       return end.kind;
     },

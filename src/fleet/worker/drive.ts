@@ -4,7 +4,7 @@ import type { SessionEvent, TurnResult } from '../../client/events.js';
 import { connectClient, type LocalClient } from '../../client/local-client.js';
 import { TurnRunner } from '../../client/turn-runner.js';
 import { messageOf, PortcullisError } from '../../errors.js';
-import type { Claim, Fleet, FleetSession, Mail, SessionRecord } from '../types.js';
+import type { Claim, Fleet, FleetSession, Mail, SessionRecord, Snapshot } from '../types.js';
 import type { Logger } from './metrics.js';
 import { OpenQuestions } from './open-questions.js';
 import { digestOf, sessionConfig, takeoverNote } from './session-config.js';
@@ -46,8 +46,8 @@ const WATCHED_MS = 300;
 const TOUCH_MS = 5_000;
 
 /**
- * One drive of a session: provision, run turns until there is nothing to do, publish, release. The steps are called in
- * this order; each can be repeated by nobody but the owner of the epoch.
+ * One drive of a session: provision, run turns until there is nothing to do, release. The steps are called in this
+ * order; each can be repeated by nobody but the owner of the epoch.
  */
 export class Drive {
   readonly #parts: DriveParts;
@@ -142,19 +142,11 @@ export class Drive {
     return this.#end ?? { kind: 'idle', reason: '' };
   }
 
-  /** Saves files that changed since the last snapshot: a session is handed over in the middle of a turn. */
-  async publish(): Promise<void> {
-    if (this.#isDirty && this.#writer?.isLost === false) {
-      await this.#snapshot(this.#session.turns + this.#turns + 1);
-    }
-  }
-
   async release(end: DriveEnd): Promise<void> {
     this.#result = end;
     const writer = this.#writer ?? this.#openWriter();
     if (end.kind === 'lost' || writer.isLost) return;
-    const { snapshot } = this.#session;
-    await writer.flush({ release: end.kind, reason: end.reason, ...(snapshot && { snapshot }) });
+    await writer.flush({ release: end.kind, reason: end.reason });
     if (writer.isLost) {
       this.#result = { kind: 'lost' };
       return;
@@ -169,6 +161,7 @@ export class Drive {
       fleet,
       claim,
       record: this.#record,
+      saveFiles: () => this.#saveFiles(),
       onLost: (why) => {
         log('warning', 'session taken away', { session: this.id, why });
         this.#handOver({ kind: 'ready', reason: why === 'cancelled' ? 'cancelled' : '' });
@@ -329,19 +322,12 @@ export class Drive {
     this.#turns++;
     const turns = this.#session.turns + this.#turns;
     for (const id of turn.prompts) writer.delivered(id);
-    try {
-      if (this.#isDirty) await this.#snapshot(turns);
-    } catch (thrown) {
-      this.#end = { kind: 'stopped', reason: messageOf(thrown) };
-    }
-    const { snapshot } = this.#session;
     await writer.flush({
       turns,
       turnOpen: false,
       closeAsks: true,
       spentUsd: this.#open?.accounts().cost.knownUsd ?? this.#session.spentUsd,
       reason: turn.problem,
-      ...(snapshot && { snapshot }),
     });
     const { kind } = turn.run.outcome.reason;
     if (kind === 'model_failure' || kind === 'budget' || kind === 'stuck') {
@@ -350,10 +336,20 @@ export class Drive {
     if (this.#end !== undefined) this.#runner?.stop();
   }
 
-  async #snapshot(turn: number): Promise<void> {
-    const made = await this.#parts.workspaces.snapshot(this.#session, turn);
-    this.#isDirty = false;
-    if (made !== undefined) this.#session = { ...this.#session, snapshot: made };
+  async #saveFiles(): Promise<Snapshot | undefined> {
+    if (!this.#isDirty || this.#workspace === undefined) return undefined;
+    const turn = this.#session.turns + this.#turns + (this.#isTurnOpen ? 1 : 0);
+    // A call that still runs may change more.
+    this.#isDirty = (this.#writer?.callsInFlight ?? 0) > 0;
+    try {
+      const made = await this.#parts.workspaces.snapshot(this.#session, turn);
+      if (made !== undefined) this.#session = { ...this.#session, snapshot: made };
+      return made;
+    } catch (thrown) {
+      this.#isDirty = true;
+      this.#end = { kind: 'stopped', reason: messageOf(thrown) };
+      return undefined;
+    }
   }
 
   /** Ends the drive at this very point: what the session still writes is dropped. */

@@ -13,7 +13,6 @@ export const plainEngine: Engine = {
   async execute(drive) {
     await drive.provision();
     const end = await drive.drive();
-    await drive.publish();
     await drive.release(end);
   },
   async abandon() {

@@ -10,6 +10,7 @@ import {
   type Intent,
   type SessionPatch,
   type SessionRecord,
+  type Snapshot,
   StaleEpochError,
 } from '../types.js';
 
@@ -17,6 +18,8 @@ export interface WriterParts {
   readonly fleet: Pick<Fleet, 'commit'>;
   readonly claim: Claim;
   readonly record: SessionRecord;
+  /** Saves the files if calls may have changed them. Undefined: they are those of the last snapshot. */
+  saveFiles(): Promise<Snapshot | undefined>;
   /** Another worker has the session, or it was cancelled. */
   onLost(why: 'stale' | 'cancelled'): void;
   /** The fleet cannot be reached; the write is tried again. */
@@ -178,10 +181,18 @@ export class SessionWriter {
     const hasLines = Object.values(this.#queue).some((list) => list.length > 0);
     const isEmpty = !hasLines && Object.keys(patch).length === 0;
     if (this.#isLost || (isEmpty && !evenEmpty)) return;
-    const batch: Batch = { number: ++this.#number, ...this.#queue, patch };
+    const lines = this.#queue;
     this.#queue = emptyQueue();
     this.#patch = {};
     const { fleet, claim, onRetry, onLost } = this.#parts;
+    // A result is kept together with the files that its call left: a takeover finds both, or neither.
+    const needsFiles = lines.ended.length > 0 || patch.turns !== undefined || patch.release;
+    const snapshot = needsFiles ? await this.#parts.saveFiles() : undefined;
+    const batch: Batch = {
+      number: ++this.#number,
+      ...lines,
+      patch: snapshot === undefined ? patch : { ...patch, snapshot },
+    };
     for (let delay = FIRST_RETRY_MS; ; delay = Math.min(delay * 2, LONGEST_RETRY_MS)) {
       try {
         const { watched, cancelled } = await fleet.commit(claim, batch);

@@ -82,7 +82,7 @@ export class Workspaces {
       await this.#git(['worktree', 'prune'], clone);
       const { snapshot } = session;
       if (snapshot !== undefined) {
-        const ref = refOf(id, snapshot.turn);
+        const ref = refOf(id, snapshot);
         await this.#git(['fetch', '--quiet', '--no-tags', this.#store, ref], clone);
       }
       const commit = snapshot?.head ?? (await this.#base(session, clone));
@@ -115,7 +115,7 @@ export class Workspaces {
     const commit = made.trim();
     await this.#snapshotStore();
     await this.#git(
-      ['push', '--quiet', '--no-verify', this.#store, `+${commit}:${refOf(id, turn)}`],
+      ['push', '--quiet', '--no-verify', this.#store, `${commit}:${refOf(id, { turn, commit })}`],
       directory,
     );
     return { turn, commit, tree, head };
@@ -242,8 +242,12 @@ const AUTHOR: Readonly<Record<string, string>> = {
   GIT_COMMITTER_EMAIL: 'portcullis@localhost',
 };
 
-export function refOf(session: string, turn: number): string {
-  return `refs/portcullis/${session}/${turn}`;
+/** A name of its own for each snapshot: a worker that lost its session cannot replace the files of the one that has it. */
+export function refOf(
+  session: string,
+  { turn, commit }: Pick<Snapshot, 'turn' | 'commit'>,
+): string {
+  return `refs/portcullis/${session}/${turn}-${commit}`;
 }
 
 /** What the files of a workspace are, where the drive before ended in order. */

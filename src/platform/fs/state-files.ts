@@ -34,7 +34,7 @@ export interface StateFiles {
   readOwn(path: string): Result<string, string> | undefined;
   /** Undefined when there is no such file, or it cannot be read. */
   read(path: string): string | undefined;
-  /** Names in a directory; none when it cannot be read. */
+  /** Names in a directory, without files that are being written; none when it cannot be read. */
   list(directory: string): readonly string[];
   /** Removes a file, or a directory with all that is in it. */
   remove(path: string): void;
@@ -63,7 +63,7 @@ export const stateFiles: StateFiles = {
   },
   list(directory) {
     try {
-      return readdirSync(directory);
+      return readdirSync(directory).filter((name) => !name.endsWith('.tmp'));
     } catch {
       // Not there yet, or closed to us: there is nothing in it for us.
       return [];
