@@ -68,7 +68,6 @@ export interface Violation {
 }
 
 const SHOWN = 10;
-const EDITING: ReadonlySet<string> = new Set(['Write', 'Edit', 'NotebookEdit', 'WriteDraft']);
 
 /** Compares what a call was to do with what it did, and takes it back where that is wanted. */
 export async function holdTo(
@@ -83,15 +82,11 @@ export async function holdTo(
   const { receipt, why } = assumed;
   const isOwn = ({ authors }: Change): boolean =>
     authors.some((one) => one.kind === 'call' && one.toolUseId === receipt.toolUseId);
-  // A tool whose work it is to write files has written the one that it ran beside.
-  const isEdited = ({ authors }: Change): boolean =>
-    authors.some((one) => one.kind === 'call' && EDITING.has(one.tool));
   // A call that was let through to write ran at the same time: the change is its work, as far as anybody knows.
   const isOfWriter = ({ authors }: Change): boolean =>
     authors.some((one) => one.kind === 'call' && !isHeld(one.toolUseId));
   const own = changes.filter(
-    (change) =>
-      isOwn(change) && assumed.isMeant(change) && !isEdited(change) && !isOfWriter(change),
+    (change) => isOwn(change) && assumed.isMeant(change) && !isOfWriter(change),
   );
   if (own.length === 0) return undefined;
   const sole = own.every(({ authors }) => authors.length === 1);

@@ -1,11 +1,13 @@
+import { messageOf } from '../errors.js';
 import { freezeJson } from '../lib/frozen-json.js';
+import { head } from '../lib/truncate.js';
 import { spendPermit } from '../permissions/permit.js';
+import type { GateVerdict } from '../permissions/types.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
-import { failure, refusedResult, thrownOutput, thrownText, unknownTool } from './call-result.js';
-import { type Allowed, resultOfRun } from './call-run.js';
 import { describeMalformed, describeProblems } from './invalid-input.js';
 import type { CheckedCall, Invoke, InvokeDeps } from './invocation.js';
+import type { ToolPool } from './pool.js';
 import type { AnyTool, ToolContext, ToolOutput } from './tool.js';
 
 /**
@@ -26,6 +28,8 @@ export function createInvoke(deps: InvokeDeps): Invoke {
     }
   };
 }
+
+type Allowed = Extract<GateVerdict, { kind: 'allowed' }>;
 
 interface NamedCall {
   readonly call: ToolUseBlock;
@@ -93,9 +97,74 @@ async function runAllowed(
   try {
     output = await tool.run(input, context, permit);
   } catch (thrown) {
-    output = thrownOutput(tool, thrown);
+    const text = thrownText(tool, thrown);
+    output = { content: text, isError: true, structured: `Error: ${text}` };
   }
   const ms = deps.monotonic() - started;
   const observed = (await watch?.ended(output)) ?? [];
-  return await resultOfRun(deps, { checked, verdict, context, output, ms }, observed);
+  const reviewed = await deps.review?.({ call, tool, input, output, ms, judged }, context);
+  const bounded = await deps.bound(reviewed?.output ?? output, context);
+  deps.onRan(call, tool, bounded);
+  const { content, structured, isError, finish, followUp } = bounded;
+  const contexts = [...(verdict.contexts ?? []), ...observed, ...(reviewed?.contexts ?? [])];
+  return {
+    uuid: deps.uuid(),
+    block: {
+      type: 'tool_result',
+      tool_use_id: call.id,
+      content,
+      is_error: isError === true ? true : undefined,
+    },
+    structured,
+    finish,
+    contexts: contexts.length === 0 ? undefined : contexts,
+    followUp: followUp?.map(({ text }) => text),
+    stop: reviewed?.stop,
+  };
+}
+
+/** Of a call that the gate has refused. */
+async function refusedResult(
+  deps: InvokeDeps,
+  {
+    checked,
+    verdict,
+  }: { checked: CheckedCall; verdict: Extract<GateVerdict, { kind: 'refused' }> },
+  signal: AbortSignal,
+): Promise<ToolCallResult> {
+  const { interrupt, stop, deferred, contexts = [] } = verdict;
+  const hint = await deps.onRefused?.(checked, verdict, signal);
+  const message = hint === undefined ? verdict.message : `${verdict.message}\n${hint}`;
+  return {
+    ...failure(deps, checked.call, message),
+    interrupt,
+    stop,
+    ...(contexts.length === 0 ? {} : { contexts }),
+    ...(deferred === true ? { deferred } : {}),
+  };
+}
+
+function thrownText(tool: AnyTool, thrown: unknown): string {
+  return `${tool.name} failed: ${messageOf(thrown)}`;
+}
+
+/** A name comes from the model and may be of any length. */
+const SHOWN_NAME = 200;
+
+function unknownTool(pool: ToolPool, name: string): string {
+  const near = pool.nearestName(name);
+  const hint =
+    near === undefined
+      ? `Known tools: ${pool.tools.map((tool) => tool.name).join(', ')}.`
+      : `Did you mean ${near}?`;
+  return `No such tool available: ${head(name, SHOWN_NAME)}. ${hint}`;
+}
+
+/** Of a call that was not run, or broke. */
+function failure(deps: InvokeDeps, call: ToolUseBlock, message: string): ToolCallResult {
+  return {
+    uuid: deps.uuid(),
+    block: { type: 'tool_result', tool_use_id: call.id, content: message, is_error: true },
+    structured: `Error: ${message}`,
+  };
 }

@@ -10,7 +10,7 @@ export interface Registry {
   /** By each of their names. */
   readonly taken: ReadonlyMap<string, AnyTool>;
   /** Names that lead to built-in tools, in lower case. */
-  builtin(): ReadonlySet<string>;
+  readonly builtin: ReadonlySet<string>;
   add(tools: readonly AnyTool[], defer: Defer | undefined): Added;
 }
 
@@ -40,16 +40,12 @@ export function createRegistry(
   const entries: Entry[] = [];
   const problems: string[] = [];
   const taken = new Map<string, AnyTool>();
-  let builtin: ReadonlySet<string> | undefined;
+  const builtin = new Set<string>();
   const registry: Registry = {
     entries,
     problems,
     taken,
-    builtin() {
-      // Made when a server calls a tool like one of ours might be called, which is rare.
-      builtin ??= new Set(entries.flatMap(({ tool }) => builtinNames(tool)));
-      return builtin;
-    },
+    builtin,
     add(tools, defer) {
       const all = [...before, registry];
       const found: string[] = [];
@@ -63,7 +59,7 @@ export function createRegistry(
           continue;
         }
         for (const name of names) taken.set(name, tool);
-        if (tool.origin === undefined) builtin = undefined;
+        for (const name of builtinNames(tool)) builtin.add(name);
         entries.push({ tool, deferred: defer?.(tool) === true });
         added.push(tool);
       }
@@ -113,7 +109,7 @@ function problemOf(
   for (const { taken, builtin } of registries) {
     for (const name of names) {
       // fail-closed: who means the built-in tool must not get a server's.
-      if (origin !== undefined && !isServed(name) && builtin().has(name.toLowerCase())) {
+      if (origin !== undefined && !isServed(name) && builtin.has(name.toLowerCase())) {
         return `${tool.name} of the server "${origin.server}" is not offered: a built-in tool is called so`;
       }
       const other = taken.get(name);

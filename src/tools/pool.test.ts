@@ -205,26 +205,6 @@ describe('views', () => {
     expect(view.add([served('late', 'tool')]).problems).toHaveLength(1);
   });
 
-  it('share what the same selection chose, and nothing that becomes of it', () => {
-    const selection = { deny: ['Write'] };
-    const pool = createPool(
-      [builtin('Read'), builtin('Write'), served('srv', 'one'), served('srv', 'two')],
-      { defer: ({ origin }) => origin !== undefined },
-    );
-    const [first, second] = [pool.view(selection), pool.view(selection)];
-    const before = first.definitions;
-    expect(second.definitions).toBe(before);
-    expect(second.tools).toBe(first.tools);
-    expect(pool.view({ ...selection }).definitions).toEqual(before);
-    first.load(['mcp__srv__one']);
-    first.add([served('own', 'tool')]);
-    expect(namesOf(first.definitions)).toEqual(['Read', 'mcp__srv__one', 'mcp__own__tool']);
-    expect(second.definitions).toBe(before);
-    expect(second.loaded).toEqual([]);
-    expect(second.resolve('mcp__own__tool')).toBeUndefined();
-    expect(pool.view(selection).definitions).toBe(before);
-  });
-
   it('choose anew by the same selection once the whole has or tells more', () => {
     const selection = { allow: ['Read', 'mcp__srv'], deny: ['mcp__srv__two'] };
     const pool = createPool([builtin('Read'), served('srv', 'one')], {

@@ -24,7 +24,7 @@ export function agentPool(
   kind: Kind,
   { maySpawn }: { readonly maySpawn: boolean },
 ): Result<ToolPool, string> {
-  const pool = session.view(selectionOf(kind, maySpawn ? spawning : ending));
+  const pool = session.view(selectionOf(kind, maySpawn ? MAIN_ONLY : [...MAIN_ONLY, 'Agent']));
   const { tools } = kind;
   if (tools !== undefined && tools.length > 0 && pool.tools.length === 0) {
     return err(`none of its tools is there: ${tools.join(', ')}`);
@@ -35,27 +35,15 @@ export function agentPool(
   return ok(pool);
 }
 
-/** What agents of one kind are given: a pool chooses once for all who show it the same. */
-interface Selections {
-  readonly known: WeakMap<Kind, ToolSelection>;
-  readonly denied: readonly string[];
-}
-
-/** Of agents that may start others, and of those that may not. */
-const spawning: Selections = { known: new WeakMap(), denied: MAIN_ONLY };
-const ending: Selections = { known: new WeakMap(), denied: [...MAIN_ONLY, 'Agent'] };
-
-function selectionOf(kind: Kind, { known, denied }: Selections): ToolSelection {
-  const before = known.get(kind);
-  if (before !== undefined) return before;
-  const { tools, disallowedTools, mcpServers } = kind;
+function selectionOf(
+  { tools, disallowedTools, mcpServers }: Kind,
+  denied: readonly string[],
+): ToolSelection {
   // Who names a server means all that it offers.
   const servers = mcpServers.map(({ name }) => `mcp__${serverKey(name)}`);
-  const selection: ToolSelection = {
+  return {
     allow: tools === undefined ? undefined : [...tools.map(bareName), ...servers],
     // With something in parentheses it is a rule, and the tool stays.
     deny: [...denied, ...disallowedTools.filter((entry) => bareName(entry) === entry)],
   };
-  known.set(kind, selection);
-  return selection;
 }

@@ -1,13 +1,16 @@
+import { type LinearPattern, linearPattern } from '../../lib/linear-pattern.js';
 import { headAndTail } from '../../lib/truncate.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { builtinDefinition } from '../builtin-definition.js';
 import { unknownShell } from '../tasks/task-stop.js';
 import type { Tool, ToolOutput } from '../tool.js';
 import description from './bash-output.md';
-import { filterLines } from './line-filter.js';
 import type { BackgroundShell, BackgroundShells } from './shells.js';
 
 const OUTPUT_CAP = 30_000;
+/** Of a line, what the expression of a filter sees. */
+const FILTERED_CHARS = 2_000;
+const FILTER_MS = 500;
 
 export function bashOutputTool(deps: {
   readonly shells: BackgroundShells;
@@ -28,23 +31,15 @@ function readOutput(
   input: ToolInputs['BashOutput'],
   reader: string,
 ): ToolOutput {
-  if (input.filter !== undefined) {
-    // Before the output is taken: a mistake in the expression must not cost it.
-    const checked = filterLines('', input.filter);
-    if (!checked.ok) return refusedFilter(input.filter, checked.error);
-  }
+  // Before the output is taken: a mistake in the expression must not cost it.
+  const filter =
+    input.filter === undefined ? undefined : linearPattern(input.filter, { ignoreCase: false });
+  if (filter?.ok === false) return refusedFilter(String(input.filter), filter.error);
   const read = shells.read(input.task_id, reader);
   if (read === undefined) return unknownShell(shells, input.task_id);
   const { shell, dropped } = read;
-  let text = read.text;
   const notes: string[] = [];
-  if (input.filter !== undefined) {
-    const filtered = filterLines(text, input.filter);
-    if (!filtered.ok) return refusedFilter(input.filter, filtered.error);
-    text = filtered.value.lines.join('\n');
-    if (!filtered.value.complete)
-      notes.push('The filter was too slow; later lines were not looked at.');
-  }
+  const text = filter === undefined ? read.text : filtered(read.text, filter.value, notes);
   if (dropped > 0) notes.push(`${dropped} earlier characters are only in ${shell.outputFile}.`);
   const shown = headAndTail(text.replace(/\n+$/, ''), OUTPUT_CAP);
   const status = statusLine(shell);
@@ -58,6 +53,20 @@ function readOutput(
       outputFile: shell.outputFile,
     },
   };
+}
+
+/** Lines that match, as far as the time for all of them lasts. */
+function filtered(text: string, filter: LinearPattern, notes: string[]): string {
+  const deadline = performance.now() + FILTER_MS;
+  const lines: string[] = [];
+  for (const line of text.split('\n')) {
+    if (performance.now() > deadline) {
+      notes.push('The filter was too slow; later lines were not looked at.');
+      break;
+    }
+    if (filter.test(line.slice(0, FILTERED_CHARS))) lines.push(line);
+  }
+  return lines.join('\n');
 }
 
 function refusedFilter(filter: string, reason: string): ToolOutput {

@@ -33,7 +33,7 @@ export async function bashResult(outcome: BashOutcome): Promise<ToolOutput> {
   const failure = failureLine(outcome);
   const meaning =
     failure !== undefined && result.exitCode !== null && isPlainExit(result)
-      ? meaningOf(outcome, result.exitCode)
+      ? await meaningOf(outcome, result.exitCode)
       : undefined;
   const isError = failure !== undefined && meaning === undefined;
   const text = trimmed(result.stdout);
@@ -106,7 +106,7 @@ function isPlainExit(result: ProcessResult): boolean {
   return !result.aborted && !result.timedOut && !result.outputLimitHit && result.signal === null;
 }
 
-function meaningOf(outcome: BashOutcome, exitCode: number): string | undefined {
+async function meaningOf(outcome: BashOutcome, exitCode: number): Promise<string | undefined> {
   // The code may be that of a `cd` before it.
   if (/: (cd|pushd): /.test(outcome.result.stdout)) return undefined;
   return benignExit(outcome.command, exitCode);

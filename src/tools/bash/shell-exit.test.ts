@@ -17,7 +17,9 @@ describe('benignExit', () => {
     ['git -C /x --no-pager grep foo', 'No matches found'],
     ['echo $(false; echo a) | grep b', 'No matches found'],
     ['echo a\ngrep b c', 'No matches found'],
-  ])('%j with 1: %s', (command, meaning) => expect(benignExit(command, 1)).toBe(meaning));
+  ])('%j with 1: %s', async (command, meaning) =>
+    expect(await benignExit(command, 1)).toBe(meaning),
+  );
 
   it.each([
     'make',
@@ -35,10 +37,12 @@ describe('benignExit', () => {
     'sudo grep x y',
     'constructor',
     '',
-  ])('%j with 1 is a failure', (command) => expect(benignExit(command, 1)).toBeUndefined());
+  ])('%j with 1 is a failure', async (command) =>
+    expect(await benignExit(command, 1)).toBeUndefined(),
+  );
 
-  it('knows no other code', () => {
-    for (const code of [0, 2, 127]) expect(benignExit('grep x y', code)).toBeUndefined();
+  it('knows no other code', async () => {
+    for (const code of [0, 2, 127]) expect(await benignExit('grep x y', code)).toBeUndefined();
   });
 });
 
