@@ -28,6 +28,8 @@ function area(name: string): string {
 }
 
 const GROUND = ['protocol', 'lib', 'errors.ts', 'version.ts', 'markdown.d.ts'];
+/** Facts of the hook events: data alone, made of the schemas of the ground. */
+const GROUND_TABLES = ['generated/hook-events.ts'];
 const FEATURES = [
   'settings',
   'permissions',
@@ -135,8 +137,8 @@ describe('architecture', () => {
       const from = area(file.name);
       if (GROUND.includes(from)) {
         for (const { target } of file.imports) {
-          if (target !== undefined && !GROUND.includes(area(target)))
-            wrong.push(`${file.name} → ${target}`);
+          if (target === undefined || GROUND_TABLES.includes(target)) continue;
+          if (!GROUND.includes(area(target))) wrong.push(`${file.name} → ${target}`);
         }
         continue;
       }

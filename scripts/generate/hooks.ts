@@ -1,29 +1,22 @@
 import { z } from 'zod';
 import {
-  HOOK_EVENTS,
+  COMMON_INPUT,
+  COMMON_OUTPUT,
+  type HookEventDefinition,
+} from '../../src/protocol/hook-event.schema.js';
+import {
+  type EventOutput,
   HOOK_TIMEOUTS,
   type HookEventFacts,
-  type HookEventName,
-  hookEventFacts,
   LONGEST_SESSION_END_MS,
-} from '../../src/protocol/hook-events.js';
+  type OutputFields,
+  type OutputShape,
+} from '../../src/protocol/hook-event-facts.js';
 import {
-  COMMON_INPUT,
+  HOOK_DEFINITIONS,
   hookInputSchema,
-  INPUT_FIELDS,
-} from '../../src/protocol/hook-inputs.schema.js';
-import type {
-  EventOutput,
-  OutputFields,
-  OutputShape,
-} from '../../src/protocol/hook-output-shape.js';
-import {
-  COMMON_OUTPUT,
   hookOutputSchema,
-  OUTPUT_FIELDS,
-  TOP_FIELDS,
-} from '../../src/protocol/hook-outputs.schema.js';
-import { HOOK_TEXTS } from '../../src/protocol/hook-texts.js';
+} from '../../src/protocol/hook-events.schema.js';
 import {
   code,
   entries,
@@ -37,45 +30,70 @@ import {
   table,
 } from './lib.js';
 
-const EVENTS = Object.keys(HOOK_EVENTS) as HookEventName[];
-const TOPS: Partial<Record<HookEventName, z.ZodRawShape>> = TOP_FIELDS;
+type Definitions = Readonly<Record<string, HookEventDefinition>>;
+
 const fields = (shape: z.ZodRawShape): Schema => jsonSchema(z.looseObject(shape));
 
-/** The published schemas, the table that answers are checked by, and the reference page. */
-export function hookFiles(): Files {
+/** The published schemas, the tables that ship, and the reference page. */
+export function hookFiles(events: Definitions = HOOK_DEFINITIONS): Files {
   return {
     ...Object.fromEntries(
-      EVENTS.flatMap((event) => [
-        schemaFile(event, 'input', hookInputSchema(event)),
-        schemaFile(event, 'output', hookOutputSchema(event)),
+      Object.entries(events).flatMap(([event, definition]) => [
+        schemaFile(event, 'input', hookInputSchema(event, definition)),
+        schemaFile(event, 'output', hookOutputSchema(event, definition)),
       ]),
     ),
-    'build/generated/hook-outputs.ts': outputTable(),
-    'docs/reference/hooks.md': reference(),
+    'build/generated/hook-events.ts': eventTable(events),
+    'build/generated/hook-samples.ts': sampleTable(events),
+    'docs/reference/hooks.md': reference(events),
   };
 }
 
-function schemaFile(event: HookEventName, side: 'input' | 'output', schema: z.ZodType) {
+function schemaFile(event: string, side: 'input' | 'output', schema: z.ZodType) {
   const { $schema, ...rest } = jsonSchema(schema);
   const titled = { $schema, title: `${event} hook: ${side}`, ...rest };
   return [`schema/hooks/${event}.${side}.json`, `${JSON.stringify(titled, null, 2)}\n`] as const;
 }
 
-function outputTable(): string {
-  const outputs = EVENTS.map((event): [string, EventOutput] => {
-    const top = TOPS[event];
-    const own = fieldsOf(OUTPUT_FIELDS[event]);
-    return [event, { top: top === undefined ? undefined : fieldsOf(top).fields, own }];
+const SOURCES = 'src/protocol/hook-events*.schema.ts';
+
+function eventTable(events: Definitions): string {
+  const outputs = mapValues(events, ({ topOutput, output = {} }): EventOutput => {
+    const top = topOutput === undefined ? undefined : fieldsOf(topOutput).fields;
+    return { top, own: fieldsOf(output) };
   });
-  return `${notice('src/protocol/hook-outputs.schema.ts')}import type { HookEventName } from '../../src/protocol/hook-events.js';
-import type { EventOutput, OutputShape } from '../../src/protocol/hook-output-shape.js';
+  return `${notice(SOURCES)}import type { EventOutput, HookEventFacts, OutputShape } from '../../src/protocol/hook-event-facts.js';
+
+export const HOOK_EVENTS = {
+${entries(mapValues(events, factsOf))}
+} as const satisfies Readonly<Record<string, HookEventFacts>>;
 
 export const COMMON_HOOK_OUTPUT: Readonly<Record<string, OutputShape>> = ${JSON.stringify(fieldsOf(COMMON_OUTPUT).fields)};
 
-export const HOOK_OUTPUTS: Readonly<Record<HookEventName, EventOutput>> = {
-${entries(Object.fromEntries(outputs))}
+export const HOOK_OUTPUTS: Readonly<Record<keyof typeof HOOK_EVENTS, EventOutput>> = {
+${entries(outputs)}
 };
 `;
+}
+
+function sampleTable(events: Definitions): string {
+  return `${notice(SOURCES)}import type { HookEventName } from '../../src/protocol/hook-events.js';
+
+/** The own input of each event as it may look: for trying hooks out. */
+export const HOOK_SAMPLES: Readonly<Record<HookEventName, Readonly<Record<string, unknown>>>> = {
+${entries(mapValues(events, ({ sample }) => sample))}
+};
+`;
+}
+
+/** A definition without its schemas and texts. */
+function factsOf(definition: HookEventDefinition): HookEventFacts {
+  const { when, no, note, input, output, topOutput, sample, ...facts } = definition;
+  return facts;
+}
+
+function mapValues<T>(events: Definitions, make: (one: HookEventDefinition) => T) {
+  return Object.fromEntries(Object.entries(events).map(([event, one]) => [event, make(one)]));
 }
 
 function fieldsOf(shape: z.ZodRawShape): OutputFields {
@@ -112,57 +130,43 @@ const ROLES: Readonly<Record<HookEventFacts['role'], readonly [string, string, s
 };
 
 /** docs/reference/hooks.md: every event with what its hooks are told and may answer. */
-function reference(): string {
+function reference(events: Definitions): string {
   const seconds = (ms: number): string => `${ms / 1000} s`;
-  const overview = EVENTS.map((event) => {
-    const { waitsFor, role, matcherField, kinds, timeoutMs } = hookEventFacts(event);
+  const overview = Object.entries(events).map(([event, definition]) => {
+    const { waitsFor, role, matcherField, kinds, timeoutMs, when } = definition;
     const later = waitsFor === undefined ? '' : ` *(does not fire yet: needs ${waitsFor})*`;
     const matcher = matcherField === undefined ? '' : code(matcherField);
     const limit = seconds(timeoutMs ?? HOOK_TIMEOUTS.command);
     const link = `[${event}](#${event.toLowerCase()})`;
-    return [
-      link,
-      `${HOOK_TEXTS[event].when}${later}`,
-      role,
-      ROLES[role][2],
-      matcher,
-      kinds.join(', '),
-      limit,
-    ];
+    return [link, `${when}${later}`, role, ROLES[role][2], matcher, kinds.join(', '), limit];
   });
-  return page(
-    'Hook events',
-    '`src/protocol/hook-events.ts`, `hook-texts.ts`, `hook-inputs.schema.ts` and `hook-outputs.schema.ts`',
-    [
-      `${EVENTS.length} events. Their JSON schemas are in the package: \`schema/hooks/<Event>.input.json\` and \`<Event>.output.json\`.`,
-      table(
-        ['role', 'a no of the hook', 'a failure of the hook'],
-        Object.entries(ROLES).map(([role, [no, failure]]) => [role, no, failure]),
-      ),
-      table(['event', 'fires', 'role', 'its failure', 'matcher', 'kinds', 'limit'], overview),
-      `The limit is for hooks that name none themselves, of the kinds command, http and mcp_tool; for the others it is: prompt ${seconds(HOOK_TIMEOUTS.prompt)}, agent ${seconds(HOOK_TIMEOUTS.agent)}. A SessionEnd hook gets at most ${seconds(LONGEST_SESSION_END_MS)}.`,
-      '## Every event',
-      'Input:',
-      fieldTable(fields({ hook_event_name: z.string().describe('The event.'), ...COMMON_INPUT })),
-      'Output, all of it optional; `null` counts as absent, and unknown keys are ignored:',
-      fieldTable(fields(COMMON_OUTPUT)),
-      'What only one event understands stands inside `hookSpecificOutput`, which must name the event: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", …}}`.',
-      ...EVENTS.flatMap(section),
-    ],
-  );
+  return page('Hook events', code(SOURCES), [
+    `${overview.length} events. Their JSON schemas are in the package: \`schema/hooks/<Event>.input.json\` and \`<Event>.output.json\`.`,
+    table(
+      ['role', 'a no of the hook', 'a failure of the hook'],
+      Object.entries(ROLES).map(([role, [no, failure]]) => [role, no, failure]),
+    ),
+    table(['event', 'fires', 'role', 'its failure', 'matcher', 'kinds', 'limit'], overview),
+    `The limit is for hooks that name none themselves, of the kinds command, http and mcp_tool; for the others it is: prompt ${seconds(HOOK_TIMEOUTS.prompt)}, agent ${seconds(HOOK_TIMEOUTS.agent)}. A SessionEnd hook gets at most ${seconds(LONGEST_SESSION_END_MS)}.`,
+    '## Every event',
+    'Input:',
+    fieldTable(fields({ hook_event_name: z.string().describe('The event.'), ...COMMON_INPUT })),
+    'Output, all of it optional; `null` counts as absent, and unknown keys are ignored:',
+    fieldTable(fields(COMMON_OUTPUT)),
+    'What only one event understands stands inside `hookSpecificOutput`, which must name the event: `{"hookSpecificOutput": {"hookEventName": "PreToolUse", …}}`.',
+    ...Object.entries(events).flatMap(section),
+  ]);
 }
 
-function section(event: HookEventName): readonly string[] {
-  const { when, no, note } = HOOK_TEXTS[event];
-  const { waitsFor, role, textIsContext, setsEnvironment, ...facts } = hookEventFacts(event);
-  const top = TOPS[event];
-  const own = OUTPUT_FIELDS[event];
+function section([event, definition]: readonly [string, HookEventDefinition]): readonly string[] {
+  const { when, no, note, waitsFor, role, textIsContext, setsEnvironment } = definition;
+  const { topOutput: top, output: own = {}, input } = definition;
   const sentences = [
     `Fires ${when}.`,
     waitsFor && `Does not fire yet: needs ${waitsFor}.`,
     `Role ${role}: a failure ${ROLES[role][1]}.`,
     no === undefined ? 'A no has no effect.' : `A no: ${no}.`,
-    matcherText(facts, INPUT_FIELDS[event]),
+    matcherText(definition, input),
     textIsContext && 'Plain text on standard output is context too.',
     setsEnvironment && 'Command hooks may leave `export` lines in `$CLAUDE_ENV_FILE`.',
     note,
@@ -171,7 +175,7 @@ function section(event: HookEventName): readonly string[] {
     `## ${event}`,
     sentences.filter((text) => typeof text === 'string').join(' '),
     'Input:',
-    fieldTable(fields(INPUT_FIELDS[event])),
+    fieldTable(fields(input)),
     ...(top === undefined ? [] : ['Output, at the top:', fieldTable(fields(top))]),
     ...(Object.keys(own).length === 0
       ? ['No output of its own.']

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { CONTROL_TYPES, RESPONSE_TYPES } from '../../src/protocol/control.schema.js';
 import type { Declaration } from '../../src/protocol/declare.schema.js';
-import { HOOK_EVENTS, type HookEventName } from '../../src/protocol/hook-events.js';
 import {
   COMMON_INPUT,
+  COMMON_OUTPUT,
   HOOK_INPUT_TYPES,
-  INPUT_FIELDS,
-} from '../../src/protocol/hook-inputs.schema.js';
-import { COMMON_OUTPUT, OUTPUT_FIELDS } from '../../src/protocol/hook-outputs.schema.js';
+} from '../../src/protocol/hook-event.schema.js';
+import { HOOK_DEFINITIONS } from '../../src/protocol/hook-events.schema.js';
 import { CONTENT_TYPES } from '../../src/protocol/message-content.schema.js';
 import { MESSAGE_TYPES, PART_TYPES } from '../../src/protocol/messages.schema.js';
 import { PERMISSION_TYPES } from '../../src/protocol/permission-types.schema.js';
@@ -59,18 +58,18 @@ ${alias('Settings', 'What a settings file may say. Keys that are not listed are 
 `;
 }
 
-const EVENTS = Object.keys(HOOK_EVENTS) as HookEventName[];
+const EVENTS = Object.entries(HOOK_DEFINITIONS);
+const EVENT_NAMES = Object.keys(HOOK_DEFINITIONS);
 
 function hookTypes(): string {
-  const inputs = EVENTS.map((event) => {
-    const fields = { hook_event_name: literal(event), ...INPUT_FIELDS[event] };
+  const inputs = EVENTS.map(([event, { input }]) => {
+    const fields = { hook_event_name: literal(event), ...input };
     return alias(`${event}HookInput`, '', `BaseHookInput & ${printObject(fields)}`);
   });
   const outputs = EVENTS.filter(
-    (event) =>
-      Object.keys(OUTPUT_FIELDS[event]).length > 0 && !HAND_WRITTEN_OUTPUTS.includes(event),
+    ([event, { output }]) => output !== undefined && !HAND_WRITTEN_OUTPUTS.includes(event),
   );
-  const answers = [...outputs, ...HAND_WRITTEN_OUTPUTS].filter(
+  const answers = [...outputs.map(([event]) => event), ...HAND_WRITTEN_OUTPUTS].filter(
     (event) => !OWN_EVENTS.includes(event),
   );
   const { async: _, asyncTimeout, ...common } = COMMON_OUTPUT;
@@ -81,11 +80,13 @@ function hookTypes(): string {
     union(
       'HookInput',
       'What a callback gets.',
-      EVENTS.filter((event) => event !== 'ToolInputInvalid').map((event) => `${event}HookInput`),
+      EVENT_NAMES.filter((event) => event !== 'ToolInputInvalid').map(
+        (event) => `${event}HookInput`,
+      ),
     ),
     alias('HookEvent', 'The events of the official SDK.', "HookInput['hook_event_name']"),
-    ...outputs.map((event) => {
-      const fields = { hookEventName: literal(event), ...OUTPUT_FIELDS[event] };
+    ...outputs.map(([event, { output }]) => {
+      const fields = { hookEventName: literal(event), ...output };
       return alias(`${event}HookSpecificOutput`, '', printObject(fields));
     }),
     alias(

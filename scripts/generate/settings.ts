@@ -1,4 +1,4 @@
-import { HOOK_EVENTS } from '../../src/protocol/hook-events.js';
+import { HOOK_DEFINITIONS } from '../../src/protocol/hook-events.schema.js';
 import { SessionOptionsSchema } from '../../src/protocol/session-options.schema.js';
 import { type KeyFacts, strictValues } from '../../src/protocol/setting-node.js';
 import { FACTS, SETTING_GROUPS, Settings } from '../../src/protocol/settings.schema.js';
@@ -120,7 +120,7 @@ function reference(schema: Schema): string {
     const names = rows.map(([name]) => name).join(', ');
     return [`## ${title}`, 'Known, accepted, and without effect here.', names];
   });
-  const events = Object.entries(HOOK_EVENTS).map(([name, { role, matches }]) => [
+  const events = Object.entries(HOOK_DEFINITIONS).map(([name, { role, matches }]) => [
     name,
     role,
     matches,

@@ -97,7 +97,6 @@ export function openHooks(
       );
       return (await opened).runners;
     },
-    read: async (hook, raw) => (await import('../hooks/answers/read.js')).readRaw(hook, raw),
     facts: () => ({
       sessionId,
       transcriptPath: log.store.transcriptPath(sessionId),

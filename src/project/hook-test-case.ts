@@ -1,8 +1,8 @@
+import { HOOK_SAMPLES } from '../../build/generated/hook-samples.js';
 import { PortcullisError } from '../errors.js';
 import { namesOf } from '../hooks/events/tool-occasion.js';
 import type { HookEventName } from '../hooks/registry/hook.js';
 import { sampleCall } from '../hooks/testing/probe-samples.js';
-import { sampleInput } from '../hooks/testing/sample-inputs.js';
 import { isRecord } from '../lib/own.js';
 import { visible } from '../lib/visible.js';
 import { absoluteInput } from '../permissions/absolute-input.js';
@@ -84,7 +84,7 @@ function modeOf({ permission_mode: given }: Fields): PermissionMode | undefined 
 
 /** The sample of the event; where another tool is named, with a sample input of that tool. */
 function sampleFields({ tool, payload, event }: HookTest, cwd: string): Fields {
-  const sample = sampleInput(event);
+  const sample = HOOK_SAMPLES[event];
   const name = tool ?? payload.tool_name;
   const isOther = hookEventFacts(event).matches === 'tool' && name !== sample.tool_name;
   if (typeof name !== 'string' || !isOther || event === 'ToolInputInvalid') return sample;

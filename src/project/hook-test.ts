@@ -23,7 +23,7 @@ import { type HookText, hookTexts, ignoredKeys } from './hook-texts.js';
 import type { Project } from './project.js';
 import type { SessionParts } from './session-parts.js';
 
-export { seconds } from '../hooks/dispatch/hook-limit.js';
+export { seconds } from '../hooks/dispatch/timeout.js';
 export { type ProbedHook, type ProbeReport, probeFailed } from '../hooks/testing/probe.js';
 export type { HookTest } from './hook-test-case.js';
 export type { HookText } from './hook-texts.js';

@@ -1,4 +1,4 @@
-import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../build/generated/hook-outputs.js';
+import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../build/generated/hook-events.js';
 import type { HookReport } from '../hooks/registry/hook.js';
 import { parseJson } from '../lib/json.js';
 import { isRecord, own } from '../lib/own.js';

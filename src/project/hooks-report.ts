@@ -1,5 +1,5 @@
-import { seconds } from '../hooks/dispatch/hook-limit.js';
 import type { HookStat } from '../hooks/dispatch/stats.js';
+import { seconds } from '../hooks/dispatch/timeout.js';
 import type { HookSet } from '../hooks/registry/captured.js';
 import { table } from '../lib/table.js';
 import { visible } from '../lib/visible.js';

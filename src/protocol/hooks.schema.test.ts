@@ -1,12 +1,10 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { HOOK_OUTPUTS } from '../../build/generated/hook-outputs.js';
-import { sampleInput } from '../hooks/testing/sample-inputs.js';
+import { HOOK_OUTPUTS } from '../../build/generated/hook-events.js';
+import { HOOK_SAMPLES } from '../../build/generated/hook-samples.js';
 import { HOOK_EVENTS, type HookEventName, hookEventFacts } from './hook-events.js';
-import { hookInputSchema, INPUT_FIELDS } from './hook-inputs.schema.js';
-import { hookOutputSchema, OUTPUT_FIELDS } from './hook-outputs.schema.js';
-import { HOOK_TEXTS } from './hook-texts.js';
+import { HOOK_DEFINITIONS, hookInputSchema, hookOutputSchema } from './hook-events.schema.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 const EVENTS = Object.keys(HOOK_EVENTS) as HookEventName[];
@@ -18,14 +16,14 @@ function inputOf(event: HookEventName): Record<string, unknown> {
     cwd: '/project',
     hook_event_name: event,
     agent: { id: 'main', type: 'main', path: 'main', depth: 0, background: false },
-    ...sampleInput(event),
+    ...HOOK_SAMPLES[event],
   };
 }
 
 describe('the tables of hook events', () => {
   it('have the same events', () => {
     const sorted = (table: object): readonly string[] => Object.keys(table).sort();
-    for (const table of [INPUT_FIELDS, OUTPUT_FIELDS, HOOK_TEXTS, HOOK_OUTPUTS]) {
+    for (const table of [HOOK_DEFINITIONS, HOOK_SAMPLES, HOOK_OUTPUTS]) {
       expect(sorted(table)).toEqual(sorted(HOOK_EVENTS));
     }
   });
@@ -34,13 +32,13 @@ describe('the tables of hook events', () => {
     for (const event of EVENTS) {
       const { matcherField } = hookEventFacts(event);
       if (matcherField === undefined) continue;
-      expect(INPUT_FIELDS[event]).toHaveProperty(matcherField);
-      expect(sampleInput(event)).toHaveProperty(matcherField);
+      expect(HOOK_DEFINITIONS[event].input).toHaveProperty(matcherField);
+      expect(HOOK_SAMPLES[event]).toHaveProperty(matcherField);
     }
   });
 
   it('have a sentence for when each event fires, without a full stop', () => {
-    for (const { when, no } of Object.values(HOOK_TEXTS)) {
+    for (const { when, no } of Object.values(HOOK_DEFINITIONS)) {
       expect(when).toMatch(/^[a-z].*[a-z]$/);
       if (no !== undefined) expect(no).toMatch(/^[a-z].*[a-z]$/);
     }
@@ -49,14 +47,14 @@ describe('the tables of hook events', () => {
   it('say what a no does exactly where an event can hold something up', () => {
     for (const event of EVENTS) {
       const holds = hookEventFacts(event).role !== 'observe';
-      expect([event, HOOK_TEXTS[event].no !== undefined]).toEqual([event, holds]);
+      expect([event, HOOK_DEFINITIONS[event].no !== undefined]).toEqual([event, holds]);
     }
   });
 });
 
 describe.each(EVENTS)('%s', (event) => {
   it('has an input that is valid, and notices what is missing or wrong', () => {
-    const schema = hookInputSchema(event);
+    const schema = hookInputSchema(event, HOOK_DEFINITIONS[event]);
     const input = inputOf(event);
     expect(schema.safeParse(input).error).toBeUndefined();
     expect(schema.safeParse({ ...input, unknown: 1 }).success).toBe(true);
@@ -73,7 +71,7 @@ describe.each(EVENTS)('%s', (event) => {
   });
 
   it('has an output that may be empty, common or its own', () => {
-    const schema = hookOutputSchema(event);
+    const schema = hookOutputSchema(event, HOOK_DEFINITIONS[event]);
     expect(schema.safeParse({}).success).toBe(true);
     expect(schema.safeParse({ continue: false, stopReason: 'r', x: 1 }).success).toBe(true);
     expect(schema.safeParse({ decision: 'deny' }).success).toBe(false);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HOOK_EVENTS } from './hook-events.js';
+import { HOOK_DEFINITIONS } from './hook-events.schema.js';
 import { anything, flag, key, list, table, text } from './setting-key.schema.js';
 
 /** What describes a hook or a group of hooks. A fault in it loses nothing, so it only warns. */
@@ -88,5 +88,5 @@ const hookGroup = z.strictObject({
   ...metadata,
 });
 
-export const eventNames = Object.keys(HOOK_EVENTS) as [string, ...string[]];
+export const eventNames = Object.keys(HOOK_DEFINITIONS) as [string, ...string[]];
 export const hooks = z.partialRecord(z.enum(eventNames), z.array(hookGroup));

@@ -131,3 +131,8 @@ export function placeOf(
 export function isOfProject(source: SettingSource): boolean {
   return source === 'project' || source === 'local';
 }
+
+/** Whether a value comes from the user, an administrator or the host, who may hand out their own secrets. */
+export function isOfOwner(source: SettingSource): boolean {
+  return source === 'managed' || source === 'cli' || source === 'user' || source === 'sdk';
+}

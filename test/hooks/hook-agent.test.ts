@@ -3,8 +3,11 @@ import path from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHookAgent, HOOK_AGENT_TURNS } from '../../src/agents/core/hook-agent.js';
 import type { HookRaw } from '../../src/hooks/registry/hook.js';
-import { type AgentQuestion, createAgentRunner } from '../../src/hooks/runners/agent.js';
-import { VERDICT_TOOL } from '../../src/hooks/runners/judge-prompt.js';
+import {
+  type AgentQuestion,
+  createAgentRunner,
+  VERDICT_TOOL,
+} from '../../src/hooks/runners/agent.js';
 import { isRecord } from '../../src/lib/own.js';
 import { anthropicClient } from '../../src/model/anthropic/client.js';
 import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';

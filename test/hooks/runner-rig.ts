@@ -27,7 +27,8 @@ export function requestOf(more: Partial<HookRequest> = {}): HookRequest {
     input,
     json: JSON.stringify(input),
     cwd: '/',
-    signal: new AbortController().signal,
+    // As the dispatch does it: the signal aborts at the deadline.
+    signal: AbortSignal.timeout(more.timeoutMs ?? 20_000),
     timeoutMs: 20_000,
     toolUseId: 'toolu_1',
     agent: MAIN_AGENT,

@@ -5,12 +5,8 @@ import {
   type DispatchDeps,
   type HookDispatcher,
 } from '../../src/hooks/dispatch/dispatcher.js';
-import {
-  type CaptureSource,
-  captureHooks,
-  type HookSnapshot,
-  type ScopedHooks,
-} from '../../src/hooks/registry/capture.js';
+import { type CaptureSource, captureHooks } from '../../src/hooks/registry/capture.js';
+import type { HookSnapshot, ScopedHooks } from '../../src/hooks/registry/captured.js';
 import {
   type Hook,
   type HookAnswer,

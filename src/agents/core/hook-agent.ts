@@ -1,6 +1,6 @@
 import type { HookFailure } from '../../hooks/registry/hook.js';
 import type { AgentJudge, AgentQuestion, AgentVerdict } from '../../hooks/runners/agent.js';
-import { HOOK_AGENT_TYPE } from '../../hooks/runners/judge-prompt.js';
+import { HOOK_AGENT_TYPE } from '../../hooks/runners/agent.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { LoopOutcome } from '../../loop/types.js';

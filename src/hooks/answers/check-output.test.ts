@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HOOK_EVENTS, type HookEventName } from '../../protocol/hook-events.js';
-import { hookOutputSchema, OUTPUT_FIELDS } from '../../protocol/hook-outputs.schema.js';
+import { HOOK_DEFINITIONS, hookOutputSchema } from '../../protocol/hook-events.schema.js';
 import { outputProblem, ownFields } from './check-output.js';
 
 const EVENTS = Object.keys(HOOK_EVENTS) as HookEventName[];
@@ -34,9 +34,13 @@ const outputs = fc.constantFrom(...EVENTS).chain((event) =>
   fc.tuple(
     fc.constant(event),
     fc.dictionary(fc.constantFrom(...TOP), value, { maxKeys: 3 }),
-    fc.dictionary(fc.constantFrom('unknown', ...Object.keys(OUTPUT_FIELDS[event])), value, {
-      maxKeys: 3,
-    }),
+    fc.dictionary(
+      fc.constantFrom('unknown', ...Object.keys(HOOK_DEFINITIONS[event].output ?? {})),
+      value,
+      {
+        maxKeys: 3,
+      },
+    ),
   ),
 );
 
@@ -46,7 +50,7 @@ describe('checking an output', () => {
     fc.assert(
       fc.property(outputs, ([event, top, own]) => {
         const output = { ...top, hookSpecificOutput: { hookEventName: event, ...own } };
-        const isRight = hookOutputSchema(event).safeParse(output).success;
+        const isRight = hookOutputSchema(event, HOOK_DEFINITIONS[event]).safeParse(output).success;
         if (isRight) right++;
         expect(outputProblem(event, output) === undefined).toBe(isRight);
       }),

@@ -1,8 +1,8 @@
-import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../../build/generated/hook-outputs.js';
+import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../../build/generated/hook-events.js';
 import { isRecord } from '../../lib/own.js';
 import { sliceWhole } from '../../lib/truncate.js';
+import type { OutputFields, OutputShape } from '../../protocol/hook-event-facts.js';
 import type { HookEventName } from '../../protocol/hook-events.js';
-import type { OutputFields, OutputShape } from '../../protocol/hook-output-shape.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,4 +1,4 @@
-import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../../build/generated/hook-outputs.js';
+import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../../build/generated/hook-events.js';
 import { editDistance, nearest } from '../../lib/nearest.js';
 import { isRecord, own as ownValue } from '../../lib/own.js';
 import type { HookEventName } from '../../protocol/hook-events.js';

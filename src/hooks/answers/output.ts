@@ -1,13 +1,12 @@
-import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { hookEventFacts } from '../../protocol/hook-events.js';
+import { readJsonAt } from '../../settings/files/json.js';
 import { type Hook, type HookAnswer, type HookFailure, NO_ANSWER } from '../registry/hook.js';
-import { duplicateProblem } from './duplicates.js';
+import { duplicateProblem } from './json.js';
 import { readObject } from './object.js';
 import { isRestraint } from './restraint.js';
 import { failure } from './result.js';
-import { scanObject } from './scan.js';
 import { holdsBrokenVerdict, holdsPlainVerdict, holdsVerdict } from './search.js';
 import { LONGEST_CONTEXT, said, tidy } from './text.js';
 
@@ -34,18 +33,15 @@ function readPrinted(hook: Reader, { text, cut }: Printed): Result<HookAnswer, H
   if (!text.startsWith('{')) return readText(hook, { text, cut });
   // fail-closed: what is missing may have been the no.
   if (cut === true) return broken('standard output is too long to be read as JSON');
-  const parsed = parseJson(text);
-  if (parsed.ok) {
-    const twice = duplicateProblem(text);
-    // fail-closed: one of the two values may be the no.
-    return twice === undefined ? readObject(hook, parsed.value) : broken(twice);
-  }
+  const read = readJsonAt(text, 0);
   // fail-closed: nobody knows what a broken object was going to say.
-  return broken(
-    scanObject(text, 0).whole
-      ? 'there is more on standard output than one JSON object'
-      : `standard output starts like JSON and is none: ${parsed.error}`,
-  );
+  if (!read.ok) return broken(`standard output starts like JSON and is none: ${read.message}`);
+  if (read.end < text.length) {
+    return broken('there is more on standard output than one JSON object');
+  }
+  const twice = duplicateProblem(read.duplicates);
+  // fail-closed: one of the two values may be the no.
+  return twice === undefined ? readObject(hook, read.node.value) : broken(twice);
 }
 
 function readText(
@@ -83,11 +79,13 @@ function afterAsync(
 ): Result<HookAnswer, HookFailure> | undefined {
   const end = text.startsWith('{') ? text.indexOf('\n') : -1;
   if (end === -1) return undefined;
-  const first = parseJson(text.slice(0, end));
-  if (!first.ok || !isRecord(first.value) || first.value.async !== true) return undefined;
-  const twice = duplicateProblem(text.slice(0, end));
+  const first = readJsonAt(text.slice(0, end), 0);
+  if (!first.ok || text.slice(first.end, end).trim() !== '') return undefined;
+  const { value } = first.node;
+  if (!isRecord(value) || value.async !== true) return undefined;
+  const twice = duplicateProblem(first.duplicates);
   if (twice !== undefined) return broken(twice);
-  const announced = readObject(hook, first.value);
+  const announced = readObject(hook, value);
   if (!announced.ok) return announced;
   const rest = readPrinted(hook, { text: text.slice(end + 1).trim(), cut });
   if (!rest.ok || rest.value.asyncMs !== undefined) return rest;

@@ -1,13 +1,12 @@
 import { unreachable } from '../../lib/result.js';
-import { type Hook, type HookRaw, NO_ANSWER } from '../registry/hook.js';
+import { hookEventFacts } from '../../protocol/hook-events.js';
+import { type Hook, type HookAnswer, type HookRaw, NO_ANSWER } from '../registry/hook.js';
 import { readObject } from './object.js';
 import { readOutput, withTextAsContext } from './output.js';
 import { readProcess } from './process.js';
 import { mayRedact, withRedaction } from './redaction.js';
 import { failure, noAnswer, type ReadAnswer } from './result.js';
-import { readVerdict } from './verdict.js';
-
-export type { ReadAnswer } from './result.js';
+import { said } from './text.js';
 
 /** Reads what came out of a hook, whatever ran it. Never throws, and asks nothing of anybody. */
 export function readRaw(hook: Hook, raw: HookRaw): ReadAnswer {
@@ -40,4 +39,25 @@ function readKind(hook: Hook, raw: HookRaw): ReadAnswer {
     default:
       return unreachable(raw);
   }
+}
+
+type Verdict = Extract<HookRaw, { kind: 'verdict' }>;
+
+/** What a model decided. Its yes says only that it has no objection: it opens nothing. */
+function readVerdict({ event, handler }: Hook, verdict: Verdict): HookAnswer {
+  if (verdict.ok === true) return NO_ANSWER;
+  const { noEndsTurn, takesImpossible } = hookEventFacts(event);
+  const isPrompt = handler.type === 'prompt';
+  const ends =
+    noEndsTurn === 'always' ||
+    (noEndsTurn === 'prompt' && isPrompt && handler.continueOnBlock !== true);
+  return {
+    decision: 'deny',
+    reason: said(verdict.reason) ?? 'the model that was asked said no without saying why',
+    fields: {},
+    ...(ends ? { endsTurn: true } : {}),
+    ...(isPrompt && verdict.impossible === true && takesImpossible === true
+      ? { impossible: true }
+      : {}),
+  };
 }

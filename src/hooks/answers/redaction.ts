@@ -1,5 +1,6 @@
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
+import { hookEventFacts } from '../../protocol/hook-events.js';
 import type { Hook, HookAnswer, HookRaw } from '../registry/hook.js';
 import type { ReadAnswer } from './result.js';
 import { unescaped } from './text.js';
@@ -11,7 +12,7 @@ const MENTION = new RegExp(NAME, 'i');
 
 /** Whether the hooks of an event may put another output in the place of a tool's. */
 export function mayRedact({ event }: Pick<Hook, 'event'>): boolean {
-  return event === 'PostToolUse' || event === 'PostToolUseFailure';
+  return hookEventFacts(event).replacesOutput === true;
 }
 
 /** A reading, and whether the hook wanted an output hidden without having its way. */

@@ -1,21 +1,13 @@
 import {
-  type HookAnswer,
   type HookFailure,
   type HookFailureCause,
+  type HookReport,
   NO_ANSWER,
 } from '../registry/hook.js';
 import { firstLine } from './text.js';
 
-export interface ReadAnswer {
-  /** `NO_ANSWER` with a failure. */
-  readonly answer: HookAnswer;
-  /** It gave no verdict that can be understood. */
-  readonly failure?: HookFailure;
-  /** The documented error that does not block: the last lines of what it printed. */
-  readonly complaint?: string;
-  /** It meant to put another output in the place of a tool's, and no replacement came of it. */
-  readonly redacts?: boolean;
-}
+/** What was read of a hook's answer: the part of its report that the answer decides. */
+export type ReadAnswer = Pick<HookReport, 'answer' | 'failure' | 'complaint' | 'redacts'>;
 
 /** Parts of the message may be the hook's own words, so it is made fit to be shown. */
 export function failure(cause: HookFailureCause, message: string): HookFailure {

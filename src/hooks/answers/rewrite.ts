@@ -1,3 +1,4 @@
+import { canonicalJson } from '../../settings/trust/digest.js';
 import { type Agreement, agree } from './round.js';
 
 type Input = Readonly<Record<string, unknown>>;
@@ -20,9 +21,9 @@ export function oneRewrite(
   wanted: readonly Rewrite[],
   now: readonly Input[],
 ): Rewrite | { readonly conflict: string } | undefined {
-  const same = now.map(canonical);
+  const same = now.map((one) => canonicalJson(one));
   const wishes = wanted
-    .map((rewrite) => ({ by: rewrite.by, value: { rewrite, text: canonical(rewrite.input) } }))
+    .map((rewrite) => ({ by: rewrite.by, value: { rewrite, text: canonicalJson(rewrite.input) } }))
     .filter(({ value }) => !same.includes(value.text));
   const agreed: Agreement<(typeof wishes)[number]['value']> = agree(
     wishes,
@@ -36,13 +37,4 @@ export function oneRewrite(
   const allowing = wishes.find(({ value }) => value.rewrite.allowed);
   const authors = wishes.flatMap(({ value }) => value.rewrite.authors);
   return { ...(allowing ?? agreed.wish).value.rewrite, authors };
-}
-
-/** The same text for the same value, whatever the order of its keys. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }

@@ -1,15 +1,10 @@
-import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
-import { duplicateKey } from './duplicates.js';
+import { objectsIn } from './json.js';
 import { restraintAnywhere, restraintIn } from './restraint.js';
-import { scanObject } from './scan.js';
 import { unescaped, withoutEscapes } from './text.js';
 
 /** An object that cannot be read counts as a verdict only beside these. `\u` may hide any of them. */
 const MENTION = /"(?:decision|permissionDecision|hookSpecificOutput|continue)"|\\u/;
-
-/** Steps for each character of the text; only braces inside braces that never close need as many. */
-const STEPS_PER_CHARACTER = 8;
 
 /**
  * Whether a verdict stands somewhere inside a text: behind a line of a log, between other words, in a
@@ -21,17 +16,13 @@ export function holdsVerdict(text: string): boolean {
 }
 
 function searched(text: string): boolean {
-  const { objects, isEndless } = objectsIn(text);
+  const { objects, isUnread } = objectsIn(text);
   const mayHide = MENTION.test(text);
-  // fail-closed: what takes too long to search may hold a no.
-  if (isEndless && mayHide) return true;
-  return objects.some(([start, end]) => {
-    const object = text.slice(start, end);
-    const parsed = parseJson(object);
-    // fail-closed: a well-formed object that is refused for its depth or keys may hold a no.
-    if (!parsed.ok || duplicateKey(object) !== undefined) return mayHide;
-    return isVerdict(parsed.value) || holdsRestraint(parsed.value);
-  });
+  // fail-closed: what cannot be read, or takes too long to search, may hold a no.
+  if (isUnread && mayHide) return true;
+  return objects.some(({ value, hasDuplicates }) =>
+    hasDuplicates ? mayHide : isVerdict(value) || holdsRestraint(value),
+  );
 }
 
 /** A key of a verdict, in whatever quotes, escaped or not; a bare one where a key belongs. */
@@ -59,37 +50,13 @@ export function holdsBrokenVerdict(text: string): boolean {
   if (brokenAt === undefined) return false;
   let from = brokenAt;
   const pieces: string[] = [];
-  for (const [start, end] of objects) {
+  for (const { start, end } of objects) {
     if (start >= from) pieces.push(plain.slice(from, start));
     from = Math.max(from, end);
   }
   pieces.push(plain.slice(from));
   // What stood between them parts them, so that no key is made of two halves.
   return BROKEN_KEY.test(pieces.join('{}'));
-}
-
-interface Found {
-  /** Start and end of each object that is whole and in no other. */
-  readonly objects: readonly (readonly [number, number])[];
-  /** The first brace that starts no object. */
-  readonly brokenAt: number | undefined;
-  /** The search was given up. */
-  readonly isEndless: boolean;
-}
-
-function objectsIn(text: string): Found {
-  const objects: [number, number][] = [];
-  let brokenAt: number | undefined;
-  let steps = STEPS_PER_CHARACTER * (text.length + 1000);
-  for (let at = text.indexOf('{'); at !== -1; ) {
-    const { whole, end } = scanObject(text, at);
-    steps -= end - at;
-    if (steps < 0) return { objects, brokenAt: brokenAt ?? at, isEndless: true };
-    if (whole) objects.push([at, end]);
-    else brokenAt ??= at;
-    at = text.indexOf('{', whole ? end : at + 1);
-  }
-  return { objects, brokenAt, isEndless: false };
 }
 
 function isVerdict(value: unknown): boolean {

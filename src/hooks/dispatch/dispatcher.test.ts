@@ -14,12 +14,12 @@ import {
   sourced,
 } from '../../../test/support/dispatch-rig.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
-import type { CallbackGroup } from '../registry/capture.js';
 import { NO_ROUND } from '../registry/hook.js';
+import type { CallbackEntry } from '../registry/host-callbacks.js';
 
 const guard = (more: Record<string, unknown> = {}) =>
   capture(hooksOf('PreToolUse', [command('./guard', more)]));
-const registered = (entry: Partial<CallbackGroup> = {}) =>
+const registered = (entry: Partial<CallbackEntry> = {}) =>
   capture(settings(), {
     callbacks: {
       registered: (event) =>

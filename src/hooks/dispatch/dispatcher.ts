@@ -19,7 +19,6 @@ import {
   type Occasion,
 } from '../registry/hook.js';
 import type { OccasionKey } from '../registry/matching.js';
-import { withDeadline } from './deadline.js';
 import { createOnceLedger, type OnceClaim } from './once.js';
 import { type HookFacts, requestFor, type SharedRequest } from './request.js';
 import {
@@ -28,12 +27,11 @@ import {
   notRun,
   type RunDeps,
   runHook,
-  seconds,
   tell,
   thrownText,
 } from './run.js';
 import { createHookStats, type HookStat } from './stats.js';
-import { oneLine } from './timeout.js';
+import { oneLine, seconds, settlesWithin, withTimeout } from './timeout.js';
 
 /** What a hook that nobody waited for has to say in the end. */
 export interface BackgroundResult {
@@ -151,8 +149,7 @@ class Dispatcher implements HookDispatcher {
 
   async close(): Promise<void> {
     const { besideCloseMs = BESIDE_CLOSE_MS } = this.#deps;
-    const areDone =
-      this.#beside.size === 0 || (await endWithin(this.#beside.keys(), besideCloseMs));
+    const areDone = await settlesWithin(Promise.all(this.#beside.keys()), besideCloseMs);
     for (const { event, label } of areDone ? [] : this.#beside.values()) {
       const text = `${event}: ${label} was still running when the session ended, and was ended too`;
       this.#warn('hook_ended', text);
@@ -218,7 +215,7 @@ class Dispatcher implements HookDispatcher {
     const { fits, signal } = occasion;
     if (rule === '' || fits === undefined) return true;
     const ms = hook.timeoutMs;
-    const timed = await withDeadline({ ms, signal }, async () => occasion.fits?.(rule) ?? true);
+    const timed = await withTimeout({ ms, signal }, async () => occasion.fits?.(rule) ?? true);
     if (timed.kind === 'done') return timed.value;
     // fail-closed: a call that nobody could look at may be one that is meant.
     if (timed.kind === 'threw') return true;
@@ -331,22 +328,11 @@ class Dispatcher implements HookDispatcher {
   }
 }
 
-/** Whether all of it has ended before the time is over. */
-async function endWithin(running: Iterable<Promise<void>>, ms: number): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), ms);
-  });
-  const areDone = await Promise.race([Promise.all(running).then(() => true), late]);
-  clearTimeout(timer);
-  return areDone;
-}
-
-/** Of identical hooks in several settings files the first is asked, for all of them. */
 function onlyRestricting(captured: CapturedHook): CapturedHook {
   return { ...captured, hook: { ...captured.hook, restrictOnly: true } };
 }
 
+/** Of identical hooks in several settings files the first is asked, for all of them. */
 function withoutCopies(hooks: readonly CapturedHook[]): readonly Asked[] {
   const known = new Map<string, { captured: CapturedHook; ids: string[] }>();
   for (const captured of hooks) {

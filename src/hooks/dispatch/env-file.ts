@@ -8,7 +8,7 @@ import {
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { dirname } from '../../platform/fs/paths.js';
 import type { ProcessResult, ProcessSupervisor } from '../../platform/process/process.js';
-import { seconds } from './hook-limit.js';
+import { seconds } from './timeout.js';
 
 export interface EnvFileDeps {
   readonly processes: Pick<ProcessSupervisor, 'run'>;

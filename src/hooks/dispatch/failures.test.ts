@@ -9,12 +9,12 @@ import {
   occasion,
   settings,
 } from '../../../test/support/dispatch-rig.js';
-import type { CallbackGroup } from '../registry/capture.js';
+import type { CallbackEntry } from '../registry/host-callbacks.js';
 
 const NEVER = new Promise<never>(() => {});
 const guard = (more: Record<string, unknown> = {}) =>
   capture(hooksOf('PreToolUse', [command('./guard', more)]));
-const registered = (entry: Partial<CallbackGroup> = {}) =>
+const registered = (entry: Partial<CallbackEntry> = {}) =>
   capture(settings(), {
     callbacks: {
       registered: (event) =>
@@ -95,7 +95,7 @@ describe('a hook that gives no verdict', () => {
 
   it('of a host passes only with an error, and only where the host says so', async () => {
     const failing = async (
-      entry: Partial<CallbackGroup>,
+      entry: Partial<CallbackEntry>,
       behave: Parameters<typeof dispatchRig>[1],
       more = {},
     ) => {

@@ -17,15 +17,14 @@ import {
   type HookRunners,
   NO_ANSWER,
 } from '../registry/hook.js';
-import { type Timed, withDeadline } from './deadline.js';
 import type { SharedRequest } from './request.js';
-import { oneLine } from './timeout.js';
+import { oneLine, seconds, type Timed, timeoutFailure, withTimeout } from './timeout.js';
 
 export interface RunDeps {
   /** Loaded when the first hook is asked. */
   runners(): Promise<HookRunners>;
   /** Absent: as hooks are read everywhere, loaded with the first answer. */
-  read?(hook: Hook, raw: HookRaw): ReadAnswer | Promise<ReadAnswer>;
+  read?(hook: Hook, raw: HookRaw): ReadAnswer;
   readonly clock: Pick<Clock, 'monotonic' | 'uuid'>;
   emit(news: SessionNews): void;
 }
@@ -60,7 +59,7 @@ export async function runHook(deps: RunDeps, run: Run): Promise<Ended> {
   const late = new Promise<ReadAnswer>((resolve) => {
     comesLate = resolve;
   });
-  const timed = await withDeadline(
+  const timed = await withTimeout(
     { ms: hook.timeoutMs, signal },
     (own) => ask(deps, run, own),
     ({ raw, reading }) => {
@@ -104,15 +103,8 @@ async function ask(
   if (raw.kind === 'failed' && raw.printed === undefined) {
     return { raw, reading: { answer: NO_ANSWER, failure: raw.failure } };
   }
-  const reading: unknown = await (deps.read ?? readLoaded)(hook, raw);
-  if (isReading(reading)) return { raw, reading };
-  // fail-closed: an answer that nobody could read is none.
-  return { raw, reading: { answer: NO_ANSWER, failure: noReading('it cannot be read') } };
-}
-
-async function readLoaded(hook: Hook, raw: HookRaw): Promise<ReadAnswer> {
-  const { readRaw } = await import('../answers/read.js');
-  return readRaw(hook, raw);
+  const read = deps.read ?? (await import('../answers/read.js')).readRaw;
+  return { raw, reading: read(hook, raw) };
 }
 
 async function rawOf(deps: RunDeps, hook: Hook, request: HookRequest): Promise<HookRaw> {
@@ -122,33 +114,7 @@ async function rawOf(deps: RunDeps, hook: Hook, request: HookRequest): Promise<H
     const message = `there is nothing that runs ${hook.handler.type} hooks`;
     return { kind: 'failed', failure: { cause: 'unavailable', message } };
   }
-  const raw: unknown = await runner(hook, request);
-  if (isRaw(raw)) return raw;
-  return { kind: 'failed', failure: noReading('what came out of it has no known form') };
-}
-
-const RAW_KINDS: ReadonlySet<unknown> = new Set(['process', 'value', 'text', 'verdict', 'failed']);
-
-function isRaw(raw: unknown): raw is HookRaw {
-  if (!isRecord(raw) || !RAW_KINDS.has(raw.kind)) return false;
-  return raw.kind !== 'failed' || isFailure(raw.failure);
-}
-
-function isFailure(failure: unknown): failure is HookFailure {
-  return isRecord(failure) && typeof failure.message === 'string';
-}
-
-const DECISIONS: ReadonlySet<unknown> = new Set(['none', 'allow', 'ask', 'defer', 'deny']);
-
-function isReading(reading: unknown): reading is ReadAnswer {
-  if (!isRecord(reading) || !isRecord(reading.answer)) return false;
-  const { decision, fields } = reading.answer;
-  const isAnswer = DECISIONS.has(decision) && isRecord(fields);
-  return isAnswer && (reading.failure === undefined || isFailure(reading.failure));
-}
-
-function noReading(message: string): HookFailure {
-  return { cause: 'invalid-output', message };
+  return await runner(hook, request);
 }
 
 function endedAs(
@@ -179,13 +145,10 @@ async function meantToRedact(hook: Hook, late: Promise<ReadAnswer>): Promise<boo
     return false;
   const { mayRedact, replaces } = await import('../answers/redaction.js');
   if (!mayRedact(hook)) return false;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const silence = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), LATE_MS);
-  });
-  const reading = await Promise.race([late, silence]);
-  clearTimeout(timer);
-  return reading !== undefined && (reading.redacts === true || replaces(reading.answer));
+  const signal = new AbortController().signal;
+  const timed = await withTimeout({ ms: LATE_MS, signal }, () => late);
+  if (timed.kind !== 'done') return false;
+  return timed.value.redacts === true || replaces(timed.value.answer);
 }
 
 function failureOf(hook: Hook, timed: Exclude<Timed<unknown>, { kind: 'done' }>): HookFailure {
@@ -193,7 +156,7 @@ function failureOf(hook: Hook, timed: Exclude<Timed<unknown>, { kind: 'done' }>)
     case 'threw':
       return { cause: 'threw', message: thrownText(timed.thrown) };
     case 'late':
-      return { cause: 'timeout', message: `no answer within ${hook.timeoutMs / 1000} s` };
+      return timeoutFailure(hook.timeoutMs);
     case 'cancelled':
       return { cause: 'unavailable', message: 'it was cancelled before it answered' };
   }
@@ -280,10 +243,6 @@ function tellLate(
   if (!isAnswer) return;
   const text = `${hook.event}: ${hook.label} answered after ${seconds(ms)}, when nobody waited any more; what it said was discarded`;
   tell(deps, { type: 'notice', level: 'notice', text, tag: 'hook_late' });
-}
-
-export function seconds(ms: number): string {
-  return `${Math.round(ms) / 1000} s`;
 }
 
 type Finished = Extract<SessionNews, { type: 'hook_finished' }>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failed, inTime } from './timeout.js';
+import { attempt, calledOff, failed, seconds, timeoutFailure, withTimeout } from './timeout.js';
 
 const NEVER = new AbortController().signal;
 const done = { kind: 'value', value: 1 } as const;
@@ -9,56 +9,47 @@ function silent(signal: AbortSignal, seen: AbortSignal[]): Promise<typeof done> 
   return new Promise(() => {});
 }
 
-describe('a runner that is given its time', () => {
+describe('work with a timeout', () => {
   it('passes on what the work gives', async () => {
-    expect(await inTime({ signal: NEVER, timeoutMs: 20_000 }, 'http', async () => done)).toBe(done);
-  });
-
-  it('ends at the deadline, says the limit, and ends the work', async () => {
-    const seen: AbortSignal[] = [];
-    const raw = await inTime({ signal: NEVER, timeoutMs: 20 }, 'http', (one) => silent(one, seen));
-    expect(raw).toEqual({
-      kind: 'failed',
-      failure: { cause: 'timeout', message: 'no answer within 0.02 s' },
+    expect(await withTimeout({ signal: NEVER, ms: 20_000 }, async () => done)).toEqual({
+      kind: 'done',
+      value: done,
     });
-    expect(seen[0]?.aborted).toBe(true);
   });
 
-  it('ends when nobody waits any more, with the reason where there is one', async () => {
-    for (const [reason, message] of [
-      [new Error('the turn was ended'), 'the turn was ended'],
-      [undefined, 'it was cancelled before it answered'],
-    ] as const) {
-      const waiting = new AbortController();
-      const seen: AbortSignal[] = [];
-      const running = inTime({ signal: waiting.signal, timeoutMs: 20_000 }, 'http', (one) =>
-        silent(one, seen),
-      );
-      waiting.abort(reason);
-      expect(await running).toMatchObject({ failure: { cause: 'timeout', message } });
-      expect(seen[0]?.aborted).toBe(true);
-    }
-  });
-
-  it('does not begin what nobody waits for', async () => {
+  it('ends at the deadline and tells the work why', async () => {
     const seen: AbortSignal[] = [];
-    const raw = await inTime({ signal: AbortSignal.abort(), timeoutMs: 20_000 }, 'http', (one) =>
-      silent(one, seen),
-    );
-    expect(raw).toMatchObject({ failure: { cause: 'timeout' } });
-    expect(seen).toEqual([]);
+    const timed = await withTimeout({ signal: NEVER, ms: 20 }, (one) => silent(one, seen));
+    expect(timed).toEqual({ kind: 'late' });
+    const [signal] = seen;
+    if (signal === undefined) throw new Error('the work was not begun');
+    expect(calledOff({ signal, timeoutMs: 20 })).toEqual({
+      cause: 'timeout',
+      message: 'no answer within 0.02 s',
+    });
   });
 
-  it('makes a failure of what is thrown, at once or later', async () => {
-    const time = { signal: NEVER, timeoutMs: 20_000 };
-    const thrown = (work: () => Promise<never>) => inTime(time, 'threw', work);
-    const expected = { kind: 'failed', failure: { cause: 'threw', message: 'broken' } };
-    expect(await thrown(() => Promise.reject(new Error('broken')))).toEqual(expected);
-    expect(
-      await thrown(() => {
-        throw new Error('broken');
-      }),
-    ).toEqual(expected);
+  it('hands over what comes after the deadline', async () => {
+    let finish: (value: number) => void = () => {};
+    const late = new Promise<number>((resolve) => {
+      const work = new Promise<number>((answer) => {
+        finish = answer;
+      });
+      void withTimeout({ signal: NEVER, ms: 10 }, () => work, resolve).then(() => finish(7));
+    });
+    expect(await late).toBe(7);
+  });
+
+  it('ends when the caller does not wait any more, and does not begin what nobody waits for', async () => {
+    const waiting = new AbortController();
+    const seen: AbortSignal[] = [];
+    const running = withTimeout({ signal: waiting.signal, ms: 20_000 }, (one) => silent(one, seen));
+    waiting.abort();
+    expect(await running).toEqual({ kind: 'cancelled' });
+    expect(seen[0]?.aborted).toBe(true);
+    const again = withTimeout({ signal: waiting.signal, ms: 20_000 }, (one) => silent(one, seen));
+    expect(await again).toEqual({ kind: 'cancelled' });
+    expect(seen).toHaveLength(1);
   });
 
   it('takes limits that are longer than any timer', async () => {
@@ -66,7 +57,33 @@ describe('a runner that is given its time', () => {
       await new Promise((resolve) => setTimeout(resolve, 20));
       return done;
     };
-    expect(await inTime({ signal: NEVER, timeoutMs: 1e12 }, 'http', slow)).toBe(done);
+    expect(await withTimeout({ signal: NEVER, ms: 1e12 }, slow)).toMatchObject({ kind: 'done' });
+  });
+});
+
+describe('an attempt of a runner', () => {
+  it('ends with its signal, and says the limit or the reason', async () => {
+    const ask = (signal: AbortSignal) =>
+      attempt({ signal, timeoutMs: 2000 }, 'http', (one) => silent(one, []));
+    const ended = (message: string) => ({ failure: { cause: 'timeout', message } });
+    expect(await ask(AbortSignal.timeout(5))).toMatchObject(ended('no answer within 2 s'));
+    expect(await ask(AbortSignal.abort())).toMatchObject(
+      ended('it was cancelled before it answered'),
+    );
+    const reason = new Error('the turn was ended');
+    expect(await ask(AbortSignal.abort(reason))).toMatchObject(ended('the turn was ended'));
+  });
+
+  it('makes a failure of what is thrown, at once or later', async () => {
+    const thrown = (work: () => Promise<never>) =>
+      attempt({ signal: NEVER, timeoutMs: 20_000 }, 'threw', work);
+    const expected = { kind: 'failed', failure: { cause: 'threw', message: 'broken' } };
+    expect(await thrown(() => Promise.reject(new Error('broken')))).toEqual(expected);
+    expect(
+      await thrown(() => {
+        throw new Error('broken');
+      }),
+    ).toEqual(expected);
   });
 });
 
@@ -76,5 +93,15 @@ describe('a failure', () => {
     if (raw.kind !== 'failed') throw new Error(raw.kind);
     expect(raw.failure.message).toMatch(/^a b\[31m x+…$/);
     expect(raw.failure.message.length).toBe(501);
+  });
+
+  it.each([
+    [2000, '2 s'],
+    [1500, '1.5 s'],
+    [50, '0.05 s'],
+    [600_000, '600 s'],
+  ])('%i ms are %s', (ms, text) => {
+    expect(seconds(ms)).toBe(text);
+    expect(timeoutFailure(ms).message).toBe(`no answer within ${text}`);
   });
 });

@@ -2,52 +2,114 @@ import { messageOf } from '../../errors.js';
 import { orAbort } from '../../lib/abort.js';
 import { printable } from '../../lib/printable.js';
 import { sliceWhole } from '../../lib/truncate.js';
-import type { HookFailureCause, HookRaw, HookRequest } from '../registry/hook.js';
+import type { HookFailure, HookFailureCause, HookRaw, HookRequest } from '../registry/hook.js';
 
 /** Timers cannot be longer than this. */
 export const LONGEST_TIMER_MS = 2_147_483_647;
-/** Causes come from servers, models and hosts, and may be of any length. */
-const SHOWN_CHARACTERS = 500;
 
-/** A hook that gave no verdict, and why, in one line. */
-export function failed(cause: HookFailureCause, message: string): HookRaw {
-  return { kind: 'failed', failure: { cause, message: oneLine(message) } };
+/** How a piece of work ended for the caller. */
+export type Timed<T> =
+  | { readonly kind: 'done'; readonly value: T }
+  | { readonly kind: 'threw'; readonly thrown: unknown }
+  | { readonly kind: 'late' }
+  /** The caller's signal aborted. */
+  | { readonly kind: 'cancelled' };
+
+/**
+ * Waits for work, no longer than `ms`, whatever the work makes of the signal that it is given: it
+ * aborts with a `TimeoutError` at the deadline. A result that comes after the deadline goes to `onLate`.
+ */
+export async function withTimeout<T>(
+  { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
+  work: (signal: AbortSignal) => Promise<T>,
+  onLate: (value: T) => void = () => {},
+): Promise<Timed<T>> {
+  if (signal.aborted) return { kind: 'cancelled' };
+  const own = new AbortController();
+  let isLate = false;
+  const timer = setTimeout(
+    () => {
+      isLate = true;
+      own.abort(new DOMException(timeoutFailure(ms).message, 'TimeoutError'));
+    },
+    Math.min(ms, LONGEST_TIMER_MS),
+  );
+  // Of its own: dozens wait at once, and a signal complains about more than ten listeners.
+  const parent = AbortSignal.any([signal]);
+  const cancel = (): void => own.abort(signal.reason);
+  parent.addEventListener('abort', cancel, { once: true });
+  const running = (async () => work(own.signal))();
+  try {
+    return { kind: 'done', value: await orAbort(running, own.signal) };
+  } catch (thrown) {
+    if (!own.signal.aborted) return { kind: 'threw', thrown };
+    if (!isLate) return { kind: 'cancelled' };
+    running.then(onLate, () => undefined);
+    return { kind: 'late' };
+  } finally {
+    clearTimeout(timer);
+    parent.removeEventListener('abort', cancel);
+  }
 }
 
-export function oneLine(text: string, cap: number = SHOWN_CHARACTERS): string {
-  const flat = printable(text).replace(/\s+/g, ' ').trim();
-  return flat.length <= cap ? flat : `${sliceWhole(flat, 0, cap)}…`;
+/** Whether a promise settles within `ms`. */
+export async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  const signal = new AbortController().signal;
+  return (await withTimeout({ ms, signal }, () => promise)).kind !== 'late';
 }
 
 /**
- * Does the work of a runner, no longer than the hook may take and somebody waits. Never throws; what
- * `work` throws is a failure of the kind `thrownAs`. The signal that `work` gets ends with the wait,
- * so that nothing goes on behind it.
+ * Does the work of a runner as long as the caller waits for it. Never throws; what `work` throws is a
+ * failure of the kind `thrownAs`.
  */
-export async function inTime(
-  request: Pick<HookRequest, 'signal' | 'timeoutMs'>,
+export async function attempt(
+  { signal, timeoutMs }: Pick<HookRequest, 'signal' | 'timeoutMs'>,
   thrownAs: HookFailureCause,
   work: (signal: AbortSignal) => Promise<HookRaw>,
 ): Promise<HookRaw> {
-  const deadline = new AbortController();
-  const timer = setTimeout(
-    () => deadline.abort(new Error(`no answer within ${request.timeoutMs / 1000} s`)),
-    Math.min(request.timeoutMs, LONGEST_TIMER_MS),
-  );
-  const signal = AbortSignal.any([request.signal, deadline.signal]);
   try {
-    // Nobody waits any more: the work is not even begun.
     signal.throwIfAborted();
     return await orAbort(work(signal), signal);
   } catch (thrown) {
     if (!signal.aborted) return failed(thrownAs, messageOf(thrown));
+    if (isTimeout(signal.reason)) return { kind: 'failed', failure: timeoutFailure(timeoutMs) };
     return failed('timeout', reasonOf(signal));
-  } finally {
-    clearTimeout(timer);
   }
+}
+
+export function timeoutFailure(timeoutMs: number): HookFailure {
+  return { cause: 'timeout', message: `no answer within ${seconds(timeoutMs)}` };
+}
+
+/** Why a hook was called off: its time was up, or the answer is not needed any more. */
+export function calledOff(request: Pick<HookRequest, 'signal' | 'timeoutMs'>): HookFailure {
+  if (isTimeout(request.signal.reason)) return timeoutFailure(request.timeoutMs);
+  return { cause: 'unavailable', message: 'withdrawn: its answer is not needed any more' };
 }
 
 function reasonOf({ reason }: AbortSignal): string {
   const told = reason instanceof Error && reason.name !== 'AbortError' ? reason.message : '';
   return told === '' ? 'it was cancelled before it answered' : told;
+}
+
+function isTimeout(reason: unknown): boolean {
+  return reason instanceof Error && reason.name === 'TimeoutError';
+}
+
+/** As in settings: whole seconds where they are, fractions where not. */
+export function seconds(ms: number): string {
+  return `${Number((ms / 1000).toFixed(3))} s`;
+}
+
+/** A hook that gave no verdict, and why, in one line. */
+export function failed(cause: HookFailureCause, message: string, printed?: string): HookRaw {
+  return { kind: 'failed', failure: { cause, message: oneLine(message) }, printed };
+}
+
+/** Causes come from servers, models and hosts, and may be of any length. */
+const SHOWN_CHARACTERS = 500;
+
+export function oneLine(text: string, cap: number = SHOWN_CHARACTERS): string {
+  const flat = printable(text).replace(/\s+/g, ' ').trim();
+  return flat.length <= cap ? flat : `${sliceWhole(flat, 0, cap)}…`;
 }

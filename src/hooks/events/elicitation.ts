@@ -1,4 +1,5 @@
 import { isRecord, own } from '../../lib/own.js';
+import { canonicalJson } from '../../settings/trust/digest.js';
 import { agree } from '../answers/round.js';
 import { ask, type Scene } from '../dispatch/scene.js';
 import type { HookReport, HookRound } from '../registry/hook.js';
@@ -61,7 +62,6 @@ export function createElicitationHooks({ dispatch }: EventDeps): ElicitationHook
   return {
     async ask(question, scene) {
       const matched = [question.mcp_server_name];
-      if (!dispatch.has('Elicitation', { agent: scene.agent, matched })) return NO_ANSWER;
       const round = await ask(dispatch, 'Elicitation', { scene, fields: { ...question }, matched });
       return answerOf(round);
     },
@@ -69,7 +69,6 @@ export function createElicitationHooks({ dispatch }: EventDeps): ElicitationHook
       const { action, content } = given;
       const unchanged = { action, content };
       const matched = [given.mcp_server_name];
-      if (!dispatch.has('ElicitationResult', { agent: scene.agent, matched })) return unchanged;
       const asked = { scene, fields: { ...given }, matched };
       const round = await ask(dispatch, 'ElicitationResult', asked);
       return outcomeOf(round, unchanged, { isFirm: answeredBy === 'person' });
@@ -97,7 +96,7 @@ function answerOf(round: HookRound): ElicitationAnswer {
   if (action !== 'accept') return { kind: 'answer', action };
   const content = oneContent(wanted);
   if (content.conflict !== undefined) return { kind: 'refused', reason: content.conflict };
-  return { kind: 'answer', action, ...withContent(content.value) };
+  return { kind: 'answer', action, content: content.value };
 }
 
 function outcomeOf(
@@ -124,14 +123,14 @@ function outcomeOf(
   }
   const content = oneContent(wanted);
   if (content.conflict !== undefined) return decline(content.conflict);
-  return { action, ...withContent(content.value ?? given.content) };
+  return { action, content: content.value ?? given.content };
 }
 
 /** Whether a hook opens what was closed, or puts in its own words. */
 function isMilder({ action, content }: Wanted, given: ElicitationOutcome): boolean {
   const opens = action === 'accept' && given.action !== 'accept';
   const result = action ?? given.action;
-  const rewords = content !== undefined && canonical(content) !== canonical(given.content);
+  const rewords = content !== undefined && canonicalJson(content) !== canonicalJson(given.content);
   return opens || (rewords && result === 'accept');
 }
 
@@ -161,12 +160,7 @@ function wantedBy({ hook, answer }: HookReport): Wanted | string {
   if (content !== undefined && !isRecord(content)) {
     return `guard failed: ${hook.label} answered with a content that is no object`;
   }
-  return {
-    by: hook.label,
-    restrictOnly: hook.restrictOnly === true,
-    action,
-    ...withContent(content),
-  };
+  return { by: hook.label, restrictOnly: hook.restrictOnly === true, action, content };
 }
 
 function strictest(wanted: readonly Wanted[]): ElicitationAction | undefined {
@@ -188,22 +182,9 @@ function oneContent(wanted: readonly Wanted[]): {
   const contents = wanted.flatMap(({ by, content }) =>
     content === undefined ? [] : [{ by, value: content }],
   );
-  const agreed = agree(contents, (a, b) => canonical(a) === canonical(b));
+  const agreed = agree(contents, (a, b) => canonicalJson(a) === canonicalJson(b));
   if (agreed.kind === 'none') return {};
   if (agreed.kind === 'one') return { value: agreed.wish.value };
   // fail-closed: no order between hooks says whose words the server may have.
   return { conflict: `${agreed.between.join(' and ')} want different answers sent` };
-}
-
-function withContent(content: Content | undefined): { readonly content?: Content } {
-  return { content };
-}
-
-/** The same text for the same value, whatever the order of its keys. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    isRecord(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }

@@ -1,6 +1,7 @@
 import type { SettingSource } from '../../lib/sourced.js';
 import type { AskAnswer } from '../../permissions/types.js';
 import type { PermissionUpdate } from '../../protocol/permissions.js';
+import { isOfOwner } from '../../settings/types.js';
 import type { Hook } from '../registry/hook.js';
 
 /** What counts of a hook's answer, and what of it does not, each with why. */
@@ -22,7 +23,7 @@ export function withinReach(
   const { updatedPermissions = [], scope, ...rest } = answer;
   const judged = updatedPermissions.map((update) => ({ update, why: beyond(update, source) }));
   const kept = judged.flatMap(({ update, why }) => (why === undefined ? [update] : []));
-  const isTooWide = scope?.until === 'user' && !OWNERS.has(source);
+  const isTooWide = scope?.until === 'user' && !isOfOwner(source);
   return {
     answer: {
       ...rest,
@@ -39,9 +40,6 @@ export function withinReach(
   };
 }
 
-/** Those who speak for the user. A project's or a plugin's file came from somebody else. */
-const OWNERS: ReadonlySet<SettingSource> = new Set(['managed', 'cli', 'user', 'sdk'] as const);
-
 const NOT_OF_USER = "a hook that is not the user's own changes nothing in the user's settings";
 
 /** fail-closed: why an update is more than the hook may do; undefined when it is not. */
@@ -52,7 +50,7 @@ function beyond(update: PermissionUpdate, source: SettingSource): string | undef
     if (update.behavior !== 'allow') return `a hook takes no ${update.behavior} rule away`;
     if (type === 'replaceRules' && isKept) return 'a hook replaces rules for this session only';
   }
-  if (OWNERS.has(source)) return undefined;
+  if (isOfOwner(source)) return undefined;
   if (destination === 'userSettings') return NOT_OF_USER;
   if (isKept && type !== 'addRules') return `a project's hook only adds rules to its settings`;
   // Its files cannot raise the mode either.

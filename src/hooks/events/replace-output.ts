@@ -3,6 +3,7 @@ import { isRecord, own } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { ResultBlock } from '../../protocol/content.js';
 import { textOf } from '../../protocol/content.js';
+import { canonicalJson } from '../../settings/trust/digest.js';
 import type { AnyTool, ToolOutput } from '../../tools/tool.js';
 import { agree, spoken, type Wish } from '../answers/round.js';
 import type { HookRound } from '../registry/hook.js';
@@ -46,12 +47,12 @@ export function replaceOutput(tool: AnyTool, output: ToolOutput, round: HookRoun
   });
   if (wanted.length === 0) return NONE;
   const shown = plainOf(responseOf(output));
-  const before = shown.ok ? canonical(shown.value) : undefined;
+  const before = shown.ok ? canonicalJson(shown.value) : undefined;
   const wishes: Wish<Plain>[] = [];
   for (const { by, value, forMcp } of wanted) {
     const plain = plainOf(value);
     if (!plain.ok) return unusable(by, plain.error);
-    if (canonical(plain.value) === before) continue;
+    if (canonicalJson(plain.value) === before) continue;
     if (forMcp && !isMcpTool(tool.name)) {
       return unusable(by, 'updatedMCPToolOutput is for MCP tools; updatedToolOutput is for all');
     }
@@ -61,7 +62,7 @@ export function replaceOutput(tool: AnyTool, output: ToolOutput, round: HookRoun
 }
 
 function settle(tool: AnyTool, output: ToolOutput, wishes: readonly Wish<Plain>[]): Replacement {
-  const agreed = agree(wishes, (a, b) => canonical(a) === canonical(b));
+  const agreed = agree(wishes, (a, b) => canonicalJson(a) === canonicalJson(b));
   if (agreed.kind === 'none') return NONE;
   if (agreed.kind === 'conflict') {
     // fail-closed: each of them hides something else of it.
@@ -124,15 +125,6 @@ function sized(value: Plain, text: string): Result<Plain, string> {
   return text.length > LARGEST_REPLACEMENT
     ? err(`it has ${text.length} characters, and ${LARGEST_REPLACEMENT} are the limit`)
     : ok(value);
-}
-
-/** The same text for the same value, whatever the order of its keys. */
-function canonical(value: Plain): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    isRecord(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }
 
 function outputOf(tool: AnyTool, output: ToolOutput, value: Plain): Result<ToolOutput, string> {

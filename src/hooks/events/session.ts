@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { orAbort } from '../../lib/abort.js';
-import { LONGEST_SESSION_END_MS } from '../../protocol/hook-events.js';
+import { LONGEST_SESSION_END_MS } from '../../protocol/hook-event-facts.js';
 import { spoken } from '../answers/round.js';
 import { createBackgroundRounds } from '../dispatch/background-rounds.js';
 import { ask, askInBackground, type Scene } from '../dispatch/scene.js';

@@ -9,7 +9,7 @@ import {
   settings,
   sourced,
 } from '../../../test/support/dispatch-rig.js';
-import type { HookSnapshot } from './capture.js';
+import type { HookSnapshot } from './captured.js';
 import type { Hook, HookEventName } from './hook.js';
 
 function hooks(snapshot: HookSnapshot, event: HookEventName = 'PreToolUse'): readonly Hook[] {

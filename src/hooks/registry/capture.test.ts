@@ -11,7 +11,8 @@ import {
 } from '../../../test/support/dispatch-rig.js';
 import type { SettingSource, Sourced } from '../../lib/sourced.js';
 import { HOOK_EVENTS } from '../../protocol/hook-events.js';
-import type { CaptureSource, HookSnapshot } from './capture.js';
+import type { CaptureSource } from './capture.js';
+import type { HookSnapshot } from './captured.js';
 import type { Hook, HookEventName } from './hook.js';
 
 function hooks(snapshot: HookSnapshot, event: HookEventName = 'PreToolUse'): readonly Hook[] {

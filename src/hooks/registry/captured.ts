@@ -4,22 +4,6 @@ import { HOOK_EVENTS, type HookEventName } from '../../protocol/hook-events.js';
 import type { Hook, HookFailure, PluginDirectories } from './hook.js';
 import type { OccasionKey } from './matching.js';
 
-/** One entry of what a host registered for an event. */
-export interface CallbackGroup {
-  /** Absent: everything. */
-  readonly matcher?: string;
-  readonly ids: readonly string[];
-  readonly timeoutMs?: number;
-  readonly onFailure: 'continue' | 'block';
-}
-
-/** What a host registered. */
-export interface CallbackSource {
-  registered(event: string): readonly CallbackGroup[];
-  /** As written by the host, known or not. */
-  events?(): readonly string[];
-}
-
 interface ScopedCommon {
   readonly name: string;
   /** As written: groups by event. */

@@ -1,6 +1,7 @@
 import type { SettingSource } from '../../lib/sourced.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
-import type { HookEventName, HookKind, HookRole } from '../../protocol/hook-events.js';
+import type { HookKind, HookRole } from '../../protocol/hook-event-facts.js';
+import type { HookEventName } from '../../protocol/hook-events.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 
 type Fields = Readonly<Record<string, unknown>>;

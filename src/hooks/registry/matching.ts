@@ -63,9 +63,8 @@ function namesFit(event: HookEventName, matcher: string | undefined): NamesFit {
   if (hookEventFacts(event).matches === 'nothing') return { fits: () => true };
   if (event === 'FileChanged') return { fits: fileNames(matcher) };
   const made = gateMatcher(matcher, { ofTools: hookEventFacts(event).matches === 'tool' });
-  const fits = remembered((names) => made.matches(names));
   return {
-    fits,
+    fits: (names) => made.matches(names),
     problem: made.problem,
     ...(made.unreadable === true ? { unreadable: true } : {}),
   };
@@ -97,23 +96,4 @@ function agentsFit(pattern: string): {
   // fail-closed: a guard for agents that cannot be is a guard for all.
   const problem = `the agents "${pattern}" name no agent (${why}); it is taken to mean every agent`;
   return { fits: () => true, problem, unreadable: true };
-}
-
-const MOST_REMEMBERED = 256;
-const LONGEST_REMEMBERED = 200;
-
-/** The same few tools are asked about over and over. */
-function remembered(fits: Fits): Fits {
-  const known = new Map<string, boolean>();
-  return (names) => {
-    const key = names.length === 1 ? (names[0] ?? '') : names.join('\n');
-    const found = known.get(key);
-    if (found !== undefined) return found;
-    const made = fits(names);
-    if (key.length <= LONGEST_REMEMBERED) {
-      if (known.size >= MOST_REMEMBERED) known.clear();
-      known.set(key, made);
-    }
-    return made;
-  };
 }

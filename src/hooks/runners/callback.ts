@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.js';
-import { failed, inTime } from '../dispatch/timeout.js';
+import { attempt, failed } from '../dispatch/timeout.js';
 import type { CallbackHandler, HookRunner } from '../registry/hook.js';
 import { type HostCallbacks, HostNotAsked } from '../registry/host-callbacks.js';
 
@@ -8,11 +8,10 @@ export function createCallbackRunner(
   callbacks: Pick<HostCallbacks, 'call' | 'isOpen'>,
 ): HookRunner<CallbackHandler> {
   return ({ handler }, request) =>
-    inTime(request, 'threw', async (signal) => {
+    attempt(request, 'threw', async (signal) => {
       const { input, toolUseId } = request;
-      const given = { toolUseId };
       try {
-        const value = await callbacks.call({ id: handler.id, input, signal, ...given });
+        const value = await callbacks.call({ id: handler.id, input, signal, toolUseId });
         return { kind: 'value', value };
       } catch (thrown) {
         // A host that is gone has not answered; what it says about itself is an answer with an error.

@@ -2,7 +2,7 @@ import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
 import type { ProcessResult, ProcessSupervisor } from '../../platform/process/process.js';
 import { cannotStart } from '../answers/result.js';
-import { calledOff, timeoutFailure } from '../dispatch/hook-limit.js';
+import { calledOff } from '../dispatch/timeout.js';
 import type {
   CommandHandler,
   Hook,
@@ -46,21 +46,18 @@ export function createCommandRunner(deps: CommandRunnerDeps): HookRunner<Command
     if (handler.persistent) return deps.persistent.ask(handler, request);
     let program = handler.command;
     const runIn = async (cwd: string): Promise<ProcessResult | HookFailure> => {
-      const { envFile } = request;
-      const launch = launcher(handler, { cwd, ...(envFile !== undefined && { envFile }) });
+      const launch = launcher(handler, { cwd, envFile: request.envFile });
       if (!launch.ok) return { cause: 'cannot-start', message: launch.error };
       program = launch.value.command;
       return deps.processes.run(spawnRequest({ hook, request, launch: launch.value, cwd }));
     };
-    const start = performance.now();
     let result = await runIn(request.cwd);
     let note = '';
     if ('startErrorKind' in result && result.startErrorKind === 'directory') {
       note = `${result.startError} The hook ran in ${deps.projectDir}.\n`;
       result = await runIn(deps.projectDir);
     }
-    const elapsedMs = performance.now() - start;
-    return rawOf(result, { program, request, note, elapsedMs });
+    return rawOf(result, { program, request, note });
   };
 }
 
@@ -80,7 +77,6 @@ function spawnRequest(parts: {
     ...launch,
     cwd,
     input: `${request.json}\n`,
-    timeoutMs: request.timeoutMs,
     signal: request.signal,
     graceMs: GRACE_MS,
     // What a gate has decided is decided: nothing of it goes on. Others may play a sound or send a
@@ -115,7 +111,6 @@ function rawOf(
 interface EndedRun {
   readonly program: string;
   readonly request: HookRequest;
-  readonly elapsedMs: number;
 }
 
 /** What it may have printed before it was ended is no answer. */
@@ -127,8 +122,7 @@ function failureOf(result: ProcessResult, run: EndedRun): HookFailure | undefine
       : { cause: 'cannot-start', message: startError };
   }
   // fail-closed: an answer that was cut off by the deadline is none, whatever it looks like.
-  if (result.timedOut) return timeoutFailure(run.request.timeoutMs);
-  if (result.aborted) return calledOff(run.request, run.elapsedMs);
+  if (result.aborted) return calledOff(run.request);
   if (result.outputLimitHit) {
     const megabytes = MAX_TOTAL_BYTES / 1024 / 1024;
     return { cause: 'broken-output', message: `it wrote more than ${megabytes} MB` };

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are templates of hooks
 import { describe, expect, it } from 'vitest';
-import { hookHeaders } from './http-headers.js';
+import { hookHeaders } from './http.js';
 
 const env = { TOKEN: 'abc', OTHER: 'no', EVIL: 'a\r\nX-Evil: 1\0\u0085\t', NEST: '$TOKEN' };
 

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are templates of hooks
 import { describe, expect, it } from 'vitest';
-import { hookUrl } from './http-url.js';
+import { hookUrl } from './http.js';
 
 const isAllowed = (url: string, ...patterns: string[]): boolean => hookUrl(url, patterns).ok;
 
@@ -21,12 +21,12 @@ describe('the address of an http hook', () => {
   });
 
   it.each([
-    ['not a url', 'no valid URL'],
-    ['', 'no valid URL'],
-    ['file:///etc/passwd', 'only http and https'],
-    ['ftp://example.com/', 'only http and https'],
-    ['https://user@example.com/', 'credentials'],
-    ['https://:secret@example.com/', 'credentials'],
+    ['not a url', 'no URL'],
+    ['', 'no URL'],
+    ['file:///etc/passwd', 'neither http nor https'],
+    ['ftp://example.com/', 'neither http nor https'],
+    ['https://user@example.com/', 'send them in a header'],
+    ['https://:secret@example.com/', 'send them in a header'],
     // Spellings that the choice of the proxy does not know for this machine.
     ['http://localhost./', 'this machine'],
     ['http://a.localhost./', 'this machine'],

@@ -1,25 +1,21 @@
-import { parseJson } from '../../lib/json.js';
-import { isRecord } from '../../lib/own.js';
-import type { SettingSource } from '../../lib/sourced.js';
+import { isRecord, own } from '../../lib/own.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { commandTokens, matches } from '../../permissions/wildcard.js';
 import { type Environment, isSecretName } from '../../platform/environment.js';
+import { isLoopback } from '../../platform/http/http-proxy.js';
+import { classifyAddress } from '../../platform/http/ip-address.js';
 import type {
   FetchFailure,
   FetchRedirect,
   FetchResponse,
   PublicFetch,
 } from '../../platform/http/public-fetch.js';
-import { duplicateProblem } from '../answers/duplicates.js';
-import { failed, inTime, LONGEST_TIMER_MS, oneLine } from '../dispatch/timeout.js';
-import type {
-  Hook,
-  HookFailureCause,
-  HookRaw,
-  HookRequest,
-  HookRunner,
-  HttpHandler,
-} from '../registry/hook.js';
-import { hookHeaders } from './http-headers.js';
-import { hookUrl } from './http-url.js';
+import { parseLocatedJson } from '../../settings/files/json.js';
+import { HEADER_NAME, HEADER_VARIABLE, urlFault } from '../../settings/schema/handler.js';
+import { isOfOwner } from '../../settings/types.js';
+import { duplicateProblem } from '../answers/json.js';
+import { attempt, failed, oneLine } from '../dispatch/timeout.js';
+import type { Hook, HookRaw, HookRequest, HookRunner, HttpHandler } from '../registry/hook.js';
 
 export interface HttpRunnerDeps {
   /** Loaded with the first hook that needs it. */
@@ -45,7 +41,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
  */
 export function createHttpRunner(deps: HttpRunnerDeps): HookRunner<HttpHandler> {
   return (hook, request) =>
-    inTime(request, 'http', async (signal) => {
+    attempt(request, 'http', async (signal) => {
       const url = hookUrl(hook.handler.url, deps.allowedUrls());
       if (!url.ok) return failed('http', url.error);
       const made = hookHeaders(hook.handler.headers ?? {}, {
@@ -64,7 +60,7 @@ export function createHttpRunner(deps: HttpRunnerDeps): HookRunner<HttpHandler> 
         },
         body: request.json,
         signal,
-        timeoutMs: Math.min(request.timeoutMs, LONGEST_TIMER_MS),
+        timeoutMs: request.timeoutMs,
         maxBytes: MAX_ANSWER_BYTES,
         allow: { loopback: true },
       });
@@ -80,9 +76,6 @@ function idempotencyKey({ input, toolUseId }: HookRequest): Record<string, strin
   return { 'idempotency-key': key.replace(/[^\x21-\x7e]/g, '_') };
 }
 
-/** Those who may hand out their own secrets. A project's or a plugin's file came from somebody else. */
-const OWNERS: ReadonlySet<SettingSource> = new Set(['managed', 'cli', 'user', 'sdk']);
-
 /** Whether a variable may be sent: both the hook and, where there is one, the setting must name it. */
 function passesFor(
   { handler, source }: Hook<HttpHandler>,
@@ -93,7 +86,7 @@ function passesFor(
     if (!allowedEnvVars.includes(name)) return false;
     if (setting !== undefined) return setting.includes(name);
     // fail-closed: a file of a project cannot allow itself what looks like a secret.
-    return OWNERS.has(source) || !isSecretName(name);
+    return isOfOwner(source) || !isSecretName(name);
   };
 }
 
@@ -114,20 +107,16 @@ function readAnswer(answer: FetchResponse | FetchRedirect, leftOut: readonly str
   const text = decode(answer.body);
   if (text === undefined) return failed('http', `the server answered ${status} with no text`);
   if (text.trim() === '') return { kind: 'value', value: undefined };
-  const parsed = parseJson(text);
+  const parsed = parseLocatedJson(text);
   if (parsed.ok && isRecord(parsed.value)) {
-    const twice = duplicateProblem(text);
+    const twice = duplicateProblem(parsed.duplicates);
     if (twice === undefined) return { kind: 'value', value: parsed.value };
     // fail-closed: one of the two values may be the no.
-    return unread('broken-output', `in the server's answer ${twice}`, text);
+    return failed('broken-output', `in the server's answer ${twice}`, text);
   }
-  const what = parsed.ok ? 'JSON that is no object' : `no JSON (${parsed.error})`;
+  const what = parsed.ok ? 'JSON that is no object' : `no JSON (${parsed.message})`;
   // fail-closed: an answer that cannot be read may have been a no.
-  return unread('http', `the server answered ${status} with ${what}`, text);
-}
-
-function unread(cause: HookFailureCause, message: string, printed: string): HookRaw {
-  return { kind: 'failed', failure: { cause, message: oneLine(message) }, printed };
+  return failed('http', `the server answered ${status} with ${what}`, text);
 }
 
 function decode(body: Uint8Array): string | undefined {
@@ -137,3 +126,104 @@ function decode(body: Uint8Array): string | undefined {
     return undefined;
   }
 }
+
+/**
+ * The address that a hook posts to, in its normal form, or why nothing may be posted there. A URL is
+ * taken as written: no variable is put into it, so that no secret can end up in one.
+ *
+ * `allowed`: the patterns of `allowedHttpHookUrls`; undefined where no settings have the key.
+ */
+export function hookUrl(
+  text: string,
+  allowed: readonly string[] | undefined,
+): Result<string, string> {
+  const fault = urlFault(text);
+  if (fault !== undefined) return err(`its address cannot be called: ${fault}`);
+  const url = new URL(text);
+  // fail-closed: a spelling of this machine that is not known as one would be handed to a proxy.
+  if (isOddLoopback(url.hostname)) {
+    return err(`${url.hostname} is this machine; write it as localhost, 127.0.0.1 or [::1]`);
+  }
+  // Never sent, so it must not help to fit a pattern either.
+  url.hash = '';
+  // fail-closed: a list that fits nothing, or is empty, lets nothing through.
+  if (allowed !== undefined && !allowed.some((pattern) => fits(pattern, url))) {
+    return err(`no pattern of allowedHttpHookUrls fits ${url.origin}`);
+  }
+  return ok(url.href);
+}
+
+function isOddLoopback(hostname: string): boolean {
+  const means = classifyAddress(hostname) === 'loopback' || /(^|\.)localhost\.$/.test(hostname);
+  return means && !isLoopback(hostname);
+}
+
+/**
+ * `*` stands for any characters, but only within its part of the address: that of a host reaches
+ * neither into the path nor out of it, so that `https://*.example.com/*` is about hosts of
+ * example.com alone. Without a scheme: either. A port or host that ends the pattern with `*` leaves
+ * the path open.
+ */
+function fits(pattern: string, url: URL): boolean {
+  if (pattern === '*') return true;
+  const [, scheme = '*', authority = '', path] = PARTS.exec(pattern) ?? [];
+  const hosts = [url.host, `${url.hostname}:${url.port || DEFAULT_PORTS[url.protocol]}`];
+  return (
+    fitsText(scheme.toLowerCase(), url.protocol.slice(0, -1)) &&
+    hosts.some((host) => fitsText(authority.toLowerCase(), host)) &&
+    fitsText(path ?? (authority.endsWith('*') ? '*' : '/'), `${url.pathname}${url.search}`)
+  );
+}
+
+const PARTS = /^(?:([a-z*]+):\/\/)?([^/?#]*)([/?][\s\S]*)?$/i;
+
+const DEFAULT_PORTS: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
+
+function fitsText(pattern: string, text: string): boolean {
+  return matches(commandTokens(pattern), text);
+}
+
+export interface HookHeaders {
+  readonly headers: Readonly<Record<string, string>>;
+  /** Variables that were asked for and did not pass, or do not exist: they became nothing. */
+  readonly leftOut: readonly string[];
+}
+
+/**
+ * The headers of a hook with their variables (`$NAME`, `${NAME}`) filled in. Only those that
+ * `mayPass` are; the others become nothing. What is filled in is not looked at for variables again.
+ * The error says which header cannot be sent.
+ */
+export function hookHeaders(
+  templates: Readonly<Record<string, string>>,
+  { env, mayPass }: { readonly env: Environment; mayPass(name: string): boolean },
+): Result<HookHeaders, string> {
+  const leftOut = new Set<string>();
+  const variable = (name: string): string => {
+    const value = mayPass(name) ? own(env, name) : undefined;
+    if (value === undefined) leftOut.add(name);
+    return value ?? '';
+  };
+  const headers = new Map<string, string>();
+  for (const [written, template] of Object.entries(templates)) {
+    const name = written.toLowerCase();
+    if (!HEADER_NAME.test(name)) return err(`"${written}" is no name of a header`);
+    // fail-closed: dropped in silence, the request would not be the one that was meant.
+    if (NOT_FOR_HOOKS.test(name)) return err(`the header ${written} may not be set`);
+    if (headers.has(name)) return err(`the header ${written} is given twice`);
+    const filled = template.replace(
+      HEADER_VARIABLE,
+      (_whole, braced: string | undefined, bare: string | undefined) =>
+        variable(braced ?? bare ?? ''),
+    );
+    headers.set(name, filled.replace(CONTROL, ''));
+  }
+  return ok({ headers: Object.fromEntries(headers), leftOut: [...leftOut] });
+}
+
+/** They belong to the connection, to its framing or to a proxy. */
+const NOT_FOR_HOOKS =
+  /^(host|connection|content-length|transfer-encoding|upgrade|te|trailer|keep-alive|expect|proxy-.*)$/;
+
+/** CR and LF would end the header and begin another one. */
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/g;

@@ -1,11 +1,10 @@
 import { err, ok, type Result } from '../../lib/result.js';
 import { type Environment, ownProcessId, shellEnvironment } from '../../platform/environment.js';
 import type { CommandHandler } from '../registry/hook.js';
-import { gitBashEnvironment } from './windows-paths.js';
 
 /** What every command hook of a session starts from. */
 export interface CommandContext {
-  /** The program's own environment; read once for each set of grants. */
+  /** The program's own environment. */
   readonly env: Environment;
   /** The directory in which the session started, whatever the current one is. */
   readonly projectDir: string;
@@ -36,17 +35,8 @@ export type CommandLauncher = (
 ) => Result<CommandLaunch, string>;
 
 export function createCommandLauncher(context: CommandContext): CommandLauncher {
-  const bases = new Map<string, Readonly<Record<string, string>>>();
-  const baseFor = (grants: readonly string[]): Readonly<Record<string, string>> => {
-    const key = grants.join('\0');
-    const known = bases.get(key);
-    if (known !== undefined) return known;
-    const made = baseEnvironment(context.env, grants);
-    bases.set(key, made);
-    return made;
-  };
   return (handler, place) => {
-    const base = baseFor(handler.allowedEnvVars ?? []);
+    const base = baseEnvironment(context.env, handler.allowedEnvVars ?? []);
     const variables = ownVariables(context, place, handler.plugin);
     const program =
       handler.args === undefined
@@ -152,5 +142,31 @@ function directProgram(
 function isGitBash(handler: CommandHandler, context: CommandContext): boolean {
   return (
     context.platform === 'win32' && handler.args === undefined && handler.shell !== 'powershell'
+  );
+}
+
+/** Git Bash translates `PATH` and arguments by itself, but not paths in other variables. */
+const DRIVE = /^([A-Za-z]):(?=[\\/]|$)/;
+
+/** `C:\x\y` becomes `/c/x/y`. Relative paths only change their slashes; network paths are left alone. */
+export function gitBashPath(path: string): string {
+  if (path.startsWith('\\\\') || path.startsWith('//')) return path;
+  const slashes = path.replaceAll('\\', '/');
+  const drive = DRIVE.exec(path)?.[1];
+  if (drive === undefined) return slashes;
+  const rest = slashes.slice(2);
+  return `/${drive.toLowerCase()}${rest === '/' ? '' : rest}`;
+}
+
+/** The variables with those of the given names as Git Bash writes them. */
+export function gitBashEnvironment(
+  variables: Readonly<Record<string, string>>,
+  names: ReadonlySet<string>,
+): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(variables).map(([name, value]) => [
+      name,
+      names.has(name) ? gitBashPath(value) : value,
+    ]),
   );
 }

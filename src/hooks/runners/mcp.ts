@@ -1,6 +1,6 @@
 import { isRecord, own } from '../../lib/own.js';
 import type { Result } from '../../lib/result.js';
-import { failed, inTime } from '../dispatch/timeout.js';
+import { attempt, failed } from '../dispatch/timeout.js';
 import type { HookRunner, McpToolHandler } from '../registry/hook.js';
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -27,7 +27,7 @@ export function createMcpRunner({ call }: McpRunnerDeps): HookRunner<McpToolHand
     const { server, tool } = handler;
     // fail-closed: a guard that is not there has not agreed.
     if (call === undefined) return failed('unavailable', `no MCP server "${server}" is connected`);
-    return inTime(request, 'unavailable', async (signal) => {
+    return attempt(request, 'unavailable', async (signal) => {
       const input = filled(handler.input ?? {}, request.input);
       const answer = await call(server, tool, input, signal);
       if (!answer.ok) return failed('unavailable', answer.error);

@@ -1,4 +1,3 @@
-import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import type { Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
@@ -8,14 +7,13 @@ import type {
   LineProcessEnd,
   ProcessSupervisor,
 } from '../../platform/process/process.js';
-import { duplicateProblem } from '../answers/duplicates.js';
+import { parseLocatedJson } from '../../settings/files/json.js';
+import { duplicateProblem } from '../answers/json.js';
 import { wantsReplacement } from '../answers/redaction.js';
 import { restraintAnywhere } from '../answers/restraint.js';
-import { calledOff, seconds } from '../dispatch/hook-limit.js';
-import { LONGEST_TIMER_MS } from '../dispatch/timeout.js';
+import { calledOff, seconds, settlesWithin } from '../dispatch/timeout.js';
 import type { HookFailure, HookRaw, HookRequest } from '../registry/hook.js';
 import type { CommandLaunch } from './launch.js';
-import { RestartLimit } from './restart-limit.js';
 
 export interface PersistentChildParts {
   /** As written, for messages. */
@@ -45,16 +43,14 @@ export const SESSION_ENDED: HookFailure = {
 interface Question {
   readonly id: number;
   readonly request: HookRequest;
-  readonly askedAt: number;
   readonly resolve: (raw: HookRaw) => void;
-  readonly timer: NodeJS.Timeout;
   readonly onAbort: () => void;
   /** How many answers the child had given when it was asked. */
   answersBefore: number;
   isSettled: boolean;
 }
 
-/** One child and the questions that it has been asked. The protocol stands in `persistent-hooks.ts`. */
+/** One child and the questions that it has been asked. The protocol stands in `persistent.ts`. */
 export class PersistentChild {
   readonly #parts: PersistentChildParts;
   readonly #restarts: RestartLimit;
@@ -73,7 +69,7 @@ export class PersistentChild {
   }
 
   ask(request: HookRequest): Promise<HookRaw> {
-    if (request.signal.aborted) return Promise.resolve(failed(calledOff(request, 0)));
+    if (request.signal.aborted) return Promise.resolve(failed(calledOff(request)));
     return new Promise((resolve) => {
       this.#sendWhenFree(this.#question(request, resolve));
     });
@@ -86,27 +82,18 @@ export class PersistentChild {
     this.#process = undefined;
     if (process !== undefined) {
       process.closeInput();
-      await exitedWithin(process, CLOSE_MS);
+      await settlesWithin(process.exited, CLOSE_MS);
       await process.kill();
     }
     await this.#ending;
   }
 
   #question(request: HookRequest, resolve: (raw: HookRaw) => void): Question {
-    const id = ++this.#lastId;
-    const callOff = (elapsedMs: number): void => {
-      this.#calledOff(question, calledOff(request, elapsedMs));
-    };
-    const onAbort = (): void => callOff(this.#parts.monotonic() - question.askedAt);
+    const onAbort = (): void => this.#calledOff(question, calledOff(request));
     const question: Question = {
-      id,
+      id: ++this.#lastId,
       request,
-      askedAt: this.#parts.monotonic(),
       resolve,
-      timer: setTimeout(
-        () => callOff(request.timeoutMs),
-        Math.min(request.timeoutMs, LONGEST_TIMER_MS),
-      ),
       onAbort,
       answersBefore: this.#answers,
       isSettled: false,
@@ -152,7 +139,7 @@ export class PersistentChild {
 
   /** Not started, ended, or it has closed its input. In the first two cases its end comes by itself. */
   async #deaf(process: LineProcess): Promise<void> {
-    await exitedWithin(process, END_MS);
+    await settlesWithin(process.exited, END_MS);
     if (process !== this.#process) return;
     const message = 'it has closed its input';
     this.#failAll({ cause: 'unavailable', message });
@@ -180,8 +167,8 @@ export class PersistentChild {
   }
 
   #receive(line: string): void {
-    const parsed = parseJson(line);
-    const twice = parsed.ok ? duplicateProblem(line) : undefined;
+    const parsed = parseLocatedJson(line);
+    const twice = parsed.ok ? duplicateProblem(parsed.duplicates) : undefined;
     if (!parsed.ok || twice !== undefined) {
       if (this.#open.size === 0) this.#stray('a line that is no answer', line);
       else this.#broken(line, twice === undefined ? 'not JSON' : `no answer, as ${twice}`);
@@ -259,7 +246,6 @@ export class PersistentChild {
   #settle(question: Question, raw: HookRaw): void {
     if (question.isSettled) return;
     question.isSettled = true;
-    clearTimeout(question.timer);
     question.request.signal.removeEventListener('abort', question.onAbort);
     question.resolve(raw);
   }
@@ -313,11 +299,36 @@ function excerpt(text: string): string {
   return visible(sliceWhole(text, 0, 120));
 }
 
-async function exitedWithin(process: LineProcess, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([process.exited, limit]);
-  clearTimeout(timer);
+const MOST_ENDS = 3;
+const WINDOW_MS = 10_000;
+const PAUSE_MS = 10_000;
+
+/** Keeps a program that ends again and again from being started for every question. */
+export class RestartLimit {
+  readonly #monotonic: () => number;
+  #ends: number[] = [];
+  #lastReason = '';
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+  }
+
+  /** It has ended, or had to be ended. */
+  ended(reason: string): void {
+    const now = this.#monotonic();
+    this.#lastReason = reason;
+    this.#ends = [...this.#ends.filter((at) => now - at < WINDOW_MS), now];
+    if (this.#ends.length < MOST_ENDS) return;
+    this.#ends = [];
+    this.#pausedUntil = now + PAUSE_MS;
+  }
+
+  /** Why it must not be started now; undefined when it may. */
+  blocked(): string | undefined {
+    const leftMs = this.#pausedUntil - this.#monotonic();
+    if (leftMs <= 0) return undefined;
+    const again = seconds(Math.ceil(leftMs / 1000) * 1000);
+    return `it ended ${MOST_ENDS} times within ${seconds(WINDOW_MS)} and is not asked for another ${again}; last: ${this.#lastReason}`;
+  }
 }

@@ -52,8 +52,6 @@ export interface PersistentHooks {
 export function createPersistentHooks(deps: PersistentHooksDeps): PersistentHooks {
   const launcher = createCommandLauncher(deps);
   const children = new Map<string, PersistentChild>();
-  /** Snapshots of settings share handlers, so that the text of a key is rarely made. */
-  const known = new WeakMap<CommandHandler, PersistentChild>();
   let isClosed = false;
 
   const childFor = (handler: CommandHandler): PersistentChild => {
@@ -70,13 +68,12 @@ export function createPersistentHooks(deps: PersistentHooksDeps): PersistentHook
       });
       children.set(key, child);
     }
-    known.set(handler, child);
     return child;
   };
 
   return {
     ask: (handler, request) => {
-      if (!isClosed) return (known.get(handler) ?? childFor(handler)).ask(request);
+      if (!isClosed) return childFor(handler).ask(request);
       return Promise.resolve({ kind: 'failed', failure: SESSION_ENDED });
     },
     close: async () => {

@@ -1,9 +1,13 @@
-import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { failed, inTime, oneLine } from '../dispatch/timeout.js';
+import type { ModelClient } from '../../model/client.js';
+import { MessageAccumulator } from '../../model/stream/accumulate.js';
+import { textOf } from '../../protocol/content.js';
+import { parseLocatedJson } from '../../settings/files/json.js';
+import { duplicateProblem } from '../answers/json.js';
+import { attempt, failed, oneLine } from '../dispatch/timeout.js';
 import type { HookRaw, HookRunner, PromptHandler } from '../registry/hook.js';
-import { aboutJudge, judgePrompt } from './judge-prompt.js';
+import { aboutJudge, judgePrompt } from './agent.js';
 import system from './prompt-judge.md';
 
 export interface JudgeQuestion {
@@ -21,10 +25,6 @@ export type AskModel = (
   signal: AbortSignal,
 ) => Promise<Result<string, string>>;
 
-export interface PromptRunnerDeps {
-  readonly ask: AskModel;
-}
-
 export const PROMPT_VERDICT_SCHEMA: Readonly<Record<string, unknown>> = {
   type: 'object',
   properties: {
@@ -37,7 +37,7 @@ export const PROMPT_VERDICT_SCHEMA: Readonly<Record<string, unknown>> = {
 };
 
 /** Asks a model once, without tools. */
-export function createPromptRunner(deps: PromptRunnerDeps): HookRunner<PromptHandler> {
+export function createPromptRunner(deps: { readonly ask: AskModel }): HookRunner<PromptHandler> {
   return async ({ handler }, request) => {
     const settled = aboutJudge(request);
     if (settled !== undefined) return settled;
@@ -47,7 +47,7 @@ export function createPromptRunner(deps: PromptRunnerDeps): HookRunner<PromptHan
       prompt: judgePrompt(handler.prompt, request.json),
       schema: PROMPT_VERDICT_SCHEMA,
     };
-    return inTime(request, 'unavailable', async (signal) => {
+    return attempt(request, 'unavailable', async (signal) => {
       const answer = await deps.ask(question, signal);
       if (!answer.ok) return failed('unavailable', answer.error);
       const verdict = readVerdict(answer.value);
@@ -61,11 +61,14 @@ type Verdict = Extract<HookRaw, { kind: 'verdict' }>;
 /** One object, bare or in one fence. Anything else is no verdict, however much it sounds like one. */
 function readVerdict(text: string): Result<Verdict, string> {
   const bare = text.trim();
-  const parsed = parseJson(FENCE.exec(bare)?.[1] ?? bare);
+  const parsed = parseLocatedJson(FENCE.exec(bare)?.[1] ?? bare);
   // fail-closed: prose is not read for a yes.
   if (!parsed.ok || !isRecord(parsed.value)) {
     return err(`the model did not answer with one JSON object but with "${oneLine(bare, 80)}"`);
   }
+  const twice = duplicateProblem(parsed.duplicates);
+  // fail-closed: one of the two values may be the no.
+  if (twice !== undefined) return err(`in the verdict of the model ${twice}`);
   const { ok: verdict, reason, impossible, ...others } = parsed.value;
   if (typeof verdict !== 'boolean') return err('the verdict of the model has no boolean "ok"');
   if (reason !== undefined && typeof reason !== 'string') return err('its "reason" is no text');
@@ -75,12 +78,45 @@ function readVerdict(text: string): Result<Verdict, string> {
   const [unknown] = Object.keys(others);
   // fail-closed: a field that nobody asked for may take back what the others say.
   if (unknown !== undefined) return err(`its verdict has the unknown field "${unknown}"`);
-  return ok({
-    kind: 'verdict',
-    ok: verdict,
-    reason,
-    impossible,
-  });
+  return ok({ kind: 'verdict', ok: verdict, reason, impossible });
 }
 
 const FENCE = /^```(?:json)?[ \t]*\r?\n([\s\S]*)\r?\n[ \t]*```$/i;
+
+/** A verdict is a few words; models that cannot but think need some room before it. */
+const VERDICT_TOKENS = 2_000;
+
+/**
+ * Asks through the model layer: no tools, no thinking, a short answer. The schema is part of what
+ * the model is told; that it is kept to is for the reader of the answer to check.
+ *
+ * `choose`: the id of the model that a hook names, or of the small one. May throw for a name that
+ * means none.
+ */
+export function modelAsker(client: ModelClient, choose: (name?: string) => string): AskModel {
+  return async ({ model, system, prompt, schema }, signal) => {
+    const fold = new MessageAccumulator();
+    let whole = false;
+    const events = client.stream(
+      {
+        model: choose(model),
+        system: [
+          { type: 'text', text: `${system}\n\nSchema of the answer: ${JSON.stringify(schema)}` },
+        ],
+        tools: [],
+        messages: [{ role: 'user', content: [{ type: 'text', text: prompt }] }],
+        maxTokens: VERDICT_TOKENS,
+        thinking: { type: 'disabled' },
+      },
+      signal,
+    );
+    for await (const event of events) {
+      if (event.type === 'failure')
+        return err(`the model cannot be asked: ${event.failure.message}`);
+      fold.push(event);
+      whole = event.type === 'message_stop';
+    }
+    // fail-closed: the rest of an answer may have been what mattered.
+    return whole ? ok(textOf(fold.answer().content)) : err('the answer of the model broke off');
+  };
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gitBashEnvironment, gitBashPath } from './windows-paths.js';
+import { gitBashEnvironment, gitBashPath } from './launch.js';
 
 describe('gitBashPath', () => {
   it.each([

@@ -1,14 +1,14 @@
+import { HOOK_SAMPLES } from '../../../build/generated/hook-samples.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
-import { seconds } from '../dispatch/hook-limit.js';
 import { type HookFacts, requestFor } from '../dispatch/request.js';
 import { type Ended, notRun, type RunDeps, runHook, thrownText } from '../dispatch/run.js';
+import { seconds } from '../dispatch/timeout.js';
 import { type CapturedHook, EVENTS, type HookSet } from '../registry/captured.js';
 import { runsBeside } from '../registry/handler.js';
 import type { Hook, HookAnswer, HookFailure, Occasion } from '../registry/hook.js';
 import { SAMPLE_TOOLS, sampleCall } from './probe-samples.js';
-import { sampleInput } from './sample-inputs.js';
 
 export interface ProbeDeps extends RunDeps {
   /** The hooks in force. */
@@ -183,7 +183,7 @@ async function ask(
 function probeOccasion(captured: CapturedHook, options: ProbeOptions): Occasion {
   const { event, agents } = captured.hook;
   const { cwd, mode, signal } = options;
-  const sample = sampleInput(event);
+  const sample = HOOK_SAMPLES[event];
   const names = namesFor(event, captured.hook, sample);
   const people = [MAIN_AGENT, ...(agents === undefined ? [] : [agentOf(agents)])];
   const tries = people.flatMap((agent) => names.map((name) => ({ agent, name })));

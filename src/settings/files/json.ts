@@ -19,11 +19,9 @@ export type LocatedJson =
 /** Parses JSON with the line of each value, or the line of the first error and what is wrong there. */
 export function parseLocatedJson(text: string): LocatedJson {
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
-  const lineAt = (offset: number): number => source.slice(0, offset).split('\n').length;
-  const reader = new JsonReader(source);
-  const read = reader.document();
-  if (!read.ok) return { ok: false, line: lineAt(read.offset), message: read.message };
   const lines = lineIndex(source);
+  const read = new JsonReader(source).document();
+  if (!read.ok) return { ok: false, line: lines(read.offset), message: read.message };
   return {
     ok: true,
     value: read.node.value,
@@ -43,16 +41,7 @@ function lineIndex(source: string): (offset: number) => number {
   for (let at = source.indexOf('\n'); at !== -1; at = source.indexOf('\n', at + 1)) {
     starts.push(at + 1);
   }
-  return (offset) => {
-    let low = 0;
-    let high = starts.length;
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((starts[middle] ?? 0) <= offset) low = middle + 1;
-      else high = middle;
-    }
-    return low;
-  };
+  return (offset) => starts.findLastIndex((start) => start <= offset) + 1;
 }
 
 interface JsonNode {

@@ -1,4 +1,4 @@
-import type { HookEventFacts } from '../../protocol/hook-events.js';
+import type { HookEventFacts } from '../../protocol/hook-event-facts.js';
 
 /** What the checks of settings need to know of parts that the settings know nothing about. */
 export interface CheckOptions {

@@ -2,7 +2,8 @@ import { SETTINGS } from '../../../build/generated/settings-table.js';
 import { isRecord, own } from '../../lib/own.js';
 import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { HOOK_KINDS, type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
+import { HOOK_KINDS } from '../../protocol/hook-event-facts.js';
+import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
 import type { SettingNode } from '../../protocol/setting-node.js';
 import type { ConfigProblem } from '../types.js';
 import type { EventCheck } from './check-options.js';
@@ -140,24 +141,16 @@ function checkCondition(
   return [problem(at, message, 'Correct it, or remove it to run the hook for every call.')];
 }
 
-/** Events at which a failing hook never blocks: an agent that cannot end would run for ever. */
-export const FAILURE_NEVER_BLOCKS: ReadonlySet<string> = new Set([
-  'Stop',
-  'SubagentStop',
-  'TaskCompleted',
-  'TeammateIdle',
-]);
-
 function checkFailure(
   { onFailure, async, asyncRewake }: Handler,
   context: ValueContext,
-  { event }: EventCheck,
+  { event, facts }: EventCheck,
 ): readonly ConfigProblem[] {
   if (onFailure === undefined) return [];
   const beside = async === true || asyncRewake === true;
   const why = beside
     ? 'a hook that runs beside the session decides nothing'
-    : FAILURE_NEVER_BLOCKS.has(event)
+    : facts.failureNeverBlocks === true
       ? `the failure of a ${event} hook never holds anything up`
       : undefined;
   if (why === undefined) return [];
@@ -200,7 +193,7 @@ function checkHttp(handler: Handler, context: ValueContext): readonly ConfigProb
 }
 
 /** The address itself is not shown: it may hold a secret. */
-function urlFault(text: string): string | undefined {
+export function urlFault(text: string): string | undefined {
   if (parseUrl(text) === undefined) return 'it is no URL';
   const { protocol, username, password } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') return `${protocol} is neither http nor https`;
@@ -208,8 +201,8 @@ function urlFault(text: string): string | undefined {
   return 'it holds a user name or password; send them in a header';
 }
 
-const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
-const VARIABLE = /\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
+export const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+export const HEADER_VARIABLE = /\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g;
 
 function checkHeader(
   name: string,
@@ -222,7 +215,7 @@ function checkHeader(
       problem(header, `\`${formatPath(header.path)}\` cannot be the name of a header.`),
     );
   }
-  const used = [...value.matchAll(VARIABLE)].map((found) => found[1] ?? found[2] ?? '');
+  const used = [...value.matchAll(HEADER_VARIABLE)].map((found) => found[1] ?? found[2] ?? '');
   for (const variable of new Set(used)) {
     if (listed.includes(variable)) continue;
     const message = `\`${formatPath(header.path)}\` uses $${variable}, which is sent as nothing: \`allowedEnvVars\` does not list it.`;

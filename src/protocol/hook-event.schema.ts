@@ -1,0 +1,117 @@
+/**
+ * How a hook event is defined: when it fires, what its hooks are told and may answer, what their failure
+ * means. From the definitions come the table that ships, `schema/hooks/*.json`, the types of the SDK and
+ * the reference page. Nothing that ships imports this file for its values.
+ */
+import { z } from 'zod';
+import { type Declaration, declare } from './declare.schema.js';
+import { HOOK_KINDS, type HookEventFacts, type HookKind } from './hook-event-facts.js';
+import { PERMISSION_MODES } from './permissions.js';
+
+export interface HookEventDefinition extends HookEventFacts {
+  /** When it fires, as the end of "It fires …". */
+  readonly when: string;
+  /** What a no does: `decision: "block"`, `deny`, exit code 2. Absent: nothing. */
+  readonly no?: string;
+  /** What is worth knowing besides. */
+  readonly note?: string;
+  /** What its input has beside the common fields. */
+  readonly input: z.ZodRawShape;
+  /** What stands inside `hookSpecificOutput` beside `hookEventName`. Absent: nothing. */
+  readonly output?: z.ZodRawShape;
+  /** What stands at the top of its output alone. */
+  readonly topOutput?: z.ZodRawShape;
+  /** The event's own input as it may look: for trying hooks out. */
+  readonly sample: Readonly<Record<string, unknown>>;
+}
+
+export function defineHookEvent(
+  definition: Omit<HookEventDefinition, 'matches'>,
+): HookEventDefinition {
+  const { matcherField } = definition;
+  const matches = matcherField === undefined ? 'nothing' : 'value';
+  return { ...definition, matches: matcherField === 'tool_name' ? 'tool' : matches };
+}
+
+export const ALL = HOOK_KINDS;
+/** No model is asked. */
+export const PLAIN: readonly HookKind[] = ['command', 'http', 'mcp_tool'];
+/** Before the network may be used. */
+export const LOCAL: readonly HookKind[] = ['command', 'mcp_tool'];
+
+export const is = <T extends z.ZodType>(schema: T, description: string) =>
+  schema.describe(description);
+export const may = <T extends z.ZodType>(schema: T, description: string) =>
+  schema.describe(description).optional();
+
+export const text = () => z.string();
+export const flag = () => z.boolean();
+export const count = () => z.int().min(0);
+export const list = () => z.array(z.string());
+export const object = () => z.looseObject({});
+
+/** Types that inputs are made of. */
+export const HOOK_INPUT_TYPES: Declaration[] = [];
+export const part = <T extends z.ZodType>(name: string, about: string, schema: T): T =>
+  declare(HOOK_INPUT_TYPES, name, about, schema);
+
+const agent = part(
+  'HookAgent',
+  'The agent that acts.',
+  z.looseObject({
+    id: is(text(), 'Unique within the session; `main` for the root.'),
+    type: is(text(), 'Agent type, `main` for the root.'),
+    name: may(text(), 'The name it was given.'),
+    path: is(text(), 'Address by lineage, `main/planner#2/reviewer#1`.'),
+    parent_id: may(text(), 'The agent that started it.'),
+    depth: is(count(), '0 for the root.'),
+    spawned_by_tool_use_id: may(text(), 'The tool call that started it.'),
+    background: is(flag(), 'It runs beside the agent that started it.'),
+    isolation: may(z.enum(['worktree', 'scratch']), 'It works in a tree of its own.'),
+    workspace: may(text(), "The directory it works in, where that is not the session's."),
+  }),
+);
+
+/** Stands in the input of every event, beside `hook_event_name`. */
+export const COMMON_INPUT = {
+  session_id: is(text(), 'The session.'),
+  transcript_path: is(text(), "The session's transcript, also for what a subagent does."),
+  cwd: is(text(), 'The working directory.'),
+  permission_mode: may(
+    z.enum(PERMISSION_MODES),
+    'The permission mode; with events about tools, prompts and ends of turns.',
+  ),
+  prompt_id: may(text(), 'The prompt that is being worked on.'),
+  effort: may(z.looseObject({ level: is(text(), 'Its name.') }), "The model's reasoning effort."),
+  agent_id: may(text(), 'Present inside a subagent only: which one.'),
+  agent_type: may(text(), 'The type of the subagent, or of a session that runs as an agent.'),
+  agent: is(agent, 'Who acts. Ours.'),
+  agent_transcript_path: may(text(), "The subagent's own transcript."),
+} satisfies z.ZodRawShape;
+
+/** May stand at the top of every event's output. */
+export const COMMON_OUTPUT = {
+  continue: may(flag(), 'false: the turn ends after this step.'),
+  stopReason: may(text(), 'Why it ends; for the person.'),
+  suppressOutput: may(flag(), 'Accepted, without effect.'),
+  systemMessage: may(text(), 'For the person, never for the model.'),
+  terminalSequence: may(
+    text(),
+    'A title, a notification or a bell for the terminal of an interactive session.',
+  ),
+  decision: may(
+    z.enum(['approve', 'block']),
+    '`block`: no. `approve` is an old word for the yes of PreToolUse.',
+  ),
+  reason: may(text(), 'Why.'),
+  async: may(flag(), 'true: it goes on by itself and decides nothing.'),
+  asyncTimeout: may(z.number().min(0), 'Milliseconds that it may then take; default 15000.'),
+} satisfies z.ZodRawShape;
+
+export const context = { additionalContext: may(text(), 'For the model.') };
+export const watchPaths = may(list(), 'Absolute paths whose changes fire FileChanged from now on.');
+
+export const decided = (words: readonly [string, ...string[]]) => ({
+  permissionDecision: may(z.enum(words), 'What is to become of it.'),
+  permissionDecisionReason: may(text(), 'Why.'),
+});

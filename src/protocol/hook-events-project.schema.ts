@@ -1,0 +1,242 @@
+import { z } from 'zod';
+import {
+  ALL,
+  context,
+  count,
+  decided,
+  defineHookEvent,
+  flag,
+  is,
+  list,
+  may,
+  object,
+  PLAIN,
+  part,
+  text,
+  watchPaths,
+} from './hook-event.schema.js';
+
+const modelSwitch = {
+  from_model: is(text(), 'The model until now.'),
+  to_model: is(text(), 'The model from now on.'),
+  requested_model: is(z.string().nullable(), 'As it was asked for; null: the default.'),
+  context_tokens: is(count(), 'Tokens that the new model has to read.'),
+  prompt_cache_warm: is(flag(), 'The old model has the conversation in its cache.'),
+  cache_ttl: is(z.enum(['5m', '1h']), 'How long a cache lasts.'),
+  estimated_cache_write_usd: is(z.number().min(0), 'What reading it anew may cost.'),
+  pricing: is(z.enum(['configured', 'catalog', 'default']), 'Where that price comes from.'),
+};
+const elicitation = {
+  mcp_server_name: is(text(), 'The server.'),
+  elicitation_id: may(text(), 'The question.'),
+  mode: may(z.enum(['form', 'url']), 'A form, or a page to open.'),
+};
+const answered = {
+  action: may(z.enum(['accept', 'decline', 'cancel']), 'The answer in place of a person.'),
+  content: may(object(), 'What is accepted.'),
+};
+const SWITCH = {
+  from_model: 'small-model',
+  to_model: 'large-model',
+  requested_model: 'large-model',
+  source: 'command',
+  context_tokens: 12_000,
+  prompt_cache_warm: true,
+  cache_ttl: '5m',
+  estimated_cache_write_usd: 0.05,
+  pricing: 'default',
+};
+
+/** Events of files, settings, models and MCP servers, and the end of a session. */
+export const PROJECT_EVENTS = {
+  ConfigChange: defineHookEvent({
+    role: 'gate',
+    matcherField: 'source',
+    kinds: PLAIN,
+    when: 'when a file of settings or skills changed while a session runs',
+    no: "the change is not applied; an administrator's is, whatever a hook says",
+    input: {
+      source: is(
+        z.enum([
+          'user_settings',
+          'project_settings',
+          'local_settings',
+          'policy_settings',
+          'skills',
+        ]),
+        'What changed.',
+      ),
+      file_path: may(text(), 'The file.'),
+    },
+    sample: { source: 'project_settings', file_path: '/project/.claude/settings.json' },
+  }),
+  CwdChanged: defineHookEvent({
+    role: 'observe',
+    kinds: PLAIN,
+    setsEnvironment: true,
+    when: 'when the working directory has changed',
+    input: {
+      old_cwd: is(text(), 'The directory before.'),
+      new_cwd: is(text(), 'The directory now.'),
+    },
+    output: { watchPaths },
+    sample: { old_cwd: '/project', new_cwd: '/project/packages/core' },
+  }),
+  DirectoryAdded: defineHookEvent({
+    role: 'observe',
+    matcherField: 'source',
+    kinds: PLAIN,
+    when: 'when a directory was added to the working ones during a session',
+    input: {
+      directory: is(text(), 'The directory.'),
+      source: is(z.enum(['slash_command', 'register_repo_root']), 'Who added it.'),
+    },
+    sample: { directory: '/library', source: 'slash_command' },
+  }),
+  FileChanged: defineHookEvent({
+    role: 'observe',
+    matcherField: 'file_path',
+    kinds: PLAIN,
+    setsEnvironment: true,
+    when: 'when a watched file changed on disk, whoever changed it',
+    note: 'A matcher names files, `package.json|.env`; these are watched from the start.',
+    input: {
+      file_path: is(text(), 'The file; matchers are compared with its last part.'),
+      event: is(z.enum(['change', 'add', 'unlink']), 'What happened to it.'),
+    },
+    output: { watchPaths },
+    sample: { file_path: '/project/package.json', event: 'change' },
+  }),
+  WorktreeCreate: defineHookEvent({
+    role: 'gate',
+    kinds: PLAIN,
+    when: 'when a working tree is needed; the hook makes it in place of git',
+    no: 'no tree is made, and what needed it fails',
+    note: 'Every exit code but 0 is a failure here.',
+    input: { name: is(text(), 'What the tree is to be called.') },
+    output: {
+      worktreePath: is(text(), 'The tree that was made. A command may print it as its last line.'),
+    },
+    sample: { name: 'fix-parser' },
+  }),
+  WorktreeRemove: defineHookEvent({
+    role: 'observe',
+    kinds: PLAIN,
+    when: 'when a working tree that a hook made is no longer needed',
+    input: { worktree_path: is(text(), 'The tree that goes.') },
+    sample: { worktree_path: '/project/.worktrees/fix-parser' },
+  }),
+  PreCompact: defineHookEvent({
+    role: 'block',
+    matcherField: 'trigger',
+    kinds: PLAIN,
+    when: 'before the conversation is replaced by a summary',
+    no: 'it is not compacted',
+    input: {
+      trigger: is(z.enum(['manual', 'auto']), 'Who wants it.'),
+      custom_instructions: is(z.string().nullable(), 'What a person asked the summary to keep.'),
+    },
+    output: {
+      additionalContext: may(text(), 'Joins the instructions for the summary. Ours.'),
+      preserve: may(
+        z.union([text(), list()]),
+        'Texts that stay word for word beside the summary. Ours.',
+      ),
+    },
+    sample: { trigger: 'auto', custom_instructions: null },
+  }),
+  PostCompact: defineHookEvent({
+    role: 'observe',
+    matcherField: 'trigger',
+    kinds: PLAIN,
+    when: 'when the conversation was replaced by a summary',
+    input: {
+      trigger: is(z.enum(['manual', 'auto']), 'Who wanted it.'),
+      compact_summary: is(text(), 'The summary.'),
+    },
+    sample: { trigger: 'auto', compact_summary: 'The parser was written and tested.' },
+  }),
+  PreModelSwitch: defineHookEvent({
+    role: 'gate',
+    kinds: ALL,
+    when: 'before the model of a session is changed',
+    no: 'the model stays; an ask that nobody can answer is a no',
+    input: {
+      ...modelSwitch,
+      source: is(z.enum(['command', 'picker', 'sdk']), 'Who asked for it.'),
+    },
+    output: decided(['allow', 'deny', 'ask']),
+    sample: SWITCH,
+  }),
+  PostModelSwitch: defineHookEvent({
+    role: 'observe',
+    kinds: PLAIN,
+    textIsContext: true,
+    when: 'when the model of a session was changed',
+    input: {
+      ...modelSwitch,
+      source: is(z.enum(['command', 'picker', 'sdk', 'auto', 'resume']), 'What brought it about.'),
+    },
+    output: context,
+    sample: SWITCH,
+  }),
+  Elicitation: defineHookEvent({
+    role: 'gate',
+    matcherField: 'mcp_server_name',
+    kinds: PLAIN,
+    when: 'when an MCP server asks for input, before anybody else is asked',
+    no: 'the question is declined',
+    input: {
+      ...elicitation,
+      message: is(text(), 'What the server asks.'),
+      url: may(text(), 'The page it wants to be opened.'),
+      requested_schema: may(object(), 'The JSON schema of the answer.'),
+    },
+    output: answered,
+    sample: {
+      mcp_server_name: 'tracker',
+      message: 'Which project?',
+      mode: 'form',
+      elicitation_id: 'elicitation_sample',
+      requested_schema: { type: 'object', properties: { project: { type: 'string' } } },
+    },
+  }),
+  ElicitationResult: defineHookEvent({
+    role: 'gate',
+    matcherField: 'mcp_server_name',
+    kinds: PLAIN,
+    when: 'before the answer to an MCP server is sent',
+    no: 'the answer becomes a decline',
+    input: {
+      ...elicitation,
+      action: is(z.enum(['accept', 'decline', 'cancel']), 'What was answered.'),
+      content: may(object(), 'The answer.'),
+    },
+    output: answered,
+    sample: {
+      mcp_server_name: 'tracker',
+      elicitation_id: 'elicitation_sample',
+      mode: 'form',
+      action: 'accept',
+      content: { project: 'parser' },
+    },
+  }),
+  SessionEnd: defineHookEvent({
+    role: 'observe',
+    matcherField: 'reason',
+    kinds: PLAIN,
+    timeoutMs: 1_500,
+    when: 'when a session ends',
+    input: {
+      reason: is(
+        part(
+          'ExitReason',
+          'Why a session ends.',
+          z.enum(['clear', 'resume', 'logout', 'prompt_input_exit', 'other']),
+        ),
+        'Why it ends.',
+      ),
+    },
+    sample: { reason: 'other' },
+  }),
+};
