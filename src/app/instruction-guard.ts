@@ -5,7 +5,7 @@ import type { InstructionBook } from '../context/instructions/book.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
 import { restrictingPath } from '../permissions/path-restriction.js';
 import type { RestrictionMatch } from '../permissions/restriction-match.js';
-import { indexOf } from '../permissions/rule-index.js';
+import { hasPathRules } from '../permissions/rule-index.js';
 import { findRestriction } from '../permissions/rule-match.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';
 import type { TakenDirectory } from '../permissions/taken-directories.js';
@@ -72,7 +72,7 @@ async function judged(rules: RuleSet, view: CallView, named: Named): Promise<Fin
   if (view.call.subject.command === undefined || lists.every(({ length }) => length === 0)) {
     return NOTHING;
   }
-  const withPaths = lists.filter((list) => !indexOf(list).paths.isEmpty);
+  const withPaths = lists.filter((list) => hasPathRules(list));
   // fail-closed: code that cannot be followed may do what a rule near it forbids.
   const opaque = (await view.shell())?.opaque;
   if (opaque !== undefined)

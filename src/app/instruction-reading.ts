@@ -13,7 +13,7 @@ import type { SkippedInstruction } from '../context/instructions/types.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { hiddenBy, keepsFromReading } from '../permissions/hidden-files.js';
 import { createLiveRules } from '../permissions/live-rules.js';
-import { indexOf } from '../permissions/rule-index.js';
+import { hasPathRules } from '../permissions/rule-index.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
@@ -85,8 +85,7 @@ export function openHiding(
       const { deny, ask } = rules();
       return [deny, ask].some(
         (list) =>
-          list.length > 0 &&
-          (!indexOf(list).paths.isEmpty || keepsFromReading({ deny: list, ask: [] })),
+          list.length > 0 && (hasPathRules(list) || keepsFromReading({ deny: list, ask: [] })),
       );
     },
     lendFences: (lent) => void fences.push(lent),

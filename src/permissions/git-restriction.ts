@@ -4,7 +4,7 @@ import { repositoriesOf } from './git-repositories.js';
 import { isUnchanged, type RestrictedFile, restrictedFiles, trackedNames } from './git-tracked.js';
 import { restrictedNames, restrictingPath } from './path-restriction.js';
 import type { RestrictionMatch } from './restriction-match.js';
-import { indexOf } from './rule-index.js';
+import { pathRulesIn } from './rule-index.js';
 import type { GitUse, TrackedUse } from './shell/git-use.js';
 import type { ShellWord } from './shell/model.js';
 import type { TreeContext, TreeUse } from './shell/tree-use.js';
@@ -23,7 +23,7 @@ export async function restrictingGit(
 ): Promise<Match> {
   const { rules, directories } = place;
   const accesses = [...use.tracked, ...use.trees, ...use.outside].map(({ access }) => access);
-  const relevant = indexOf(rules).paths.rules.find(
+  const relevant = pathRulesIn(rules).find(
     ({ spec }) => accesses.length > 0 && (spec.access === 'read' || accesses.includes('write')),
   );
   if (relevant === undefined) return undefined;
@@ -112,7 +112,7 @@ async function restrictingTracked(
   const { disk } = view.judge;
   const restricted = await restrictedFiles(rules, { roots, access: use.access }, disk);
   if (restricted === undefined) {
-    const rule = indexOf(rules).paths.rules[0]?.rule;
+    const rule = pathRulesIn(rules)[0]?.rule;
     const detail = 'the list of files that git keeps cannot be followed';
     return rule === undefined ? undefined : { rule, sure: 'maybe', detail };
   }

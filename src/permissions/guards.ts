@@ -13,7 +13,7 @@ import {
   staysClosed,
 } from './protected-paths.js';
 import type { RestrictionMatch } from './restriction-match.js';
-import { indexOf } from './rule-index.js';
+import { hasPathRules } from './rule-index.js';
 import { findRestriction, needsShell } from './rule-match.js';
 import { removals } from './shell/file-commands.js';
 import type { ShellWord } from './shell/model.js';
@@ -89,7 +89,7 @@ async function doubted(view: CallView): Promise<Finding> {
       return doubt(`the command may be covered by ${rule.label}${why}`, rule.label);
     }
   }
-  const withPaths = lists.filter((rules) => !indexOf(rules).paths.isEmpty);
+  const withPaths = lists.filter((rules) => hasPathRules(rules));
   const mentioned = await view.mentionedPaths();
   for (const rules of withPaths) {
     const rule = restrictingPath(rules, mentioned);
@@ -147,23 +147,18 @@ async function protectedWrite(view: CallView): Promise<Finding> {
     const { protectedDoubt } = await import('./protected-doubts.js');
     const doubt = await protectedDoubt(view, isHeld);
     if (doubt !== undefined) return held(spelledAs(doubt), `may be written, a ${PROTECTED}`);
-    const met = await metOnWalk(view, isHeld);
-    if (met !== undefined) return held(spelledAs(met.path), met.what);
+    const { protectedByWalk } = await import('./protected-walks.js');
+    const met = await protectedByWalk(view, (path) => isHeld(spelledAs(path)));
+    if (met?.path !== undefined) {
+      return held(spelledAs(met.path), `may be written on the way, a ${PROTECTED}`);
+    }
+    if (met !== undefined) {
+      const reason = `it may change a ${PROTECTED}: ${met.detail}`;
+      return { decision: 'ask', reason, source: 'protected path' };
+    }
   }
   const twin = await twinOf(written, { view, place, isHeld });
   return twin === undefined ? NOTHING : held(twin.spellings, twin.what);
-}
-
-async function metOnWalk(
-  view: CallView,
-  isHeld: (spellings: PathSpellings) => boolean,
-): Promise<{ readonly path: string; readonly what: string } | undefined> {
-  const { protectedByWalk } = await import('./protected-walks.js');
-  const met = await protectedByWalk(view, (path) => isHeld(spelledAs(path)));
-  if (met === undefined) return undefined;
-  const { path, doubt } = met;
-  if (doubt === undefined) return { path, what: `may be written on the way, a ${PROTECTED}` };
-  return { path, what: `may hold a ${PROTECTED}: ${doubt}` };
 }
 
 /** A name that nothing on the disk was asked about. */

@@ -1,14 +1,13 @@
 import type { DirectoryEntries, FileStat } from '../platform/fs/fs.js';
 import { dirname } from '../platform/fs/paths.js';
 import type { TouchedPath } from '../tools/tool.js';
-import type { PathRule } from './path-index.js';
 import { namesOf, type PathPattern } from './path-pattern.js';
 import { restrictingPath } from './path-restriction.js';
 import type { PathFileSystem } from './paths.js';
 import { type PatternState, patternState, stepInto } from './pattern-state.js';
 import type { RestrictionMatch } from './restriction-match.js';
 import type { Rule } from './rule.js';
-import { indexOf } from './rule-index.js';
+import { type PathRule, pathRulesIn } from './rule-index.js';
 import { COPIES, type TreeBudget, treeBudget } from './tree-walk.js';
 
 /** A file that a call touches, and that has other names besides the one it is called by. */
@@ -98,7 +97,7 @@ class Search {
     this.#wanted = wanted;
     this.#disk = place.disk;
     this.#budget = budget;
-    const mine = indexOf(rules).paths.rules.filter(
+    const mine = pathRulesIn(rules).filter(
       ({ spec }) => spec.access === 'read' || accessOf(wanted) === 'write',
     );
     this.#queue = [...startsOf(mine, place.bases)];

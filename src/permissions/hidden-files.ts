@@ -1,7 +1,7 @@
 import { restrictingPath } from './path-restriction.js';
 import { createPathJudge, type PathFileSystem } from './paths.js';
 import type { RuleSet } from './rule.js';
-import { indexOf } from './rule-index.js';
+import { hasPathRules, rulesForTool } from './rule-index.js';
 import type { WorkingTrees } from './working-trees.js';
 
 /** Whether a file that a search has found may not be shown, because a rule denies or asks about reading it. */
@@ -12,7 +12,7 @@ export type IsHidden = (path: string) => Promise<boolean>;
  * searches have rules of their own.
  */
 export function keepsFromReading({ deny, ask }: Pick<RuleSet, 'deny' | 'ask'>): boolean {
-  return [deny, ask].some((list) => indexOf(list).forTool(READ).any !== undefined);
+  return [deny, ask].some((list) => rulesForTool(list, READ).any !== undefined);
 }
 
 const READ = ['Read'];
@@ -27,7 +27,7 @@ export function hiddenBy(
     readonly trees?: WorkingTrees;
   },
 ): IsHidden | undefined {
-  const lists = [rules.deny, rules.ask].filter((list) => !indexOf(list).paths.isEmpty);
+  const lists = [rules.deny, rules.ask].filter((list) => hasPathRules(list));
   if (lists.length === 0) return undefined;
   const judge = createPathJudge(place.fs, place);
   let twins: ReturnType<typeof twinsOnce> | undefined;

@@ -33,7 +33,7 @@ import type { PathFileSystem } from './paths.js';
 import type { Precheck } from './precheck.js';
 import { createRefusals } from './refusals.js';
 import type { Rule, RuleSet } from './rule.js';
-import { indexOf } from './rule-index.js';
+import { rulesForTool } from './rule-index.js';
 import { RULE_TOOLS } from './rule-tools.js';
 import { createSteadying } from './steady-asker.js';
 import type { Asker, Gate, GateCall } from './types.js';
@@ -200,7 +200,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
     allowedNames: [...new Set(allow.map(nameOf))],
     bannedNames: bannedAmong(live.rules(EVERYBODY).deny, deny),
     isBanned: (names, agent = EVERYBODY) =>
-      indexOf(live.rules(agent).deny).forTool(names).any !== undefined,
+      rulesForTool(live.rules(agent).deny, names).any !== undefined,
   };
 }
 
@@ -247,10 +247,9 @@ function askedBy(parts: PermissionParts, live: LiveRules): Pick<GateDeps, 'asker
 function bannedAmong(deny: readonly Rule[], written: readonly SourcedRule[]): readonly string[] {
   // Rules about parts of tools deny none altogether, and mostly there are no others.
   if (!deny.some((rule) => rule.spec.kind === 'any')) return [];
-  const rules = indexOf(deny);
   const named = [...Object.keys(RULE_TOOLS), ...Object.keys(TOOL_ALIASES)];
   const known = new Set([...named, ...written.map(nameOf)]);
-  return [...known].filter((name) => rules.forTool([name]).any !== undefined);
+  return [...known].filter((name) => rulesForTool(deny, [name]).any !== undefined);
 }
 
 function nameOf({ value: { text } }: SourcedRule): string {

@@ -1,6 +1,6 @@
 import type { PathSpellings } from './paths.js';
 import type { Rule } from './rule.js';
-import { indexOf } from './rule-index.js';
+import { coversPath, pathRulesIn } from './rule-index.js';
 import type { TouchedPath } from './view.js';
 
 /** What may not be read may not be written either. */
@@ -8,12 +8,12 @@ export function restrictingPath(
   rules: readonly Rule[],
   touched: readonly TouchedPath[],
 ): Rule | undefined {
-  const { paths } = indexOf(rules);
+  const relevant = pathRulesIn(rules);
   for (const { access, spellings } of touched) {
     for (const spelling of restrictedNames(spellings)) {
-      const found = paths
-        .covering(spelling)
-        .find(({ spec }) => spec.access === 'read' || access === 'write');
+      const found = relevant.find(
+        ({ spec }) => (spec.access === 'read' || access === 'write') && coversPath(spec, spelling),
+      );
       if (found !== undefined) return found.rule;
     }
   }

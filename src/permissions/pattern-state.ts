@@ -36,14 +36,16 @@ function reached(state: PatternState): PatternState {
 export function mayEndPattern(patterns: readonly PathPattern[]): (name: string) => boolean {
   const plain = new Set<string>();
   const wild: (readonly Token[])[] = [];
+  let isAny = false;
   for (const { anchor, segments } of patterns) {
     const last = [...anchor, ...segments].findLast((segment) => segment !== ANY_DEPTH);
     if (typeof last === 'string') plain.add(last);
     else if (last !== undefined) wild.push(last);
+    else isAny = true;
   }
   return (name) => {
     const folded = foldCase(name);
-    if (plain.has(folded) || plain.has(name)) return true;
+    if (isAny || plain.has(folded) || plain.has(name)) return true;
     return wild.some((tokens) => matches(tokens, folded) || matches(tokens, name));
   };
 }

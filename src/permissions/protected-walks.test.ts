@@ -158,9 +158,9 @@ describe('a walk that meets protected paths and changes them', () => {
     const { nodeFileSystem } = await import('../platform/fs/node-fs.js');
     const fs = {
       ...nodeFileSystem,
-      async lstat(path: string) {
+      async list(path: string) {
         if (path.endsWith('/build')) throw Object.assign(new Error('EIO'), { code: 'EIO' });
-        return await nodeFileSystem.lstat(path);
+        return await nodeFileSystem.list(path);
       },
     };
     expect(await rig({ fs }).bash("find build -name '*.pyc' -delete")).toBe('asks');

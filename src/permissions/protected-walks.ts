@@ -1,14 +1,15 @@
-import { resolve } from '../platform/fs/paths.js';
 import { isWritingCode, writesSomewhere } from './protected-doubts.js';
-import { protectedOnWalk, type WalkFinding, type WalkPlace } from './protected-walk.js';
+import type { RestrictionMatch } from './restriction-match.js';
+import type { Rule } from './rule.js';
 import { mayWriteUnknown, possibleFileUse } from './shell/file-commands.js';
 import { lookedUpByForeignCode } from './shell/foreign-code.js';
-import { programOf, type ShellReading, type SimpleCommand } from './shell/model.js';
+import { literalWord, programOf, type ShellReading, type SimpleCommand } from './shell/model.js';
 import { FINDERS, SHELLS } from './shell/runner-tables.js';
 import { fedCommand } from './shell/runners.js';
-import { type WalkContext, type WrittenWalk, writtenWalks } from './shell/written-walks.js';
+import type { TreeUse } from './shell/tree-use.js';
+import { isUnknownProgram, type WalkContext, writtenTrees } from './shell/written-walks.js';
 import { contextOf, directoriesOf } from './tree-context.js';
-import { targetsOf } from './tree-uses.js';
+import { restrictingUses } from './tree-uses.js';
 import { treeBudget } from './tree-walk.js';
 import type { CallView } from './view.js';
 
@@ -19,16 +20,24 @@ import type { CallView } from './view.js';
 export async function protectedByWalk(
   view: CallView,
   isHeld: (path: string) => boolean,
-): Promise<WalkFinding> {
+): Promise<RestrictionMatch | undefined> {
   const reading = await view.shell();
   if (reading === undefined) return undefined;
   const text = view.call.subject.command ?? '';
-  const place: WalkPlace = {
-    judge: view.judge,
-    budget: treeBudget(),
-    elevated: /\b(?:sudo|doas|su|pkexec|run0)\b/.test(text),
-    cwd: view.call.workspace.cwd,
-    isHeld,
+  const { judge, home } = view;
+  const { roots } = view.call.workspace;
+  const place = {
+    rules: [protectedRule(isHeld)],
+    view,
+    look: {
+      judge,
+      home,
+      budget: treeBudget(),
+      elevated: /\b(?:sudo|doas|su|pkexec|run0)\b/.test(text),
+    },
+    // A copy under a name that is not there yet changes nothing that anybody trusts, unless by that name.
+    isTarget: async (path: string) =>
+      isHeld(path) || (await judge.disk.lstat(path).catch(() => 'unseen')) !== undefined,
   };
   const around = surroundings(reading, text);
   for (const command of reading.commands) {
@@ -39,12 +48,50 @@ export async function protectedByWalk(
       lookedUp: (words: SimpleCommand['words']) => lookedUpByForeignCode(words, command.input),
     };
     for (const words of command.views) {
-      const walks = writtenWalks(words, context);
-      const found = await onWalks(walks, directoriesOf(command, words), { view, place });
+      const uses = writtenTrees(words, context)
+        .flatMap((use) => fromRoots(use, roots))
+        .flatMap(outsideCopies);
+      const directories = directoriesOf(command, words) ?? roots;
+      const found = await restrictingUses(uses, { ...place, directories });
       if (found !== undefined) return found;
     }
   }
   return undefined;
+}
+
+/** The protected paths as a rule, for the walk that other rules are compared in. */
+function protectedRule(isHeld: (path: string) => boolean): Rule {
+  const text = 'protected paths';
+  return {
+    kind: 'ask',
+    text,
+    label: text,
+    origin: { value: { text, root: '/' }, source: 'builtin', trusted: true },
+    spec: {
+      kind: 'path',
+      access: 'write',
+      pattern: { anchor: [], segments: [], folded: true },
+      everyTool: true,
+      isMeant: isHeld,
+    },
+    matchesTool: () => true,
+  };
+}
+
+/** fail-closed: a start that is not known may be where everything is. */
+function fromRoots(use: TreeUse, roots: readonly string[]): readonly TreeUse[] {
+  return use.start.literal ? [use] : roots.map((root) => ({ ...use, start: literalWord(root) }));
+}
+
+/** Packages bring many protected names along, and none of them counts in there. */
+const COPIES = 'node_modules';
+
+function outsideCopies(use: TreeUse): readonly TreeUse[] {
+  const { start, onto, skips } = use;
+  if (onto === undefined && start.value.split('/').includes(COPIES)) return [];
+  const directory = (name: string, path?: string): boolean =>
+    name === COPIES || skips?.directory?.(name, path) === true;
+  return [{ ...use, skips: { ...skips, directory } }];
 }
 
 type Around = Pick<WalkContext, 'codeWrites' | 'printsAreWritten' | 'mayInject'>;
@@ -76,13 +123,19 @@ function keepsNames(text: string): boolean {
 
 /** `xargs rm`, and code of another language that may take names out of its input. */
 function writesWhatItIsFed({ piped, words, views, input }: SimpleCommand): boolean {
-  if (fedCommand(words) !== undefined && views.some(mayWriteUnknown)) return true;
+  const fed = fedCommand(words);
+  if (fed !== undefined && views.some(mayWriteUnknown)) return true;
+  // fail-closed: a program that the table does not know may write what it is given.
+  if (fed !== undefined && !isShell(fed[0]?.value ?? '') && isUnknownProgram(fed)) return true;
   return piped === true && views.some((view) => isWritingCode(view, input));
+}
+
+function isShell(program: string): boolean {
+  return SHELLS.has(program.split('/').at(-1) ?? '');
 }
 
 /** `xargs sh -c '…'`: what the shell does with the names is read like any other code. `| sh` runs them. */
 function feedsShell({ words, views, piped }: SimpleCommand): boolean {
-  const isShell = (value: string): boolean => SHELLS.has(value.split('/').at(-1) ?? '');
   if (fedCommand(words)?.some(({ value }) => isShell(value)) === true) return true;
   return piped === true && views.some((view) => isShell(programOf(view) ?? ''));
 }
@@ -96,63 +149,4 @@ function writesFound({ views, redirections }: SimpleCommand): boolean {
       .filter((words) => !FINDERS.has(programOf(words) ?? ''))
       .some((words) => possibleFileUse(words).writes.some(isFound))
   );
-}
-
-async function onWalks(
-  walks: readonly WrittenWalk[],
-  directories: readonly string[] | undefined,
-  { view, place }: Judging,
-): Promise<WalkFinding> {
-  const { roots } = view.call.workspace;
-  for (const walk of walks) {
-    for (const directory of directories ?? roots) {
-      const from = (walk.moves ?? []).reduce((at, move) => resolve(at, move), directory);
-      for (const begin of await startsOf(walk, from, { view, place })) {
-        const found = await protectedOnWalk(walk, begin, place);
-        if (found !== undefined) return found;
-      }
-    }
-  }
-  return undefined;
-}
-
-interface Judging {
-  readonly view: CallView;
-  readonly place: WalkPlace;
-}
-
-type Start = Parameters<typeof protectedOnWalk>[1];
-
-/** A copy under a name that is not there yet changes nothing that anybody trusts, unless by that name. */
-async function knownTargets(
-  paths: readonly string[],
-  { judge, isHeld }: WalkPlace,
-): Promise<readonly string[]> {
-  const isThere = async (path: string): Promise<boolean> =>
-    isHeld(path) || (await judge.disk.lstat(path).catch(() => 'unseen')) !== undefined;
-  const there = await Promise.all(paths.map(isThere));
-  return paths.filter((_, at) => there[at]);
-}
-
-async function startsOf(
-  walk: WrittenWalk,
-  from: string,
-  { view, place }: Judging,
-): Promise<readonly Start[]> {
-  const { start, onto } = walk;
-  const { roots } = view.call.workspace;
-  const given =
-    start.pattern === undefined ? [start.value] : await view.judge.expand(from, start.pattern);
-  // fail-closed: what is not known may be where everything is.
-  if (!start.literal || given === undefined) {
-    return roots.map((path) => ({ from, text: undefined, path, onto: [] }));
-  }
-  const found = given.map(async (name): Promise<readonly Start[]> => {
-    const named = onto === undefined ? [] : await targetsOf(onto, { from, start: name }, view);
-    const targets = await knownTargets(named, place);
-    const spelled = await view.judge.spellFrom(from, name);
-    const text = start.pattern === undefined ? name : undefined;
-    return spelled.map(({ literal }) => ({ from, text, path: literal, onto: targets }));
-  });
-  return (await Promise.all(found)).flat();
 }

@@ -1,7 +1,7 @@
 import { matchesDomain } from './domain.js';
 import type { Approval, Resolver } from './guard.js';
 import { STANCES } from './modes.js';
-import { indexOf, type ToolRules } from './rule-index.js';
+import { exactRule, rulesForTool, type ToolRules } from './rule-index.js';
 import { fieldText, grantingPath } from './rule-match.js';
 import type { Rule } from './rules.js';
 import { coverageOf } from './shell-grants.js';
@@ -29,7 +29,7 @@ const mode: Resolver = {
 const allowRules: Resolver = {
   name: 'allow rules',
   async decide(view) {
-    const mine = indexOf(view.rules.allow).forTool(view.names);
+    const mine = rulesForTool(view.rules.allow, view.names);
     const rule = mine.any ?? wholeCall(mine, view) ?? mine.others.find((one) => opens(one, view));
     if (rule === undefined) return undefined;
     const { label } = rule;
@@ -39,7 +39,7 @@ const allowRules: Resolver = {
 
 /** The rule that has the very text of the whole call, compound or not. */
 function wholeCall({ commands }: ToolRules, { call }: CallView): Rule | undefined {
-  return commands.exact(call.subject.command?.trim() ?? '')?.rule;
+  return exactRule(commands, call.subject.command?.trim() ?? '')?.rule;
 }
 
 function opens({ spec }: Rule, { call }: CallView): boolean {

@@ -7,4 +7,6 @@ export interface RestrictionMatch {
   readonly sure: 'yes' | 'maybe';
   /** What it covers where the call does not name it, and how to leave that out. */
   readonly detail?: string;
+  /** The file, where the call does not name it. */
+  readonly path?: string;
 }

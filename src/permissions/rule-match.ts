@@ -5,7 +5,14 @@ import { restrictingPath } from './path-restriction.js';
 import type { PathSpellings } from './paths.js';
 import type { RestrictionMatch } from './restriction-match.js';
 import type { CommandPattern, Rule, RuleSpec } from './rule.js';
-import { indexOf, type ToolRules } from './rule-index.js';
+import {
+  exactRule,
+  hasPathRules,
+  pathRulesIn,
+  rulesForTool,
+  rulesNaming,
+  type ToolRules,
+} from './rule-index.js';
 import { namesInForeignCode } from './shell/foreign-code.js';
 import type { ShellWord } from './shell/model.js';
 import { canonicalText } from './shell/runners.js';
@@ -31,15 +38,14 @@ export async function findRestriction(rules: readonly Rule[], view: CallView): F
 }
 
 async function search(rules: readonly Rule[], view: CallView): Found {
-  const index = indexOf(rules);
-  const mine = index.forTool(view.names);
+  const mine = rulesForTool(rules, view.names);
+  const hasPaths = hasPathRules(rules);
   if (mine.any !== undefined) return { rule: mine.any, sure: 'yes' };
   const other = mine.others.find((rule) => inputIsCovered(rule.spec, view));
   if (other !== undefined) return { rule: other, sure: 'yes' };
   const { paths, command } = view.call.subject;
   let twin: RestrictionMatch | undefined;
-  // Most calls name no file: the rules about files are not read for them.
-  if ((paths.length > 0 || command !== undefined) && !index.paths.isEmpty) {
+  if ((paths.length > 0 || command !== undefined) && hasPaths) {
     const rule =
       restrictingPath(rules, await view.paths()) ??
       restrictingPath(rules, (await view.shellPaths()).paths);
@@ -48,8 +54,8 @@ async function search(rules: readonly Rule[], view: CallView): Found {
     if (twin?.sure === 'yes') return twin;
   }
   if (command === undefined) return twin;
-  const tree = index.paths.isEmpty ? undefined : await searchedTrees(rules, view);
-  if (tree?.sure === 'yes' || mine.commands.isEmpty) return tree ?? twin;
+  const tree = hasPaths ? await searchedTrees(rules, view) : undefined;
+  if (tree?.sure === 'yes' || mine.commands.length === 0) return tree ?? twin;
   const found = await restrictingCommand(mine.commands, view);
   return found?.sure === 'yes' ? found : (tree ?? twin ?? found);
 }
@@ -84,15 +90,14 @@ export function mayRestrict(rules: readonly Rule[], { call, names }: CallView): 
   if (rules.length === 0) return false;
   const { paths, command } = call.subject;
   if (paths.length > 0 || command !== undefined) return true;
-  const { any, others } = indexOf(rules).forTool(names);
+  const { any, others } = rulesForTool(rules, names);
   return any !== undefined || others.length > 0;
 }
 
 /** Whether shell code must be read to decide these rules for this call. */
 export function needsShell(rules: readonly Rule[], view: CallView): boolean {
   if (view.call.subject.command === undefined || rules.length === 0) return false;
-  const index = indexOf(rules);
-  return !index.paths.isEmpty || !index.forTool(view.names).commands.isEmpty;
+  return hasPathRules(rules) || rulesForTool(rules, view.names).commands.length > 0;
 }
 
 /** Whether a rule about a host or an input covers the call. */
@@ -117,21 +122,21 @@ export function grantingPath(
   spellings: PathSpellings,
   accept: (rule: Rule) => boolean,
 ): Rule | undefined {
-  return indexOf(rules)
-    .paths.covering(spellings.literal)
-    .find(({ rule, spec }) => accept(rule) && pathIsGranted(spec.pattern, spellings))?.rule;
+  return pathRulesIn(rules).find(
+    ({ rule, spec }) => accept(rule) && pathIsGranted(spec.pattern, spellings),
+  )?.rule;
 }
 
 async function restrictingCommand(
   rules: ToolRules['commands'],
   view: CallView,
 ): Promise<RestrictionMatch | undefined> {
-  const whole = rules.exact(view.call.subject.command?.trim() ?? '');
+  const whole = exactRule(rules, view.call.subject.command?.trim() ?? '');
   if (whole !== undefined) return { rule: whole.rule, sure: 'yes' };
   const reading = await view.shell();
   let possible: RestrictionMatch | undefined;
   for (const command of reading?.commands ?? []) {
-    const written = rules.exact(command.raw);
+    const written = exactRule(rules, command.raw);
     if (written !== undefined) return { rule: written.rule, sure: 'yes' };
     const { timed } = command;
     const views = timed === undefined ? [] : [[...timed, ...command.words]];
@@ -155,28 +160,25 @@ function restrictingWords(
   if (open === -1) {
     for (const spelled of spellings) {
       const text = canonicalText(spelled);
-      const found =
-        rules.exact(text) ?? rules.patternsFor(text).find(({ pattern }) => fits(pattern, text));
+      const found = rules.find(({ pattern }) => fits(pattern, text));
       if (found !== undefined) return { rule: found.rule, sure: 'yes' };
     }
     return expandedWords(rules, words);
   }
   const starts = spellings.map(beginning);
   for (const start of starts) {
-    const found = rules
-      .patternsFor(start)
-      .find(({ pattern }) => pattern.tokens !== undefined && mustMatch(pattern.tokens, start));
+    const found = rules.find(
+      ({ pattern }) => pattern.tokens !== undefined && mustMatch(pattern.tokens, start),
+    );
     if (found !== undefined) return { rule: found.rule, sure: 'yes' };
   }
   if (open === 0) return undefined;
   for (const [at, start] of starts.entries()) {
     const shorter = shortest(spellings[at] ?? [], words.slice(open));
-    const found = rules
-      .rulesBeginning(start)
-      .find(
-        ({ pattern }) =>
-          couldFit(pattern, start) || (shorter !== undefined && fits(pattern, shorter)),
-      );
+    const found = rules.find(
+      ({ pattern }) =>
+        couldFit(pattern, start) || (shorter !== undefined && fits(pattern, shorter)),
+    );
     if (found !== undefined) return { rule: found.rule, sure: 'maybe' };
   }
   const hasPattern = words.slice(0, open).some(({ pattern }) => pattern !== undefined);
@@ -199,9 +201,9 @@ function expandedWords(
     const [head] = spelled;
     if (head === undefined) continue;
     const text = full.length === words.length ? '' : canonicalText([head, ...full.slice(1)]);
-    const found = rules
-      .rulesNaming(head.value)
-      .find(({ pattern }) => fits(pattern, text) || couldExpandTo(pattern, spelled));
+    const found = rulesNaming(rules, head.value).find(
+      ({ pattern }) => fits(pattern, text) || couldExpandTo(pattern, spelled),
+    );
     if (found !== undefined) return { rule: found.rule, sure: 'maybe' };
   }
   return undefined;
@@ -225,7 +227,7 @@ function mentioned(
   names: readonly string[],
 ): RestrictionMatch | undefined {
   for (const name of names) {
-    const found = rules.rulesNaming(name)[0];
+    const found = rulesNaming(rules, name)[0];
     if (found !== undefined) return { rule: found.rule, sure: 'maybe' };
   }
   return undefined;

@@ -15,6 +15,8 @@ export type RuleSpec =
       readonly pattern: PathPattern;
       /** What else the text may mean: `/etc/x` in a restriction is also the absolute path. */
       readonly also?: PathPattern;
+      /** Of what the pattern fits only this is meant: the built-in rule for protected paths. */
+      readonly isMeant?: (path: string) => boolean;
       /** `Read(…)` and `Edit(…)` speak for all tools of their kind; a grant for another name only for it. */
       readonly everyTool: boolean;
     }

@@ -2,7 +2,7 @@ import { linksStay } from './links-below.js';
 import type { PathJudge, PathSpellings } from './paths.js';
 import { isCriticalPath, protectedPart } from './protected-paths.js';
 import type { CommandPattern, Rule } from './rule.js';
-import { indexOf } from './rule-index.js';
+import { exactRule, rulesForTool } from './rule-index.js';
 import { fits, grantingPath } from './rule-match.js';
 import { cdTarget } from './shell/directories.js';
 import { readOnlyUse, simpleFileUse, takesAnyFiles } from './shell/effects/uses.js';
@@ -212,16 +212,14 @@ async function ruleCoverage(
   command: SimpleCommand,
   place: GrantPlace,
 ): Promise<Coverage | undefined> {
-  const rules = indexOf(place.allow).forTool(place.names).commands;
-  if (rules.isEmpty) return undefined;
+  const rules = rulesForTool(place.allow, place.names).commands;
   // An exact rule goes by what was typed, a pattern by what the shell will make of it.
-  const exact = rules.exact(command.raw);
+  const exact = exactRule(rules, command.raw);
   if (exact !== undefined) return { covered: true, by: [exact.rule.label], writes: [] };
   const bare = canonicalText(words);
   const whole = words === command.words ? bare : canonicalText(command.words);
   const wrapped = command.words.length - words.length;
-  const found = [...rules.patternsFor(bare), ...(whole === bare ? [] : rules.patternsFor(whole))];
-  for (const { rule, pattern } of found) {
+  for (const { rule, pattern } of rules) {
     if (pattern.tokens === undefined) continue;
     const fitsWhole = whole !== bare && reachesInside(pattern, wrapped) && fits(pattern, whole);
     if (!fits(pattern, bare) && !fitsWhole) continue;

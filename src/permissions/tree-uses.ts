@@ -2,7 +2,7 @@ import { basename, displayPath, resolve } from '../platform/fs/paths.js';
 import { restrictedNames } from './path-restriction.js';
 import type { RestrictionMatch } from './restriction-match.js';
 import type { Rule } from './rule.js';
-import { indexOf } from './rule-index.js';
+import { pathRulesIn } from './rule-index.js';
 import type { TreeTarget, TreeUse } from './shell/tree-use.js';
 import {
   searchTree,
@@ -22,6 +22,8 @@ export interface TreePlace {
   readonly look: TreeLook;
   /** Where it may run; undefined when that is not known. */
   readonly directories: readonly string[] | undefined;
+  /** Which names of a copy count; absent: all. */
+  readonly isTarget?: (path: string) => Promise<boolean>;
 }
 
 /** The first that is sure, else the first that is possible. */
@@ -37,8 +39,12 @@ export async function restrictingUses(uses: readonly TreeUse[], place: TreePlace
 
 async function restrictingUse(use: TreeUse, place: TreePlace): Promise<Match> {
   const { rules, view, directories } = place;
-  const relevant = indexOf(rules).paths.rules.find(
-    ({ spec }) => spec.access === 'read' || use.access === 'write' || use.onto !== undefined,
+  const relevant = pathRulesIn(rules).find(
+    ({ spec }) =>
+      spec.access === 'read' ||
+      use.access === 'write' ||
+      use.onto !== undefined ||
+      use.also !== undefined,
   );
   if (relevant === undefined) return undefined;
   const doubt = (why: string): Match => ({ rule: relevant.rule, sure: 'maybe', detail: why });
@@ -56,7 +62,8 @@ async function restrictingUse(use: TreeUse, place: TreePlace): Promise<Match> {
     // fail-closed: what the shell makes of it is not known.
     if (starts === undefined) return doubt('it begins where a pattern leads');
     for (const one of starts) {
-      const found = await restrictingStart(use, { from, start: one }, place);
+      const isNamed = start.pattern === undefined;
+      const found = await restrictingStart(use, { from, start: one, isNamed }, place);
       if (found?.sure === 'yes') return found;
       possible ??= found;
     }
@@ -66,9 +73,10 @@ async function restrictingUse(use: TreeUse, place: TreePlace): Promise<Match> {
 
 async function restrictingStart(
   use: TreeUse,
-  { from, start }: { readonly from: string; readonly start: string },
-  { rules, view, look }: TreePlace,
+  { from, start, isNamed }: { readonly from: string; readonly start: string; isNamed: boolean },
+  { rules, view, look, isTarget }: TreePlace,
 ): Promise<Match> {
+  const { also } = use;
   let possible: Match;
   for (const spellings of await view.judge.spellFrom(from, start)) {
     const names: TreeName[] = restrictedNames(spellings).map((path) => ({
@@ -78,7 +86,9 @@ async function restrictingStart(
     }));
     if (use.onto !== undefined) {
       const targets = await targetsOf(use.onto, { from, start }, view);
-      names.push(...targets.map((path) => ({ path, access: 'write' as const })));
+      for (const path of targets) {
+        if ((await isTarget?.(path)) !== false) names.push({ path, access: 'write' });
+      }
     }
     const tree: Tree = {
       directory: spellings.real,
@@ -87,6 +97,10 @@ async function restrictingStart(
       depth: use.depth ?? Number.POSITIVE_INFINITY,
       skips: use.skips ?? {},
       known: use.known,
+      text: isNamed ? start : undefined,
+      handsOn: use.handsOn,
+      holding: use.holding,
+      also: also && ((found) => also(found).map((path) => resolve(from, path))),
     };
     const finding = await searchTree(rules, tree, look);
     const found = finding === undefined ? undefined : matchOf(finding, use, view);
@@ -97,7 +111,7 @@ async function restrictingStart(
 }
 
 /** The names under which a copy begins. */
-export async function targetsOf(
+async function targetsOf(
   { path, named }: TreeTarget,
   { from, start }: { readonly from: string; readonly start: string },
   { judge }: CallView,
@@ -135,7 +149,7 @@ function matchOf(finding: TreeFinding, use: TreeUse, view: CallView): Restrictio
       : `leave it out with ${name}, or name a narrower directory`;
   const does = access === 'read' ? 'would read' : 'would change';
   if (use.unsure !== undefined) {
-    return { rule, sure: 'maybe', detail: `it may take in ${shown}: ${use.unsure}` };
+    return { rule, sure: 'maybe', path, detail: `it may take in ${shown}: ${use.unsure}` };
   }
-  return { rule, sure: 'yes', detail: `it ${does} ${shown}; ${help}` };
+  return { rule, sure: 'yes', path, detail: `it ${does} ${shown}; ${help}` };
 }

@@ -1,12 +1,12 @@
 import { systemCodeOf } from '../errors.js';
-import type { PathRule } from './path-index.js';
+import { trimEnd } from '../lib/trim-end.js';
 import { namesOf, type PathPattern } from './path-pattern.js';
 import { restrictedNames, restrictingPath } from './path-restriction.js';
 import type { PathJudge, PathSpellings } from './paths.js';
 import { mayEndPattern, type PatternState, patternState, stepInto } from './pattern-state.js';
 import type { Rule } from './rule.js';
-import { indexOf } from './rule-index.js';
-import type { TreeSkips } from './shell/tree-use.js';
+import { type PathRule, pathRulesIn } from './rule-index.js';
+import type { TreeSkips, TreeUse } from './shell/tree-use.js';
 import { type Ignores, ignoresAbove, ignoresIn, isLeftOut, NO_IGNORES } from './tree-ignores.js';
 
 /** A name that something in the tree goes by, and what is done to it under this name. */
@@ -17,7 +17,9 @@ export interface TreeName {
   readonly standIn?: true;
 }
 
-export interface Tree {
+export interface Tree extends Pick<TreeUse, 'handsOn' | 'also' | 'holding'> {
+  /** As the command names it; absent where a pattern stands for it. */
+  readonly text?: string;
   /** Where it really is. */
   readonly directory: string;
   readonly names: readonly TreeName[];
@@ -68,6 +70,8 @@ interface Possible {
 
 interface Place {
   readonly directory: string;
+  /** What stands behind the start in its name. */
+  readonly below: string;
   readonly ways: readonly Way[];
   readonly depth: number;
   readonly ignores: Ignores;
@@ -107,7 +111,7 @@ class Walk {
     this.#rules = rules;
     this.#tree = tree;
     this.#look = look;
-    this.#mayBeCovered = mayEndPattern(indexOf(rules).paths.rules.flatMap(patternsOf));
+    this.#mayBeCovered = mayEndPattern(pathRulesIn(rules).flatMap(patternsOf));
     this.#goesByIgnores = tree.skips.hidden === true || tree.skips.ignored !== undefined;
   }
 
@@ -119,7 +123,10 @@ class Walk {
     const ignores = this.#goesByIgnores
       ? await ignoresAbove(judge.disk, directory, home)
       : NO_IGNORES;
-    const found = this.#judge({ ways, directory, depth: 0, ignores }, { isDirectory: true });
+    const name = lastName(this.#tree.text ?? directory);
+    const isWhole = this.#tree.skips.neverIn?.(name, this.#tree.text) === true;
+    const start = { ways, directory, below: '', depth: 0, ignores, isWhole };
+    const found = this.#judge(start, { isDirectory: true, startName: name });
     if (found.finding !== undefined) return found.finding;
     while (this.#queue.length > 0) {
       const places = this.#queue.splice(0, AT_ONCE);
@@ -140,7 +147,7 @@ class Walk {
 
   /** Whether a rule may cover something in there, or a link lead from there to where one does. */
   #isWorthALook(ways: readonly Way[], name = ''): boolean {
-    if (ways.some(({ states }) => states.length > 0)) return true;
+    if (this.#tree.also !== undefined || ways.some(({ states }) => states.length > 0)) return true;
     const { trees } = this.#look.judge;
     const mayLead =
       (this.#tree.follows && !COPIES.has(name)) || ways.some(({ path }) => trees.leadsTo(path));
@@ -165,7 +172,7 @@ class Walk {
 
   #relevant(names: readonly TreeName[]): readonly PathRule[] {
     const writes = names.some(({ access }) => access === 'write');
-    return indexOf(this.#rules).paths.rules.filter(({ spec }) => spec.access === 'read' || writes);
+    return pathRulesIn(this.#rules).filter(({ spec }) => spec.access === 'read' || writes);
   }
 
   /** The rules that may cover something below a name. */
@@ -219,26 +226,43 @@ class Walk {
   }
 
   async #entry(place: Place, name: string, kind: Kind): Promise<TreeFinding | undefined> {
-    const { skips, follows, known } = this.#tree;
+    const { skips, follows, known, handsOn = false } = this.#tree;
     const isDirectory = kind === 'directory';
-    const isFollowed = kind === 'symlink' && follows;
+    const isFollowed = kind === 'symlink' && (follows || handsOn);
     // Nearly all files end here.
     if (!isDirectory && !isFollowed && place.covered === undefined && !this.#mayBeCovered(name)) {
       return undefined;
     }
     const path = below(place.directory, name);
+    const shown = `${place.below}/${name}`;
     const isSkipped = isDirectory ? skips.directory : skips.file;
-    if (place.isWhole !== true && isSkipped?.(name) === true) return undefined;
+    if (place.isWhole !== true && isSkipped?.(name, this.#shown(shown)) === true) return undefined;
     if (isLeftOut({ path, name, isDirectory }, skips, place.ignores)) return undefined;
     if (!isDirectory && known?.(path) === true) return undefined;
     const ways = place.ways.map((way) => ({ ...way, path: below(way.path, name) }));
-    const isWhole = place.isWhole === true || skips.neverIn?.(name) === true;
+    const isWhole = place.isWhole === true || skips.neverIn?.(name, this.#shown(shown)) === true;
     const { finding } = this.#judge(
-      { ...place, ways, directory: path, depth: place.depth + 1, isWhole },
+      { ...place, ways, directory: path, below: shown, depth: place.depth + 1, isWhole },
       { isDirectory, name },
     );
+    if (finding !== undefined && kind === 'file' && !(await this.#mayHold(path))) return undefined;
     if (finding !== undefined || !isFollowed) return finding;
-    return await this.#follow({ ...place, isWhole }, { path, ways });
+    return await this.#follow({ ...place, below: shown, isWhole }, { path, ways });
+  }
+
+  /** As the command writes it; systems differ in what they make of a slash at the end of the start. */
+  #shown(shown: string): string | undefined {
+    const { text } = this.#tree;
+    return text === undefined || text.endsWith('/') ? undefined : text + shown;
+  }
+
+  /** A search lists the files that have what it looks for. */
+  async #mayHold(file: string): Promise<boolean> {
+    const { holding } = this.#tree;
+    if (holding === undefined) return true;
+    // fail-closed: what cannot be read may have it.
+    const read = this.#look.judge.disk.readText(file);
+    return await read.then((text) => text.toLowerCase().includes(holding)).catch(() => true);
   }
 
   /** What a link leads to goes by its real names too. */
@@ -263,9 +287,9 @@ class Walk {
     const rule = restrictingPath(this.#rules, touched(all));
     if (rule !== undefined) return { kind: 'covered', rule, path, access };
     const depth = place.depth + 1;
-    if (depth < this.#tree.depth && this.#isWorthALook(all)) {
-      const { ignores, isWhole = false } = place;
-      this.#queue.push({ directory: real, ways: all, depth, ignores, isWhole });
+    const goesOn = this.#tree.follows && (depth < this.#tree.depth || place.isWhole === true);
+    if (goesOn && this.#isWorthALook(all)) {
+      this.#queue.push({ ...place, directory: real, ways: all, depth, covered: undefined });
     }
     return undefined;
   }
@@ -283,25 +307,27 @@ class Walk {
   /** Whether a rule covers it; where that may be so further down, it is looked at later. */
   #judge(
     place: Place,
-    { isDirectory, name }: { readonly isDirectory: boolean; readonly name?: string },
+    { isDirectory, name, startName }: Entry,
   ): { readonly finding?: TreeFinding } {
     const [first] = place.ways;
     const others = isDirectory ? this.#inCheckout(place.ways) : [];
-    const all = others.length === 0 ? place.ways : [...place.ways, ...others];
+    const renamed = this.#renamed(place, name ?? startName ?? '');
+    const all = [...place.ways, ...others, ...renamed];
     const rule = place.covered?.rule ?? restrictingPath(this.#rules, touched(all));
     const way = rule === undefined ? first : (wayCovered(this.#rules, all) ?? first);
     const { access } = way ?? { access: 'read' as const };
     const path = (way?.standIn === true ? first : way)?.path ?? place.directory;
     const within = place.covered?.within;
-    if (rule !== undefined && (!isDirectory || this.#isChangedItself(access))) {
+    const isChanged = !isDirectory || this.#isChangedItself(access, place, name ?? startName ?? '');
+    if (rule !== undefined && isChanged) {
       return { finding: { kind: 'covered', rule, path, access, within } };
     }
-    if (!isDirectory || place.depth >= this.#tree.depth) return {};
+    if (!isDirectory || (place.depth >= this.#tree.depth && place.isWhole !== true)) return {};
     const ways =
       name === undefined
-        ? all
+        ? [...place.ways, ...others]
         : [...place.ways.map((one) => ({ ...one, states: statesIn(one.states, name) })), ...others];
-    if (rule !== undefined) {
+    if (rule !== undefined && (rule.spec.kind !== 'path' || rule.spec.isMeant === undefined)) {
       this.#queue.push({ ...place, ways, covered: { rule, within: within ?? path } });
     } else if (this.#isWorthALook(ways, name)) {
       this.#queue.push({ ...place, ways });
@@ -310,8 +336,20 @@ class Walk {
   }
 
   /** Reading takes files; a change takes directories too, unless only some files are meant. */
-  #isChangedItself(access: 'read' | 'write'): boolean {
-    return access === 'write' && this.#tree.skips.file === undefined;
+  #isChangedItself(access: 'read' | 'write', place: Place, name: string): boolean {
+    const { file, itself } = this.#tree.skips;
+    if (access !== 'write') return false;
+    if (place.isWhole === true) return itself !== undefined || file === undefined;
+    return itself?.(name, this.#shown(place.below)) ?? file === undefined;
+  }
+
+  /** The other names under which it is written. */
+  #renamed({ ways: [way], below: behind }: Place, name: string): readonly Way[] {
+    if (way === undefined || this.#tree.also === undefined) return [];
+    const text = this.#shown(behind) ?? way.path;
+    return this.#tree
+      .also({ path: way.path, name, text })
+      .map((path) => ({ path, access: 'write', states: [] }));
   }
 
   #unseen(why: string): TreeFinding | undefined {
@@ -320,6 +358,17 @@ class Walk {
     const { rule } = states.find(({ state }) => state.floats) ?? states[0] ?? other ?? {};
     return rule === undefined ? undefined : { kind: 'unseen', rule, why };
   }
+}
+
+interface Entry {
+  readonly isDirectory: boolean;
+  readonly name?: string;
+  readonly startName?: string;
+}
+
+/** The name by which find tests its start: of `a/b/` it is `b`, of `.` the dot. */
+function lastName(text: string): string {
+  return trimEnd(text, '/').split('/').at(-1) || '/';
 }
 
 type Entries = Awaited<ReturnType<PathJudge['disk']['list']>>;

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { restrictingPath } from '../../permissions/path-restriction.js';
-import { indexOf } from '../../permissions/rule-index.js';
+import { hasPathRules } from '../../permissions/rule-index.js';
 import { findRestriction, needsShell } from '../../permissions/rule-match.js';
 import { parseRule, type Rule } from '../../permissions/rules.js';
 import type { CallView } from '../../permissions/view.js';
@@ -73,7 +73,7 @@ async function mayFit(rules: readonly Rule[], view: CallView): Promise<boolean> 
   const reading = await view.shell();
   // fail-closed: code that cannot be followed may do what is looked for.
   if (reading?.opaque !== undefined) return true;
-  if (indexOf(rules).paths.isEmpty) return false;
+  if (!hasPathRules(rules)) return false;
   if (restrictingPath(rules, await view.mentionedPaths()) !== undefined) return true;
   return (await view.shellPaths()).unknown !== undefined;
 }

@@ -1,191 +1,103 @@
-import { basename, dirname, resolve } from '../../platform/fs/paths.js';
+import { basename, resolve } from '../../platform/fs/paths.js';
 import { programOf, type ShellWord, type SimpleCommand } from './model.js';
-import { mayTakeTree } from './tree-programs.js';
+import { TREE_PROGRAMS } from './tree-programs.js';
 
 /** Beyond this nobody follows where names lead. */
 const MOST_PLACES = 100_000;
 const LONGEST_PATH = 16_384;
-const TOO_MUCH = 'it may make links in more places than are followed';
 
 /**
- * Why the paths of a command line may lead elsewhere than they do now: it makes a link, and goes
- * through it.
+ * Why the paths of a command line may lead elsewhere than they do now: it makes a link, and another command goes
+ * through it. Once there is a link, all that the line moves or copies may be that link in a new place.
  */
 export function ownLinkIn(commands: readonly SimpleCommand[]): string | undefined {
-  const links = new Links();
-  for (const command of commands) {
-    for (const words of command.views) {
-      if (makesLink(words)) links.add(placesNamed(words), command);
+  if (!commands.some(({ views }) => views.some(makesLink))) return undefined;
+  const placed = commands.map((command) => ({
+    command,
+    links: pathsOf(command, command.views.flatMap(placesMade)),
+    named: pathsOf(command, namesIn(command)),
+  }));
+  const all = placed.flatMap(({ links, named }) => [...links, ...named]);
+  // fail-closed: a link may be where nobody looked.
+  if (all.length > MOST_PLACES || all.some(({ length }) => length > LONGEST_PATH)) {
+    return 'it may make links in more places than are followed';
+  }
+  const makers = new Map<string, SimpleCommand | 'several'>();
+  for (const { command, links } of placed) {
+    for (const link of links) {
+      const maker = makers.get(link);
+      makers.set(link, maker === undefined || maker === command ? command : 'several');
     }
   }
-  // fail-closed: a link may be where nobody looked.
-  if (links.isTooMuch) return TOO_MUCH;
-  if (links.size === 0) return undefined;
-  for (const command of commands) carryOn(links, command);
-  const before = links.size;
-  // fail-closed: lines may run again, so what is carried on in another order is not followed.
-  for (const command of commands) carryOn(links, command);
-  if (links.size > before) return 'it moves a link that it makes itself';
-  for (const command of commands) {
-    // fail-closed: what lies behind the link was not there to be looked at.
-    if (goesThrough(command, links)) return 'it goes through a link that it makes itself';
-    // fail-closed: what was not looked at may lead through one.
-    if (links.isTooMuch) return TOO_MUCH;
-  }
-  return undefined;
+  const goesThrough = placed.some(({ command, named }) => {
+    // A command does not go through the link that it makes.
+    const isLink = (path: string): boolean => (makers.get(path) ?? command) !== command;
+    const enters = command.views.some(entersLast);
+    return named.some((path) => (enters && isLink(path)) || directoriesAbove(path).some(isLink));
+  });
+  // fail-closed: what lies behind the link was not there to be looked at.
+  return goesThrough ? 'it goes through a link that it makes itself' : undefined;
 }
 
-/** Where links will be, and which command makes each: it does not go through its own. */
-class Links {
-  readonly #makers = new Map<string, SimpleCommand | 'several'>();
-  readonly #above = new Set<string>();
-  #looks = 0;
+function pathsOf({ directories }: SimpleCommand, names: readonly string[]): readonly string[] {
+  // Where it runs is not known: then only names from the root on lead anywhere certain.
+  const known = directories === undefined ? names.filter((name) => name.startsWith('/')) : names;
+  const unique = [...new Set(known)];
+  return (directories ?? ['/']).flatMap((from) => unique.map((name) => resolve(from, name)));
+}
 
-  get size(): number {
-    return this.#makers.size;
+function directoriesAbove(path: string): readonly string[] {
+  const found = ['/'];
+  for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1)) {
+    found.push(path.slice(0, at));
   }
-
-  get isTooMuch(): boolean {
-    return this.#looks > MOST_PLACES;
-  }
-
-  add(names: readonly string[], maker: SimpleCommand): void {
-    for (const path of this.resolved(names, maker)) {
-      const known = this.#makers.get(path);
-      this.#makers.set(path, known === undefined || known === maker ? maker : 'several');
-      for (let at = dirname(path); !this.#above.has(at); at = dirname(at)) this.#above.add(at);
-    }
-  }
-
-  /** Counts what it costs; once that is too much, what it gives no longer matters. */
-  resolved(names: readonly string[], { directories }: SimpleCommand): readonly string[] {
-    // Where it runs is not known: then only names from the root on lead anywhere certain.
-    const known = directories === undefined ? names.filter((name) => name.startsWith('/')) : names;
-    const from = directories ?? ['/'];
-    this.#looks += known.length * from.length;
-    if (this.isTooMuch) return [];
-    const paths = from.flatMap((directory) => known.map((name) => resolve(directory, name)));
-    // Looking at each of its parts would take long.
-    if (paths.some(({ length }) => length > LONGEST_PATH)) this.#looks = Number.POSITIVE_INFINITY;
-    return this.isTooMuch ? [] : paths;
-  }
-
-  /** Whether a link of another command is there. */
-  isAt(path: string, command: SimpleCommand): boolean {
-    const maker = this.#makers.get(path);
-    return maker !== undefined && maker !== command;
-  }
-
-  isBehind(path: string, command: SimpleCommand): boolean {
-    for (let at = path.indexOf('/', 1); at !== -1; at = path.indexOf('/', at + 1)) {
-      if (this.isAt(path.slice(0, at), command)) return true;
-    }
-    return path !== '/' && this.isAt('/', command);
-  }
-
-  /** Whether whoever takes this takes a link of another command along. */
-  isIn(path: string, command: SimpleCommand): boolean {
-    return this.isAt(path, command) || this.#above.has(path);
-  }
-
-  /** The same for all names that begin like this. */
-  isLike(start: string, command: SimpleCommand): boolean {
-    this.#looks += this.#makers.size;
-    return [...this.#makers.keys()].some((at) => at.startsWith(start) && this.isAt(at, command));
-  }
+  return found;
 }
 
 function makesLink(words: readonly ShellWord[]): boolean {
   const program = programOf(words) ?? '';
   const isLink =
-    /^g?(ln|cp)$/.test(program) &&
-    words.some(({ value }) => /^-[a-zA-Z]*s|^--sym/.test(value) || value.startsWith('--s'));
+    /^g?(ln|cp)$/.test(program) && words.some(({ value }) => /^-[a-zA-Z]*s|^--s/.test(value));
   return isLink || /^(mount|bindfs|mergerfs)$/.test(program);
 }
 
-/** Where something will be: named last, inside of what is named last, or inside of what `-t` names. */
-function placesNamed(words: readonly ShellWord[]): readonly string[] {
-  const named = operandsOf(words).map(({ value }) => value);
-  const [first = ''] = named;
-  const last = named.length > 1 ? (named.at(-1) ?? '') : basename(first);
-  return [last, ...targetsOf(words)].flatMap((target, at) => {
-    const inside = named.map((name) => `${target}/${basename(name)}`);
-    return at === 0 ? [target, ...inside] : inside;
-  });
-}
-
-function operandsOf(words: readonly ShellWord[]): readonly ShellWord[] {
-  return words.slice(1).filter(({ value }) => !value.startsWith('-'));
-}
-
-/** The values of `-t` and `--target-directory`, also cut short. */
-function targetsOf(words: readonly ShellWord[]): readonly string[] {
-  if (!/^g?(ln|cp|mv)$/.test(programOf(words) ?? '')) return [];
-  return words.flatMap(({ value }, at) => {
-    const [, long, short] = /^--t[a-z-]*(?:=(.*))?$|^-[a-zA-Z]*?t(.*)$/s.exec(value) ?? [];
-    if (long === undefined && short === undefined && !value.startsWith('--t')) return [];
-    return (long ?? short) || (words[at + 1]?.value ?? '');
-  });
-}
-
-/** A link that is moved or copied as one is a link in its new place. */
-function carryOn(links: Links, command: SimpleCommand): void {
-  for (const words of command.views) {
-    if (!keepsLinks(words)) continue;
-    const operands = operandsOf(words);
-    const sources = targetsOf(words).length > 0 ? operands : operands.slice(0, -1);
-    if (sources.some((source) => isCarried(source, links, command))) {
-      links.add(placesNamed(words), command);
-    }
-  }
-}
-
-function keepsLinks(words: readonly ShellWord[]): boolean {
+function mayMoveLink(words: readonly ShellWord[]): boolean {
   const program = programOf(words) ?? '';
-  if (/^g?(mv|ln)$|^link$/.test(program)) return !makesLink(words);
   if (program === 'git') return words.some(({ value }) => value === 'mv');
-  return (
-    /^(g?cp|rsync)$/.test(program) &&
-    words.some(({ value }) => /^-[a-zA-Z]*[adlPrR]|^--(arch|no-d|pres|rec|links)/.test(value))
-  );
+  return /^(g?(mv|ln|cp)|link|rsync)$/.test(program);
 }
 
-function isCarried(source: ShellWord, links: Links, command: SimpleCommand): boolean {
-  const { literal, pattern, value } = source;
-  if (literal && pattern === undefined) {
-    return links.resolved([value], command).some((path) => links.isIn(path, command));
-  }
-  const [start = ''] = value.split(/[*?[]/);
-  return links.resolved([start], command).some((path) => links.isLike(path, command));
+/** Where something will be: named last, inside of what is named last, or inside of what `-t` names. */
+function placesMade(words: readonly ShellWord[]): readonly string[] {
+  if (!makesLink(words) && !mayMoveLink(words)) return [];
+  const values = words.slice(1).map(({ value }) => value);
+  const named = values.filter((value) => !value.startsWith('-'));
+  const last = named.length > 1 ? (named.at(-1) ?? '') : basename(named[0] ?? '');
+  const targets = values.flatMap((value, at) => {
+    const [found, long, short] = /^--t[a-z-]*(?:=(.*))?$|^-[a-zA-Z]*?t(.*)$/s.exec(value) ?? [];
+    return found === undefined ? [] : [(long ?? short) || (values[at + 1] ?? '')];
+  });
+  const inside = [last, ...targets].flatMap((target) =>
+    named.map((name) => `${target}/${basename(name)}`),
+  );
+  return [last, ...inside];
 }
 
-/** These take a name and make another of it, by rules of their own. */
-const RENAMES = /^(rename|prename|perl-rename|mmv)$/;
-
-function goesThrough(command: SimpleCommand, links: Links): boolean {
-  const { words, redirections, directories = [], views } = command;
-  const named = [...words.slice(1), ...redirections.flatMap(({ target }) => target ?? [])].flatMap(
-    ({ value }) => [value, value.replace(/^-*\w[\w-]*=/, '')],
-  );
-  const takes =
-    programOf(words) === 'cd' ||
-    views.some((view) => takesTree(view) || RENAMES.test(programOf(view) ?? ''));
-  const isThrough = (path: string): boolean =>
-    links.isBehind(path, command) || (takes && links.isAt(path, command));
-  return (
-    directories.some((at) => links.isAt(at, command) || links.isBehind(at, command)) ||
-    links.resolved([...new Set(named)], command).some(isThrough)
-  );
+/** Programs that go into what is named last, not only through the directories in front of it. */
+function entersLast(words: readonly ShellWord[]): boolean {
+  const program = programOf(words) ?? '';
+  if (/^(cd|pushd|p?rename|perl-rename|mmv)$/.test(program)) return true;
+  const isTold = words.some(({ value }) => /^-[a-zA-Z]*[rRa]|^--(rec|arch|dir)/.test(value));
+  return TREE_PROGRAMS.has(program) && (isTold || !TOLD.test(program));
 }
 
 /** These go into directories only when they are told to. */
 const TOLD =
   /^(chmod|chown|chgrp|chattr|chcon|setfacl|rm|mv|cp|git|docker|[efz]?grep|diff|gzip|zstd)$/;
 
-function takesTree(words: readonly ShellWord[]): boolean {
-  if (!mayTakeTree(words)) return false;
-  return (
-    !TOLD.test(programOf(words) ?? '') ||
-    words.some(({ value }) => /^-[a-zA-Z]*[rRa]|^--(rec|arch|dir)/.test(value))
-  );
+function namesIn({ words, redirections, directories = [] }: SimpleCommand): readonly string[] {
+  const targets = redirections.flatMap(({ target }) => target ?? []);
+  const values = [...words.slice(1), ...targets].map(({ value }) => value);
+  const attached = values.map((value) => value.replace(/^-*\w[\w-]*=/, ''));
+  return [...values, ...attached, ...directories.map((directory) => `${directory}/.`)];
 }

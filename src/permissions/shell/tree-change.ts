@@ -17,20 +17,21 @@ const OWNERS =
   from: preserve-root no-preserve-root`);
 
 const changes =
-  (spec: OptionTable, { always }: { readonly always: boolean }): TreeProgram =>
+  (spec: OptionTable, how: { readonly always?: true; readonly takesAway?: true }): TreeProgram =>
   (words) => {
     const options = parseOptions(words, spec);
-    if (!always && !hasFlag(options, 'r R recursive')) return [];
+    const { always, ...more } = how;
+    if (always !== true && !hasFlag(options, 'r R recursive')) return [];
     const follows = hasFlag(options, 'L logical');
     return options.operands
       .filter(({ literal }) => literal)
-      .map((start) => ({ start, access: 'write', follows }));
+      .map((start) => ({ start, access: 'write', follows, ...more }));
   };
 
-const rm = changes(REMOVE, { always: false });
-const modes = changes(MODES, { always: false });
-const owners = changes(OWNERS, { always: false });
-const trash = changes(optionTable(''), { always: true });
+const rm = changes(REMOVE, { takesAway: true });
+const modes = changes(MODES, {});
+const owners = changes(OWNERS, {});
+const trash = changes(optionTable(''), { always: true, takesAway: true });
 
 const LISTED_MODES = 'setfacl chattr chcon';
 const OWNER_PROGRAMS = 'chmod chown chgrp gchmod gchown gchgrp';

@@ -34,7 +34,8 @@ const cp: TreeProgram = (words) => {
 };
 
 /** What is moved is gone from where it was. */
-const mv: TreeProgram = (words) => copied(parseOptions(words, CP), { access: 'write' });
+const mv: TreeProgram = (words) =>
+  copied(parseOptions(words, CP), { access: 'write', takesAway: true });
 
 const rsync: TreeProgram = (words) => {
   const options = parseOptions(words, RSYNC);

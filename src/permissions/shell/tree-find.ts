@@ -1,10 +1,9 @@
-import { basename } from '../../platform/fs/paths.js';
 import { hasFlag, optionTable, parseOptions, valuesOf } from './effects/options.js';
 import { readOnlyUse } from './effects/uses.js';
 import { commandsOfFd } from './fd-commands.js';
 import { type FindReach, type NameTest, reachOf } from './find-reach.js';
 import { literalWord, programOf, type ShellWord, UNKNOWN_WORD } from './model.js';
-import type { TreeProgram, TreeUse } from './tree-use.js';
+import type { EntryTest, TreeProgram, TreeSkips, TreeUse } from './tree-use.js';
 
 const HERE = literalWord('.');
 const RUNS = /^-(exec|execdir|ok|okdir)$/;
@@ -50,25 +49,58 @@ export function findCall(words: readonly ShellWord[]): FindCall {
 
 /** What happens to all that is found: it is removed, or a command is run for it. */
 export const find: TreeProgram = (words) => {
-  const { starts: all, values, deletes, follows, commands, reach } = findCall(words);
-  const given = commands.filter((one) => !NAMES_ALONE.test(programOf(one.words) ?? ''));
+  const call = findCall(words);
+  const { deletes, values, reach } = call;
+  const given = commandsGiven(call);
   if (!deletes && given.length === 0) return [];
-  const starts = all.filter((word) => word.literal || word === UNKNOWN_WORD);
   const reads = !deletes && given.every((one) => readOnlyUse(one.words) !== undefined);
-  const use: Omit<TreeUse, 'start'> = {
+  return findTrees(call, reach.actions).map((use) => ({
+    ...use,
     access: reads ? 'read' : 'write',
-    follows,
+    handsOn: given.length > 0,
     // What a program does with a file that it is given is its own affair.
     ...(deletes ? {} : { unsure: 'what is run for it may take it' }),
     ...(isPlain(values) ? {} : { unsure: 'which files it takes is not followed' }),
-  };
-  return (starts.length === 0 ? [HERE] : starts).map((start) => {
-    const { actions } = reach;
-    const skips =
-      given.length > 0 ? skipsWhereWhole(start, { reach: actions, follows }) : skipsFor(actions);
-    return { start, ...use, ...skips };
-  });
+  }));
 };
+
+/** What it runs that may do more with a name than print it. */
+export function commandsGiven({ commands }: FindCall): readonly FoundCommand[] {
+  return commands.filter(({ words }) => !NAMES_ALONE.test(programOf(words) ?? ''));
+}
+
+/** Where a find goes, and which names count there: those that one of these tests may hold for. */
+export function findTrees(
+  call: FindCall,
+  tests: readonly NameTest[],
+): readonly Pick<TreeUse, 'start' | 'follows' | 'depth' | 'skips'>[] {
+  const { follows, reach } = call;
+  const reaches = (name: string, kind: 'file' | 'directory', path?: string): boolean =>
+    tests.some((test) => test(name, kind, path) !== 'no');
+  const itself: EntryTest = (name, path) => reaches(name, 'directory', path);
+  const skips: TreeSkips = {
+    // Where links are followed, one that leads to a directory is a directory.
+    file: (name, path) => !reaches(name, 'file', path) && !(follows && itself(name, path)),
+    directory: (name, path) => reach.prunes.some((test) => test(name, 'directory', path) === 'yes'),
+    itself,
+    // A command may be given a directory, with all that is in it.
+    ...(commandsGiven(call).length > 0 ? { neverIn: itself } : {}),
+  };
+  const starts = call.starts.filter((word) => word.literal || word === UNKNOWN_WORD);
+  const from = starts.length === 0 ? [HERE] : starts;
+  return from.map((start) => ({ start, follows, depth: deepest(call), skips }));
+}
+
+/** `-maxdepth 2`; the greatest where there are several. */
+function deepest({ values }: FindCall): number {
+  const given = values.flatMap((value, at) =>
+    value === '-maxdepth' ? [Number.parseInt(values[at + 1] ?? '', 10)] : [],
+  );
+  // fail-closed: one that is decided at run time may be any.
+  return given.length === 0 || given.some(Number.isNaN)
+    ? Number.POSITIVE_INFINITY
+    : Math.max(...given);
+}
 
 /** Programs that do nothing but tell about the names that they are given. */
 export const NAMES_ALONE = /^(echo|printf|true|false|:|basename|dirname|realpath|ls|stat|test|\[)$/;
@@ -102,32 +134,6 @@ const PLAIN =
 
 function isPlain(values: readonly string[]): boolean {
   return values.every((value) => !/^([-!(),]|\\[!(),])/.test(value) || PLAIN.test(value));
-}
-
-/** Names that no action is about are left out. */
-function skipsFor(reach: readonly NameTest[]): Pick<TreeUse, 'skips'> {
-  // A directory is gone through whatever it is called, and removed only by its name.
-  return { skips: { file: (name) => !mayReach(reach, name, 'file') } };
-}
-
-/** The same where a command may be given a directory, with all that is in it. */
-function skipsWhereWhole(
-  start: ShellWord,
-  { reach, follows }: { readonly reach: readonly NameTest[]; readonly follows: boolean },
-): Pick<TreeUse, 'skips'> {
-  const isWhole = (name: string): boolean => mayReach(reach, name, 'directory');
-  // fail-closed: what a start is called that is decided at run time is not known.
-  const isKnown = start.literal && start.pattern === undefined;
-  const name = basename(start.value) || start.value;
-  if (!isKnown || isWhole(name)) return {};
-  const file = (one: string): boolean =>
-    // Where links are followed, one that leads to a directory is a directory.
-    !mayReach(reach, one, 'file') && !(follows && isWhole(one));
-  return { skips: { file, neverIn: isWhole } };
-}
-
-function mayReach(reach: readonly NameTest[], name: string, kind: 'file' | 'directory'): boolean {
-  return reach.some((fits) => fits(name, kind) !== 'no');
 }
 
 const FD =

@@ -19,6 +19,14 @@ export interface TreeUse {
   readonly known?: (path: string) => boolean;
   /** Somebody must be asked where a file is found: it may be left out in a way that is not followed here. */
   readonly unsure?: string;
+  /** What it finds is handed to a program, which follows a link that it is given. */
+  readonly handsOn?: boolean;
+  /** It takes away what it is given as a whole. */
+  readonly takesAway?: true;
+  /** Further names under which what it finds is written, from the directory that the command runs in. */
+  readonly also?: (found: FoundFile) => readonly string[];
+  /** Only files count in which this text is, in any case. */
+  readonly holding?: string;
   /** How to leave out a name, as an option of this command. */
   readonly leaveOut?: (name: string, kind: 'file' | 'directory') => string;
 }
@@ -29,12 +37,24 @@ export interface TreeTarget {
   readonly named: 'always' | 'never' | 'in-directory';
 }
 
+export interface FoundFile {
+  readonly path: string;
+  readonly name: string;
+  /** As the command names it. */
+  readonly text: string;
+}
+
+/** A test of a name, and of the path as the command writes it, where that is known. */
+export type EntryTest = (name: string, path?: string) => boolean;
+
 /** What surely is not looked at, by its own name. */
 export interface TreeSkips {
-  readonly file?: (name: string) => boolean;
-  readonly directory?: (name: string) => boolean;
+  readonly file?: EntryTest;
+  readonly directory?: EntryTest;
+  /** Directories that are changed themselves, not only what is in them; absent: all unless files are left out. */
+  readonly itself?: EntryTest;
   /** Directories that are taken as a whole: by their names, nothing in them is left out. */
-  readonly neverIn?: (name: string) => boolean;
+  readonly neverIn?: EntryTest;
   /** Names with a dot in front, unless an ignore file takes them in again. */
   readonly hidden?: boolean;
   /** What ignore files name. */
