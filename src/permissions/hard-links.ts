@@ -1,6 +1,7 @@
 import type { DirectoryEntries, FileStat } from '../platform/fs/fs.js';
 import { dirname } from '../platform/fs/paths.js';
 import type { TouchedPath } from '../tools/tool.js';
+import { COPIES, type TreeBudget, treeBudget } from './budget.js';
 import { namesOf, type PathPattern } from './path-pattern.js';
 import { restrictingPath } from './path-restriction.js';
 import type { PathFileSystem } from './paths.js';
@@ -8,7 +9,6 @@ import { type PatternState, patternState, stepInto } from './pattern-state.js';
 import type { RestrictionMatch } from './restriction-match.js';
 import type { Rule } from './rule.js';
 import { type PathRule, pathRulesIn } from './rule-index.js';
-import { COPIES, type TreeBudget, treeBudget } from './tree-walk.js';
 
 /** A file that a call touches, and that has other names besides the one it is called by. */
 export interface ManyNamed extends TouchedPath {

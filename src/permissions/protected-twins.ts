@@ -1,7 +1,7 @@
 import type { DirectoryEntries, FileStat } from '../platform/fs/fs.js';
+import { COPIES, treeBudget } from './budget.js';
 import type { PathFileSystem } from './paths.js';
 import { PROTECTED_NAMES } from './protected-paths.js';
-import { COPIES, treeBudget } from './tree-walk.js';
 
 export interface TwinPlace {
   readonly disk: Pick<PathFileSystem, 'list' | 'lstat'>;

@@ -1,3 +1,4 @@
+import { treeBudget } from './budget.js';
 import { isWritingCode, writesSomewhere } from './protected-doubts.js';
 import type { RestrictionMatch } from './restriction-match.js';
 import type { Rule } from './rule.js';
@@ -10,7 +11,6 @@ import type { TreeUse } from './shell/tree-use.js';
 import { isUnknownProgram, type WalkContext, writtenTrees } from './shell/written-walks.js';
 import { contextOf, directoriesOf } from './tree-context.js';
 import { restrictingUses } from './tree-uses.js';
-import { treeBudget } from './tree-walk.js';
 import type { CallView } from './view.js';
 
 /**

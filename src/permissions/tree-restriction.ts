@@ -1,3 +1,4 @@
+import { treeBudget } from './budget.js';
 import { restrictingGit } from './git-restriction.js';
 import type { RestrictionMatch } from './restriction-match.js';
 import type { Rule } from './rule.js';
@@ -7,7 +8,6 @@ import type { TreeContext } from './shell/tree-use.js';
 import { treesOf } from './shell/trees-of.js';
 import { contextOf, directoriesOf } from './tree-context.js';
 import { restrictingUses, type TreePlace } from './tree-uses.js';
-import { treeBudget } from './tree-walk.js';
 import type { CallView } from './view.js';
 
 type Match = RestrictionMatch | undefined;

@@ -2,9 +2,10 @@ import { chmodSync, mkdirSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../testing/temp-project.js';
+import { treeBudget } from './budget.js';
 import { createPathJudge } from './paths.js';
 import { parseRules } from './rules.js';
-import { searchTree, type Tree, type TreeLook, treeBudget } from './tree-walk.js';
+import { searchTree, type Tree, type TreeLook } from './tree-walk.js';
 
 let project: TempProject;
 beforeAll(() => {

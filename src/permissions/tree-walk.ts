@@ -1,5 +1,6 @@
 import { systemCodeOf } from '../errors.js';
 import { trimEnd } from '../lib/trim-end.js';
+import { COPIES, MOST_ENTRIES, type TreeBudget } from './budget.js';
 import { namesOf, type PathPattern } from './path-pattern.js';
 import { restrictedNames, restrictingPath } from './path-restriction.js';
 import type { PathJudge, PathSpellings } from './paths.js';
@@ -42,21 +43,6 @@ export type TreeFinding =
   /** There is more than is looked at, or less than can be seen. */
   | { readonly kind: 'unseen'; readonly rule: Rule; readonly why: string };
 
-/** What one call may cost. */
-export interface TreeBudget {
-  entries: number;
-  readonly until: number;
-}
-
-export const MOST_ENTRIES = 100_000;
-const LONGEST_MS = 2_000;
-
-export function treeBudget(): TreeBudget {
-  return { entries: MOST_ENTRIES, until: performance.now() + LONGEST_MS };
-}
-
-/** Names that hold copies of what lies elsewhere: patterns for any depth are not looked for in there. */
-export const COPIES: ReadonlySet<string> = new Set(['.git', 'node_modules']);
 const AT_ONCE = 32;
 
 interface Way extends TreeName {

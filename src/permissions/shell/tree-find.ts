@@ -86,8 +86,7 @@ export function findTrees(
     // A command may be given a directory, with all that is in it.
     ...(commandsGiven(call).length > 0 ? { neverIn: itself } : {}),
   };
-  const starts = call.starts.filter((word) => word.literal || word === UNKNOWN_WORD);
-  const from = starts.length === 0 ? [HERE] : starts;
+  const from = call.starts.length === 0 ? [HERE] : call.starts;
   return from.map((start) => ({ start, follows, depth: deepest(call), skips }));
 }
 
