@@ -4,7 +4,7 @@ import { type ReportWords, reportText } from '../agents/runtime/report-format.js
 import type { AgentRuntime } from '../agents/runtime/spawn.js';
 import type { Result } from '../lib/result.js';
 import { type AgentRef, DEFAULT_AGENT } from '../protocol/agent-ref.js';
-import type { ForkTools } from '../skills/invoke/fork-attachments.js';
+import type { ForkTools } from '../skills/grants/grant.js';
 import type { ForkTask, RunFork } from '../skills/invoke/invoke.js';
 import type { OpenHooks } from './hooks.js';
 

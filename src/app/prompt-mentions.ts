@@ -3,7 +3,7 @@ import type { SessionConfig } from '../agents/core/session-config.js';
 import type { Beside } from '../agents/core/typed-skills.js';
 import { type FileMention, fileMentions, keyOf } from '../context/prompt/file-mentions.js';
 import { err } from '../lib/result.js';
-import type { ForkTools } from '../skills/invoke/fork-attachments.js';
+import type { ForkTools } from '../skills/grants/grant.js';
 import type { OpenAgents } from './agents.js';
 import { type OutsideInvoke, outsideInvoke } from './host-tool-calls.js';
 import type { OpenInstructions } from './instructions.js';

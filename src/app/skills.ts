@@ -15,9 +15,12 @@ import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { managedSettingsDirectory } from '../settings/files/load.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import { openSkillBook } from '../skills/discovery/book.js';
-import { bundledFilesResolver, createOwnFiles } from '../skills/discovery/bundled-skills.js';
-import { openExtraction } from '../skills/discovery/extract.js';
-import { gitIgnored } from '../skills/discovery/git-ignored.js';
+import {
+  bundledFilesResolver,
+  createOwnFiles,
+  openExtraction,
+} from '../skills/discovery/bundled-skills.js';
+import { gitIgnored } from '../skills/discovery/find-nested.js';
 import { someNames } from '../skills/discovery/names.js';
 import { hasOverrides, overrideFrom } from '../skills/discovery/overrides.js';
 import { createSkillApprovals } from '../skills/grants/approval.js';

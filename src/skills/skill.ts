@@ -102,3 +102,12 @@ export interface SkillBook {
   /** Files of skills changed on disk: forgets what was read of them. True: the listing is another one. */
   refresh(): Promise<boolean>;
 }
+
+/** Words for directories that only the skills of plugins know, with what they stand for. */
+export function pluginDirectories({ plugin }: Pick<Skill, 'plugin'>): readonly [string, string][] {
+  if (plugin === undefined) return [];
+  return [
+    ['CLAUDE_PLUGIN_ROOT', plugin.root],
+    ['CLAUDE_PLUGIN_DATA', plugin.data],
+  ];
+}

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { privateDirectory } from '../../src/platform/fs/private-files.js';
-import { openExtraction } from '../../src/skills/discovery/extract.js';
+import { openExtraction } from '../../src/skills/discovery/bundled-skills.js';
 import { oneSkill as one, openWorld, skillText } from './rig.js';
 
 describe('where skills are found', () => {

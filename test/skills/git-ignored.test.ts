@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
-import { gitIgnored } from '../../src/skills/discovery/git-ignored.js';
+import { gitIgnored } from '../../src/skills/discovery/find-nested.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 
 const projects: TempProject[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { privateDirectory } from '../../src/platform/fs/private-files.js';
-import { openExtraction } from '../../src/skills/discovery/extract.js';
+import { openExtraction } from '../../src/skills/discovery/bundled-skills.js';
 import { oneSkill as one, openWorld, skillText } from './rig.js';
 
 describe('many and large', () => {

@@ -5,7 +5,7 @@ import type { InputMessage } from '../../loop/types.js';
 import type { McpPrompts, TypedPrompt } from '../../mcp/resources/prompts.js';
 import { readTypedPrompt } from '../../mcp/resources/prompts.js';
 import { textOf } from '../../protocol/content.js';
-import type { ForkTools } from '../../skills/invoke/fork-attachments.js';
+import type { ForkTools } from '../../skills/grants/grant.js';
 import type { ReadySkill, SkillInvoker } from '../../skills/invoke/invoke.js';
 import { readTyped } from '../../skills/invoke/slash.js';
 import type { Skill, SkillBook } from '../../skills/skill.js';

@@ -8,9 +8,9 @@ import { projectLevels } from '../../platform/fs/project-levels.js';
 import type { UsedDocument } from '../../settings/trust/types.js';
 import type { SkillOverride } from '../listing/listing.js';
 import type { Skill, SkillBook, SkippedSkill } from '../skill.js';
-import { bundledSkills } from './bundled-skills.js';
-import type { Extraction } from './extract.js';
+import { bundledSkills, type Extraction } from './bundled-skills.js';
 import { type NestedFinder, openNestedFinder } from './find-nested.js';
+import { isTrusted, rememberedTrust } from './homes.js';
 import { asName } from './names.js';
 import {
   type Admissions,
@@ -20,7 +20,6 @@ import {
 } from './read-file.js';
 import type { SkillPlaces, SkillRoot } from './roots.js';
 import { type Shelf, type ShelfEntry, scanSkills, type UsedSkill } from './scan.js';
-import { isTrusted, rememberedTrust } from './trust.js';
 
 export interface SkillBookDeps extends SkillPlaces {
   /**
@@ -62,29 +61,16 @@ export interface LiveSkillBook extends SkillBook {
 
 /** Nothing is read before something is asked for. */
 export function openSkillBook(deps: SkillBookDeps): LiveSkillBook {
-  const book = new Book(deps);
-  return {
-    all: () => book.all(),
-    list: async () => (await book.all()).filter((skill) => !book.isDormant(skill)),
-    offered: async () => (await book.untrusted()).filter((skill) => !book.isDormant(skill)),
-    waiting: async () => (await book.untrusted()).filter((skill) => book.isDormant(skill)),
-    skipped: () => book.skipped(),
-    isDormant: (skill) => book.isDormant(skill),
-    // Changes come one after the other.
-    find: (name) => book.inTurn(() => book.find(name)),
-    touched: (paths) => book.inTurn(() => book.touched(paths)),
-    refresh: () => book.inTurn(() => book.refresh()),
-  };
+  return new Book(deps);
 }
 
-class Book {
+class Book implements LiveSkillBook {
   readonly #deps: SkillBookDeps;
   readonly #nested: NestedFinder;
   readonly #reader: SkillFileReader;
   readonly #admissions: Admissions;
   /** Files of those that no longer wait. */
   readonly #awake = new Set<string>();
-  readonly #trusted = new WeakMap<Shelf, Promise<readonly Skill[]>>();
   #nestedRoots: readonly SkillRoot[] = [];
   #bundled: readonly Skill[] | undefined;
   #shelf: Promise<Shelf> | undefined;
@@ -97,34 +83,47 @@ class Book {
     this.#admissions = openAdmissions(deps);
   }
 
-  inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => undefined);
-    return done;
-  }
-
   async all(): Promise<readonly Skill[]> {
-    const shelf = await this.#current();
-    const known = this.#trusted.get(shelf) ?? this.#withTrust(shelf.entries);
-    this.#trusted.set(shelf, known);
-    return await known;
+    return await this.#withTrust((await this.#current()).entries);
   }
 
-  async untrusted(): Promise<readonly Skill[]> {
-    return (await this.#current()).entries.map(({ skill }) => skill);
+  async list(): Promise<readonly Skill[]> {
+    return (await this.all()).filter((skill) => !this.isDormant(skill));
+  }
+
+  async offered(): Promise<readonly Skill[]> {
+    return (await this.#untrusted()).filter((skill) => !this.isDormant(skill));
+  }
+
+  async waiting(): Promise<readonly Skill[]> {
+    return (await this.#untrusted()).filter((skill) => this.isDormant(skill));
+  }
+
+  find(name: string): Promise<Skill | undefined> {
+    return this.#inTurn(() => this.#find(asName(name)));
+  }
+
+  touched(paths: readonly string[]): Promise<readonly Skill[]> {
+    return this.#inTurn(() => this.#touched(paths));
+  }
+
+  refresh(): Promise<boolean> {
+    return this.#inTurn(async () => {
+      this.#nested.forget();
+      const before = this.#shelf === undefined ? undefined : signatureOf(await this.#shelf);
+      return signatureOf(await this.#rescan()) !== before;
+    });
   }
 
   async skipped(): Promise<readonly SkippedSkill[]> {
     return [...(await this.#current()).skipped, ...this.#nested.skipped()];
   }
 
-  isDormant({ head, file }: Skill): boolean {
-    return head.paths !== undefined && !this.#awake.has(file);
-  }
+  readonly isDormant = ({ head, file }: Skill): boolean =>
+    head.paths !== undefined && !this.#awake.has(file);
 
   /** For use: head and body of the bytes that are there now, and trust in exactly those. */
-  async find(name: string): Promise<Skill | undefined> {
-    const wanted = asName(name);
+  async #find(wanted: string): Promise<Skill | undefined> {
     let entry = await this.#fresh(wanted);
     let used = entry === undefined ? undefined : await usedOf(entry);
     if (used?.ok === false) {
@@ -140,7 +139,7 @@ class Book {
     return { ...skill, trusted };
   }
 
-  async touched(paths: readonly string[]): Promise<readonly Skill[]> {
+  async #touched(paths: readonly string[]): Promise<readonly Skill[]> {
     const before = await this.#current();
     const roots = await this.#nested.touched(paths);
     this.#nestedRoots = [...this.#nestedRoots, ...roots];
@@ -157,10 +156,15 @@ class Book {
     return await this.#withTrust(news);
   }
 
-  async refresh(): Promise<boolean> {
-    this.#nested.forget();
-    const before = this.#shelf === undefined ? undefined : signatureOf(await this.#shelf);
-    return signatureOf(await this.#rescan()) !== before;
+  /** Changes come one after the other. */
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#turn.then(work);
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  async #untrusted(): Promise<readonly Skill[]> {
+    return (await this.#current()).entries.map(({ skill }) => skill);
   }
 
   async #withTrust(entries: readonly ShelfEntry[]): Promise<readonly Skill[]> {

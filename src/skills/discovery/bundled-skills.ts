@@ -1,11 +1,11 @@
 import type { Approval, Resolver } from '../../permissions/guard.js';
 import type { CallView, TouchedPath } from '../../permissions/view.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
-import { isInside } from '../../platform/fs/paths.js';
+import { isInside, join } from '../../platform/fs/paths.js';
+import type { PrivateDirectory } from '../../platform/fs/private-files.js';
 import { BUNDLED_SKILLS, type BundledSkill } from '../bundled/index.js';
 import { readSkill } from '../head/head.js';
 import type { Skill } from '../skill.js';
-import type { Extraction } from './extract.js';
 
 /** The skills that come with the program. Their files are written to disk when one of them is used. */
 export async function bundledSkills(extraction: Extraction): Promise<readonly Skill[]> {
@@ -42,14 +42,14 @@ export function bundledFilesResolver(
 }
 
 /** A directory whose files may be read, and how a receipt names that. */
-export interface OpenDirectory {
+interface OpenDirectory {
   readonly directory: string;
   readonly reason: string;
   readonly source: string;
 }
 
 /** Opens reading below a directory to the calls that it is open to, and nothing else. */
-export function filesResolver(
+function filesResolver(
   name: string,
   fs: Pick<FileSystem, 'realPath'>,
   openTo: (call: CallView['call']) => OpenDirectory | undefined,
@@ -67,11 +67,9 @@ export function filesResolver(
 
 /** Whether it is all about reading files that are named there, and about any. */
 function areIn({ directory }: OpenDirectory, touched: readonly TouchedPath[]): boolean {
-  for (let at = 0; at < touched.length; at++) {
-    const { access, spellings } = touched[at] as TouchedPath;
-    if (access !== 'read' || !isInside(spellings.literal, directory)) return false;
-  }
-  return touched.length > 0;
+  const isIn = ({ access, spellings }: TouchedPath): boolean =>
+    access === 'read' && isInside(spellings.literal, directory);
+  return touched.length > 0 && touched.every(isIn);
 }
 
 async function openingOf(
@@ -100,6 +98,33 @@ export function createOwnFiles(fs: Pick<FileSystem, 'realPath'>): OwnFiles {
       const reason = 'the skill that is started names a file of its own';
       opened.set(toolUseId, { directory, reason, source: `skill (${directory})` });
       return () => void opened.delete(toolUseId);
+    },
+  };
+}
+
+/** Where the supporting files of bundled skills are put when one is used. */
+export interface Extraction {
+  /** Of one skill; nothing is there before `extract` has run. */
+  directoryOf(skill: string): string;
+  /** Writes the files of a skill, once for each process. Returns their directory. */
+  extract(skill: string, files: Readonly<Record<string, string>>): string;
+}
+
+/** Members are relative paths; one that leads out of its skill's directory is refused with a throw. */
+export function openExtraction(place: PrivateDirectory): Extraction {
+  const done = new Set<string>();
+  const directoryOf = (skill: string): string => join(place.path, skill);
+  return {
+    directoryOf,
+    extract(skill, files) {
+      if (!done.has(skill)) {
+        for (const [name, text] of Object.entries(files)) {
+          // A name with `..` in it is refused there, also one that stays among the bundled skills.
+          place.write(`${skill}/${name}`, text);
+        }
+        done.add(skill);
+      }
+      return directoryOf(skill);
     },
   };
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { privateDirectory } from '../../platform/fs/private-files.js';
-import { openExtraction } from './extract.js';
+import { openExtraction } from './bundled-skills.js';
 
 const top = mkdtempSync(path.join(tmpdir(), 'portcullis-extract-'));
 afterAll(() => rmSync(top, { recursive: true, force: true }));

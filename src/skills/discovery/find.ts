@@ -1,7 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { join } from '../../platform/fs/paths.js';
 import { SKIPPED_DIRECTORIES } from '../../settings/trust/tree.js';
-import { mapBounded } from './bounded.js';
 import {
   ALL,
   AT_ONCE,
@@ -11,6 +10,7 @@ import {
   joined,
   listed,
   MOST_ENTRIES,
+  mapBounded,
   NOTHING,
   passedOver,
 } from './discovery-result.js';
@@ -34,11 +34,11 @@ const SKILL_FILE = 'SKILL.md';
 const RESERVED = 'synced';
 
 /** The skills of one directory: each a directory with a SKILL.md. */
-export async function findSkills(root: SkillRoot, deps: FindDeps): Promise<Found> {
+async function findSkills(root: SkillRoot, deps: FindDeps): Promise<Found> {
   const list = await listed(root.directory, deps.fs);
   if (!list.ok) return list.found;
   const real = await deps.fs.realPath(root.directory);
-  const place = { root, real, isHome: await isHome(root, real, deps), deps };
+  const place = { root, real, deps };
   const entries = list.entries.slice(0, MOST_ENTRIES);
   const found = joined(await mapBounded(entries, AT_ONCE, (entry) => fromEntry(entry, place)));
   if (list.entries.length <= MOST_ENTRIES) return found;
@@ -47,7 +47,7 @@ export async function findSkills(root: SkillRoot, deps: FindDeps): Promise<Found
 }
 
 /** A plugin that is one skill, in its own directory. */
-export async function rootSkill(root: SkillRoot, deps: FindDeps): Promise<Found> {
+async function rootSkill(root: SkillRoot, deps: FindDeps): Promise<Found> {
   const file = join(root.directory, SKILL_FILE);
   if ((await deps.fs.stat(file).catch(() => undefined))?.kind !== 'file') return NOTHING;
   const real = await deps.fs.realPath(file);
@@ -61,18 +61,7 @@ interface Place {
   readonly root: SkillRoot;
   /** The root's directory behind all links. */
   readonly real: string;
-  /** What lies in it without a link may be read. */
-  readonly isHome: boolean;
   readonly deps: FindDeps;
-}
-
-/** Asked once for all: without links what is in a directory is where the directory is. */
-async function isHome(root: SkillRoot, real: string, { homes }: FindDeps): Promise<boolean> {
-  // fail-closed: an administrator's files, and what a link leads to, are looked at one by one.
-  if (root.origin === 'managed' || real !== root.directory) return false;
-  const at = (directory: string): string => join(directory, 'any', SKILL_FILE);
-  const stray = await homes.stray(root, { file: at(root.directory), real: at(real) });
-  return stray === undefined;
 }
 
 async function fromEntry(entry: Entry, place: Place): Promise<Found> {
@@ -123,11 +112,8 @@ async function fromDirectory(
   const realDirectory = isLink ? await deps.fs.realPath(directory) : join(place.real, place.name);
   const real =
     stat.kind === 'symlink' ? await deps.fs.realPath(file) : join(realDirectory, SKILL_FILE);
-  const isPlain = !isLink && stat.kind !== 'symlink';
-  if (!isPlain || !place.isHome) {
-    const stray = await deps.homes.stray(root, { file, real });
-    if (stray !== undefined) return passedOver(name, file, stray);
-  }
+  const stray = await deps.homes.stray(root, { file, real });
+  if (stray !== undefined) return passedOver(name, file, stray);
   return { candidates: [{ name, root, file, directory, real }], skipped: [] };
 }
 

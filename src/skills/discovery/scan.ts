@@ -5,14 +5,19 @@ import type { FileStat } from '../../platform/fs/fs.js';
 import type { ReadSkill } from '../head/head.js';
 import type { SkillOverride } from '../listing/listing.js';
 import type { Skill, SkillHead, SkillOrigin, SkippedSkill } from '../skill.js';
-import { mapBounded } from './bounded.js';
-import { AT_ONCE, type Candidate, type Found, joined, passedOver } from './discovery-result.js';
+import {
+  AT_ONCE,
+  type Candidate,
+  type Found,
+  joined,
+  mapBounded,
+  passedOver,
+} from './discovery-result.js';
 import { findIn } from './find.js';
-import { openHomes } from './homes.js';
+import { openHomes, rememberedTrust } from './homes.js';
 import { nameProblem } from './names.js';
 import type { ReadFile, SkillFileReader } from './read-file.js';
 import { type SkillPlaces, type SkillRoot, skillRoots } from './roots.js';
-import { rememberedTrust } from './trust.js';
 
 export interface ScanDeps extends SkillPlaces {
   trusts(directory: string): Promise<boolean>;

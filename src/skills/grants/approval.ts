@@ -1,3 +1,4 @@
+import { own } from '../../lib/own.js';
 import {
   type Approval,
   type Finding,
@@ -7,8 +8,8 @@ import {
 } from '../../permissions/guard.js';
 import type { GateCall } from '../../permissions/types.js';
 import { sha256 } from '../../platform/hash.js';
-import { knownField } from '../head/fields.js';
-import { findCommands } from '../invoke/shell-commands.js';
+import { FIELDS, knownField } from '../head/fields.js';
+import { findCommands } from '../invoke/render.js';
 import type { Skill, SkillBook } from '../skill.js';
 
 /** The tool that these guards and resolvers are about. */
@@ -65,25 +66,19 @@ export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprov
       onFailure: 'deny',
       decide: async ({ call }) => (call.tool.name === SKILL_TOOL ? note(call) : NOTHING),
     },
-    resolver: plainSkillResolver((toolUseId) => judged.get(toolUseId)),
+    resolver: {
+      name: 'plain skills',
+      async decide({ call }) {
+        // The content that the call is judged with, and not what is in the file a moment later.
+        const found = call.tool.name === SKILL_TOOL ? judged.get(call.toolUseId) : undefined;
+        return found === undefined ? undefined : openingFor(found);
+      },
+    },
     contentOf: (toolUseId) => judged.get(toolUseId)?.content,
     take(toolUseId) {
       const content = judged.get(toolUseId)?.content;
       judged.delete(toolUseId);
       return content;
-    },
-  };
-}
-
-/** Opens the call of a skill that is nothing but text. */
-function plainSkillResolver(noted: (toolUseId: string) => NotedSkill | undefined): Resolver {
-  return {
-    name: 'plain skills',
-    async decide({ call }) {
-      if (call.tool.name !== SKILL_TOOL) return undefined;
-      // The content that the call is judged with, and not what is in the file a moment later.
-      const found = noted(call.toolUseId);
-      return found === undefined ? undefined : openingFor(found);
     },
   };
 }
@@ -102,45 +97,18 @@ async function openingFor({ skill, content }: NotedSkill): Promise<Approval> {
   return { decision: 'pass', reason: `the ${source} ${[first, ...others].join(', ')}`, source };
 }
 
-/** Keys that neither grant nor start anything: words, and who is offered the skill when. */
-const HARMLESS: ReadonlySet<string> = new Set([
-  'name',
-  'description',
-  'whentouse',
-  'arguments',
-  'argumenthint',
-  'model',
-  'effort',
-  'license',
-  'compatibility',
-  'metadata',
-  'paths',
-  'disablemodelinvocation',
-  'userinvocable',
-]);
-
 /** Why a call of the model asks first; empty for a skill that is nothing but text. */
 export function reasonsToAsk(skill: Pick<Skill, 'head'>, body: string): readonly string[] {
   const reasons: string[] = [];
-  // A field that the reader of heads does not know has no effect here.
-  const keys = skill.head.keys.filter(
-    (key) => knownField(key) !== undefined && !HARMLESS.has(folded(key)) && hasEffect(key, skill),
-  );
+  const keys = skill.head.keys.filter((key) => {
+    // A field that the reader of heads does not know has no effect here.
+    const field = own(FIELDS, knownField(key) ?? '');
+    if (field === undefined || field.isHarmless === true) return false;
+    // What a key says counts or is lost as a whole; a grant that came to nothing is none.
+    return key !== 'allowed-tools' || skill.head.allowedTools !== undefined;
+  });
   if (keys.length > 0) reasons.push(`sets ${keys.join(', ')}`);
   const commands = findCommands(body).length;
   if (commands > 0) reasons.push(`runs ${commands === 1 ? 'a command' : `${commands} commands`}`);
   return reasons;
-}
-
-/**
- * Of a head with mistakes every key is known, and what a key says counts or is lost as a whole. A
- * grant that came to nothing is none.
- */
-function hasEffect(key: string, { head }: Pick<Skill, 'head'>): boolean {
-  return key !== 'allowed-tools' || head.allowedTools !== undefined;
-}
-
-/** `when_to_use`, `whenToUse` and `when-to-use` are one name. */
-function folded(key: string): string {
-  return key.toLowerCase().replace(/[-_\s]/g, '');
 }

@@ -3,7 +3,9 @@ import { type Finding, type Guard, NOTHING } from '../../permissions/guard.js';
 import { NO_RULES, type Rule, type RuleSet } from '../../permissions/rules.js';
 import type { CallView } from '../../permissions/view.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import type { UserBlock } from '../../protocol/content.js';
 import type { SourcedRule } from '../../settings/types.js';
+import type { AnyTool } from '../../tools/tool.js';
 import type { Skill } from '../skill.js';
 import { isCovered, rulesOf, type SkillRuleParts, type SkillRules } from './rules.js';
 
@@ -144,4 +146,42 @@ function eachOnce(rules: readonly Rule[]): readonly Rule[] {
 
 function isAtOrBelow(path: string, top: string): boolean {
   return path === top || path.startsWith(`${top}/`);
+}
+
+/** The tools of an agent that is about to run a skill. */
+export interface ForkTools {
+  resolve(name: string): AnyTool | undefined;
+}
+
+/** What stands behind the prompt of an agent that has these tools. An error: why it must not start. */
+export type BesideFork = (tools: ForkTools) => Promise<Result<readonly UserBlock[], string>>;
+
+/**
+ * What is read for an agent that is about to run a skill. fail-closed: meanwhile all that the head grants
+ * and forbids that agent holds for whoever starts it, so that nothing is read that the agent may not.
+ */
+export async function besideFork(
+  grants: SkillGrants,
+  tools: ForkTools,
+  {
+    skill,
+    agent,
+    projectDir,
+    beside,
+  }: {
+    readonly skill: Skill;
+    readonly agent: AgentRef;
+    readonly projectDir: string;
+    readonly beside: BesideFork | undefined;
+  },
+): ReturnType<BesideFork> {
+  if (beside === undefined) return ok([]);
+  const grant = grants.add(skill, agent, projectDir);
+  if (!grant.ok) return grant;
+  grant.value.restrain();
+  try {
+    return await beside(tools);
+  } finally {
+    grant.value.withdraw();
+  }
 }

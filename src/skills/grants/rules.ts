@@ -4,8 +4,7 @@ import { STANDARD_RESOLVERS } from '../../permissions/resolvers.js';
 import { NO_RULES, parseRule, type Rule, type RuleKind } from '../../permissions/rules.js';
 import type { CallView } from '../../permissions/view.js';
 import type { SourcedRule } from '../../settings/types.js';
-import { pluginDirectories } from '../invoke/plugin-directories.js';
-import type { Skill } from '../skill.js';
+import { pluginDirectories, type Skill } from '../skill.js';
 
 export interface SkillRuleParts {
   readonly cwd: string;

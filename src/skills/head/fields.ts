@@ -6,59 +6,57 @@ import { oneLine } from '../discovery/names.js';
 import type { SkillHead } from '../skill.js';
 import { canonical } from './restrictions.js';
 
-/** The fields of a skill's head, as they are documented. */
-export const HEAD_FIELDS: readonly string[] = [
-  'name',
-  'description',
-  'when_to_use',
-  'argument-hint',
-  'arguments',
-  'disable-model-invocation',
-  'user-invocable',
-  'allowed-tools',
-  'disallowed-tools',
-  'model',
-  'effort',
-  'context',
-  'agent',
-  'background',
-  'hooks',
-  'paths',
-  'shell',
-  'metadata',
-  'license',
-  'compatibility',
-  'portcullis',
-];
+/** How the value of a field is read, and what it is called in a `SkillHead`; without `as` it is read by itself. */
+export interface FieldSpec {
+  readonly as?: keyof SkillHead;
+  readonly kind?: 'hint' | 'list' | 'grant' | 'restriction' | 'flag' | 'hooks' | 'paths';
+  /** What a flag that is neither true nor false counts for. */
+  readonly inDoubt?: boolean;
+  readonly choices?: readonly string[];
+  /** Neither grants nor starts anything: words, and who is offered the skill when. */
+  readonly isHarmless?: true;
+}
 
-const AS_DOCUMENTED: ReadonlySet<string> = new Set(HEAD_FIELDS);
+const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
+
+/** The fields of a skill's head, as they are documented. */
+export const FIELDS: Readonly<Record<string, FieldSpec>> = {
+  name: { as: 'displayName', isHarmless: true },
+  description: { isHarmless: true },
+  when_to_use: { as: 'whenToUse', isHarmless: true },
+  'argument-hint': { as: 'argumentHint', kind: 'hint', isHarmless: true },
+  arguments: { as: 'arguments', kind: 'list', isHarmless: true },
+  'disable-model-invocation': {
+    as: 'disableModelInvocation',
+    kind: 'flag',
+    inDoubt: true,
+    isHarmless: true,
+  },
+  'user-invocable': { as: 'userInvocable', kind: 'flag', inDoubt: false, isHarmless: true },
+  'allowed-tools': { as: 'allowedTools', kind: 'grant' },
+  'disallowed-tools': { as: 'disallowedTools', kind: 'restriction' },
+  model: { as: 'model', isHarmless: true },
+  effort: { as: 'effort', choices: EFFORTS, isHarmless: true },
+  context: { as: 'context', choices: ['fork'] },
+  agent: { as: 'agent' },
+  background: { as: 'background', kind: 'flag' },
+  hooks: { as: 'hooks', kind: 'hooks' },
+  paths: { as: 'paths', kind: 'paths', isHarmless: true },
+  shell: { as: 'shell', choices: ['bash', 'powershell'] },
+  metadata: { isHarmless: true },
+  license: { isHarmless: true },
+  compatibility: { isHarmless: true },
+  portcullis: {},
+};
+
+export const HEAD_FIELDS: readonly string[] = Object.keys(FIELDS);
 
 /** The documented name of a field, in whichever way it is written. */
 export function knownField(written: string): string | undefined {
-  return AS_DOCUMENTED.has(written) ? written : byCanonicalName.get(canonical(written));
+  return byCanonicalName.get(canonical(written));
 }
 
 const byCanonicalName = new Map(HEAD_FIELDS.map((field) => [canonical(field), field]));
-
-/** What each field is called in a `SkillHead`; those that are missing are read by themselves, or not at all. */
-export const SAID_AS: Readonly<Record<string, keyof SkillHead>> = {
-  name: 'displayName',
-  when_to_use: 'whenToUse',
-  'argument-hint': 'argumentHint',
-  arguments: 'arguments',
-  'disable-model-invocation': 'disableModelInvocation',
-  'user-invocable': 'userInvocable',
-  'allowed-tools': 'allowedTools',
-  'disallowed-tools': 'disallowedTools',
-  model: 'model',
-  effort: 'effort',
-  context: 'context',
-  agent: 'agent',
-  background: 'background',
-  hooks: 'hooks',
-  paths: 'paths',
-  shell: 'shell',
-};
 
 /** Something about the hooks in a skill's head. */
 export interface HookFault {

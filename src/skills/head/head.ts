@@ -5,7 +5,7 @@ import { isRecord, own } from '../../lib/own.js';
 import type { ParseYaml } from '../../lib/parse-yaml.js';
 import { oneLine } from '../discovery/names.js';
 import type { SkillHead, SkillProblem } from '../skill.js';
-import { HEAD_FIELDS, hookFaults, knownField, SAID_AS } from './fields.js';
+import { FIELDS, HEAD_FIELDS, hookFaults, knownField } from './fields.js';
 import { fewProblems, firstWords, lostRestriction, namedRestrictions } from './head-problems.js';
 import {
   FENCE,
@@ -40,19 +40,13 @@ export interface ReadHeadOptions {
  * is not offered to the model; what of it can be understood line by line counts, but for grants.
  */
 export async function readSkill(text: string, options: ReadHeadOptions = {}): Promise<ReadSkill> {
-  return skillFrom(await loadFrontmatter(text, options), text, options);
-}
-
-function skillFrom(read: Frontmatter, text: string, options: ReadHeadOptions): ReadSkill {
+  const read = await loadFrontmatter(text, options);
   const reader = new HeadReader(read, text);
   const head = reader.head(options);
   const { body, bodyLine } = read;
   const { refusal } = reader;
-  const skill = { head, body, bodyLine, problems: fewProblems(reader.problems) };
-  return refusal === undefined ? skill : { ...skill, refusal };
+  return { head, body, bodyLine, problems: fewProblems(reader.problems), refusal };
 }
-
-const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
 interface Field {
   readonly value: unknown;
@@ -98,8 +92,8 @@ class HeadReader {
     for (const [field, { line }] of this.#fields) {
       if (line !== undefined) lines[field] = line;
       if (field === 'paths' && isCommand === true) continue;
-      const name = own(SAID_AS, field);
-      if (name !== undefined) say(name, this.#valueOf(field));
+      const { as } = own(FIELDS, field) ?? {};
+      if (as !== undefined) say(as, this.#valueOf(field));
     }
     // fail-closed: a head that is not understood may have said that only people run it.
     if (isBroken) head.disableModelInvocation = true;
@@ -110,33 +104,24 @@ class HeadReader {
 
   /** What a field says that stands in the head. */
   #valueOf(field: string): unknown {
-    switch (field) {
-      case 'argument-hint':
+    const { kind, choices, inDoubt } = own(FIELDS, field) ?? {};
+    switch (kind) {
+      case 'hint':
         return this.#hint();
-      case 'arguments':
+      case 'list':
         return this.#list(field);
-      case GRANT:
+      case 'grant':
         return this.#grant();
-      case 'disable-model-invocation':
-        return this.#flag(field, true);
-      case 'user-invocable':
-        return this.#flag(field, false);
-      case 'background':
-        return this.#flag(field);
-      case 'disallowed-tools':
+      case 'restriction':
         return this.#restriction(field);
-      case 'effort':
-        return this.#choice(field, EFFORTS);
-      case 'context':
-        return this.#choice(field, ['fork']);
-      case 'shell':
-        return this.#choice(field, ['bash', 'powershell']);
+      case 'flag':
+        return this.#flag(field, inDoubt);
       case 'hooks':
         return this.#hooks();
       case 'paths':
         return this.#paths();
       default:
-        return this.#text(field);
+        return choices === undefined ? this.#text(field) : this.#choice(field, choices);
     }
   }
 
@@ -311,10 +296,6 @@ class HeadReader {
 
   #refuse(line: number | undefined, message: string): void {
     const remedy = 'Correct it: it restricts what may be called.';
-    this.refusal ??= {
-      line,
-      message: `a restriction cannot be read: ${message}`,
-      remedy,
-    };
+    this.refusal ??= { line, message: `a restriction cannot be read: ${message}`, remedy };
   }
 }

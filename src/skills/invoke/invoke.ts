@@ -5,14 +5,11 @@ import type { SettingSource } from '../../lib/sourced.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { SourcedRule } from '../../settings/types.js';
 import { fingerprintOf } from '../grants/approval.js';
-import type { SkillGrant, SkillGrants } from '../grants/grant.js';
-import type { Skill, SkillBook } from '../skill.js';
+import { type BesideFork, besideFork, type SkillGrant, type SkillGrants } from '../grants/grant.js';
+import { pluginDirectories, type Skill, type SkillBook } from '../skill.js';
 import type { Attached, AttachmentParts, AttachmentWish } from './attachments.js';
 import { findFor, type Invoker } from './find.js';
-import { type BesideFork, besideFork } from './fork-attachments.js';
-import type { SaidText } from './memory.js';
-import { createSaidBefore, shownText } from './memory.js';
-import { pluginDirectories } from './plugin-directories.js';
+import { createSaidBefore, type SaidText, shownText } from './memory.js';
 import { renderSkill } from './render.js';
 import { fillShell, type RunShell, shellPolicyOf } from './shell.js';
 

@@ -1,8 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables of skills are what is tested
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type RenderedPart, type RenderValues, renderSkill } from './render.js';
-import { findCommands } from './shell-commands.js';
+import { findCommands, type RenderedPart, type RenderValues, renderSkill } from './render.js';
 
 const VARIABLES = new Map([
   ['CLAUDE_SESSION_ID', 'sess'],

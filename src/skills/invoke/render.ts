@@ -1,5 +1,5 @@
+import { embeddedCommands } from '../../lib/embedded-commands.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { type CommandSpan, findCommands } from './shell-commands.js';
 
 /** What is put into the text of a skill. */
 export interface RenderValues {
@@ -212,4 +212,22 @@ function isEscaped(next: string, quote: string): boolean {
   if (quote === "'" || next === '') return false;
   if (quote === '"') return next === '"' || next === '\\';
   return next === '"' || next === "'" || next === '\\' || BLANK.test(next);
+}
+
+/** A command that stands in the text of a skill. Positions are those of the text. */
+interface CommandSpan {
+  /** The whole of it, marks included; the output takes its place. */
+  readonly start: number;
+  readonly end: number;
+  /** The command itself. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * The commands of a skill's text that are run, in order. Looked for in what the author wrote, before
+ * anything is put in, so that no argument can begin, end or be a command.
+ */
+export function findCommands(text: string): readonly CommandSpan[] {
+  return embeddedCommands(text).filter(({ runs }) => runs);
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { splitFile } from '../../lib/head-text.js';
 import { skillItems } from '../../settings/trust/markdown.js';
-import { findCommands } from './shell-commands.js';
+import { findCommands } from './render.js';
 
 const commandsIn = (text: string): readonly string[] =>
   findCommands(text).map(({ from, to }) => text.slice(from, to).trim());

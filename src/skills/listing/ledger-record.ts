@@ -42,7 +42,7 @@ export function skippedOf({ offered, taken }: SkillRecord): number {
   return Math.max(0, offered - taken);
 }
 
-export function chosenOf({ model, person }: SkillRecord): number {
+function chosenOf({ model, person }: SkillRecord): number {
   return model + person;
 }
 
@@ -71,18 +71,6 @@ export function startsOf(records: Iterable<SkillRecord>): ReadonlyMap<string, nu
     starts.set(record.name, (starts.get(record.name) ?? 0) + chosenOf(record));
   }
   return starts;
-}
-
-/** Those that were ever started. They stand in front, so the rest is not looked at. */
-export function* startedIn(text: string): Generator<SkillRecord> {
-  for (let from = 0; from < text.length; ) {
-    const newline = text.indexOf('\n', from);
-    const end = newline === -1 ? text.length : newline;
-    const record = recordIn(text.slice(from, end));
-    if (record === undefined || chosenOf(record) === 0) return;
-    yield record;
-    from = end + 1;
-  }
 }
 
 /** The most started first. What there is no room for is left out. */

@@ -15,7 +15,6 @@ import {
   readRecords,
   recordKey,
   type SkillRecord,
-  startedIn,
   startsOf,
 } from './ledger-record.js';
 import type { SkillListing } from './listing.js';
@@ -33,13 +32,13 @@ export interface SkillLedger {
   end(waiting: readonly Skill[]): void;
 }
 
-export interface LedgerPlace {
+interface LedgerPlace {
   readonly fs: Pick<FileSystem, 'readText' | 'writeAtomic'>;
   /** Where the program keeps state of its own. */
   readonly stateDirectory: string;
 }
 
-export interface LedgerParts extends LedgerPlace {
+interface LedgerParts extends LedgerPlace {
   /** Whether this session is counted: not one that leaves nothing behind. */
   readonly counts: boolean;
   now(): number;
@@ -54,13 +53,13 @@ const LOCK = { staleMs: 10_000, waitMs: 2_000 };
 
 /** Nothing depends on it but whose description is cut first, so a session goes on without it. */
 export function openSkillLedger(parts: LedgerParts): SkillLedger {
-  const tally = parts.counts ? openSessionTally() : NO_TALLY;
+  const tally = openSessionTally();
   let known: ReadonlyMap<string, number> | undefined;
   let writing = Promise.resolve();
   let timer: ReturnType<typeof setTimeout> | undefined;
   const write = async (): Promise<void> => {
     const tallies = tally.take();
-    if (tallies.length === 0) return;
+    if (tallies.length === 0 || !parts.counts) return;
     try {
       const done = await withFileLock(`${fileIn(parts)}.lock`, LOCK, () => add(parts, tallies));
       if (done === undefined) throw new Error('another program holds it');
@@ -75,17 +74,16 @@ export function openSkillLedger(parts: LedgerParts): SkillLedger {
     return writing;
   };
   return {
+    ...tally,
     counts() {
       known ??= readStarts(parts);
       return known;
     },
-    listed: tally.listed,
     started(skill, by) {
       tally.started(skill, by);
       if (parts.counts) timer ??= setTimeout(keep, KEEP_AFTER_MS).unref();
     },
     keep,
-    end: tally.end,
   };
 }
 
@@ -146,7 +144,8 @@ function sum(tally: Tally, before: SkillRecord | undefined): Tally {
 function readStarts(place: LedgerPlace): ReadonlyMap<string, number> {
   const options = { maxBytes: MOST_LEDGER_BYTES, noLink: true };
   try {
-    return startsOf(startedIn(readTextSync(fileIn(place), options).text));
+    const records = readRecords(readTextSync(fileIn(place), options).text);
+    return startsOf(records.ok ? records.value : []);
   } catch {
     // Not there yet; whoever writes it tells of everything else.
     return new Map();
@@ -154,10 +153,10 @@ function readStarts(place: LedgerPlace): ReadonlyMap<string, number> {
 }
 
 /** What is to be added to the record of a skill. */
-export type Tally = Omit<SkillRecord, 'last'>;
+type Tally = Omit<SkillRecord, 'last'>;
 
 /** What a session has done with skills. A session counts once, however often it lists a skill. */
-export interface SessionTally {
+interface SessionTally {
   listed(skills: readonly Skill[], listing: SkillListing): void;
   started(skill: Skill, by: Invoker): void;
   /** Nothing more will be listed: what was left out to the end, and what waited for a file. */
@@ -166,17 +165,9 @@ export interface SessionTally {
   take(): readonly Tally[];
 }
 
-/** Of a session that is not counted. */
-export const NO_TALLY: SessionTally = {
-  listed: () => undefined,
-  started: () => undefined,
-  end: () => undefined,
-  take: () => [],
-};
-
 type Named = Pick<Skill, 'name' | 'file'>;
 
-export function openSessionTally(): SessionTally {
+function openSessionTally(): SessionTally {
   const fresh = new Map<string, Tally>();
   const offered = new Set<string>();
   const shortened = new Set<string>();

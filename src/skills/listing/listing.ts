@@ -56,6 +56,7 @@ export const LISTING_CHARS = 8_000;
 export const ENTRY_CHARS = 1_536;
 
 const CHARS_PER_TOKEN = 4;
+const DOTS_BYTES = 3;
 /** A description of fewer bytes tells nothing. */
 const LEAST_BYTES = 24;
 
@@ -67,24 +68,24 @@ const LEAST_BYTES = 24;
 export function skillListing(skills: readonly Skill[], options: ListingOptions = {}): SkillListing {
   const { entries, hidden } = entriesOf(skills, options);
   const budget = listingBudget(options);
-  const given = entries.map(({ words }): string | undefined => words);
-  const isWhole = entries.reduce((sum, entry) => sum + entry.wholeBytes, 0) <= budget;
-  if (!isWhole) makeFit(entries, given, { budget, used: options.used?.() ?? new Map() });
+  const isWhole = sum(entries, (entry) => bareBytes(entry) + wordsBytes(entry)) <= budget;
+  const said = isWhole
+    ? new Map(entries.map((entry) => [entry, entry.words]))
+    : wordsWithin(budget, entries, options.used?.() ?? new Map());
   const shown: ListedSkill[] = [];
   const cut: CutSkill[] = [];
   const lines: string[] = [];
-  let used = 0;
   for (const entry of entries) {
-    const words = given[entry.at];
+    const { name, label } = entry;
+    const words = said.get(entry);
     const how = cutOf(entry, words);
-    if (how !== undefined) cut.push({ name: entry.name, how });
+    if (how !== undefined) cut.push({ name, how });
     if (words === undefined) continue;
-    shown.push({ name: entry.name, form: formOf(entry, words) });
-    lines.push(lineOf(entry.label, words));
-    used += words === entry.words ? entry.wholeBytes : entry.bareBytes + wordsCost(words);
+    shown.push({ name, form: formOf(entry, words) });
+    lines.push(words === '' ? `- ${label}` : `- ${label}: ${words}`);
   }
-  if (!isWhole) lines.push(...summaryLine(cut, budget - used));
-  const text = lines.join('\n');
+  const whole = [...lines, summaryOf(cut)].join('\n');
+  const text = !isWhole && bytesOf(whole) < budget ? whole : lines.join('\n');
   if (cut.length === 0) return { text, shown, cut, hidden };
   return { text, shown, cut, hidden, note: noteOf(cut) };
 }
@@ -103,8 +104,6 @@ export function listingBudget(options: ListingOptions): number {
 }
 
 interface Entry {
-  /** Its place in the list. */
-  readonly at: number;
   readonly name: string;
   /** The name, and behind it the one that the head gives. */
   readonly label: string;
@@ -115,44 +114,30 @@ interface Entry {
   /** The longest entry allowed has already taken something off. */
   readonly capped: boolean;
   readonly isBundled: boolean;
-  /** What it costs in full, and with its name alone, each with the line break. */
-  readonly wholeBytes: number;
-  readonly bareBytes: number;
 }
 
-interface Entries {
-  readonly entries: readonly Entry[];
-  readonly hidden: readonly HiddenSkill[];
-}
-
-function entriesOf(skills: readonly Skill[], options: ListingOptions): Entries {
+function entriesOf(
+  skills: readonly Skill[],
+  options: ListingOptions,
+): { readonly entries: readonly Entry[]; readonly hidden: readonly HiddenSkill[] } {
   const variants = variantsOf(skills);
   const entries: Entry[] = [];
   const hidden: HiddenSkill[] = [];
   for (const skill of skills) {
-    const override = options.overrides?.(skill.name);
+    const { name } = skill;
+    const override = options.overrides?.(name);
     const why = hiddenBy(skill, override, options);
     if (why !== undefined) {
-      hidden.push({ name: skill.name, why });
+      hidden.push({ name, why });
       continue;
     }
-    const full = override === 'name-only' ? '' : descriptionOf(skill, variants);
+    const full = override === 'name-only' ? '' : descriptionOf(skill, variants.get(name));
     const label = labelOf(skill);
-    const room = (options.maxEntryChars ?? ENTRY_CHARS) - '- : '.length - label.length;
+    const room = Math.max(0, (options.maxEntryChars ?? ENTRY_CHARS) - '- : '.length - label.length);
     const isBundled = skill.origin === 'bundled';
-    const words = isBundled ? full : withinChars(full, Math.max(0, room));
-    const bareBytes = '- \n'.length + bytesOf(label);
-    entries.push({
-      at: entries.length,
-      name: skill.name,
-      label,
-      source: sourceOf(skill),
-      words,
-      capped: words !== full,
-      isBundled,
-      wholeBytes: bareBytes + wordsCost(words),
-      bareBytes,
-    });
+    const words = isBundled || full.length <= room ? full : cutAt(full, room - 1);
+    const source = sourceOf(skill);
+    entries.push({ name, label, source, words, capped: words !== full, isBundled });
   }
   return { entries, hidden };
 }
@@ -176,12 +161,9 @@ function labelOf({ name, origin, head: { displayName } }: Skill): string {
   return isName ? `${name} (${displayName})` : name;
 }
 
-function descriptionOf(skill: Skill, variants: ReadonlyMap<string, readonly string[]>): string {
-  const { description = '', whenToUse = '' } = skill.head;
-  const others = variants.size === 0 ? undefined : variants.get(skill.name);
-  // Mostly there is nothing but a description.
-  if (whenToUse === '' && others === undefined) return oneLine(description);
-  const also = others === undefined ? '' : `(In other directories: ${others.join(', ')}.)`;
+function descriptionOf({ head }: Skill, variants: readonly string[] | undefined): string {
+  const { description = '', whenToUse = '' } = head;
+  const also = variants === undefined ? '' : `(In other directories: ${variants.join(', ')}.)`;
   return oneLine([description, whenToUse, also].filter((part) => part !== '').join(' '));
 }
 
@@ -203,146 +185,101 @@ function sourceOf({ name, origin, source }: Skill): string {
   return origin === 'command' ? source : origin;
 }
 
-type UsesOf = (entry: Entry) => number;
-/** The entries of each. */
-type Sources = readonly (readonly Entry[])[];
-
-/** What each entry says by its place, undefined for one whose name does not fit either. */
-type Given = (string | undefined)[];
-
-/** Takes off what there is no room for. What comes in the box is kept whole. */
-function makeFit(
+/**
+ * What each entry may say; absent for one whose name does not fit either. What comes in the box is kept
+ * whole. In each source what was used most comes first.
+ */
+function wordsWithin(
+  budget: number,
   entries: readonly Entry[],
-  given: Given,
-  { budget, used }: { readonly budget: number; readonly used: ReadonlyMap<string, number> },
-): void {
-  // Mostly nothing was used, and nothing has to be put in order.
-  const usesOf: UsesOf | undefined =
-    used.size === 0 ? undefined : ({ name }) => used.get(name) ?? 0;
+  used: ReadonlyMap<string, number>,
+): ReadonlyMap<Entry, string> {
+  const usesOf = ({ name }: Entry): number => used.get(name) ?? 0;
+  const said = new Map<Entry, string>();
+  const sources = new Map<string, Entry[]>();
   let room = budget - SUMMARY_BYTES;
-  const others: Entry[] = [];
   for (const entry of entries) {
-    if (entry.isBundled) room -= entry.wholeBytes;
-    else {
-      others.push(entry);
-      given[entry.at] = undefined;
-    }
+    if (entry.isBundled) {
+      said.set(entry, entry.words);
+      room -= bareBytes(entry) + wordsBytes(entry);
+    } else sources.set(entry.source, [...(sources.get(entry.source) ?? []), entry]);
   }
-  const named = keptNames(bySource(others, usesOf), room);
-  const left = room - named.reduce((sum, entry) => sum + entry.bareBytes, 0);
-  shareWords(bySource(named, usesOf), given, { room: left, usesOf });
-}
-
-/** All of them where there is room; else each source in turn gets one more name in. */
-function keptNames(sources: Sources, room: number): readonly Entry[] {
-  const entries = sources.flat();
-  if (entries.reduce((sum, { bareBytes }) => sum + bareBytes, 0) <= room) return entries;
-  const queues = sources.map((queue) => [...queue]);
-  const kept = new Set<Entry>();
-  let left = room;
-  for (let open = queues; open.length > 0; ) {
-    open = open.filter((queue) => {
-      const next = queue.shift();
-      if (next === undefined) return false;
-      if (next.bareBytes <= left) {
-        left -= next.bareBytes;
-        kept.add(next);
-      }
-      return true;
-    });
-  }
-  return entries.filter((entry) => kept.has(entry));
-}
-
-/** What each entry may say: equal shares for the sources, and within one for its entries. */
-function shareWords(
-  sources: Sources,
-  given: Given,
-  { room, usesOf }: { readonly room: number; readonly usesOf: UsesOf | undefined },
-): void {
-  const shares = fairShares(
-    sources.map((source) => source.reduce((sum, entry) => sum + needOf(entry), 0)),
+  const named = keptNames(
+    [...sources.values()].map((source) => source.sort((a, b) => usesOf(b) - usesOf(a))),
     room,
   );
-  sources.forEach((source, index) => {
+  room -= sum(named.flat(), bareBytes);
+  const shares = fairShares(
+    named.map((source) => sum(source, wordsBytes)),
+    room,
+  );
+  for (const [index, source] of named.entries()) {
     let left = shares[index] ?? 0;
-    const used = usesOf === undefined ? [] : source.filter((entry) => usesOf(entry) > 0);
-    for (const entry of used) {
-      const bytes = Math.min(needOf(entry), left);
-      given[entry.at] = wordsWithin(entry, bytes);
+    for (const entry of source.filter((one) => usesOf(one) > 0)) {
+      const bytes = Math.min(wordsBytes(entry), left);
+      said.set(entry, cutWords(entry, bytes));
       left -= bytes;
     }
-    const rest = usesOf === undefined ? source : source.filter((entry) => usesOf(entry) === 0);
-    const parts = fairShares(rest.map(needOf), left);
-    rest.forEach((entry, at) => {
-      given[entry.at] = wordsWithin(entry, parts[at] ?? 0);
-    });
-  });
-}
-
-/** In each source what was used most comes first. */
-function bySource(entries: readonly Entry[], usesOf: UsesOf | undefined): Sources {
-  const sources = new Map<string, Entry[]>();
-  for (const entry of entries) {
-    const known = sources.get(entry.source);
-    if (known === undefined) sources.set(entry.source, [entry]);
-    else known.push(entry);
+    const rest = source.filter((one) => usesOf(one) === 0);
+    const parts = fairShares(rest.map(wordsBytes), left);
+    for (const [at, entry] of rest.entries()) said.set(entry, cutWords(entry, parts[at] ?? 0));
   }
-  const all = [...sources.values()];
-  if (usesOf !== undefined) for (const source of all) source.sort((a, b) => usesOf(b) - usesOf(a));
-  return all;
+  return said;
 }
 
-function lineOf(label: string, words: string): string {
-  return words === '' ? `- ${label}` : `- ${label}: ${words}`;
+/** Each source in turn gets one more name in. */
+function keptNames(
+  sources: readonly (readonly Entry[])[],
+  room: number,
+): readonly (readonly Entry[])[] {
+  const kept = new Set<Entry>();
+  let left = room;
+  for (let at = 0; sources.some(({ length }) => at < length); at++) {
+    for (const source of sources) {
+      const next = source[at];
+      if (next === undefined || bareBytes(next) > left) continue;
+      left -= bareBytes(next);
+      kept.add(next);
+    }
+  }
+  return sources.map((source) => source.filter((entry) => kept.has(entry)));
 }
 
-/** What the words cost beyond the bare name. */
-function needOf({ wholeBytes, bareBytes }: Entry): number {
-  return wholeBytes - bareBytes;
+/** What a name costs with its dash and the line break. */
+function bareBytes({ label }: Entry): number {
+  return '- \n'.length + bytesOf(label);
 }
 
-/** Of words with the colon before them. */
-function wordsCost(words: string): number {
+/** What the words cost with the colon before them. */
+function wordsBytes({ words }: Entry): number {
   return words === '' ? 0 : ': '.length + bytesOf(words);
 }
 
 /** `bytes` include the colon before the words. */
-function wordsWithin(entry: Entry, bytes: number): string {
-  if (needOf(entry) <= bytes) return entry.words;
-  const room = bytes - ': '.length;
-  if (room < LEAST_BYTES) return '';
-  const isAscii = needOf(entry) === ': '.length + entry.words.length;
-  return isAscii ? cutAt(entry.words, room - DOTS_BYTES) : withinBytes(entry.words, room);
-}
-
-function withinChars(text: string, chars: number): string {
-  return text.length <= chars ? text : cutAt(text, chars - 1);
-}
-
-function withinBytes(text: string, bytes: number): string {
-  const room = bytes - DOTS_BYTES;
-  let end = Math.min(text.length, room);
-  while (end > 0) {
-    const over = bytesOf(text.slice(0, end)) - room;
-    if (over <= 0) break;
+function cutWords(entry: Entry, bytes: number): string {
+  const { words } = entry;
+  if (wordsBytes(entry) <= bytes) return words;
+  const room = bytes - ': '.length - DOTS_BYTES;
+  if (room + DOTS_BYTES < LEAST_BYTES) return '';
+  let end = Math.min(words.length, room);
+  for (let over = 1; end > 0 && over > 0; ) {
+    over = bytesOf(words.slice(0, end)) - room;
     // Each unit takes three bytes at most, so this ends after few steps.
-    end -= Math.max(1, Math.floor(over / 3));
+    if (over > 0) end -= Math.max(1, Math.floor(over / 3));
   }
-  return cutAt(text, end);
+  return cutAt(words, end);
 }
 
 function cutAt(text: string, end: number): string {
   return end <= 0 ? '' : `${sliceWhole(text, 0, end).trimEnd()}…`;
 }
 
-const DOTS_BYTES = 3;
-const encoder = new TextEncoder();
-const ASCII = /^[\x00-\x7f]*$/;
-
 function bytesOf(text: string): number {
-  if (ASCII.test(text)) return text.length;
-  return encoder.encode(text).length;
+  return Buffer.byteLength(text);
+}
+
+function sum<T>(items: readonly T[], of: (item: T) => number): number {
+  return items.reduce((total, item) => total + of(item), 0);
 }
 
 function formOf(entry: Entry, words: string): ListedSkill['form'] {
@@ -360,31 +297,24 @@ function cutOf(entry: Entry, words: string | undefined): CutSkill['how'] | undef
 const SUMMARY_BYTES = 80;
 
 /** For the model, so that a short list is not taken for all there is. */
-function summaryLine(cuts: readonly CutSkill[], room: number): readonly string[] {
+function summaryOf(cuts: readonly CutSkill[]): string {
   const hidden = cuts.filter(({ how }) => how === 'left out').length;
-  const text = `(No room for all: ${cuts.length - hidden} shortened, ${hidden} skills not shown.)`;
-  return bytesOf(text) + 1 <= room ? [text] : [];
+  return `(No room for all: ${cuts.length - hidden} shortened, ${hidden} skills not shown.)`;
 }
 
 /** Of each kind this many are named; one more says nothing new. */
 const MOST_NAMED = 30;
 
 function noteOf(cut: readonly CutSkill[]): string {
-  const names: Record<CutSkill['how'], string[]> = {
-    'left out': [],
-    'name only': [],
-    shortened: [],
-  };
-  for (const { name, how } of cut) names[how].push(name);
-  const parts = (
-    [
-      ['left out', 'not shown to the model'],
-      ['name only', 'shown without a description'],
-      ['shortened', 'shown with a shortened description'],
-    ] as const
-  ).flatMap(([how, words]) => {
-    const some = someNames(names[how], MOST_NAMED);
-    return some === '' ? [] : [`${words}: ${some}`];
+  const parts = CUTS.flatMap(([kind, words]) => {
+    const names = cut.flatMap(({ name, how }) => (how === kind ? [name] : []));
+    return names.length === 0 ? [] : [`${words}: ${someNames(names, MOST_NAMED)}`];
   });
   return `the list of skills is too long for its budget; ${parts.join('; ')}`;
 }
+
+const CUTS: readonly (readonly [CutSkill['how'], string])[] = [
+  ['left out', 'not shown to the model'],
+  ['name only', 'shown without a description'],
+  ['shortened', 'shown with a shortened description'],
+];
