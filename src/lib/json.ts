@@ -63,48 +63,36 @@ export function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** A single line longer than this is no message. */
-export const MAX_LINE_CHARS = 64 * 1024 * 1024;
-
 /**
- * Splits a byte stream into lines without cutting characters. Blank lines are dropped. Throws for a
- * line that does not end.
+ * Splits text that arrives in pieces into lines; blank ones are dropped. A line longer than `maxLength` is
+ * dropped as well and yielded as undefined, as soon as it is known to be too long.
  */
 export class LineSplitter {
+  readonly #maxLength: number;
   /** Pieces of a line whose end has not come yet; joined once, or a long line would cost its square. */
-  #rest: string[] = [];
+  #pieces: string[] = [];
   #length = 0;
 
-  push(chunk: string): string[] {
-    const [first = '', ...others] = chunk.split('\n');
-    this.#keep(first);
-    if (others.length === 0) return [];
-    const lines = [this.#take(), ...others.slice(0, -1)];
-    this.#keep(others.at(-1) ?? '');
-    return lines
-      .map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line))
-      .filter((line) => line !== '');
+  constructor(maxLength: number) {
+    this.#maxLength = maxLength;
   }
 
-  /** What stood after the last newline. */
-  end(): string[] {
-    const rest = this.#take();
-    return rest.trim() === '' ? [] : [rest];
-  }
-
-  #keep(piece: string): void {
-    if (piece === '') return;
-    this.#rest.push(piece);
-    this.#length += piece.length;
-    if (this.#length > MAX_LINE_CHARS) {
-      throw new Error(`a line is longer than ${MAX_LINE_CHARS / 1024 / 1024} MB`);
+  *push(chunk: string): Generator<string | undefined> {
+    for (const [index, piece] of chunk.split('\n').entries()) {
+      if (index > 0) yield* this.end();
+      const wasTooLong = this.#length > this.#maxLength;
+      this.#length += piece.length;
+      if (this.#length <= this.#maxLength) this.#pieces.push(piece);
+      else this.#pieces = [];
+      if (this.#length > this.#maxLength && !wasTooLong) yield undefined;
     }
   }
 
-  #take(): string {
-    const line = this.#rest.join('');
-    this.#rest = [];
+  /** The text after the last newline. */
+  *end(): Generator<string> {
+    const line = this.#pieces.join('');
+    this.#pieces = [];
     this.#length = 0;
-    return line;
+    if (line.trim() !== '') yield line.endsWith('\r') ? line.slice(0, -1) : line;
   }
 }

@@ -9,6 +9,9 @@ export type Message = Readonly<Record<string, unknown>>;
 /** What comes in: text with one JSON object per line, cut anywhere, or messages that are parsed already. */
 export type Inbound = AsyncIterable<string | Message>;
 
+/** A longer line is no message. */
+const MAX_LINE_CHARS = 64 * 1024 * 1024;
+
 /** An input that is being read. */
 export interface Reading {
   /**
@@ -22,7 +25,7 @@ export interface Reading {
 
 /** Hands every message on, in order. */
 export function readInbound(input: Inbound, onMessage: (message: Message) => void): Reading {
-  const splitter = new LineSplitter();
+  const splitter = new LineSplitter(MAX_LINE_CHARS);
   const iterator = input[Symbol.asyncIterator]();
   let stopped = false;
   let wake: (nothing: undefined) => void = () => undefined;
@@ -55,7 +58,10 @@ export function readInbound(input: Inbound, onMessage: (message: Message) => voi
   };
 }
 
-function parseLine(line: string): Message {
+function parseLine(line: string | undefined): Message {
+  if (line === undefined) {
+    throw new PortcullisError('usage', 'a line on standard input is longer than 64 MB');
+  }
   const parsed = parseJson(line);
   if (parsed.ok && isRecord(parsed.value)) return parsed.value;
   throw new PortcullisError(

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from 'node:fs';
 import { type FileHandle, open, readFile } from 'node:fs/promises';
 import { messageOf, PortcullisError, systemCodeOf } from '../../errors.js';
+import { LineSplitter } from '../../lib/json.js';
 import { type AppendLog, createAppendLog, makePrivateDirectory } from './append-log.js';
 import { type StateFiles, stateFiles } from './state-files.js';
 
@@ -46,8 +47,7 @@ export const nodeTranscriptFiles: TranscriptFiles = {
 /** Absent on Windows, where opening never waits. */
 const READ_WITHOUT_WAITING = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 const CHUNK_BYTES = 1 << 20;
-const MAX_LINE_BYTES = 256 << 20;
-const NEWLINE = 10;
+const MAX_LINE_CHARS = 256 << 20;
 
 async function readLines(
   path: string,
@@ -56,52 +56,15 @@ async function readLines(
   const file = await openForReading(path);
   if (file === undefined) return false;
   try {
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    const rest = new LineRest();
-    for (;;) {
-      const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, null);
-      if (bytesRead === 0) break;
-      const bytes = chunk.subarray(0, bytesRead);
-      let start = 0;
-      for (;;) {
-        const end = bytes.indexOf(NEWLINE, start);
-        if (end === -1) break;
-        onLine(rest.isEmpty ? bytes.toString('utf8', start, end) : rest.take(bytes, start, end));
-        start = end + 1;
-      }
-      rest.add(bytes, start, bytesRead);
+    const lines = new LineSplitter(MAX_LINE_CHARS);
+    const options = { encoding: 'utf8', highWaterMark: CHUNK_BYTES, autoClose: false } as const;
+    for await (const text of file.createReadStream(options)) {
+      for (const line of lines.push(text)) onLine(line);
     }
-    if (!rest.isEmpty) onLine(rest.take(chunk, 0, 0));
+    for (const line of lines.end()) onLine(line);
     return true;
   } finally {
     await file.close();
-  }
-}
-
-/** The beginning of a line whose end is in a later chunk. */
-class LineRest {
-  #parts: Buffer[] = [];
-  #bytes = 0;
-
-  get isEmpty(): boolean {
-    return this.#bytes === 0;
-  }
-
-  add(chunk: Buffer, start: number, end: number): void {
-    if (end <= start) return;
-    this.#bytes += end - start;
-    // The chunk is used again for the next read, so its bytes are copied.
-    if (this.#bytes <= MAX_LINE_BYTES) this.#parts.push(Buffer.from(chunk.subarray(start, end)));
-    else this.#parts = [];
-  }
-
-  take(chunk: Buffer, start: number, end: number): string | undefined {
-    this.add(chunk, start, end);
-    const line =
-      this.#bytes <= MAX_LINE_BYTES ? Buffer.concat(this.#parts).toString('utf8') : undefined;
-    this.#parts = [];
-    this.#bytes = 0;
-    return line;
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { LineSplitter } from '../../lib/json.js';
 import type { LineProcess, LineProcessEnd, LineProcessRequest, SpawnRequest } from './process.js';
 import type { InputTaker, SupervisedChild } from './supervised-child.js';
 
@@ -20,7 +21,7 @@ class LineChild implements LineProcess {
   readonly exited: Promise<LineProcessEnd>;
   readonly #child: SupervisedChild;
   readonly #maxPendingBytes: number;
-  readonly #lines: LineBuffer;
+  readonly #lines: LineSplitter;
   #stdin: Writable | undefined;
   #listener: (line: string) => void = () => {};
   #lineTooLong: number | undefined;
@@ -32,7 +33,7 @@ class LineChild implements LineProcess {
   ) {
     const { maxLineLength = MAX_LINE_LENGTH, maxPendingBytes, onStderr, ...spawn } = request;
     this.#maxPendingBytes = maxPendingBytes ?? MAX_PENDING_BYTES;
-    this.#lines = new LineBuffer(maxLineLength, (line) => this.#listener(line));
+    this.#lines = new LineSplitter(maxLineLength);
     this.#child = start(
       {
         ...spawn,
@@ -91,9 +92,14 @@ class LineChild implements LineProcess {
   }
 
   #receive(chunk: string, maxLineLength: number): void {
-    if (this.#lineTooLong !== undefined || this.#lines.push(chunk)) return;
-    this.#lineTooLong = maxLineLength;
-    void this.#child.end('output');
+    for (const line of this.#lines.push(chunk)) {
+      if (this.#lineTooLong !== undefined) return;
+      if (line !== undefined) this.#listener(line);
+      else {
+        this.#lineTooLong = maxLineLength;
+        void this.#child.end('output');
+      }
+    }
   }
 
   async #end(): Promise<LineProcessEnd> {
@@ -101,7 +107,9 @@ class LineChild implements LineProcess {
     clearTimeout(this.#dumb);
     // Whatever had not been sent is of no use to anybody.
     this.#stdin?.destroy();
-    if (this.#lineTooLong === undefined) this.#lines.end();
+    if (this.#lineTooLong === undefined) {
+      for (const line of this.#lines.end()) this.#listener(line);
+    }
     const { exitCode, signal, stderr, startError, startErrorKind, durationMs } = result;
     return {
       exitCode,
@@ -112,48 +120,5 @@ class LineChild implements LineProcess {
       ...(startErrorKind !== undefined && { startErrorKind }),
       ...(this.#lineTooLong !== undefined && { lineTooLong: this.#lineTooLong }),
     };
-  }
-}
-
-/** Text in pieces of any size becomes lines of bounded length. */
-class LineBuffer {
-  readonly #maxLength: number;
-  readonly #emit: (line: string) => void;
-  /** Pieces of a line whose end has not come yet; joined once, or a long line would cost its square. */
-  #rest: string[] = [];
-  #length = 0;
-
-  constructor(maxLength: number, emit: (line: string) => void) {
-    this.#maxLength = maxLength;
-    this.#emit = emit;
-  }
-
-  /** False for a line that is too long; what came before it has been handed on. */
-  push(chunk: string): boolean {
-    let start = 0;
-    for (let at = chunk.indexOf('\n'); at !== -1; at = chunk.indexOf('\n', start)) {
-      if (!this.#keep(chunk.slice(start, at))) return false;
-      this.end();
-      start = at + 1;
-    }
-    return this.#keep(chunk.slice(start));
-  }
-
-  /** Hands on what is there. A last line needs no end. */
-  end(): void {
-    const [only = ''] = this.#rest;
-    const line = this.#rest.length > 1 ? this.#rest.join('') : only;
-    this.#rest = [];
-    this.#length = 0;
-    const text = line.endsWith('\r') ? line.slice(0, -1) : line;
-    if (text.trim() !== '') this.#emit(text);
-  }
-
-  #keep(piece: string): boolean {
-    if (piece === '') return true;
-    this.#length += piece.length;
-    if (this.#length > this.#maxLength) return false;
-    this.#rest.push(piece);
-    return true;
   }
 }
