@@ -1,7 +1,6 @@
 import type { FileSystem } from '../../platform/fs/fs.js';
-import { statFileSync } from '../../platform/fs/node-fs.js';
+import { readTextSync, statFileSync } from '../../platform/fs/node-fs.js';
 import { join, separator } from '../../platform/fs/paths.js';
-import { readNow } from '../../platform/fs/read-now.js';
 import { sha256 } from '../../platform/hash.js';
 import type { ServerDeclaration } from '../server.js';
 
@@ -12,11 +11,11 @@ export type StoredServer = Pick<ServerDeclaration, 'name' | 'contentHash' | 'ori
 
 /** `damaged`: something is there that is not ours or cannot be read. */
 export type Read =
-  | { readonly kind: 'found'; readonly bytes: Uint8Array }
+  | { readonly kind: 'found'; readonly text: string }
   | { readonly kind: 'absent' }
   | { readonly kind: 'damaged' };
 
-export const MAX_STORED_BYTES = 64 * 1024 * 1024;
+const MAX_STORED_BYTES = 64 * 1024 * 1024;
 
 /** Files for their owner alone (0600), in a directory of the state directory. */
 export interface PrivateFiles {
@@ -38,9 +37,8 @@ export function openPrivateFiles(place: {
         const found = isOurs(directory);
         if (found !== true) return { kind: found === undefined ? 'absent' : 'damaged' };
         const file = join(directory, name);
-        const bytes = readNow(file, MAX_STORED_BYTES);
-        if (bytes !== undefined) return { kind: 'found', bytes };
-        return { kind: statFileSync(file) === undefined ? 'absent' : 'damaged' };
+        if (statFileSync(file) === undefined) return { kind: 'absent' };
+        return { kind: 'found', text: readTextSync(file, { maxBytes: MAX_STORED_BYTES }).text };
       } catch {
         // fail-closed: what cannot be read says nothing, and nobody can tell that it was nothing.
         return { kind: 'damaged' };
@@ -71,8 +69,4 @@ function isOurs(directory: string): boolean | undefined {
 /** The same words in another file start another program: relative paths lead elsewhere. */
 export function storedId({ name, contentHash, origin }: StoredServer): string {
   return sha256(JSON.stringify([name, contentHash, origin.file ?? '']));
-}
-
-export function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }

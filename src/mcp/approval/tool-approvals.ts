@@ -2,20 +2,18 @@ import { messageOf, PortcullisError } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
 import { isRecord, own } from '../../lib/own.js';
 import { join } from '../../platform/fs/paths.js';
-import { readNow } from '../../platform/fs/read-now.js';
 import { sha256 } from '../../platform/hash.js';
 import type { RawTool } from '../server.js';
 import { definingParts, wordsFingerprint } from '../tools/fingerprint.js';
 import type { ListedTool } from '../tools/listing.js';
 import { normaliseName, toolNames } from '../tools/names.js';
 import {
-  MAX_STORED_BYTES,
   openPrivateFiles,
+  type PrivateFiles,
   type Read,
   type StoredServer,
   type StoreFiles,
   storedId,
-  textOf,
 } from './private-files.js';
 
 /** The definitions of a server's tools that somebody has agreed to. */
@@ -64,7 +62,7 @@ export function openToolApprovals(place: {
   const files = openPrivateFiles({ ...place, directory });
   let queue: Promise<unknown> = Promise.resolve();
   let known: Content | undefined;
-  const content = (): Content => contentOf(files.read(APPROVALS), join(directory, DEFINITIONS));
+  const content = (): Content => contentOf(files);
 
   const change = async (edit: (servers: Map<string, Approved>) => void): Promise<void> => {
     // Read anew: another program may have added to it.
@@ -249,17 +247,18 @@ interface Content {
   readonly lost: boolean;
 }
 
-function contentOf(read: Read, definitionsFile: string): Content {
+function contentOf(files: PrivateFiles): Content {
+  const read = files.read(APPROVALS);
   // fail-closed: half a list would make the missing tools new ones.
   const damaged: Content = { servers: new Map(), lost: true };
   if (read.kind === 'absent') return { servers: new Map(), lost: false };
   if (read.kind === 'damaged') return damaged;
-  const parsed = parseJson(textOf(read.bytes));
+  const parsed = parseJson(read.text);
   const head = parsed.ok ? parsed.value : undefined;
   if (!isRecord(head) || !Array.isArray(head.servers)) return damaged;
   let bodies: ReadonlyMap<string, Body> | undefined;
   const bodyOf = (id: string): Body => {
-    bodies ??= bodiesIn(definitionsFile, head.sum);
+    bodies ??= bodiesIn(files.read(DEFINITIONS), head.sum);
     return bodies.get(id) ?? NO_BODY;
   };
   const servers = new Map<string, Approved>();
@@ -288,11 +287,10 @@ interface Body {
 const NO_BODY: Body = { definitions: new Map(), words: undefined };
 
 /** By server. Empty when it is not what was written with the approvals. */
-function bodiesIn(file: string, sum: unknown): ReadonlyMap<string, Body> {
+function bodiesIn(read: Read, sum: unknown): ReadonlyMap<string, Body> {
   const bodies = new Map<string, Body>();
-  const bytes = readNow(file, MAX_STORED_BYTES);
-  if (bytes === undefined || sha256(bytes) !== sum) return bodies;
-  const parsed = parseJson(textOf(bytes));
+  if (read.kind !== 'found' || sha256(read.text) !== sum) return bodies;
+  const parsed = parseJson(read.text);
   for (const row of parsed.ok && Array.isArray(parsed.value) ? parsed.value : []) {
     const [id, definitions, words] = Array.isArray(row) ? row : [];
     if (typeof id !== 'string') continue;

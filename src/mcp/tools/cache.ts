@@ -2,12 +2,7 @@ import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { join } from '../../platform/fs/paths.js';
 import { sha256 } from '../../platform/hash.js';
-import {
-  openPrivateFiles,
-  type StoredServer,
-  type StoreFiles,
-  textOf,
-} from '../approval/private-files.js';
+import { openPrivateFiles, type StoredServer, type StoreFiles } from '../approval/private-files.js';
 import type { RawTool } from '../server.js';
 import { listed, type ServerListing } from './listing.js';
 
@@ -36,7 +31,7 @@ export function openToolCache(place: {
   return {
     read(server) {
       const found = files.read(fileOf(server));
-      const parsed = found.kind === 'found' ? parseJson(textOf(found.bytes)) : undefined;
+      const parsed = found.kind === 'found' ? parseJson(found.text) : undefined;
       if (!parsed?.ok || !isRecord(parsed.value)) return undefined;
       return parsed.value.contentHash === server.contentHash
         ? listingFrom(parsed.value)

@@ -84,10 +84,4 @@ describe('a lock in the file system', () => {
     await withFileLock(lock, PATIENT, async () => heldBy(JSON.stringify({ pid: process.pid })));
     expect(await withFileLock(lock, { waitMs: 0 }, async () => 1)).toBeUndefined();
   });
-
-  it('takes the place of the single file of earlier versions', async () => {
-    mkdirSync(path.dirname(lock), { recursive: true });
-    writeFileSync(lock, 'somebody');
-    expect(await withFileLock(lock, PATIENT, async () => 1)).toEqual({ value: 1 });
-  });
 });

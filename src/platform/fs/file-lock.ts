@@ -1,6 +1,5 @@
 import {
   linkSync,
-  lstatSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -41,7 +40,7 @@ export async function withFileLock<T>(
   options: FileLockOptions,
   work: () => T | Promise<T>,
 ): Promise<{ readonly value: T } | undefined> {
-  makeDirectory(path);
+  mkdirSync(path, { recursive: true, mode: 0o700 });
   const deadline = performance.now() + options.waitMs;
   let mine = tryToTake(path, options.staleMs);
   while (mine === undefined) {
@@ -79,17 +78,6 @@ export function isAbandonedLock(path: string): boolean {
     // It was given back or removed just now.
     if (systemCodeOf(thrown) === 'ENOENT') return false;
     throw thrown;
-  }
-}
-
-function makeDirectory(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
-  } catch (thrown) {
-    if (systemCodeOf(thrown) !== 'EEXIST' || !lstatSync(path).isFile()) throw thrown;
-    // Locks of earlier versions were single files.
-    rmSync(path, { force: true });
-    mkdirSync(path, { recursive: true, mode: 0o700 });
   }
 }
 

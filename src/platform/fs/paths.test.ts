@@ -10,12 +10,10 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   configDirectory,
   currentBranch,
-  dirname,
   displayPath,
   expandHome,
   findRepositoryRoot,
@@ -25,8 +23,6 @@ import {
   nearestRepository,
   normalise,
   projectSlug,
-  relative,
-  resolve,
   stateDirectory,
 } from './paths.js';
 
@@ -48,13 +44,6 @@ describe('isInside', () => {
     ['/a', '/', true],
   ])('%s in %s: %s', (child, parent, expected) => {
     expect(isInside(child, parent)).toBe(expected);
-  });
-});
-
-describe('dirname', () => {
-  it('is as Node has it', () => {
-    const paths = fc.string({ unit: fc.constantFrom('/', '.', 'a', '\\', ' '), maxLength: 8 });
-    fc.assert(fc.property(paths, (one) => dirname(one) === path.dirname(one)));
   });
 });
 
@@ -181,28 +170,5 @@ describe('repository', () => {
     mkdirSync(path.join(root, '.git'));
     make(path.join(root, '.git', 'HEAD'));
     expect(currentBranch(root)).toBeUndefined();
-  });
-});
-
-describe('the short ways', () => {
-  const odd = [
-    '/',
-    '/a',
-    '/a/',
-    '/a/b',
-    '/a/bc',
-    '/a/./b',
-    '/a/../b',
-    '/a//b',
-    'b',
-    './b',
-    '..',
-    '',
-  ];
-  it.each(odd)('lead from %j where the long ones do', (from) => {
-    for (const to of odd) {
-      expect(resolve(from, to)).toBe(path.resolve(from, to));
-      expect(relative(from, to)).toBe(path.relative(from, to));
-    }
   });
 });

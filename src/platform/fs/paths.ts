@@ -6,78 +6,28 @@
  */
 import { chmodSync, existsSync, lstatSync, mkdirSync, readFileSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
-import {
-  delimiter,
-  basename as nativeBasename,
-  dirname as nativeDirname,
-  extname as nativeExtname,
-  isAbsolute as nativeIsAbsolute,
-  join as nativeJoin,
-  relative as nativeRelative,
-  resolve as nativeResolve,
-  normalize,
-  sep,
-} from 'node:path';
+import { dirname, isAbsolute, join, normalize, relative, resolve, sep } from 'node:path';
 import { PortcullisError } from '../../errors.js';
-import { systemClock } from '../clock.js';
 
 /** The part of an environment that decides where directories are. */
 export type DirectoryEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Between the directories of PATH. */
-export const pathDelimiter: string = delimiter;
-
-export const separator: '/' | '\\' = sep;
-
-export function join(...parts: readonly string[]): string {
-  // In a deep project normalising takes longer than asking the disk.
-  return isPlainWay(parts) ? parts.join('/') : nativeJoin(...parts);
-}
-
-/** Asked hundreds of times before the first request, so nothing is made of the parts. */
-function isPlainWay(parts: readonly string[]): boolean {
-  if (parts.length < 2 || !isPlain(parts[0] ?? '')) return false;
-  for (let at = 1; at < parts.length; at++) if (ODD_STEP.test(parts[at] ?? '')) return false;
-  return true;
-}
-
-/** Absolute and normalised, without a trailing separator. */
-export function resolve(...parts: readonly string[]): string {
-  const last = parts[parts.length - 1];
-  // An absolute path takes the place of all before it.
-  if (last !== undefined && isPlain(last)) return last;
-  return nativeResolve(...parts);
-}
-
-export function dirname(path: string): string {
-  // Node looks at one letter after the other. Only where no separator ends it, nor a second one begins it.
-  const end = sep === '/' ? path.lastIndexOf('/') : -1;
-  return end > 1 && end < path.length - 1 ? path.slice(0, end) : nativeDirname(path);
-}
-
-export function basename(path: string, suffix?: string): string {
-  return nativeBasename(path, suffix);
-}
-
-/** The last extension with its dot, `''` when there is none. */
-export function extname(path: string): string {
-  return nativeExtname(path);
-}
-
-export function relative(from: string, to: string): string {
-  const isBelow = to.startsWith(from) && to.charAt(from.length) === '/';
-  if (isBelow && isPlain(from) && isPlain(to)) return to.slice(from.length + 1);
-  return nativeRelative(from, to);
-}
-
-export function isAbsolute(path: string): boolean {
-  return nativeIsAbsolute(path);
-}
+export {
+  basename,
+  delimiter as pathDelimiter,
+  dirname,
+  extname,
+  isAbsolute,
+  join,
+  relative,
+  resolve,
+  sep as separator,
+} from 'node:path';
 
 /** Removes `.` and `..` and doubled or trailing separators. */
 export function normalise(path: string): string {
   const clean = normalize(path);
-  const isRoot = nativeDirname(clean) === clean;
+  const isRoot = dirname(clean) === clean;
   return !isRoot && clean.endsWith(sep) ? clean.slice(0, -1) : clean;
 }
 
@@ -86,22 +36,8 @@ export function normalise(path: string): string {
  * where the answer guards something.
  */
 export function isInside(child: string, parent: string): boolean {
-  if (isPlain(child) && isPlain(parent)) {
-    return child === parent || (child.startsWith(parent) && child.charAt(parent.length) === '/');
-  }
-  const way = nativeRelative(nativeResolve(parent), nativeResolve(child));
-  if (way === '') return true;
-  return way !== '..' && !way.startsWith(`..${sep}`) && !nativeIsAbsolute(way);
-}
-
-/** Of a relative path: an empty step, `.` or `..`. */
-const ODD_STEP = /(?:^|\/)\.{0,2}(?:\/|$)/;
-/** The same of an absolute one. */
-const STEPS_TO_RESOLVE = /\/\.{0,2}(?:\/|$)/;
-
-/** Absolute, of POSIX, and nothing in it to resolve: mostly, and a tenth of the cost of the general case. */
-function isPlain(path: string): boolean {
-  return sep === '/' && path.charAt(0) === '/' && !STEPS_TO_RESOLVE.test(path);
+  const steps = relative(parent, child);
+  return steps !== '..' && !steps.startsWith(`..${sep}`) && !isAbsolute(steps);
 }
 
 /** Forward slashes, as in rules, globs and listings. A backslash in a POSIX name stays. */
@@ -113,7 +49,7 @@ export function toPosix(path: string): string {
 export function expandHome(path: string, home: string): string {
   if (path === '~') return home;
   const inHome = path.startsWith('~/') || (sep === '\\' && path.startsWith('~\\'));
-  return inHome ? nativeJoin(home, path.slice(2)) : path;
+  return inHome ? join(home, path.slice(2)) : path;
 }
 
 /** The path from `base` when that is shorter and stays inside, else the path itself. For display. */
@@ -170,24 +106,18 @@ export function projectSlug(cwd: string): string {
  */
 export function findRepositoryRoot(start: string): string | undefined {
   const from = resolve(start);
-  // All parts of a start ask for the same, one after the other.
-  const isFresh =
-    foundRoot?.from === from && systemClock.monotonic() - foundRoot.at < ROOT_HOLDS_MS;
-  if (isFresh && foundRoot !== undefined) return foundRoot.root;
-  const root = upwards(from, (directory) => isOwnRepository(directory, from));
-  if (root !== undefined) foundRoot = { from, root, at: systemClock.monotonic() };
-  return root;
+  return upwards(from, (directory) => isOwnRepository(directory, from));
 }
 
 /** The same, whoever it belongs to: what git itself would look at. */
 export function nearestRepository(start: string): string | undefined {
-  return upwards(resolve(start), (directory) => exists(join(directory, '.git')));
+  return upwards(resolve(start), (directory) => existsSync(join(directory, '.git')));
 }
 
 function upwards(start: string, fits: (directory: string) => boolean): string | undefined {
   for (let directory = start; ; ) {
     if (fits(directory)) return directory;
-    const parent = nativeDirname(directory);
+    const parent = dirname(directory);
     if (parent === directory) return undefined;
     directory = parent;
   }
@@ -199,7 +129,8 @@ function upwards(start: string, fits: (directory: string) => boolean): string | 
  */
 export function isOwnRepository(directory: string, start: string): boolean {
   const dotGit = join(directory, '.git');
-  if (!exists(dotGit)) return false;
+  // Also false where the directory may not be searched: it holds no repository that could be used.
+  if (!existsSync(dotGit)) return false;
   const me = process.getuid?.();
   if (me === undefined) return true;
   try {
@@ -216,21 +147,17 @@ function ownerOf(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.uid;
 }
 
-/** A start takes longer where the machine is busy. */
-const ROOT_HOLDS_MS = 500;
-let foundRoot: { readonly from: string; readonly root: string; readonly at: number } | undefined;
-
 /**
  * Looks at the disk: where a repository's git data is. Follows the `gitdir:` line of the `.git` file
  * that worktrees and submodules have.
  */
 export function gitDirectory(repositoryRoot: string): string | undefined {
-  const dotGit = nativeJoin(repositoryRoot, '.git');
+  const dotGit = join(repositoryRoot, '.git');
   const stat = statSync(dotGit, { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
   if (stat.isDirectory()) return dotGit;
   const target = /^gitdir:\s*(.+?)\s*$/m.exec(textOrUndefined(dotGit) ?? '')?.[1];
-  return target === undefined ? undefined : nativeResolve(repositoryRoot, target);
+  return target === undefined ? undefined : resolve(repositoryRoot, target);
 }
 
 /** Looks at the disk: the branch checked out at or above `start`; undefined when detached or no repository. */
@@ -238,14 +165,14 @@ export function currentBranch(start: string): string | undefined {
   const root = findRepositoryRoot(start);
   const directory = root === undefined ? undefined : gitDirectory(root);
   if (directory === undefined) return undefined;
-  const head = textOrUndefined(nativeJoin(directory, 'HEAD'));
+  const head = textOrUndefined(join(directory, 'HEAD'));
   // Git itself allows neither spaces nor control characters nor longer names.
   return /^ref:[ \t]*refs\/heads\/([^\s\u0000-\u001f\u007f]{1,250})\s*$/.exec(head ?? '')?.[1];
 }
 
 function directoryFrom(set: string | undefined, name: string, env: DirectoryEnvironment): string {
-  if (set === undefined || set === '') return nativeJoin(homeDirectory(env), name);
-  return nativeResolve(set.startsWith('~') ? expandHome(set, homeDirectory(env)) : set);
+  if (set === undefined || set === '') return join(homeDirectory(env), name);
+  return resolve(set.startsWith('~') ? expandHome(set, homeDirectory(env)) : set);
 }
 
 /** h = h * 31 + code in signed 32 bits, absolute, base 36: prescribed by the transcript layout. */
@@ -255,11 +182,6 @@ function pathHash(text: string): string {
     hash = (Math.imul(hash, 31) + text.charCodeAt(index)) | 0;
   }
   return Math.abs(hash).toString(36);
-}
-
-function exists(path: string): boolean {
-  // Also false in a directory that may not be searched: it holds no repository that could be used.
-  return existsSync(path);
 }
 
 /** What git keeps in one line. */
