@@ -1,27 +1,15 @@
+import { wordSet } from './word-set.js';
+
 /**
  * Marks by which the runtime speaks to the model. Only letters: dashes, blanks and what is not seen
  * between them make no difference to a model.
  */
-const MARKS: readonly string[] = [
-  'systemreminder',
-  'tasknotification',
-  'userpromptsubmithook',
-  'commandname',
-  'commandmessage',
-  'commandargs',
-  'bashinput',
-  'bashstdout',
-  'bashstderr',
-  'localcommand',
-  'agentmessage',
-  'agentreport',
-  'agentmemory',
-  'forknotice',
-  'mcpserverinstructions',
-  'mentionedfile',
-  'mcpresource',
-  'teammatemessage',
-  'conversationsummary',
+const MARKS = [
+  ...wordSet(
+    `systemreminder tasknotification userpromptsubmithook commandname commandmessage commandargs bashinput
+     bashstdout bashstderr localcommand agentmessage agentreport agentmemory forknotice mcpserverinstructions
+     mentionedfile mcpresource teammatemessage conversationsummary`,
+  ),
 ];
 
 /** Characters after the bracket that are looked at: a mark with more between its letters is none. */

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve, sep } from 'node:path';
 import { redactSure } from '../lib/redact.js';
+import { wordSet } from '../lib/word-set.js';
 import { isInside } from './fs/paths.js';
 import { isLocaleVariable, isSafeLocale } from './locale.js';
 
@@ -85,7 +86,7 @@ export function shellEnvironment(
     env,
     options,
     (name, value) =>
-      !isSecretName(name) && !isInternal(name) && (USUAL.has(name) || !holdsSecret(value)),
+      !isSecretName(name) && !isInternalVariable(name) && (USUAL.has(name) || !holdsSecret(value)),
   );
   // fail-closed: in such a locale bash does not read the characters that were judged.
   return Object.fromEntries(
@@ -139,7 +140,7 @@ export function isSecretName(name: string): boolean {
  * are judged before they run. Nobody but the person's own configuration may set it for a shell.
  */
 export function isInternalVariable(name: string): boolean {
-  return isInternal(name);
+  return INTERNAL.has(name) || INTERNAL_PREFIX.test(name);
 }
 
 /** The number by which children may know the program that runs them. */
@@ -168,68 +169,26 @@ function passwordIn(value: string): string | undefined {
   return /^[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/@:]*:(?!\d{1,5}[/?#])(\S+)@/i.exec(value)?.[1];
 }
 
-function isInternal(name: string): boolean {
-  return INTERNAL.has(name) || INTERNAL_PREFIX.test(name);
-}
-
 const USUAL: ReadonlySet<string> = new Set([
-  'PATH',
-  'HOME',
-  'USER',
-  'LOGNAME',
-  'SHELL',
-  'LANG',
-  'LANGUAGE',
-  'TZ',
-  'TERM',
-  'COLORTERM',
-  'NO_COLOR',
-  'TMPDIR',
-  'TMP',
-  'TEMP',
-  'XDG_CONFIG_HOME',
-  'XDG_CACHE_HOME',
-  'XDG_DATA_HOME',
-  'XDG_STATE_HOME',
-  'XDG_RUNTIME_DIR',
+  ...wordSet(
+    `PATH HOME USER LOGNAME SHELL LANG LANGUAGE TZ TERM COLORTERM NO_COLOR TMPDIR TMP TEMP
+     XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_RUNTIME_DIR`,
+  ),
   // Without these, TLS and the network do not work behind a company's proxy.
-  'HTTP_PROXY',
-  'HTTPS_PROXY',
-  'NO_PROXY',
-  'ALL_PROXY',
-  'http_proxy',
-  'https_proxy',
-  'no_proxy',
-  'all_proxy',
-  'NODE_EXTRA_CA_CERTS',
-  'SSL_CERT_FILE',
-  'SSL_CERT_DIR',
-  'REQUESTS_CA_BUNDLE',
-  'CURL_CA_BUNDLE',
-  'GIT_SSL_CAINFO',
+  ...wordSet(
+    `HTTP_PROXY HTTPS_PROXY NO_PROXY ALL_PROXY http_proxy https_proxy no_proxy all_proxy
+     NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE
+     GIT_SSL_CAINFO`,
+  ),
   // Without these, hardly any program starts on Windows.
-  'SystemRoot',
-  'SYSTEMROOT',
-  'windir',
-  'ComSpec',
-  'COMSPEC',
-  'PATHEXT',
-  'Path',
-  'USERPROFILE',
-  'APPDATA',
-  'LOCALAPPDATA',
-  'ProgramData',
-  'ProgramFiles',
+  ...wordSet(
+    `SystemRoot SYSTEMROOT windir ComSpec COMSPEC PATHEXT Path USERPROFILE APPDATA LOCALAPPDATA
+     ProgramData ProgramFiles`,
+  ),
 ]);
 
 /** Names that hold a word from below without being secret. */
-const HARMLESS: ReadonlySet<string> = new Set([
-  'SSH_AUTH_SOCK',
-  'XAUTHORITY',
-  'GPG_KEY',
-  'PWD',
-  'OLDPWD',
-]);
+const HARMLESS = wordSet('SSH_AUTH_SOCK XAUTHORITY GPG_KEY PWD OLDPWD');
 
 /** What names of files and directories end with. */
 const PLACES = ['_FILE', '_PATH', '_DIR'];
@@ -239,38 +198,19 @@ const SECRET_PREFIX = /^(ANTHROPIC|OPENAI|AZURE_OPENAI|OTEL|GEMINI|MISTRAL|OPENR
 
 const INTERNAL: ReadonlySet<string> = new Set([
   // Meant for the Node that runs us; a debugger port or a preload would reach every child.
-  'NODE_OPTIONS',
-  'NODE_CHANNEL_FD',
-  'NODE_CHANNEL_SERIALIZATION_MODE',
-  'NODE_UNIQUE_ID',
+  ...wordSet('NODE_OPTIONS NODE_CHANNEL_FD NODE_CHANNEL_SERIALIZATION_MODE NODE_UNIQUE_ID'),
   // Code or options that a fresh shell would take in before the command.
-  'BASH_ENV',
-  'ENV',
-  'SHELLOPTS',
-  'BASHOPTS',
-  'PS4',
-  'PROMPT_COMMAND',
+  ...wordSet('BASH_ENV ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND'),
   // Another directory than the one that was judged.
-  'CDPATH',
+  ...wordSet('CDPATH'),
   // Another repository, other settings or other programs than those that git would find by itself.
-  'GIT_DIR',
-  'GIT_WORK_TREE',
-  'GIT_COMMON_DIR',
-  'GIT_INDEX_FILE',
-  'GIT_OBJECT_DIRECTORY',
-  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
-  'GIT_NAMESPACE',
-  'GIT_PREFIX',
-  'GIT_EXEC_PATH',
-  'GIT_TEMPLATE_DIR',
-  'GIT_EXTERNAL_DIFF',
-  'GIT_CONFIG',
-  'GIT_CONFIG_PARAMETERS',
+  ...wordSet(
+    `GIT_DIR GIT_WORK_TREE GIT_COMMON_DIR GIT_INDEX_FILE GIT_OBJECT_DIRECTORY
+     GIT_ALTERNATE_OBJECT_DIRECTORIES GIT_NAMESPACE GIT_PREFIX GIT_EXEC_PATH GIT_TEMPLATE_DIR
+     GIT_EXTERNAL_DIFF GIT_CONFIG GIT_CONFIG_PARAMETERS`,
+  ),
   // Of the shell that started us.
-  'OLDPWD',
-  'PWD',
-  'SHLVL',
-  '_',
+  ...wordSet('OLDPWD PWD SHLVL _'),
 ]);
 
 const INTERNAL_PREFIX =
@@ -287,23 +227,22 @@ export function hasSecretWord(name: string): boolean {
 }
 
 /** As a part of a longer word too. */
-const ANYWHERE: readonly string[] = [
-  ...['SECRET', 'PASSWORD', 'PASSWD', 'PASSPHRASE', 'PASSCODE', 'JWT', 'WEBHOOK'],
-  ...['API_KEY', 'APIKEY', 'ACCESS_KEY', 'ACCESSKEY', 'PRIVATE_KEY', 'PRIVATEKEY'],
-  ...['AUTH_CONFIG', 'AUTHCONFIG', 'AUTH_TOKEN', 'AUTHTOKEN'],
-  ...['CONNECTION_STRING', 'CONNECTIONSTRING'],
+const ANYWHERE = [
+  ...wordSet(
+    `SECRET PASSWORD PASSWD PASSPHRASE PASSCODE JWT WEBHOOK API_KEY APIKEY ACCESS_KEY ACCESSKEY PRIVATE_KEY
+     PRIVATEKEY AUTH_CONFIG AUTHCONFIG AUTH_TOKEN AUTHTOKEN CONNECTION_STRING CONNECTIONSTRING`,
+  ),
 ];
 
-/** Whole words at the end; elsewhere they speak of something else, as in `KEY_REPEAT`. */
-const LAST: ReadonlySet<string> = new Set([
-  ...['TOKENS', 'PASS', 'PW', 'PWD', 'PAT', 'AUTH', 'AUTHORIZATION', 'KEY', 'KEYS'],
-  ...['CREDENTIAL', 'CREDENTIALS', 'CRED', 'CREDS', 'DSN', 'COOKIE', 'COOKIES'],
-  ...['MNEMONIC', 'SEEDPHRASE'],
-]);
-const LAST_TWO: ReadonlySet<string> = new Set(['AUTH_HEADER', 'SEED_PHRASE']);
+/** Whole words at the end; elsewhere they mean something else, as in `KEY_REPEAT`. */
+const LAST = wordSet(
+  `TOKENS PASS PW PWD PAT AUTH AUTHORIZATION KEY KEYS CREDENTIAL CREDENTIALS CRED CREDS DSN COOKIE COOKIES
+   MNEMONIC SEEDPHRASE`,
+);
+const LAST_TWO = wordSet('AUTH_HEADER SEED_PHRASE');
 
 /** Whole words that others follow. */
-const BEFORE_OTHERS: ReadonlySet<string> = new Set(['TOKEN', 'CREDENTIAL', 'CREDENTIALS']);
+const BEFORE_OTHERS = wordSet('TOKEN CREDENTIAL CREDENTIALS');
 
 /** A key by its number or its form: `KEY_2`, `KEYV2`, `KEY_PEM`. */
 function isKeyOf(before: string, last: string): boolean {
@@ -315,4 +254,4 @@ function isKindOfKey(word: string): boolean {
   return KEY_FORMS.has(word) || /^V?\d+$/.test(word);
 }
 
-const KEY_FORMS: ReadonlySet<string> = new Set(['B64', 'BASE64', 'PEM', 'DATA']);
+const KEY_FORMS = wordSet('B64 BASE64 PEM DATA');

@@ -4,7 +4,8 @@ import net, { type AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, describe, expect, it } from 'vitest';
-import { HttpError, httpStream, httpStreamWith } from '../../src/platform/http/http.js';
+import { httpStream, httpStreamWith } from '../../src/platform/http/http.js';
+import { HttpError } from '../../src/platform/http/http-error.js';
 
 const open: (http.Server | net.Server)[] = [];
 

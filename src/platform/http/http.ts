@@ -1,4 +1,4 @@
-import { HttpError, type HttpErrorKind, toHttpError } from './http-error.js';
+import { HttpError, toHttpError } from './http-error.js';
 import { type ProxyEnvironment, proxyFor } from './http-proxy.js';
 import { type Exchange, flatHeaders, parseTarget, sendRequest, silence } from './http-request.js';
 
@@ -115,6 +115,3 @@ function toResponse(
     },
   };
 }
-
-export type { HttpErrorKind };
-export { HttpError };

@@ -146,12 +146,13 @@ function dotted(high = 0, low = 0): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.');
 }
 
-/** Resolves a name to all its addresses; empty when it has none or cannot be resolved. */
-export async function resolveName(hostname: string): Promise<readonly string[]> {
-  try {
-    const { lookup } = await import('node:dns/promises');
-    return (await lookup(hostname, { all: true })).map((found) => found.address);
-  } catch {
-    return [];
-  }
+/** Resolves a name to all its addresses. Rejects where it has none. */
+export async function lookupAddresses(hostname: string): Promise<readonly string[]> {
+  const { lookup } = await import('node:dns/promises');
+  return (await lookup(hostname, { all: true })).map((found) => found.address);
+}
+
+/** The same; empty where the name cannot be resolved. */
+export function resolveName(hostname: string): Promise<readonly string[]> {
+  return lookupAddresses(hostname).catch(() => []);
 }

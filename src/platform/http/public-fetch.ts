@@ -6,7 +6,12 @@ import { err, ok, type Result } from '../../lib/result.js';
 import { toHttpError } from './http-error.js';
 import { proxyFor, withoutBrackets } from './http-proxy.js';
 import { flatHeaders, sendRequest } from './http-request.js';
-import { blockedAddressReason, isInternalName, isIpAddress } from './ip-address.js';
+import {
+  blockedAddressReason,
+  isInternalName,
+  isIpAddress,
+  lookupAddresses,
+} from './ip-address.js';
 
 export const MAX_FETCH_BYTES = 10 * 1024 * 1024;
 export const FETCH_TIMEOUT_MS = 30_000;
@@ -170,7 +175,7 @@ async function judgedAddresses(
   if (isIpAddress(host)) return ok([host]);
   let addresses: readonly string[];
   try {
-    addresses = await orAbort((deps.resolve ?? systemResolve)(host), request.signal);
+    addresses = await orAbort((deps.resolve ?? lookupAddresses)(host), request.signal);
   } catch (thrown) {
     if (request.signal.aborted) throw thrown;
     return failure('dns', `the name "${host}" could not be resolved (${messageOf(thrown)})`);
@@ -184,11 +189,6 @@ async function judgedAddresses(
     if (refused !== undefined) return failure('forbidden', refused);
   }
   return ok(addresses);
-}
-
-async function systemResolve(hostname: string): Promise<readonly string[]> {
-  const { lookup } = await import('node:dns/promises');
-  return (await lookup(hostname, { all: true })).map((found) => found.address);
 }
 
 type Lookup = NonNullable<RequestOptions['lookup']>;
