@@ -1,65 +1,35 @@
 import { err, ok, type Result } from '../lib/result.js';
-import { type Draw, limitsFor, type Node, shortage } from './node.js';
+import type { BudgetNode, Draw } from './node.js';
 import { type Amounts, lesser, minus, NOTHING, plus, type Shortage } from './units.js';
 
-/** A wish for a model call, and what must be left for the last turn once it has been made. */
-export interface Ask {
-  readonly call: Amounts;
-  readonly keep: Amounts;
-  /** Set when the model has no known price. */
-  readonly unpriced?: string | undefined;
-}
+/** A request for a model call, and what must be left for the last turn once it has been made. */
+export type Ask = Omit<Draw, 'own'>;
 
 /** Promised to one call. Real usage takes its place. */
 export interface Reservation {
-  /** Which of the asks it was. */
+  /** Which of the asks was granted. */
   readonly index: number;
   /** What the call may use. */
   readonly call: Amounts;
-  /** What was used after all; said again, it adds. `unpriced`: a model whose price is not known. */
+  /** Books real usage; further calls add to it. `unpriced`: a model whose price is not known. */
   book(used: Amounts, unpriced?: string): void;
   /** The call is over: what it did not use is free again. `keep` is kept for the last turn. */
   end(keep: Amounts): void;
 }
 
-/** What one agent draws on. */
-export interface BudgetAccount {
-  readonly path: string;
-  /** False: nothing on its way up has a limit. */
-  readonly isLimited: boolean;
-  /**
-   * The first of the asks that fits into every budget up to the root. Waits while it could fit once
-   * calls of others are over. An error: it cannot, or `signal` aborted (`undefined`).
-   */
-  reserve(
-    asks: readonly Ask[],
-    signal: AbortSignal,
-  ): Promise<Result<Reservation, Shortage | undefined>>;
-  /** Why this could not be had, whatever calls of others use. */
-  shortOf(ask: Ask): Shortage | undefined;
-  /** Of the budget of time that ends first. */
-  time(): { readonly limit: number; readonly left: number; readonly path: string } | undefined;
-  /** It begins to work: time is used, here and above. */
-  enter(): void;
-  leave(): void;
-  close(): void;
-}
-
-export interface AccountParts {
+interface AccountParts {
   readonly path: string;
   /** The agent's own budget; undefined: it has no limits of its own. */
-  readonly own: Node | undefined;
-  readonly chain: readonly Node[];
+  readonly own: BudgetNode | undefined;
+  /** Every budget that the agent draws on, from the root down. */
+  readonly chain: readonly BudgetNode[];
   readonly waiting: Set<() => void>;
   wake(): void;
   closed?(): void;
 }
 
-export function createAccount(parts: AccountParts): BudgetAccount {
-  return new ChainAccount(parts);
-}
-
-class ChainAccount implements BudgetAccount {
+/** What one agent draws on. */
+export class BudgetAccount {
   readonly #parts: AccountParts;
   #kept: Amounts = NOTHING;
 
@@ -71,42 +41,50 @@ class ChainAccount implements BudgetAccount {
     return this.#parts.path;
   }
 
+  /** False: no budget up to the root has a limit. */
   get isLimited(): boolean {
     return this.#parts.chain.length > 0;
   }
 
+  /**
+   * The first of the asks that fits into every budget up to the root. Waits while it could fit once
+   * calls of others are over. An error: it cannot, or `signal` aborted (`undefined`).
+   */
   async reserve(
     asks: readonly Ask[],
     signal: AbortSignal,
   ): Promise<Result<Reservation, Shortage | undefined>> {
     for (;;) {
       if (signal.aborted) return err(undefined);
-      const index = asks.findIndex((ask) => this.#short(ask, 'now') === undefined);
+      const index = asks.findIndex((ask) => this.#shortage(ask, 'now') === undefined);
       const fits = asks[index];
       if (fits !== undefined) return ok(this.#grant(fits, index));
       const last = asks.at(-1);
-      const never = last === undefined ? undefined : this.#short(last, 'ever');
+      const never = last === undefined ? undefined : this.#shortage(last, 'ever');
       if (never !== undefined || last === undefined) return err(never);
       await nextChange(this.#parts.waiting, signal);
     }
   }
 
+  /** Why this can never be granted, even if the calls under way used nothing. */
   shortOf(ask: Ask): Shortage | undefined {
-    return this.#short(ask, 'ever');
+    return this.#shortage(ask, 'ever');
   }
 
+  /** Of the budget of time that ends first. */
   time(): { readonly limit: number; readonly left: number; readonly path: string } | undefined {
     const { chain, own } = this.#parts;
     let first: { limit: number; left: number; path: string } | undefined;
     for (const node of chain) {
-      const { seconds: limit } = limitsFor(node, own);
+      const { seconds: limit } = node.limitsFor(own);
       if (limit === undefined) continue;
-      const left = limit - node.seconds();
+      const left = limit - node.seconds;
       if (first === undefined || left < first.left) first = { limit, left, path: node.path };
     }
     return first;
   }
 
+  /** The agent begins to work: time is used, here and above. */
   enter(): void {
     for (const node of this.#parts.chain) node.enter();
   }
@@ -127,11 +105,11 @@ class ChainAccount implements BudgetAccount {
     this.#kept = amounts;
   }
 
-  #short(ask: Ask, when: 'now' | 'ever'): Shortage | undefined {
+  #shortage(ask: Ask, when: 'now' | 'ever'): Shortage | undefined {
     const { chain, own } = this.#parts;
     const draw: Draw = { ...ask, own: this.#kept };
     for (const node of chain) {
-      const found = shortage(node, own, draw, when);
+      const found = node.shortage(own, draw, when);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -166,7 +144,7 @@ class ChainAccount implements BudgetAccount {
   }
 }
 
-/** Until somebody's call is over, or the waiting is. */
+/** Resolves when a call is over, or the signal aborts. */
 function nextChange(waiting: Set<() => void>, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = (): void => {

@@ -6,7 +6,7 @@ import type { AgentSpent } from '../protocol/session-events.js';
 import { type EarlierUse, pastOf } from './earlier.js';
 import { type AccountRow, accountRows } from './rows.js';
 import { type AgentSpending, createSpending, type SpendingParts } from './spending.js';
-import { type BudgetTreeOptions, createBudgetTree, type OpenHow } from './tree.js';
+import { BudgetTree, type BudgetTreeOptions, type OpenHow } from './tree.js';
 import { type BudgetLimits, hasLimit } from './units.js';
 
 export interface SessionBudgetParts
@@ -37,7 +37,7 @@ const MOST_KNOWN = 1_000;
 
 export function createSessionBudget(parts: SessionBudgetParts): SessionBudget {
   const { ledger, message, ...rest } = parts;
-  const tree = createBudgetTree(rest);
+  const tree = new BudgetTree(rest);
   const spending: SpendingParts = {
     note: message,
     spentUsd: () => ledger.sinceStart().costUsd,

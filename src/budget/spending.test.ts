@@ -4,7 +4,7 @@ import { costOf } from '../model/catalog/models.js';
 import type { ModelClient, ModelEvent, ModelRequest } from '../model/client.js';
 import type { Usage } from '../protocol/content.js';
 import { createSpending, type SpendingParts } from './spending.js';
-import { createBudgetTree } from './tree.js';
+import { BudgetTree } from './tree.js';
 import type { BudgetLimits } from './units.js';
 
 const signal = new AbortController().signal;
@@ -49,7 +49,7 @@ function rig(limits: BudgetLimits, options: RigOptions = {}) {
     note: (text) => ({ uuid: 'u', content: [{ type: 'text', text }], meta: true }),
     spentUsd: () => 0,
   };
-  const tree = createBudgetTree({ limits: {}, clock: parts.clock });
+  const tree = new BudgetTree({ limits: {}, clock: parts.clock });
   const account = tree.open({ id: 'a', path: 'main/a#1' }, limits);
   if (!account.ok) throw new Error(account.error);
   const fake = fakeClient();

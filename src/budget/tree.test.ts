@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { BudgetAccount } from './account.js';
-import { createBudgetTree, MOST_ENDED_BUDGETS } from './tree.js';
+import { BudgetTree } from './tree.js';
 import { type Amounts, type BudgetLimits, NOTHING, nanosOf, shortageWords } from './units.js';
 
 const clock = { monotonic: () => 0 };
@@ -13,11 +13,7 @@ const ask = (tokens: number, keep = 0) => ({
 });
 const ref = (path: string) => ({ id: path, path });
 
-function opened(
-  tree: ReturnType<typeof createBudgetTree>,
-  path: string,
-  limits: BudgetLimits = {},
-) {
+function opened(tree: BudgetTree, path: string, limits: BudgetLimits = {}) {
   const result = tree.open(ref(path), limits);
   if (!result.ok) throw new Error(result.error);
   return result.value;
@@ -30,27 +26,9 @@ async function reserved(account: BudgetAccount, tokens: number, keep = 0) {
   return result.value;
 }
 
-describe('budgets of agents that have ended', () => {
-  it('are remembered up to a number; whose are not cannot go on', () => {
-    const tree = createBudgetTree({ limits: {}, clock });
-    opened(tree, 'main/first#1', { turns: 1 }).close();
-    for (let number = 1; number <= MOST_ENDED_BUDGETS; number++) {
-      opened(tree, `main/a#${number}`, { turns: 1 }).close();
-    }
-    expect(tree.size()).toBe(MOST_ENDED_BUDGETS + 1);
-    const again = (path: string, limits: BudgetLimits = {}) =>
-      tree.open(ref(path), limits, { again: true }).ok;
-    expect(again('main/first#1', { turns: 1 })).toBe(false);
-    expect(again('main/first#1/b#1')).toBe(false);
-    expect(again('main/a#2', { turns: 1 })).toBe(true);
-    expect(again('main/a#2/b#1')).toBe(true);
-    expect(again('main/free#1')).toBe(true);
-  });
-});
-
 describe('budget tree', () => {
   it('says what the tightest budget of an agent still allows', async () => {
-    const tree = createBudgetTree({ limits: { tokens: 1000, usd: 1 }, clock });
+    const tree = new BudgetTree({ limits: { tokens: 1000, usd: 1 }, clock });
     const child = opened(tree, 'main/a#1', { tokens: 5000, turns: 4 });
     const call = await reserved(child, 600);
     call.book(amounts(600, 0.25));
@@ -61,7 +39,7 @@ describe('budget tree', () => {
   });
 
   it('holds a child to what is left of everybody above it', async () => {
-    const tree = createBudgetTree({ limits: { tokens: 1000 }, clock });
+    const tree = new BudgetTree({ limits: { tokens: 1000 }, clock });
     const child = opened(tree, 'main/a#1', { tokens: 5000 });
     const below = opened(tree, 'main/a#1/b#1', { tokens: 300 });
     (await reserved(child, 600)).book(amounts(600));
@@ -70,7 +48,7 @@ describe('budget tree', () => {
   });
 
   it('gives back what a call did not use', async () => {
-    const tree = createBudgetTree({ limits: { tokens: 1000 }, clock });
+    const tree = new BudgetTree({ limits: { tokens: 1000 }, clock });
     const call = await reserved(tree.main, 900);
     call.book(amounts(100));
     call.end(NOTHING);
@@ -79,7 +57,7 @@ describe('budget tree', () => {
   });
 
   it('lets a call wait for those under way instead of refusing it', async () => {
-    const tree = createBudgetTree({ limits: { tokens: 1000 }, clock });
+    const tree = new BudgetTree({ limits: { tokens: 1000 }, clock });
     const [one, two] = [opened(tree, 'main/a#1'), opened(tree, 'main/a#2')];
     const first = await reserved(one, 800);
     let isGranted = false;
@@ -95,7 +73,7 @@ describe('budget tree', () => {
   });
 
   it('ends a wait that is aborted', async () => {
-    const tree = createBudgetTree({ limits: { tokens: 1000 }, clock });
+    const tree = new BudgetTree({ limits: { tokens: 1000 }, clock });
     await reserved(tree.main, 800);
     const controller = new AbortController();
     const waiting = tree.main.reserve([ask(800)], controller.signal);
@@ -104,7 +82,7 @@ describe('budget tree', () => {
   });
 
   it('keeps what an agent needs for its last turn from everybody else', async () => {
-    const tree = createBudgetTree({ limits: { tokens: 1000 }, clock });
+    const tree = new BudgetTree({ limits: { tokens: 1000 }, clock });
     const child = opened(tree, 'main/a#1');
     const call = await reserved(tree.main, 200, 300);
     call.book(amounts(200));
@@ -116,7 +94,7 @@ describe('budget tree', () => {
   });
 
   it('frees what an ended agent had kept', async () => {
-    const tree = createBudgetTree({ limits: { tokens: 1000 }, clock });
+    const tree = new BudgetTree({ limits: { tokens: 1000 }, clock });
     const child = opened(tree, 'main/a#1');
     (await reserved(child, 100, 900)).end({ ...NOTHING, tokens: 900 });
     child.close();
@@ -124,7 +102,7 @@ describe('budget tree', () => {
   });
 
   it('counts agents in every budget above them', () => {
-    const tree = createBudgetTree({ limits: { fanOut: 3 }, clock });
+    const tree = new BudgetTree({ limits: { fanOut: 3 }, clock });
     opened(tree, 'main/a#1', { fanOut: 1 });
     opened(tree, 'main/a#1/b#1');
     expect(tree.open(ref('main/a#1/b#2'), {})).toMatchObject({
@@ -137,7 +115,7 @@ describe('budget tree', () => {
   });
 
   it('holds those below to a budget that the main agent is not held to', async () => {
-    const tree = createBudgetTree({ limits: {}, below: { usd: 0.5 }, clock });
+    const tree = new BudgetTree({ limits: {}, below: { usd: 0.5 }, clock });
     const call = { call: amounts(1, 0.6), keep: NOTHING };
     const main = await tree.main.reserve([call], signal);
     expect(main.ok).toBe(true);
@@ -145,7 +123,7 @@ describe('budget tree', () => {
   });
 
   it('refuses dollars that cannot be counted, before and after', async () => {
-    const tree = createBudgetTree({ limits: { usd: 1 }, clock });
+    const tree = new BudgetTree({ limits: { usd: 1 }, clock });
     const strange = { call: amounts(1), keep: NOTHING, unpriced: 'strange' };
     const refused = await tree.main.reserve([strange], signal);
     expect(refused).toMatchObject({ error: { unpriced: 'strange' } });
@@ -156,7 +134,7 @@ describe('budget tree', () => {
   });
 
   it('does not begin anew with an agent that is gone on with', async () => {
-    const tree = createBudgetTree({ limits: {}, clock });
+    const tree = new BudgetTree({ limits: {}, clock });
     const child = opened(tree, 'main/a#1', { tokens: 100 });
     const call = await reserved(child, 60);
     call.book(amounts(60));
@@ -170,21 +148,15 @@ describe('budget tree', () => {
   });
 
   it('finds the budget above an agent whose parent is forgotten', async () => {
-    const tree = createBudgetTree({ limits: {}, clock });
+    const tree = new BudgetTree({ limits: {}, clock });
     opened(tree, 'main/a#1', { tokens: 100 });
     opened(tree, 'main/a#1/b#1').close();
     await expect(reserved(opened(tree, 'main/a#1/b#1/c#1'), 101)).rejects.toThrow('main/a#1');
   });
 
-  it('forgets ended agents without limits', () => {
-    const tree = createBudgetTree({ limits: { tokens: 10 }, clock });
-    for (let count = 0; count < 1000; count++) opened(tree, `main/a#${count}`).close();
-    expect(tree.size()).toBe(1);
-  });
-
   it('counts time only while somebody works', () => {
     let now = 0;
-    const tree = createBudgetTree({ limits: { seconds: 10 }, clock: { monotonic: () => now } });
+    const tree = new BudgetTree({ limits: { seconds: 10 }, clock: { monotonic: () => now } });
     now = 60_000;
     expect(tree.main.time()?.left).toBe(10);
     tree.main.enter();
@@ -231,7 +203,7 @@ describe('budgets of agents that run side by side', () => {
         unitLimits,
         fc.array(agentPlan, { minLength: 1, maxLength: 8 }),
         async (session, plans) => {
-          const tree = createBudgetTree({ limits: session, clock });
+          const tree = new BudgetTree({ limits: session, clock });
           const paths = ['main'];
           const limits: BudgetLimits[] = [session];
           const spent = new Map<string, Amounts>();
