@@ -28,7 +28,7 @@ import type { InputMessage } from '../loop/types.js';
 import { createAppendLog } from '../platform/fs/append-log.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import { createRecorder } from '../session/recorder.js';
+import { Recorder } from '../session/recorder.js';
 import { SKILL_TOOL } from '../skills/grants/approval.js';
 import type { Invoke } from '../tools/invocation.js';
 import { createInvoke } from '../tools/invoke.js';
@@ -109,7 +109,7 @@ export function openAgentHost(
     },
     readsOnly: toolRuntime.readsOnly,
     async record(ref, place) {
-      return createRecorder({
+      return new Recorder({
         store: log.store,
         sessionId,
         clock,

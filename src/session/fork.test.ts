@@ -6,7 +6,7 @@ import { systemClock } from '../platform/clock.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import { ZERO_USAGE } from '../protocol/content.js';
 import { forkSession } from './fork.js';
-import { createRecorder } from './recorder.js';
+import { Recorder } from './recorder.js';
 import { loadConversation } from './resume.js';
 import { createJsonlStore } from './transcript/jsonl-store.js';
 import type { LoadedSession, SessionStore } from './transcript/store.js';
@@ -24,7 +24,7 @@ beforeEach(() => {
   store = createJsonlStore({ configDir: root, cwd: '/p' });
   oldId = systemClock.uuid();
   newSessionId = systemClock.uuid();
-  const record = createRecorder({
+  const record = new Recorder({
     store,
     sessionId: oldId,
     clock: systemClock,

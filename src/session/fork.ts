@@ -1,5 +1,6 @@
 import type { Clock } from '../platform/clock.js';
-import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
+import type { TranscriptEntry } from '../protocol/transcript.js';
+import { sessionFacts } from './recorder.js';
 import { chainOf } from './transcript/chain.js';
 import type { LoadedSession, SessionStore } from './transcript/store.js';
 
@@ -33,28 +34,11 @@ export async function forkSession(
     const whole = await Promise.all(batch.map((entry) => withPayload(store, loaded, entry)));
     store.append(options.newSessionId, whole);
   }
-  const title = options.title ?? loaded.title;
-  const facts: MetaLine[] = [];
-  if (title !== undefined) {
-    facts.push({ type: 'custom-title', customTitle: title, sessionId: options.newSessionId });
-  }
-  if (loaded.lastPrompt !== undefined) {
-    const { lastPrompt } = loaded;
-    facts.push({ type: 'last-prompt', lastPrompt, sessionId: options.newSessionId });
-  }
-  if (loaded.agent !== undefined) {
-    const { agent: agentSetting } = loaded;
-    facts.push({ type: 'agent-setting', agentSetting, sessionId: options.newSessionId });
-  }
-  if (facts.length > 0) store.append(options.newSessionId, facts);
-  return {
-    sessionId: options.newSessionId,
-    entries: copies,
-    skippedLines: 0,
-    title,
-    lastPrompt: loaded.lastPrompt,
-    agent: loaded.agent,
-  };
+  const { lastPrompt, agent } = loaded;
+  const facts = { title: options.title ?? loaded.title, lastPrompt, agent };
+  const lines = sessionFacts(options.newSessionId, facts);
+  if (lines.length > 0) store.append(options.newSessionId, lines);
+  return { sessionId: options.newSessionId, entries: copies, skippedLines: 0, ...facts };
 }
 
 function renamed(

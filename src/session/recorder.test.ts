@@ -5,7 +5,7 @@ import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Clock } from '../platform/clock.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import { ZERO_USAGE } from '../protocol/content.js';
-import { createRecorder, type Recorder, type RecorderOptions } from './recorder.js';
+import { Recorder, type RecorderOptions } from './recorder.js';
 import { createJsonlStore } from './transcript/jsonl-store.js';
 import { LISTING_WINDOW } from './transcript/listing.js';
 import type { SessionStore } from './transcript/store.js';
@@ -25,7 +25,7 @@ beforeEach(() => {
 });
 
 function recorder(options: Partial<RecorderOptions> = {}): Recorder {
-  return createRecorder({ store, sessionId, clock, cwd: '/p', version: '1.2.3', ...options });
+  return new Recorder({ store, sessionId, clock, cwd: '/p', version: '1.2.3', ...options });
 }
 
 function lines(file = store.transcriptPath(sessionId)): Record<string, unknown>[] {

@@ -10,7 +10,7 @@ import type {
   MetaLine,
   TranscriptEntry,
 } from '../protocol/transcript.js';
-import type { NewLine, SessionStore } from './transcript/store.js';
+import type { LoadedSession, NewLine, SessionStore } from './transcript/store.js';
 
 export interface RecorderOptions {
   readonly store: SessionStore;
@@ -33,35 +33,6 @@ export interface RecorderOptions {
   readonly title?: string;
   readonly lastPrompt?: string;
   readonly agent?: string;
-}
-
-/** Turns what happens in the loop into linked transcript entries. Each call is one append. */
-export interface Recorder {
-  /** The entry that the next one will hang on. */
-  readonly head: string | null;
-  /** Goes back to an earlier entry: what comes next is another branch. Nothing is taken out of the transcript. */
-  goTo(uuid: string | null): void;
-  input(message: RecordedInput): void;
-  /** One entry per content block, all sharing the message's id. */
-  answer(answer: RecordedAnswer): void;
-  result(call: ToolUseBlock, result: RecordedResult): void;
-  /**
-   * A new beginning of the chain: the boundary, then the history as it is from now on. Returns the
-   * uuids of the boundary and of the entry with the summary.
-   */
-  compactBoundary(compaction: RecordedCompaction): {
-    readonly uuid: string;
-    readonly summaryUuid: string;
-  };
-  /** What was said elsewhere and is gone on with here. */
-  history(messages: readonly Message[]): void;
-  attachment(attachment: AttachmentEntry['attachment']): void;
-  /** Said to people, never to the model. */
-  note(text: string): void;
-  title(text: string): void;
-  lastPrompt(text: string): void;
-  /** The agent that the main conversation runs as from now on. */
-  runsAs(agent: string): void;
 }
 
 export type RecordedInput = Pick<InputMessage, 'uuid' | 'content' | 'meta'> & {
@@ -90,11 +61,8 @@ export const SYNTHETIC_MODEL = '<synthetic>';
 const REPEAT_FACTS_AFTER = 32 * 1024;
 const LONGEST_PROMPT_FACT = 500;
 
-export function createRecorder(options: RecorderOptions): Recorder {
-  return new StoreRecorder(options);
-}
-
-class StoreRecorder implements Recorder {
+/** Turns what happens in the loop into linked transcript entries. Each call is one append. */
+export class Recorder {
   readonly #options: RecorderOptions;
   readonly #cwd: () => string;
   readonly #used: Set<string>;
@@ -117,10 +85,12 @@ class StoreRecorder implements Recorder {
     this.#grown = hasFacts ? REPEAT_FACTS_AFTER : 0;
   }
 
+  /** The parent of the next entry. */
   get head(): string | null {
     return this.#head;
   }
 
+  /** Goes back to an earlier entry: the next one starts another branch. Nothing is removed from the transcript. */
   goTo(uuid: string | null): void {
     this.#head = uuid;
   }
@@ -148,6 +118,7 @@ class StoreRecorder implements Recorder {
     }
   }
 
+  /** One entry per content block, all sharing the message's id. */
   answer(answer: RecordedAnswer): void {
     this.#append(this.#answerEntries(answer));
   }
@@ -164,9 +135,10 @@ class StoreRecorder implements Recorder {
     this.#append([entry]);
   }
 
+  /** A new beginning of the chain: the boundary, then the history as it is from now on. Returns the uuids of both. */
   compactBoundary({ trigger, preTokens, messages }: RecordedCompaction): {
-    uuid: string;
-    summaryUuid: string;
+    readonly uuid: string;
+    readonly summaryUuid: string;
   } {
     const logicalParentUuid = this.#head;
     this.#head = null;
@@ -183,6 +155,7 @@ class StoreRecorder implements Recorder {
     return { uuid, summaryUuid: entries[0]?.uuid ?? uuid };
   }
 
+  /** Messages of another session that continue here. */
   history(messages: readonly Message[]): void {
     this.#append(this.#historyEntries(messages, { summaryFirst: false }));
   }
@@ -191,6 +164,7 @@ class StoreRecorder implements Recorder {
     this.#append([this.#linked({ ...this.#made('attachment'), attachment })]);
   }
 
+  /** Shown to people, never to the model. */
   note(text: string): void {
     const own = { subtype: 'informational', content: text } as const;
     this.#append([this.#linked({ ...this.#made('system'), ...own })]);
@@ -206,6 +180,7 @@ class StoreRecorder implements Recorder {
     this.#append(this.#facts('last-prompt'));
   }
 
+  /** The agent that the main conversation runs as from now on. */
   runsAs(agent: string): void {
     if (agent === this.#agent) return;
     this.#agent = agent;
@@ -313,20 +288,10 @@ class StoreRecorder implements Recorder {
     return { ...common, ...own } as TranscriptEntry;
   }
 
-  #facts(only?: 'custom-title' | 'last-prompt' | 'agent-setting'): MetaLine[] {
+  #facts(only?: MetaLine['type']): readonly MetaLine[] {
     const { sessionId } = this.#options;
-    const facts: MetaLine[] = [];
-    const wants = (type: MetaLine['type']): boolean => only === undefined || only === type;
-    if (this.#title !== undefined && wants('custom-title')) {
-      facts.push({ type: 'custom-title', customTitle: this.#title, sessionId });
-    }
-    if (this.#lastPrompt !== undefined && wants('last-prompt')) {
-      facts.push({ type: 'last-prompt', lastPrompt: this.#lastPrompt, sessionId });
-    }
-    if (this.#agent !== undefined && wants('agent-setting')) {
-      facts.push({ type: 'agent-setting', agentSetting: this.#agent, sessionId });
-    }
-    return facts;
+    const facts = { title: this.#title, lastPrompt: this.#lastPrompt, agent: this.#agent };
+    return sessionFacts(sessionId, facts).filter(({ type }) => only === undefined || type === only);
   }
 
   #append(lines: readonly NewLine[]): void {
@@ -338,6 +303,18 @@ class StoreRecorder implements Recorder {
     const facts = this.#facts();
     if (facts.length > 0) store.append(sessionId, facts, agentId);
   }
+}
+
+/** The title, the last prompt and the agent of a session as lines without a place in the tree. */
+export function sessionFacts(
+  sessionId: string,
+  { title, lastPrompt, agent }: Pick<LoadedSession, 'title' | 'lastPrompt' | 'agent'>,
+): readonly MetaLine[] {
+  const facts: MetaLine[] = [];
+  if (title !== undefined) facts.push({ type: 'custom-title', customTitle: title, sessionId });
+  if (lastPrompt !== undefined) facts.push({ type: 'last-prompt', lastPrompt, sessionId });
+  if (agent !== undefined) facts.push({ type: 'agent-setting', agentSetting: agent, sessionId });
+  return facts;
 }
 
 /** Fields that every entry of one agent has. */

@@ -82,18 +82,6 @@ function deferredIn(entry: TranscriptEntry | undefined): string | undefined {
   return typeof toolUseId === 'string' ? toolUseId : undefined;
 }
 
-/** The last call of a tool in the whole session, compacted parts included: state such as a list of tasks. */
-export function lastCallOf(loaded: LoadedSession, toolName: string): ToolUseBlock | undefined {
-  for (const entry of loaded.entries.toReversed()) {
-    if (entry.type !== 'assistant' || entry.isSidechain === true) continue;
-    if (typeof entry.message.content === 'string') continue;
-    for (const block of entry.message.content.toReversed()) {
-      if (block.type === 'tool_use' && block.name === toolName) return block;
-    }
-  }
-  return undefined;
-}
-
 function isRealAnswer(entry: TranscriptEntry): entry is AssistantEntry {
   return (
     entry.type === 'assistant' &&

@@ -182,20 +182,14 @@ function projectName({ projectDirName, cwd }: JsonlStoreOptions): string {
   );
 }
 
-export interface TranscriptWriterOptions {
-  readonly onLost?: (lost: LostLines) => void;
-  /** What was reported as lost is saved after all. */
-  readonly onRecovered?: (path: string) => void;
-}
-
 /** One file's lines in order: what the disk refused goes first next time. */
-export class TranscriptWriter {
+class TranscriptWriter {
   readonly #log: AppendLog;
-  readonly #options: TranscriptWriterOptions;
+  readonly #options: Pick<JsonlStoreOptions, 'onLost' | 'onRecovered'>;
   #unsaved: readonly string[] = [];
   #reported = false;
 
-  constructor(log: AppendLog, options: TranscriptWriterOptions) {
+  constructor(log: AppendLog, options: JsonlStoreOptions) {
     this.#log = log;
     this.#options = options;
   }

@@ -3,7 +3,7 @@ import { join } from '../../platform/fs/paths.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import { VERSION } from '../../version.js';
 import { type History, openHistory, type SessionStart } from '../open.js';
-import { createRecorder, type Recorder } from '../recorder.js';
+import { Recorder } from '../recorder.js';
 import type { ResumeOptions } from '../resume.js';
 import { createJsonlStore } from './jsonl-store.js';
 import { createMemoryStore } from './memory-store.js';
@@ -42,14 +42,14 @@ export interface SessionLog {
 /** The transcript of a session: what was said before, and where it goes on. */
 export async function openSessionLog(options: SessionLogOptions): Promise<SessionLog> {
   const { clock, workspace, gitBranch } = options;
-  const own = options.store ?? openStore({ uuid: clock.uuid, ...options });
+  const own = options.store ?? openStore(options);
   const store = options.mirror === true ? mirrored(own, options.emit) : own;
   const history = await openHistory(store, options.start, {
     fork: options.fork,
     clock,
     runsAgain: options.drive?.runsAgain,
   });
-  const recorder = createRecorder({
+  const recorder = new Recorder({
     store,
     sessionId: history.sessionId,
     clock,
@@ -68,34 +68,20 @@ export async function openSessionLog(options: SessionLogOptions): Promise<Sessio
   return { store, history, recorder };
 }
 
-/** The store of a session: files in the ecosystem's layout, or nothing that outlives the process. */
-export function openStore(options: {
-  readonly persist: boolean;
-  readonly configDir: string;
-  readonly cwd: string;
-  readonly temporaryDirectory: string;
-  readonly projectDirName: string | undefined;
-  uuid(): string;
-  emit(news: SessionNews): void;
-}): SessionStore {
+/** Files in the ecosystem's layout, or nothing that outlives the process. */
+function openStore(options: SessionLogOptions): SessionStore {
+  const { configDir, cwd, projectDirName, emit } = options;
   if (!options.persist) {
-    // A name that nobody can have made before us.
-    return createMemoryStore({
-      directory: join(options.temporaryDirectory, `portcullis-${options.uuid()}`),
-    });
+    // A name that no other process can have prepared.
+    const directory = join(options.temporaryDirectory, `portcullis-${options.clock.uuid()}`);
+    return createMemoryStore({ directory });
   }
   return createJsonlStore({
-    configDir: options.configDir,
-    cwd: options.cwd,
-    projectDirName: options.projectDirName,
-    onLost: (lost) => {
-      options.emit({ type: 'writes_lost', code: lost.message, lost: lost.lines });
-    },
+    configDir,
+    cwd,
+    projectDirName,
+    onLost: ({ message, lines }) => emit({ type: 'writes_lost', code: message, lost: lines }),
     onRecovered: (file) =>
-      options.emit({
-        type: 'notice',
-        level: 'info',
-        text: `${file} is written again; nothing was lost`,
-      }),
+      emit({ type: 'notice', level: 'info', text: `${file} is written again; nothing was lost` }),
   });
 }
