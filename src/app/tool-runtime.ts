@@ -3,12 +3,13 @@ import { extract } from '../agents/core/extract.js';
 import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig, SessionDrive } from '../agents/core/session-config.js';
 import { PortcullisError } from '../errors.js';
-import { openSessionJournal } from '../journal/journal.js';
+import { Journal, journalFile } from '../journal/journal.js';
 import { createRuleJoin } from '../permissions/grants.js';
 import { type GateExtension, openPermissions } from '../permissions/open.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';
 import type { Asker, GateCall, JudgedCall } from '../permissions/types.js';
 import { stateDirectory } from '../platform/fs/paths.js';
+import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
@@ -109,13 +110,13 @@ export async function openToolRuntime(
     emit: config.emit,
   });
   sandbox?.lend(permissions.rules);
-  const journal = openSessionJournal({
-    files: config.drive?.journalFiles,
-    persist: config.persist,
-    stateDirectory: stateDirectory(env),
-    cwd: config.cwd,
+  const place = { stateDirectory: stateDirectory(env), cwd: config.cwd, sessionId };
+  const journal = new Journal({
+    files: config.drive?.journalFiles ?? nodeTranscriptFiles,
+    // Of a session that is not kept, neither are its decisions.
+    file: config.persist ? journalFile(place) : undefined,
     sessionId,
-    workspace,
+    cwd: () => workspace.cwd,
     clock,
     emit: config.emit,
   });

@@ -1,21 +1,17 @@
 import { parseJson } from '../lib/json.js';
 import { isRecord } from '../lib/own.js';
+import { sha256 } from '../platform/hash.js';
 
 /** What stands in place of a previous hash in the first line. */
 export const CHAIN_START = '0'.repeat(64);
-
-export type Hash = (text: string) => string;
 
 /**
  * A line that carries the hash of its own content, the previous line's hash (`prev`) among it. Whoever
  * changes, removes or inserts a line has to write all later ones anew. The content is the JSON of an object.
  */
-export function chainedLine(
-  content: string,
-  hash: Hash,
-): { readonly line: string; readonly hash: string } {
-  const own = hash(content);
-  return { line: `${content.slice(0, -1)},"hash":"${own}"}`, hash: own };
+export function chainedLine(content: string): { readonly line: string; readonly hash: string } {
+  const hash = sha256(content);
+  return { line: `${content.slice(0, -1)},"hash":"${hash}"}`, hash };
 }
 
 export type ChainState =
@@ -28,13 +24,8 @@ export class ChainReader {
   torn = 0;
   broken: { readonly line: number; readonly reason: string } | undefined;
   last = CHAIN_START;
-  readonly #hash: Hash;
   #line = 0;
   #whole = 0;
-
-  constructor(hash: Hash) {
-    this.#hash = hash;
-  }
 
   /** The content of the line, or undefined when it holds none. */
   read(text: string | undefined): Readonly<Record<string, unknown>> | undefined {
@@ -50,7 +41,7 @@ export class ChainReader {
     const { prev } = parsed.value;
     const own = hashOf(text);
     if (own === undefined) this.#break('it carries no hash');
-    else if (this.#hash(own.body) !== own.hash) this.#break('its content was changed');
+    else if (sha256(own.body) !== own.hash) this.#break('its content was changed');
     else if (prev !== this.last) this.#break('the line before it was changed or removed');
     this.last = own?.hash ?? this.last;
     return parsed.value;

@@ -15,18 +15,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freezeJson } from '../lib/frozen-json.js';
 import { learnSecrets } from '../lib/redact.js';
 import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
-import { sha256 } from '../platform/hash.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import {
-  type Journal,
-  type JournalParts,
-  journalFile,
-  journalFilesIn,
-  openJournal,
-  readJournal,
-  verifyChain,
-} from './journal.js';
+import { Journal, type JournalParts, journalFile, journalFilesIn, readJournal } from './journal.js';
 
 let root: string;
 let file: string;
@@ -41,9 +32,8 @@ afterEach(() => rmSync(root, { recursive: true, force: true }));
 function open(
   over: { file?: string | undefined; files?: JournalParts['files'] } = { file },
 ): Journal {
-  return openJournal({
+  return new Journal({
     files: over.files ?? nodeTranscriptFiles,
-    hash: sha256,
     clock: { now: () => Date.UTC(2026, 0, 2, 3, 4, 5) },
     file: over.file,
     sessionId: 'session-1',
@@ -66,7 +56,7 @@ function receipt(toolUseId: string, input: unknown = { command: 'ls' }): Receipt
   };
 }
 
-const verify = () => verifyChain(file, nodeTranscriptFiles, sha256);
+const verify = async () => (await readJournal(file, nodeTranscriptFiles)).chain;
 const lines = (): string[] => readFileSync(file, 'utf8').trimEnd().split('\n');
 
 describe('the decision journal', () => {
@@ -95,7 +85,7 @@ describe('the decision journal', () => {
     first.note(receipt('b'));
     first.close();
     open().note(receipt('c'));
-    const read = await readJournal(file, nodeTranscriptFiles, sha256);
+    const read = await readJournal(file, nodeTranscriptFiles);
     expect(read.entries.map((entry) => [entry.n, entry.receipt.toolUseId])).toEqual([
       [1, 'a'],
       [2, 'b'],
@@ -190,7 +180,7 @@ describe('the decision journal', () => {
     const text = readFileSync(file, 'utf8');
     expect(text).not.toContain(key);
     expect(text.length).toBeLessThan(20_000);
-    const { entries } = await readJournal(file, nodeTranscriptFiles, sha256);
+    const { entries } = await readJournal(file, nodeTranscriptFiles);
     expect(entries[0]?.cut).toBe(true);
     expect(entries[0]?.receipt.input).toMatchObject({ command: 'curl -H "x-api-key: [redacted]"' });
   });
@@ -243,7 +233,7 @@ describe('the decision journal', () => {
     const journal = open();
     journal.note(receipt('a', input));
     journal.note(receipt('a', sealed.value));
-    const { entries, chain } = await readJournal(file, nodeTranscriptFiles, sha256);
+    const { entries, chain } = await readJournal(file, nodeTranscriptFiles);
     expect(chain.ok).toBe(true);
     expect(entries[1]?.receipt).toEqual(entries[0]?.receipt);
     expect(entries[1]?.cut).toBe(entries[0]?.cut);
@@ -264,7 +254,7 @@ describe('the decision journal', () => {
       sessionId: 'another',
     };
     open().note(whole);
-    const { entries } = await readJournal(file, nodeTranscriptFiles, sha256);
+    const { entries } = await readJournal(file, nodeTranscriptFiles);
     expect(entries[0]).toMatchObject({ v: 1, n: 1, session: 'session-1', cwd: '/a/project' });
     expect(entries[0]?.receipt).toEqual(whole);
   });

@@ -2,18 +2,10 @@ import { messageOf } from '../errors.js';
 import type { Clock } from '../platform/clock.js';
 import { AppendError, type AppendLog } from '../platform/fs/append-log.js';
 import { basename, join, projectSlug } from '../platform/fs/paths.js';
-import { nodeTranscriptFiles, type TranscriptFiles } from '../platform/fs/transcript-files.js';
-import { sha256 } from '../platform/hash.js';
+import type { TranscriptFiles } from '../platform/fs/transcript-files.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';
-import {
-  CHAIN_START,
-  ChainReader,
-  type ChainState,
-  chainedLine,
-  type Hash,
-  lastHashIn,
-} from './chain.js';
+import { CHAIN_START, ChainReader, type ChainState, chainedLine, lastHashIn } from './chain.js';
 import {
   entryText,
   type JournalEntry,
@@ -24,24 +16,12 @@ import {
 
 export interface JournalParts {
   readonly files: Pick<TranscriptFiles, 'openLog' | 'readEnds'>;
-  readonly hash: Hash;
   readonly clock: Pick<Clock, 'now'>;
   /** Undefined: nothing is written down, receipts are only stamped. */
   readonly file: string | undefined;
   readonly sessionId: string;
   cwd(): string;
   emit(news: SessionNews): void;
-}
-
-/** The record of every decision of one session. */
-export interface Journal {
-  /**
-   * Writes a decision, before the call runs that it is about, and returns it stamped. Never throws: a decision
-   * that cannot be written is reported and kept to be tried again.
-   */
-  note(receipt: Receipt): Receipt;
-  /** Tries once more; tells and returns how many decisions are not on disk. */
-  close(): number;
 }
 
 /** Where a session's journal is. */
@@ -64,11 +44,8 @@ export function journalDirectory(place: {
 const MOST_PENDING = 1_000;
 const TAIL_BYTES = 256 * 1024;
 
-export function openJournal(parts: JournalParts): Journal {
-  return new FileJournal(parts);
-}
-
-class FileJournal implements Journal {
+/** The record of every decision of one session. Nothing is opened before the first one. */
+export class Journal {
   readonly #parts: JournalParts;
   #log: AppendLog | undefined;
   #last = CHAIN_START;
@@ -84,6 +61,10 @@ class FileJournal implements Journal {
     this.#parts = parts;
   }
 
+  /**
+   * Writes a decision, before the call runs that it is about, and returns it stamped. Never throws: a decision
+   * that cannot be written is reported and kept to be tried again.
+   */
   note(receipt: Receipt): Receipt {
     const { sessionId, clock, file } = this.#parts;
     const time = new Date(clock.now()).toISOString();
@@ -96,6 +77,7 @@ class FileJournal implements Journal {
     return stamped;
   }
 
+  /** Tries once more; reports and returns how many decisions are not on disk. */
   close(): number {
     this.#isClosed = true;
     const { file } = this.#parts;
@@ -110,7 +92,7 @@ class FileJournal implements Journal {
   }
 
   #write(file: string): void {
-    const { files, hash, sessionId: session } = this.#parts;
+    const { files, sessionId: session } = this.#parts;
     try {
       this.#log ??= files.openLog(file);
       this.#catchUp(file, this.#log.end());
@@ -119,7 +101,7 @@ class FileJournal implements Journal {
       const lines: string[] = [];
       for (const pending of this.#pending) {
         n++;
-        const made = chainedLine(entryText(pending, { n, session, prev: last }), hash);
+        const made = chainedLine(entryText(pending, { n, session, prev: last }));
         last = made.hash;
         lines.push(made.line);
       }
@@ -172,32 +154,6 @@ class FileJournal implements Journal {
   }
 }
 
-/** The journal of a session on this machine. Nothing is opened before the first decision. */
-export function openSessionJournal(options: {
-  /** Absent: the files of this machine. */
-  readonly files?: JournalParts['files'] | undefined;
-  /** False: nothing of the session is kept, so neither are its decisions. */
-  readonly persist: boolean;
-  readonly stateDirectory: string;
-  /** The project's directory. */
-  readonly cwd: string;
-  readonly sessionId: string;
-  readonly workspace: { readonly cwd: string };
-  readonly clock: Pick<Clock, 'now'>;
-  emit(news: SessionNews): void;
-}): Journal {
-  const { persist, workspace, sessionId, clock, emit } = options;
-  return openJournal({
-    files: options.files ?? nodeTranscriptFiles,
-    hash: sha256,
-    clock,
-    file: persist ? journalFile(options) : undefined,
-    sessionId,
-    cwd: () => workspace.cwd,
-    emit,
-  });
-}
-
 export interface ReadJournal {
   readonly file: string;
   readonly session: string;
@@ -208,19 +164,14 @@ export interface ReadJournal {
 type Files = Pick<TranscriptFiles, 'readLines' | 'list' | 'modifiedAt'>;
 
 /** Reads one session's journal and follows its chain. */
-export async function readJournal(file: string, files: Files, hash: Hash): Promise<ReadJournal> {
-  const chain = new ChainReader(hash);
+export async function readJournal(file: string, files: Files): Promise<ReadJournal> {
+  const chain = new ChainReader();
   const entries: JournalEntry[] = [];
   await files.readLines(file, (line) => {
     const entry = readEntry(chain.read(line));
     if (entry !== undefined) entries.push(entry);
   });
   return { file, session: basename(file, '.jsonl'), entries, chain: chain.state() };
-}
-
-/** Whether nobody changed a journal after it was written, and if so, the first line that shows it. */
-export async function verifyChain(file: string, files: Files, hash: Hash): Promise<ChainState> {
-  return (await readJournal(file, files, hash)).chain;
 }
 
 /** The journals of a project, the one written last first. */

@@ -7,7 +7,6 @@ import {
 } from '../journal/journal.js';
 import { basename, findRepositoryRoot } from '../platform/fs/paths.js';
 import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
-import { sha256 } from '../platform/hash.js';
 import type { ProjectPlaces } from './places.js';
 
 export type { JournalEntry } from '../journal/entry.js';
@@ -37,5 +36,5 @@ export function openProjectJournal(
       remedy: 'decisions are kept from the first tool call of a session that is itself kept',
     });
   }
-  return { files, read: (file) => readJournal(file, nodeTranscriptFiles, sha256) };
+  return { files, read: (file) => readJournal(file, nodeTranscriptFiles) };
 }
