@@ -18,7 +18,7 @@ import type { Fleet, FleetSession, SessionOrder } from '../../src/fleet/types.js
 import { refOf } from '../../src/fleet/worker/workspace.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
 
-const PROGRAM = fileURLToPath(new URL('../../bin/portcullis', import.meta.url));
+export const PROGRAM = fileURLToPath(new URL('../../bin/portcullis', import.meta.url));
 
 /** What a task does, by its kind. */
 export type TaskKind = 'unsafe' | 'keyed' | 'write' | 'mcp' | 'ask' | 'talk' | 'slow';
@@ -29,7 +29,7 @@ export interface Rig {
   readonly model: FakeModelServer;
   readonly env: Record<string, string>;
   order(more?: Partial<SessionOrder>): SessionOrder;
-  startWorker(args?: readonly string[], env?: Record<string, string>): RigWorker;
+  startWorker(args?: readonly string[], env?: Record<string, string>, program?: string): RigWorker;
   /** Tokens with how often their effect happened. */
   effects(kind: 'unsafe' | 'keyed' | 'mcp'): ReadonlyMap<string, number>;
   /** When the model was asked. */
@@ -96,8 +96,9 @@ export async function openRig(fleetAddress: (root: string) => string): Promise<R
         idempotent: [`Bash(${root}/bin/keyed)`, 'mcp__rec__*'],
         ...more,
       }),
-    startWorker(args = [], more = {}) {
-      const worker = launch([...args, '--root', path.join(root, 'work')], { ...env, ...more });
+    startWorker(args = [], more = {}, program = PROGRAM) {
+      const own = ['worker', ...args, '--root', path.join(root, 'work')];
+      const worker = launch([program, ...own], { ...env, ...more });
       workers.push(worker);
       return worker;
     },
@@ -133,7 +134,7 @@ export async function openRig(fleetAddress: (root: string) => string): Promise<R
 }
 
 function launch(args: readonly string[], env: Record<string, string>): RigWorker {
-  const child = spawn(process.execPath, [PROGRAM, 'worker', ...args], {
+  const child = spawn(process.execPath, args, {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });

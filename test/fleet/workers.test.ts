@@ -234,7 +234,7 @@ for (const driver of ['local', 'postgres'] as const) {
       await fleet.setRate('model:*', 60);
       const orders = Array.from({ length: 4 }, () => rig.order());
       for (const order of orders) await fleet.submit(order, [mailOf('task:talk:x')]);
-      for (const _ of [1, 2]) rig.startWorker(['--slots', '2']);
+      for (const _ of [1, 2, 3]) rig.startWorker(['--slots', '2']);
       await until(async () => (await fleet.list({ phase: 'idle' })).length === 4);
       const times = rig.times();
       for (const [at, time] of times.entries()) {

@@ -11,7 +11,7 @@ export interface TestPostgres {
   /** Of a database of this server, for a user; the superuser unless said otherwise. */
   url(database: string, user?: string): string;
   /** Creates an empty database and gives its address. */
-  create(database: string): Promise<string>;
+  create(database: string, tablespace?: string): Promise<string>;
   sql(database: string, text: string): string;
   stop(): Promise<void>;
 }
@@ -72,8 +72,8 @@ export async function startPostgres(settings: readonly string[] = []): Promise<T
   return {
     port,
     url,
-    async create(database) {
-      psql('postgres', `CREATE DATABASE ${database}`);
+    async create(database, tablespace = 'pg_default') {
+      psql('postgres', `CREATE DATABASE ${database} TABLESPACE ${tablespace}`);
       return url(database);
     },
     sql: psql,

@@ -104,7 +104,8 @@ export class PostgresFleet extends PostgresQueries implements Fleet {
     const { entries, asks, patch } = batch;
     const { snapshot, ...fields } = patch;
     try {
-      const { rows } = await this.db.query<CommitReply>(
+      // The writer tries again by itself, and says so.
+      const { rows } = await this.db.queryOnce<CommitReply>(
         'SELECT * FROM commit_batch($1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16)',
         [
           session.order.id,

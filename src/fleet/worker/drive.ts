@@ -166,7 +166,7 @@ export class Drive {
         log('warning', 'session taken away', { session: this.id, why });
         this.#handOver({ kind: 'ready', reason: why === 'cancelled' ? 'cancelled' : '' });
       },
-      onRetry: (message) => log('warning', 'write is tried again', { session: this.id, message }),
+      onRetry: (problem) => log('warning', 'write is tried again', { session: this.id, problem }),
     });
     this.#writer = writer;
     return writer;
