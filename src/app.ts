@@ -6,6 +6,7 @@ import { createHookAgent } from './agents/core/hook-agent.js';
 import { type ModelLayer, openModelLayer } from './agents/core/model-layer.js';
 import type { AgentSession } from './agents/core/session.js';
 import type { SessionConfig } from './agents/core/session-config.js';
+import { createToolRestrictions } from './agents/limits/tool-restrictions.js';
 import { openAgents } from './app/agents.js';
 import { budgetOf } from './app/budget-settings.js';
 import { openCheckpointing } from './app/checkpoints.js';
@@ -22,13 +23,22 @@ import {
   openSessionEnvironment,
   type SessionEnvironment,
 } from './app/session-environment.js';
-import { type CurrentRun, closeParts, type Parts } from './app/session-parts.js';
+import type { CurrentRun, Parts } from './app/session-parts.js';
 import { openSkills } from './app/skills.js';
 import { openToolRuntime, type ToolRuntime } from './app/tool-runtime.js';
 import { strictest } from './budget/units.js';
+import { PortcullisError } from './errors.js';
+import type { AgentJudge } from './hooks/runners/agent.js';
+import { Journal, journalFile } from './journal/journal.js';
+import { closeAll } from './lib/close-all.js';
 import { resolveModel } from './model/catalog/aliases.js';
-import { stateDirectory } from './platform/fs/paths.js';
+import { effectRulesIn } from './permissions/effects.js';
+import type { RuleSet } from './permissions/rules.js';
+import { homeDirectory, stateDirectory } from './platform/fs/paths.js';
+import { nodeTranscriptFiles } from './platform/fs/transcript-files.js';
 import { createProcessSupervisor } from './platform/process/node-process.js';
+import type { AgentRef } from './protocol/agent-ref.js';
+import type { Receipt } from './protocol/permissions.js';
 import { createReadState } from './tools/files/read-state.js';
 import { createWorkspace } from './tools/workspace.js';
 import { VERSION } from './version.js';
@@ -110,7 +120,7 @@ export async function openSession(asked: SessionConfig): Promise<AgentSession> {
     return session;
   } catch (thrown) {
     // Why it does not start is what a person has to know; what else goes wrong is not told.
-    await closeParts(config, parts).catch(() => undefined);
+    await parts.close().catch(() => undefined);
     throw thrown;
   }
 }
@@ -122,53 +132,102 @@ export async function openParts(
   model: ModelLayer,
   opened?: Log,
 ): Promise<Parts> {
-  const log = opened ?? (await openLog(config, environment));
-  const made: MadeParts = { log };
+  const steps: (() => unknown)[] = [];
+  const close = (): Promise<void> => closeAll(steps.splice(0).reverse());
   try {
-    return await openEach(config, environment, { model, log, made });
+    const log = opened ?? (await openLog(config, environment));
+    const onClose = (step: () => unknown): void => void steps.push(step);
+    return { ...(await openEach(config, environment, { model, log, onClose })), close };
   } catch (thrown) {
     // As above: a start that fails leaves nothing running.
-    await closeParts(config, made).catch(() => undefined);
+    await close().catch(() => undefined);
     throw thrown;
   }
 }
 
-/** What has been opened so far. */
-type MadeParts = { -readonly [Name in keyof Parts]?: Parts[Name] };
+interface Start {
+  readonly model: ModelLayer;
+  readonly log: Log;
+  onClose(step: () => unknown): void;
+}
 
+/**
+ * Opens each part with what it needs. What depends on each other both ways, the gate above all, is reached through
+ * `opened` when it is asked for.
+ */
 async function openEach(
   config: SessionConfig,
   environment: SessionEnvironment,
-  { model, log, made }: { readonly model: ModelLayer; readonly log: Log; readonly made: MadeParts },
-): Promise<Parts> {
+  { model, log, onClose }: Start,
+): Promise<Omit<Parts, 'close'>> {
+  const opened: { -readonly [Name in keyof Parts]?: Parts[Name] } & { judge?: AgentJudge } = {};
+  const gate = (): ToolRuntime['permissions'] | undefined => opened.toolRuntime?.permissions;
+  const toolRuntime = (): ToolRuntime => {
+    if (opened.toolRuntime !== undefined) return opened.toolRuntime;
+    throw new PortcullisError('internal', 'the session is not open yet');
+  };
+  const { env, clock } = environment;
+  const { sessionId } = log.history;
   const current: CurrentRun = { run: undefined };
-  const processes = createProcessSupervisor({
-    stateDirectory: stateDirectory(environment.env),
-    sessionId: log.history.sessionId,
+  onClose(() => {
+    const lost = log.store.close();
+    if (lost > 0) config.emit({ type: 'writes_lost', code: 'unsaved at exit', lost });
   });
-  made.processes = processes;
-  const sandbox = openSandboxing(config, environment, log);
-  made.sandbox = sandbox;
+  const place = { stateDirectory: stateDirectory(env), cwd: config.cwd, sessionId };
+  const journal = new Journal({
+    files: config.drive?.journalFiles ?? nodeTranscriptFiles,
+    // Of a session that is not kept, neither are its decisions.
+    file: config.persist ? journalFile(place) : undefined,
+    sessionId,
+    cwd: () => environment.workspace.cwd,
+    clock,
+    emit: config.emit,
+  });
+  onClose(() => journal.close());
+  const decided = (receipt: Receipt): void =>
+    config.emit({ type: 'decision', receipt: journal.note(receipt) });
+  const checkpoints = openCheckpointing(config, environment, {
+    log,
+    startedShell: (output) => opened.toolRuntime?.builtins.startedShell(output),
+    amend: decided,
+    onlyReads: (agent) => opened.agents?.onlyReads(agent) === true,
+    deniedEffects: (agent) => effectRulesIn(gate()?.rules(agent).deny ?? []),
+    remind: (text) => opened.hooks?.pending.remind(text),
+  });
+  onClose(() => checkpoints.close());
+  let onRules: (rules: (agent: AgentRef) => RuleSet) => void = () => undefined;
+  const rules = new Promise<(agent: AgentRef) => RuleSet>((resolve) => {
+    onRules = resolve;
+  });
+  const sandbox = openSandboxing(config, environment, { log, rules });
+  onClose(() => sandbox.close());
+  const processes = createProcessSupervisor({ stateDirectory: stateDirectory(env), sessionId });
+  onClose(() => processes.killAll());
   await sandbox.start();
   const servers = sandbox.supervisor(processes, 'mcp');
-  const checkpoints = openCheckpointing(config, environment, log);
-  made.checkpoints = checkpoints;
   const hooks = openHooks(config, environment, {
     model,
     log,
     processes: sandbox.supervisor(processes, 'hook'),
     current,
     watch: checkpoints.hookRuns,
+    judge: () => opened.judge,
+    callServer: () => opened.mcp?.callForHook,
+    mode: () => gate()?.mode() ?? 'default',
+    tellMain: (message) => opened.agents?.background.add(message),
   });
-  made.hooks = hooks;
-  const { sessionId } = log.history;
+  opened.hooks = hooks;
+  onClose(() => hooks.close());
+  const fences = createToolRestrictions({ cwd: config.cwd, home: homeDirectory(env) });
+  const isBanned = (names: readonly string[]): boolean => gate()?.isBanned(names) === true;
   const [read, started] = await Promise.allSettled([
-    openInstructions(config, environment),
-    openMcp(config, environment, { processes: servers, hooks }),
+    openInstructions(config, environment, fences),
+    openMcp(config, environment, { processes: servers, hooks, isBanned }),
   ]);
   if (started.status === 'rejected') throw started.reason;
   const mcp = started.value;
-  made.mcp = mcp;
+  opened.mcp = mcp;
+  onClose(() => mcp?.close());
   if (read.status === 'rejected') throw read.reason;
   const instructions = read.value;
   const skills = openSkills(config, environment, {
@@ -177,66 +236,64 @@ async function openEach(
     sessionId,
     choices: model.choices,
     isHidden: instructions.isHidden,
+    call: () => opened.toolRuntime?.callForSkill,
+    fork: () => opened.agents?.runFork,
+    rules: (agent) => gate()?.rules(agent),
   });
-  made.skills = skills;
+  onClose(() => skills.close());
   const promptTool =
     config.promptTool === undefined
       ? undefined
       : (await import('./app/prompt-tool.js')).openPromptTool(config.promptTool, {
           connections: () => mcp?.connections() ?? [],
           listing: (server) => mcp?.listing(server),
-          isBanned: (names) => toolRuntime.permissions.isBanned(names),
+          isBanned,
         });
   const asking = promptTool === undefined ? config : { ...config, asker: promptTool.asker };
   const teams =
     config.team === undefined
       ? undefined
-      : await (await import('./app/teams.js')).openTeams(config, environment, { log, hooks });
-  const { isHidden } = instructions;
-  const agents = openAgents(config, environment, {
-    log,
-    hooks,
-    processes,
-    servers,
-    teams,
-    isHidden,
-  });
-  made.agents = agents;
-  const toolRuntime: ToolRuntime = await openToolRuntime(asking, environment, {
-    model,
-    log,
-    processes,
-    hooks,
-    instructions,
-    skills,
-    mcp,
+      : await (await import('./app/teams.js')).openTeams(config, environment, {
+          log,
+          hooks,
+          session: {
+            runtime: () => agents.runtime,
+            mode: () => toolRuntime().permissions.mode(),
+            setMode: (mode) => toolRuntime().permissions.setMode(mode),
+            model: () => model.choices.current().model,
+            tool: (name) => toolRuntime().builtins.pool.resolve(name),
+            heldBySkill: skills.holding,
+            tellMain: (message) => agents.background.add(message),
+          },
+        });
+  const parts = { model, log, hooks, instructions, skills, mcp, processes, sandbox };
+  const agents = openAgents(config, environment, { ...parts, servers, teams, fences, toolRuntime });
+  opened.agents = agents;
+  const watch = checkpoints.watch;
+  const made = await openToolRuntime(asking, environment, {
+    ...parts,
     agents,
-    sandbox,
-    watch(starting, context) {
-      return checkpoints.watch(starting, context);
-    },
+    decided,
+    onRules,
+    watch,
   });
-  made.toolRuntime = toolRuntime;
-  agents.lend({ model, toolRuntime, instructions, skills, mcp });
+  opened.toolRuntime = made;
+  made.builtins.shells.onFinished(checkpoints.shellFinished);
+  onClose(() => made.builtins.shells.killAll());
+  onClose(() => agents.close());
   promptTool?.require();
-  hooks.lend({
-    callServer: mcp?.callForHook,
-    mode: toolRuntime.permissions.mode,
-    judge: createHookAgent({
-      client: model.client,
-      choice: (name) => ({
-        ...model.choices.current(),
-        model: name === undefined ? model.choices.small() : resolveModel(name, environment.env).id,
-      }),
-      calls: toolRuntime.around,
-      tools: () => toolRuntime.builtins.pool.tools,
-      workspace: () => createWorkspace([environment.workspace.cwd, ...environment.workspace.roots]),
-      contextFor: (agent, workspace) => toolRuntime.contextOf(agent, workspace, createReadState()),
-      onVerdict: (_agent, _call, _tool, verdict) =>
-        config.emit({ type: 'decision', receipt: toolRuntime.journal.note(verdict.receipt) }),
-      depthLimit: 8,
+  opened.judge = createHookAgent({
+    client: model.client,
+    choice: (name) => ({
+      ...model.choices.current(),
+      model: name === undefined ? model.choices.small() : resolveModel(name, env).id,
     }),
+    calls: made.around,
+    tools: () => made.builtins.pool.tools,
+    workspace: () => createWorkspace([environment.workspace.cwd, ...environment.workspace.roots]),
+    contextFor: (agent, workspace) => made.contextOf(agent, workspace, createReadState()),
+    onVerdict: (_agent, _call, _tool, { receipt }) => decided(receipt),
+    depthLimit: 8,
   });
-  const of = { model, log, hooks, toolRuntime, instructions, skills, mcp, agents };
-  return { checkpoints, sandbox, processes, current, ...of };
+  return { ...parts, checkpoints, current, agents, toolRuntime: made };
 }

@@ -23,7 +23,7 @@ import type { ToolRuntime } from './tool-runtime.js';
 
 interface Needs {
   readonly hooks: OpenHooks;
-  readonly toolRuntime: ToolRuntime;
+  toolRuntime(): ToolRuntime;
   readonly log: Log;
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
@@ -41,7 +41,7 @@ export function childHooks(
   return {
     start,
     stop: () =>
-      createStopHooks(dispatch, { cap: stopHookCap(env), changes: toolRuntime.calls.count }),
+      createStopHooks(dispatch, { cap: stopHookCap(env), changes: toolRuntime().calls.count }),
     scoped(ref, definition, above) {
       const ends = [
         putHooks(hooks, ref, definition),
@@ -54,7 +54,7 @@ export function childHooks(
       };
     },
     guards: () => (runsAs === undefined ? [] : [guardsOf(runsAs) ?? []].flat()),
-    afterBatch: (scene) => (batch, signal) => toolRuntime.events.afterBatch(batch, scene(signal)),
+    afterBatch: (scene) => (batch, signal) => toolRuntime().events.afterBatch(batch, scene(signal)),
     compaction: (scene, child) => ({
       before: ({ trigger, instructions: wanted }, signal) =>
         compact.before({ ...modeless(scene(signal)), trigger, customInstructions: wanted }),

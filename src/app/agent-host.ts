@@ -48,7 +48,7 @@ export interface AgentHostParts {
   readonly log: Log;
   readonly hooks: OpenHooks;
   readonly model: ModelLayer;
-  readonly toolRuntime: ToolRuntime;
+  toolRuntime(): ToolRuntime;
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
@@ -65,8 +65,8 @@ export interface AgentHostParts {
   running(): readonly AgentTask[];
   /** What an agent has recorded just now. */
   heard(event: Parameters<AgentHost['emit']>[0]): void;
-  /** Of other parts of the session: workspaces, budgets, servers. */
-  readonly more?: Pick<AgentHost, 'workspaceFor' | 'budgetFor' | 'serversFor'>;
+  readonly workspaceFor: AgentHost['workspaceFor'];
+  readonly serversFor: AgentHost['serversFor'];
 }
 
 /** What a session lends to the agents that work in it. */
@@ -78,7 +78,6 @@ export function openAgentHost(
   const { clock, env, workspace, gitBranch } = environment;
   const { log, hooks, model, toolRuntime, skills, working } = parts;
   const { sessionId } = log.history;
-  const { permissions, builtins } = toolRuntime;
   const { ledger } = model;
   /** Where agents write what they say; made for the first of them. */
   let outputs: string | undefined;
@@ -101,13 +100,13 @@ export function openAgentHost(
       const own = ledger.of(path);
       return own.unpricedRequests > 0 ? undefined : own.costUsd;
     },
-    pool: () => builtins.shared,
+    pool: () => toolRuntime().builtins.shared,
     snapshots: parts.snapshots,
     invoke(hand) {
       working.set(hand.ref.id, hand);
       return childInvoke(config, parts, hand);
     },
-    readsOnly: toolRuntime.readsOnly,
+    readsOnly: (...asked) => toolRuntime().readsOnly(...asked),
     async record(ref, place) {
       return new Recorder({
         store: log.store,
@@ -127,20 +126,25 @@ export function openAgentHost(
       const path = join(outputs, `${id}.output`);
       return { path, log: outputLog(path, hooks.tell) };
     },
-    permissions,
+    get permissions() {
+      return toolRuntime().permissions;
+    },
     fences: parts.fences,
     ...createResumeRules({
-      toolOf: ({ id }) => (parts.snapshots.get(id)?.pool ?? builtins.shared).resolve(AGENT_TOOL),
+      toolOf: ({ id }) =>
+        (parts.snapshots.get(id)?.pool ?? toolRuntime().builtins.shared).resolve(AGENT_TOOL),
       fences: parts.fences,
       asks: parts.asks,
       fs: environment.fs,
       home: homeDirectory(env),
       workspace,
-      rules: permissions.rules,
-      mode: permissions.mode,
+      rules: (agent) => toolRuntime().permissions.rules(agent),
+      mode: (agent) => toolRuntime().permissions.mode(agent),
     }),
     workspace,
-    readState: toolRuntime.readState,
+    get readState() {
+      return toolRuntime().readState;
+    },
     sessionEnds: () => spent(0),
     system: ({ definition, place, model: name }) =>
       childSystem(definition, {
@@ -166,13 +170,15 @@ export function openAgentHost(
       parts.memories.close(ref);
       skills.release(ref);
       parts.instructions.release(ref.id);
+      const { builtins } = toolRuntime();
       await builtins.release(ref.id);
       // What becomes of a place of its own goes by what it wrote: who closes that place forgets it.
       if (ref.workspace === undefined) builtins.ledger.forget(ref.path);
       log.store.release(sessionId, ref.id);
     },
     budgetFor: model.budget && childBudgets(model.budget),
-    ...parts.more,
+    workspaceFor: parts.workspaceFor,
+    serversFor: parts.serversFor,
   };
 }
 
@@ -182,19 +188,19 @@ function childInvoke(
   { toolRuntime, hooks }: AgentHostParts,
   { ref, pool, workspace, readState, unattended, onVerdict }: ChildTools,
 ): Invoke {
-  const { builtins, calls, permissions, journal, events } = toolRuntime;
+  const { builtins, calls, permissions, decided, events, aroundOf, contextOf } = toolRuntime();
   const attempts = builtins.attempts(workspace);
   return createInvoke({
     pool,
     agent: ref,
-    ...toolRuntime.aroundOf(ref, workspace),
+    ...aroundOf(ref, workspace),
     workspace,
     ...(unattended ? { unattended } : {}),
-    contextFor: toolRuntime.contextOf(ref, workspace, readState),
+    contextFor: contextOf(ref, workspace, readState),
     onVerdict(call, tool, verdict) {
       attempts.validInput();
       onVerdict(verdict);
-      config.emit({ type: 'decision', receipt: journal.note(verdict.receipt) });
+      decided(verdict.receipt);
       if (verdict.kind !== 'refused') return;
       const denial = denialOf(call, tool, verdict);
       calls.deniedBelow(denial);

@@ -14,13 +14,14 @@ import type { SessionEnvironment } from './session-environment.js';
 export interface WorkspaceParts {
   readonly processes: ProcessSupervisor;
   readonly hooks: Pick<OpenHooks, 'dispatch' | 'tell'>;
+  toolRuntime(): { readonly builtins: { readonly ledger: WriteLedger } };
 }
 
 /** Workspaces of agents: how they come about, and what keeps agents in them. */
 export function openWorkspaces(
   config: Pick<SessionConfig, 'cwd'>,
   environment: SessionEnvironment,
-  { processes, hooks }: WorkspaceParts,
+  { processes, hooks, toolRuntime }: WorkspaceParts,
 ) {
   const { fs, env } = environment;
   const projectDir = findRepositoryRoot(config.cwd) ?? config.cwd;
@@ -41,8 +42,7 @@ export function openWorkspaces(
   });
   return {
     guard,
-    /** Once it is known who writes down what was written. */
-    placesFor: (ledger: WriteLedger): NonNullable<AgentHost['workspaceFor']> =>
+    workspaceFor: (...asked: Parameters<NonNullable<AgentHost['workspaceFor']>>) =>
       createChildPlaces({
         fs,
         processes,
@@ -50,10 +50,10 @@ export function openWorkspaces(
         projectDir,
         isTrusted: environment.trust.accepted,
         temporaryDirectory: environment.host.temporaryDirectory,
-        ledger,
+        ledger: toolRuntime().builtins.ledger,
         settings,
         hooks: createWorktreeHooks({ fs, projectDir, ...hooks }),
         warn: hooks.tell,
-      }),
+      })(...asked),
   };
 }

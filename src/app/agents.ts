@@ -5,8 +5,10 @@ import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { openAgentBook } from '../agents/definitions/definitions.js';
 import { readHostAgents, refuseGiven } from '../agents/definitions/host.js';
 import type { AgentBook } from '../agents/definitions/types.js';
+import { BACKGROUND_WAIT_MS, createBackgroundInput } from '../agents/delivery/background-input.js';
+import { runningShells } from '../agents/delivery/background-shells.js';
 import { createResumeAsks } from '../agents/limits/resume-permissions.js';
-import { createToolRestrictions } from '../agents/limits/tool-restrictions.js';
+import type { ToolRestrictions } from '../agents/limits/tool-restrictions.js';
 import { createTypeRules, type TypeRuleParts } from '../agents/limits/type-rules.js';
 import type { ChildTools } from '../agents/runtime/agent-host.js';
 import { agentPool } from '../agents/runtime/agent-pool.js';
@@ -25,9 +27,7 @@ import type { BackgroundTaskFacts } from '../hooks/events/stop.js';
 import { closeAll } from '../lib/close-all.js';
 import { parseYaml } from '../lib/parse-yaml.js';
 import { err, ok, type Result } from '../lib/result.js';
-import type { InputMessage } from '../loop/types.js';
-import type { GateExtension, Permissions } from '../permissions/open.js';
-import { NO_RULES } from '../permissions/rules.js';
+import type { GateExtension } from '../permissions/open.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
@@ -37,7 +37,7 @@ import type { ToolPool } from '../tools/pool.js';
 import type { StopsAgents } from '../tools/tasks/task-stop.js';
 import type { AnyTool } from '../tools/tool.js';
 import { putHooks } from './agent-hooks.js';
-import { type AgentHostParts, openAgentHost } from './agent-host.js';
+import { openAgentHost } from './agent-host.js';
 import { openAgentListings } from './agent-listing.js';
 import { openAgentMemories } from './agent-memory.js';
 import { openAgentServers } from './agent-servers.js';
@@ -47,9 +47,13 @@ import { earlierAgent, typeToGoOn } from './earlier-agent.js';
 import { folderTrust } from './folder-trust.js';
 import { forkRunner } from './fork-skill.js';
 import type { OpenHooks } from './hooks.js';
+import type { OpenInstructions } from './instructions.js';
+import type { OpenServersOfSession } from './mcp-servers.js';
 import { openMessaging } from './messaging.js';
 import type { Log, SessionEnvironment } from './session-environment.js';
+import type { OpenSkills } from './skills.js';
 import type { OpenTeams } from './teams.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 /** How long the end of a headless run waits for agents in the background. */
 const PATIENCE_MS = 30 * 60_000;
@@ -57,20 +61,26 @@ const PATIENCE_MS = 30 * 60_000;
 export interface AgentParts {
   readonly log: Log;
   readonly hooks: OpenHooks;
-  readonly processes: ProcessSupervisor;
+  readonly model: ModelLayer;
+  readonly instructions: OpenInstructions;
+  readonly skills: OpenSkills;
+  readonly mcp: OpenServersOfSession | undefined;
   /** Absent: there is no team. */
   readonly teams?: OpenTeams | undefined;
+  readonly processes: ProcessSupervisor;
   /** Starts servers that agents bring, inside the sandbox where there is one. */
   readonly servers: ProcessSupervisor;
-  /** Whether rules keep a file from being read. */
-  isHidden(path: string): Promise<boolean>;
+  /** What definitions take from agents. */
+  readonly fences: ToolRestrictions;
+  /** Throws before the gate is there. */
+  toolRuntime(): ToolRuntime;
 }
 
 /** The kinds of agents that there are. Nothing is read yet. */
 export function openAgentTypes(
   config: SessionConfig,
   environment: SessionEnvironment,
-  { isHidden }: Pick<AgentParts, 'isHidden'>,
+  { isHidden }: { isHidden(path: string): Promise<boolean> },
 ): AgentBook {
   const host = readHostAgents(config.agents);
   if (!host.ok) throw new PortcullisError('usage', host.error);
@@ -98,22 +108,16 @@ export function openAgents(
   parts: AgentParts,
 ) {
   const { env, fs } = environment;
-  const { log, hooks } = parts;
+  const { log, hooks, model, fences, teams, toolRuntime } = parts;
   const { sessionId } = log.history;
   // A limit that cannot be read stops the start, not the first agent.
   limitsOf(environment);
-  const book = openAgentTypes(config, environment, parts);
-  const fences = createToolRestrictions({ cwd: config.cwd, home: homeDirectory(env) });
+  const book = openAgentTypes(config, environment, parts.instructions);
   const working = new Map<string, Pick<ChildTools, 'pool' | 'workspace'>>();
   const snapshots = new Map<string, ConversationSnapshot>();
   const forks = (): AgentDefinition | undefined =>
     offersForks(environment) ? forkDefinition() : undefined;
-  let runtime: AgentRuntime | undefined;
-  let tellMain: (message: InputMessage) => void = () => undefined;
-  const running = (): AgentRuntime => {
-    if (runtime === undefined) throw new PortcullisError('internal', 'no agent can run yet');
-    return runtime;
-  };
+  const runtime = (): AgentRuntime => running;
   const spill = async (name: string, text: string): Promise<string> => {
     const file = join(log.store.spillDirectory(sessionId), `${name}.txt`);
     await fs.writeAtomic(file, text, { mode: 0o600 });
@@ -123,12 +127,11 @@ export function openAgents(
   const earlierAgents = log.history.resumed ? log.store.agents(sessionId) : Promise.resolve([]);
   // Told to whoever waits for it.
   earlierAgents.catch(() => undefined);
-  let counters: ModelLayer | undefined;
   let recalling: Promise<void> | undefined;
   /** Budgets and costs go on where earlier processes of the session stopped. */
   const recallSpending = (): Promise<void> => {
-    if (counters === undefined || !log.history.resumed) return Promise.resolve();
-    const { budget, ledger, client } = counters;
+    if (!log.history.resumed) return Promise.resolve();
+    const { budget, ledger, client } = model;
     recalling ??= import('./earlier-spending.js').then(({ recallInto }) =>
       recallInto({ budget, ledger, provider: client.provider }, { ...log, earlierAgents }),
     );
@@ -146,30 +149,23 @@ export function openAgents(
       config.emit({ type: 'notice', level: 'warning', text });
     }
   };
-  let canResume = false;
-  const words = { cap: reportCap(env), spill, canResume: () => canResume };
-  const { teams } = parts;
+  const words = {
+    cap: reportCap(env),
+    spill,
+    canResume: () => toolRuntime().builtins.pool.resolve('SendMessage') !== undefined,
+  };
   const { tell } = hooks;
-  const messaging = openMessaging(config, environment, {
-    log,
-    words,
-    runtime: running,
-    tell,
-    teams,
-  });
-  const { deliveries } = messaging;
+  const messaging = openMessaging(config, environment, { log, words, runtime, tell, teams });
   const workspaces = openWorkspaces(config, environment, parts);
-  let taken: () => readonly string[] = () => [];
   const servers = openAgentServers(config, environment, {
-    taken: () => taken(),
-    ...parts,
+    taken: () => (parts.mcp?.statuses() ?? []).map(({ name }) => name),
+    hooks,
     processes: parts.servers,
   });
-  const memories = openAgentMemories(config, environment, hooks.tell);
-  let gate: Pick<Permissions, 'rules' | 'mode'> | undefined;
+  const memories = openAgentMemories(config, environment, tell);
   const startAgent = agentTool({
     book,
-    runtime: running,
+    runtime,
     words,
     forks,
     mostRunning: () => limitsOf(environment).concurrency,
@@ -188,13 +184,13 @@ export function openAgents(
     fs,
     home: homeDirectory(env),
     workspace: environment.workspace,
-    rules: (agent) => gate?.rules(agent) ?? NO_RULES,
-    mode: (agent) => gate?.mode(agent) ?? 'default',
+    rules: (agent) => toolRuntime().permissions.rules(agent),
+    mode: (agent) => toolRuntime().permissions.mode(agent),
   };
   const types = createTypeRules(typeRules);
   const asks = createResumeAsks({
     ...typeRules,
-    wakes: (to) => typeToGoOn(to, { roster: runtime?.roster, log }),
+    wakes: (to) => typeToGoOn(to, { roster: running.roster, log }),
   });
   const extension: GateExtension = {
     ...servers.extension,
@@ -207,21 +203,67 @@ export function openAgents(
       types.guard,
       asks.guard,
       ...servers.extension.guards,
-      ...messaging.guards(() => runtime),
+      ...messaging.guards,
     ],
     rules: fences.rules,
   };
   const tools: AnyTool[] = [startAgent, ...messaging.tools];
   const listings = openAgentListings({ book, types, forks, tell });
+  /** The kinds that an agent with these tools may start. */
+  const listing = async (
+    pool: ToolPool,
+    agent: AgentRef = MAIN_AGENT,
+  ): Promise<string | undefined> =>
+    pool.resolve(AGENT_TOOL) === undefined ? undefined : await listings.of(agent);
+  const inBackground = (): readonly AgentTask[] =>
+    running.roster.running().filter(({ ref }) => ref.background);
+  const background = createBackgroundInput(
+    () => runningShells(toolRuntime().builtins.shells) + inBackground().length,
+    () =>
+      inBackground().length === 0
+        ? BACKGROUND_WAIT_MS
+        : (positive(env.CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS) ?? PATIENCE_MS),
+  );
+  const running: AgentRuntime = createAgentRuntime({
+    world: openAgentHost(config, environment, {
+      ...parts,
+      working,
+      snapshots,
+      memories,
+      asks,
+      listing,
+      heard: messaging.heard,
+      running: () => running.roster.running(),
+      workspaceFor: workspaces.workspaceFor,
+      serversFor: servers.serversFor,
+    }),
+    limits: () => limitsOf(environment),
+    deliveries: messaging.deliveries,
+    tellMain: background.add,
+    find: async (type) => (type === FORK_TYPE ? forks() : await book.find(type)),
+    async earlier(id) {
+      await recallSpending();
+      return await earlierAgent(log, id);
+    },
+  });
+  const toolsOf = async (kind: AgentDefinition, { depth }: AgentRef) =>
+    agentPool(toolRuntime().builtins.shared, await memories.equip(kind), {
+      maySpawn: depth + 1 < limitsOf(environment).depth,
+    });
   return {
     book,
     extension,
     messaging,
     tools,
-    fences,
     runtime: running,
     teams,
-    stops: stopsAgents(() => runtime, teams),
+    /** What the main agent is told when it has nothing to do. */
+    background,
+    /** What the agents that run send, by their ids: copies of them send the same. */
+    snapshots,
+    /** Runs a skill as an agent. */
+    runFork: forkRunner({ book, runtime: running, words, toolsOf, forbids: types.forbids, hooks }),
+    stops: stopsAgents(running, teams),
     /** The tools of an agent that runs; undefined: of the session. */
     poolOf: (agent: AgentRef | undefined) =>
       agent === undefined ? undefined : working.get(agent.id)?.pool,
@@ -235,14 +277,11 @@ export function openAgents(
     /** Whether the definition of an agent takes the tools that write files away from it. */
     onlyReads(agent: AgentRef): boolean {
       const definition =
-        agent.depth === 0 ? config.runsAs : runtime?.roster.find(agent.id)?.definition;
+        agent.depth === 0 ? config.runsAs : running.roster.find(agent.id)?.definition;
       const taken = definition?.disallowedTools ?? [];
       return taken.includes('Edit') && taken.includes('Write');
     },
-    /** The kinds that an agent with these tools may start. */
-    async listing(pool: ToolPool, agent: AgentRef = MAIN_AGENT): Promise<string | undefined> {
-      return pool.resolve(AGENT_TOOL) === undefined ? undefined : await listings.of(agent);
-    },
+    listing,
     /** Whether the session can start the kind that a person names; undefined: there is none of that name. */
     async startable(
       name: string,
@@ -254,96 +293,24 @@ export function openAgents(
       const why = await types.forbids(MAIN_AGENT, kind);
       return why === undefined ? ok(kind) : err(why);
     },
-    /** What exists only once the gate does. */
-    lend(
-      lent: Omit<
-        AgentHostParts,
-        | 'hooks'
-        | 'log'
-        | 'fences'
-        | 'working'
-        | 'snapshots'
-        | 'memories'
-        | 'asks'
-        | 'listing'
-        | 'heard'
-        | 'running'
-      >,
-    ): void {
-      gate = lent.toolRuntime.permissions;
-      counters = lent.model;
-      lent.instructions.lendFences(fences);
-      const world = openAgentHost(config, environment, {
-        fences,
-        working,
-        snapshots,
-        memories,
-        asks,
-        listing: (pool, agent) => this.listing(pool, agent),
-        heard: messaging.heard,
-        running: () => runtime?.roster.running() ?? [],
-        ...lent,
-        ...parts,
-        more: {
-          workspaceFor: workspaces.placesFor(lent.toolRuntime.builtins.ledger),
-          serversFor: servers.serversFor,
-        },
-      });
-      taken = () => (lent.mcp?.statuses() ?? []).map(({ name }) => name);
-      canResume = lent.toolRuntime.builtins.pool.resolve('SendMessage') !== undefined;
-      runtime = createAgentRuntime({
-        world,
-        limits: () => limitsOf(environment),
-        deliveries,
-        tellMain: (message) => tellMain(message),
-        find: async (type) => (type === FORK_TYPE ? forks() : await book.find(type)),
-        async earlier(id) {
-          await recallSpending();
-          return await earlierAgent(log, id);
-        },
-      });
-      const { forbids } = types;
-      const { shared } = lent.toolRuntime.builtins;
-      const toolsOf = async (kind: AgentDefinition, { depth }: AgentRef) =>
-        agentPool(shared, await memories.equip(kind), {
-          maySpawn: depth + 1 < limitsOf(environment).depth,
-        });
-      lent.skills.lendFork(forkRunner({ book, runtime: running, words, toolsOf, forbids, hooks }));
-    },
     /** The session is taken up again. */
     async resumed(): Promise<void> {
-      const isLimited = counters?.budget?.isLimited === true;
       // Costs that limit nothing are needed when the first run is over.
-      if (isLimited) await recallSpending();
+      if (model.budget?.isLimited === true) await recallSpending();
       else void recallCosts();
       await messaging.resumed();
     },
     /** Fulfilled when the costs of earlier processes are counted. */
     recallCosts,
-    /** What the main agent sends, which its copies send too. */
-    knows(mind: ConversationSnapshot): void {
-      snapshots.set(MAIN_AGENT.id, mind);
-    },
-    /** Where the main agent hears of agents that have ended. */
-    onArrival(tell: (message: InputMessage) => void): void {
-      tellMain = tell;
-    },
-    background: {
-      running: () => runtime?.roster.running().filter(({ ref }) => ref.background).length ?? 0,
-      patienceMs: () => positive(env.CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS) ?? PATIENCE_MS,
-      tell: (id: string, message: InputMessage) => runtime?.tell(id, message) ?? false,
-    },
     /** Agents that nobody waits for, as hooks are shown them. */
     backgroundTasks: (): readonly BackgroundTaskFacts[] =>
-      (runtime?.roster.running() ?? [])
-        .filter(({ ref }) => ref.background)
-        .map(({ id, description, ref }) => ({
-          id,
-          type: 'subagent',
-          status: 'running',
-          description,
-          agent_type: ref.type,
-        })),
+      inBackground().map(({ id, description, ref }) => ({
+        id,
+        type: 'subagent',
+        status: 'running',
+        description,
+        agent_type: ref.type,
+      })),
     /** The main agent is of this kind: its fence and its hooks hold for the session. What it is told of its notes. */
     async runsAs(definition: AgentDefinition): Promise<string | undefined> {
       const fence = fences.raise(MAIN_AGENT, definition);
@@ -352,35 +319,29 @@ export function openAgents(
       log.recorder.runsAs(definition.name);
       return await memories.open(MAIN_AGENT, definition);
     },
-    /** What the next start can do without looking at the kinds again. */
-    async close(): Promise<void> {
-      await closeAll([
-        () => runtime?.close(),
+    close: () =>
+      closeAll([
+        () => running.close(),
         () => teams?.close(),
-        () => deliveries.settled(),
+        () => messaging.deliveries.settled(),
         () => messaging.close(),
-      ]);
-    },
+      ]),
   };
 }
 
 export type OpenAgents = ReturnType<typeof openAgents>;
 
 /** An agent may end those that it started, the main one all of them. */
-function stopsAgents(
-  runtime: () => AgentRuntime | undefined,
-  teams: OpenTeams | undefined,
-): StopsAgents {
+function stopsAgents(runtime: AgentRuntime, teams: OpenTeams | undefined): StopsAgents {
   return {
     stop(id, { agent }) {
-      const agents = runtime();
-      const task = agents?.roster.find(id);
+      const task = runtime.roster.find(id);
       const isOwn = agent.depth === 0 || task?.ref.path.startsWith(`${agent.path}/`) === true;
       const apart = task === undefined && agent.depth === 0 ? teams?.side.stop?.(id) : undefined;
       if (apart !== undefined) return { ...apart, had: false };
-      if (agents === undefined || task === undefined || !isOwn) return undefined;
+      if (task === undefined || !isOwn) return undefined;
       const had = task.report() !== undefined;
-      if (!had) agents.cancel(task, 'parent', `${agent.path} stopped it`);
+      if (!had) runtime.cancel(task, 'parent', `${agent.path} stopped it`);
       return { id: task.id, description: task.description, had };
     },
   };

@@ -12,10 +12,9 @@ import { journalSwitch, takesBack } from './checkpoint-settings.js';
 import { assumedHarmless, holdTo } from './effects.js';
 import type { Log, SessionEnvironment } from './session-environment.js';
 
-/** What others lend once they are there. */
-export interface CheckpointNeeds {
+export interface CheckpointParts {
+  readonly log: Log;
   startedShell(output: ToolOutput): BackgroundShell | undefined;
-  onShellFinished(listener: (shell: BackgroundShell) => void): void;
   /** Writes an amended receipt down and tells of it. */
   amend(receipt: Receipt): void;
   /** Whether an agent has no tool that writes files. */
@@ -41,7 +40,8 @@ export interface OpenCheckpoints {
   requested(): void;
   /** The model has answered: from now on whoever is the first to need the look takes it. */
   answered(): void;
-  lend(needs: CheckpointNeeds): void;
+  /** A background command has ended, and with it what it may write. */
+  shellFinished(shell: Pick<BackgroundShell, 'id'>): void;
   close(): Promise<void>;
 }
 
@@ -51,7 +51,7 @@ const AFTER_REQUEST_MS = 30;
 export function openCheckpointing(
   config: SessionConfig,
   environment: SessionEnvironment,
-  log: Log,
+  parts: CheckpointParts,
 ): OpenCheckpoints {
   const asked = config.persist ? config.fileCheckpoints : false;
   const state = journalSwitch(environment.settings.values, environment.env, {
@@ -62,7 +62,6 @@ export function openCheckpointing(
   let opened: Promise<Checkpoints> | undefined;
   /** What the person has said before it was opened: each is a point to come back to. */
   let said: { readonly messageId: string; readonly title: string; readonly at: number }[] = [];
-  let needs: CheckpointNeeds | undefined;
   let closed = false;
   let firstLook: NodeJS.Timeout | undefined;
   /** The model answered before the look was taken, so the next one who may write takes it. */
@@ -70,7 +69,7 @@ export function openCheckpointing(
   const open = (): Promise<Checkpoints> | undefined => {
     if (!state.on || closed) return opened;
     opened ??= import('./checkpoint-journal.js')
-      .then(({ openJournalOf }) => openJournalOf(config, environment, log))
+      .then(({ openJournalOf }) => openJournalOf(config, environment, parts.log))
       .then((journal) => {
         // Before the first call begins, however soon that is: it belongs to what the person said.
         for (const { messageId, title, at } of said) journal.mark(messageId, title, at);
@@ -99,8 +98,8 @@ export function openCheckpointing(
     const { paths } = tool.subject(input, workspace);
     const written = paths.flatMap(({ path, access }) => (access === 'write' ? [path] : []));
     const window = await begin(authorOf(call.id, tool, agent), written);
-    const onlyReads = needs?.onlyReads(agent) === true;
-    const denied = needs?.deniedEffects(agent) ?? [];
+    const onlyReads = parts.onlyReads(agent);
+    const denied = parts.deniedEffects(agent);
     const assumed = assumedHarmless(tool, verdict, { agent, mode, onlyReads, denied });
     if (assumed !== undefined) held.add(call.id);
     const judge = async (window: OpenWindow): Promise<string | undefined> => {
@@ -113,7 +112,7 @@ export function openCheckpointing(
         isHeld: (id) => held.has(id),
       });
       if (violation === undefined) return undefined;
-      needs?.amend(violation.amended);
+      parts.amend(violation.amended);
       tell(violation.text);
       return violation.text;
     };
@@ -121,7 +120,7 @@ export function openCheckpointing(
       async ended(output) {
         // There is no journal, which was told.
         if (window === undefined) return [];
-        const shell = needs?.startedShell(output);
+        const shell = parts.startedShell(output);
         if (shell !== undefined && shell.status === 'running') {
           pending.set(shell.id, window);
           window.goesOn();
@@ -134,7 +133,7 @@ export function openCheckpointing(
         if (isAwaited) return [await judge(window).catch(failure)].filter(isText);
         void judge(window)
           .catch(failure)
-          .then((text) => text === undefined || needs?.remind(text));
+          .then((text) => text === undefined || parts.remind(text));
         return [];
       },
     } satisfies CallWatch;
@@ -170,12 +169,9 @@ export function openCheckpointing(
       firstLook = undefined;
       isPutOff = opened === undefined;
     },
-    lend(given) {
-      needs = given;
-      given.onShellFinished(({ id }) => {
-        pending.get(id)?.end();
-        pending.delete(id);
-      });
+    shellFinished({ id }) {
+      pending.get(id)?.end();
+      pending.delete(id);
     },
     async close() {
       closed = true;

@@ -6,7 +6,7 @@ import type { AgentSession } from '../agents/core/session.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { STRUCTURED_ATTEMPTS, structuredNudge } from '../agents/core/structured.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
-import { backgroundShells } from '../agents/delivery/background-shells.js';
+import { watchShells } from '../agents/delivery/background-shells.js';
 import { heldTo } from '../agents/runtime/child-budget.js';
 import { agentRows } from '../budget/rows.js';
 import { createLimits } from '../budget/units.js';
@@ -16,7 +16,6 @@ import { reminder, showsOpening } from '../context/prompt/reminders.js';
 import { messageOf } from '../errors.js';
 import type { InputMessage } from '../loop/types.js';
 import { modelAccounts } from '../model/usage.js';
-import { effectRulesIn } from '../permissions/effects.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import { DEFERRED_MARK } from '../session/resume.js';
@@ -31,7 +30,7 @@ import { openPlanNotes } from './plan-notes.js';
 import type { SessionEnvironment } from './session-environment.js';
 import { openSessionEvents, type SessionEvents } from './session-events.js';
 import { sessionInfo } from './session-info.js';
-import { closeParts, type Parts } from './session-parts.js';
+import type { Parts } from './session-parts.js';
 import { teamRest } from './team-idle.js';
 import { typedShell } from './typed-calls.js';
 
@@ -69,50 +68,23 @@ export async function joinParts(
     emit: config.emit,
   });
   const rules = openLiveSessionSettings(environment, { ...parts, events });
-  skills.lendRules(permissions.rules);
   const { live } = rules;
-  const background = backgroundShells(builtins.shells, {
+  const { background } = agents;
+  watchShells(builtins.shells, {
     emit: config.emit,
     uuid: clock.uuid,
-    agents: agents.background,
+    tell: agents.runtime.tell,
   });
-  agents.onArrival(background.add);
-  await agents.teams?.lend({
-    runtime: agents.runtime,
-    mode: () => permissions.mode(),
-    setMode: permissions.setMode,
-    model: () => choices.current().model,
-    tool: (name) => builtins.pool.resolve(name),
-    heldBySkill: skills.holding,
-    tellMain: background.add,
-  });
-  parts.checkpoints.lend({
-    startedShell: builtins.startedShell,
-    onShellFinished: (listener) => void builtins.shells.onFinished(listener),
-    amend: (receipt) =>
-      config.emit({ type: 'decision', receipt: toolRuntime.journal.note(receipt) }),
-    onlyReads: agents.onlyReads,
-    deniedEffects: (agent) => effectRulesIn(permissions.rules(agent).deny),
-    remind: events.remind,
-  });
-  hooks.onBackground(({ context, rewake }) => {
-    if (context !== undefined) void events.say([context]);
-    if (rewake !== undefined) {
-      void hooks.notes.note([rewake]).then((note) => {
-        if (note !== undefined) background.add(note);
-      });
-    }
-  });
+  await agents.teams?.side.begin();
   const setup = agentSetup(config, environment, {
     events,
     compaction,
-    background,
     rules,
     ...parts,
   });
   const main = createAgent(setup);
   agent = main;
-  agents.knows({
+  agents.snapshots.set(MAIN_AGENT.id, {
     system: setup.system,
     pool: setup.pool,
     choice: setup.choice,
@@ -160,7 +132,7 @@ export async function joinParts(
     pool: builtins.pool,
     isRunning: () => current.run !== undefined,
     tell: hooks.tell,
-    remind: events.remind,
+    remind: hooks.pending.remind,
   });
   return createSession(
     {
@@ -217,7 +189,7 @@ export async function joinParts(
       promptFollows: config.drive !== undefined,
       pendingNotes: () => [
         ...agents.messaging.takeOwed(),
-        ...events.pendingNotes(),
+        ...hooks.pending.take(),
         ...hooks.notes.followUp(planNotes()),
       ],
       openingMessages,
@@ -231,7 +203,7 @@ export async function joinParts(
         });
       },
       recordInput: (message) => recorder.input(message),
-      shell: typedShell(config, environment, { ...parts, events, rules }),
+      shell: typedShell(environment, { ...parts, events, rules }),
       costsKnown: agents.recallCosts,
       accounts: () => ({
         ...modelAccounts(ledger, { model: choices.current().model, limits: choices.limits() }),
@@ -257,7 +229,7 @@ export async function joinParts(
           const text = `agent ${id} was still running and was ended: ${description}`;
           config.emit({ type: 'notice', level: 'warning', text });
         }
-        await closeParts(config, parts);
+        await parts.close();
       },
     },
     current,
@@ -284,7 +256,6 @@ async function mainOpening(
 interface SetupParts extends Parts {
   readonly events: SessionEvents;
   readonly compaction: Compaction;
-  readonly background: ReturnType<typeof backgroundShells>;
   readonly rules: LiveSessionSettings;
 }
 
@@ -294,7 +265,8 @@ function agentSetup(
   environment: SessionEnvironment,
   parts: SetupParts,
 ): AgentSetup {
-  const { model, log, toolRuntime, events, compaction, background, current, rules } = parts;
+  const { model, log, toolRuntime, events, compaction, current, rules } = parts;
+  const { background } = parts.agents;
   const { permissions, builtins } = toolRuntime;
   const { client, choices, ledger } = model;
   const { uuid } = environment.clock;
@@ -338,7 +310,8 @@ function agentSetup(
       const next = nudge?.() ?? background.next();
       if (next !== undefined) return next;
       // Agents may take long: the turn ends, hooks hear of it, and whoever runs us waits.
-      const mayWait = config.waitForBackground === true && parts.agents.background.running() === 0;
+      const mayWait =
+        config.waitForBackground === true && parts.agents.backgroundTasks().length === 0;
       if (mayWait && (await background.wait())) return background.next();
       const move = await events.runs.beforeLeaving(answer, signal);
       return move ?? (await teamRest(parts, answer, signal));

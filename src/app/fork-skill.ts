@@ -11,7 +11,7 @@ import type { OpenHooks } from './hooks.js';
 /** Runs skills that are agents of their own (`context: fork`). Whoever invoked one waits for it. */
 export function forkRunner(parts: {
   readonly book: Pick<AgentBook, 'resolve'>;
-  runtime(): AgentRuntime;
+  readonly runtime: Pick<AgentRuntime, 'spawn'>;
   readonly words: ReportWords;
   readonly hooks: Pick<OpenHooks, 'addScoped' | 'tell'>;
   /** The tools that an agent of this kind has, which this one starts. */
@@ -37,7 +37,7 @@ export function forkRunner(parts: {
     for (const note of notes) parts.hooks.tell(`skill ${skill.name}: ${note}`);
     const ends: (() => void)[] = [];
     let refusal: string | undefined;
-    const started = await parts.runtime().spawn({
+    const started = await parts.runtime.spawn({
       definition: found.value,
       description: `skill ${skill.name}`,
       prompt: task.prompt,

@@ -26,8 +26,8 @@ export interface HookRunnerParts {
   readonly sessionId: string;
   settings(): EffectiveSettings;
   judge(): AgentJudge | undefined;
-  /** A hook that may write is going to run; returns its end. Absent: nobody watches. */
-  watch?(name: string, agent: AgentRef): Promise<() => void>;
+  /** A hook that may write is going to run; returns its end. */
+  watch(name: string, agent: AgentRef): Promise<() => void>;
   callServer(): McpRunnerDeps['call'];
 }
 
@@ -103,7 +103,6 @@ function watched<H extends HookHandler>(
   nameOf: (hook: Hook<H>) => string,
   { watch }: HookRunnerParts,
 ): HookRunner<H> {
-  if (watch === undefined) return runner;
   return async (hook, request) => {
     const name = `${hook.event}: ${sliceWhole(nameOf(hook), 0, 80)}`;
     const ended = await watch(name, request.agent);

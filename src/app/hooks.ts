@@ -24,6 +24,7 @@ import { createIfRule } from '../hooks/registry/if-rule.js';
 import type { AgentJudge } from '../hooks/runners/agent.js';
 import type { McpRunnerDeps } from '../hooks/runners/mcp.js';
 import type { ProbeOptions, ProbeReport } from '../hooks/testing/probe.js';
+import type { InputMessage } from '../loop/types.js';
 import { isHarmless, runsBeside } from '../permissions/harmless.js';
 import { NO_RULES } from '../permissions/rules.js';
 import type { GateCall } from '../permissions/types.js';
@@ -44,8 +45,15 @@ export interface HookParts {
   readonly log: Log;
   readonly processes: ProcessSupervisor;
   readonly current: { readonly run: SessionRun | undefined };
-  /** Sees what hooks write. Absent: nobody does. */
-  readonly watch?: HookRunnerParts['watch'];
+  /** Sees what hooks write. */
+  readonly watch: HookRunnerParts['watch'];
+  /** Decides for agent hooks. Undefined: the session is not open yet. */
+  judge(): AgentJudge | undefined;
+  /** Undefined: there is no server that hooks can call. */
+  callServer(): McpRunnerDeps['call'];
+  mode(): PermissionMode;
+  /** Says something to the main agent while it has nothing to do. */
+  tellMain(message: InputMessage): void;
 }
 
 /** The hooks of a session: which are in force, how they are asked, and what they do at the gate. */
@@ -55,14 +63,10 @@ export function openHooks(
   parts: HookParts,
 ) {
   const { clock, env, fs, workspace } = environment;
-  const { log, processes } = parts;
+  const { log, processes, mode } = parts;
   const { sessionId } = log.history;
   let settings = environment.settings;
   let opened: Promise<OpenRunners> | undefined;
-  let judge: AgentJudge | undefined;
-  let callServer: McpRunnerDeps['call'];
-  let mode: () => PermissionMode = () => 'default';
-  const arrivals: ((result: BackgroundResult) => void)[] = [];
   const variables = createHookVariables();
   const tell = (text: string): void => config.emit({ type: 'notice', level: 'warning', text });
   const told = new Set<string>();
@@ -78,6 +82,28 @@ export function openHooks(
     return snapshot;
   };
   const envFile = (): string => join(log.store.spillDirectory(sessionId), 'hook-environment.sh');
+  const notes = createHookNotes({
+    uuid: clock.uuid,
+    async write(name, text) {
+      const file = join(log.store.spillDirectory(sessionId), name);
+      await fs.writeAtomic(file, text, { mode: 0o600 });
+      return file;
+    },
+  });
+  const waiting: InputMessage[] = [];
+  const say = async (texts: readonly string[]): Promise<void> => {
+    const note = await notes.note(texts);
+    if (note !== undefined) waiting.push(note);
+  };
+  const listeners: ((result: BackgroundResult) => void)[] = [];
+  /** A hook that nobody waited for has answered. */
+  const background = async (result: BackgroundResult): Promise<void> => {
+    for (const listener of listeners) listener(result);
+    const { context, rewake } = result;
+    if (context !== undefined) await say([context]);
+    const note = rewake === undefined ? undefined : await notes.note([rewake]);
+    if (note !== undefined) parts.tellMain(note);
+  };
   const deps: DispatchDeps = {
     clock,
     emit: config.emit,
@@ -86,13 +112,9 @@ export function openHooks(
         openHookRunners({
           config,
           environment,
-          model: parts.model,
-          processes,
           sessionId,
           settings: () => settings,
-          judge: () => judge,
-          callServer: () => callServer,
-          watch: parts.watch,
+          ...parts,
         }),
       );
       return (await opened).runners;
@@ -105,9 +127,7 @@ export function openHooks(
       effort: config.effort,
       mainType: config.runsAs?.name,
     }),
-    background: (result) => {
-      for (const tellOne of arrivals) tellOne(result);
-    },
+    background,
     envFile,
     hostIsOpen: () => config.callbacks?.isOpen?.() !== false,
   };
@@ -174,14 +194,15 @@ export function openHooks(
     denied: createDenialHooks(asked, { ifRule: ofCall }),
     post: createPostToolHooks(asked),
     fits: ofCall,
-    notes: createHookNotes({
-      uuid: clock.uuid,
-      async write(name, text) {
-        const file = join(log.store.spillDirectory(sessionId), name);
-        await fs.writeAtomic(file, text, { mode: 0o600 });
-        return file;
-      },
-    }),
+    notes,
+    /** What the model reads before the next prompt. */
+    pending: {
+      /** Texts of hooks. */
+      say,
+      /** A text of the runtime's own. */
+      remind: (text: string): void => void waiting.push(...notes.followUp([text])),
+      take: (): readonly InputMessage[] => waiting.splice(0),
+    },
     tell,
     /** Where it happens, for events that are about no call. */
     scene,
@@ -220,17 +241,7 @@ export function openHooks(
       settings = now;
       dispatch.replace(capture(now));
     },
-    onBackground: (listener: (result: BackgroundResult) => void) => void arrivals.push(listener),
-    /** What exists only once the gate does. */
-    lend(lent: {
-      readonly judge: AgentJudge;
-      readonly callServer: McpRunnerDeps['call'];
-      mode(): PermissionMode;
-    }): void {
-      judge = lent.judge;
-      callServer = lent.callServer;
-      mode = lent.mode;
-    },
+    onBackground: (listener: (result: BackgroundResult) => void) => void listeners.push(listener),
     async close(): Promise<void> {
       await dispatch.close();
       await (await opened)?.close();

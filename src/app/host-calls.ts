@@ -1,5 +1,4 @@
 import type { FileAnswer, HostRequests } from '../agents/core/host-requests.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
 import { err, ok } from '../lib/result.js';
 import { judgedNames, targetPath } from '../tools/files/file-target.js';
 import type { AnyTool } from '../tools/tool.js';
@@ -21,13 +20,9 @@ export interface HostCallParts {
 type HostCalls = Pick<HostRequests, 'readFile' | 'readResource' | 'callTool'>;
 
 /** Calls that the host makes itself. They go the one way in, past the same rules as the agent's. */
-export function hostCalls(
-  config: SessionConfig,
-  environment: SessionEnvironment,
-  parts: HostCallParts,
-): HostCalls {
+export function hostCalls(environment: SessionEnvironment, parts: HostCallParts): HostCalls {
   const { toolRuntime, instructions, mcp, rules } = parts;
-  const judged = outsideInvoke(config, environment, {
+  const judged = outsideInvoke(environment, {
     toolRuntime,
     instructions,
     as: 'host',

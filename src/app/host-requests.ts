@@ -13,6 +13,7 @@ import type { ProcessSupervisor } from '../platform/process/process.js';
 import { targetPath } from '../tools/files/file-target.js';
 import { versionOf } from '../tools/files/read-state.js';
 import type { OpenAgents } from './agents.js';
+import type { OpenHooks } from './hooks.js';
 import { hostCalls } from './host-calls.js';
 import { applySettings } from './host-settings.js';
 import { addInstruction, instructionFiles } from './instruction-notes.js';
@@ -35,7 +36,8 @@ export interface HostRequestParts {
   readonly skills: Pick<OpenSkills, 'book'>;
   readonly agents: Pick<OpenAgents, 'book' | 'runtime' | 'talkOf'>;
   readonly mcp: Pick<OpenServersOfSession, 'connections' | 'onPrompts' | 'settle'> | undefined;
-  readonly events: Pick<SessionEvents, 'rename' | 'reloadSkills' | 'remind'>;
+  readonly events: Pick<SessionEvents, 'rename' | 'reloadSkills'>;
+  readonly hooks: Pick<OpenHooks, 'pending'>;
   readonly rules: LiveSessionSettings;
 }
 
@@ -47,7 +49,7 @@ export function openHostRequests(
 ): HostRequests {
   const { model, toolRuntime, skills, agents, events } = parts;
   const { shells } = toolRuntime.builtins;
-  const calls = hostCalls(config, environment, parts);
+  const calls = hostCalls(environment, parts);
   const prompts: KnownPrompts = new Map();
   return {
     commands: (how) => commandsOf(parts, prompts, how?.fresh === true),
@@ -70,20 +72,19 @@ export function openHostRequests(
       return applied;
     },
     async stopTask(id) {
-      const task = agents.runtime().roster.find(id);
+      const task = agents.runtime.roster.find(id);
       if (task === undefined) return (await shells.kill(id)) !== undefined;
-      if (task.report() === undefined)
-        agents.runtime().cancel(task, 'person', 'the host stopped it');
+      if (task.report() === undefined) agents.runtime.cancel(task, 'person', 'the host stopped it');
       return true;
     },
     stopAgents() {
-      for (const task of agents.runtime().roster.running()) {
+      for (const task of agents.runtime.roster.running()) {
         if (!task.ref.background) continue;
-        agents.runtime().cancel(task, 'person', 'the host interrupted the session');
+        agents.runtime.cancel(task, 'person', 'the host interrupted the session');
       }
     },
     async taskOutput(id) {
-      const task = agents.runtime().roster.find(id);
+      const task = agents.runtime.roster.find(id);
       const file = shells.get(id)?.outputFile ?? task?.outputFile;
       if (file === undefined) return undefined;
       const said = task === undefined ? undefined : await agents.talkOf(task);
@@ -100,7 +101,7 @@ export function openHostRequests(
       toolRuntime.readState.note(await environment.fs.realPath(file), versionOf(stat, bytes));
     },
     readResource: calls.readResource,
-    readImage: typedImage(config, environment, parts),
+    readImage: typedImage(environment, parts),
     projectFiles: (signal) => projectFiles(environment, parts.processes, signal),
     instructionFiles: () => instructionFiles(environment, config.cwd),
     addInstruction: (file, text) => addInstruction(environment, parts, { file, text }),

@@ -1,5 +1,4 @@
 import type { ToolAnswer } from '../agents/core/host-requests.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
 import { err, ok, type Result } from '../lib/result.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { type ToolUseBlock, textOf } from '../protocol/content.js';
@@ -34,15 +33,11 @@ export type OutsideInvoke = (
  * Calls that no model makes: a host asks for them, or a person's prompt names what is to be read. They
  * go the one way in, past the same rules as the agent's, each with its receipt.
  */
-export function outsideInvoke(
-  config: SessionConfig,
-  environment: SessionEnvironment,
-  parts: OutsideParts,
-): OutsideInvoke {
+export function outsideInvoke(environment: SessionEnvironment, parts: OutsideParts): OutsideInvoke {
   const { toolRuntime, as, onStop } = parts;
   return async (tool, input, how) => {
     const id = `${as}_${toolRuntime.around.uuid()}`;
-    const made = await outsideCall(config, environment, { ...parts, ...how, tool, id, input });
+    const made = await outsideCall(environment, { ...parts, ...how, tool, id, input });
     const { structured, followUp = [], contexts = [], stop, interrupt } = made.result;
     const { content, is_error: failed } = made.result.block;
     const words = typeof content === 'string' ? content : textOf(content);
@@ -76,7 +71,6 @@ export interface OutsideResult {
 
 /** Makes one such call and gives the whole result back, refused or not. */
 export async function outsideCall(
-  config: SessionConfig,
   { workspace }: SessionEnvironment,
   { toolRuntime, instructions, shownIn, tool, id, input, signal, unattended, isTyped }: OutsideCall,
 ): Promise<OutsideResult> {
@@ -96,7 +90,7 @@ export async function outsideCall(
     contextFor: toolRuntime.contextOf(MAIN_AGENT, workspace, readState),
     onVerdict(_call, _tool, verdict) {
       if (verdict.kind === 'allowed') judged = verdict.input;
-      config.emit({ type: 'decision', receipt: toolRuntime.journal.note(verdict.receipt) });
+      toolRuntime.decided(verdict.receipt);
     },
     onInvalidInput: async () => undefined,
     onRan: () => undefined,

@@ -3,13 +3,13 @@ import { projectPlace } from '../context/instructions/places.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import { isRunByAgent } from '../platform/process/run-by-agent.js';
+import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
 import type { SessionEnvironment } from './session-environment.js';
-import type { SessionEvents } from './session-events.js';
 
 export interface InstructionNoteParts {
   readonly instructions: Pick<OpenInstructions, 'book'>;
-  readonly events: Pick<SessionEvents, 'remind'>;
+  readonly hooks: Pick<OpenHooks, 'pending'>;
 }
 
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -53,7 +53,7 @@ export async function instructionFiles(
 /** Adds a note to one of these files; the model reads it with the next prompt. */
 export async function addInstruction(
   { fs, env }: Pick<SessionEnvironment, 'fs' | 'env'>,
-  { instructions, events }: InstructionNoteParts,
+  { instructions, hooks }: InstructionNoteParts,
   { file, text }: { readonly file: InstructionFile; readonly text: string },
 ): Promise<void> {
   const { path } = file;
@@ -86,5 +86,5 @@ export async function addInstruction(
   const shown = await Promise.all(files.map((one) => fs.realPath(one.path)));
   // A file that is shown already is compared with the disk at the next turn.
   if (!shown.includes(path))
-    events.remind(`The user has added to the instructions in ${path}:\n${note}`);
+    hooks.pending.remind(`The user has added to the instructions in ${path}:\n${note}`);
 }

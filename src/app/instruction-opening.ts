@@ -10,7 +10,7 @@ import { homeDirectory, resolve, stateDirectory } from '../platform/fs/paths.js'
 import { parseLocatedJson } from '../settings/files/json.js';
 import { managedSettingsDirectory } from '../settings/files/load.js';
 import type { ConfigProblem } from '../settings/types.js';
-import { type Hiding, openHiding } from './instruction-reading.js';
+import { type Fences, type Hiding, openHiding } from './instruction-reading.js';
 import type { SessionEnvironment } from './session-environment.js';
 
 /** What is asked of a session to find its instruction files. */
@@ -45,12 +45,13 @@ export interface OpenedBook {
 export function openInstructionBook(
   config: InstructionConfig,
   environment: InstructionGround,
+  ofAgents?: Fences,
 ): OpenedBook {
   const { fs, env, configDir } = environment;
   const home = homeDirectory(env);
   const { settings, problems } = instructionSettings(environment.settings.values);
   const approvals = openIncludeApprovals({ fs, stateDirectory: stateDirectory(env) });
-  const hiding = openHiding(config, environment, home);
+  const hiding = openHiding(config, environment, ofAgents);
   const book = createInstructionBook({
     fs,
     cwd: config.cwd,

@@ -16,6 +16,7 @@ import { createLiveRules } from '../permissions/live-rules.js';
 import { hasPathRules } from '../permissions/rule-index.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';
 import type { FileSystem } from '../platform/fs/fs.js';
+import { homeDirectory } from '../platform/fs/paths.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import type { SessionEnvironment } from './session-environment.js';
@@ -30,22 +31,24 @@ export interface Hiding {
   of(agent: AgentRef): IsKept | undefined;
   /** Restrictions of instruction files, as they are when a file is asked about. Whether they speak of files. */
   enforce(rules: () => RuleSet): boolean;
-  /** What definitions take from the agents that are started here. */
-  lendFences(fences: Fences): void;
   /** Other settings hold from now on. */
   replace(settings: Pick<EffectiveSettings, 'permissions' | 'strictness'>): void;
 }
 
-type Fences = Pick<ToolRestrictions, 'rules' | 'bans'>;
+export type Fences = Pick<ToolRestrictions, 'rules' | 'bans'>;
 
 const READ = ['Read'];
 
-/** What rules keep from the model is not shown to it by an instruction file either. */
+/**
+ * What rules keep from the model is not shown to it by an instruction file either. `ofAgents`: what definitions
+ * take from the agents that are started here.
+ */
 export function openHiding(
   config: Pick<SessionConfig, 'cwd' | 'allowedTools' | 'disallowedTools' | 'runsAs'>,
-  environment: Pick<SessionEnvironment, 'fs' | 'settings' | 'workspace'>,
-  home: string,
+  environment: Pick<SessionEnvironment, 'fs' | 'settings' | 'workspace' | 'env'>,
+  ofAgents?: Fences,
 ): Hiding {
+  const home = homeDirectory(environment.env);
   const live = createLiveRules({
     cwd: config.cwd,
     home,
@@ -58,7 +61,7 @@ export function openHiding(
   let enforced = (): RuleSet => NO_RULES;
   let isRead = false;
   // Files are read before the session is known to run as that agent anywhere else.
-  const fences: Fences[] = [fenceOfMain(config, home)];
+  const fences = [fenceOfMain(config, home), ...(ofAgents === undefined ? [] : [ofAgents])];
   const of = (agent: AgentRef): IsKept | undefined => {
     // What is wrong with them is told, and stops the start, where the gate reads them.
     if (!isRead) live.replace(settings.permissions, settings.strictness);
@@ -88,7 +91,6 @@ export function openHiding(
           list.length > 0 && (hasPathRules(list) || keepsFromReading({ deny: list, ask: [] })),
       );
     },
-    lendFences: (lent) => void fences.push(lent),
     replace(now) {
       settings = now;
       isRead = false;

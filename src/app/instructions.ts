@@ -16,16 +16,20 @@ import type { Workspace } from '../tools/tool.js';
 import { nearGuard } from './instruction-guard.js';
 import { kindsIn } from './instruction-named.js';
 import { openInstructionBook } from './instruction-opening.js';
-import { settleIncludes } from './instruction-reading.js';
+import { type Fences, settleIncludes } from './instruction-reading.js';
 import { enforcedCompiler, openEnforced } from './instruction-rules.js';
 import type { SessionEnvironment } from './session-environment.js';
 
 /** The instruction files of a session: what they say, and what they enforce. */
-export async function openInstructions(config: SessionConfig, environment: SessionEnvironment) {
+export async function openInstructions(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  fences: Fences,
+) {
   const { fs, env } = environment;
   const home = homeDirectory(env);
   const readAt = environment.clock.monotonic();
-  const { book, hiding, approvals, problems } = openInstructionBook(config, environment);
+  const { book, hiding, approvals, problems } = openInstructionBook(config, environment, fences);
   /** Each agent has its own conversation, and so its own account of what was shown in it. */
   const books = new Map<string, ShownIn>();
   /** Of calls whose answers go elsewhere than to the agent for which they are judged. */
@@ -85,8 +89,6 @@ export async function openInstructions(config: SessionConfig, environment: Sessi
     replace: hiding.replace,
     /** Whether rules keep a file from being read. */
     isHidden: hiding.isHidden,
-    /** What definitions take from the agents that are started here. */
-    lendFences: hiding.lendFences,
     /** What an agent is shown at its beginning. */
     async openFor(agent: AgentRef): Promise<LoadedFiles> {
       const all = await book.open();

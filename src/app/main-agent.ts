@@ -2,7 +2,6 @@ import type { SessionConfig } from '../agents/core/session-config.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { mainAgentOf } from '../agents/definitions/definitions.js';
 import { PortcullisError } from '../errors.js';
-import { homeDirectory } from '../platform/fs/paths.js';
 import { openAgentMemories } from './agent-memory.js';
 import { openAgentTypes } from './agents.js';
 import { openHiding } from './instruction-reading.js';
@@ -18,7 +17,7 @@ export async function asMainAgent(
   const name =
     config.agent ?? log?.history.agent ?? (typeof setting === 'string' ? setting : undefined);
   if (name === undefined || name.trim() === '') return config;
-  const hiding = openHiding(config, environment, homeDirectory(environment.env));
+  const hiding = openHiding(config, environment);
   const found = await mainAgentOf(openAgentTypes(config, environment, hiding), name);
   // fail-closed: without its limits the session would be another one than was asked for.
   if (!found.ok) throw new PortcullisError('usage', found.error);

@@ -29,6 +29,8 @@ import type { SessionEnvironment } from './session-environment.js';
 export interface McpParts {
   readonly processes: ProcessSupervisor;
   readonly hooks: OpenHooks;
+  /** Whether rules take a tool with these names away. */
+  isBanned(names: readonly string[]): boolean;
 }
 
 export interface ServerParts extends McpParts {
@@ -49,13 +51,13 @@ export function openServersOfSession(
   parts: ServerParts,
 ) {
   const { fs, stateDirectory } = environment;
+  const { isBanned } = parts;
   const { tell } = parts.hooks;
   const tellProblems = problemTeller(tell);
   const listings = new Map<string, ServerListing>();
   const changed = new Map<string, Pick<Offered, 'changed' | 'saysOther'>>();
   const waiting: ((tools: readonly AnyTool[]) => void)[] = [];
   const promptListeners: (() => void)[] = [];
-  let isBanned: (names: readonly string[]) => boolean = () => false;
   let early: AnyTool[] = [];
   const arrived = (tools: readonly AnyTool[]): void => {
     if (tools.length === 0) return;
@@ -215,10 +217,6 @@ export function openServersOfSession(
     onPrompts: (listener: () => void): void => void promptListeners.push(listener),
     /** Characters of all definitions that may be deferred, in tokens. */
     definitionsTokens: () => definitionTokens(listings.values()),
-    /** What exists only once the gate does. */
-    lend(lent: { isBanned(names: readonly string[]): boolean }): void {
-      isBanned = lent.isBanned;
-    },
     /** Tools that come after the start. */
     onTools(listener: (tools: readonly AnyTool[]) => void): void {
       waiting.push(listener);
@@ -254,7 +252,7 @@ export function openServersOfSession(
     },
     callForHook: hookCall({
       find: (name) => usable().find((one) => one.declaration.name === name),
-      isBanned: (names) => isBanned(names),
+      isBanned,
       vouch: book.vouch,
     }),
     rootsChanged: servers.rootsChanged,

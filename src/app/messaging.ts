@@ -27,7 +27,6 @@ const EXPIRY_MINUTES = 30;
 export interface ArrivalParts {
   readonly log: Log;
   readonly words: ReportWords;
-  /** Throws before there is one. */
   runtime(): AgentRuntime;
   /** Tells people. */
   tell(text: string): void;
@@ -80,11 +79,7 @@ export function openMessaging(
   return {
     deliveries,
     tools,
-    /** Guards of the gate. `running` is asked about every call. */
-    guards: (running: () => AgentRuntime | undefined): readonly Guard[] => [
-      pollingGuard(() => running()?.roster.running() ?? []),
-      inboxGuard,
-    ],
+    guards: [pollingGuard(() => runtime().roster.running()), inboxGuard] as readonly Guard[],
     /** Questions of background agents go into the inbox as well. */
     asker: (inner: Asker | undefined): Asker | undefined =>
       inboxAsker(inner, {

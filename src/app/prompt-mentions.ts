@@ -44,7 +44,7 @@ export async function attachedTo(
   const trial = parts.other === undefined ? book.onTrial() : undefined;
   const pool = parts.other ?? toolRuntime.builtins.pool;
   let stop: string | undefined;
-  const outside = outsideInvoke(config, environment, {
+  const outside = outsideInvoke(environment, {
     toolRuntime,
     instructions,
     as: 'mention',

@@ -14,11 +14,14 @@ import type { ConfigProblem, EffectiveSettings } from '../settings/types.js';
 import type { Log, SessionEnvironment } from './session-environment.js';
 
 /** The fence around what a session starts. Loaded once somebody wants one. */
-export function openSandboxing(config: SessionConfig, environment: SessionEnvironment, log: Log) {
+export function openSandboxing(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  { log, rules }: { readonly log: Log; readonly rules: Promise<(agent: AgentRef) => RuleSet> },
+) {
   let { settings } = environment;
   let opened: SessionFence | undefined;
   let loading: Promise<SessionFence> | undefined;
-  let rules: ((agent: AgentRef) => RuleSet) | undefined;
   const told = new Set<string>();
   /** For which settings it was found out: every call asks. */
   let looked: { readonly at: EffectiveSettings; readonly isOff: boolean } | undefined;
@@ -55,7 +58,7 @@ export function openSandboxing(config: SessionConfig, environment: SessionEnviro
         told.add(text);
       },
     });
-    if (rules !== undefined) fence.lend(rules);
+    void rules.then(fence.lend);
     opened = fence;
     return fence;
   };
@@ -97,11 +100,6 @@ export function openSandboxing(config: SessionConfig, environment: SessionEnviro
     /** Why this very call runs outside. */
     outside: (toolUseId: string, input: Readonly<Record<string, unknown>>): string | undefined =>
       opened?.gate.outside(toolUseId, input),
-    /** What exists only once the gate does. */
-    lend(lent: (agent: AgentRef) => RuleSet): void {
-      rules = lent;
-      opened?.lend(lent);
-    },
     check: (next: EffectiveSettings): readonly ConfigProblem[] => opened?.check(next) ?? [],
     /** Other settings hold from now on. */
     replace(next: EffectiveSettings): void {

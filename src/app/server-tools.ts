@@ -40,7 +40,6 @@ export async function serverTools(
   const none = { tools: [], search: [], options: { isBanned } };
   if (mcp === undefined)
     return { ...none, late: (tools) => shared().add(tools), isToldByName: () => false };
-  mcp.lend({ isBanned });
   // fail-closed: the model must not call what answers for the person.
   const isHidden = (names: readonly string[]): boolean =>
     isBanned(names) || (config.promptTool !== undefined && names.includes(config.promptTool));

@@ -13,7 +13,7 @@ import { createModelHooks } from '../hooks/events/model.js';
 import { createPromptHooks } from '../hooks/events/prompt.js';
 import { createSessionHooks } from '../hooks/events/session.js';
 import { createStopHooks, stopHookCap } from '../hooks/events/stop.js';
-import type { InputMessage, LoopDeps } from '../loop/types.js';
+import type { LoopDeps } from '../loop/types.js';
 import { resolve } from '../platform/fs/paths.js';
 import { openFileWatcher } from '../platform/fs/watch-files.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
@@ -37,7 +37,7 @@ export interface SessionEventParts {
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
-  readonly agents?: Pick<OpenAgents, 'backgroundTasks' | 'startable'>;
+  readonly agents: Pick<OpenAgents, 'backgroundTasks' | 'startable'>;
   /** What settings and instruction files say now is in force; it tells of its failures. */
   refreshRules(): Promise<void>;
   /** Tokens that the conversation takes now. */
@@ -52,7 +52,7 @@ export function openSessionEvents(
 ) {
   const { clock, env, workspace } = environment;
   const { model, log, hooks, toolRuntime, instructions, skills, mcp } = parts;
-  const { dispatch, tell, notes } = hooks;
+  const { dispatch, tell, notes, pending } = hooks;
   const over = new AbortController();
   const { mode: _mode, ...modeless } = hooks.scene(over.signal);
   const placeNow = (signal: AbortSignal = over.signal) => ({
@@ -60,11 +60,6 @@ export function openSessionEvents(
     cwd: workspace.cwd,
     signal,
   });
-  const pending: InputMessage[] = [];
-  const say = async (texts: readonly string[]): Promise<void> => {
-    const note = await notes.note(texts);
-    if (note !== undefined) pending.push(note);
-  };
   const session = createSessionHooks({ dispatch, tell });
   const compact = createCompactHooks(dispatch);
   const settings = createConfigHooks({ dispatch, tell });
@@ -85,7 +80,7 @@ export function openSessionEvents(
     scene: () => placeNow(),
     confirm: config.confirmModelSwitch,
     contextTokens: parts.contextTokens,
-    tell: say,
+    tell: pending.say,
   });
   let hasRun = false;
   /** Skills that changed on disk stand before the next prompt. */
@@ -95,7 +90,7 @@ export function openSessionEvents(
       tell(`changed skills could not be read again: ${messageOf(thrown)}`);
       return undefined;
     });
-    if (changed !== undefined) pending.push(...notes.followUp([changed]));
+    if (changed !== undefined) pending.remind(changed);
   };
   const { history, recorder } = log;
   let title = history.title ?? config.title;
@@ -136,7 +131,7 @@ export function openSessionEvents(
           description: description ?? command,
           command,
         })),
-      ...(parts.agents?.backgroundTasks() ?? []),
+      ...parts.agents.backgroundTasks(),
     ],
     onReplaced: (said) =>
       recorder.attachment({ type: 'replaced_prompt', uuid: said.uuid, content: said.content }),
@@ -238,7 +233,7 @@ export function openSessionEvents(
       tell(`changed instruction files could not be read again: ${messageOf(thrown)}`);
       return undefined;
     });
-    if (changed !== undefined) pending.push(...notes.followUp([changed]));
+    if (changed !== undefined) pending.remind(changed);
     // At the start they have just been listed.
     if (hasRun) await reloadSkills();
     return await submitTyped(typing, given, signal);
@@ -257,10 +252,6 @@ export function openSessionEvents(
     display,
     models,
     placeNow,
-    pendingNotes: (): readonly InputMessage[] => pending.splice(0),
-    say,
-    /** A text of the runtime's own stands before the next prompt. */
-    remind: (text: string): void => void pending.push(...notes.followUp([text])),
     veto: (changed: readonly WatchedPath[]) =>
       settings.configChange(configChangesOf(changed), placeNow()),
     refreshWatch: watch.refresh,

@@ -1,7 +1,5 @@
 import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionRun } from '../agents/core/session.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
-import { closeAll } from '../lib/close-all.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { OpenAgents } from './agents.js';
 import type { OpenCheckpoints } from './checkpoints.js';
@@ -18,6 +16,7 @@ export interface CurrentRun {
   run: SessionRun | undefined;
 }
 
+/** What a session is made of. */
 export interface Parts {
   readonly model: ModelLayer;
   readonly log: Log;
@@ -31,26 +30,6 @@ export interface Parts {
   readonly checkpoints: OpenCheckpoints;
   readonly sandbox: OpenSandboxing;
   readonly current: CurrentRun;
-}
-
-/** Ends all that was opened. A step that fails does not keep the next from running. */
-export function closeParts(
-  config: Pick<SessionConfig, 'emit'>,
-  { agents, toolRuntime, mcp, hooks, skills, processes, sandbox, checkpoints, log }: Partial<Parts>,
-): Promise<void> {
-  return closeAll([
-    () => agents?.close(),
-    () => toolRuntime?.builtins.shells.killAll(),
-    () => mcp?.close(),
-    () => hooks?.close(),
-    () => skills?.close(),
-    () => processes?.killAll(),
-    () => sandbox?.close(),
-    () => checkpoints?.close(),
-    () => toolRuntime?.journal.close(),
-    () => {
-      const lost = log?.store.close() ?? 0;
-      if (lost > 0) config.emit({ type: 'writes_lost', code: 'unsaved at exit', lost });
-    },
-  ]);
+  /** Ends all that was opened, the last first. A step that fails does not keep the next from running. */
+  close(): Promise<void>;
 }

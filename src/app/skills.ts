@@ -5,6 +5,7 @@ import { reminder } from '../context/prompt/reminders.js';
 import { createConfigHooks } from '../hooks/events/config.js';
 import { isRecord } from '../lib/own.js';
 import { parseYaml } from '../lib/parse-yaml.js';
+import { err } from '../lib/result.js';
 import type { GateExtension } from '../permissions/open.js';
 import type { RuleSet } from '../permissions/rules.js';
 import { homeDirectory, isInside } from '../platform/fs/paths.js';
@@ -25,12 +26,10 @@ import { someNames } from '../skills/discovery/names.js';
 import { hasOverrides, overrideFrom } from '../skills/discovery/overrides.js';
 import { createSkillApprovals } from '../skills/grants/approval.js';
 import { createSkillGrants } from '../skills/grants/grant.js';
-import type { AttachmentParts } from '../skills/invoke/attachments.js';
 import type { Invoker } from '../skills/invoke/find.js';
 import { createSkillInvoker, type ReadySkill, type RunFork } from '../skills/invoke/invoke.js';
 import { skillsAgain } from '../skills/invoke/memory.js';
 import { forbiddenByRules, preloadSkills } from '../skills/invoke/preload.js';
-import type { RunShell } from '../skills/invoke/shell.js';
 import { skillTool } from '../skills/invoke/skill-tool.js';
 import { openSkillLedger } from '../skills/listing/ledger.js';
 import { type SkillOverride, skillListing } from '../skills/listing/listing.js';
@@ -39,6 +38,7 @@ import { agentTrees } from './agent-trees.js';
 import { folderTrust } from './folder-trust.js';
 import type { OpenHooks } from './hooks.js';
 import type { SessionEnvironment } from './session-environment.js';
+import { type CallForSkill, skillFiles, skillShell } from './skill-calls.js';
 import { openSkillListings } from './skill-listing.js';
 
 export interface SkillParts {
@@ -47,8 +47,13 @@ export interface SkillParts {
   readonly sessionId: string;
   /** Whether rules keep a file from being read. */
   isHidden(path: string): Promise<boolean>;
-  /** Absent: no model is asked here. */
-  readonly choices?: Pick<ModelChoices, 'current' | 'forTurn' | 'endTurn'>;
+  readonly choices: Pick<ModelChoices, 'current' | 'forTurn' | 'endTurn'>;
+  /** What the texts of skills run and read. Undefined: the session is not open yet. */
+  call(): CallForSkill | undefined;
+  /** Runs a skill as an agent. Undefined: the session is not open yet. */
+  fork(): RunFork | undefined;
+  /** All rules that hold for an agent, those of skills included. Undefined: they are not known yet. */
+  rules(agent: AgentRef): RuleSet | undefined;
 }
 
 /** The skills of a session: which there are, what they open and forbid, and the tool that starts one. */
@@ -105,13 +110,10 @@ export function openSkills(
     managedOnly: () => (managedOnly ? 'only managed rules may allow anything here' : undefined),
   });
   const approvals = createSkillApprovals(book);
-  let runFork: RunFork = async () => ({ kind: 'refused', reason: 'there are no agents here' });
-  let runShell: RunShell = async () => ({ kind: 'refused', reason: 'the session is not open yet' });
-  let readFile: AttachmentParts['read'] = async () => ({
-    kind: 'refused',
-    reason: 'the session is not open yet',
-  });
+  const call: CallForSkill = async (...asked) =>
+    (await parts.call()?.(...asked)) ?? err('the session is not open yet');
   const own = createOwnFiles(fs);
+  const newId = environment.clock.uuid;
   const ledger = openSkillLedger({
     fs,
     stateDirectory: environment.stateDirectory,
@@ -122,7 +124,7 @@ export function openSkills(
   const invoker = createSkillInvoker({
     book,
     grants,
-    runShell: (command, signal) => runShell(command, signal),
+    runShell: skillShell(call, newId),
     attachments: {
       home,
       isFile: async (path) => (await fs.stat(path))?.kind === 'file',
@@ -131,15 +133,16 @@ export function openSkills(
         // fail-closed: a project shows what is in it; what it links to was not put beside the skill.
         return isInside(await fs.realPath(directory), await fs.realPath(root));
       },
-      read: (file, signal) => readFile(file, signal),
+      read: skillFiles(call, { newId, own }),
     },
     projectDir: config.cwd,
     placeFor: agentTrees(fs, config.cwd),
     sessionId: () => parts.sessionId,
-    effort: () => parts.choices?.current().effort ?? config.effort,
+    effort: () => parts.choices.current().effort ?? config.effort,
     shellIsOff: () => values.get('disableSkillShellExecution')?.value === true,
     async fork(task) {
-      const done = await runFork(task);
+      const done = await parts.fork()?.(task);
+      if (done === undefined) return { kind: 'refused', reason: 'the session is not open yet' };
       if (done.kind === 'done') ledger.started(task.skill, task.by);
       return done;
     },
@@ -151,7 +154,7 @@ export function openSkills(
     const { hooks, notes, skill, effort } = ready;
     ledger.started(skill, by);
     // The model of another agent is its own business.
-    if (agent.path === MAIN_AGENT.path) parts.choices?.forTurn({ effort });
+    if (agent.path === MAIN_AGENT.path) parts.choices.forTurn({ effort });
     if (hooks !== undefined) parts.hooks.addScoped({ kind: 'skill', ...hooks });
     if (isRecord(hooks?.hooks) && Object.keys(hooks.hooks).some(judgesCalls))
       guarding ??= skill.name;
@@ -187,8 +190,14 @@ export function openSkills(
     approvals,
     onReady: (ready, { agent }) => onReady(ready, { agent, by: 'model' }),
   });
-  // fail-closed: without rules nobody knows what they forbid.
-  let forbids: ReturnType<typeof forbiddenByRules> = async () => 'the session is not open yet';
+  const forbids = async (name: string, agent: AgentRef): Promise<string | undefined> => {
+    const rules = parts.rules(agent);
+    // fail-closed: without rules nobody knows what they forbid.
+    if (rules === undefined) return 'the session is not open yet';
+    const { workspace } = environment;
+    const place = { tool, workspace, view: { fs, home } };
+    return await forbiddenByRules({ ...place, rules: () => rules })(name, agent);
+  };
   return {
     book,
     invoker,
@@ -197,7 +206,7 @@ export function openSkills(
     tool,
     beginTurn(turn: { readonly said: boolean }) {
       grants.beginTurn(turn);
-      parts.choices?.endTurn();
+      parts.choices.endTurn();
       keeping ??= keepLater(() => ledger.keep());
     },
     /** The list that the model is shown at the start; undefined when there is none to show. */
@@ -235,27 +244,8 @@ export function openSkills(
       isOverridden = hasOverrides(now.files);
       managedOnly = now.permissions.managedRulesOnly !== undefined;
     },
-    /** What only the open session can do. */
-    lend(lent: { readonly runShell: RunShell; readonly readFile: AttachmentParts['read'] }): void {
-      ({ runShell, readFile } = lent);
-    },
-    /** All rules that hold for an agent, those of skills included. */
-    lendRules(rules: (agent: AgentRef) => RuleSet): void {
-      forbids = forbiddenByRules({
-        tool,
-        workspace: environment.workspace,
-        view: { fs, home },
-        rules,
-      });
-    },
-    /** What a skill that is started may read beside it. */
-    own,
     /** A skill that holds the main agent, and those that it starts, back from something now. */
     holding: (): string | undefined => grants.restraining(MAIN_AGENT)?.name ?? guarding,
-    /** The way to run a skill as an agent. */
-    lendFork(run: RunFork): void {
-      runFork = run;
-    },
     /** A summary took the place of a conversation: the texts of skills that were in it. */
     afterCompaction({ path }: AgentRef): string | undefined {
       const text = skillsAgain(invoker.summarised(path), listings.windowTokens());

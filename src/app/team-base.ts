@@ -15,8 +15,8 @@ import type { SessionEnvironment } from './session-environment.js';
 /** Makes a teammate of what a call asks for. */
 export type StartsTeammates = (wish: TeammateWish) => Promise<Result<Started, string>>;
 
-/** What exists only once the session is joined. */
-export interface TeamLoan {
+/** What a team asks of the session. */
+export interface TeamSession {
   runtime(): AgentRuntime;
   /** Of the main agent, now. */
   mode(): PermissionMode;
@@ -44,7 +44,7 @@ export interface TeamBase {
   readonly rest: Omit<RestParts, 'desk'>;
   /** Ids of the messages that stand in the transcript of the main agent. */
   had(): Promise<ReadonlySet<string>>;
-  loan(): TeamLoan;
+  readonly session: TeamSession;
   warn(text: string): void;
 }
 

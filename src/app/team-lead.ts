@@ -37,7 +37,7 @@ export function openLead(
     }),
     asker: config.asker,
     workspace: environment.workspace,
-    tool: (name) => base.loan().tool(name),
+    tool: base.session.tool,
     warn,
   });
   const make = async (): Promise<Result<TeamClient, string>> => {
@@ -74,7 +74,7 @@ export function openLead(
     for (const member of apart) {
       if (member.state === 'ended' || desk.team.isLiving(member)) continue;
       const released = await ended({ tasks: base.tasks, warn }, desk, member.name);
-      base.loan().tellMain(goneMessage(member.name, released, clock.uuid()));
+      base.session.tellMain(goneMessage(member.name, released, clock.uuid()));
     }
     asks.look(apart.filter((member) => desk.team.isLiving(member)));
   };
@@ -88,11 +88,11 @@ export function openLead(
     tasks: base.tasks,
     rest: base.rest,
     desk: madeOnce,
-    runtime: () => base.loan().runtime(),
-    mode: () => base.loan().mode(),
-    model: () => base.loan().model(),
+    runtime: base.session.runtime,
+    mode: base.session.mode,
+    model: base.session.model,
     way: () => wayOf(base, role),
-    held: () => ({ hasBudget: hasBudget(base), skill: base.loan().heldBySkill() }),
+    held: () => ({ hasBudget: hasBudget(base), skill: base.session.heldBySkill() }),
     env: config.env,
     uuid: clock.uuid,
     now: clock.now,
@@ -157,7 +157,7 @@ async function takeMail(base: TeamBase, desk: TeamClient): Promise<void> {
       return true;
     },
     tell(message) {
-      base.loan().tellMain(message);
+      base.session.tellMain(message);
       return true;
     },
   });

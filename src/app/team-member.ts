@@ -27,7 +27,7 @@ export function openMember(
     name,
     planRequired: role.planRequired,
     leadMode: role.leadMode,
-    approved: (mode) => base.loan().setMode(mode),
+    approved: (mode) => base.session.setMode(mode),
     warn,
   });
   let desk: TeamClient | undefined;
@@ -74,7 +74,7 @@ export function openMember(
         onMail: (mail) => duty.onMail(mail),
         tell(message) {
           rest?.woken();
-          base.loan().tellMain(message);
+          base.session.tellMain(message);
           return true;
         },
       });

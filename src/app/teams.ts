@@ -8,7 +8,6 @@ import { openDesk, type TeamClient } from '../agents/teams/team-client.js';
 import { teamMessageTool } from '../agents/teams/team-message.js';
 import { type TeamView, viewTeam } from '../agents/teams/view.js';
 import type { SendMessageDeps } from '../agents/tools/send-message.js';
-import { PortcullisError } from '../errors.js';
 import { createAgentHooks } from '../hooks/events/agent.js';
 import { stopHookCap } from '../hooks/events/stop.js';
 import { createTaskHooks } from '../hooks/events/task.js';
@@ -21,11 +20,12 @@ import { createTaskStore } from '../tools/tasks/task-store.js';
 import type { ToolContext } from '../tools/tool.js';
 import type { OpenHooks } from './hooks.js';
 import type { Log, SessionEnvironment } from './session-environment.js';
-import type { TeamBase, TeamLoan, TeamSide } from './team-base.js';
+import type { TeamBase, TeamSession, TeamSide } from './team-base.js';
 
 export interface TeamParts {
   readonly log: Log;
   readonly hooks: OpenHooks;
+  readonly session: TeamSession;
 }
 
 /** Teams are for conversations with a person, and have to be wanted. Undefined: there is none. */
@@ -36,15 +36,7 @@ export async function openTeams(
 ) {
   const role = config.team;
   if (role === undefined || (role.kind === 'lead' && !areOn(environment))) return undefined;
-  let loan: TeamLoan | undefined;
-  const base = baseOf(config, environment, {
-    ...parts,
-    role,
-    loan() {
-      if (loan === undefined) throw new PortcullisError('internal', 'no team can work yet');
-      return loan;
-    },
-  });
+  const base = baseOf(config, environment, { ...parts, role });
   const side: TeamSide =
     role.kind === 'lead'
       ? (await import('./team-lead.js')).openLead(base, role)
@@ -73,10 +65,6 @@ export async function openTeams(
       return name !== undefined && name !== LEAD;
     },
     messageTool: (plain: SendMessageDeps) => teamMessageTool({ desk: base.desk, plain }),
-    async lend(lent: TeamLoan): Promise<void> {
-      loan = lent;
-      await side.begin();
-    },
     /** What any agent has recorded just now. */
     heard(event: LoopEvent | SessionNews): void {
       const [id, said] =
@@ -109,9 +97,8 @@ function areOn({ env, settings }: SessionEnvironment): boolean {
 function baseOf(
   config: SessionConfig,
   environment: SessionEnvironment,
-  parts: TeamParts & { readonly role: TeamRole; loan(): TeamLoan },
+  { log, hooks, role, session }: TeamParts & { readonly role: TeamRole },
 ): TeamBase {
-  const { log, hooks, role } = parts;
   const { clock, fs, configDir } = environment;
   const { sessionId } = log.history;
   const team = role.kind === 'lead' ? teamNameOf(sessionId) : role.identity.team;
@@ -156,7 +143,7 @@ function baseOf(
       const read = await log.store.read(sessionId);
       return new Set(mailIn(JSON.stringify(read?.entries ?? [])));
     },
-    loan: parts.loan,
+    session,
     warn,
   };
 }

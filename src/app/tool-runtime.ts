@@ -3,16 +3,14 @@ import { extract } from '../agents/core/extract.js';
 import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig, SessionDrive } from '../agents/core/session-config.js';
 import { PortcullisError } from '../errors.js';
-import { Journal, journalFile } from '../journal/journal.js';
 import { createRuleJoin } from '../permissions/grants.js';
 import { type GateExtension, openPermissions } from '../permissions/open.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules.js';
 import type { Asker, GateCall, JudgedCall } from '../permissions/types.js';
-import { stateDirectory } from '../platform/fs/paths.js';
-import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
+import type { Receipt } from '../protocol/permissions.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import { openBuiltins } from '../tools/builtin/set.js';
 import { createReadState } from '../tools/files/read-state.js';
@@ -30,8 +28,6 @@ import type { OpenSandboxing } from './sandbox.js';
 import { serverTools } from './server-tools.js';
 import type { Log, SessionEnvironment } from './session-environment.js';
 import { callForSkill } from './skill-calls.js';
-import { skillFiles } from './skill-files.js';
-import { skillShell } from './skill-shell.js';
 import type { OpenSkills } from './skills.js';
 import type { OpenTeams } from './teams.js';
 import { openToolEvents } from './tool-events.js';
@@ -44,12 +40,14 @@ export interface ToolRuntimeParts {
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
-  /** Absent: there are none. */
-  readonly agents?: AgentTooling;
-  /** The fence around commands. Absent: there is none. */
-  readonly sandbox?: OpenSandboxing;
+  readonly agents: AgentTooling;
+  readonly sandbox: OpenSandboxing;
+  /** Writes a receipt down and tells of it. */
+  decided(receipt: Receipt): void;
   /** Sees what calls do to files. */
-  readonly watch?: InvokeDeps['watch'];
+  readonly watch: InvokeDeps['watch'];
+  /** The gate is there, and these rules hold. */
+  onRules(rules: (agent: AgentRef) => RuleSet): void;
 }
 
 /** What agents bring to the tools and the gate. */
@@ -73,9 +71,10 @@ export async function openToolRuntime(
   parts: ToolRuntimeParts,
 ) {
   const { fs, clock, env, workspace } = environment;
-  const { model, log, processes, hooks, instructions, skills, mcp, agents, sandbox } = parts;
+  const { model, log, processes, hooks, instructions, skills, mcp, agents, sandbox, decided } =
+    parts;
   const { sessionId } = log.history;
-  const who = agents?.teams?.who;
+  const who = agents.teams?.who;
   const events = openToolEvents(config, environment, { hooks, instructions, skills, who });
   const permissions = openPermissions({
     fs,
@@ -90,15 +89,15 @@ export async function openToolRuntime(
     disallowedTools: config.disallowedTools ?? [],
     mode: config.permissionMode,
     bypassArmed: config.bypassArmed === true,
-    asker: agents === undefined ? events.asker : agents.messaging.asker(events.asker),
+    asker: agents.messaging.asker(events.asker),
     precheck: hooks.precheck,
     around: hooks.around,
     extension: together([
       instructions.extension,
       skills.extension,
-      ...(agents === undefined ? [] : [agents.extension]),
+      agents.extension,
       ...(mcp === undefined ? [] : [mcp.extension]),
-      ...(sandbox === undefined ? [] : [sandbox.extension]),
+      sandbox.extension,
     ]),
     answers: {
       fs,
@@ -109,34 +108,20 @@ export async function openToolRuntime(
     },
     emit: config.emit,
   });
-  sandbox?.lend(permissions.rules);
-  const place = { stateDirectory: stateDirectory(env), cwd: config.cwd, sessionId };
-  const journal = new Journal({
-    files: config.drive?.journalFiles ?? nodeTranscriptFiles,
-    // Of a session that is not kept, neither are its decisions.
-    file: config.persist ? journalFile(place) : undefined,
-    sessionId,
-    cwd: () => workspace.cwd,
-    clock,
-    emit: config.emit,
-  });
+  parts.onRules(permissions.rules);
   const ofServers = await serverTools(config, environment, {
     model,
     permissions,
     mcp,
-    pool: (agent) => agents?.poolOf(agent) ?? builtins.pool,
+    pool: (agent) => agents.poolOf(agent) ?? builtins.pool,
     shared: () => builtins.shared,
   });
   const opened = await openBuiltins({
     fs,
     clock,
-    ...(sandbox === undefined
-      ? { processes }
-      : {
-          processes: sandbox.supervisor(processes, 'shell'),
-          helpers: processes,
-          outside: sandbox.outside,
-        }),
+    processes: sandbox.supervisor(processes, 'shell'),
+    helpers: processes,
+    outside: sandbox.outside,
     env,
     variables: hooks.variables.current,
     passed: () => passedNames(hooks.settings()),
@@ -150,9 +135,9 @@ export async function openToolRuntime(
     banned: permissions.bannedNames,
     jsonSchema: config.jsonSchema,
     taskWatch: events.tasks,
-    teamTasks: agents?.teams?.tasks,
-    agents: agents?.stops,
-    more: [skills.tool, ...(agents?.tools ?? []), ...ofServers.search],
+    teamTasks: agents.teams?.tasks,
+    agents: agents.stops,
+    more: [skills.tool, ...agents.tools, ...ofServers.search],
     ofServers: ofServers.tools,
     poolOptions: poolOptionsFor(ofServers.options, config.runsAs),
     summarise: (prompt, text, signal) =>
@@ -258,10 +243,7 @@ export async function openToolRuntime(
     elsewhere: (name) => keptFromMain(shared, name),
     onVerdict(call, tool, verdict) {
       builtins.validInput();
-      config.emit({
-        type: 'decision',
-        receipt: journal.note(verdict.receipt),
-      });
+      decided(verdict.receipt);
       const denial = calls.verdict(call, tool, verdict);
       if (denial !== undefined && verdict.kind === 'refused') {
         config.emit({ type: 'denied', denial, message: verdict.message });
@@ -286,30 +268,26 @@ export async function openToolRuntime(
       if (output.isError !== true) calls.ran(tool);
     },
   });
-  const placeOf = (agent: AgentRef): Workspace => agents?.placeOf(agent) ?? workspace;
+  const placeOf = (agent: AgentRef): Workspace => agents.placeOf(agent) ?? workspace;
   const forSkill = callForSkill({
     around: (agent) => aroundOf(agent, placeOf(agent)),
     // fail-closed: what an agent was not given, the text of a skill does not use for it.
-    tools: (agent) => (agents?.poolOf(agent) ?? builtins.pool).tools,
+    tools: (agent) => (agents.poolOf(agent) ?? builtins.pool).tools,
     workspace: placeOf,
     // A file that is attached to a skill may be cut, and does not count as read.
     contextFor(agent, tool) {
       const isKnown = tool !== 'Read' && agent.id === MAIN_AGENT.id;
       return contextOf(agent, placeOf(agent), isKnown ? readState : createReadState());
     },
-    onVerdict: (verdict) =>
-      config.emit({ type: 'decision', receipt: journal.note(verdict.receipt) }),
-  });
-  skills.lend({
-    runShell: skillShell(forSkill, clock.uuid),
-    readFile: skillFiles(forSkill, { newId: clock.uuid, own: skills.own }),
+    onVerdict: ({ receipt }) => decided(receipt),
   });
   return {
     permissions,
     builtins,
     calls,
     invoke,
-    journal,
+    callForSkill: forSkill,
+    decided,
     around,
     aroundOf,
     contextOf,

@@ -1,6 +1,5 @@
 import type { HostRequests, PromptImage } from '../agents/core/host-requests.js';
 import type { SessionParts } from '../agents/core/session.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
 import { PortcullisError } from '../errors.js';
 import { quoteMarks } from '../lib/quote-marks.js';
 import { err, ok, type Result } from '../lib/result.js';
@@ -35,7 +34,6 @@ const LONGEST_MS = 600_000;
  * like any other. Only the question that no rule allows it is not asked, because the person has just typed it.
  */
 export function typedShell(
-  config: SessionConfig,
   environment: SessionEnvironment,
   { toolRuntime, hooks, instructions, events, rules }: TypedCallParts,
 ): SessionParts['shell'] {
@@ -45,7 +43,7 @@ export function typedShell(
     // fail-closed: a session whose agent has no shell gives none to its person either.
     if (tool === undefined) throw new PortcullisError('usage', 'this session has no Bash tool');
     const input = { command, timeout: LONGEST_MS };
-    const made = await outsideCall(config, environment, {
+    const made = await outsideCall(environment, {
       toolRuntime,
       instructions,
       shownIn: instructions.book,
@@ -83,7 +81,6 @@ const CLIPBOARD = 'The pasted image';
  * hold. Pasted bytes pass the same checks of type and size.
  */
 export function typedImage(
-  config: SessionConfig,
   environment: SessionEnvironment,
   {
     toolRuntime,
@@ -114,7 +111,7 @@ export function typedImage(
     const isLink =
       environment.workspace.roots.some((root) => isInside(path, root)) &&
       (await environment.fs.realPath(path)) !== path;
-    const { result } = await outsideCall(config, environment, {
+    const { result } = await outsideCall(environment, {
       toolRuntime,
       instructions,
       shownIn: undefined,

@@ -3,7 +3,7 @@ import { type ModelLayer, openModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { asMainAgent } from '../app/main-agent.js';
 import { openSessionEnvironment, type SessionEnvironment } from '../app/session-environment.js';
-import { closeParts, type Parts } from '../app/session-parts.js';
+import type { Parts } from '../app/session-parts.js';
 import { openParts } from '../app.js';
 import { PortcullisError } from '../errors.js';
 import { chooseProvider } from '../model/catalog/provider.js';
@@ -73,7 +73,7 @@ export async function openSessionParts(
     environment,
     parts,
     async close() {
-      await closeParts(config, parts);
+      await parts.close();
       if (config.persist || config.store !== undefined) return;
       // The log of a session that is not kept has a temporary directory of its own.
       const directory = dirname(store.transcriptPath(history.sessionId));

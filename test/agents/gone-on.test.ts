@@ -190,16 +190,16 @@ describe('an agent that is gone on with', () => {
     });
     const { runtime, run, close } = await joined(world());
     await run('go');
-    const [task] = runtime().roster.list();
+    const [task] = runtime.roster.list();
     const id = task?.id ?? '';
     const words = ['one', 'two', 'three'];
     const begun = await Promise.all(
       words.map((text) =>
-        runtime().resume(id, `message ${text}`, { from: MAIN_AGENT, toolUseId: 't' }),
+        runtime.resume(id, `message ${text}`, { from: MAIN_AGENT, toolUseId: 't' }),
       ),
     );
     expect(begun.map(({ ok }) => ok)).toEqual([true, true, true]);
-    expect(runtime().roster.running()).toHaveLength(1);
+    expect(runtime.roster.running()).toHaveLength(1);
     await Promise.all(begun.map((one) => (one.ok ? one.value.ended : undefined)));
     const last = world().requests('message three').at(-1) ?? '';
     expect(words.filter((word) => last.includes(`message ${word}`))).toEqual(words);
