@@ -99,7 +99,6 @@ function blindTracker(root: string, why: string): TreeTracker {
       return Promise.resolve({ startedAt: now, finishedAt: now, changes: [], gaps: [] });
     },
     keep: () => Promise.resolve(undefined),
-    settled: () => Promise.resolve(),
     known: () => undefined,
     close: () => Promise.resolve(),
   };

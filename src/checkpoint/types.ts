@@ -64,13 +64,11 @@ export interface TreeTracker {
   readonly ready: Promise<void>;
   /**
    * Compares the tree with what is known, and makes what is found the new known. Looks run one after
-   * the other. Changed contents are read into the store behind it: see `settled`.
+   * the other. Changed contents are in the store when it resolves, or named as missing.
    */
   look(): Promise<Look>;
   /** A path that is known to be written next: its bytes are stored now, whatever ignore files say. */
   keep(path: string): Promise<NodeState | undefined>;
-  /** All contents seen by looks so far are in the store, or named as missing. */
-  settled(): Promise<void>;
   /** What was last known of a path. */
   known(path: string): NodeState | undefined;
   close(): Promise<void>;

@@ -169,7 +169,6 @@ describe('the journal', () => {
         state: () => ({ kind: 'indexing', files: 0, gaps: [] }),
         look: () => real.look(),
         keep: (name) => real.keep(name),
-        settled: () => real.settled(),
         known: (name) => real.known(name),
         close: () => real.close(),
       }),

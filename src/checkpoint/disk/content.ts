@@ -1,6 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readSync, realpathSync } from 'node:fs';
 import { nextTurn } from '../../platform/turns.js';
-import { type EntryStat, entryStat, isRacyTime, type Unstored } from './known-tree.js';
+import type { NodeState } from '../types.js';
+import { type EntryStat, entryStat, isRacyTime } from './known-tree.js';
+
+type Unstored = (NodeState & { kind: 'file' })['unstored'];
 
 export type FileContent =
   | { readonly kind: 'bytes'; readonly bytes: Buffer; readonly isRacy: boolean }

@@ -4,7 +4,7 @@ import { findRepositoryRoot, isInside, join, relative } from '../../platform/fs/
 import { isRacyTime } from './known-tree.js';
 
 /** Files that say what is left out of their directory; the later one wins. */
-export const IGNORE_FILES: readonly string[] = ['.gitignore', '.ignore'];
+const IGNORE_FILES: readonly string[] = ['.gitignore', '.ignore'];
 /** Never tracked, whatever any file says: git's own files, and what a package manager can bring back. */
 const NEVER = new Set(['.git', 'node_modules']);
 const LONGEST_FILE = 1024 * 1024;
@@ -73,10 +73,10 @@ export class TreeIgnore {
     this.#aboveBefore = undefined;
   }
 
-  /** Reads the files above the root again; true when they are not what they were before this look. */
-  refreshAbove(): boolean {
+  /** Reads the files above the root again. */
+  refreshAbove(): void {
     const repository = this.#repository;
-    if (repository === undefined || !isInside(this.#root, repository)) return false;
+    if (repository === undefined || !isInside(this.#root, repository)) return;
     const names = relative(repository, this.#root)
       .split('/')
       .filter((name) => name !== '');
@@ -95,7 +95,6 @@ export class TreeIgnore {
     });
     const now = this.#above.map(({ file }) => file);
     if (!this.#isFirst && !areSame(old, now)) this.#aboveBefore ??= before;
-    return this.#aboveBefore !== undefined;
   }
 
   /** Files that are not tracked themselves, and are not what they were before this look; from the root. */
@@ -110,9 +109,9 @@ export class TreeIgnore {
       .map((path) => relative(this.#root, path));
   }
 
-  /** Reads the ignore files of one directory again; true when they are not what they were before this look. */
-  refresh(directory: string): boolean {
-    if (!this.#honoursFiles) return false;
+  /** Reads the ignore files of one directory again. */
+  refresh(directory: string): void {
+    if (!this.#honoursFiles) return;
     const old = this.#inTree.get(directory) ?? [];
     const files = IGNORE_FILES.flatMap(
       (name) => readRuleFile(join(this.#root, directory, name), old) ?? [],
@@ -122,15 +121,9 @@ export class TreeIgnore {
     if (!this.#isFirst && !areSame(old, files) && !this.#inTreeBefore.has(directory)) {
       this.#inTreeBefore.set(directory, old);
     }
-    return this.#inTreeBefore.has(directory);
   }
 
-  /** Of a path whose directory is not left out. */
-  leavesOut(path: string, isDirectory: boolean): boolean {
-    return this.judge(path, isDirectory, false) === 'left-out';
-  }
-
-  /** The same; `wasOut` says that its directory was left out by the rules from before this look. */
+  /** Of a path whose directory is not left out; `wasOut` says that its directory was left out by the rules from before this look. */
   judge(path: string, isDirectory: boolean, wasOut: boolean): Judgement {
     const names = path.split('/');
     const name = names.at(-1) ?? '';
@@ -169,7 +162,7 @@ export class TreeIgnore {
     const names = path.split('/');
     return names.some((_, depth) => {
       const part = names.slice(0, depth + 1).join('/');
-      return this.leavesOut(part, depth < names.length - 1 || isDirectory);
+      return this.judge(part, depth < names.length - 1 || isDirectory, false) === 'left-out';
     });
   }
 }

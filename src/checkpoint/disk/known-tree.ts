@@ -1,23 +1,8 @@
-/** What stands at a path; see the type of the same shape in the change journal. */
-export type TreeState =
-  | {
-      readonly kind: 'file';
-      size: number;
-      mode: number;
-      blob?: string;
-      unstored?: Unstored;
-    }
-  | { readonly kind: 'directory'; mode: number }
-  | { readonly kind: 'link'; target: string }
-  | { readonly kind: 'special' };
-
-export type Unstored = 'too-large' | 'over-cap' | 'unreadable' | 'changed-while-read' | 'not-yet';
-
-export type EntryKind = TreeState['kind'];
+import type { NodeState } from '../types.js';
 
 /** What the file system says about a path without opening it. */
 export interface EntryStat {
-  readonly kind: EntryKind;
+  readonly kind: NodeState['kind'];
   /** Permission bits only. */
   readonly mode: number;
   readonly size: number;
@@ -31,25 +16,28 @@ export interface EntryStat {
 
 /** A path that is known. */
 export interface TreeNode {
-  readonly name: string;
-  readonly parent: TreeNode | undefined;
-  state: TreeState;
+  state: NodeState;
   ino: number;
   ctime: number;
   size: number;
   mode: number;
+  /** SHA-256 of the bytes that were read last, also where they could not be stored. */
+  hash?: string | undefined;
   /** It changed so shortly before it was read that a later change may carry the same time. */
   isRacy: boolean;
-  /** Of a directory: what is tracked in it. */
-  children?: Map<string, TreeNode>;
+  /** Number of the last walk that came upon it. */
+  walk: number;
 }
 
-/** What a look found at a path that differs from what is known. Without `stat`: nothing is there. */
+/** The tree as it was last seen, by paths from its root, which is ''. Holds only what is tracked. */
+export type KnownTree = Map<string, TreeNode>;
+
+/** What a walk found at a path that differs from what is known. */
 export interface Observation {
   readonly path: string;
-  readonly stat?: EntryStat;
+  readonly stat: EntryStat;
   /** It stood there before, but was left out by an ignore rule that has gone. */
-  readonly isAdopted?: true;
+  readonly isAdopted: boolean;
 }
 
 /** Time stamps come from a clock that ticks every 4 to 10 ms; twice that, to be safe. */
@@ -64,15 +52,11 @@ export function isRacyTime(ctime: number, readAt: number): boolean {
 }
 
 const TYPE_MASK = 0o170000;
-const KINDS = new Map<number, EntryKind>([
+const KINDS = new Map<number, NodeState['kind']>([
   [0o100000, 'file'],
   [0o040000, 'directory'],
   [0o120000, 'link'],
 ]);
-
-export function entryKind(mode: number): EntryKind {
-  return KINDS.get(mode & TYPE_MASK) ?? 'special';
-}
 
 /** The part of Node's `Stats` that counts. */
 interface StatLike {
@@ -84,7 +68,8 @@ interface StatLike {
 }
 
 export function entryStat({ mode, size, ino, ctimeMs, dev }: StatLike): EntryStat {
-  return { kind: entryKind(mode), mode: mode & 0o7777, size, ino, ctime: ctimeMs, dev };
+  const kind = KINDS.get(mode & TYPE_MASK) ?? 'special';
+  return { kind, mode: mode & 0o7777, size, ino, ctime: ctimeMs, dev };
 }
 
 export function isSameEntry(node: TreeNode, stat: EntryStat): boolean {
@@ -97,82 +82,26 @@ export function isSameEntry(node: TreeNode, stat: EntryStat): boolean {
   );
 }
 
-export function pathOf(node: TreeNode): string {
-  const names: string[] = [];
-  for (let at = node; at.parent !== undefined; at = at.parent) names.push(at.name);
-  return names.reverse().join('/');
-}
-
-/** The tree as it was last seen. Holds only what is tracked. */
-export class KnownTree {
-  readonly root: TreeNode = {
-    name: '',
-    parent: undefined,
-    state: { kind: 'directory', mode: 0 },
-    ino: 0,
-    ctime: 0,
-    size: 0,
-    mode: 0,
-    isRacy: false,
-    children: new Map(),
-  };
-  /** Everything but directories. */
-  files = 0;
-
-  find(path: string): TreeNode | undefined {
-    let node: TreeNode | undefined = this.root;
-    if (path !== '') for (const name of path.split('/')) node = node?.children?.get(name);
-    return node;
-  }
-
-  /** Undefined when its directory is not known. What stood there before has to be gone. */
-  add(path: string, stat: EntryStat, state: TreeState): TreeNode | undefined {
-    const slash = path.lastIndexOf('/');
-    const parent = this.find(slash === -1 ? '' : path.slice(0, slash));
-    if (parent?.children === undefined) return undefined;
-    const node = nodeOf(path.slice(slash + 1), parent, stat, state);
-    parent.children.set(node.name, node);
-    if (state.kind !== 'directory') this.files++;
-    return node;
-  }
-
-  /** Takes it out with all that is below it; gives them, the deepest first. */
-  remove(node: TreeNode): TreeNode[] {
-    const gone = withAllBelow(node);
-    // Its state may be another by now; only directories have children.
-    for (const one of gone) if (one.children === undefined) this.files--;
-    node.parent?.children?.delete(node.name);
-    return gone;
-  }
-
-  /** Everything that is known. What is added or taken out meanwhile may be among it or not. */
-  *nodes(): Iterable<TreeNode> {
-    const directories = [this.root];
-    for (let at = directories.pop(); at !== undefined; at = directories.pop()) {
-      for (const child of at.children?.values() ?? []) {
-        if (child.children !== undefined) directories.push(child);
-        yield child;
-      }
-    }
+/** The state of what was only looked at. */
+export function stateOf({ kind, size, mode, target = '' }: EntryStat): NodeState {
+  switch (kind) {
+    case 'file':
+      return { kind, size, mode, unstored: 'not-yet' };
+    case 'directory':
+      return { kind, mode };
+    case 'link':
+      return { kind, target };
+    case 'special':
+      return { kind };
   }
 }
 
-/** Not by recursion: a tree may be deeper than the stack. */
-function withAllBelow(node: TreeNode): TreeNode[] {
-  const all = [node];
-  // What is added is reached by the same loop.
-  for (const one of all) for (const child of one.children?.values() ?? []) all.push(child);
-  return all.reverse();
+export function nodeOf(stat: EntryStat, walk: number): TreeNode {
+  const { ino, ctime, size, mode } = stat;
+  return { state: stateOf(stat), ino, ctime, size, mode, isRacy: false, walk };
 }
 
-/** A node that stands in no directory: for paths that are followed one by one. */
-export function nodeOf(
-  name: string,
-  parent: TreeNode | undefined,
-  { ino, ctime, size, mode }: EntryStat,
-  state: TreeState,
-): TreeNode {
-  const node: TreeNode = { name, parent, state, ino, ctime, size, mode, isRacy: false };
-  if (state.kind === 'directory') node.children = new Map();
-  return node;
+/** The directory that a path stands in; '' for the root. */
+export function parentOf(path: string): string {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }

@@ -1,5 +1,6 @@
-import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { systemCodeOf } from '../../errors.js';
+import { dirname, isInside, join, normalise, relative, resolve } from '../../platform/fs/paths.js';
 import { Turns } from '../../platform/turns.js';
 import type { TreeIgnore } from './ignore.js';
 import {
@@ -7,7 +8,9 @@ import {
   entryStat,
   isSameEntry,
   type KnownTree,
+  nodeOf,
   type Observation,
+  parentOf,
   type TreeNode,
 } from './known-tree.js';
 
@@ -18,147 +21,150 @@ export interface WalkContext {
   readonly ignore: TreeIgnore;
   /** Entries from which on the walk is given up. */
   readonly maxEntries: number;
-  /** When the last scan began; what was made before it was there, though it may have been left out. */
-  readonly lastScanAt: number;
+  /** When the last walk began; what was made before it was there, though it may have been left out. */
+  readonly lastWalkAt: number;
+  /** Rises with every walk. */
+  readonly number: number;
 }
 
-export interface WalkResult {
+export interface Walked {
+  /** What has come or changed, directories before what is in them. */
   readonly observations: readonly Observation[];
-  readonly gaps: WalkGaps;
+  /** Known paths where nothing stands any more, the deepest first. */
+  readonly gone: readonly string[];
+  /** Why it does not show everything, for a person. */
+  readonly gaps: readonly string[];
+  /** The root itself cannot be read. */
+  readonly isClosed: boolean;
   /** The walk was given up. */
   readonly isTooMuch: boolean;
-}
-
-/** Why a look does not show everything. */
-export interface WalkGaps {
-  /** Directories and entries that the system does not let us look at. */
-  readonly unreadable: string[];
-  /** Directories with names that are no text. */
-  readonly noText: string[];
-  /** Directories of another file system. */
-  readonly mounts: string[];
-  /** Paths that became tracked because ignore rules changed. */
-  readonly adopted: string[];
-  /** Ignore files that are not tracked themselves, and have changed. */
-  readonly rules: string[];
-  /** How the mode of the root itself has changed, which is not journalled. */
-  readonly rootModes: string[];
-}
-
-/** Brings what is known of the root itself up to date. */
-function noteRoot(root: TreeNode, { ctime, ino, mode }: EntryStat, gaps: WalkGaps): void {
-  // Nothing is known of it before the first look.
-  if (root.ino !== 0 && root.mode !== mode) {
-    gaps.rootModes.push(`${root.mode.toString(8)} to ${mode.toString(8)}`);
-  }
-  Object.assign(root, { ctime, ino, mode });
-}
-
-/** A directory to go into. */
-interface Step {
-  readonly path: string;
-  readonly node: TreeNode | undefined;
-  /** It was left out by the rules from before this scan. */
-  readonly wasOut: boolean;
 }
 
 /** How many entries are looked at between two looks at the clock. */
 const CLOCK_EVERY = 64;
 
 /** Goes through the tree with `readdir` and `lstat`, in short stretches. Nothing is opened or followed. */
-export async function walkTree(context: WalkContext): Promise<WalkResult> {
-  const { root, tree, ignore, maxEntries } = context;
+export async function walkTree(context: WalkContext): Promise<Walked> {
+  const { root, tree, ignore, maxEntries, number } = context;
   const walk = new Walk(context);
   const stat = statOf(root);
   if (stat === undefined || stat === 'refused') {
     walk.gaps.unreadable.push('');
-    return { ...walk, isTooMuch: false };
+    return walk.result([]);
   }
   ignore.refreshAbove();
   walk.gaps.rules.push(...ignore.changedAbove());
-  const steps: Step[] = [{ path: '', node: tree.root, wasOut: false }];
+  const directories: Directory[] = [{ path: '', wasOut: false }];
   const turns = new Turns();
   let entries = 0;
-  for (let step = steps.pop(); step !== undefined; step = steps.pop()) {
-    for (const name of walk.names(step)) {
-      const deeper = walk.entry(step, name, stat.dev);
-      if (deeper !== undefined) steps.push(deeper);
+  for (let at = directories.pop(); at !== undefined; at = directories.pop()) {
+    for (const name of walk.names(at)) {
+      const deeper = walk.entry(at, name, stat.dev);
+      if (deeper !== undefined) directories.push(deeper);
       if (++entries % CLOCK_EVERY === 0) await turns.pause();
     }
-    if (entries > maxEntries) break;
+    if (entries > maxEntries) return { ...walk.result([]), isTooMuch: true };
     await turns.pause();
   }
-  noteRoot(tree.root, stat, walk.gaps);
-  return { ...walk, isTooMuch: entries > maxEntries };
+  const known = tree.get('');
+  if (known !== undefined && known.mode !== stat.mode) {
+    walk.gaps.rootModes.push(`${known.mode.toString(8)} to ${stat.mode.toString(8)}`);
+  }
+  tree.set('', nodeOf(stat, number));
+  return walk.result(walk.gone());
+}
+
+/** A directory to go into. */
+interface Directory {
+  readonly path: string;
+  /** It was left out by the rules from before this walk. */
+  readonly wasOut: boolean;
 }
 
 class Walk {
-  readonly observations: Observation[] = [];
-  readonly gaps: WalkGaps = {
-    unreadable: [],
-    noText: [],
-    mounts: [],
-    adopted: [],
-    rules: [],
-    rootModes: [],
+  readonly gaps = {
+    unreadable: [] as string[],
+    noText: [] as string[],
+    mounts: [] as string[],
+    adopted: [] as string[],
+    rules: [] as string[],
+    rootModes: [] as string[],
   };
   readonly #context: WalkContext;
+  readonly #observations: Observation[] = [];
+  /** What was known below these is neither there nor gone: it stays as it was. */
+  readonly #closed = new Set<string>();
 
   constructor(context: WalkContext) {
     this.#context = context;
   }
 
-  /** Names in a directory; observes what has gone from it. */
-  names({ path, node }: Step): string[] {
+  result(gone: readonly string[]): Walked {
+    const isClosed = this.gaps.unreadable.includes('');
+    const gaps = gapTexts(this.gaps);
+    return { observations: this.#observations, gone, gaps, isClosed, isTooMuch: false };
+  }
+
+  names({ path }: Directory): string[] {
     const { root, ignore } = this.#context;
     ignore.refresh(path);
-    let names: string[];
     try {
-      names = readdirSync(path === '' ? root : `${root}/${path}`);
+      return readdirSync(path === '' ? root : `${root}/${path}`);
     } catch (thrown) {
       const code = systemCodeOf(thrown);
       if (code !== 'ENOENT' && code !== 'ENOTDIR') this.gaps.unreadable.push(path);
-      // What was known of it is neither there nor gone: it stays as it was.
+      this.#closed.add(path);
       return [];
     }
-    const present = new Set(names);
-    for (const name of node?.children?.keys() ?? []) {
-      if (!present.has(name)) this.observations.push({ path: below(path, name) });
-    }
-    return names.filter(
-      (name) => node?.children?.has(name) || !ignore.isNever(below(path, name), name),
-    );
   }
 
-  /** Observes what differs; gives the next step where it is a directory to go into. */
-  entry(step: Step, name: string, rootDevice: number | undefined): Step | undefined {
-    const { root, ignore } = this.#context;
-    const path = below(step.path, name);
-    const node = step.node?.children?.get(name);
+  /** Observes what differs; gives the directory to go into where it is one. */
+  entry(inside: Directory, name: string, rootDevice: number | undefined): Directory | undefined {
+    const { root, tree, ignore, number } = this.#context;
+    const path = inside.path === '' ? name : `${inside.path}/${name}`;
+    const node = tree.get(path);
+    if (node === undefined && ignore.isNever(path, name)) return undefined;
     const stat = statOf(`${root}/${path}`);
     if (stat === undefined) {
-      if (node !== undefined) this.observations.push({ path });
       // A name that cannot be found again is not valid UTF-8.
-      else if (name.includes('\ufffd')) this.gaps.noText.push(step.path);
+      if (node === undefined && name.includes('\ufffd')) this.gaps.noText.push(inside.path);
       return undefined;
     }
     if (stat === 'refused') {
       // Its names can be listed, but nothing in it can be reached.
-      this.gaps.unreadable.push(step.path);
+      this.gaps.unreadable.push(inside.path);
+      this.#closed.add(path);
       return undefined;
     }
     const isDirectory = stat.kind === 'directory';
     // What is tracked stays tracked, also when a rule comes to leave it out.
-    const judgement = node === undefined ? ignore.judge(path, isDirectory, step.wasOut) : 'tracked';
+    const judgement =
+      node === undefined ? ignore.judge(path, isDirectory, inside.wasOut) : 'tracked';
     if (judgement === 'left-out') return undefined;
+    if (node !== undefined) node.walk = number;
     const wasOut = judgement === 'uncovered';
     this.#compare(path, node, stat, wasOut);
     if (!isDirectory) return undefined;
-    if (stat.dev !== rootDevice) {
-      this.gaps.mounts.push(path);
-      return undefined;
+    if (stat.dev === rootDevice) return { path, wasOut };
+    this.gaps.mounts.push(path);
+    this.#closed.add(path);
+    return undefined;
+  }
+
+  /** Known paths that this walk did not come upon. */
+  gone(): string[] {
+    const { tree, number } = this.#context;
+    const gone: string[] = [];
+    for (const [path, node] of tree) {
+      if (node.walk !== number && !this.#isClosed(path)) gone.push(path);
     }
-    return { path, node: node?.state.kind === 'directory' ? node : undefined, wasOut };
+    return gone.reverse();
+  }
+
+  #isClosed(path: string): boolean {
+    if (this.#closed.size === 0) return false;
+    for (let at = path; at !== ''; at = parentOf(at)) if (this.#closed.has(at)) return true;
+    return this.#closed.has('');
   }
 
   #compare(path: string, node: TreeNode | undefined, stat: EntryStat, wasOut: boolean): void {
@@ -169,27 +175,47 @@ class Walk {
       node.ino = stat.ino;
       return;
     }
-    const full = stat.kind === 'link' ? withTarget(`${this.#context.root}/${path}`, stat) : stat;
-    if (wasOut && this.#wasThere(path)) {
-      this.gaps.adopted.push(path);
-      this.observations.push({ path, stat: full, isAdopted: true });
-    } else this.observations.push({ path, stat: full });
+    const isAdopted = wasOut && this.#wasThere(path);
+    if (isAdopted) this.gaps.adopted.push(path);
+    const whole = withTarget(`${this.#context.root}/${path}`, stat);
+    this.#observations.push({ path, stat: whole, isAdopted });
   }
 
   #wasThere(path: string): boolean {
     const stat = lstatSync(`${this.#context.root}/${path}`, { throwIfNoEntry: false });
     if (stat === undefined) return false;
     const madeAt = stat.birthtimeMs > 0 ? stat.birthtimeMs : stat.ctimeMs;
-    return madeAt < this.#context.lastScanAt;
+    return madeAt < this.#context.lastWalkAt;
   }
 }
 
-function below(directory: string, name: string): string {
-  return directory === '' ? name : `${directory}/${name}`;
+const GAPS = {
+  unreadable: 'cannot be read',
+  noText: 'holds names that are no text (UTF-8), which are not followed',
+  mounts: 'is another file system, which is not followed',
+  adopted: 'was left out until an ignore rule changed: what stood there before is not known',
+  rules: 'has changed, and is not followed itself: it says what is left out from now on',
+  rootModes: '',
+  excluded: 'holds our own files, which are not followed',
+} as const;
+const MOST_NAMED = 3;
+
+/** Why a walk does not show everything, for a person. */
+export function gapTexts(gaps: Partial<Record<keyof typeof GAPS, readonly string[]>>): string[] {
+  return Object.entries(gaps).flatMap(([kind, paths]) => {
+    if (kind === 'rootModes') {
+      return paths.map((modes) => `the mode of the directory itself changed from ${modes}`);
+    }
+    const all = [...new Set(paths)];
+    if (all.length === 0) return [];
+    const named = all.slice(0, MOST_NAMED).map((path) => JSON.stringify(path === '' ? '.' : path));
+    const rest = all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : '';
+    return [`${named.join(', ')}${rest}: ${GAPS[kind as keyof typeof GAPS]}`];
+  });
 }
 
 /** Undefined: nothing is there. */
-export function statOf(absolute: string): EntryStat | 'refused' | undefined {
+function statOf(absolute: string): EntryStat | 'refused' | undefined {
   try {
     const stat = lstatSync(absolute, { throwIfNoEntry: false });
     return stat === undefined ? undefined : entryStat(stat);
@@ -199,7 +225,8 @@ export function statOf(absolute: string): EntryStat | 'refused' | undefined {
 }
 
 /** A link whose target is no text, or has gone meanwhile, cannot be put back: it is named only. */
-export function withTarget(absolute: string, stat: EntryStat): EntryStat {
+function withTarget(absolute: string, stat: EntryStat): EntryStat {
+  if (stat.kind !== 'link') return stat;
   try {
     const bytes = readlinkSync(absolute, { encoding: 'buffer' });
     const target = bytes.toString('utf8');
@@ -208,4 +235,35 @@ export function withTarget(absolute: string, stat: EntryStat): EntryStat {
     // Told below.
   }
   return { ...stat, kind: 'special' };
+}
+
+/** What stands at a path of a tree. Undefined: nothing, or the way to it leads out of the tree. */
+export function statInside(root: string, path: string): EntryStat | undefined {
+  const absolute = join(root, path);
+  try {
+    // fail-closed: a path with a link among its directories may lead out of the tree.
+    const directory = dirname(absolute);
+    if (directory !== root && realpathSync(directory) !== directory) return undefined;
+  } catch {
+    return undefined;
+  }
+  const stat = statOf(absolute);
+  return stat === undefined || stat === 'refused' ? undefined : withTarget(absolute, stat);
+}
+
+/** From the root, which may be known by several paths; a path is taken from the first of them. */
+export function pathInside(roots: readonly [string, string], path: string): string | undefined {
+  const given = normalise(resolve(roots[0], path));
+  const base = roots.find((one) => isInside(given, one));
+  const way = base === undefined ? '' : relative(base, given);
+  // fail-closed: git's own files are nobody's to put back.
+  return way === '' || way.split('/').includes('.git') ? undefined : way;
+}
+
+export function realOrSame(path: string): string {
+  try {
+    return realpathSync(resolve(path));
+  } catch {
+    return resolve(path);
+  }
 }

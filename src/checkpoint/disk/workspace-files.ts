@@ -21,7 +21,6 @@ import {
 } from 'node:fs';
 import { systemCodeOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { dirname } from '../../platform/fs/paths.js';
 import {
   type FoundNode,
   type PeekedNode,
@@ -295,10 +294,4 @@ function dropDraftAt(place: Place, draft: string): void {
   } catch (thrown) {
     if (systemCodeOf(thrown) !== 'ENOENT') throw thrown;
   }
-}
-
-/** For callers that name the parents of a path. */
-export function parentOf(path: string): string | undefined {
-  const parent = dirname(path);
-  return parent === '.' || parent === '' || parent === '/' ? undefined : parent;
 }

@@ -89,7 +89,6 @@ export class Recorder {
       const look = await tracker.look();
       const took = look.finishedAt - look.startedAt;
       this.#lookMs = [took, this.#lookMs?.[0] ?? took];
-      await tracker.settled();
       await this.#hearOthers();
       this.#write(look);
       const gaps = [...look.gaps, ...this.#unkept.texts()];

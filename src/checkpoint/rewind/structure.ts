@@ -1,5 +1,6 @@
 import { Turns } from '../../platform/turns.js';
-import { parentOf, type RewindFiles } from '../disk/workspace-files.js';
+import { parentOf } from '../disk/known-tree.js';
+import type { RewindFiles } from '../disk/workspace-files.js';
 import type { NodeState, RewindItem } from '../types.js';
 import type { Step } from './step.js';
 
@@ -97,7 +98,7 @@ class Fit {
     for (const { path } of [...this.#steps.values()]) {
       await this.#turns.pause();
       const parent = parentOf(path);
-      if (parent === undefined || this.#steps.has(parent)) continue;
+      if (parent === '' || this.#steps.has(parent)) continue;
       const state = this.#peek(parent);
       if (state?.kind !== 'directory' || (state.mode & WRITABLE) === WRITABLE) continue;
       this.#steps.set(parent, { path: parent, from: state, to: state, undoes: [] });

@@ -1,28 +1,36 @@
 import { messageOf } from '../../errors.js';
 import { Turns } from '../../platform/turns.js';
 import { BlobStore as FileBlobStore } from '../disk/blob-store.js';
-import { readTreeMemory, type TreeMemory, writeTreeMemory } from '../disk/index-file.js';
-import { type EntryStat, isSameEntry, type Observation } from '../disk/known-tree.js';
-import { openTreeScan, type TreeScan } from '../disk/scan.js';
-import type { BlobId, BlobStore, Look, NodeState, TrackerState, TreeTracker } from '../types.js';
-import { ContentQueue, type ContentTaker } from './content-queue.js';
-import { Decider } from './decide.js';
-import { excludedGaps, gapTexts } from './gaps.js';
-import { KeptPaths } from './kept-paths.js';
+import { readSteady } from '../disk/content.js';
+import { TreeIgnore } from '../disk/ignore.js';
+import { readTreeMemory, writeTreeMemory } from '../disk/index-file.js';
 import {
-  type Applied,
-  applyObservations,
-  type Found,
-  type Undecided,
-  withRenames,
-} from './tree-changes.js';
+  type EntryStat,
+  isSameEntry,
+  type KnownTree,
+  nodeOf,
+  parentOf,
+  type TreeNode,
+} from '../disk/known-tree.js';
+import {
+  gapTexts,
+  pathInside,
+  realOrSame,
+  statInside,
+  type Walked,
+  walkTree,
+} from '../disk/walk.js';
+import type { BlobId, BlobStore, Look, NodeState, TrackerState, TreeTracker } from '../types.js';
+import { type Found, isSameState, withRenames } from './tree-changes.js';
 
 const DEFAULT_STORE_BYTES = 2 * 1024 ** 3;
 const DEFAULT_FILE_BYTES = 50 * 1024 ** 2;
 const DEFAULT_FILES = 300_000;
 
 /** A store that an open tree can hold its contents in. */
-export interface CheckpointStore extends BlobStore, ContentTaker {
+export interface CheckpointStore extends BlobStore {
+  /** Names the bytes at once; whether they could be kept is told later. */
+  offer(bytes: Uint8Array): { readonly id: BlobId; readonly stored: Promise<boolean> };
   /** The contents named are needed for as long as the function that this gives is not called. */
   pin(ids: () => Iterable<BlobId>): () => void;
 }
@@ -64,17 +72,22 @@ class Tracker implements TreeTracker {
   readonly root: string;
   readonly ready: Promise<void>;
   readonly #deps: TrackerDeps;
-  readonly #scan: TreeScan;
-  readonly #contents: ContentQueue;
-  readonly #decider: Decider;
-  readonly #kept: KeptPaths;
+  readonly #ignore: TreeIgnore;
+  readonly #tree: KnownTree = new Map();
+  /** Paths in places that walks pass over, since somebody was about to write them. Undefined: nothing there. */
+  readonly #kept = new Map<string, TreeNode | undefined>();
   readonly #unpin: () => void;
-  readonly #indexed: Promise<void>;
   readonly #maxFiles: number;
   #turn: Promise<unknown>;
   #kind: TrackerState['kind'] = 'indexing';
   #gaps: readonly string[] = [];
   #isClosed = false;
+  /** Everything in the tree but directories. */
+  #files = 0;
+  #walks = 0;
+  #lastWalkAt = 0;
+  /** What the last walk found could not be taken in: the next one compares with the rules from before it. */
+  #isLost = false;
   /** Found since the last look by looks at single paths. */
   readonly #early: Found[] = [];
   /** Gaps that the next look tells. */
@@ -83,27 +96,19 @@ class Tracker implements TreeTracker {
   constructor(deps: TrackerDeps) {
     this.#deps = deps;
     this.#maxFiles = deps.maxFiles ?? DEFAULT_FILES;
-    this.#scan = openTreeScan({
-      root: deps.root,
-      excluded: deps.exclude ?? [],
-      honoursIgnoreFiles: deps.honourIgnoreFiles ?? true,
-      maxEntries: 2 * this.#maxFiles,
+    this.root = realOrSame(deps.root);
+    this.#ignore = new TreeIgnore(this.root, {
+      honoursFiles: deps.honourIgnoreFiles ?? true,
+      excluded: (deps.exclude ?? []).map(realOrSame),
     });
-    this.root = this.#scan.root;
-    this.#contents = new ContentQueue({
-      store: deps.store,
-      maxFileBytes: deps.maxFileBytes ?? DEFAULT_FILE_BYTES,
-    });
-    this.#decider = new Decider(this.#scan, this.#contents);
-    this.#kept = new KeptPaths(this.#scan, this.#contents);
     this.#unpin = deps.store.pin(() => this.#blobs());
-    this.#indexed = this.#firstIndex().catch((thrown: unknown) => this.#switchOff(String(thrown)));
-    this.#turn = this.#indexed;
-    this.ready = this.#indexed.then(() => this.#firstContents());
+    const indexed = this.#firstIndex().catch((thrown: unknown) => this.#switchOff(String(thrown)));
+    this.#turn = indexed;
+    this.ready = indexed.then(() => this.#firstContents());
   }
 
   state(): TrackerState {
-    return { kind: this.#kind, files: this.#scan.tree.files, gaps: this.#gaps };
+    return { kind: this.#kind, files: this.#files, gaps: this.#gaps };
   }
 
   look(): Promise<Look> {
@@ -112,33 +117,26 @@ class Tracker implements TreeTracker {
 
   keep(path: string): Promise<NodeState | undefined> {
     return this.#inTurn(async () => {
-      const inside = this.#scan.inside(path);
+      const inside = this.#inside(path);
       if (inside === undefined || this.#kind === 'off') return undefined;
       await this.#keep(inside);
       return this.known(inside);
     });
   }
 
-  settled(): Promise<void> {
-    return this.#contents.settled();
-  }
-
   known(path: string): NodeState | undefined {
-    const inside = this.#scan.inside(path);
+    const inside = this.#inside(path);
     if (inside === undefined) return undefined;
-    return (this.#scan.tree.find(inside) ?? this.#kept.find(inside))?.state;
+    return (this.#tree.get(inside) ?? this.#kept.get(inside))?.state;
   }
 
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     await this.#turn;
-    await this.#contents.close();
+    await this.ready;
     this.#unpin();
-    const { indexFile } = this.#deps;
-    if (indexFile !== undefined && this.#kind !== 'off') {
-      await this.#remember(indexFile);
-    }
+    if (this.#kind !== 'off') await this.#remember();
   }
 
   /** One after the other; the first index goes before all. */
@@ -151,69 +149,94 @@ class Tracker implements TreeTracker {
   async #firstIndex(): Promise<void> {
     const { indexFile, store } = this.#deps;
     const memory = indexFile === undefined ? undefined : readTreeMemory(indexFile);
-    const { observations, gaps, isTooMuch } = await this.#scan.scan();
-    const { tree } = this.#scan;
-    const { undecided } = await applyObservations(tree, isTooMuch ? [] : observations, true);
-    if (isTooMuch || tree.files > this.#maxFiles) {
-      this.#switchOff(`there are more than ${this.#maxFiles} files`);
-      return;
+    const { observations, gaps, isTooMuch, isClosed } = await this.#walk();
+    if (isTooMuch) return this.#switchOff(this.#tooMany());
+    if (isClosed) return this.#switchOff('the directory cannot be read');
+    const turns = new Turns();
+    for (const { path, stat } of observations) {
+      await turns.pause();
+      const node = nodeOf(stat, this.#walks);
+      this.#put(path, node);
+      // What an earlier session read and the store still has is not read again.
+      const blob = stat.kind === 'file' ? memory?.blobOf(stat) : undefined;
+      if (blob === undefined || !(await store.has(blob))) continue;
+      node.state = { kind: 'file', size: stat.size, mode: stat.mode, blob };
+      node.hash = blob;
     }
-    if (gaps.unreadable.includes('')) {
-      this.#switchOff('the directory cannot be read');
-      return;
-    }
-    this.#gaps = gapTexts(gaps);
-    this.#untold.push(...excludedGaps(this.#scan.excluded.filter((at) => this.#scan.stat(at))));
-    this.#decider.readLater(await withoutRemembered(undecided, memory, store), false);
+    this.#isLost = false;
+    if (this.#files > this.#maxFiles) return this.#switchOff(this.#tooMany());
+    this.#gaps = gaps;
+    const excluded = [...this.#ignore.excluded].filter((path) => statInside(this.root, path));
+    this.#untold.push(...gapTexts({ excluded }));
   }
 
   async #firstContents(): Promise<void> {
     if (this.#kind === 'off') return;
-    await this.#contents.drained();
-    if (this.#isClosed) return;
-    const missing = this.#missingContents();
-    this.#gaps = [...this.#gaps, ...missing];
+    const turns = new Turns();
+    for (const [path, node] of [...this.#tree]) {
+      if (this.#isClosed) return;
+      if (isUnread(node)) await this.#read(path, node);
+      await turns.pause();
+    }
+    this.#gaps = [...this.#gaps, ...this.#missingContents()];
     if (this.#kind === 'indexing') this.#kind = this.#gaps.length > 0 ? 'partial' : 'ready';
-    const { indexFile } = this.#deps;
-    if (indexFile !== undefined) await this.#remember(indexFile);
+    await this.#remember();
   }
 
   /** A look at one path. What it finds is told by the next look of all, before what that finds itself. */
   async #keep(path: string): Promise<void> {
-    const { tree } = this.#scan;
-    const stat = this.#scan.stat(path);
-    const isPassedOver =
-      tree.find(path) === undefined && this.#scan.leavesOut(path, stat?.kind === 'directory');
-    if (isPassedOver && !this.#kept.has(path)) return this.#kept.follow(path);
-    if (isPassedOver) {
-      const applied: Applied = { found: [], undecided: [] };
-      this.#kept.lookAt(path, applied);
-      for (const one of await this.#decider.decide(applied)) this.#early.push(one);
-      return this.#contents.settled();
+    const node = this.#tree.get(path);
+    const stat = statInside(this.root, path);
+    if (node === undefined && this.#ignore.leavesOutWay(path, stat?.kind === 'directory')) {
+      if (!this.#kept.has(path)) await this.#follow(path, stat);
+      else await this.#lookAtKept(path, this.#early);
+      return;
     }
-    const known = tree.find(path);
-    if (known?.state.kind === 'file' && stat !== undefined && isSameEntry(known, stat)) {
-      const job = this.#decider.job(path, known);
+    if (stat === undefined) {
+      const below = node === undefined ? [] : this.#below(path);
+      for (const at of [...below.reverse(), path]) this.#takeOut(at, this.#early);
+      return;
+    }
+    if (node?.state.kind === 'file' && isSameEntry(node, stat)) {
       // It stands there as it was seen, but its turn has not come.
-      if (job?.state.unstored === 'not-yet') await this.#contents.read(job);
-      if (!known.isRacy) return;
+      if (isUnread(node)) await this.#read(path, node);
+      if (!node.isRacy) return;
     }
-    const observations = this.#observationsTo(path, stat);
-    const applied = await applyObservations(tree, observations, false);
-    for (const one of await this.#decider.decide(applied)) this.#early.push(one);
-    await this.#contents.settled();
-  }
-
-  /** With the directories on the way that no look has seen yet. */
-  #observationsTo(path: string, stat: EntryStat | undefined): Observation[] {
-    const observations: Observation[] = [];
+    // With the directories on the way that no look has seen yet.
     for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
       const directory = path.slice(0, at);
-      const found = this.#scan.stat(directory);
-      if (this.#scan.tree.find(directory) !== undefined || found === undefined) continue;
-      observations.push({ path: directory, stat: found });
+      const found = this.#tree.has(directory) ? undefined : statInside(this.root, directory);
+      if (found !== undefined) await this.#takeIn(directory, found, this.#early);
     }
-    return [...observations, stat === undefined ? { path } : { path, stat }];
+    await this.#takeIn(path, stat, this.#early);
+  }
+
+  /** From now on, with directories that will have to be made for it. */
+  async #follow(path: string, stat: EntryStat | undefined): Promise<void> {
+    for (let at = parentOf(path); at !== ''; at = parentOf(at)) {
+      const isMissing = statInside(this.root, at) === undefined;
+      if (isMissing && this.#ignore.leavesOutWay(at, true)) this.#kept.set(at, undefined);
+    }
+    const node = stat && nodeOf(stat, 0);
+    this.#kept.set(path, node);
+    if (node?.state.kind === 'file') await this.#read(path, node);
+  }
+
+  async #lookAtKept(path: string, found: Found[]): Promise<void> {
+    const known = this.#kept.get(path);
+    const stat = statInside(this.root, path);
+    if (stat !== undefined) {
+      if (known !== undefined && !known.isRacy && isSameEntry(known, stat)) return;
+      const { node, change } = await this.#compare(path, known, stat);
+      this.#kept.set(path, node);
+      if (change !== undefined) found.push(change);
+    } else if (known !== undefined) {
+      this.#kept.set(path, undefined);
+      let at = parentOf(path);
+      while (at !== '' && statInside(this.root, at) === undefined) at = parentOf(at);
+      const goneAt = statInside(this.root, at)?.ctime ?? 0;
+      found.push({ path, before: known.state, at: goneAt, node: known });
+    }
   }
 
   async #look(): Promise<Look> {
@@ -221,47 +244,143 @@ class Tracker implements TreeTracker {
     if (this.#kind === 'off' || this.#isClosed) {
       return { startedAt, finishedAt: startedAt, changes: [], gaps: this.#gaps };
     }
+    const found = this.#early.splice(0);
     const gaps = this.#untold.splice(0);
-    const found = await this.#takeIn(gaps);
-    if (found === undefined || this.#scan.tree.files > this.#maxFiles) {
-      this.#switchOff(`there are more than ${this.#maxFiles} files`);
-    }
-    if (found === undefined) {
-      return { startedAt, finishedAt: Date.now(), changes: [], gaps: this.#gaps };
-    }
-    const changes = await withRenames([...this.#early.splice(0), ...found]);
-    return { startedAt, finishedAt: Date.now(), changes, gaps };
-  }
-
-  /** Looks at all of the tree, and makes it known. Undefined: there is too much of it. */
-  async #takeIn(gaps: string[]): Promise<Found[] | undefined> {
-    const applied: Applied = { found: [], undecided: [] };
+    let finishedAt: number | undefined;
     try {
-      const scanned = await this.#scan.scan();
-      if (scanned.isTooMuch) return undefined;
-      for (const gap of gapTexts(scanned.gaps)) gaps.push(gap);
-      await applyObservations(this.#scan.tree, scanned.observations, false, applied);
-      this.#kept.look(applied);
+      const walked = await this.#walk();
+      finishedAt = Date.now();
+      gaps.push(...walked.gaps);
+      if (walked.isTooMuch) {
+        this.#switchOff(this.#tooMany());
+        return { startedAt, finishedAt, changes: [], gaps: this.#gaps };
+      }
+      const turns = new Turns();
+      for (const { path, stat, isAdopted } of walked.observations) {
+        await turns.pause();
+        await this.#takeIn(path, stat, isAdopted ? [] : found);
+      }
+      for (const path of walked.gone) this.#takeOut(path, found);
+      for (const path of [...this.#kept.keys()]) {
+        if (this.#tree.has(path)) this.#kept.delete(path);
+        else await this.#lookAtKept(path, found);
+      }
+      this.#isLost = false;
     } catch (thrown) {
       // What has been taken in is told; what has not is still unlike the tree, and found next time.
-      this.#scan.markLost();
       gaps.push(`a look at the tree failed: ${messageOf(thrown)}`);
     }
-    return this.#decider.decide(applied);
+    if (this.#files > this.#maxFiles) this.#switchOff(this.#tooMany());
+    return { startedAt, finishedAt: finishedAt ?? Date.now(), changes: withRenames(found), gaps };
   }
 
-  #remember(indexFile: string): Promise<void> {
-    const { tree } = this.#scan;
-    return writeTreeMemory(indexFile, tree.nodes(), tree.files);
+  async #walk(): Promise<Walked> {
+    const startedAt = Date.now();
+    if (!this.#isLost) this.#ignore.startLook(this.#walks === 0);
+    this.#isLost = true;
+    const walked = await walkTree({
+      root: this.root,
+      tree: this.#tree,
+      ignore: this.#ignore,
+      maxEntries: 2 * this.#maxFiles,
+      lastWalkAt: this.#lastWalkAt,
+      number: ++this.#walks,
+    });
+    this.#lastWalkAt = startedAt;
+    return walked;
+  }
+
+  async #takeIn(path: string, stat: EntryStat, found: Found[]): Promise<void> {
+    const known = this.#tree.get(path);
+    if (known?.state.kind === 'directory' && stat.kind !== 'directory') {
+      for (const below of this.#below(path).reverse()) this.#takeOut(below, found);
+    }
+    const { node, change } = await this.#compare(path, known, stat);
+    this.#put(path, node);
+    if (change !== undefined) found.push(change);
+  }
+
+  #takeOut(path: string, found: Found[]): void {
+    const node = this.#tree.get(path);
+    if (node === undefined) return;
+    this.#tree.delete(path);
+    if (node.state.kind !== 'directory') this.#files--;
+    // When it went: the change time of the nearest directory that is still there.
+    let at = parentOf(path);
+    while (at !== '' && this.#tree.get(at)?.state.kind !== 'directory') at = parentOf(at);
+    found.push({ path, before: node.state, at: this.#tree.get(at)?.ctime ?? 0, node });
+  }
+
+  #put(path: string, node: TreeNode): void {
+    const known = this.#tree.get(path);
+    if (known !== undefined && known.state.kind !== 'directory') this.#files--;
+    if (node.state.kind !== 'directory') this.#files++;
+    this.#tree.set(path, node);
+  }
+
+  /** What stands at a path now, its bytes in the store, and how that differs from what was known. */
+  async #compare(
+    path: string,
+    known: TreeNode | undefined,
+    stat: EntryStat,
+  ): Promise<{ readonly node: TreeNode; readonly change?: Found }> {
+    const node = nodeOf(stat, this.#walks);
+    // Nobody can read it any more.
+    if (known !== undefined && isUnread(known)) lose(known, 'changed-while-read');
+    if (stat.kind === 'file') await this.#read(path, node);
+    const before = known?.state;
+    if (known !== undefined && isSameState(known, node)) {
+      // What could not be kept then may be in the store now.
+      if (before?.kind !== 'file' || before.blob !== undefined) node.state = known.state;
+      return { node };
+    }
+    return { node, change: { path, before, after: node.state, at: stat.ctime, node } };
+  }
+
+  /** Reads the bytes of a file into the store; its state says what came of it. */
+  async #read(path: string, node: TreeNode): Promise<void> {
+    const { store, maxFileBytes = DEFAULT_FILE_BYTES } = this.#deps;
+    const { state } = node;
+    const content = await readSteady(`${this.root}/${path}`, node, maxFileBytes);
+    if (content.kind === 'none') {
+      if (node.state === state) lose(node, content.why);
+      return;
+    }
+    const { id, stored } = store.offer(content.bytes);
+    // It was read twice at once, or a look found something else there meanwhile.
+    if (node.state !== state) return void (await stored.catch(() => false));
+    node.hash = id;
+    node.isRacy = content.isRacy;
+    const { size, mode } = node;
+    const named: NodeState = { kind: 'file', size, mode, blob: id };
+    node.state = named;
+    if (!(await stored.catch(() => false)) && node.state === named) lose(node, 'over-cap');
+  }
+
+  #below(path: string): string[] {
+    return [...this.#tree.keys()].filter((one) => one.startsWith(`${path}/`));
+  }
+
+  #inside(path: string): string | undefined {
+    return pathInside([this.#deps.root, this.root], path);
+  }
+
+  async #remember(): Promise<void> {
+    const { indexFile } = this.#deps;
+    if (indexFile !== undefined) await writeTreeMemory(indexFile, this.#tree.values(), this.#files);
   }
 
   #missingContents(): string[] {
     const counts = new Map<string, number>();
-    for (const { state } of this.#scan.tree.nodes()) {
+    for (const { state } of this.#tree.values()) {
       if (state.kind !== 'file' || state.unstored === undefined) continue;
       counts.set(state.unstored, (counts.get(state.unstored) ?? 0) + 1);
     }
     return [...counts].map(([why, count]) => `the contents of ${count} files are not kept: ${why}`);
+  }
+
+  #tooMany(): string {
+    return `there are more than ${this.#maxFiles} files`;
   }
 
   #switchOff(why: string): void {
@@ -270,31 +389,20 @@ class Tracker implements TreeTracker {
   }
 
   *#blobs(): Iterable<BlobId> {
-    for (const { state } of this.#scan.tree.nodes()) {
-      if (state.kind === 'file' && state.blob !== undefined) yield state.blob;
+    for (const node of [...this.#tree.values(), ...this.#kept.values()]) {
+      if (node?.state.kind === 'file' && node.state.blob !== undefined) yield node.state.blob;
     }
-    yield* this.#kept.blobs();
   }
 }
 
-/** What an earlier session read and the store still has is not read again. */
-async function withoutRemembered(
-  files: readonly Undecided[],
-  memory: TreeMemory | undefined,
-  store: BlobStore,
-): Promise<readonly Undecided[]> {
-  if (memory === undefined) return files;
-  const unread: Undecided[] = [];
-  const turns = new Turns();
-  for (const [index, one] of files.entries()) {
-    if (index % 256 === 0) await turns.pause();
-    const { state } = one.node;
-    const blob = memory.blobOf(one.node);
-    if (blob === undefined || state.kind !== 'file' || !(await store.has(blob))) unread.push(one);
-    else {
-      state.blob = blob;
-      delete state.unstored;
-    }
-  }
-  return unread;
+function isUnread({ state }: TreeNode): boolean {
+  return state.kind === 'file' && state.unstored === 'not-yet';
+}
+
+/** The bytes of a file are not in the store. */
+function lose(node: TreeNode, unstored: (NodeState & { kind: 'file' })['unstored']): void {
+  const { size, mode } = node;
+  node.state = { kind: 'file', size, mode, unstored };
+  // Nothing to compare with next time: what the file system says decides alone.
+  if (unstored !== 'over-cap') node.isRacy = false;
 }
