@@ -1,6 +1,7 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
+import { openBlobStore } from '../checkpoint/disk/blob-store.js';
 import { openCheckpoints } from '../checkpoint/open.js';
-import { openBlobStore, openTracker } from '../checkpoint/scan/tracker.js';
+import { openTracker } from '../checkpoint/scan/tracker.js';
 import type { Checkpoints } from '../checkpoint/types.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { configDirectory, join, stateDirectory } from '../platform/fs/paths.js';

@@ -10,12 +10,8 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import {
-  type CheckpointStore,
-  openBlobStore,
-  openTracker,
-  type TrackerDeps,
-} from './scan/tracker.js';
+import { type CheckpointStore, openBlobStore } from './disk/blob-store.js';
+import { openTracker, type TrackerDeps } from './scan/tracker.js';
 import type { Look, TreeTracker } from './types.js';
 
 /** Nothing that is written in a window may be hidden from the look after it. */

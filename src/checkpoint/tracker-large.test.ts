@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CheckpointStore, openBlobStore, openTracker } from './scan/tracker.js';
+import { type CheckpointStore, openBlobStore } from './disk/blob-store.js';
+import { openTracker } from './scan/tracker.js';
 
 describe('a look that fails', () => {
   let work: string;

@@ -2,8 +2,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openBlobStore } from '../../src/checkpoint/disk/blob-store.js';
 import { type CheckpointDeps, openCheckpoints } from '../../src/checkpoint/open.js';
-import { openBlobStore, openTracker, type TrackerDeps } from '../../src/checkpoint/scan/tracker.js';
+import { openTracker, type TrackerDeps } from '../../src/checkpoint/scan/tracker.js';
 import type { Author, Checkpoints, OpenWindow } from '../../src/checkpoint/types.js';
 import { systemClock } from '../../src/platform/clock.js';
 

@@ -5,8 +5,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { openBlobStore } from '../../src/checkpoint/disk/blob-store.js';
 import { openCheckpoints } from '../../src/checkpoint/open.js';
-import { openBlobStore, openTracker } from '../../src/checkpoint/scan/tracker.js';
+import { openTracker } from '../../src/checkpoint/scan/tracker.js';
 import type { Checkpoints } from '../../src/checkpoint/types.js';
 import { statesIn } from './tree-states.js';
 

@@ -1,7 +1,8 @@
 import fs from 'node:fs';
 import path from 'node:path';
+import { openBlobStore } from '../../src/checkpoint/disk/blob-store.js';
 import { openCheckpoints } from '../../src/checkpoint/open.js';
-import { openBlobStore, openTracker } from '../../src/checkpoint/scan/tracker.js';
+import { openTracker } from '../../src/checkpoint/scan/tracker.js';
 import type { Author } from '../../src/checkpoint/types.js';
 
 /** A program that works on a tree until it is killed: `<rewind|write> <home> <session>`. */

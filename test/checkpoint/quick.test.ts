@@ -2,8 +2,9 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openBlobStore } from '../../src/checkpoint/disk/blob-store.js';
 import { openCheckpoints } from '../../src/checkpoint/open.js';
-import { openBlobStore, openTracker } from '../../src/checkpoint/scan/tracker.js';
+import { openTracker } from '../../src/checkpoint/scan/tracker.js';
 import type { Author, Checkpoints } from '../../src/checkpoint/types.js';
 
 let home: string;

@@ -6,10 +6,10 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sha256 } from '../../platform/hash.js';
 import { randomBytes } from '../../platform/random.js';
-import { BlobStore } from './blob-store.js';
+import { type CheckpointStore, openBlobStore } from './blob-store.js';
 
 let directory: string;
-let stores: BlobStore[];
+let stores: CheckpointStore[];
 
 beforeEach(() => {
   directory = mkdtempSync(path.join(os.tmpdir(), 'portcullis-blobs-'));
@@ -21,8 +21,8 @@ afterEach(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-function open(maxBytes = 1e9): BlobStore {
-  const store = new BlobStore({ directory, maxBytes });
+function open(maxBytes = 1e9): CheckpointStore {
+  const store = openBlobStore({ directory, maxBytes });
   stores.push(store);
   return store;
 }

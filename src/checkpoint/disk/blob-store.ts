@@ -19,13 +19,29 @@ import { sha256 } from '../../platform/hash.js';
 import { processAlive } from '../../platform/process/process-tree.js';
 import { randomBytes } from '../../platform/random.js';
 import { Turns } from '../../platform/turns.js';
+import type { BlobId, BlobStore } from '../types.js';
+
+/** A store that an open tree can hold its contents in. */
+export interface CheckpointStore extends BlobStore {
+  /** Names the bytes at once; they can be read from now on, and must not be changed. */
+  offer(bytes: Uint8Array): { readonly id: BlobId; readonly stored: Promise<boolean> };
+  /** The contents named are needed for as long as the function that this gives is not called. */
+  pin(ids: () => Iterable<BlobId>): () => void;
+}
 
 export interface BlobStoreOptions {
-  /** Made when it is needed, 0700. */
+  /** Outside the project. Made when it is needed, 0700. */
   readonly directory: string;
-  /** Bytes on disk from which on nothing more is taken. */
-  readonly maxBytes: number;
+  /** Bytes on disk from which on nothing more is taken. Default 2 GiB. */
+  readonly maxBytes?: number | undefined;
 }
+
+/** Nothing is read or made before the first use. */
+export function openBlobStore(options: BlobStoreOptions): CheckpointStore {
+  return new FileBlobStore(options);
+}
+
+const DEFAULT_BYTES = 2 * 1024 ** 3;
 
 const ID = /^[0-9a-f]{64}$/;
 /** Larger contents are compressed by a thread of Node's, so that the event loop goes on. */
@@ -41,7 +57,7 @@ const inflate = promisify(inflateRaw);
  * Contents by hash, one compressed file each (`objects/ab/cdef…`), so that any number of processes can
  * share the directory: a file has its name only when it is whole.
  */
-export class BlobStore {
+class FileBlobStore implements CheckpointStore {
   readonly #objects: string;
   readonly #users: string;
   readonly #lock: string;
@@ -54,7 +70,7 @@ export class BlobStore {
   #bytesUnderWay = 0;
   #opened: Promise<boolean> | undefined;
 
-  constructor({ directory, maxBytes }: BlobStoreOptions) {
+  constructor({ directory, maxBytes = DEFAULT_BYTES }: BlobStoreOptions) {
     this.#objects = join(directory, 'objects');
     this.#users = join(directory, 'users');
     this.#lock = join(directory, 'prune.lock');
@@ -71,7 +87,6 @@ export class BlobStore {
     return (await stored) ? id : undefined;
   }
 
-  /** Names the bytes at once; they can be read from now on, and must not be changed. */
   offer(bytes: Uint8Array): { readonly id: string; readonly stored: Promise<boolean> } {
     const id = sha256(bytes);
     const same = this.#offered.get(id);
@@ -95,7 +110,6 @@ export class BlobStore {
     return this.#bytesOnDisk;
   }
 
-  /** These contents survive a loss of power as well, not only the death of this process. */
   async sync(ids: Iterable<string>): Promise<void> {
     await this.#allStored();
     const directories = new Set<string>();
@@ -108,7 +122,6 @@ export class BlobStore {
     for (const directory of directories) syncToDisk(directory);
   }
 
-  /** Contents that an open tree is based on are never dropped. */
   pin(ids: () => Iterable<string>): () => void {
     this.#pins.add(ids);
     return () => this.#pins.delete(ids);

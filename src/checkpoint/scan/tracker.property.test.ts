@@ -24,8 +24,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sha256 } from '../../platform/hash.js';
+import { openBlobStore } from '../disk/blob-store.js';
 import type { NodeState, TreeChange } from '../types.js';
-import { openBlobStore, openTracker } from './tracker.js';
+import { openTracker } from './tracker.js';
 
 let work: string;
 

@@ -17,8 +17,9 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type CheckpointStore, openBlobStore } from '../disk/blob-store.js';
 import type { Look, TreeTracker } from '../types.js';
-import { type CheckpointStore, openBlobStore, openTracker, type TrackerDeps } from './tracker.js';
+import { openTracker, type TrackerDeps } from './tracker.js';
 
 let work: string;
 let root: string;

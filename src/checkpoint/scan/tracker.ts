@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { Turns } from '../../platform/turns.js';
-import { BlobStore as FileBlobStore } from '../disk/blob-store.js';
+import type { CheckpointStore } from '../disk/blob-store.js';
 import { readSteady } from '../disk/content.js';
 import { TreeIgnore } from '../disk/ignore.js';
 import { readTreeMemory, writeTreeMemory } from '../disk/index-file.js';
@@ -20,32 +20,11 @@ import {
   type Walked,
   walkTree,
 } from '../disk/walk.js';
-import type { BlobId, BlobStore, Look, NodeState, TrackerState, TreeTracker } from '../types.js';
+import type { BlobId, Look, NodeState, TrackerState, TreeTracker } from '../types.js';
 import { type Found, isSameState, withRenames } from './tree-changes.js';
 
-const DEFAULT_STORE_BYTES = 2 * 1024 ** 3;
 const DEFAULT_FILE_BYTES = 50 * 1024 ** 2;
 const DEFAULT_FILES = 300_000;
-
-/** A store that an open tree can hold its contents in. */
-export interface CheckpointStore extends BlobStore {
-  /** Names the bytes at once; whether they could be kept is told later. */
-  offer(bytes: Uint8Array): { readonly id: BlobId; readonly stored: Promise<boolean> };
-  /** The contents named are needed for as long as the function that this gives is not called. */
-  pin(ids: () => Iterable<BlobId>): () => void;
-}
-
-export interface BlobStoreOptions {
-  /** Outside the project. Made when it is needed, 0700. */
-  readonly directory: string;
-  /** Bytes on disk from which on nothing more is taken. Default 2 GiB. */
-  readonly maxBytes?: number;
-}
-
-/** Nothing is read or made before the first use. */
-export function openBlobStore({ directory, maxBytes }: BlobStoreOptions): CheckpointStore {
-  return new FileBlobStore({ directory, maxBytes: maxBytes ?? DEFAULT_STORE_BYTES });
-}
 
 export interface TrackerDeps {
   /** May be a link; the tracker's own `root` is the directory itself. */
