@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { PortcullisError } from '../errors.js';
 import { stateDirectory } from '../platform/fs/paths.js';
+import type { ConnectionOptions } from './postgres/connection.js';
 import type { Fleet } from './types.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -17,7 +18,7 @@ export function fleetDatabase(env: Environment): string | undefined {
 /** Opens the fleet that the environment names; files below the state directory where it names none. */
 export async function openFleet(
   env: Environment,
-  connection: { readonly size?: number; readonly waitMs?: number } = {},
+  connection: ConnectionOptions = {},
 ): Promise<Fleet> {
   const url = fleetDatabase(env);
   if (url !== undefined) {

@@ -12,6 +12,7 @@ export const STALE_CODE = 'PF001';
 const CHANNEL = 'portcullis';
 const RECONNECT_MS = 2_000;
 const RETRY_MS = 500;
+const USUAL_SIZE = 4;
 /** The server ends, starts, has no room for a connection, or no disk. */
 const TRANSIENT = /^(57P0[123]|08...|53[0-9]{3}|ECONN(RESET|REFUSED)|EPIPE|ETIMEDOUT)$/;
 
@@ -32,29 +33,35 @@ export async function loadDriver(): Promise<Driver> {
   }
 }
 
+export interface ConnectionOptions {
+  /** Connections at most. */
+  readonly size?: number;
+  /** How long statements wait for a database that is away. */
+  readonly waitMs?: number;
+  /** Called once for each time that it is away. */
+  onAway?(problem: string): void;
+}
+
 /** A pool of connections, and the notifications of other processes. */
 export class Connection {
   readonly #pool: Pool;
   readonly #driver: Driver;
   readonly #url: string;
-  readonly #waitMs: number;
+  readonly #options: ConnectionOptions;
+  #isAway = false;
   #listener: Client | undefined;
   #closed = false;
   #reconnecting: ReturnType<typeof setTimeout> | undefined;
   /** What each waits for: a session, or an empty name. */
   readonly #waiting = new Map<() => void, string>();
 
-  constructor(
-    driver: Driver,
-    url: string,
-    { size, waitMs = 0 }: { readonly size: number; readonly waitMs?: number },
-  ) {
-    this.#waitMs = waitMs;
+  constructor(driver: Driver, url: string, options: ConnectionOptions) {
+    this.#options = options;
     this.#driver = driver;
     this.#url = url;
     this.#pool = new driver.Pool({
       connectionString: url,
-      max: size,
+      max: options.size ?? USUAL_SIZE,
       connectionTimeoutMillis: 5_000,
       // A statement that hangs must not keep a worker from noticing that it lost its sessions.
       query_timeout: 20_000,
@@ -73,12 +80,17 @@ export class Connection {
     sql: string,
     values: readonly unknown[] = [],
   ): Promise<QueryResult<Row>> {
-    const deadline = performance.now() + this.#waitMs;
+    const { waitMs = 0, onAway } = this.#options;
+    const deadline = performance.now() + waitMs;
     for (;;) {
       try {
-        return await this.queryOnce<Row>(sql, values);
+        const result = await this.queryOnce<Row>(sql, values);
+        this.#isAway = false;
+        return result;
       } catch (thrown) {
         if (!isTransient(thrown) || this.#closed || performance.now() >= deadline) throw thrown;
+        if (!this.#isAway) onAway?.(messageOf(thrown));
+        this.#isAway = true;
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
       }
     }

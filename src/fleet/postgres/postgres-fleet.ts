@@ -11,15 +11,21 @@ import {
   StaleEpochError,
   type WorkerInfo,
 } from '../types.js';
-import { Connection, loadDriver, requireSchema, STALE_CODE } from './connection.js';
+import {
+  Connection,
+  type ConnectionOptions,
+  loadDriver,
+  requireSchema,
+  STALE_CODE,
+} from './connection.js';
 import { PostgresQueries, type SessionColumns, sessionOf } from './postgres-queries.js';
 
 /** Opens the fleet of a database whose schema this program knows. */
 export async function openPostgresFleet(
   url: string,
-  { size = 4, waitMs = 0 }: { readonly size?: number; readonly waitMs?: number } = {},
+  options: ConnectionOptions = {},
 ): Promise<PostgresFleet> {
-  const connection = new Connection(await loadDriver(), url, { size, waitMs });
+  const connection = new Connection(await loadDriver(), url, options);
   try {
     await requireSchema(connection);
   } catch (thrown) {

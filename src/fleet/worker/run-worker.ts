@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { accessSync, constants, mkdirSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { messageOf, PortcullisError } from '../../errors.js';
 import { stateDirectory } from '../../platform/fs/paths.js';
 import { VERSION } from '../../version.js';
 import { FLEET_VARIABLE, fleetDatabase, openFleet } from '../open.js';
@@ -33,18 +35,35 @@ export interface RunWorkerOptions {
   onStart(drain: () => void): void;
 }
 
+/** The directory of the workspaces, made where there is none. */
+function usableDirectory(root: string): string {
+  try {
+    mkdirSync(root, { recursive: true, mode: 0o700 });
+    accessSync(root, constants.W_OK);
+  } catch (thrown) {
+    throw new PortcullisError('io', `workspaces cannot be kept in ${root}: ${messageOf(thrown)}`, {
+      remedy: 'give --root and a directory that this user may write',
+    });
+  }
+  return root;
+}
+
 /** Runs a worker until it is drained or has lost its sessions. */
 export async function runWorker(options: RunWorkerOptions): Promise<WorkerEnd> {
   const { env, slots, labels, tenant } = options;
   const id = randomUUID();
   const log = jsonLogger(options.write, id);
-  const fleet = await openFleet(env, { size: slots + 4, waitMs: RECONNECT_MS });
+  const root = usableDirectory(options.root ?? join(stateDirectory(env), 'fleet-work'));
+  const fleet = await openFleet(env, {
+    size: slots + 4,
+    waitMs: RECONNECT_MS,
+    onAway: (problem) => log('warning', 'waits for the database', { problem }),
+  });
   const url = fleetDatabase(env);
   const engine =
     url === undefined
       ? plainEngine
       : await (await import('../postgres/dbos-engine.js')).openDbosEngine({ url, worker: id, log });
-  const root = options.root ?? join(stateDirectory(env), 'fleet-work');
   // The address of the fleet may hold a password, and is not for sessions.
   const { [FLEET_VARIABLE]: _, ...sessionEnv } = env;
   const { snapshots, setup, ignored } = options;
