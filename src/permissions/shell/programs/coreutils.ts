@@ -1,4 +1,4 @@
-import { reads, unknown } from '../effects/effect.js';
+import { reads, unknown, writes } from '../effects/effect.js';
 import { custom, type Program, program } from '../effects/program.js';
 
 const plain = { plain: true } as const;
@@ -147,7 +147,9 @@ const CHANGING: Readonly<Record<string, Program>> = {
   rm: program('-rR=recursive -fvdiI force verbose dir recursive=recursive', 'delete', edits),
   rmdir: program('-pv parents verbose ignore-fail-on-non-empty', 'delete', edits),
   unlink: program('', 'delete', { most: 1 }),
-  shred: program('-fvxzu -ns: force remove? zero verbose iterations:', 'delete'),
+  shred: program('-fvxzu -ns: force remove? zero verbose iterations:', 'delete', {
+    also: ({ operands }) => operands.map((word) => writes(word)),
+  }),
   truncate: program('-c -s: -r:read size: no-create reference:read', 'write'),
   mkfifo: program('-m: mode:', 'write'),
   tee: program('-aip append ignore-interrupts', 'write'),
