@@ -133,12 +133,11 @@ const ROLES: Readonly<Record<HookEventFacts['role'], readonly [string, string, s
 function reference(events: Definitions): string {
   const seconds = (ms: number): string => `${ms / 1000} s`;
   const overview = Object.entries(events).map(([event, definition]) => {
-    const { waitsFor, role, matcherField, kinds, timeoutMs, when } = definition;
-    const later = waitsFor === undefined ? '' : ` *(does not fire yet: needs ${waitsFor})*`;
+    const { role, matcherField, kinds, timeoutMs, when } = definition;
     const matcher = matcherField === undefined ? '' : code(matcherField);
     const limit = seconds(timeoutMs ?? HOOK_TIMEOUTS.command);
     const link = `[${event}](#${event.toLowerCase()})`;
-    return [link, `${when}${later}`, role, ROLES[role][2], matcher, kinds.join(', '), limit];
+    return [link, when, role, ROLES[role][2], matcher, kinds.join(', '), limit];
   });
   return page('Hook events', code(SOURCES), [
     `${overview.length} events. Their JSON schemas are in the package: \`schema/hooks/<Event>.input.json\` and \`<Event>.output.json\`.`,
@@ -159,11 +158,10 @@ function reference(events: Definitions): string {
 }
 
 function section([event, definition]: readonly [string, HookEventDefinition]): readonly string[] {
-  const { when, no, note, waitsFor, role, textIsContext, setsEnvironment } = definition;
+  const { when, no, note, role, textIsContext, setsEnvironment } = definition;
   const { topOutput: top, output: own = {}, input } = definition;
   const sentences = [
     `Fires ${when}.`,
-    waitsFor && `Does not fire yet: needs ${waitsFor}.`,
     `Role ${role}: a failure ${ROLES[role][1]}.`,
     no === undefined ? 'A no has no effect.' : `A no: ${no}.`,
     matcherText(definition, input),

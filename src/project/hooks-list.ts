@@ -6,7 +6,7 @@ import { redact } from '../lib/redact.js';
 import { originOf } from '../lib/sourced.js';
 import { visible } from '../lib/visible.js';
 import { displayPath, expandHome, resolve } from '../platform/fs/paths.js';
-import { type HookEventName, hookEventFacts } from '../protocol/hook-events.js';
+import type { HookEventName } from '../protocol/hook-events.js';
 import { type Contribution, contributionsOf, type Merged } from '../settings/merge/merge.js';
 import { parseHandler } from '../settings/schema/handler.js';
 import type { TrustCheck } from '../settings/trust/types.js';
@@ -35,8 +35,6 @@ export interface ListedHook
   readonly broken?: string | undefined;
   /** Where the same hook is declared as well; of both, one is asked. */
   readonly copyOf?: string | undefined;
-  /** What this version lacks to fire its event. */
-  readonly waitsFor?: string | undefined;
   readonly notes: readonly string[];
 }
 
@@ -129,7 +127,6 @@ function listed(
     persistent: command?.persistent,
     broken: broken?.message,
     copyOf: original === undefined ? undefined : placeOf(original),
-    waitsFor: hookEventFacts(event).waitsFor,
     notes,
   };
 }

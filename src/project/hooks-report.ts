@@ -43,27 +43,18 @@ function statsText(stats: readonly HookStat[]): string {
 
 /** Formats a list of hooks. Files below `cwd` are shown relative to it. */
 export function listText({ hooks, skipped, notes }: HookList, cwd: string): string {
-  const firing = hooks.filter(({ waitsFor }) => waitsFor === undefined);
-  const events = [...new Set(firing.map(({ event, role }) => `${event} (${ROLES[role]})`))];
+  const events = [...new Set(hooks.map(({ event, role }) => `${event} (${ROLES[role]})`))];
   const lists = events.map((heading) => {
-    const mine = firing.filter(({ event }) => heading.startsWith(`${event} `));
+    const mine = hooks.filter(({ event }) => heading.startsWith(`${event} `));
     return section(
       heading,
       mine.map((hook) => [title(hook, cwd), ...details(hook, cwd)]),
     );
   });
-  const idle = [
-    ...skipped.map(({ event = '', label, origin, why }) => [
-      `${event}  ${visible(label)}  ${visible(displayPath(origin, cwd))}`.trimStart(),
-      visible(why),
-    ]),
-    ...hooks
-      .filter(({ waitsFor }) => waitsFor !== undefined)
-      .map((hook) => [
-        `${hook.event}  ${title(hook, cwd)}`,
-        `does not fire yet: ${hook.event} needs ${hook.waitsFor}`,
-      ]),
-  ];
+  const idle = skipped.map(({ event = '', label, origin, why }) => [
+    `${event}  ${visible(label)}  ${visible(displayPath(origin, cwd))}`.trimStart(),
+    visible(why),
+  ]);
   return [
     ...(lists.length === 0 ? ['No hook is in force.\n'] : lists),
     ...(idle.length === 0 ? [] : [section('Not asked', idle)]),

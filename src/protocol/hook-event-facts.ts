@@ -31,8 +31,6 @@ export interface HookEventFacts {
   readonly takesImpossible?: true;
   /** Its hooks may put another output in the place of a tool's. */
   readonly replacesOutput?: true;
-  /** What has to be there before it can fire. Absent: it fires in this version. */
-  readonly waitsFor?: string;
 }
 
 /** Milliseconds by kind, for hooks and events that name no limit. */

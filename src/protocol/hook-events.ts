@@ -1,6 +1,7 @@
 import { HOOK_EVENTS } from '../../build/generated/hook-events.js';
 import { nearest } from '../lib/nearest.js';
 import { own } from '../lib/own.js';
+import { wordSet } from '../lib/word-set.js';
 import type { HookEventFacts } from './hook-event-facts.js';
 
 export { HOOK_EVENTS };
@@ -12,38 +13,19 @@ export function hookEventFacts(event: HookEventName): HookEventFacts {
 }
 
 /** Events of other programs whose files people copy. They never fire here, which is said. */
-export const FOREIGN_HOOK_EVENTS: readonly string[] = [
-  'BeforeTool',
-  'AfterTool',
-  'BeforeAgent',
-  'AfterAgent',
-  'BeforeModel',
-  'AfterModel',
-  'BeforeToolSelection',
-  'PreCompress',
-  'beforeShellExecution',
-  'beforeMCPExecution',
-  'beforeReadFile',
-  'afterFileEdit',
-  'beforeSubmitPrompt',
-  'userPromptSubmitted',
-  'errorOccurred',
-  'TaskStart',
-  'TaskResume',
-  'TaskCancel',
-];
+const FOREIGN_HOOK_EVENTS = wordSet(
+  `BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection PreCompress
+   beforeShellExecution beforeMCPExecution beforeReadFile afterFileEdit beforeSubmitPrompt userPromptSubmitted
+   errorOccurred TaskStart TaskResume TaskCancel`,
+);
 
-/** A name among hooks that is no event of ours: what stands there never runs. */
-export type OddHookEvent =
-  /** Plainly one of another program, which is told. */
-  | { readonly kind: 'foreign' }
-  /** A guard may have been meant. */
-  | { readonly kind: 'unknown'; readonly near?: string };
+/** A name among hooks that is no event of ours. `foreign`: of another program. `unknown`: a guard may have been meant. */
+type OddHookEvent = { readonly kind: 'foreign' | 'unknown'; readonly near?: string };
 
 /** Undefined: it is an event. fail-closed: what is near to one of ours was meant for it. */
 export function oddHookEvent(name: string): OddHookEvent | undefined {
   if (own(HOOK_EVENTS, name) !== undefined) return undefined;
   const near = nearest(name, Object.keys(HOOK_EVENTS));
   if (near !== undefined) return { kind: 'unknown', near };
-  return { kind: FOREIGN_HOOK_EVENTS.includes(name) ? 'foreign' : 'unknown' };
+  return { kind: FOREIGN_HOOK_EVENTS.has(name) ? 'foreign' : 'unknown' };
 }

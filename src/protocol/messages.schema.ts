@@ -25,7 +25,8 @@ const list = z.array(text);
 const may = <T extends z.ZodType>(schema: T) => schema.optional();
 const ours = <T extends z.ZodType>(schema: T, about: string) =>
   schema.describe(`Ours: ${about}`).optional();
-const words = <const W extends readonly [string, ...string[]]>(...given: W) => z.enum(given);
+/** One of these words. */
+const words = (text: string) => z.enum(text.trim().split(/\s+/));
 const part = <T extends z.ZodType>(name: string, about: string, schema: T): T =>
   declare(PART_TYPES, name, about, schema);
 
@@ -44,19 +45,9 @@ const modelError = part(
   'SDKAssistantMessageError',
   'What went wrong with a model call.',
   words(
-    'authentication_failed',
-    'oauth_org_not_allowed',
-    'account_on_hold',
-    'verification_required',
-    'billing_error',
-    'rate_limit',
-    'overloaded',
-    'invalid_request',
-    'model_not_found',
-    'server_error',
-    'unknown',
-    'max_output_tokens',
-    'cloud_credential_error',
+    `authentication_failed oauth_org_not_allowed account_on_hold verification_required
+     billing_error rate_limit overloaded invalid_request model_not_found server_error unknown
+     max_output_tokens cloud_credential_error`,
   ),
 );
 export const command = part(
@@ -79,7 +70,7 @@ const origin = part(
     z.object({
       kind: z.literal('peer'),
       from: text,
-      fromMode: may(words('bypass', 'prompting')),
+      fromMode: may(words('bypass prompting')),
       name: may(text),
       fromSession: may(text),
       senderTaskId: may(text),
@@ -88,9 +79,7 @@ const origin = part(
     }),
     z.object({
       kind: z.literal('task-notification'),
-      subkind: may(
-        words('scheduled-trigger', 'peer-send-message', 'projects-relay', 'session-inbox'),
-      ),
+      subkind: may(words('scheduled-trigger peer-send-message projects-relay session-inbox')),
       fireReason: may(text),
       runId: may(text),
     }),
@@ -118,7 +107,7 @@ const modelUsage = part(
     maxOutputTokens: count,
     canonicalModel: may(text),
     provider: may(text),
-    costBasis: may(words('list', 'managed', 'unknown')),
+    costBasis: may(words('list managed unknown')),
   }),
 );
 const denial = part(
@@ -130,25 +119,10 @@ const terminalReason = part(
   'TerminalReason',
   'Why a turn ended.',
   words(
-    'blocking_limit',
-    'rapid_refill_breaker',
-    'prompt_too_long',
-    'image_error',
-    'model_error',
-    'api_error',
-    'malformed_tool_use_exhausted',
-    'aborted_streaming',
-    'aborted_tools',
-    'stop_hook_prevented',
-    'hook_stopped',
-    'tool_deferred',
-    'max_turns',
-    'background_requested',
-    'completed',
-    'budget_exhausted',
-    'structured_output_retry_exhausted',
-    'tool_deferred_unavailable',
-    'turn_setup_failed',
+    `blocking_limit rapid_refill_breaker prompt_too_long image_error model_error api_error
+     malformed_tool_use_exhausted aborted_streaming aborted_tools stop_hook_prevented
+     hook_stopped tool_deferred max_turns background_requested completed budget_exhausted
+     structured_output_retry_exhausted tool_deferred_unavailable turn_setup_failed`,
   ),
 );
 const deferred = part(
@@ -159,7 +133,7 @@ const deferred = part(
 const keySource = part(
   'ApiKeySource',
   'Where the key of the model comes from.',
-  words(
+  z.enum([
     'ANTHROPIC_API_KEY',
     'apiKeyHelper',
     '/login managed key',
@@ -169,12 +143,12 @@ const keySource = part(
     'org',
     'temporary',
     'oauth',
-  ),
+  ]),
 );
 export const effort = part(
   'EffortLevel',
   'How hard a model thinks.',
-  words('low', 'medium', 'high', 'xhigh', 'max'),
+  words('low medium high xhigh max'),
 );
 
 const promptIds = { user_message_uuid: may(text), user_message_uuids: may(list) };
@@ -203,7 +177,7 @@ const user = {
   parent_tool_use_id: text.nullable(),
   isSynthetic: may(flag),
   tool_use_result: may(z.unknown()),
-  priority: may(words('now', 'next', 'later')),
+  priority: may(words('now next later')),
   origin: may(origin),
   shouldQuery: may(flag),
   timestamp: may(text),
@@ -277,10 +251,8 @@ message(
 );
 message('SDKResultError', 'The end of a turn that could not be finished.', 'result', {
   subtype: words(
-    'error_during_execution',
-    'error_max_turns',
-    'error_max_budget_usd',
-    'error_max_structured_output_retries',
+    `error_during_execution error_max_turns error_max_budget_usd
+     error_max_structured_output_retries`,
   ),
   ...result,
   errors: list,
@@ -320,16 +292,16 @@ message(
 );
 system('SDKCompactBoundaryMessage', 'The conversation was compacted here.', 'compact_boundary', {
   compact_metadata: z.object({
-    trigger: words('manual', 'auto'),
+    trigger: words('manual auto'),
     pre_tokens: count,
     post_tokens: may(count),
     duration_ms: may(count),
   }),
 });
 system('SDKStatusMessage', 'What the session does now, or its new permission mode.', 'status', {
-  status: part('SDKStatus', 'What a session does.', words('compacting', 'requesting').nullable()),
+  status: part('SDKStatus', 'What a session does.', words('compacting requesting').nullable()),
   permissionMode: may(mode),
-  compact_result: may(words('success', 'failed')),
+  compact_result: may(words('success failed')),
   compact_error: may(text),
 });
 system('SDKAPIRetryMessage', 'A model call failed and is tried again.', 'api_retry', {
@@ -346,7 +318,7 @@ system(
   'control_request_progress',
   {
     request_id: text,
-    status: words('started', 'api_retry'),
+    status: words('started api_retry'),
     attempt: may(count),
     max_retries: may(count),
     retry_delay_ms: may(count),
@@ -360,8 +332,8 @@ system(
   'model_refusal_fallback',
   {
     trigger: z.literal('refusal'),
-    direction: words('retry', 'revert', 'sticky'),
-    scope: may(words('session', 'local')),
+    direction: words('retry revert sticky'),
+    scope: may(words('session local')),
     fallback_model: text,
     ...refusal,
   },
@@ -386,10 +358,10 @@ system('SDKHookResponseMessage', 'A hook ended.', 'hook_response', {
   ...hook,
   ...streams,
   exit_code: may(count),
-  outcome: words('success', 'error', 'cancelled'),
+  outcome: words('success error cancelled'),
 });
 system('SDKPluginInstallMessage', 'A plugin is being installed.', 'plugin_install', {
-  status: words('started', 'installed', 'failed', 'completed'),
+  status: words('started installed failed completed'),
   name: may(text),
   error: may(text),
 });
@@ -413,7 +385,7 @@ const quiet = { skip_transcript: may(flag), ambient: may(flag) };
 system('SDKTaskNotificationMessage', 'A background task ended.', 'task_notification', {
   ...task,
   tool_use_id: may(text),
-  status: words('completed', 'failed', 'stopped'),
+  status: words('completed failed stopped'),
   reason: may(z.literal('worker_restart')),
   output_file: text,
   summary: text,
@@ -442,7 +414,7 @@ system(
 system('SDKTaskUpdatedMessage', 'Facts of a task changed.', 'task_updated', {
   ...task,
   patch: z.object({
-    status: may(words('pending', 'running', 'completed', 'failed', 'killed', 'paused')),
+    status: may(words('pending running completed failed killed paused')),
     description: may(text),
     end_time: may(count),
     total_paused_ms: may(count),
@@ -485,7 +457,7 @@ system(
   'SDKSessionStateChangedMessage',
   'The session runs, waits for an answer, or is idle.',
   'session_state_changed',
-  { state: words('idle', 'running', 'requires_action'), sdk_host_only: may(flag) },
+  { state: words('idle running requires_action'), sdk_host_only: may(flag) },
 );
 system('SDKWorkerShuttingDownMessage', 'The process is about to end.', 'worker_shutting_down', {
   reason: text,
@@ -496,7 +468,7 @@ system('SDKCommandsChangedMessage', 'The slash commands are others now.', 'comma
 system('SDKNotificationMessage', 'A note for the person.', 'notification', {
   key: text,
   text,
-  priority: words('low', 'medium', 'high', 'immediate'),
+  priority: words('low medium high immediate'),
   color: may(text),
   timeout_ms: may(count),
 });
@@ -510,11 +482,11 @@ message('SDKToolUseSummaryMessage', 'What a number of calls did.', 'tool_use_sum
   preceding_tool_use_ids: list,
 });
 system('SDKMemoryRecallMessage', 'Memories that were read.', 'memory_recall', {
-  mode: words('select', 'synthesize'),
+  mode: words('select synthesize'),
   memories: z.array(
     z.object({
       path: text,
-      scope: words('personal', 'team', 'organization'),
+      scope: words('personal team organization'),
       content: may(text),
     }),
   ),
@@ -524,7 +496,7 @@ message('SDKRateLimitEvent', 'How much of a rate limit is used.', 'rate_limit_ev
     'SDKRateLimitInfo',
     'The state of a rate limit.',
     z.object({
-      status: words('allowed', 'allowed_warning', 'rejected'),
+      status: words('allowed allowed_warning rejected'),
       resetsAt: may(count),
       utilization: may(count),
     }),
@@ -553,21 +525,21 @@ system('SDKMirrorErrorMessage', 'A session store did not take a line.', 'mirror_
 });
 system('SDKInformationalMessage', 'A line for the person.', 'informational', {
   content: text,
-  level: words('info', 'notice', 'suggestion', 'warning'),
+  level: words('info notice suggestion warning'),
   tool_use_id: may(text),
   prevent_continuation: may(flag),
   tag: may(text),
 });
 message('SDKConversationResetMessage', 'The conversation begins anew.', 'conversation_reset', {
   new_conversation_id: uuid,
-  trigger: may(words('clear', 'plan_mode_exit', 'fresh_session', 'onboarding')),
+  trigger: may(words('clear plan_mode_exit fresh_session onboarding')),
   user_message_uuid: may(text),
   timestamp: may(text),
 });
 system('SDKSessionWritesLostMessage', 'The disk is full: lines are lost.', 'session_writes_lost', {
   error_code: text.describe('`ENOSPC` or `EDQUOT`; other reasons in words.'),
   lines: ours(count, 'how many lines.'),
-  lost: z.array(words('transcript', 'global_config')),
+  lost: z.array(words('transcript global_config')),
   transcript_session_ids: may(list),
 });
 system(
@@ -587,7 +559,7 @@ system(
   'Ours: a background agent waits for an answer, or has got one.',
   'inbox',
   {
-    state: words('asked', 'answered', 'expired', 'withdrawn'),
+    state: words('asked answered expired withdrawn'),
     question_id: text,
     agent_id: text,
     agent_path: text,

@@ -15,8 +15,8 @@ export interface ConfigProblem {
   readonly line?: number;
   readonly message: string;
   readonly remedy: string;
-  /** For who shows only some. `waiting hooks`: their event does not fire yet. */
-  readonly topic?: 'hooks' | 'waiting hooks';
+  /** For views that show only some. */
+  readonly topic?: 'hooks';
 }
 
 /** A permission rule as written, and the directory that a leading `/` in its path stands for. */

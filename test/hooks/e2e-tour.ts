@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import type { Actor } from '../../src/model/scripted/format.js';
-import { HOOK_EVENTS, type HookEventName, hookEventFacts } from '../../src/protocol/hook-events.js';
+import { HOOK_EVENTS, type HookEventName } from '../../src/protocol/hook-events.js';
 import type { ScenarioRun, ScenarioWorld } from '../../src/testing/scenario.js';
 import { makeTempProject, type ProjectFiles } from '../../src/testing/temp-project.js';
 import { drive, type Host, isQuestion, isResult } from '../e2e/host.js';
@@ -21,9 +21,7 @@ import {
 export const EVENTS = Object.keys(HOOK_EVENTS) as readonly HookEventName[];
 
 /** The events that this version fires. Those of teams need a team: test/agents/team.test.ts. */
-export const FIRING = EVENTS.filter(
-  (event) => hookEventFacts(event).waitsFor === undefined && event !== 'TeammateIdle',
-);
+export const FIRING = EVENTS.filter((event): event is HookEventName => event !== 'TeammateIdle');
 
 /** The tree that a hook of the tour makes, for a shell. Others of its event must name it as well. */
 export const TREE = '"$HOME/tree"';

@@ -126,8 +126,6 @@ function withoutCopies(hooks: readonly CapturedHook[]): readonly CapturedHook[] 
 
 function whyNot({ hook, broken }: CapturedHook, { all }: ProbeOptions): string | undefined {
   const { event, handler } = hook;
-  const { waitsFor } = hookEventFacts(event);
-  if (waitsFor !== undefined) return `${event} does not fire yet: it needs ${waitsFor}`;
   // Making one is what such a hook is for.
   if (event === 'WorktreeCreate') return 'it would make a working tree';
   if (runsBeside(handler)) return 'it runs beside the session and decides nothing';

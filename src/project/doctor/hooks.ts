@@ -4,7 +4,7 @@ import { displayPath, findRepositoryRoot } from '../../platform/fs/paths.js';
 import { hostFacts } from '../../platform/host.js';
 import { findProgram } from '../find-program.js';
 import { openHookTestHost, type ProbedHook, probeFailed } from '../hook-test.js';
-import { listProjectHooks, placeOf, type SkippedHook } from '../hooks-list.js';
+import { listProjectHooks, type SkippedHook } from '../hooks-list.js';
 import type { Project } from '../project.js';
 import { type AreaCheck, type DoctorCheck, ok, problem, warning } from './report.js';
 import { configChecks, counted } from './settings.js';
@@ -12,7 +12,7 @@ import { configChecks, counted } from './settings.js';
 /** Checks that the program of each hook exists; with `run`, that each guard answers. */
 export const checkHooks: AreaCheck = async (project, { run, signal }) => {
   const { cwd } = project;
-  const { hooks, skipped, problems } = await listProjectHooks(project);
+  const { skipped, problems } = await listProjectHooks(project);
   const found = await programChecks(project);
   const checks = [
     ...configChecks(
@@ -20,11 +20,6 @@ export const checkHooks: AreaCheck = async (project, { run, signal }) => {
       cwd,
     ),
     ...skippedChecks(skipped, cwd),
-    ...hooks.flatMap((hook) => {
-      if (hook.waitsFor === undefined) return [];
-      const message = `${displayPath(placeOf(hook), cwd)}: ${hook.event} does not fire yet.`;
-      return [warning(message, `It needs ${hook.waitsFor}.`)];
-    }),
     ...found,
   ];
   if (checks.length === 0) return [ok('No hooks.')];

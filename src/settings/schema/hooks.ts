@@ -98,7 +98,6 @@ function checkEvent(
   const node = check.node.type === 'map' ? check.node.of : undefined;
   if (!Array.isArray(groups)) return node === undefined ? [] : checkValue(node, groups, context);
   return [
-    ...(groups.length === 0 ? [] : unfired(context, check)),
     ...groups.flatMap((group: unknown, index) => {
       const path = [...context.path, index];
       // What is switched off holds nothing back, so its faults lose nothing.
@@ -116,14 +115,6 @@ function checkEvent(
 
 function isLooseHandler(group: unknown): boolean {
   return isRecord(group) && !Object.hasOwn(group, 'hooks') && Object.hasOwn(group, 'type');
-}
-
-/** Nothing is lost: what the event is about does not happen here yet. */
-function unfired(context: ValueContext, { facts }: EventCheck): readonly ConfigProblem[] {
-  if (facts.waitsFor === undefined || !context.file.trusted) return [];
-  const message = `\`${formatPath(context.path)}\` does not fire yet: it needs ${facts.waitsFor}.`;
-  const waiting = problem(asWarning(context), message, 'It is kept for the day it does.');
-  return [{ ...waiting, topic: 'waiting hooks' }];
 }
 
 function checkGroup(
