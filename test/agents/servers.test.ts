@@ -3,6 +3,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { own } from '../../src/lib/own.js';
+import { processAlive } from '../../src/platform/process/process-tree.js';
 import { makeTempProject } from '../../src/testing/temp-project.js';
 import {
   type AgentsOptions,
@@ -41,15 +42,6 @@ function server(tools: readonly Record<string, unknown>[], instructions?: string
   };
 }
 
-const lives = (pid: number): boolean => {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
 const file = (name: string, entry: unknown, more = ''): string =>
   definition(
     `name: ${name}\ndescription: d\n${more}mcpServers:\n  - own: ${JSON.stringify(entry)}`,
@@ -74,7 +66,7 @@ describe('a server that an agent brings', () => {
       agents: {
         TASKWORD: [
           () => {
-            during = one.pids().map(lives);
+            during = one.pids().map(processAlive);
             return call('mcp__own__hi');
           },
           'report',
@@ -87,7 +79,7 @@ describe('a server that an agent brings', () => {
     expect(during).toEqual([true]);
     expect(one.lines().filter((line) => line.startsWith('call'))).toHaveLength(1);
     expect(world.requests('HELLO FROM ITS SERVER').length).toBeGreaterThan(0);
-    await expect.poll(() => one.pids().some(lives)).toBe(false);
+    await expect.poll(() => one.pids().some(processAlive)).toBe(false);
     // The main agent has never heard of it.
     expect(world.result()).toMatchObject({ isError: true });
     const main = world.requests('MAINPROMPT');
@@ -136,7 +128,7 @@ describe('a server that an agent brings', () => {
     expect(seen).toHaveLength(4);
     expect(new Set(seen).size).toBe(2);
     expect(one.pids()).toHaveLength(2);
-    await expect.poll(() => one.pids().some(lives)).toBe(false);
+    await expect.poll(() => one.pids().some(processAlive)).toBe(false);
   });
 
   it('that changes a tool does not reach the model of whoever started the agent', async () => {
@@ -249,7 +241,7 @@ describe('a server that an agent brings', () => {
       .toBe(true);
     world.session.interrupt();
     await run;
-    await expect.poll(() => one.pids().some(lives), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => one.pids().some(processAlive), { timeout: 10_000 }).toBe(false);
   });
 
   it('that does not start leaves the agent at work without it', async () => {
@@ -331,7 +323,7 @@ describe('a server of the session that an agent names', () => {
     await world.say('MAINPROMPT');
     const calls = (one: typeof named) => one.lines().filter((line) => line.startsWith('call'));
     expect([calls(named).length, calls(other).length]).toEqual([1, 0]);
-    expect(named.pids().some(lives)).toBe(true);
+    expect(named.pids().some(processAlive)).toBe(true);
     expect(world.notices.join('\n')).toContain('there is no server "nowhere"');
   });
 });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
+import { processAlive } from '../../src/platform/process/process-tree.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
 import {
   makeTempProject,
@@ -94,7 +95,7 @@ export async function openTerminal(options: {
       const seen = screen();
       if (typeof text === 'string' ? seen.includes(text) : text.test(seen)) return seen;
       if (Date.now() > deadline) throw new Error(`never on the screen: ${text}\n${seen}`);
-      await pause(40);
+      await pause(15);
     }
   };
   return {
@@ -178,15 +179,7 @@ function childrenOf(parent: string): readonly number[] {
 }
 
 async function allGone(processes: readonly number[]): Promise<void> {
-  for (let tries = 0; tries < 200 && processes.some(isAlive); tries++) await pause(50);
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
+  for (let tries = 0; tries < 1_000 && processes.some(processAlive); tries++) await pause(10);
 }
 
 function quoted(word: string): string {
