@@ -20,7 +20,7 @@ import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import { DEFERRED_MARK } from '../session/resume.js';
 import { SKILL_TOOL } from '../skills/grants/approval.js';
-import { loadValidators } from '../tools/builtin-definition.js';
+import { loadValidators } from '../tools/define-tool.js';
 import { openingFacts, systemOf } from './context-facts.js';
 import { loadAgain, takeLateTools } from './dynamic-tools.js';
 import { openHostRequests } from './host-requests.js';

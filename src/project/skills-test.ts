@@ -1,3 +1,4 @@
+import { TOOL_SCHEMAS } from '../../build/generated/tool-schemas.js';
 import { type ModelLayer, openModelLayer } from '../agents/core/model-layer.js';
 import { reminder } from '../context/prompt/reminders.js';
 import { systemPrompt } from '../context/prompt/system-prompt.js';
@@ -12,7 +13,6 @@ import { asName } from '../skills/discovery/names.js';
 import skillDescription from '../skills/invoke/skill-tool.md';
 import { listingMessage, type SkillListing, skillListing } from '../skills/listing/listing.js';
 import bashDescription from '../tools/bash/bash.md';
-import { builtinDefinition } from '../tools/builtin-definition.js';
 import readDescription from '../tools/files/read.md';
 import { VERSION } from '../version.js';
 import type { Project } from './project.js';
@@ -180,9 +180,9 @@ const SKILL = 'Skill';
 
 /** As few as leave the model another way than a skill. */
 const TOOLS: readonly ToolDefinition[] = [
-  builtinDefinition('Bash', bashDescription).definition,
-  builtinDefinition('Read', readDescription).definition,
-  builtinDefinition(SKILL, skillDescription).definition,
+  { name: 'Bash', description: bashDescription.trim(), input_schema: TOOL_SCHEMAS.Bash },
+  { name: 'Read', description: readDescription.trim(), input_schema: TOOL_SCHEMAS.Read },
+  { name: SKILL, description: skillDescription.trim(), input_schema: TOOL_SCHEMAS.Skill },
 ];
 
 /** Shows a model the listing and a prompt, as the first message of a session, and sees which skills it starts. */

@@ -146,6 +146,8 @@ export interface Tool<Input = Record<string, unknown>> {
   readonly definition: ToolDefinition;
   /** Empty when the input is valid. */
   readonly validate: Validate;
+  /** `always`: whatever a list of tools names. Absent: unless a list leaves it out. */
+  readonly offered?: 'always' | 'with-person' | 'on-request';
   /** True for tools that are themselves a question to a person. */
   readonly needsPerson?: boolean;
   /** What a model may send, where people may send more: takes away what is theirs alone. */

@@ -2,7 +2,7 @@ import { err, ok, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../../tools/builtin-definition.js';
+import { defineTool } from '../../tools/define-tool.js';
 import { failure } from '../../tools/output.js';
 import type { Tool, ToolOutput } from '../../tools/tool.js';
 import { type SendMessageDeps, sendPlain } from '../tools/send-message.js';
@@ -23,18 +23,15 @@ export interface TeamMessageDeps {
 
 /** SendMessage where there may be a team. */
 export function teamMessageTool({ desk, plain }: TeamMessageDeps): Tool<Input> {
-  const { definition, validate } = builtinDefinition('TeamMessage', description);
-  return {
-    name: 'SendMessage',
+  const tool = defineTool<Input>({
+    name: 'TeamMessage',
     // Whatever the other one does then is a call of its own, and judged as such.
     kind: 'control',
-    definition: { ...definition, name: 'SendMessage' },
-    validate,
+    description,
     subject: ({ to, summary, message }) => ({
       paths: [],
       summary: sliceWhole(`message to ${to}: ${summary ?? wordsOf(message)}`, 0, 120),
     }),
-    concurrencySafe: () => false,
     async run(input, context) {
       const now = desk();
       const me = now?.nameOf(context.agent);
@@ -48,7 +45,9 @@ export function teamMessageTool({ desk, plain }: TeamMessageDeps): Tool<Input> {
       }
       return await sendPlain(plain, { ...input, message }, context);
     },
-  };
+  });
+  const name = 'SendMessage';
+  return { ...tool, name, definition: { ...tool.definition, name } };
 }
 
 function wordsOf(message: Input['message']): string {

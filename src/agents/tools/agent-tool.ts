@@ -2,7 +2,7 @@ import { ok, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { type AgentRef, DEFAULT_AGENT } from '../../protocol/agent-ref.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../../tools/builtin-definition.js';
+import { defineTool } from '../../tools/define-tool.js';
 import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import type { AgentBook } from '../definitions/types.js';
@@ -44,12 +44,12 @@ function mostStartedTogether(mostRunning: number): number {
 }
 
 export function agentTool(deps: AgentToolDeps): Tool<Input> {
-  return {
+  return defineTool({
     name: AGENT_TOOL,
     aliases: ['Task'],
     // Nothing happens by it that is not a call of its own, and judged as such.
     kind: 'control',
-    ...builtinDefinition('Agent', description),
+    description,
     /** Rules for a type hold for calls that leave it out. */
     fromModel(input) {
       const given = typeof input.subagent_type === 'string' ? input.subagent_type : '';
@@ -65,7 +65,7 @@ export function agentTool(deps: AgentToolDeps): Tool<Input> {
     concurrencySafe: () => true,
     maxConcurrency: () => mostStartedTogether(deps.mostRunning()),
     run: (input, context) => run(deps, input, context),
-  };
+  });
 }
 
 async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Promise<ToolOutput> {

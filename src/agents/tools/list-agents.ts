@@ -1,6 +1,6 @@
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../../tools/builtin-definition.js';
+import { defineTool } from '../../tools/define-tool.js';
 import type { Tool, ToolOutput } from '../../tools/tool.js';
 import type { AgentRuntime } from '../runtime/spawn.js';
 import type { AgentTask } from '../runtime/task.js';
@@ -16,15 +16,15 @@ export interface ListAgentsDeps {
 }
 
 export function listAgentsTool(deps: ListAgentsDeps): Tool<Input> {
-  return {
+  return defineTool({
     name: 'ListAgents',
     aliases: ['ListPeers'],
     kind: 'control',
-    ...builtinDefinition('ListAgents', description),
+    description,
     subject: () => ({ paths: [], summary: 'list the agents' }),
     concurrencySafe: () => true,
     run: async (input, { agent }) => list(deps, input, agent),
-  };
+  });
 }
 
 function list({ runtime, now }: ListAgentsDeps, { q }: Input, agent: AgentRef): ToolOutput {

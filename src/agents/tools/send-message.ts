@@ -1,7 +1,7 @@
 import { sliceWhole } from '../../lib/truncate.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../../tools/builtin-definition.js';
+import { defineTool } from '../../tools/define-tool.js';
 import { failure } from '../../tools/output.js';
 import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
 import type { OpenDeliveries } from '../delivery/deliveries.js';
@@ -21,18 +21,17 @@ export interface SendMessageDeps {
 type Input = ToolInputs['SendMessage'];
 
 export function sendMessageTool(deps: SendMessageDeps): Tool<Input> {
-  return {
+  return defineTool({
     name: SEND_MESSAGE,
     // Whatever the other agent does then is a call of its own, and judged as such.
     kind: 'control',
-    ...builtinDefinition('SendMessage', description),
+    description,
     subject: ({ to, summary, message }) => ({
       paths: [],
       summary: sliceWhole(`message to ${to}: ${summary ?? message}`, 0, 120),
     }),
-    concurrencySafe: () => false,
     run: (input, context) => sendPlain(deps, input, context),
-  };
+  });
 }
 
 /** Says something to an agent of this session. */

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../lib/result.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../../tools/builtin-definition.js';
+import { defineTool } from '../../tools/define-tool.js';
 import { failure } from '../../tools/output.js';
 import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
 import type { Delivery, OpenDeliveries } from '../delivery/deliveries.js';
@@ -24,17 +24,16 @@ const DEFAULT_SECONDS = 300;
 const MOST_SECONDS = 3_600;
 
 export function waitForAgentsTool(deps: WaitForAgentsDeps): Tool<Input> {
-  return {
+  return defineTool({
     name: 'WaitForAgents',
     kind: 'control',
-    ...builtinDefinition('WaitForAgents', description),
+    description,
     subject: ({ ids = [] }) => ({
       paths: [],
       summary: ids.length === 0 ? 'wait for agents' : `wait for ${ids.join(', ')}`,
     }),
-    concurrencySafe: () => false,
     run: (input, context) => wait(deps, input, context),
-  };
+  });
 }
 
 async function wait(

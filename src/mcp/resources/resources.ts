@@ -2,7 +2,7 @@ import { sliceWhole } from '../../lib/truncate.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../../tools/builtin-definition.js';
+import { defineTool } from '../../tools/define-tool.js';
 import { boundText, failure, spillInto } from '../../tools/output.js';
 import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
 import type { McpConnection } from '../server.js';
@@ -46,19 +46,19 @@ export async function offersResources(connections: readonly McpConnection[]): Pr
 }
 
 function listTool(deps: ResourceToolDeps): ResourceTools['list'] {
-  return {
+  return defineTool({
     name: 'ListMcpResourcesTool',
     aliases: ['ListMcpResources'],
     // Nothing that the model chose goes to the server.
     kind: 'read',
-    ...builtinDefinition('ListMcpResourcesTool', listDescription),
+    description: listDescription,
     subject: ({ server }) => ({
       paths: [],
       summary: server === undefined ? 'list MCP resources' : `list resources of ${short(server)}`,
     }),
     concurrencySafe: () => true,
     run: (input, context) => list(deps, input.server, context),
-  };
+  });
 }
 
 async function list(
@@ -104,19 +104,19 @@ async function listOf(
 }
 
 function readTool(deps: ResourceToolDeps): ResourceTools['read'] {
-  return {
+  return defineTool({
     name: 'ReadMcpResourceTool',
     aliases: ['ReadMcpResource'],
     // The model chooses the URI, and the server reads it: what could carry something out is asked about.
     kind: 'network',
-    ...builtinDefinition('ReadMcpResourceTool', readDescription),
+    description: readDescription,
     subject: ({ server, uri }) => ({
       paths: [],
       summary: `read ${short(uri)} of the MCP server ${short(server)}`,
     }),
     concurrencySafe: () => true,
     run: (input, context) => read(deps, input, context),
-  };
+  });
 }
 
 async function read(

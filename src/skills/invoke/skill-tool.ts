@@ -1,6 +1,6 @@
 import { sliceWhole } from '../../lib/truncate.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../../tools/builtin-definition.js';
+import { defineTool } from '../../tools/define-tool.js';
 import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
 import { asName } from '../discovery/names.js';
 import { SKILL_TOOL, type SkillApprovals } from '../grants/approval.js';
@@ -17,16 +17,13 @@ export interface SkillToolDeps {
 type SkillInput = ToolInputs['Skill'];
 
 export function skillTool(deps: SkillToolDeps): Tool<SkillInput> {
-  const builtin = builtinDefinition(SKILL_TOOL, description);
-  return {
+  return defineTool({
     name: SKILL_TOOL,
     // Not `control`, which runs unasked in every mode: a skill may bring grants, hooks and commands.
     kind: 'execute',
-    definition: builtin.definition,
-    async validate(input) {
-      const problems = await builtin.validate(input);
-      if (problems.length > 0) return problems;
-      const found = await deps.invoker.check((input as SkillInput).skill, 'model');
+    description,
+    async check({ skill }) {
+      const found = await deps.invoker.check(skill, 'model');
       return found.ok ? [] : [{ path: '', message: found.error }];
     },
     /** Rules, hooks and people see the name by which the skill is kept. */
@@ -36,9 +33,8 @@ export function skillTool(deps: SkillToolDeps): Tool<SkillInput> {
       paths: [],
       summary: sliceWhole(`skill ${skill} ${args}`.trim(), 0, 80),
     }),
-    concurrencySafe: () => false,
     run: (input, context) => run(deps, input, context),
-  };
+  });
 }
 
 async function run(

@@ -1,7 +1,7 @@
 import { type LinearPattern, linearPattern } from '../../lib/linear-pattern.js';
 import { headAndTail } from '../../lib/truncate.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import { unknownShell } from '../tasks/task-stop.js';
 import type { Tool, ToolOutput } from '../tool.js';
 import description from './bash-output.md';
@@ -15,15 +15,15 @@ const FILTER_MS = 500;
 export function bashOutputTool(deps: {
   readonly shells: BackgroundShells;
 }): Tool<ToolInputs['BashOutput']> {
-  return {
+  return defineTool({
     name: 'BashOutput',
     aliases: ['TaskOutput'],
     kind: 'control',
-    ...builtinDefinition('BashOutput', description),
+    description,
     subject: (input) => ({ paths: [], summary: `output of ${input.task_id}` }),
     concurrencySafe: () => true,
     run: async (input, { agent }) => readOutput(deps.shells, input, agent.id),
-  };
+  });
 }
 
 function readOutput(

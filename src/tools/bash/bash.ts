@@ -8,7 +8,7 @@ import type {
   ProcessSupervisor,
 } from '../../platform/process/process.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import type { WriteLedger } from '../files/write-ledger.js';
 import type { Tool, ToolContext, ToolOutput } from '../tool.js';
 import description from './bash.md';
@@ -53,10 +53,10 @@ const PROGRESS_EVERY_MS = 1000;
 
 export function bashTool(deps: BashDeps): Tool<BashInput> {
   const runner = new BashRunner(deps);
-  return {
+  return defineTool({
     name: 'Bash',
     kind: 'execute',
-    ...builtinDefinition('Bash', description),
+    description,
     subject: (input) => ({
       paths: [],
       command: input.command,
@@ -65,7 +65,7 @@ export function bashTool(deps: BashDeps): Tool<BashInput> {
     concurrencySafe: (input) => (input.run_in_background === true ? false : 'if-read-only'),
     run: (input, context, permit) => runner.run(input, context, permit),
     present: presentBash,
-  };
+  });
 }
 
 /** Limits with what the environment says about them; a value that is not a positive number is passed over. */

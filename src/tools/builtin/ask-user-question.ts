@@ -1,7 +1,7 @@
 import { isRecord, own } from '../../lib/own.js';
 import { head } from '../../lib/truncate.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import type { Tool } from '../tool.js';
 import description from './ask-user-question.md';
 
@@ -14,20 +14,17 @@ const MAX_ANSWER_CHARS = 10_000;
  * here waits for anybody.
  */
 export function askUserQuestionTool(): Tool<Input> {
-  const { definition, validate } = builtinDefinition('AskUserQuestion', description);
-  return {
+  const tool = defineTool<Input>({
     name: 'AskUserQuestion',
     kind: 'control',
     needsPerson: true,
-    definition: { ...definition, input_schema: withoutAnswers(definition.input_schema) },
-    validate,
+    description,
     // fail-closed: a model must not be able to answer for the person.
     fromModel: ({ answers: _answers, annotations: _annotations, ...rest }) => rest,
     subject: (input) => ({
       paths: [],
       summary: `Ask: ${head(input.questions.map((each) => each.question).join(' / '), 200)}`,
     }),
-    concurrencySafe: () => false,
     async run(input) {
       const { questions, answers = {}, annotations } = input;
       const given = questions.filter(({ question }) => (own(answers, question) ?? '') !== '');
@@ -46,7 +43,10 @@ export function askUserQuestionTool(): Tool<Input> {
         structured: { questions, answers, annotations },
       };
     },
-  };
+  });
+  const { definition } = tool;
+  const input_schema = withoutAnswers(definition.input_schema);
+  return { ...tool, definition: { ...definition, input_schema } };
 }
 
 function noteOf(annotations: Input['annotations'], question: string): string {

@@ -4,7 +4,7 @@ import { head } from '../../lib/truncate.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import type { Tool, ToolOutput } from '../tool.js';
 import enterDescription from './enter-plan-mode.md';
 import exitDescription from './exit-plan-mode.md';
@@ -18,12 +18,12 @@ export interface PlanModeDeps {
 }
 
 export function enterPlanModeTool(): Tool<ToolInputs['EnterPlanMode']> {
-  return {
+  return defineTool({
     name: 'EnterPlanMode',
+    offered: 'with-person',
     kind: 'control',
-    ...builtinDefinition('EnterPlanMode', enterDescription),
+    description: enterDescription,
     subject: () => ({ paths: [], summary: 'Enter plan mode' }),
-    concurrencySafe: () => false,
     async run(_input, context) {
       if (context.mode === 'plan') {
         return failed(
@@ -35,21 +35,20 @@ export function enterPlanModeTool(): Tool<ToolInputs['EnterPlanMode']> {
         'Plan mode is on: explore and read, change nothing. When the plan is complete, present it with ExitPlanMode; work begins after approval.';
       return { content: message, structured: { message } };
     },
-  };
+  });
 }
 
 /** The gate puts the plan to a person; `run` is reached by approval alone. */
 export function exitPlanModeTool(deps: PlanModeDeps): Tool<ToolInputs['ExitPlanMode']> {
-  return {
+  return defineTool({
     name: 'ExitPlanMode',
     kind: 'control',
     needsPerson: true,
-    ...builtinDefinition('ExitPlanMode', exitDescription),
+    description: exitDescription,
     subject: (input) => ({
       paths: [],
       summary: `Plan: ${head((input.plan ?? '').trim().split('\n')[0] ?? '', 200)}`,
     }),
-    concurrencySafe: () => false,
     async run(input, context, permit) {
       // The mode in which the call was judged: whoever approved may have chosen the next one already.
       if (permit.receipt.mode !== 'plan') {
@@ -73,7 +72,7 @@ export function exitPlanModeTool(deps: PlanModeDeps): Tool<ToolInputs['ExitPlanM
         structured,
       };
     },
-  };
+  });
 }
 
 async function storedPlan(deps: PlanModeDeps, filePath: string): Promise<string | undefined> {

@@ -203,14 +203,6 @@ async function structuredOutput(parts: BuiltinParts): Promise<AnyTool[]> {
   return [tool.value];
 }
 
-/** Offered only when asked for: the task list is the longer spelling of TodoWrite. */
-const ON_REQUEST: ReadonlySet<string> = new Set([
-  'TaskCreate',
-  'TaskGet',
-  'TaskList',
-  'TaskUpdate',
-]);
-
 function chosen(parts: BuiltinParts, all: readonly AnyTool[]): readonly AnyTool[] {
   const fold = (names: readonly string[]): ReadonlySet<string> =>
     new Set(names.map((name) => name.toLowerCase()));
@@ -222,12 +214,12 @@ function chosen(parts: BuiltinParts, all: readonly AnyTool[]): readonly AnyTool[
     const names = [tool.name, ...(tool.aliases ?? [])].map((name) => name.toLowerCase());
     const isIn = (set: ReadonlySet<string>): boolean => names.some((name) => set.has(name));
     if (isIn(banned)) return false;
-    if (tool.name === 'StructuredOutput') return true;
+    if (tool.offered === 'always') return true;
     // Nobody could answer: offering the question would only waste a turn.
-    if ((tool.needsPerson === true || tool.name === 'EnterPlanMode') && !parts.hasPerson)
-      return false;
+    const needsPerson = tool.needsPerson === true || tool.offered === 'with-person';
+    if (needsPerson && !parts.hasPerson) return false;
     if (offered !== undefined) return isIn(offered);
-    if (ON_REQUEST.has(tool.name))
+    if (tool.offered === 'on-request')
       return (
         isIn(allowed) || parts.env.CLAUDE_CODE_ENABLE_TASKS === '1' || parts.teamTasks !== undefined
       );

@@ -26,6 +26,7 @@ export async function structuredOutputTool(
   return ok({
     name: STRUCTURED_OUTPUT,
     kind: 'control',
+    offered: 'always',
     definition: {
       name: STRUCTURED_OUTPUT,
       description: description.trim() + hint,

@@ -100,11 +100,11 @@ describe('ToolSearch', () => {
   });
 
   it.each([
-    [{}, '/query'],
+    [{}, ''],
     [{ query: ' ' }, '/query'],
     [{ query: 'a', max_results: 0 }, '/max_results'],
     [{ query: 'a', max_results: 1.5 }, '/max_results'],
-    [{ query: 'a', other: 1 }, '/other'],
+    [{ query: 'a', other: 1 }, ''],
     ['text', ''],
   ])('refuses %j', async (input, path) => {
     const problems = await setup().tool.validate(input);

@@ -1,9 +1,9 @@
-import { isRecord } from '../../lib/own.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
+import { defineTool } from '../define-tool.js';
 import type { ToolPool } from '../pool.js';
-import type { AnyTool, Tool, ToolOutput, ValidationProblem } from '../tool.js';
+import type { AnyTool, Tool, ToolOutput } from '../tool.js';
 import description from './tool-search.md';
 import { rankTools } from './tool-search-rank.js';
 
@@ -30,58 +30,33 @@ const ANSWER_CAP = 60_000;
 const SELECT = /^\s*select\s*:/i;
 
 export function toolSearchTool(deps: ToolSearchDeps): Tool<Input> {
-  return {
+  return defineTool<Input>({
     name: TOOL_SEARCH,
     kind: 'control',
-    definition: {
-      name: TOOL_SEARCH,
-      description: description.trim(),
-      input_schema: {
-        type: 'object',
-        properties: {
-          query: { type: 'string', description: 'Words, or select:name,name' },
-          max_results: {
-            type: 'integer',
-            minimum: 1,
-            maximum: MOST_RESULTS,
-            description: `At most so many tools by words; ${DEFAULT_RESULTS} unless given`,
-          },
+    description,
+    schema: {
+      type: 'object',
+      properties: {
+        query: { type: 'string', description: 'Words, or select:name,name' },
+        max_results: {
+          type: 'integer',
+          minimum: 1,
+          maximum: MOST_RESULTS,
+          description: `At most so many tools by words; ${DEFAULT_RESULTS} unless given`,
         },
-        required: ['query'],
-        additionalProperties: false,
       },
+      required: ['query'],
+      additionalProperties: false,
     },
-    validate: async (input) => problemsOf(input),
+    check: async ({ query }) =>
+      query.trim() === '' ? [{ path: '/query', message: 'a text is wanted' }] : [],
     subject: ({ query }) => ({
       paths: [],
       summary: `search tools: ${visible(sliceWhole(query, 0, 80))}`,
     }),
-    // Calls at once would be loaded in an order that nobody can foresee.
-    concurrencySafe: () => false,
+    // Calls at once would be loaded in an order that nobody can foresee, so it runs alone.
     run: (input, context) => search(deps, input, context),
-  };
-}
-
-function problemsOf(input: unknown): readonly ValidationProblem[] {
-  if (!isRecord(input)) return [{ path: '', message: 'it is not an object' }];
-  const { query, max_results, ...others } = input;
-  const problems: ValidationProblem[] = [];
-  if (typeof query !== 'string' || query.trim() === '') {
-    problems.push({ path: '/query', message: 'a text is wanted' });
-  }
-  const isCount =
-    max_results === undefined ||
-    (Number.isInteger(max_results) && Number(max_results) >= 1 && Number(max_results) <= 50);
-  if (!isCount) {
-    problems.push({
-      path: '/max_results',
-      message: `a whole number from 1 to ${MOST_RESULTS} is wanted`,
-    });
-  }
-  for (const name of Object.keys(others)) {
-    problems.push({ path: `/${name}`, message: 'there is no such parameter' });
-  }
-  return problems;
+  });
 }
 
 async function search(

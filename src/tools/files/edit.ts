@@ -1,6 +1,6 @@
 import type { FileSystem } from '../../platform/fs/fs.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import { failure, failureFrom } from '../output.js';
 import type { Tool, ToolOutput } from '../tool.js';
 import description from './edit.md';
@@ -14,13 +14,12 @@ import { writeAndNote } from './write-whole.js';
 type EditInput = ToolInputs['Edit'];
 
 export function editTool(deps: { fs: FileSystem; ledger?: WriteLedger }): Tool<EditInput> {
-  return {
+  return defineTool({
     name: 'Edit',
     kind: 'edit',
-    ...builtinDefinition('Edit', description),
+    description,
     subject: (input, workspace) =>
       fileSubject('Edit', { path: input.file_path, access: 'write' }, workspace),
-    concurrencySafe: () => false,
     run: async (input, context) => {
       const path = targetPath(input.file_path, context.workspace);
       try {
@@ -31,7 +30,7 @@ export function editTool(deps: { fs: FileSystem; ledger?: WriteLedger }): Tool<E
         return failureFrom(thrown);
       }
     },
-  };
+  });
 }
 
 const EDITED_BYTES = 64 * 1024 * 1024;

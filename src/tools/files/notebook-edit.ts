@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../platform/clock.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { extname } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import { failure, failureFrom } from '../output.js';
 import type { Tool, ToolOutput } from '../tool.js';
 import { fileSubject, judgedNames, loadForChange, targetPath } from './file-target.js';
@@ -23,13 +23,12 @@ export function notebookEditTool(deps: {
   ledger?: WriteLedger;
 }): Tool<NotebookInput> {
   const newId = (): string => (deps.clock ?? systemClock).uuid().slice(0, 8);
-  return {
+  return defineTool({
     name: 'NotebookEdit',
     kind: 'edit',
-    ...builtinDefinition('NotebookEdit', description),
+    description,
     subject: (input, workspace) =>
       fileSubject('Edit notebook', { path: input.notebook_path, access: 'write' }, workspace),
-    concurrencySafe: () => false,
     run: async (input, context) => {
       const path = targetPath(input.notebook_path, context.workspace);
       try {
@@ -40,7 +39,7 @@ export function notebookEditTool(deps: {
         return failureFrom(thrown);
       }
     },
-  };
+  });
 }
 
 const NOTEBOOK_BYTES = 100 * 1024 * 1024;

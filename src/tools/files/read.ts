@@ -2,7 +2,7 @@ import { systemCodeOf } from '../../errors.js';
 import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
 import { displayPath, extname, resolve } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import { failure, failureFrom } from '../output.js';
 import type { FileVersion, Tool, ToolContext, ToolOutput, ValidationProblem } from '../tool.js';
 import { fileSubject, judgedNames, missingFile, targetPath } from './file-target.js';
@@ -18,20 +18,16 @@ import { decodeText } from './text-file.js';
 export type ReadInput = ToolInputs['Read'];
 
 export function readTool(deps: { fs: FileSystem }): Tool<ReadInput> {
-  const { definition, validate } = builtinDefinition('Read', description);
-  return {
+  return defineTool({
     name: 'Read',
     kind: 'read',
-    definition,
-    async validate(input) {
-      const problems = await validate(input);
-      return problems.length > 0 ? problems : unreadableName(input);
-    },
+    description,
+    check: async (input) => unreadableName(input),
     subject: (input, workspace) =>
       fileSubject('Read', { path: input.file_path, access: 'read' }, workspace),
     concurrencySafe: () => true,
     run: (input, context) => read(deps.fs, input, context),
-  };
+  });
 }
 
 /** Above this a file is not held in memory but streamed. */

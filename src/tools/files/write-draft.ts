@@ -1,7 +1,7 @@
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { displayPath } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import { failure, failureFrom } from '../output.js';
 import type { Tool } from '../tool.js';
 import type { Drafts } from './drafts.js';
@@ -15,10 +15,10 @@ export function writeDraftTool(deps: {
   drafts: Pick<Drafts, 'get' | 'drop'>;
   ledger?: WriteLedger;
 }): Tool<ToolInputs['WriteDraft']> {
-  return {
+  return defineTool({
     name: 'WriteDraft',
     kind: 'edit',
-    ...builtinDefinition('WriteDraft', description),
+    description,
     subject: (input, workspace) => {
       const draft = deps.drafts.get(input.draft_id);
       if (draft === undefined) return { paths: [], summary: `Write draft ${input.draft_id}` };
@@ -28,7 +28,6 @@ export function writeDraftTool(deps: {
         summary: `Write ${displayPath(path, workspace.cwd)} from ${input.draft_id}`,
       };
     },
-    concurrencySafe: () => false,
     run: async (input, context) => {
       const draft = deps.drafts.get(input.draft_id);
       if (draft === undefined) {
@@ -48,5 +47,5 @@ export function writeDraftTool(deps: {
         return failureFrom(thrown);
       }
     },
-  };
+  });
 }

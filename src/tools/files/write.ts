@@ -1,6 +1,6 @@
 import type { FileSystem } from '../../platform/fs/fs.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import { failureFrom } from '../output.js';
 import type { Tool } from '../tool.js';
 import { fileSubject, targetPath } from './file-target.js';
@@ -12,13 +12,12 @@ export function writeTool(deps: {
   fs: FileSystem;
   ledger?: WriteLedger;
 }): Tool<ToolInputs['Write']> {
-  return {
+  return defineTool({
     name: 'Write',
     kind: 'edit',
-    ...builtinDefinition('Write', description),
+    description,
     subject: (input, workspace) =>
       fileSubject('Write', { path: input.file_path, access: 'write' }, workspace),
-    concurrencySafe: () => false,
     run: async (input, context) => {
       const path = targetPath(input.file_path, context.workspace);
       try {
@@ -28,5 +27,5 @@ export function writeTool(deps: {
         return failureFrom(thrown);
       }
     },
-  };
+  });
 }

@@ -9,7 +9,7 @@ import {
   toPosix,
 } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import { targetPath } from '../files/file-target.js';
 import { failure, failureFrom } from '../output.js';
 import type { Tool, ToolContext, ToolOutput, Workspace } from '../tool.js';
@@ -21,10 +21,10 @@ type GlobInput = ToolInputs['Glob'];
 
 export function globTool(deps: { fs: FileSystem; clock?: Clock }): Tool<GlobInput> {
   const clock = deps.clock ?? systemClock;
-  return {
+  return defineTool({
     name: 'Glob',
     kind: 'read',
-    ...builtinDefinition('Glob', description),
+    description,
     subject: (input, workspace) => {
       const { root } = searchOf(input, workspace);
       return {
@@ -40,7 +40,7 @@ export function globTool(deps: { fs: FileSystem; clock?: Clock }): Tool<GlobInpu
         return failureFrom(thrown);
       }
     },
-  };
+  });
 }
 
 const SHOWN_FILES = 100;

@@ -2,7 +2,7 @@ import { head } from '../../lib/truncate.js';
 import { basename, dirname, displayPath } from '../../platform/fs/paths.js';
 import type { ProcessResult } from '../../platform/process/process.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import { missingFile, targetPath } from '../files/file-target.js';
 import { boundText, failure, failureFrom, spillInto } from '../output.js';
 import type { Tool, ToolContext, ToolOutput } from '../tool.js';
@@ -15,10 +15,10 @@ import { type RipgrepDeps, runRipgrep } from './ripgrep.js';
 type GrepInput = ToolInputs['Grep'];
 
 export function grepTool(deps: RipgrepDeps): Tool<GrepInput> {
-  return {
+  return defineTool({
     name: 'Grep',
     kind: 'read',
-    ...builtinDefinition('Grep', description),
+    description,
     subject: (input, workspace) => {
       const path = targetPath(input.path ?? '.', workspace);
       return {
@@ -34,7 +34,7 @@ export function grepTool(deps: RipgrepDeps): Tool<GrepInput> {
         return failureFrom(thrown);
       }
     },
-  };
+  });
 }
 
 const ERROR_CHARS = 2000;

@@ -1,7 +1,7 @@
 import { messageOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import type { AnyTool, Tool, ToolContext, ToolOutput } from '../tool.js';
 import type { Task } from './task.js';
 import { applyChange, type TaskChange, unknownTask } from './task-change.js';
@@ -34,12 +34,12 @@ export function taskListTools(deps: TaskToolDeps): readonly AnyTool[] {
 }
 
 function createTool(deps: TaskToolDeps): Tool<ToolInputs['TaskCreate']> {
-  return {
+  return defineTool({
     name: 'TaskCreate',
+    offered: 'on-request',
     kind: 'control',
-    ...builtinDefinition('TaskCreate', createDescription),
+    description: createDescription,
     subject: (input) => ({ paths: [], summary: `New task: ${input.subject}` }),
-    concurrencySafe: () => false,
     async run(input, context) {
       const made = await deps.tasks.create(listOf(deps, context), input);
       if (!made.ok) return failed(made.error);
@@ -51,14 +51,15 @@ function createTool(deps: TaskToolDeps): Tool<ToolInputs['TaskCreate']> {
         structured: { task: { id, subject, description } },
       };
     },
-  };
+  });
 }
 
 function getTool(deps: TaskToolDeps): Tool<ToolInputs['TaskGet']> {
-  return {
+  return defineTool({
     name: 'TaskGet',
+    offered: 'on-request',
     kind: 'control',
-    ...builtinDefinition('TaskGet', getDescription),
+    description: getDescription,
     subject: (input) => ({ paths: [], summary: `Task ${input.taskId}` }),
     concurrencySafe: () => true,
     async run(input, context) {
@@ -70,14 +71,15 @@ function getTool(deps: TaskToolDeps): Tool<ToolInputs['TaskGet']> {
       }
       return { content: inFull(task), structured: { task } };
     },
-  };
+  });
 }
 
 function listTool(deps: TaskToolDeps): Tool<ToolInputs['TaskList']> {
-  return {
+  return defineTool({
     name: 'TaskList',
+    offered: 'on-request',
     kind: 'control',
-    ...builtinDefinition('TaskList', listDescription),
+    description: listDescription,
     subject: () => ({ paths: [], summary: 'List tasks' }),
     concurrencySafe: () => true,
     async run(_input, context) {
@@ -96,16 +98,16 @@ function listTool(deps: TaskToolDeps): Tool<ToolInputs['TaskList']> {
       const content = tasks.length === 0 ? 'No tasks.' : tasks.map(inOneLine).join('\n');
       return { content, structured: { tasks } };
     },
-  };
+  });
 }
 
 function updateTool(deps: TaskToolDeps): Tool<ToolInputs['TaskUpdate']> {
-  return {
+  return defineTool({
     name: 'TaskUpdate',
+    offered: 'on-request',
     kind: 'control',
-    ...builtinDefinition('TaskUpdate', updateDescription),
+    description: updateDescription,
     subject: (input) => ({ paths: [], summary: `Change task ${input.taskId}` }),
-    concurrencySafe: () => false,
     async run(input, context) {
       const { taskId, ...change } = input;
       const agreed = await agreedChange(deps, { taskId, change, context });
@@ -130,7 +132,7 @@ function updateTool(deps: TaskToolDeps): Tool<ToolInputs['TaskUpdate']> {
       };
       return { content: changeText(taskId, updatedFields, statusChange?.to), structured };
     },
-  };
+  });
 }
 
 /** Takes a task off the list to which somebody objects, and says why. */

@@ -1,6 +1,6 @@
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import type { BackgroundShells } from '../bash/shells.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import type { Tool, ToolContext, ToolOutput } from '../tool.js';
 import description from './task-stop.md';
 
@@ -17,16 +17,15 @@ export function taskStopTool(deps: {
   readonly shells: BackgroundShells;
   readonly agents?: StopsAgents | undefined;
 }): Tool<ToolInputs['TaskStop']> {
-  return {
+  return defineTool({
     name: 'TaskStop',
     aliases: ['KillShell'],
     kind: 'control',
-    ...builtinDefinition('TaskStop', description),
+    description,
     subject: (input) => ({ paths: [], summary: `stop ${idOf(input) ?? '(no id)'}` }),
-    concurrencySafe: () => false,
     run: async (input, context) =>
       stopAgent(deps.agents, idOf(input), context) ?? (await stop(deps.shells, idOf(input))),
-  };
+  });
 }
 
 function stopAgent(

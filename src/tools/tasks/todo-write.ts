@@ -1,16 +1,15 @@
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import type { Tool } from '../tool.js';
 import description from './todo-write.md';
 import type { TodoStore } from './todos.js';
 
 export function todoWriteTool(deps: { readonly todos: TodoStore }): Tool<ToolInputs['TodoWrite']> {
-  return {
+  return defineTool({
     name: 'TodoWrite',
     kind: 'control',
-    ...builtinDefinition('TodoWrite', description),
+    description,
     subject: (input) => ({ paths: [], summary: `${input.todos.length} to-do items` }),
-    concurrencySafe: () => false,
     async run(input, context) {
       const oldTodos = deps.todos.replace(context.agent.id, input.todos);
       const count = (status: string): number =>
@@ -18,5 +17,5 @@ export function todoWriteTool(deps: { readonly todos: TodoStore }): Tool<ToolInp
       const content = `To-do list saved: ${count('completed')} completed, ${count('in_progress')} in progress, ${count('pending')} pending.`;
       return { content, structured: { oldTodos, newTodos: input.todos } };
     },
-  };
+  });
 }

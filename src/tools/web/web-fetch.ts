@@ -5,7 +5,7 @@ import { head, sliceWhole } from '../../lib/truncate.js';
 import type { Clock } from '../../platform/clock.js';
 import type { FetchFailure, FetchResponse, PublicFetch } from '../../platform/http/public-fetch.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
-import { builtinDefinition } from '../builtin-definition.js';
+import { defineTool } from '../define-tool.js';
 import type { Tool, ToolOutput } from '../tool.js';
 import { createPageCache } from './page-cache.js';
 import description from './web-fetch.md';
@@ -34,10 +34,10 @@ type Input = ToolInputs['WebFetch'];
 
 export function webFetchTool(deps: WebFetchDeps): Tool<Input> {
   const cache = createPageCache<Page>(() => deps.clock.now());
-  return {
+  return defineTool({
     name: 'WebFetch',
     kind: 'network',
-    ...builtinDefinition('WebFetch', description),
+    description,
     subject: (input) => {
       const url = parseUrl(input.url)?.href ?? input.url;
       return { paths: [], url, summary: `Fetch ${head(url, 200)}` };
@@ -72,7 +72,7 @@ export function webFetchTool(deps: WebFetchDeps): Tool<Input> {
       }
       return finish(await show(page, input, { signal: context.signal, deps }));
     },
-  };
+  });
 }
 
 interface Page {
