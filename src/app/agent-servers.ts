@@ -7,7 +7,6 @@ import type { BroughtServer, BroughtServers } from '../mcp/tools/agent-servers.j
 import type { ToolBook } from '../mcp/tools/registry.js';
 import { type Finding, type Guard, NOTHING } from '../permissions/guard.js';
 import type { GateExtension } from '../permissions/open.js';
-import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import { NO_RULES } from '../permissions/rules.js';
 import type { CallView } from '../permissions/view.js';
 import { join } from '../platform/fs/paths.js';
@@ -129,20 +128,18 @@ async function connectAll(
   const [
     { declarations, notes },
     { createToolBook },
-    { openToolApprovals },
-    { besidesHostServers },
+    { besidesHostServers, openToolApprovals },
     more,
   ] = await Promise.all([
     declared(config, environment, { needs, definition, brought }),
     import('../mcp/tools/registry.js'),
     import('../mcp/approval/tool-approvals.js'),
-    import('../mcp/approval/host-approvals.js'),
     import('./mcp-connections.js'),
   ]);
   const { fs, stateDirectory, env } = environment;
   const { tell } = needs.hooks;
   const approvals = besidesHostServers(openToolApprovals({ fs, stateDirectory }));
-  const book = createToolBook({ fs, approvals, env, builtinNames: BUILTIN_NAMES, tell });
+  const book = createToolBook({ fs, approvals, env, tell });
   const connections = declarations.map(more.connectionMaker(config, environment, needs));
   const end = async (): Promise<void> => {
     await Promise.all(connections.map((connection) => connection.close()));
@@ -188,8 +185,6 @@ async function declared(
   );
 }
 
-const BUILTIN_NAMES = Object.keys(RULE_TOOLS);
-
 async function toolsOf(
   connection: ClientConnection,
   book: ToolBook,
@@ -207,7 +202,6 @@ async function toolsOf(
     tools: listed.value,
     instructions,
     serverInfo,
-    builtinNames: BUILTIN_NAMES,
   });
   return await book.offer(connection, listing, { live: true });
 }

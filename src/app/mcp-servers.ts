@@ -3,8 +3,7 @@ import { reminderOf } from '../context/prompt/reminders.js';
 import { messageOf } from '../errors.js';
 import { sortedNames } from '../lib/sorted-names.js';
 import { visible } from '../lib/visible.js';
-import { besidesHostServers } from '../mcp/approval/host-approvals.js';
-import { openToolApprovals } from '../mcp/approval/tool-approvals.js';
+import { besidesHostServers, openToolApprovals } from '../mcp/approval/tool-approvals.js';
 import type { McpConfiguration } from '../mcp/config/types.js';
 import type { ClientConnection } from '../mcp/connection/deps.js';
 import { createMcpPrompts } from '../mcp/resources/prompts.js';
@@ -13,7 +12,6 @@ import { openServers } from '../mcp/servers.js';
 import { openToolCache } from '../mcp/tools/cache.js';
 import { definitionTokens, listingOf, type ServerListing } from '../mcp/tools/listing.js';
 import { createToolBook, type Offered } from '../mcp/tools/registry.js';
-import { RULE_TOOLS } from '../permissions/rule-tools.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AnnouncedServer, type Announcement, deferredToolsLines } from '../tools/deferral.js';
 import type { ToolPool } from '../tools/pool.js';
@@ -41,7 +39,6 @@ export interface ServerParts extends McpParts {
 
 /** A first start that takes longer is told of: nobody should wonder what the program waits for. */
 const PATIENCE_MS = 2_000;
-const BUILTIN_NAMES = Object.keys(RULE_TOOLS);
 const NOTHING_CHANGED: Pick<Offered, 'changed' | 'saysOther'> = { changed: [], saysOther: false };
 
 /** The servers of a session with their tools. Loaded only where there are any. */
@@ -87,7 +84,6 @@ export function openServersOfSession(
     fs,
     approvals: besidesHostServers(openToolApprovals({ fs, stateDirectory })),
     env: environment.env,
-    builtinNames: BUILTIN_NAMES,
     // What agents bring for themselves is answered for by their own books.
     covers: ({ origin }) => origin?.ofAgent !== true,
     tell,
@@ -117,8 +113,7 @@ export function openServersOfSession(
     }
     const { instructions, serverInfo } = connection.status();
     const tools = listed.value;
-    const builtinNames = BUILTIN_NAMES;
-    const listing = listingOf({ declaration, tools, instructions, serverInfo, builtinNames });
+    const listing = listingOf({ declaration, tools, instructions, serverInfo });
     if (!resources.isAsked(declaration.name)) await resources.ask(connection);
     const offered = book.offer(connection, listing, { live: true });
     took(connection, listing, offered);

@@ -11,7 +11,6 @@ import type { StartedTrust } from '../settings/trust/start.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';
 
-export { placeOf } from '../mcp/config/declaration.js';
 export type { ServerDeclaration } from '../mcp/server.js';
 
 /** A server of `.mcp.json` that waits for a person's answer. */

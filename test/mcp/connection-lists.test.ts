@@ -21,7 +21,7 @@ describe('the tools of a server over HTTP', () => {
     const listed = await connection.listTools();
     const { declaration } = connection;
     const given = listed.ok ? listed.value : [];
-    const listing = listingOf({ declaration, tools: given, builtinNames: [] });
+    const listing = listingOf({ declaration, tools: given });
     expect(listing.tools.map(({ name }) => name)).toEqual(['c']);
     const why = 'its definition is nested too deep, or something in it is named "__proto__"';
     expect(listing.problems).toEqual([

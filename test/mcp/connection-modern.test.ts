@@ -124,7 +124,6 @@ describe('the new protocol over HTTP', () => {
     const listing = listingOf({
       declaration,
       tools: tools.ok ? tools.value : [],
-      builtinNames: [],
     });
     expect(listing.tools.map(({ name }) => name)).not.toContain('misrouted');
     expect(listing.problems).toEqual([

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { err, ok } from '../../src/lib/result.js';
-import { besidesHostServers } from '../../src/mcp/approval/host-approvals.js';
-import { openToolApprovals } from '../../src/mcp/approval/tool-approvals.js';
+import { besidesHostServers, openToolApprovals } from '../../src/mcp/approval/tool-approvals.js';
 import type {
   ListKind,
   McpConnection,
@@ -56,14 +55,13 @@ function session(
     fs,
     approvals: besidesHostServers(openToolApprovals({ fs, stateDirectory: directory })),
     env: {},
-    builtinNames: [],
     tell: () => undefined,
     onListing: (_connection, _listing, { changed }) => void heard.push(changed),
   });
   const { connection, server } = fake;
   const { declaration } = connection;
   const tools = cached ?? server.tools;
-  const listing = listingOf({ declaration, tools, builtinNames: [] });
+  const listing = listingOf({ declaration, tools });
   const { tools: made } = book.offer(connection, listing, { live: cached === undefined });
   const tool = made[0] as AnyTool;
   let count = 0;

@@ -1,11 +1,6 @@
 import { shellWord } from '../../lib/shell-word.js';
 import { visible } from '../../lib/visible.js';
-import {
-  type ProjectServers,
-  placeOf,
-  type ServerDeclaration,
-  serverNamed,
-} from '../../project/mcp.js';
+import { type ProjectServers, type ServerDeclaration, serverNamed } from '../../project/mcp.js';
 import type { WritableScope } from '../../project/mcp-store.js';
 import { describeProblem, fatalOf } from '../../project/settings.js';
 import type { CommandSpec } from '../command.js';
@@ -154,7 +149,7 @@ function serverData({ describe }: ProjectServers, server: ServerDeclaration) {
     type: entry?.type ?? null,
     status: standing.kind,
     ...(standing.kind === 'ready' ? {} : { reason: standing.reason }),
-    ...placeOf(origin),
+    ...origin,
     contentHash,
     entry: describe(server),
   };

@@ -6,8 +6,7 @@ import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
 import type { McpConnection, McpEntry, ServerDeclaration } from '../server.js';
 import { listed, listingOf } from '../tools/listing.js';
 import { createToolBook } from '../tools/registry.js';
-import { besidesHostServers } from './host-approvals.js';
-import { openToolApprovals } from './tool-approvals.js';
+import { besidesHostServers, openToolApprovals } from './tool-approvals.js';
 
 const server = (entry: McpEntry): ServerDeclaration => ({
   name: 'srv',
@@ -47,12 +46,11 @@ it('other words of such a server after it was connected anew are not its first o
     fs,
     approvals: besidesHostServers(openToolApprovals({ fs, stateDirectory })),
     env: {},
-    builtinNames: [],
     tell: () => undefined,
   });
   const offer = (instructions: string) => {
     const connection = { declaration, onChange: () => undefined } as unknown as McpConnection;
-    const listing = listingOf({ declaration, tools: [], instructions, builtinNames: [] });
+    const listing = listingOf({ declaration, tools: [], instructions });
     return book.offer(connection, listing, { live: true });
   };
   expect(offer('Be kind.')).toMatchObject({ instructions: 'Be kind.', saysOther: false });

@@ -3,7 +3,7 @@ import { parseJson } from '../../lib/json.js';
 import { isRecord, own } from '../../lib/own.js';
 import { join } from '../../platform/fs/paths.js';
 import { sha256 } from '../../platform/hash.js';
-import type { RawTool } from '../server.js';
+import type { RawTool, ServerDeclaration } from '../server.js';
 import { definingParts, wordsFingerprint } from '../tools/fingerprint.js';
 import type { ListedTool } from '../tools/listing.js';
 import { normaliseName, toolNames } from '../tools/names.js';
@@ -36,7 +36,7 @@ export interface ApprovedTools {
 }
 
 export interface ToolApprovals {
-  /** Nothing is read before somebody wants to know: most sessions begin without a question about it. */
+  /** What was approved when it was first read, or last recorded. */
   read(server: StoredServer): ApprovedTools;
   /**
    * Adds to what was approved, also by other programs in the meantime. Throws when it cannot be kept.
@@ -106,40 +106,28 @@ export function openToolApprovals(place: {
 
   return {
     read(server) {
-      let seen: Content | undefined;
-      let id: string | undefined;
-      let names: ReadonlyMap<string, string> | undefined;
-      /** One state of the file for as long as somebody holds this: what he compares must not change. */
-      const all = (): Content => {
-        known ??= content();
-        seen ??= known;
-        return seen;
-      };
-      const approved = (): Approved => {
-        id ??= storedId(server);
-        return all().servers.get(id) ?? NONE;
-      };
+      known ??= content();
+      const { servers, lost } = known;
+      const approved = servers.get(storedId(server)) ?? NONE;
+      const { prints } = approved;
+      const names = byFullName(server, prints.keys());
       return {
-        get damaged() {
-          return all().lost && !approved().isWhole;
-        },
-        fingerprint: (tool) => approved().prints.get(tool),
-        sameName(tool) {
-          const { prints } = approved();
-          if (prints.has(tool) || prints.size === 0) return prints.has(tool) ? tool : undefined;
-          names ??= byFullName(server, prints.keys());
-          return fullNames(server, tool)
-            .map((name) => names?.get(name))
-            .find((one) => one !== undefined);
-        },
+        damaged: lost && !approved.isWhole,
+        fingerprint: (tool) => prints.get(tool),
+        sameName: (tool) =>
+          prints.has(tool)
+            ? tool
+            : fullNames(server, tool)
+                .map((name) => names.get(name))
+                .find((one) => one !== undefined),
         definition(tool) {
-          const found = approved().definitions().get(tool);
+          const found = approved.definitions().get(tool);
           return isRecord(found) && isRecord(own(found, 'inputSchema'))
             ? (found as unknown as RawTool)
             : undefined;
         },
-        wordsFingerprint: () => approved().wordsPrint,
-        words: () => approved().words(),
+        wordsFingerprint: () => approved.wordsPrint,
+        words: approved.words,
       };
     },
     record: (server, tools) =>
@@ -174,43 +162,48 @@ export function openToolApprovals(place: {
 
 /** The same, and this tool as it is now. */
 export function alsoApproved(approved: ApprovedTools, tool: ListedTool): ApprovedTools {
-  const { stored, added } = approved instanceof Additions ? approved : new Additions(approved);
-  return new Additions(stored, new Map([...added, [tool.name, tool]]));
+  const isIt = (name: string): boolean => name === tool.name;
+  return {
+    ...approved,
+    fingerprint: (name) => (isIt(name) ? tool.fingerprint : approved.fingerprint(name)),
+    sameName: (name) => (isIt(name) ? name : approved.sameName(name)),
+    definition: (name) => (isIt(name) ? tool.raw() : approved.definition(name)),
+  };
 }
 
-class Additions implements ApprovedTools {
-  readonly stored: ApprovedTools;
-  readonly added: ReadonlyMap<string, ListedTool>;
-
-  constructor(stored: ApprovedTools, added: ReadonlyMap<string, ListedTool> = new Map()) {
-    this.stored = stored;
-    this.added = added;
-  }
-
-  get damaged(): boolean {
-    return this.stored.damaged;
-  }
-
-  fingerprint(tool: string): string | undefined {
-    return this.added.get(tool)?.fingerprint ?? this.stored.fingerprint(tool);
-  }
-
-  sameName(tool: string): string | undefined {
-    return this.added.has(tool) ? tool : this.stored.sameName(tool);
-  }
-
-  definition(tool: string): RawTool | undefined {
-    return this.added.get(tool)?.raw() ?? this.stored.definition(tool);
-  }
-
-  wordsFingerprint(): string | undefined {
-    return this.stored.wordsFingerprint();
-  }
-
-  words(): string | undefined {
-    return this.stored.words();
-  }
+/** What a session's tools are held against. */
+export interface SessionApprovals {
+  read(server: ServerDeclaration): ApprovedTools;
+  record(server: ServerDeclaration, tools: readonly ListedTool[]): Promise<void>;
+  recordWords(server: ServerDeclaration, words: string): Promise<void>;
 }
+
+/**
+ * Keeps nothing of servers in the host's own process: their entries say nothing by which those of two
+ * hosts could be told apart, and no command could reach one to approve it. What a session has agreed to
+ * counts until its end, and a change within it asks.
+ */
+export function besidesHostServers(kept: ToolApprovals): SessionApprovals {
+  const isKept = ({ entry }: ServerDeclaration): boolean => entry?.type !== 'sdk';
+  return {
+    read: (server) => (isKept(server) ? kept.read(server) : NOTHING_APPROVED),
+    async record(server, tools) {
+      if (isKept(server)) await kept.record(server, tools);
+    },
+    async recordWords(server, words) {
+      if (isKept(server)) await kept.recordWords(server, words);
+    },
+  };
+}
+
+const NOTHING_APPROVED: ApprovedTools = {
+  damaged: false,
+  fingerprint: () => undefined,
+  sameName: () => undefined,
+  definition: () => undefined,
+  wordsFingerprint: () => undefined,
+  words: () => undefined,
+};
 
 function fullNames({ name }: StoredServer, tool: string): readonly string[] {
   const { name: short, long } = toolNames(normaliseName(name), tool);

@@ -1,74 +1,32 @@
 import { isRecord } from '../../lib/own.js';
 import { sha256 } from '../../platform/hash.js';
 import { canonicalJson } from '../../settings/trust/digest.js';
-import type { EntryOrigin, McpEntry, ServerDeclaration, Standing } from '../server.js';
+import type { McpEntry, ServerDeclaration, Standing } from '../server.js';
 import { variablesIn } from './expand.js';
 import { serverKey } from './names.js';
 import type { RawServer } from './types.js';
 
-/**
- * A server as a file, a flag or the host declares it. What takes its time is computed when it is wanted:
- * the hash of the entry, and its line.
- */
-export class Declaration implements ServerDeclaration {
-  readonly name: string;
-  readonly key: string;
-  readonly scope: ServerDeclaration['scope'];
-  readonly entry: McpEntry | undefined;
-  readonly origin: EntryOrigin;
-  readonly standing: Standing;
-  readonly #server: RawServer;
-  #hash: string | undefined;
-
-  constructor(server: RawServer, entry: McpEntry | undefined, standing: Standing) {
-    this.name = server.name;
-    this.key = serverKey(server.name);
-    this.scope = server.scope;
-    this.entry = entry;
-    this.origin = new Origin(server);
-    this.standing = standing;
-    this.#server = server;
-  }
-
-  get contentHash(): string {
-    this.#hash ??= contentHash(this.#server.raw);
-    return this.#hash;
-  }
-
-  get filled(): string | undefined {
-    return filledText(this.#server.raw, this.entry);
-  }
-
-  /** As it stands there, before variables were put in. */
-  get written(): unknown {
-    return this.#server.raw;
-  }
-
-  /** fail-closed: the same entry, which may not be used after all. */
-  refused(reason: string): Declaration {
-    return new Declaration(this.#server, undefined, { kind: 'invalid', reason });
-  }
+/** A server as a file, a flag or the host declares it. */
+export interface Declaration extends ServerDeclaration {
+  readonly server: RawServer;
 }
 
-class Origin implements EntryOrigin {
-  readonly file?: string;
-  readonly #server: RawServer;
-
-  constructor(server: RawServer) {
-    if (server.file !== undefined) this.file = server.file;
-    this.#server = server;
-  }
-
-  get line(): number | undefined {
-    return this.#server.line([]);
-  }
-}
-
-/** As parts of a message. */
-export function placeOf({ file, line }: EntryOrigin): { file?: string; line?: number } {
+export function declare(
+  server: RawServer,
+  entry: McpEntry | undefined,
+  standing: Standing,
+): Declaration {
+  const { name, scope, file, raw } = server;
   return {
-    file,
-    line,
+    name,
+    key: serverKey(name),
+    scope,
+    entry,
+    origin: { file, line: server.line([]) },
+    standing,
+    contentHash: contentHash(raw),
+    filled: filledText(raw, entry),
+    server,
   };
 }
 

@@ -3,7 +3,13 @@ import type { ConfigProblem } from '../../settings/types.js';
 import type { AskedServer } from '../approval/project-approvals.js';
 import { isWaiting, projectServers } from '../approval/standing.js';
 import type { McpEntry, ServerDeclaration, Standing } from '../server.js';
-import { contentHash, Declaration, filledText, placeOf, startVariables } from './declaration.js';
+import {
+  contentHash,
+  type Declaration,
+  declare,
+  filledText,
+  startVariables,
+} from './declaration.js';
 import { parseEntry } from './entry.js';
 import type { EntryWarning } from './entry-fields.js';
 import { entryLines, sentKeyOf, valueLines } from './entry-text.js';
@@ -47,7 +53,7 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
   for (const server of read.servers) {
     const { entry, standing } = judged(server, judge);
     const settled = standing ?? (await ofProject.standing(server, askedOf(server, entry)));
-    declared.push(new Declaration(server, entry, settled));
+    declared.push(declare(server, entry, settled));
   }
   const { servers, hidden } = settleNames(declared, problems);
   if (deps.interactive !== true) problems.push(...servers.flatMap(waiting));
@@ -72,9 +78,7 @@ function waiting({ name, origin, standing }: ServerDeclaration): readonly Config
   if (!isWaiting(standing)) return [];
   const { why, remedy } = standing;
   const message = `MCP server "${visible(name)}" is not used: ${visible(why)}.`;
-  return [
-    { severity: 'warning', ...placeOf(origin), message, remedy: `To use it: ${visible(remedy)}` },
-  ];
+  return [{ severity: 'warning', ...origin, message, remedy: `To use it: ${visible(remedy)}` }];
 }
 
 interface Judging {
@@ -132,7 +136,8 @@ function keyProblem(
 function problemOf(server: RawServer, { way, message, remedy }: EntryWarning): ConfigProblem {
   return {
     severity: 'warning',
-    ...placeOf({ ...server, line: server.line(way) }),
+    file: server.file,
+    line: server.line(way),
     message: `MCP server "${visible(server.name)}": ${visible(message)}`,
     remedy,
   };
@@ -189,13 +194,14 @@ function refusedFor(one: Declaration, other: Declaration, problems: ConfigProble
   const reason = `the names of its tools cannot be told from those of "${visible(other.name)}"`;
   problems.push({
     severity: 'warning',
-    ...placeOf(one.origin),
+    ...one.origin,
     message: `MCP server "${visible(one.name)}": ${reason}.`,
     remedy: 'Rename one of the two.',
   });
-  return one.refused(reason);
+  return declare(one.server, undefined, { kind: 'invalid', reason });
 }
 
-function writtenOf(server: ServerDeclaration): unknown {
-  return server instanceof Declaration ? server.written : undefined;
+/** Undefined for a server of another list. */
+function writtenOf(server: ServerDeclaration & Partial<Declaration>): unknown {
+  return server.server?.raw;
 }

@@ -1,14 +1,10 @@
 import { visible } from '../../lib/visible.js';
 import { RULE_TOOLS } from '../../permissions/rule-tools.js';
+import { lookAlike, normaliseName } from '../tools/names.js';
 
 /** A server's name as it stands in the names of its tools. */
 export function serverKey(name: string): string {
-  return isPlainKey(name) ? name : name.replace(/[^A-Za-z0-9_-]/gu, '_');
-}
-
-/** Most names: nothing in them is hidden or looks like something else, and each is its own key. */
-function isPlainKey(name: string): boolean {
-  return /^[A-Za-z0-9_-]*$/.test(name);
+  return normaliseName(name);
 }
 
 const LONGEST_NAME = 100;
@@ -35,11 +31,9 @@ export function nameProblem(name: string): string | undefined {
 
 /** fail-closed: what people cannot see or tell apart could stand for a server that they know. */
 function unclearProblem(name: string): string | undefined {
-  // The tests below cost more than all else that is done about a server at a start.
-  if (isPlainKey(name)) return undefined;
   if (visible(name) !== name)
     return `its name holds characters that cannot be seen: ${visible(name)}`;
-  return name.normalize('NFKC') !== name || looksLikeLatin(name)
+  return name.normalize('NFKC') !== name || looksLikeLatin(name) || lookAlike(name) !== undefined
     ? 'its name holds characters that look like others'
     : undefined;
 }
@@ -94,15 +88,12 @@ function folded(name: string): string {
 }
 
 /** Letters of other scripts that are drawn like Latin ones. */
-function drawnAlike(): RegExp {
-  return /[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c5\u03c7\u03f2\u03f3\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0423\u0425\u0430\u0432\u0433\u0435\u043a\u043c-\u043e\u0440-\u0443\u0445\u0455\u0456\u0458\u04bb\u04cf\u0501\u051b\u051d\u0131\u0251\u0261\u0269\u026a\u028f\u0299\u029c\u2010-\u2015\u2212]|\p{Script=Cherokee}|\p{Script=Lisu}|\p{M}/u;
-}
+const DRAWN_ALIKE =
+  /[\u0391\u0392\u0395-\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a5\u03a7\u03b1\u03b9\u03ba\u03bd\u03bf\u03c1\u03c5\u03c7\u03f2\u03f3\u0405\u0406\u0408\u0410\u0412\u0415\u041a\u041c-\u041e\u0420-\u0423\u0425\u0430\u0432\u0433\u0435\u043a\u043c-\u043e\u0440-\u0443\u0445\u0455\u0456\u0458\u04bb\u04cf\u0501\u051b\u051d\u0131\u0251\u0261\u0269\u026a\u028f\u0299\u029c\u2010-\u2015\u2212]|\p{Script=Cherokee}|\p{Script=Lisu}|\p{M}/u;
 
 /** Accents are letters of their own after composition, so a mark that is left over hides something. */
 function looksLikeLatin(name: string): boolean {
-  // Most names; the tests below cost more than all else that is done about a server at a start.
-  if (/^[\x20-\x7e]*$/.test(name)) return false;
-  if (drawnAlike().test(name)) return true;
+  if (DRAWN_ALIKE.test(name)) return true;
   const latin = /\p{Script=Latin}/u.test(name);
   return latin && /(?!\p{Script=Latin})\p{L}/u.test(name);
 }

@@ -3,7 +3,7 @@ import { parseJson } from '../../lib/json.js';
 import { isRecord, own } from '../../lib/own.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { dirname } from '../../platform/fs/paths.js';
-import { type LocatedJson, parseLocatedJson } from '../../settings/files/json.js';
+import { parseLocatedJson } from '../../settings/files/json.js';
 import type { ConfigProblem } from '../../settings/types.js';
 import type { McpScope } from '../server.js';
 import type { RawServer } from './types.js';
@@ -38,10 +38,10 @@ export interface DocumentPlace {
   readonly worth?: (value: Readonly<Record<string, unknown>>) => boolean;
 }
 
-const NOTHING: Document = { value: {}, lineOf: () => undefined, problems: [] };
-const EMPTY: ReadDocument = { kind: 'document', document: NOTHING };
-/** Up to here every value's line is looked for. */
-const LOCATED_CHARS = 512 * 1024;
+const EMPTY: ReadDocument = {
+  kind: 'document',
+  document: { value: {}, lineOf: () => undefined, problems: [] },
+};
 
 export async function readDocument(fs: ReadFiles, place: DocumentPlace): Promise<ReadDocument> {
   const { file, severity } = place;
@@ -61,7 +61,7 @@ export async function readDocument(fs: ReadFiles, place: DocumentPlace): Promise
       );
     }
     const text = await fs.readText(file, { maxBytes: place.maxBytes });
-    return quickDocument(text, place) ?? parseDocument(text, place);
+    return isWorthLocating(text, place) ? parseDocument(text, place) : EMPTY;
   } catch (thrown) {
     const code = systemCodeOf(thrown);
     const absent = code === 'ENOENT' || code === 'ENOTDIR';
@@ -71,33 +71,11 @@ export async function readDocument(fs: ReadFiles, place: DocumentPlace): Promise
   }
 }
 
-/** What needs no walk through the whole text. Undefined: it does. */
-function quickDocument(text: string, { worth, file }: DocumentPlace): ReadDocument | undefined {
-  // Of `mcpServers` and `disabledMcpServers`.
-  if (worth !== undefined && !text.includes('cpServers')) return EMPTY;
+/** Finding lines takes many times as long as parsing, and a personal file may hold megabytes of history. */
+function isWorthLocating(text: string, { worth }: DocumentPlace): boolean {
+  if (worth === undefined) return true;
   const parsed = parseJson(text);
-  if (!parsed.ok || !isRecord(parsed.value)) return undefined;
-  const { value } = parsed;
-  if (worth?.(value) === false) return EMPTY;
-  const isLong = worth !== undefined && text.length > LOCATED_CHARS;
-  if (!isLong && !isAsPrograms(text, value)) return undefined;
-  const lineOf = isLong ? NOTHING.lineOf : linesLater(text);
-  return { kind: 'document', document: { value, file, lineOf, problems: [] } };
-}
-
-/** As programs write it. No key stands twice in such a text: the value would hold it once. */
-function isAsPrograms(text: string, value: unknown): boolean {
-  const plain = text.trimEnd();
-  return plain === JSON.stringify(value, null, plain.includes('\n') ? 2 : undefined);
-}
-
-/** Lines are for messages and lists: most starts have no use for them. */
-function linesLater(text: string): Document['lineOf'] {
-  let json: LocatedJson | undefined;
-  return (way) => {
-    json ??= parseLocatedJson(text);
-    return json.ok ? json.lineOf(way) : undefined;
-  };
+  return !parsed.ok || !isRecord(parsed.value) || worth(parsed.value);
 }
 
 /** `file` may also be the name of a flag, for text that stands in none. */

@@ -49,7 +49,7 @@ export interface ConnectionDeps {
   readonly authProvider?: ConnectionAuth;
   /** True: a token with more scope is stored, and the refused request is sent once more. */
   readonly stepUp?: (challenge: StepUpChallenge) => Promise<boolean>;
-  /** Called before the first attempt after a sign-in was found missing. */
+  /** Called before somebody wants a server back whose sign-in was missing. */
   readonly refreshAuth?: () => Promise<void>;
   /** Further headers, which win over the entry's: asked per connection, and once more on 401 and 403. */
   readonly headers?: () => Promise<Result<Record<string, string>, string>>;
@@ -82,8 +82,6 @@ export interface ConnectionTimeouts {
   readonly stillRunningMs: number;
   /** Least time between two texts of the server's own progress. */
   readonly progressGapMs: number;
-  /** How long a missing sign-in is remembered. */
-  readonly authMemoryMs: number;
   /** First pause before a restart; doubled each time. */
   readonly backoffMs: number;
   readonly maxBackoffMs: number;
@@ -114,7 +112,6 @@ export function timeoutsFor(
     closeMs: SECOND,
     stillRunningMs: 30 * SECOND,
     progressGapMs: SECOND,
-    authMemoryMs: 15 * MINUTE,
     backoffMs: SECOND,
     maxBackoffMs: 30 * SECOND,
     stableMs: 30 * SECOND,

@@ -10,13 +10,7 @@ import type {
   ServerDeclaration,
 } from '../server.js';
 import { StderrLog } from '../transport/stderr-log.js';
-import {
-  type ConnectionAuth,
-  type ConnectionDeps,
-  type ConnectionTimeouts,
-  currentToken,
-  timeoutsFor,
-} from './deps.js';
+import { type ConnectionDeps, type ConnectionTimeouts, timeoutsFor } from './deps.js';
 import { loadLibrary } from './library.js';
 import { Backoff, Excess } from './restart-policy.js';
 import {
@@ -51,7 +45,7 @@ const FIRST_PAUSE_MS = 250;
 const NO_ENTRY: McpEntry = { type: 'sdk' };
 
 /**
- * The connection to one server with restarts, back-off and remembered sign-in failures. The library has no reconnect
+ * The connection to one server with restarts and back-off; a missing sign-in is remembered by its provider. The library has no reconnect
  * policy, and keeps a session that the server has forgotten (typescript-sdk#1708).
  */
 export class Link {
@@ -69,10 +63,6 @@ export class Link {
   #clearing: Promise<void> = Promise.resolve();
   #knownEra: Era | undefined;
   #lastStderr = '';
-  /** Until then a missing sign-in is not tried again, unless there is another token than the refused one. */
-  #authUntil = Number.NEGATIVE_INFINITY;
-  #refusedToken: string | undefined;
-  #wantsRefresh = false;
   #reopening: NodeJS.Timeout | undefined;
 
   constructor(declaration: ServerDeclaration, parts: LinkParts) {
@@ -121,12 +111,12 @@ export class Link {
   async forget(): Promise<void> {
     this.#backoff.reset();
     this.excess.forget();
-    this.#wantsRefresh ||= this.state === 'needs-auth';
-    this.#authUntil = Number.NEGATIVE_INFINITY;
     clearTimeout(this.#reopening);
     await this.#attempt;
     this.#drop();
     await this.#clearing;
+    // It fails for its own reasons; the attempt that follows tells what is missing.
+    if (this.state === 'needs-auth') await this.#parts.deps.refreshAuth?.().catch(() => {});
   }
 
   async close(): Promise<void> {
@@ -193,8 +183,6 @@ export class Link {
 
   async #connect(): Promise<Result<Session, SafeError>> {
     const { deps } = this.#parts;
-    const missing = await this.#missingAuth();
-    if (missing !== undefined) return err(missing);
     this.#set('pending', this.error);
     await this.#clearing;
     const deadline = new AbortController();
@@ -202,7 +190,6 @@ export class Link {
     const signal = AbortSignal.any([deadline.signal, this.#ending.signal]);
     const startedAt = deps.clock.monotonic();
     try {
-      if (this.#wantsRefresh) await this.#refreshAuth(signal);
       return await this.#attempts(signal, deadline.signal);
     } finally {
       clearTimeout(timer);
@@ -212,26 +199,6 @@ export class Link {
         );
       }
     }
-  }
-
-  /** The remembered want of a sign-in; undefined when there is none, or somebody has signed in since. */
-  async #missingAuth(): Promise<SafeError | undefined> {
-    const { error } = this;
-    const { clock, authProvider } = this.#parts.deps;
-    if (error === undefined || clock.monotonic() >= this.#authUntil) return undefined;
-    if (authProvider === undefined) return error;
-    const token = await currentToken(authProvider).catch(() => undefined);
-    if (token === undefined || token === this.#refusedToken) return error;
-    this.#authUntil = Number.NEGATIVE_INFINITY;
-    this.#wantsRefresh = false;
-    return undefined;
-  }
-
-  async #refreshAuth(signal: AbortSignal): Promise<void> {
-    this.#wantsRefresh = false;
-    const refreshing = this.#parts.deps.refreshAuth?.() ?? Promise.resolve();
-    // It fails for its own reasons; the attempt that follows tells what is missing.
-    await orAbort(refreshing, signal).catch(() => {});
   }
 
   async #attempts(signal: AbortSignal, deadline: AbortSignal): Promise<Result<Session, SafeError>> {
@@ -297,23 +264,9 @@ export class Link {
 
   #missesAuth(refusal: Refusal): SafeError {
     const error = this.authError(refusal);
-    if (refusal.isOwn) {
-      // fail-closed: refused credentials of one's own are a failure, not a reason to try others.
-      this.#set('failed', error);
-      return error;
-    }
-    const { clock, authProvider } = this.#parts.deps;
-    this.#authUntil = clock.monotonic() + this.timeouts.authMemoryMs;
-    this.#wantsRefresh = true;
-    this.#set('needs-auth', error);
-    this.#refusedToken = undefined;
-    if (authProvider !== undefined) void this.#rememberToken(authProvider);
+    // fail-closed: refused credentials of one's own are a failure, not a reason to try others.
+    this.#set(refusal.isOwn ? 'failed' : 'needs-auth', error);
     return error;
-  }
-
-  async #rememberToken(source: ConnectionAuth): Promise<void> {
-    // Without a token any later one is another.
-    this.#refusedToken = await currentToken(source).catch(() => undefined);
   }
 
   /** It is gone, and not because we wanted it. */

@@ -1,5 +1,6 @@
 import type { McpConnection, RawResource, RawResourceContent } from '../server.js';
 import { shownText } from '../tools/names.js';
+import { endingOf } from '../tools/output.js';
 
 /** What a model or a person is shown of a resource, and what hooks and hosts get of it. */
 export interface ShownResource {
@@ -60,7 +61,7 @@ async function shownPart(
   }
   const bytes = decodeBase64(blob);
   if (bytes === undefined) return { ...head, problem: 'its bytes are not valid base64' };
-  const name = `${index}.${extensionOf(mimeType)}`;
+  const name = `${index}.${endingOf(mimeType)}`;
   return { ...head, blobSavedTo: await save(name, bytes) };
 }
 
@@ -70,25 +71,6 @@ function decodeBase64(text: string): Uint8Array | undefined {
   } catch {
     return undefined;
   }
-}
-
-const EXTENSIONS: ReadonlyMap<string, string> = new Map([
-  ['image/png', 'png'],
-  ['image/jpeg', 'jpg'],
-  ['image/gif', 'gif'],
-  ['image/webp', 'webp'],
-  ['application/pdf', 'pdf'],
-  ['application/zip', 'zip'],
-  ['application/json', 'json'],
-  ['audio/mpeg', 'mp3'],
-  ['audio/wav', 'wav'],
-  ['text/plain', 'txt'],
-]);
-
-/** From a list: a name that a server chose could be that of a program. */
-function extensionOf(mimeType: string | undefined): string {
-  const type = typeof mimeType === 'string' ? (mimeType.split(';')[0] ?? '') : '';
-  return EXTENSIONS.get(type.trim().toLowerCase()) ?? 'bin';
 }
 
 /** A resource between marks that nothing in it can imitate: it is material, not an order. */

@@ -29,7 +29,6 @@ const listing = () =>
     tools: [raw('one'), { ...raw('two'), _meta: { 'anthropic/alwaysLoad': true } }, raw('ｂad')],
     instructions: 'Be\u200b kind.',
     serverInfo: { name: 'x', version: '1' },
-    builtinNames: [],
   });
 
 const fileIn = (folder: string, ending = '.json'): string => {
@@ -57,7 +56,7 @@ describe('the cache of tools', () => {
   it('keeps the names in order, and whether the server has resources', async () => {
     const cache = openToolCache({ fs, stateDirectory });
     const tools = ['b.x', 'A', 'c'].map((name) => raw(name));
-    const found = listingOf({ declaration: server, tools, builtinNames: [] });
+    const found = listingOf({ declaration: server, tools });
     await cache.write(server, { ...found, hasResources: true });
     const read = openToolCache({ fs, stateDirectory }).read(server);
     expect(read?.hasResources).toBe(true);
@@ -119,10 +118,10 @@ describe('approvals of definitions', () => {
     expect(statSync(fileIn('mcp-approvals', '.json')).mode & 0o777).toBe(0o600);
   });
 
-  it('are read when somebody asks, and stay as they were then', async () => {
+  it('stay as they were when they were read', async () => {
+    await openToolApprovals({ fs, stateDirectory }).record(server, [listed(raw('one', 'first'))]);
     const approvals = openToolApprovals({ fs, stateDirectory });
     const read = approvals.read(server);
-    await openToolApprovals({ fs, stateDirectory }).record(server, [listed(raw('one', 'first'))]);
     const before = read.fingerprint('one');
     expect(before).toBe(listed(raw('one', 'first')).fingerprint);
     await approvals.record(server, [listed(raw('one', 'second'))]);

@@ -10,7 +10,7 @@ const raw = (name: string, more: Partial<RawTool> = {}): RawTool => ({
 });
 
 const list = (tools: readonly RawTool[], name = 'srv') =>
-  listingOf({ declaration: { name, key: name }, tools, builtinNames: ['Bash', 'Read'] });
+  listingOf({ declaration: { name, key: name }, tools });
 
 describe('what a server offers', () => {
   it('is sorted, and leaves out what collides, by name', () => {
@@ -52,7 +52,7 @@ describe('what a server offers', () => {
     ];
     for (const entry of entries) {
       const declaration = { name: 'srv', key: 'srv', entry };
-      const made = listingOf({ declaration, tools: marked(50), builtinNames: [] });
+      const made = listingOf({ declaration, tools: marked(50) });
       expect(made.tools.every(({ alwaysLoad }) => alwaysLoad)).toBe(true);
       expect(made.problems).toEqual([]);
     }
@@ -71,12 +71,6 @@ describe('what a server offers', () => {
     const { problems } = list([raw('good'), ...bad]);
     expect(problems.length).toBeLessThan(30);
     expect(problems.at(-1)).toContain('8980 more tools');
-  });
-
-  it('is nothing for a server that is called like a built-in tool', () => {
-    const { tools, problems } = list([raw('a')], 'Bash');
-    expect(tools).toEqual([]);
-    expect(problems[0]).toContain('built-in');
   });
 
   it('ends at a number that nobody needs', () => {

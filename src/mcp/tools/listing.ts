@@ -2,7 +2,7 @@ import { isRecord } from '../../lib/own.js';
 import type { RawTool, ServerDeclaration } from '../server.js';
 import { checkDefinition, shownInstructions } from './definition-check.js';
 import { definingParts, toolFingerprint } from './fingerprint.js';
-import { serverNameProblem, shownName, shownText, toolNameProblem, toolNames } from './names.js';
+import { shownName, shownText, toolNameProblem, toolNames } from './names.js';
 
 /** A tool that may be offered. Its definition is looked at when it is first wanted. */
 export interface ListedTool {
@@ -33,8 +33,6 @@ export interface ListingSource {
   readonly tools: readonly RawTool[];
   readonly instructions?: string | undefined;
   readonly serverInfo?: { readonly name: string; readonly version: string } | undefined;
-  /** Full names of the built-in tools. */
-  readonly builtinNames: Iterable<string>;
 }
 
 /** A server with more tools has gone wrong. */
@@ -49,10 +47,6 @@ const CHARS_PER_TOKEN = 3;
 export function listingOf(source: ListingSource): ServerListing {
   const { declaration } = source;
   const of = `of the MCP server ${shownName(declaration.name)}`;
-  const refused = serverNameProblem(declaration.name, source.builtinNames);
-  if (refused !== undefined) {
-    return { tools: [], problems: [`no tool ${of} is offered: ${refused}`] };
-  }
   const problems = boundedProblems();
   const taken = new Map<string, string>();
   const tools: ListedTool[] = [];

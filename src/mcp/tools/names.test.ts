@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LONGEST_NAME, serverNameProblem, toolNameProblem, toolNames } from './names.js';
+import { LONGEST_NAME, toolNameProblem, toolNames } from './names.js';
 
 describe('names of tools', () => {
   it.each([
@@ -58,10 +58,4 @@ describe('names that are refused', () => {
       expect(toolNameProblem(name)).toBeUndefined();
     },
   );
-
-  it('are those of servers that read like a built-in tool', () => {
-    expect(serverNameProblem('Bash', ['Bash', 'Read'])).toContain('Bash');
-    expect(serverNameProblem('bash-helper', ['Bash', 'Read'])).toBeUndefined();
-    expect(serverNameProblem('gith\u200bub', [])).toContain('not seen');
-  });
 });

@@ -40,19 +40,6 @@ export function toolNameProblem(name: unknown): string | undefined {
   return lookAlike(name);
 }
 
-/** Why a server cannot be used under its name. */
-export function serverNameProblem(
-  name: string,
-  builtinNames: Iterable<string>,
-): string | undefined {
-  const key = normaliseName(name);
-  for (const builtin of builtinNames) {
-    // fail-closed: in rules and questions it would read as the built-in tool.
-    if (builtin === key) return `a built-in tool is called ${builtin}`;
-  }
-  return lookAlike(name);
-}
-
 /** For messages: a name from outside, short and with nothing invisible in it. */
 export function shownName(name: unknown): string {
   const text = typeof name === 'string' ? name : String(name);
@@ -60,12 +47,13 @@ export function shownName(name: unknown): string {
   return JSON.stringify(visible(cut) + (cut.length < text.length ? '…' : ''));
 }
 
-function lookAlike(name: string): string | undefined {
+/** Why a name may be taken for another one; undefined when it may not. */
+export function lookAlike(name: string): string | undefined {
   // fail-closed: what people read and what is called must be the same.
   if (hasHidden(name)) return 'its name holds characters that are not seen';
   const plain = name.normalize('NFKC');
   if (lettersOf(plain) !== lettersOf(name)) return 'its name holds look-alikes of plain letters';
-  const scripts = lookalikeScripts().filter((script) => script.test(name));
+  const scripts = LOOKALIKE_SCRIPTS.filter((script) => script.test(name));
   if (scripts.length === 0) return undefined;
   if (/\p{Script=Latin}/u.test(name) || scripts.length > 1) {
     return 'its name mixes alphabets whose letters look alike';
@@ -79,17 +67,14 @@ function lettersOf(text: string): string {
   return text.replace(/[^A-Za-z0-9]/g, '');
 }
 
-/** Set up for names that are not plain alone: few are. */
-function lookalikeScripts(): readonly RegExp[] {
-  return [
-    /\p{Script=Cyrillic}/u,
-    /\p{Script=Greek}/u,
-    /\p{Script=Armenian}/u,
-    /\p{Script=Cherokee}/u,
-    /\p{Script=Lisu}/u,
-    /\p{Script=Coptic}/u,
-  ];
-}
+const LOOKALIKE_SCRIPTS: readonly RegExp[] = [
+  /\p{Script=Cyrillic}/u,
+  /\p{Script=Greek}/u,
+  /\p{Script=Armenian}/u,
+  /\p{Script=Cherokee}/u,
+  /\p{Script=Lisu}/u,
+  /\p{Script=Coptic}/u,
+];
 
 /** Letters that nobody can tell from Latin ones. */
 const TWINS =

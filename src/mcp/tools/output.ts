@@ -92,9 +92,7 @@ export function presentOutput(structured: unknown): ToolOutput['content'] | unde
   return blocks.length === content.length ? blocks : undefined;
 }
 
-type Shelf = ReturnType<typeof createBinaryShelf>;
-
-async function shown(block: RawContent, shelf: Shelf): Promise<ResultBlock> {
+async function shown(block: RawContent, shelf: BinaryShelf): Promise<ResultBlock> {
   const { type, data, mimeType } = block;
   if (type === 'text') return text(serverText(String(block.text ?? '')));
   if (type === 'image' && typeof data === 'string') {
@@ -112,7 +110,7 @@ async function shown(block: RawContent, shelf: Shelf): Promise<ResultBlock> {
 
 async function resource(
   content: Readonly<Record<string, unknown>>,
-  shelf: Shelf,
+  shelf: BinaryShelf,
 ): Promise<ResultBlock> {
   const uri = label(content.uri);
   if (typeof content.text === 'string') {
@@ -208,7 +206,7 @@ function withFewImages(blocks: readonly ResultBlock[], parts: OutputParts): read
 
 async function boundBlocks(
   blocks: readonly ResultBlock[],
-  parts: OutputParts & { readonly shelf: Shelf },
+  parts: OutputParts & { readonly shelf: BinaryShelf },
 ): Promise<readonly ResultBlock[]> {
   const whole = textsOf(blocks).join('\n');
   const images = blocks.filter(({ type }) => type !== 'text');
@@ -277,7 +275,7 @@ export function imageBlock(base64: string): ImageBlock | undefined {
 }
 
 /** What cannot be shown is kept in files of the session, for their owner alone. */
-export interface BinaryShelf {
+interface BinaryShelf {
   readonly files: string[];
   keep(binary: {
     readonly data: string;
@@ -286,7 +284,7 @@ export interface BinaryShelf {
   }): Promise<ResultBlock>;
 }
 
-export function createBinaryShelf(parts: {
+function createBinaryShelf(parts: {
   readonly fs: Pick<FileSystem, 'writeAtomic'>;
   readonly context: Pick<ToolContext, 'toolUseId' | 'spillDirectory'>;
 }): BinaryShelf {
@@ -297,25 +295,24 @@ export function createBinaryShelf(parts: {
     async keep({ data, mimeType, what }) {
       const kind = typeof mimeType === 'string' ? shownText(mimeType, 100) : 'unknown kind';
       kept += data.length;
-      if (kept > MOST_KEPT) return note(`[${what} (${kind}) was left out: it is too large]`);
+      if (kept > MOST_KEPT) return text(`[${what} (${kind}) was left out: it is too large]`);
       const bytes = Buffer.from(data, 'base64');
       const { toolUseId, spillDirectory } = parts.context;
       const stem = toolUseId.replace(/[^\w.-]/g, '_');
-      const ending = own(ENDINGS, String(mimeType).toLowerCase().split(';')[0]?.trim() ?? '');
       try {
-        const path = join(spillDirectory(), `${stem}-${files.length + 1}.${ending ?? 'bin'}`);
+        const path = join(spillDirectory(), `${stem}-${files.length + 1}.${endingOf(mimeType)}`);
         await parts.fs.writeAtomic(path, bytes, { mode: 0o600 });
         files.push(path);
-        return note(`[${what} (${kind}), ${bytes.length} bytes, is kept in ${path}]`);
+        return text(`[${what} (${kind}), ${bytes.length} bytes, is kept in ${path}]`);
       } catch (thrown) {
-        return note(`[${what} (${kind}) could not be kept: ${messageOf(thrown)}]`);
+        return text(`[${what} (${kind}) could not be kept: ${messageOf(thrown)}]`);
       }
     },
   };
 }
 
-function note(text: string): ResultBlock {
-  return { type: 'text', text };
+export function endingOf(mimeType: unknown): string {
+  return own(ENDINGS, String(mimeType).toLowerCase().split(';')[0]?.trim() ?? '') ?? 'bin';
 }
 
 /** Endings of ours alone: a server's file must not get a name that a program runs. */

@@ -103,12 +103,11 @@ async function session(fake: ReturnType<typeof fakeServer>, options: Options = {
     fs,
     approvals: openToolApprovals({ fs, stateDirectory: directory }),
     env: {},
-    builtinNames: ['Read'],
     tell: (text) => void told.push(text),
   });
   const { declaration } = fake.connection;
   const tools = options.cached ?? fake.server.tools;
-  const listing = listingOf({ declaration, tools, builtinNames: [] });
+  const listing = listingOf({ declaration, tools });
   const offered = await book.offer(fake.connection, listing, {
     live: options.cached === undefined,
   });

@@ -1,8 +1,7 @@
 import { err, ok, type Result } from '../../lib/result.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import type { AnyTool } from '../../tools/tool.js';
-import type { SessionApprovals } from '../approval/host-approvals.js';
-import type { ApprovedTools } from '../approval/tool-approvals.js';
+import type { ApprovedTools, SessionApprovals } from '../approval/tool-approvals.js';
 import type { McpConnection } from '../server.js';
 import { type ListedTool, listingOf, type ServerListing } from './listing.js';
 import { type Admission, type McpToolParts, mcpTool } from './tool.js';
@@ -23,8 +22,6 @@ export interface ToolBookDeps {
   readonly fs: Pick<FileSystem, 'writeAtomic'>;
   readonly approvals: SessionApprovals;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Full names of the built-in tools. */
-  readonly builtinNames: readonly string[];
   /** False: another book answers for the tool. Absent: this one does for all. */
   covers?(tool: AnyTool): boolean;
   /** A server was asked anew because one of its tools was called. */
@@ -98,12 +95,11 @@ export function openPage(
       tell,
       definition(name) {
         const entry = page.entries.get(name);
-        if (entry === undefined) throw new Error(`there is no tool ${name}`);
-        if (!isChanged(entry)) return entry.current.raw();
+        if (entry === undefined) return err(`there is no tool ${name}`);
+        if (!isChanged(entry)) return ok(entry.current.raw());
         const old = page.approved.definition(entry.approvedAs);
         // fail-closed: what nobody has agreed to is not shown in its place.
-        if (old === undefined) throw new Error('it has changed, and nobody has agreed to it yet');
-        return old;
+        return old === undefined ? err('it has changed, and nobody has agreed to it yet') : ok(old);
       },
       admit: (name, toolUseId) => admit(page, name, toolUseId),
     },
@@ -194,9 +190,8 @@ export function askAnew(
     if (!listed.ok) return err(listed.error.message);
     const { instructions, serverInfo } = connection.status();
     const { declaration } = connection;
-    const { builtinNames } = deps;
     const tools = listed.value;
-    const listing = listingOf({ declaration, tools, instructions, serverInfo, builtinNames });
+    const listing = listingOf({ declaration, tools, instructions, serverInfo });
     const offered = enter(listing);
     // What was said while it answered may not be in the answer.
     page.live = page.changes === changes;

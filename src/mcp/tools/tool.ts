@@ -1,4 +1,3 @@
-import { messageOf } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
 import type { Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
@@ -29,7 +28,7 @@ export interface Admission {
 export interface McpToolParts extends Pick<OutputParts, 'fs' | 'env' | 'tell'> {
   readonly connection: Pick<McpConnection, 'call' | 'declaration'>;
   /** The definition that is in force: the approved one while another waits for its approval. */
-  definition(tool: string): RawTool;
+  definition(tool: string): Result<RawTool, string>;
   /** The last look before a call goes out: it must have been judged, by the definition there is now. */
   admit(tool: string, toolUseId: string): Promise<Result<Admission, string>>;
 }
@@ -105,8 +104,28 @@ class McpTool implements Tool<Input> {
     return this.#said.readOnly;
   }
 
-  run(input: Input, context: ToolContext): Promise<ToolOutput> {
-    return run(this.#parts, this, { input, context });
+  async run(input: Input, context: ToolContext): Promise<ToolOutput> {
+    const { tool } = this.origin;
+    const admitted = await this.#parts.admit(tool, context.toolUseId);
+    if (!admitted.ok) return failure(admitted.error);
+    const { connection, fs, env, tell, definition } = this.#parts;
+    const result = await connection.call(
+      {
+        tool,
+        // The host's own code is handed it as it is, and may well change what it was given.
+        arguments: connection.declaration.entry?.type === 'sdk' ? structuredClone(input) : input,
+        toolUseId: context.toolUseId,
+        idempotencyKey: context.idempotencyKey,
+        onProgress: (text) => context.progress(visible(sliceWhole(text, 0, PROGRESS_CHARS))),
+      },
+      context.signal,
+    );
+    if (!result.ok) return failure(failureText(result.error));
+    const known = definition(tool);
+    const raw = known.ok ? known.value : {};
+    const output = await toolOutput(result.value, { fs, env, context, tool: this.name, raw, tell });
+    const { note } = admitted.value;
+    return note === undefined ? output : { ...output, followUp: [{ text: note }] };
   }
 
   present(structured: unknown): ToolOutput['content'] | undefined {
@@ -122,32 +141,26 @@ interface About {
 }
 
 function describe(name: string, { tool, server }: ToolOrigin, parts: McpToolParts): About {
-  const unreadable = (why: string): About => ({
-    title: name,
-    definition: {
-      name,
-      description: `Its definition cannot be shown: ${why}`,
-      input_schema: { type: 'object' },
-    },
-    // fail-closed: what it says of itself is not known.
-    needsPerson: true,
-    readOnly: false,
-  });
-  try {
-    const raw = parts.definition(tool);
-    const checked = checkDefinition(raw);
-    if (!checked.ok) return unreadable(checked.error);
-    const { annotations, _meta } = raw;
+  const raw = parts.definition(tool);
+  const checked = raw.ok ? checkDefinition(raw.value) : raw;
+  if (!raw.ok || !checked.ok) {
+    const why = checked.ok ? '' : checked.error;
+    const description = `Its definition cannot be shown: ${why}`;
     return {
-      title: checked.value.title ?? `${shownName(tool)} of ${shownName(server)}`,
-      definition: definitionOf(name, checked.value),
-      needsPerson: isRecord(_meta) && _meta['anthropic/requiresUserInteraction'] === true,
-      readOnly: isRecord(annotations) && annotations.readOnlyHint === true,
+      title: name,
+      definition: { name, description, input_schema: { type: 'object' } },
+      // fail-closed: what it says of itself is not known.
+      needsPerson: true,
+      readOnly: false,
     };
-  } catch (thrown) {
-    // A cache that was damaged, or a definition that waits for its approval.
-    return unreadable(messageOf(thrown));
   }
+  const { annotations, _meta } = raw.value;
+  return {
+    title: checked.value.title ?? `${shownName(tool)} of ${shownName(server)}`,
+    definition: definitionOf(name, checked.value),
+    needsPerson: isRecord(_meta) && _meta['anthropic/requiresUserInteraction'] === true,
+    readOnly: isRecord(annotations) && annotations.readOnlyHint === true,
+  };
 }
 
 /** Who is called with what, in one line. */
@@ -156,50 +169,8 @@ function summaryOf({ server, tool }: ToolOrigin, input: unknown): string {
   return text.length <= SUMMARY_CHARS ? text : `${sliceWhole(text, 0, SUMMARY_CHARS)}…`;
 }
 
-async function run(
-  parts: McpToolParts,
-  { name, origin }: McpTool,
-  { input, context }: { readonly input: Input; readonly context: ToolContext },
-): Promise<ToolOutput> {
-  const { tool } = origin;
-  const admitted = await parts.admit(tool, context.toolUseId);
-  if (!admitted.ok) return failure(admitted.error);
-  const { connection, fs, env, tell } = parts;
-  const result = await connection.call(
-    {
-      tool,
-      // The host's own code is handed it as it is, and may well change what it was given.
-      arguments: connection.declaration.entry?.type === 'sdk' ? structuredClone(input) : input,
-      toolUseId: context.toolUseId,
-      idempotencyKey: context.idempotencyKey,
-      onProgress: (text) => context.progress(visible(sliceWhole(text, 0, PROGRESS_CHARS))),
-    },
-    context.signal,
-  );
-  if (!result.ok) return failure(failureText(result.error));
-  const output = await toolOutput(result.value, {
-    fs,
-    env,
-    context,
-    tool: name,
-    raw: metaOf(parts, tool),
-    tell,
-  });
-  const { note } = admitted.value;
-  return note === undefined ? output : { ...output, followUp: [{ text: note }] };
-}
-
 function failureText({ message, mayHaveRun }: SafeError): string {
   return mayHaveRun
     ? `${message} The call may have had its effect already: look before you repeat it.`
     : message;
-}
-
-function metaOf({ definition }: McpToolParts, tool: string): Pick<RawTool, '_meta'> {
-  try {
-    return definition(tool);
-  } catch {
-    // A cache that was damaged after it was read: the usual bounds hold.
-    return {};
-  }
 }

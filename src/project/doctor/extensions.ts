@@ -4,7 +4,7 @@ import { displayPath } from '../../platform/fs/paths.js';
 import { hostFacts } from '../../platform/host.js';
 import type { Finding } from '../documents.js';
 import { findProgram } from '../find-program.js';
-import { placeOf, type ServerDeclaration } from '../mcp.js';
+import type { ServerDeclaration } from '../mcp.js';
 import { serverStatuses } from '../mcp-connections.js';
 import type { Project } from '../project.js';
 import { type AreaCheck, type DoctorCheck, ok, problem, warning } from './report.js';
@@ -45,7 +45,7 @@ function standingCheck({ name, scope, standing }: ServerDeclaration): DoctorChec
 
 async function serverCheck(project: Project, server: ServerDeclaration): Promise<DoctorCheck> {
   const { name, scope, entry, origin } = server;
-  const { file } = placeOf(origin);
+  const { file } = origin;
   const where = file === undefined ? scope : `${scope}, ${displayPath(file, project.cwd)}`;
   if (entry?.type !== 'stdio') return ok(`${name} (${where}): ${entry?.type}, not connected`);
   const { env } = await project.settings();
