@@ -19,15 +19,13 @@ import type {
 import type { ClientConnection, ConnectionDeps } from './deps.js';
 import { Link } from './link.js';
 import { BadList, fetchList, LeftOut, type ListItems } from './lists.js';
-import { Questions, requiredPages } from './questions.js';
 import {
-  type CallTimers,
   isTransient,
   type Job,
-  type Outcome,
+  OpenCalls,
   PAGES_REQUIRED,
   repeatReason,
-  runRequest,
+  requiredPages,
 } from './request.js';
 import { readCallResult, readContents, readMessages } from './results.js';
 import {
@@ -60,13 +58,14 @@ export function createConnection(
 const LIST_ATTEMPTS = 3;
 const UNKNOWN_METHOD = -32601;
 const INSTRUCTIONS = 16_384;
+const NOT_ASKED = ['aborted', 'was not asked: the call was cancelled.'] as const;
+const TOO_LATE = ['connect-timeout', 'did not answer in time.'] as const;
 
 class Connection implements ClientConnection {
   readonly declaration: ServerDeclaration;
   readonly #deps: ConnectionDeps;
   readonly #words: SafeWords;
-  readonly #running = new Set<CallTimers>();
-  readonly #questions: Questions;
+  readonly #calls: OpenCalls;
   readonly #link: Link;
   readonly #leftOut: LeftOut;
   readonly #listeners: ((change: ListKind | 'state') => void)[] = [];
@@ -76,13 +75,20 @@ class Connection implements ClientConnection {
     this.declaration = declaration;
     this.#deps = deps;
     this.#words = safeWords(declaration.name, deps.env.HOME ?? deps.env.USERPROFILE);
-    this.#questions = new Questions(declaration.name, deps.elicit, this.#running);
     this.#leftOut = new LeftOut(this.#words, (text) => quietly(() => deps.onNote?.(text)));
     this.#link = new Link(declaration, {
       deps,
       words: this.#words,
-      elicit: (question, signal) => this.#questions.ask(question, signal),
-      onChange: (change) => this.#tell(change),
+      elicit: (question, signal) => this.#calls.ask(question, signal),
+      onChange: (change) => {
+        for (const listener of this.#listeners) quietly(() => listener(change));
+      },
+    });
+    this.#calls = new OpenCalls({
+      server: declaration.name,
+      elicit: deps.elicit,
+      timeouts: this.#link.timeouts,
+      monotonic: () => deps.clock.monotonic(),
     });
   }
 
@@ -186,17 +192,27 @@ class Connection implements ClientConnection {
   }
 
   async close(): Promise<void> {
-    this.#questions.withdraw();
+    this.#calls.withdraw();
     await this.#link.close();
   }
 
-  async #session(): Promise<Result<Session, SafeError>> {
+  /** `late`: what is said when the signal aborts first. */
+  async #session(
+    signal?: AbortSignal,
+    late: typeof NOT_ASKED | typeof TOO_LATE = TOO_LATE,
+  ): Promise<Result<Session, SafeError>> {
     const { standing } = this.declaration;
     if (standing.kind !== 'ready') {
       // fail-closed: what nobody agreed to is not started, whoever asks.
       return err(safeError(this.#words, 'refused', `may not be used: ${standing.reason}`));
     }
-    return this.#link.connect();
+    if (signal === undefined) return this.#link.connect();
+    try {
+      signal.throwIfAborted();
+      return await orAbort(this.#link.connect(), signal);
+    } catch {
+      return err(safeError(this.#words, late[0], late[1]));
+    }
   }
 
   /** Repeated only where the server surely did nothing, and then once for each reason. */
@@ -208,9 +224,9 @@ class Connection implements ClientConnection {
     const isCall = job.method === 'tools/call';
     const repeated = new Set<'session' | 'pages' | 'headers'>();
     for (;;) {
-      const session = await this.#sessionOrAbort(signal);
+      const session = await this.#session(signal, NOT_ASKED);
       if (!session.ok) return session;
-      const outcome = await this.#run(session.value, this.#withTool(job), signal);
+      const outcome = await this.#calls.run(session.value, this.#withTool(job), signal);
       if (outcome.kind === 'done') {
         const value = read(outcome.result);
         return value === undefined
@@ -248,46 +264,11 @@ class Connection implements ClientConnection {
     return { ...job, tool: known?.find(({ inputSchema }) => inputSchema !== undefined) };
   }
 
-  async #sessionOrAbort(signal: AbortSignal): Promise<Result<Session, SafeError>> {
-    try {
-      signal.throwIfAborted();
-      return await orAbort(this.#session(), signal);
-    } catch {
-      return err(safeError(this.#words, 'aborted', 'was not asked: the call was cancelled.'));
-    }
-  }
-
-  async #sessionWithin(ms: number): Promise<Result<Session, SafeError>> {
-    if (ms === Number.POSITIVE_INFINITY) return this.#session();
-    try {
-      return await orAbort(this.#session(), AbortSignal.timeout(Math.ceil(ms)));
-    } catch {
-      return err(safeError(this.#words, 'connect-timeout', 'did not answer in time.'));
-    }
-  }
-
-  async #run(session: Session, job: Job, signal: AbortSignal): Promise<Outcome> {
-    const outcome = await runRequest(
-      {
-        session,
-        timeouts: this.#link.timeouts,
-        monotonic: () => this.#deps.clock.monotonic(),
-        running: this.#running,
-        isHeld: () => this.#questions.isOpen,
-      },
-      job,
-      signal,
-    );
-    // What it still asks belongs to a call that nobody waits for.
-    if (outcome.kind === 'stopped' && this.#running.size === 0) this.#questions.withdraw();
-    return outcome;
-  }
-
   async #visitPages(thrown: Thrown, signal: AbortSignal): Promise<boolean> {
     const pages = thrown.kind === 'rpc' ? requiredPages(thrown.data) : [];
     if (pages.length === 0) return false;
     for (const page of pages) {
-      const answer = await this.#questions.ask(page, signal);
+      const answer = await this.#calls.ask(page, signal);
       if (answer.action !== 'accept') return false;
     }
     return true;
@@ -319,16 +300,13 @@ class Connection implements ClientConnection {
 
   #stopped(by: 'abort' | 'total' | 'idle', isCall: boolean): SafeError {
     const { totalMs, idleMs } = this.#link.timeouts;
-    const more = { mayHaveRun: isCall };
-    if (by === 'abort') {
-      return safeError(this.#words, 'aborted', 'was told to stop: the call was cancelled.', more);
-    }
-    if (by === 'total') {
-      const text = `did not finish within ${totalMs / 1000} s; the call was cancelled.`;
-      return safeError(this.#words, 'call-timeout', text, more);
-    }
-    const text = `sent nothing for ${idleMs / 1000} s; the call was cancelled.`;
-    return safeError(this.#words, 'idle-timeout', text, more);
+    const said = {
+      abort: ['aborted', 'was told to stop: the call was cancelled.'],
+      total: ['call-timeout', `did not finish within ${totalMs / 1000} s; the call was cancelled.`],
+      idle: ['idle-timeout', `sent nothing for ${idleMs / 1000} s; the call was cancelled.`],
+    } as const;
+    const [code, text] = said[by];
+    return safeError(this.#words, code, text, { mayHaveRun: isCall });
   }
 
   async #list<K extends ListKind>(kind: K): Promise<Result<readonly ListItems[K][], SafeError>> {
@@ -337,7 +315,8 @@ class Connection implements ClientConnection {
     let until = Number.POSITIVE_INFINITY;
     const left = (): number => until - this.#deps.clock.monotonic();
     for (let attempt = 0; attempt < LIST_ATTEMPTS && left() > 0; attempt++) {
-      const session = await this.#sessionWithin(left());
+      const limit = attempt === 0 ? undefined : AbortSignal.timeout(Math.ceil(left()));
+      const session = await this.#session(limit);
       if (!session.ok) {
         last ??= session.error;
         break;
@@ -368,10 +347,6 @@ class Connection implements ClientConnection {
     const error = last ?? safeError(this.#words, 'protocol', 'gave no list.');
     if (isOfList) this.#leftOut.failed(kind, error);
     return err(error);
-  }
-
-  #tell(change: ListKind | 'state'): void {
-    for (const listener of this.#listeners) quietly(() => listener(change));
   }
 }
 

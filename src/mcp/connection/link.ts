@@ -71,13 +71,7 @@ export class Link {
     this.#parts = parts;
     this.timeouts = timeoutsFor(declaration.entry ?? NO_ENTRY, deps.env, deps.timeouts);
     this.excess = new Excess(parts.words, (text) => deps.onNote?.(text));
-    const { backoffMs, maxBackoffMs, stableMs } = this.timeouts;
-    this.#backoff = new Backoff({
-      firstMs: backoffMs,
-      maxMs: maxBackoffMs,
-      stableMs,
-      monotonic: () => deps.clock.monotonic(),
-    });
+    this.#backoff = new Backoff({ ...this.timeouts, monotonic: () => deps.clock.monotonic() });
     this.#log = deps.log === undefined ? undefined : new StderrLog(deps.log);
   }
 
@@ -215,11 +209,8 @@ export class Link {
         if (read.kind === 'auth') return err(this.#missesAuth(read));
         const error = connectError(this.#parts.words, read);
         if (!isRemote || attempt >= FIRST_ATTEMPTS || !isPassing(read)) return this.#gaveUp(error);
-        try {
-          await pause(FIRST_PAUSE_MS * 4 ** (attempt - 1), signal);
-        } catch {
-          return this.#gaveUp(error);
-        }
+        await pause(FIRST_PAUSE_MS * 4 ** (attempt - 1), signal);
+        if (signal.aborted) return this.#gaveUp(error);
       }
     }
   }
@@ -229,7 +220,7 @@ export class Link {
     const { name, entry } = this.#declaration;
     if (entry === undefined) throw new Error('it has no entry');
     let opened: Session | undefined;
-    const session = await openSession(
+    opened = await openSession(
       {
         name,
         entry,
@@ -246,8 +237,7 @@ export class Link {
       },
       signal,
     );
-    opened = session;
-    return session;
+    return opened;
   }
 
   #up(session: Session): Session {
@@ -334,10 +324,12 @@ function isPassing(thrown: Thrown): boolean {
   return thrown.kind === 'closed' || (thrown.kind === 'http' && thrown.status >= 500);
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Ends early, and without a word, when the signal aborts. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const over = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, ms);
   });
-  return orAbort(over, signal).finally(() => clearTimeout(timer));
+  await orAbort(over, signal).catch(() => {});
+  clearTimeout(timer);
 }

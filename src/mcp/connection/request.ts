@@ -1,7 +1,8 @@
-import type { Client } from '@modelcontextprotocol/client';
+import { isRecord } from '../../lib/own.js';
+import { parseUrl } from '../../lib/parse-url.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
-import type { RawTool } from '../server.js';
+import type { Elicit, ElicitAnswer, ElicitRequest, RawTool } from '../server.js';
 import { type ConnectionTimeouts, LONGEST_TIMER_MS } from './deps.js';
 import { AS_IT_IS, isSafeValue } from './results.js';
 import { NEVER_ARRIVED } from './safe-error.js';
@@ -19,59 +20,93 @@ export interface Job {
 export type Outcome =
   | { readonly kind: 'done'; readonly result: unknown }
   /** Called off by us, and the server told so. */
-  | { readonly kind: 'stopped'; readonly by: 'abort' | 'total' | 'idle' }
+  | { readonly kind: 'stopped'; readonly by: StoppedBy }
   | { readonly kind: 'failed'; readonly thrown: Thrown };
 
-export interface RequestParts {
-  readonly session: Session;
+/** Questions of one server that may be open at a time, and that one refused call may carry. */
+const MAX_OPEN = 8;
+const MAX_URLS = 5;
+
+type Question = Omit<ElicitRequest, 'server'>;
+type StoppedBy = 'abort' | 'total' | 'idle';
+
+interface OpenCallsParts {
+  readonly server: string;
+  readonly elicit: Elicit;
   readonly timeouts: ConnectionTimeouts;
   readonly monotonic: () => number;
-  /** The timers of all that runs, so that they can be held while a person is asked. */
-  readonly running: Set<CallTimers>;
-  /** Somebody is being asked right now. */
-  readonly isHeld: () => boolean;
 }
 
-/** One request with its limits. Never rejects. */
-export async function runRequest(
-  parts: RequestParts,
-  job: Job,
-  signal: AbortSignal,
-): Promise<Outcome> {
-  const { session, timeouts, running } = parts;
-  const stop = new AbortController();
-  let stopped: 'abort' | 'total' | 'idle' | undefined;
-  const end = (by: 'abort' | 'total' | 'idle'): void => {
-    stopped ??= by;
-    stop.abort(STOP_REASONS[by]);
-  };
-  const onAbort = (): void => end('abort');
-  signal.addEventListener('abort', onAbort, { once: true });
-  const timers = new CallTimers({
-    ...timeouts,
-    monotonic: parts.monotonic,
-    onExpire: end,
-    onStillRunning: (seconds) => job.onProgress?.(`still running, ${seconds} s`),
-  });
-  running.add(timers);
-  if (parts.isHeld()) timers.pause();
-  const tell = throttled(job, timeouts.progressGapMs, parts.monotonic);
-  try {
-    const result = await send(session, job, stop.signal, (progress) => {
-      timers.heard();
-      tell(progress);
+/** What one server is asked, and what it wants to know of a person. While one is asked, no call runs out of time. */
+export class OpenCalls {
+  readonly #parts: OpenCallsParts;
+  readonly #running = new Set<CallTimers>();
+  readonly #questions = new Set<AbortController>();
+
+  constructor(parts: OpenCallsParts) {
+    this.#parts = parts;
+  }
+
+  /** One request with its limits. Never rejects. */
+  async run(session: Session, job: Job, signal: AbortSignal): Promise<Outcome> {
+    const { timeouts, monotonic } = this.#parts;
+    const stop = new AbortController();
+    let stopped: StoppedBy | undefined;
+    const end = (by: StoppedBy): void => {
+      stopped ??= by;
+      stop.abort(STOP_REASONS[by]);
+    };
+    const onAbort = (): void => end('abort');
+    signal.addEventListener('abort', onAbort, { once: true });
+    const timers = new CallTimers({
+      ...timeouts,
+      monotonic,
+      onExpire: end,
+      onStillRunning: (seconds) => job.onProgress?.(`still running, ${seconds} s`),
     });
-    if (session.isRemote && !isSafeValue(result)) {
-      return { kind: 'failed', thrown: { kind: 'protocol' } };
+    this.#running.add(timers);
+    if (this.#questions.size > 0) timers.pause();
+    const tell = throttled(job, timeouts.progressGapMs, monotonic);
+    try {
+      const result = await send(session, job, stop.signal, (progress) => {
+        timers.heard();
+        tell(progress);
+      });
+      const isBad = session.isRemote && !isSafeValue(result);
+      return isBad ? { kind: 'failed', thrown: { kind: 'protocol' } } : { kind: 'done', result };
+    } catch (thrown) {
+      if (stopped !== undefined) return { kind: 'stopped', by: stopped };
+      return { kind: 'failed', thrown: readThrown(session.library, thrown) };
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+      timers.stop();
+      this.#running.delete(timers);
+      // What it still asks belongs to a call that nobody waits for.
+      if (stopped !== undefined && this.#running.size === 0) this.withdraw();
     }
-    return { kind: 'done', result };
-  } catch (thrown) {
-    if (stopped !== undefined) return { kind: 'stopped', by: stopped };
-    return { kind: 'failed', thrown: readThrown(session.library, thrown) };
-  } finally {
-    signal.removeEventListener('abort', onAbort);
-    timers.stop();
-    running.delete(timers);
+  }
+
+  async ask(question: Question, signal: AbortSignal): Promise<ElicitAnswer> {
+    // fail-closed: a server that asks without end is not answered.
+    if (this.#questions.size >= MAX_OPEN || signal.aborted) return { action: 'decline' };
+    const own = new AbortController();
+    this.#questions.add(own);
+    for (const timers of this.#running) timers.pause();
+    try {
+      const { server, elicit } = this.#parts;
+      return await elicit({ ...question, server }, AbortSignal.any([signal, own.signal]));
+    } catch {
+      // fail-closed: it promises never to reject; whoever breaks that has not agreed to anything.
+      return { action: 'cancel' };
+    } finally {
+      this.#questions.delete(own);
+      if (this.#questions.size === 0) for (const timers of this.#running) timers.resume();
+    }
+  }
+
+  /** Nobody waits for the answers any more. */
+  withdraw(): void {
+    for (const question of this.#questions) question.abort();
   }
 }
 
@@ -88,35 +123,21 @@ interface Progress {
 }
 
 function send(
-  session: Session,
-  job: Job,
+  { client, era, isRemote }: Session,
+  { method, params, tool }: Job,
   signal: AbortSignal,
   onprogress: (progress: Progress) => void,
 ): Promise<unknown> {
-  const { client } = session;
   const options = { signal, timeout: LONGEST_TIMER_MS };
-  if (job.method !== 'tools/call') {
-    return client.request({ method: job.method, params: { ...job.params } }, AS_IT_IS, options);
-  }
+  if (method !== 'tools/call')
+    return client.request({ method, params: { ...params } }, AS_IT_IS, options);
   const withProgress = { ...options, onprogress };
-  if (session.era === 'modern' && session.isRemote && job.tool !== undefined) {
-    return mirrored(client, job, job.tool, withProgress);
-  }
-  return client.request({ method: job.method, params: { ...job.params } }, AS_IT_IS, withProgress);
-}
-
-/** The library puts marked parameters into headers. It gets no output schema, or it would check by it. */
-function mirrored(
-  client: Client,
-  job: Job,
-  tool: RawTool,
-  options: { signal: AbortSignal; timeout: number; onprogress: (progress: Progress) => void },
-): Promise<unknown> {
-  const toolDefinition = {
-    name: tool.name,
-    inputSchema: { ...tool.inputSchema, type: 'object' as const },
-  };
-  return client.callTool({ ...job.params, name: tool.name }, { ...options, toolDefinition });
+  if (era !== 'modern' || !isRemote || tool === undefined)
+    return client.request({ method, params: { ...params } }, AS_IT_IS, withProgress);
+  // The library puts marked parameters into headers. It gets no output schema, or it would check by it.
+  const { name, inputSchema } = tool;
+  const toolDefinition = { name, inputSchema: { ...inputSchema, type: 'object' as const } };
+  return client.callTool({ ...params, name }, { ...withProgress, toolDefinition });
 }
 
 /** Characters of the server's own words that people see while a call runs. */
@@ -134,7 +155,7 @@ function throttled(job: Job, gapMs: number, monotonic: () => number): (progress:
   };
 }
 
-export interface CallTimerOptions {
+interface CallTimerOptions {
   readonly totalMs: number;
   readonly idleMs: number;
   readonly stillRunningMs: number;
@@ -258,4 +279,26 @@ export function isTransient(session: Session, thrown: Thrown): boolean {
     default:
       return false;
   }
+}
+
+/** The pages that a call wants visited before it runs (error -32042); empty when it names none that can be. */
+export function requiredPages(data: unknown): readonly (Question & { readonly url: string })[] {
+  const listed = isRecord(data) && Array.isArray(data.elicitations) ? data.elicitations : [];
+  const pages = listed.slice(0, MAX_URLS).flatMap((item) => {
+    if (!isRecord(item) || typeof item.url !== 'string' || !isWebAddress(item.url)) return [];
+    return [
+      {
+        mode: 'url' as const,
+        url: item.url,
+        message: typeof item.message === 'string' ? item.message : '',
+        ...(typeof item.elicitationId === 'string' ? { elicitationId: item.elicitationId } : {}),
+      },
+    ];
+  });
+  // fail-closed: with one of them left out, the call could not go on anyway.
+  return pages.length === listed.length ? pages : [];
+}
+
+function isWebAddress(url: string): boolean {
+  return /^https?:$/.test(parseUrl(url)?.protocol ?? '');
 }

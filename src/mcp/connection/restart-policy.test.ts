@@ -4,8 +4,8 @@ import { Backoff } from './restart-policy.js';
 function rig(): { backoff: Backoff; pass(ms: number): void } {
   let now = 0;
   const backoff = new Backoff({
-    firstMs: 1000,
-    maxMs: 30_000,
+    backoffMs: 1000,
+    maxBackoffMs: 30_000,
     stableMs: 30_000,
     monotonic: () => now,
   });

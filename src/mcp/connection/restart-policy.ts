@@ -1,5 +1,6 @@
 import type { SafeError } from '../server.js';
 import { limitsText, type MessageKind } from '../transport/rate-limit.js';
+import type { ConnectionTimeouts } from './deps.js';
 import { type SafeWords, safeError } from './safe-error.js';
 
 /** What one server sent more than is taken, for as long as its connection is known. */
@@ -50,11 +51,8 @@ export class Excess {
   }
 }
 
-export interface BackoffOptions {
-  readonly firstMs: number;
-  readonly maxMs: number;
-  /** What lived this long ended for a reason of its own and may start again at once. */
-  readonly stableMs: number;
+interface BackoffOptions
+  extends Pick<ConnectionTimeouts, 'backoffMs' | 'maxBackoffMs' | 'stableMs'> {
   readonly monotonic: () => number;
 }
 
@@ -73,11 +71,11 @@ export class Backoff {
 
   /** It ended, or did not come up, after it had lived for so long. */
   ended(livedMs: number): void {
-    const { firstMs, maxMs, stableMs, monotonic } = this.#options;
+    const { backoffMs, maxBackoffMs, stableMs, monotonic } = this.#options;
     if (livedMs >= stableMs) this.#failures = 0;
     this.#failures += 1;
     if (this.#failures < 2) return;
-    this.#until = monotonic() + Math.min(firstMs * 2 ** (this.#failures - 2), maxMs);
+    this.#until = monotonic() + Math.min(backoffMs * 2 ** (this.#failures - 2), maxBackoffMs);
   }
 
   /** Milliseconds until it may be started; 0 when it may now. */

@@ -1,5 +1,6 @@
 import type { Client, Transport } from '@modelcontextprotocol/client';
 import { orAbort } from '../../lib/abort.js';
+import { isRecord } from '../../lib/own.js';
 import { basename, toPosix } from '../../platform/fs/paths.js';
 import { createFetch } from '../../platform/http/fetch.js';
 import { VERSION } from '../../version.js';
@@ -178,47 +179,27 @@ function newClient(library: McpLibrary, parts: SessionParts, mode: 'auto' | 'leg
     // Schemas are the server's; what is to be checked is checked elsewhere, with bounds.
     jsonSchemaValidator: ANY_SCHEMA as never,
   });
-  client.setNotificationHandler('notifications/tools/list_changed', () => parts.changed('tools'));
-  client.setNotificationHandler('notifications/prompts/list_changed', () =>
-    parts.changed('prompts'),
-  );
-  client.setNotificationHandler('notifications/resources/list_changed', () =>
-    parts.changed('resources'),
-  );
+  for (const kind of ['tools', 'prompts', 'resources'] as const)
+    client.setNotificationHandler(`notifications/${kind}/list_changed`, () => parts.changed(kind));
   if (isSdk) return client;
   client.setRequestHandler('roots/list', () => ({
     roots: deps.roots().map((path) => ({ uri: fileUrl(path), name: basename(path) })),
   }));
   client.setRequestHandler('elicitation/create', async (request, context) => {
-    const answer = await parts.elicit(asked(request.params), context.mcpReq.signal);
-    const content = answer.action === 'accept' ? answer.content : undefined;
-    return {
-      action: answer.action,
-      content: content === undefined ? undefined : (content as never),
-    };
+    const { action, content } = await parts.elicit(asked(request.params), context.mcpReq.signal);
+    return { action, content: action === 'accept' ? (content as never) : undefined };
   });
   return client;
 }
 
 /** Only what the protocol names is handed on. */
 function asked(params: Readonly<Record<string, unknown>>): Omit<ElicitRequest, 'server'> {
-  const message = typeof params.message === 'string' ? params.message : '';
-  if (params.mode === 'url') {
-    return {
-      mode: 'url',
-      message,
-      ...(typeof params.url === 'string' ? { url: params.url } : {}),
-      ...(typeof params.elicitationId === 'string' ? { elicitationId: params.elicitationId } : {}),
-    };
-  }
-  const schema = params.requestedSchema;
-  return {
-    mode: 'form',
-    message,
-    ...(typeof schema === 'object' && schema !== null
-      ? { requestedSchema: schema as Readonly<Record<string, unknown>> }
-      : {}),
-  };
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : undefined);
+  const { mode, url, elicitationId, requestedSchema: schema } = params;
+  const message = textOf(params.message) ?? '';
+  return mode === 'url'
+    ? { mode, message, url: textOf(url), elicitationId: textOf(elicitationId) }
+    : { mode: 'form', message, requestedSchema: isRecord(schema) ? schema : undefined };
 }
 
 async function openTransport(library: McpLibrary, parts: SessionParts): Promise<Opened> {
@@ -282,11 +263,11 @@ const LISTEN_ATTEMPTS = 3;
 async function listenForChanges(client: Client): Promise<void> {
   const offers = client.getServerCapabilities();
   const filter = {
-    ...(offers?.tools?.listChanged ? { toolsListChanged: true } : {}),
-    ...(offers?.prompts?.listChanged ? { promptsListChanged: true } : {}),
-    ...(offers?.resources?.listChanged ? { resourcesListChanged: true } : {}),
+    toolsListChanged: offers?.tools?.listChanged === true || undefined,
+    promptsListChanged: offers?.prompts?.listChanged === true || undefined,
+    resourcesListChanged: offers?.resources?.listChanged === true || undefined,
   };
-  if (Object.keys(filter).length === 0) return;
+  if (!Object.values(filter).includes(true)) return;
   for (let failures = 0; failures < LISTEN_ATTEMPTS && client.transport !== undefined; ) {
     const startedAt = performance.now();
     try {
