@@ -226,7 +226,7 @@ class Connection implements ClientConnection {
     for (;;) {
       const session = await this.#session(signal, NOT_ASKED);
       if (!session.ok) return session;
-      const outcome = await this.#calls.run(session.value, this.#withTool(job), signal);
+      const outcome = await this.#calls.request(session.value, this.#withTool(job), signal);
       if (outcome.kind === 'done') {
         const value = read(outcome.result);
         return value === undefined

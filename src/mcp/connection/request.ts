@@ -48,7 +48,7 @@ export class OpenCalls {
   }
 
   /** One request with its limits. Never rejects. */
-  async run(session: Session, job: Job, signal: AbortSignal): Promise<Outcome> {
+  async request(session: Session, job: Job, signal: AbortSignal): Promise<Outcome> {
     const { timeouts, monotonic } = this.#parts;
     const stop = new AbortController();
     let stopped: StoppedBy | undefined;
