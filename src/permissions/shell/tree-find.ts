@@ -86,7 +86,8 @@ export function findTrees(
     // A command may be given a directory, with all that is in it.
     ...(commandsGiven(call).length > 0 ? { neverIn: itself } : {}),
   };
-  const from = call.starts.length === 0 ? [HERE] : call.starts;
+  // What is decided at run time may turn out empty.
+  const from = call.starts.some(({ literal }) => literal) ? call.starts : [HERE, ...call.starts];
   return from.map((start) => ({ start, follows, depth: deepest(call), skips }));
 }
 
