@@ -27,7 +27,7 @@ import type { BackgroundTaskFacts } from '../hooks/events/stop.js';
 import { closeAll } from '../lib/close-all.js';
 import { parseYaml } from '../lib/parse-yaml.js';
 import { err, ok, type Result } from '../lib/result.js';
-import type { GateExtension } from '../permissions/open.js';
+import type { GateExtension } from '../permissions/gate/open.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';

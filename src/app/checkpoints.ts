@@ -2,7 +2,7 @@ import type { SessionConfig } from '../agents/core/session-config.js';
 import type { Author, Checkpoints, OpenWindow } from '../checkpoint/types.js';
 import { messageOf } from '../errors.js';
 import { redactSure } from '../lib/redact.js';
-import type { Rule } from '../permissions/rule.js';
+import type { Rule } from '../permissions/rules/rule.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { BackgroundShell } from '../tools/bash/shells.js';

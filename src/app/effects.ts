@@ -1,9 +1,9 @@
 import type { Change, Checkpoints } from '../checkpoint/types.js';
 import { quoteMarks } from '../lib/quote-marks.js';
 import { visible } from '../lib/visible.js';
-import { effectOf } from '../permissions/effects.js';
-import type { Rule } from '../permissions/rule.js';
-import type { GateVerdict } from '../permissions/types.js';
+import type { GateVerdict } from '../permissions/gate/types.js';
+import { effectOf } from '../permissions/guards/effects.js';
+import type { Rule } from '../permissions/rules/rule.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PermissionMode, Receipt } from '../protocol/permissions.js';
 import type { AnyTool } from '../tools/tool.js';

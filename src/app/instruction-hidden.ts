@@ -6,7 +6,7 @@ import type {
   LoadedInstruction,
   SkippedInstruction,
 } from '../context/instructions/types.js';
-import { hiddenBy, type IsHidden } from '../permissions/hidden-files.js';
+import { hiddenBy, type IsHidden } from '../permissions/paths/hidden-files.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { dirname } from '../platform/fs/paths.js';
 import type { SourcedRule } from '../settings/types.js';

@@ -1,11 +1,11 @@
 import type { KindOf } from '../context/instructions/for-path.js';
-import { restrictedNames } from '../permissions/path-restriction.js';
-import type { PathSpellings } from '../permissions/paths.js';
+import type { CallView, TouchedPath } from '../permissions/gate/view.js';
+import type { PathSpellings } from '../permissions/paths/paths.js';
+import type { TakenDirectory } from '../permissions/paths/tree-restriction.js';
+import { restrictedNames } from '../permissions/rules/list.js';
 import { possibleFileUse } from '../permissions/shell/file-commands.js';
 import type { SimpleCommand } from '../permissions/shell/model.js';
-import { mayTakeTree } from '../permissions/shell/tree-programs.js';
-import type { TakenDirectory } from '../permissions/taken-directories.js';
-import type { CallView, TouchedPath } from '../permissions/view.js';
+import { mayTakeTree } from '../permissions/shell/trees/trees.js';
 import { resolve } from '../platform/fs/paths.js';
 
 /** What a call names, for those who look which rules are near to it. */
@@ -80,7 +80,7 @@ async function wholeOf(
   commands: readonly SimpleCommand[],
 ): Promise<readonly TakenDirectory[]> {
   if (!commands.some(({ views }) => views.some(mayTakeTree))) return [];
-  const { takenDirectories } = await import('../permissions/taken-directories.js');
+  const { takenDirectories } = await import('../permissions/paths/tree-restriction.js');
   return await takenDirectories(view);
 }
 

@@ -11,10 +11,10 @@ import type {
 import { projectPlace } from '../context/instructions/places.js';
 import type { SkippedInstruction } from '../context/instructions/types.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import { hiddenBy, keepsFromReading } from '../permissions/hidden-files.js';
-import { createLiveRules } from '../permissions/live-rules.js';
-import { hasPathRules } from '../permissions/rule-index.js';
-import { NO_RULES, type RuleSet } from '../permissions/rules.js';
+import { hiddenBy, keepsFromReading } from '../permissions/paths/hidden-files.js';
+import { createLiveRules } from '../permissions/rules/agent-rules.js';
+import { hasPathRules } from '../permissions/rules/list.js';
+import { NO_RULES, type RuleSet } from '../permissions/rules/rules.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';

@@ -3,7 +3,7 @@ import type { EnforcedRules } from '../context/enforced/enforced.js';
 import { joinEnforced } from '../context/enforced/policy.js';
 import type { InstructionBook } from '../context/instructions/book.js';
 import { originOf } from '../lib/sourced.js';
-import { parseRules, type RuleSet } from '../permissions/rules.js';
+import { parseRules, type RuleSet } from '../permissions/rules/rules.js';
 import { refuseBroken } from '../settings/files/refuse.js';
 import { type ConfigProblem, describeProblem, type SourcedRule } from '../settings/types.js';
 

@@ -1,6 +1,6 @@
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { bareName } from '../agents/definitions/tools.js';
-import type { Permissions } from '../permissions/open.js';
+import type { Permissions } from '../permissions/gate/open.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { PoolOptions, ToolPool } from '../tools/pool.js';
 import { createToolMatcher } from '../tools/pool-patterns.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseRule } from '../permissions/rules.js';
+import { parseRule } from '../permissions/rules/rules.js';
 import { ruleInside } from './path-rules-overlap.js';
 
 describe('a rule in a directory', () => {

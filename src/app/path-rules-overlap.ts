@@ -1,6 +1,6 @@
-import { ANY_DEPTH, namesOf, type PathPattern } from '../permissions/path-pattern.js';
-import type { Rule } from '../permissions/rule.js';
-import { matches } from '../permissions/wildcard.js';
+import { ANY_DEPTH, namesOf, type PathPattern } from '../permissions/rules/path-pattern.js';
+import type { Rule } from '../permissions/rules/rule.js';
+import { matches } from '../permissions/rules/wildcard.js';
 
 /** Whether a path rule may cover something in a directory for this access. */
 export function ruleInside(

@@ -1,8 +1,8 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
 import type { ScopedHooks } from '../hooks/registry/captured.js';
-import { patternProblem } from '../permissions/agent-rules.js';
-import { ruleChecker } from '../permissions/rule-checker.js';
-import { RULE_TOOLS } from '../permissions/rule-tools.js';
+import { patternProblem } from '../permissions/rules/agent-rules.js';
+import { ruleChecker } from '../permissions/rules/rules.js';
+import { RULE_TOOLS } from '../permissions/rules/tools.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import type { Plugin } from '../plugins/plugin.js';

@@ -5,8 +5,8 @@ import type { ClientConnection } from '../mcp/connection/connection.js';
 import type { RawCallResult } from '../mcp/server.js';
 import type { ServerListing } from '../mcp/tools/listing.js';
 import { toolNames } from '../mcp/tools/names.js';
-import { readAskAnswer } from '../permissions/ask-answer.js';
-import type { AskAnswer, Asker } from '../permissions/types.js';
+import { readAskAnswer } from '../permissions/gate/questions.js';
+import type { AskAnswer, Asker } from '../permissions/gate/types.js';
 
 export interface PromptToolParts {
   connections(): readonly ClientConnection[];

@@ -1,8 +1,8 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
-import { ASKS_PERSON, NOTHING } from '../permissions/guard.js';
-import type { GateExtension } from '../permissions/open.js';
-import { NO_RULES, type RuleSet } from '../permissions/rules.js';
-import { settingsFilesGuard } from '../permissions/settings-files.js';
+import { ASKS_PERSON, NOTHING } from '../permissions/gate/guard.js';
+import type { GateExtension } from '../permissions/gate/open.js';
+import { settingsFilesGuard } from '../permissions/guards/guards.js';
+import { NO_RULES, type RuleSet } from '../permissions/rules/rules.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { AgentRef } from '../protocol/agent-ref.js';

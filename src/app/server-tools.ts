@@ -1,6 +1,6 @@
 import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
-import type { Permissions } from '../permissions/open.js';
+import type { Permissions } from '../permissions/gate/open.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { deferral } from '../tools/deferral.js';
 import type { Added, PoolOptions, ToolPool } from '../tools/pool.js';

@@ -1,6 +1,6 @@
 import { isRecord } from '../lib/own.js';
 import { err, ok, type Result } from '../lib/result.js';
-import type { GateVerdict } from '../permissions/types.js';
+import type { GateVerdict } from '../permissions/gate/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Inbox } from '../agents/inbox/inbox.js';
 import type { InboxQuestion } from '../agents/inbox/question.js';
 import type { TeamMember } from '../agents/teams/records.js';
-import type { AskRequest } from '../permissions/types.js';
+import type { AskRequest } from '../permissions/gate/types.js';
 import type { AnyTool } from '../tools/tool.js';
 import { createTeamAsks } from './team-asks.js';
 

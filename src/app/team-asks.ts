@@ -2,7 +2,7 @@ import type { Inbox } from '../agents/inbox/inbox.js';
 import type { InboxQuestion } from '../agents/inbox/question.js';
 import type { TeamMember } from '../agents/teams/records.js';
 import { messageOf } from '../errors.js';
-import type { Asker } from '../permissions/types.js';
+import type { Asker } from '../permissions/gate/types.js';
 import type { AnyTool, Workspace } from '../tools/tool.js';
 
 export interface TeamAskParts {

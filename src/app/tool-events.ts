@@ -6,7 +6,7 @@ import type { Attention } from '../hooks/events/notification.js';
 import { createTaskHooks, type HookTask } from '../hooks/events/task.js';
 import type { FitsRule } from '../hooks/events/tool-occasion.js';
 import type { BatchEnd, FinishedBatch } from '../loop/types.js';
-import type { Asker, GateCall, JudgedCall } from '../permissions/types.js';
+import type { Asker, GateCall, JudgedCall } from '../permissions/gate/types.js';
 import { resolve } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';

@@ -1,4 +1,4 @@
-import type { IsHidden } from '../permissions/hidden-files.js';
+import type { IsHidden } from '../permissions/paths/hidden-files.js';
 import { resolve } from '../platform/fs/paths.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
 import { openProjectTrust } from '../settings/trust/project-trust.js';

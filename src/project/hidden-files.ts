@@ -1,6 +1,6 @@
 import { PortcullisError } from '../errors.js';
 import { visible } from '../lib/visible.js';
-import type { IsHidden } from '../permissions/hidden-files.js';
+import type { IsHidden } from '../permissions/paths/hidden-files.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import { LevelsOfStart } from '../platform/fs/project-levels.js';
 import { hostFacts } from '../platform/host.js';

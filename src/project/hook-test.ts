@@ -13,7 +13,7 @@ import { matchingOf } from '../hooks/registry/matching.js';
 import type { ProbeReport } from '../hooks/testing/probe.js';
 import { orAbort } from '../lib/abort.js';
 import { isRecord } from '../lib/own.js';
-import type { Precheck } from '../permissions/precheck.js';
+import type { Precheck } from '../permissions/gate/precheck.js';
 import { findRepositoryRoot, homeDirectory } from '../platform/fs/paths.js';
 import type { SessionNews } from '../protocol/session-events.js';
 import { type HookOutcome, hookOutcome, toModel } from './hook-outcome.js';

@@ -4,7 +4,7 @@ import { parseJson } from '../lib/json.js';
 import { nearest } from '../lib/nearest.js';
 import { isRecord, own } from '../lib/own.js';
 import { TOOL_ALIASES } from '../lib/tool-names.js';
-import { PRIMARY_INPUTS, RULE_TOOLS } from '../permissions/rule-tools.js';
+import { PRIMARY_INPUTS, RULE_TOOLS } from '../permissions/rules/tools.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';

@@ -1,5 +1,5 @@
 import { originOf, type Sourced } from '../lib/sourced.js';
-import type { RulesOf } from '../permissions/agent-rules.js';
+import type { RulesOf } from '../permissions/rules/agent-rules.js';
 import { systemClock } from '../platform/clock.js';
 import { shellEnvironment } from '../platform/environment.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';

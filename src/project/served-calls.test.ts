@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AskRequest } from '../permissions/types.js';
+import type { AskRequest } from '../permissions/gate/types.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { Invoke } from '../tools/invocation.js';
 import { type Round, type ServedCall, ServedCalls } from './served-calls.js';

@@ -1,7 +1,7 @@
 import { isRecord } from '../lib/own.js';
 import { sliceWhole } from '../lib/truncate.js';
 import { visible } from '../lib/visible.js';
-import type { AskAnswer, Asker, AskRequest } from '../permissions/types.js';
+import type { AskAnswer, Asker, AskRequest } from '../permissions/gate/types.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
 import type { Invoke } from '../tools/invocation.js';

@@ -1,7 +1,7 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { hookChecks } from '../app/plugins.js';
 import { PortcullisError } from '../errors.js';
-import { createLiveRules, type LiveRules } from '../permissions/live-rules.js';
+import { createLiveRules, type LiveRules } from '../permissions/rules/agent-rules.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import { type LoadedSettings, loadSettings } from '../settings/files/load.js';
 import { fatalOf, withStrictness } from '../settings/files/refuse.js';

@@ -1,7 +1,7 @@
 import { messageOf, PortcullisError } from '../errors.js';
 import { parseYaml } from '../lib/parse-yaml.js';
 import { visible } from '../lib/visible.js';
-import { RULE_TOOLS } from '../permissions/rule-tools.js';
+import { RULE_TOOLS } from '../permissions/rules/tools.js';
 import { basename, dirname, join, resolve } from '../platform/fs/paths.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
 import { keptByRules } from '../skills/discovery/homes.js';

@@ -1,4 +1,4 @@
-import type { Gate, GateVerdict, JudgedCall } from '../permissions/types.js';
+import type { Gate, GateVerdict, JudgedCall } from '../permissions/gate/types.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { freezeJson } from '../lib/frozen-json.js';
-import { type Permit, spendPermit, takePermitIssuer } from '../permissions/permit.js';
-import type { Gate, GateCall, GateVerdict, JudgedCall } from '../permissions/types.js';
+import { type Permit, spendPermit, takePermitIssuer } from '../permissions/gate/permit.js';
+import type { Gate, GateCall, GateVerdict, JudgedCall } from '../permissions/gate/types.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { Receipt } from '../protocol/permissions.js';

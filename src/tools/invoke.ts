@@ -1,8 +1,8 @@
 import { messageOf } from '../errors.js';
 import { freezeJson } from '../lib/frozen-json.js';
 import { head } from '../lib/truncate.js';
-import { spendPermit } from '../permissions/permit.js';
-import type { GateVerdict } from '../permissions/types.js';
+import { spendPermit } from '../permissions/gate/permit.js';
+import type { GateVerdict } from '../permissions/gate/types.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput, ToolCallResult } from '../protocol/tool-call.js';
 import { describeMalformed, describeProblems } from './invalid-input.js';

@@ -1,5 +1,5 @@
 import type { ToolDefinition } from '../model/client.js';
-import type { Permit } from '../permissions/permit.js';
+import type { Permit } from '../permissions/gate/permit.js';
 import type { FileStat } from '../platform/fs/fs.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { ResultBlock } from '../protocol/content.js';

@@ -14,7 +14,7 @@ import { openSessionEnvironment } from '../../src/app/session-environment.js';
 import { openParts, openSession, type SessionConfig } from '../../src/app.js';
 import type { LoopEvent } from '../../src/loop/types.js';
 import type { Reply } from '../../src/model/scripted/format.js';
-import type { Asker } from '../../src/permissions/types.js';
+import type { Asker } from '../../src/permissions/gate/types.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import type { SessionNews } from '../../src/protocol/session-events.js';
 import {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Reply } from '../../src/model/scripted/format.js';
-import type { AskAnswer } from '../../src/permissions/types.js';
+import type { AskAnswer } from '../../src/permissions/gate/types.js';
 import {
   type AgentsOptions,
   type AgentsSession,

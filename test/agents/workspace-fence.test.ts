@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { workspaceFence } from '../../src/permissions/workspace-fence.js';
+import { workspaceFence } from '../../src/permissions/guards/workspace/fence.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { gateRig } from '../support/gate-rig.js';
 

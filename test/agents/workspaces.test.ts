@@ -25,7 +25,7 @@ import { sortWritten } from '../../src/agents/workspaces/outside-writes.js';
 import { createChildPlaces } from '../../src/agents/workspaces/place.js';
 import { worktreeSettings } from '../../src/agents/workspaces/worktree-settings.js';
 import type { WorktreeHooks } from '../../src/hooks/events/worktree.js';
-import { createGit } from '../../src/permissions/hardened-git.js';
+import { createGit } from '../../src/permissions/git/hardened.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';

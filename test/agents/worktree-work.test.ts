@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openAgentWorkspace, type WorkspaceDeps } from '../../src/agents/workspaces/open.js';
 import { worktreeSettings } from '../../src/agents/workspaces/worktree-settings.js';
 import type { WorktreeHooks } from '../../src/hooks/events/worktree.js';
-import { createGit } from '../../src/permissions/hardened-git.js';
+import { createGit } from '../../src/permissions/git/hardened.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';

@@ -4,7 +4,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { SessionEvent } from '../../src/client/events.js';
 import { TurnRunner } from '../../src/client/turn-runner.js';
 import { announceSession } from '../../src/console/announce.js';
-import type { AskRequest } from '../../src/permissions/types.js';
+import type { AskRequest } from '../../src/permissions/gate/types.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { describeWith } from '../support/programs.js';

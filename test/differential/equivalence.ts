@@ -1,9 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import * as parser from 'unbash';
-import { Budget } from '../../src/permissions/budget.js';
+import { Budget } from '../../src/permissions/gate/budget.js';
 import { renderShell } from '../../src/permissions/shell/render/render.js';
-import { unreadable } from '../../src/permissions/shell/unreadable.js';
+import { unreadable } from '../../src/permissions/shell/syntax/read.js';
 import { makeTempProject } from '../../src/testing/temp-project.js';
 import { generateScript } from './generator.js';
 import { openJail } from './jail.js';

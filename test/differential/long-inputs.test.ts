@@ -3,8 +3,8 @@ import { rmSync } from 'node:fs';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { Budget } from '../../src/permissions/budget.js';
-import { readShell } from '../../src/permissions/shell/read.js';
+import { Budget } from '../../src/permissions/gate/budget.js';
+import { readShell } from '../../src/permissions/shell/syntax/read.js';
 import { LONG_INPUT_LENGTH, LONG_INPUTS } from './long-inputs.js';
 
 const NAMES = Object.keys(LONG_INPUTS);

@@ -11,11 +11,11 @@ import {
 import { isRecord } from '../../src/lib/own.js';
 import { anthropicClient } from '../../src/model/anthropic/client.js';
 import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
-import { createGate } from '../../src/permissions/gate.js';
-import type { Guard } from '../../src/permissions/guard.js';
-import type { Precheck } from '../../src/permissions/precheck.js';
-import { parseRules } from '../../src/permissions/rules.js';
-import type { GateVerdict } from '../../src/permissions/types.js';
+import { createGate } from '../../src/permissions/gate/gate.js';
+import type { Guard } from '../../src/permissions/gate/guard.js';
+import type { Precheck } from '../../src/permissions/gate/precheck.js';
+import type { GateVerdict } from '../../src/permissions/gate/types.js';
+import { parseRules } from '../../src/permissions/rules/rules.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { shellEnvironment } from '../../src/platform/environment.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';

@@ -10,7 +10,7 @@ import type {
 } from '../../src/mcp/server.js';
 import { listingOf } from '../../src/mcp/tools/listing.js';
 import { createToolBook } from '../../src/mcp/tools/registry.js';
-import type { Finding } from '../../src/permissions/guard.js';
+import type { Finding } from '../../src/permissions/gate/guard.js';
 import { nodeFileSystem as fs } from '../../src/platform/fs/node-fs.js';
 import type { AnyTool, ToolContext } from '../../src/tools/tool.js';
 import { temporaryDirectory } from '../process/helpers.js';

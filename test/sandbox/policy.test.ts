@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseRules, type RuleSet } from '../../src/permissions/rules.js';
+import { parseRules, type RuleSet } from '../../src/permissions/rules/rules.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';

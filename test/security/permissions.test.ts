@@ -1,7 +1,7 @@
 import { renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Asker } from '../../src/app.js';
-import { gateMatcher } from '../../src/permissions/name-matcher.js';
+import { gateMatcher } from '../../src/permissions/rules/name-matcher.js';
 import { run } from '../e2e/worlds.js';
 import { gateRig } from '../support/gate-rig.js';
 import { wireHost } from '../support/wire-host.js';

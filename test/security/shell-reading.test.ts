@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { workspaceFence } from '../../src/permissions/workspace-fence.js';
+import { workspaceFence } from '../../src/permissions/guards/workspace/fence.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { gateRig, type Rig } from '../support/gate-rig.js';
 

@@ -2,8 +2,8 @@ import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { openAgentBook } from '../../src/agents/definitions/definitions.js';
-import { hiddenBy, type IsHidden } from '../../src/permissions/hidden-files.js';
-import { parseRules } from '../../src/permissions/rules.js';
+import { hiddenBy, type IsHidden } from '../../src/permissions/paths/hidden-files.js';
+import { parseRules } from '../../src/permissions/rules/rules.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { openWorld, type WorldOptions } from './rig.js';
 

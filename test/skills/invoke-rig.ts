@@ -1,7 +1,7 @@
-import { createGate } from '../../src/permissions/gate.js';
-import { createRuleJoin } from '../../src/permissions/grants.js';
-import { parseRules } from '../../src/permissions/rules.js';
-import type { Asker, Gate, GateVerdict } from '../../src/permissions/types.js';
+import { createGate } from '../../src/permissions/gate/gate.js';
+import type { Asker, Gate, GateVerdict } from '../../src/permissions/gate/types.js';
+import { createRuleJoin } from '../../src/permissions/grants/grants.js';
+import { parseRules } from '../../src/permissions/rules/rules.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { shellEnvironment } from '../../src/platform/environment.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';

@@ -2,7 +2,7 @@ import { lstatSync, readdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
 import type { Effect, PathEffect } from '../../src/permissions/shell/effects/effect.js';
 import { effectsOf } from '../../src/permissions/shell/effects/effects.js';
-import { readShell } from '../../src/permissions/shell/read.js';
+import { readShell } from '../../src/permissions/shell/syntax/read.js';
 import { quote } from '../differential/jail.js';
 import type { Observation } from './observe.js';
 

@@ -1,15 +1,15 @@
-import { createAgentRules } from '../../src/permissions/agent-rules.js';
+import { createGate } from '../../src/permissions/gate/gate.js';
+import type { Guard } from '../../src/permissions/gate/guard.js';
+import type { Precheck } from '../../src/permissions/gate/precheck.js';
+import type { Asker, GateCall, GateVerdict } from '../../src/permissions/gate/types.js';
+import type { GateFacts } from '../../src/permissions/gate/view.js';
 import {
   type Answering,
   type AnswerTargets,
   openAnswering,
-} from '../../src/permissions/answering.js';
-import type { GateFacts } from '../../src/permissions/facts.js';
-import { createGate } from '../../src/permissions/gate.js';
-import type { Guard } from '../../src/permissions/guard.js';
-import type { Precheck } from '../../src/permissions/precheck.js';
-import { parseRules, type RuleKind } from '../../src/permissions/rules.js';
-import type { Asker, GateCall, GateVerdict } from '../../src/permissions/types.js';
+} from '../../src/permissions/grants/answering.js';
+import { createAgentRules } from '../../src/permissions/rules/agent-rules.js';
+import { parseRules, type RuleKind } from '../../src/permissions/rules/rules.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { resolve } from '../../src/platform/fs/paths.js';
 import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';

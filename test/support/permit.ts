@@ -1,5 +1,5 @@
 import { own } from '../../src/lib/own.js';
-import type { Permit } from '../../src/permissions/permit.js';
+import type { Permit } from '../../src/permissions/gate/permit.js';
 import type { Receipt } from '../../src/protocol/permissions.js';
 
 /** For tools that a test runs by itself. It opens nothing: the gate did not make it. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createConversation } from '../../loop/conversation.js';
-import type { GateVerdict } from '../../permissions/types.js';
+import type { GateVerdict } from '../../permissions/gate/types.js';
 import type { ToolUseBlock } from '../../protocol/content.js';
 import type { AnyTool } from '../../tools/tool.js';
 import { createBackgroundInput } from '../delivery/background-input.js';

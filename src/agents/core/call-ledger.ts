@@ -1,4 +1,4 @@
-import type { GateVerdict } from '../../permissions/types.js';
+import type { GateVerdict } from '../../permissions/gate/types.js';
 import type { ToolUseBlock } from '../../protocol/content.js';
 import type { PermissionDenial } from '../../protocol/permissions.js';
 import type { AnyTool } from '../../tools/tool.js';

@@ -1,11 +1,15 @@
 import type { HookFailure } from '../../hooks/registry/hook.js';
-import type { AgentJudge, AgentQuestion, AgentVerdict } from '../../hooks/runners/agent.js';
-import { HOOK_AGENT_TYPE } from '../../hooks/runners/agent.js';
+import {
+  type AgentJudge,
+  type AgentQuestion,
+  type AgentVerdict,
+  HOOK_AGENT_TYPE,
+} from '../../hooks/runners/agent.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { LoopOutcome } from '../../loop/types.js';
 import type { ModelClient, SystemBlock } from '../../model/client.js';
-import type { GateVerdict } from '../../permissions/types.js';
+import type { GateVerdict } from '../../permissions/gate/types.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../../protocol/content.js';
 import { STRUCTURED_OUTPUT, structuredOutputTool } from '../../tools/builtin/structured-output.js';

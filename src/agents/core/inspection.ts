@@ -1,4 +1,4 @@
-import type { RuleSet } from '../../permissions/rules.js';
+import type { RuleSet } from '../../permissions/rules/rules.js';
 import type { AgentSpent } from '../../protocol/session-events.js';
 import { hookSwitches } from '../../settings/merge/switches.js';
 import type { EffectiveSettings, SourcedRule } from '../../settings/types.js';

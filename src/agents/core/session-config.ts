@@ -6,7 +6,7 @@ import type { JournalParts } from '../../journal/journal.js';
 import type { LoopEvent } from '../../loop/types.js';
 import type { DynamicServers } from '../../mcp/config/types.js';
 import type { SdkBridge } from '../../mcp/connection/deps.js';
-import type { Asker } from '../../permissions/types.js';
+import type { Asker } from '../../permissions/gate/types.js';
 import type { GivenPlugin } from '../../plugins/plugin.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../../protocol/content.js';

@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.js';
-import type { AskAnswer, Asker, AskRequest } from '../../permissions/types.js';
+import type { AskAnswer, Asker, AskRequest } from '../../permissions/gate/types.js';
 import type { ProcessStamp } from '../../platform/process/process-stamp.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { SessionNews } from '../../protocol/session-events.js';

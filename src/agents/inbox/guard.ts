@@ -1,4 +1,4 @@
-import { type Guard, NOTHING } from '../../permissions/guard.js';
+import { type Guard, NOTHING } from '../../permissions/gate/guard.js';
 
 /** The program's own name may be a path, a link or an alias. */
 const ANSWERS = /\binbox\s+answer\b|portcullis[\s\S]*\binbox\b[\s\S]*\banswer\b/;

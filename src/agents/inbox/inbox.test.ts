@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { err, ok } from '../../lib/result.js';
-import type { AskAnswer, Asker, AskRequest } from '../../permissions/types.js';
+import type { AskAnswer, Asker, AskRequest } from '../../permissions/gate/types.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import { inboxAsker } from './asker.js';
 import { inboxGuard } from './guard.js';

@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { headAndTail } from '../../lib/truncate.js';
-import type { AskRequest } from '../../permissions/types.js';
+import type { AskRequest } from '../../permissions/gate/types.js';
 import { sha256 } from '../../platform/hash.js';
 import type { ProcessStamp } from '../../platform/process/process-stamp.js';
 import type { PendingQuestion } from '../../protocol/session-events.js';

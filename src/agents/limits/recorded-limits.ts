@@ -1,6 +1,6 @@
 import { BUDGET_UNITS, type BudgetLimits, type BudgetUnit } from '../../budget/units.js';
 import { serverKey } from '../../mcp/config/names.js';
-import { lowerMode } from '../../permissions/agent-modes.js';
+import { lowerMode } from '../../permissions/gate/modes.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import { createToolMatcher } from '../../tools/pool-patterns.js';

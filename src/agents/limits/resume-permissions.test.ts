@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NOTHING } from '../../permissions/guard.js';
-import { parseRules } from '../../permissions/rules.js';
+import { NOTHING } from '../../permissions/gate/guard.js';
+import { parseRules } from '../../permissions/rules/rules.js';
 import { nodeFileSystem } from '../../platform/fs/node-fs.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { AnyTool } from '../../tools/tool.js';

@@ -1,6 +1,6 @@
 import { err, ok } from '../../lib/result.js';
-import { type Finding, type Guard, NOTHING } from '../../permissions/guard.js';
-import type { GateCall } from '../../permissions/types.js';
+import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
+import type { GateCall } from '../../permissions/gate/types.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { AnyTool } from '../../tools/tool.js';
 import type { AgentDefinition } from '../definitions/definition.js';

@@ -2,16 +2,16 @@ import { own } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { SettingSource } from '../../lib/sourced.js';
 import { TOOL_ALIASES } from '../../lib/tool-names.js';
-import { nearestAbove } from '../../permissions/agent-modes.js';
-import { type Finding, type Guard, NOTHING } from '../../permissions/guard.js';
+import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
+import { nearestAbove } from '../../permissions/gate/modes.js';
+import type { CallView } from '../../permissions/gate/view.js';
 import {
   NO_RULES,
   parseRule,
   type Rule,
   type RuleKind,
   type RuleSet,
-} from '../../permissions/rules.js';
-import type { CallView } from '../../permissions/view.js';
+} from '../../permissions/rules/rules.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { isCovered } from '../../skills/grants/rules.js';
 import { createToolMatcher, type ToolMatcher } from '../../tools/pool-patterns.js';

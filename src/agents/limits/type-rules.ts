@@ -1,8 +1,8 @@
-import { type Finding, type Guard, NOTHING } from '../../permissions/guard.js';
-import type { PathFileSystem } from '../../permissions/paths.js';
-import { findRestriction, mayRestrict } from '../../permissions/rule-match.js';
-import type { RuleSet } from '../../permissions/rules.js';
-import { type CallView, viewOf } from '../../permissions/view.js';
+import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
+import { type CallView, viewOf } from '../../permissions/gate/view.js';
+import type { PathFileSystem } from '../../permissions/paths/paths.js';
+import { findRestriction, mayRestrict } from '../../permissions/rules/match.js';
+import type { RuleSet } from '../../permissions/rules/rules.js';
 import { type AgentRef, DEFAULT_AGENT, DEFAULT_AGENT_ALIAS } from '../../protocol/agent-ref.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { AnyTool, Workspace } from '../../tools/tool.js';

@@ -11,8 +11,8 @@ import type {
   StopReason,
 } from '../../loop/types.js';
 import type { ModelClient, SystemBlock } from '../../model/client.js';
-import type { Permissions } from '../../permissions/open.js';
-import type { GateVerdict } from '../../permissions/types.js';
+import type { Permissions } from '../../permissions/gate/open.js';
+import type { GateVerdict } from '../../permissions/gate/types.js';
 import type { Clock } from '../../platform/clock.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../../protocol/content.js';

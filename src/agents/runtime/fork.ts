@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../../lib/result.js';
 import type { SystemBlock } from '../../model/client.js';
-import { type Finding, type Guard, NOTHING } from '../../permissions/guard.js';
+import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
 import { sha256 } from '../../platform/hash.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { Message, ToolResultBlock, ToolUseBlock } from '../../protocol/content.js';

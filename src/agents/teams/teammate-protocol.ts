@@ -1,4 +1,4 @@
-import { lowerMode } from '../../permissions/agent-modes.js';
+import { lowerMode } from '../../permissions/gate/modes.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { Mail } from './mail.js';
 import { LEAD } from './names.js';

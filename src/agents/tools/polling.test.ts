@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { NO_FACTS } from '../../permissions/facts.js';
-import { readShell } from '../../permissions/shell/read.js';
-import type { CallView } from '../../permissions/view.js';
+import { type CallView, NO_FACTS } from '../../permissions/gate/view.js';
+import { readShell } from '../../permissions/shell/syntax/read.js';
 import type { AgentTask } from '../runtime/task.js';
 import { pollingGuard } from './polling.js';
 

@@ -1,8 +1,8 @@
-import { type Finding, type Guard, NOTHING } from '../../permissions/guard.js';
+import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
+import type { GateCall } from '../../permissions/gate/types.js';
+import type { CallView } from '../../permissions/gate/view.js';
+import { matches, segmentTokens } from '../../permissions/rules/wildcard.js';
 import type { SimpleCommand } from '../../permissions/shell/model.js';
-import type { GateCall } from '../../permissions/types.js';
-import type { CallView } from '../../permissions/view.js';
-import { matches, segmentTokens } from '../../permissions/wildcard.js';
 import { basename, dirname, join, resolve, toPosix } from '../../platform/fs/paths.js';
 import type { AgentTask } from '../runtime/task.js';
 import { type ReadTree, treesRead } from './trees-read.js';

@@ -1,9 +1,9 @@
+import type { CallView } from '../../permissions/gate/view.js';
+import { contextOf, directoriesOf } from '../../permissions/paths/tree-uses.js';
+import { matches, segmentTokens } from '../../permissions/rules/wildcard.js';
 import { possibleFileUse } from '../../permissions/shell/file-commands.js';
 import type { ShellWord, SimpleCommand } from '../../permissions/shell/model.js';
-import { treesOf } from '../../permissions/shell/trees-of.js';
-import { contextOf, directoriesOf } from '../../permissions/tree-context.js';
-import type { CallView } from '../../permissions/view.js';
-import { matches, segmentTokens } from '../../permissions/wildcard.js';
+import { treesOf } from '../../permissions/shell/trees/trees.js';
 import { resolve } from '../../platform/fs/paths.js';
 
 /** A directory that a call goes through, and what it reads there. */

@@ -1,4 +1,4 @@
-import { type Git, zeroSeparated } from '../../permissions/hardened-git.js';
+import { type Git, zeroSeparated } from '../../permissions/git/hardened.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { isInside, join } from '../../platform/fs/paths.js';
 import type { WriteLedger } from '../../tools/files/write-ledger.js';

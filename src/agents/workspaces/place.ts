@@ -1,7 +1,7 @@
 import { messageOf } from '../../errors.js';
 import type { WorktreeHooks } from '../../hooks/events/worktree.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { createGit } from '../../permissions/hardened-git.js';
+import { createGit } from '../../permissions/git/hardened.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import { createReadState } from '../../tools/files/read-state.js';
 import type { WriteLedger } from '../../tools/files/write-ledger.js';

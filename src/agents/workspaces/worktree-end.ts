@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../../lib/result.js';
-import { zeroSeparated } from '../../permissions/hardened-git.js';
+import { zeroSeparated } from '../../permissions/git/hardened.js';
 import { isInside, join, relative } from '../../platform/fs/paths.js';
 import type { LeftWorktree } from '../runtime/report.js';
 import type { MadeWorktree, WorktreeDeps } from './worktree.js';

@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.js';
-import { type Git, zeroSeparated } from '../../permissions/hardened-git.js';
+import { type Git, zeroSeparated } from '../../permissions/git/hardened.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { dirname, isInside, join } from '../../platform/fs/paths.js';
 

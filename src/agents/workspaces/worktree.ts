@@ -1,7 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import type { Git } from '../../permissions/hardened-git.js';
-import { zeroSeparated } from '../../permissions/hardened-git.js';
+import { type Git, zeroSeparated } from '../../permissions/git/hardened.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { dirname, join, nearestRepository, resolve, toPosix } from '../../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';

@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { readAskAnswer } from '../../permissions/ask-answer.js';
+import { readAskAnswer } from '../../permissions/gate/questions.js';
 import type { Restriction } from '../../protocol/permissions.js';
 import type { Hook, HookAnswer, HookEventName, HookFailure } from '../registry/hook.js';
 import { outputProblem, ownFields } from './check-output.js';

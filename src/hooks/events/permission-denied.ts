@@ -1,5 +1,5 @@
 import { isRecord, own } from '../../lib/own.js';
-import type { GateCall, GateVerdict } from '../../permissions/types.js';
+import type { GateCall, GateVerdict } from '../../permissions/gate/types.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { HookDispatch } from '../registry/hook.js';
 import { type AboutCall, type FitsRule, namesOf, toolOccasion } from './tool-occasion.js';

@@ -1,5 +1,5 @@
 import type { SettingSource } from '../../lib/sourced.js';
-import type { AskAnswer } from '../../permissions/types.js';
+import type { AskAnswer } from '../../permissions/gate/types.js';
 import type { PermissionUpdate } from '../../protocol/permissions.js';
 import { isOfOwner } from '../../settings/types.js';
 import type { Hook } from '../registry/hook.js';

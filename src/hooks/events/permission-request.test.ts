@@ -7,7 +7,7 @@ import {
   type Says,
 } from '../../../test/support/fake-hooks.js';
 import { gateRig, type RigOptions } from '../../../test/support/gate-rig.js';
-import type { AskAnswer, Asker, GateCall } from '../../permissions/types.js';
+import type { AskAnswer, Asker, GateCall } from '../../permissions/gate/types.js';
 import { PERMISSION_MODES } from '../../protocol/permissions.js';
 import { makeTempProject } from '../../testing/temp-project.js';
 import type { HookAnswer } from '../registry/hook.js';

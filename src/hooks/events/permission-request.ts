@@ -1,8 +1,8 @@
 import { isRecord, own } from '../../lib/own.js';
-import { readAskAnswer } from '../../permissions/ask-answer.js';
-import { ASKS_PERSON } from '../../permissions/guard.js';
-import { suggestedUpdates } from '../../permissions/suggested-updates.js';
-import type { AskAnswer, Asker, AskRequest, GateCall } from '../../permissions/types.js';
+import { ASKS_PERSON } from '../../permissions/gate/guard.js';
+import { readAskAnswer } from '../../permissions/gate/questions.js';
+import type { AskAnswer, Asker, AskRequest, GateCall } from '../../permissions/gate/types.js';
+import { suggestedUpdates } from '../../permissions/grants/suggest.js';
 import type { TraceStep } from '../../protocol/permissions.js';
 import { failureText, reportStep } from '../answers/report-step.js';
 import { oneRewrite } from '../answers/rewrite.js';

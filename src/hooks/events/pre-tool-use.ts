@@ -1,12 +1,11 @@
 import { freezeJson } from '../../lib/frozen-json.js';
 import { isRecord, own } from '../../lib/own.js';
 import { err } from '../../lib/result.js';
-import { absoluteInput } from '../../permissions/absolute-input.js';
-import { type Finding, type Guard, NOTHING, type Resolver } from '../../permissions/guard.js';
-import type { Examination, Precheck } from '../../permissions/precheck.js';
-import type { HookContext } from '../../permissions/types.js';
-import { joinHookContext } from '../../permissions/verdict.js';
-import type { CallView } from '../../permissions/view.js';
+import { type Finding, type Guard, NOTHING, type Resolver } from '../../permissions/gate/guard.js';
+import { absoluteInput, type Examination, type Precheck } from '../../permissions/gate/precheck.js';
+import type { HookContext } from '../../permissions/gate/types.js';
+import { joinHookContext } from '../../permissions/gate/verdict.js';
+import type { CallView } from '../../permissions/gate/view.js';
 import {
   RESTRICTIONS,
   type Restriction,

@@ -1,5 +1,5 @@
-import { absoluteInput } from '../../permissions/absolute-input.js';
-import type { GateCall } from '../../permissions/types.js';
+import { absoluteInput } from '../../permissions/gate/precheck.js';
+import type { GateCall } from '../../permissions/gate/types.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { HookEventName, Occasion } from '../registry/hook.js';
 

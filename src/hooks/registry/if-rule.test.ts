@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { standIn } from '../../../test/support/gate-rig.js';
-import { NO_RULES } from '../../permissions/rules.js';
-import { type CallView, viewOf } from '../../permissions/view.js';
+import { type CallView, viewOf } from '../../permissions/gate/view.js';
+import { NO_RULES } from '../../permissions/rules/rules.js';
 import { nodeFileSystem } from '../../platform/fs/node-fs.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { makeTempProject, type TempProject } from '../../testing/temp-project.js';

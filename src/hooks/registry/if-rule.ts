@@ -1,9 +1,8 @@
 import { messageOf } from '../../errors.js';
-import { restrictingPath } from '../../permissions/path-restriction.js';
-import { hasPathRules } from '../../permissions/rule-index.js';
-import { findRestriction, needsShell } from '../../permissions/rule-match.js';
-import { parseRule, type Rule } from '../../permissions/rules.js';
-import type { CallView } from '../../permissions/view.js';
+import type { CallView } from '../../permissions/gate/view.js';
+import { hasPathRules, restrictingPath } from '../../permissions/rules/list.js';
+import { findRestriction, needsShell } from '../../permissions/rules/match.js';
+import { parseRule, type Rule } from '../../permissions/rules/rules.js';
 import type { SourcedRule } from '../../settings/types.js';
 
 export interface IfRuleDeps {

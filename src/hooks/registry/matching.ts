@@ -1,5 +1,9 @@
-import { agentPattern, inheritedPattern, patternProblem } from '../../permissions/agent-rules.js';
-import { gateMatcher } from '../../permissions/name-matcher.js';
+import {
+  agentPattern,
+  inheritedPattern,
+  patternProblem,
+} from '../../permissions/rules/agent-rules.js';
+import { gateMatcher } from '../../permissions/rules/name-matcher.js';
 import { basename } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';

@@ -1,6 +1,6 @@
 import { isRecord, own } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { commandTokens, matches } from '../../permissions/wildcard.js';
+import { commandTokens, matches } from '../../permissions/rules/wildcard.js';
 import { type Environment, isSecretName } from '../../platform/environment.js';
 import { isLoopback } from '../../platform/http/http-proxy.js';
 import { classifyAddress } from '../../platform/http/ip-address.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { resolveRuleName } from '../../permissions/rule-names.js';
-import { RULE_TOOLS } from '../../permissions/rule-tools.js';
+import { resolveRuleName } from '../../permissions/rules/names.js';
+import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { nameProblem, namesCollide, serverKey } from './names.js';
 
 describe('names of servers', () => {

@@ -1,5 +1,5 @@
 import { visible } from '../../lib/visible.js';
-import { RULE_TOOLS } from '../../permissions/rule-tools.js';
+import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { lookAlike, normaliseName } from '../tools/names.js';
 
 /** A server's name as it stands in the names of its tools. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CallView } from '../../permissions/view.js';
+import type { CallView } from '../../permissions/gate/view.js';
 import { serverOfRuleGuard } from './definition-guard.js';
 
 /** A view with allow rules that fit a tool by its letters, as prefixes do. */

@@ -1,7 +1,7 @@
 import type { Result } from '../../lib/result.js';
 import { shellWord } from '../../lib/shell-word.js';
-import { type Finding, type Guard, NOTHING } from '../../permissions/guard.js';
-import type { CallView } from '../../permissions/view.js';
+import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
+import type { CallView } from '../../permissions/gate/view.js';
 import { describeChange } from './change.js';
 import { type Entry, isChanged, type Page, type ToolBookDeps } from './server-tools.js';
 

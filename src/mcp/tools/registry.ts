@@ -1,7 +1,7 @@
 import { messageOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import type { GateExtension } from '../../permissions/open.js';
-import { NO_RULES } from '../../permissions/rules.js';
+import type { GateExtension } from '../../permissions/gate/open.js';
+import { NO_RULES } from '../../permissions/rules/rules.js';
 import type { AnyTool } from '../../tools/tool.js';
 import { alsoApproved } from '../approval/tool-approvals.js';
 import type { McpConnection } from '../server.js';

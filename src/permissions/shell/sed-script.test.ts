@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isPlainScript, scriptsOfSed } from './sed.js';
-import { scanSed } from './sed-script.js';
+import { isPlainScript, scanSed, scriptsOfSed } from './sed.js';
 
 describe('a script of sed', () => {
   it.each([

@@ -1,5 +1,5 @@
 import { PortcullisError } from '../../errors.js';
-import { editedText, type SettingsList } from '../../permissions/settings-edit.js';
+import { editedText, type SettingsList } from '../../permissions/grants/settings-file.js';
 import { displayPath, isInside, join } from '../../platform/fs/paths.js';
 import { openProjectPolicy } from '../policy.js';
 import { parseCall } from '../policy-call.js';

@@ -1,6 +1,6 @@
 import { messageOf, PortcullisError } from '../../errors.js';
-import { PROTECTED_NAMES } from '../../permissions/protected-paths.js';
-import { parseGitConfig } from '../../permissions/shell/git-config-parse.js';
+import { parseGitConfig } from '../../permissions/git/config.js';
+import { PROTECTED_NAMES } from '../../permissions/guards/protected-paths.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import {
   basename,

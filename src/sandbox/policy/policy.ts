@@ -1,6 +1,6 @@
-import { type DomainPattern, matchesDomain, parseDomain } from '../../permissions/domain.js';
-import type { Rule, RuleSet } from '../../permissions/rules.js';
-import { treeAround } from '../../permissions/working-trees.js';
+import { treeAround } from '../../permissions/paths/working-trees.js';
+import { type DomainPattern, matchesDomain, parseDomain } from '../../permissions/rules/domain.js';
+import type { Rule, RuleSet } from '../../permissions/rules/rules.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import {
   dirname,

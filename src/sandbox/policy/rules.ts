@@ -5,8 +5,8 @@ import {
   type PatternBase,
   parsePathPattern,
   type Segment,
-} from '../../permissions/path-pattern.js';
-import type { Rule } from '../../permissions/rules.js';
+} from '../../permissions/rules/path-pattern.js';
+import type { Rule } from '../../permissions/rules/rules.js';
 import { isInside, join, relative, resolve } from '../../platform/fs/paths.js';
 import type { Finder } from './find.js';
 

@@ -1,6 +1,6 @@
 import { messageOf, PortcullisError } from '../../errors.js';
 import { originOf } from '../../lib/sourced.js';
-import type { RuleSet } from '../../permissions/rules.js';
+import type { RuleSet } from '../../permissions/rules/rules.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { ConfigProblem, EffectiveSettings } from '../../settings/types.js';

@@ -5,12 +5,11 @@ import {
   type Guard,
   NOTHING,
   type Resolver,
-} from '../../permissions/guard.js';
-import { fits } from '../../permissions/rule-match.js';
-import type { SimpleCommand } from '../../permissions/shell/model.js';
-import { nameOf } from '../../permissions/shell/model.js';
-import { canonicalText } from '../../permissions/shell/runners.js';
-import type { CallView } from '../../permissions/view.js';
+} from '../../permissions/gate/guard.js';
+import type { CallView } from '../../permissions/gate/view.js';
+import { fits } from '../../permissions/rules/match.js';
+import { nameOf, type SimpleCommand } from '../../permissions/shell/model.js';
+import { canonicalText } from '../../permissions/shell/runners/runners.js';
 import type { SandboxSettings } from '../policy/settings.js';
 
 /** Whether there is a fence now; `missing`: it is wanted, there is none, and settings let that pass. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RULE_TOOLS } from '../../permissions/rule-tools.js';
+import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { parseLocatedJson } from '../files/json.js';
 import type { SettingsFile } from '../types.js';
 import { checkFiles } from './check.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { patternProblem } from '../../permissions/agent-rules.js';
-import { RULE_TOOLS } from '../../permissions/rule-tools.js';
-import { parseRule } from '../../permissions/rules.js';
+import { patternProblem } from '../../permissions/rules/agent-rules.js';
+import { parseRule } from '../../permissions/rules/rules.js';
+import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { parseLocatedJson } from '../files/json.js';
 import type { SettingsFile } from '../types.js';
 import { checkFiles } from './check.js';

@@ -1,5 +1,5 @@
-import type { Approval, Resolver } from '../../permissions/guard.js';
-import type { CallView, TouchedPath } from '../../permissions/view.js';
+import type { Approval, Resolver } from '../../permissions/gate/guard.js';
+import type { CallView, TouchedPath } from '../../permissions/gate/view.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { isInside, join } from '../../platform/fs/paths.js';
 import type { PrivateDirectory } from '../../platform/fs/private-files.js';

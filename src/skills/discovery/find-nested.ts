@@ -1,5 +1,5 @@
 import { messageOf, PortcullisError } from '../../errors.js';
-import { createGit, type GitDeps } from '../../permissions/hardened-git.js';
+import { createGit, type GitDeps } from '../../permissions/git/hardened.js';
 import {
   dirname,
   findRepositoryRoot,

@@ -5,8 +5,8 @@ import {
   type Guard,
   NOTHING,
   type Resolver,
-} from '../../permissions/guard.js';
-import type { GateCall } from '../../permissions/types.js';
+} from '../../permissions/gate/guard.js';
+import type { GateCall } from '../../permissions/gate/types.js';
 import { sha256 } from '../../platform/hash.js';
 import { FIELDS, knownField } from '../head/fields.js';
 import { findCommands } from '../invoke/render.js';

@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../lib/result.js';
-import { type Finding, type Guard, NOTHING } from '../../permissions/guard.js';
-import { NO_RULES, type Rule, type RuleSet } from '../../permissions/rules.js';
-import type { CallView } from '../../permissions/view.js';
+import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
+import type { CallView } from '../../permissions/gate/view.js';
+import { NO_RULES, type Rule, type RuleSet } from '../../permissions/rules/rules.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { UserBlock } from '../../protocol/content.js';
 import type { SourcedRule } from '../../settings/types.js';

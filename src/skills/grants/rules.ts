@@ -1,8 +1,8 @@
 import { own } from '../../lib/own.js';
 import { originOf } from '../../lib/sourced.js';
-import { STANDARD_RESOLVERS } from '../../permissions/resolvers.js';
-import { NO_RULES, parseRule, type Rule, type RuleKind } from '../../permissions/rules.js';
-import type { CallView } from '../../permissions/view.js';
+import { STANDARD_RESOLVERS } from '../../permissions/gate/resolvers.js';
+import type { CallView } from '../../permissions/gate/view.js';
+import { NO_RULES, parseRule, type Rule, type RuleKind } from '../../permissions/rules/rules.js';
 import type { SourcedRule } from '../../settings/types.js';
 import { pluginDirectories, type Skill } from '../skill.js';
 

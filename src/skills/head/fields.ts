@@ -1,5 +1,5 @@
 import { isRecord } from '../../lib/own.js';
-import { RULE_TOOLS } from '../../permissions/rule-tools.js';
+import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { oddHookEvent } from '../../protocol/hook-events.js';
 import { matcherFaults } from '../../settings/schema/matcher.js';
 import { oneLine } from '../discovery/names.js';

@@ -1,6 +1,6 @@
-import { findRestriction } from '../../permissions/rule-match.js';
-import type { RuleSet } from '../../permissions/rules.js';
-import { type ViewDeps, viewOf } from '../../permissions/view.js';
+import { type ViewDeps, viewOf } from '../../permissions/gate/view.js';
+import { findRestriction } from '../../permissions/rules/match.js';
+import type { RuleSet } from '../../permissions/rules/rules.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { AnyTool, Workspace } from '../../tools/tool.js';
 import { asName } from '../discovery/names.js';

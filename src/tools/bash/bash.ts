@@ -1,5 +1,5 @@
 import { head, sliceWhole } from '../../lib/truncate.js';
-import type { Permit } from '../../permissions/permit.js';
+import type { Permit } from '../../permissions/gate/permit.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import type {

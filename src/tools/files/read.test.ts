@@ -3,7 +3,7 @@ import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type CallHost, callHost } from '../../../test/support/tool-call.js';
-import type { Permit } from '../../permissions/permit.js';
+import type { Permit } from '../../permissions/gate/permit.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
 import type { TouchedPath } from '../tool.js';

@@ -1,6 +1,6 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { workspaceFence } from '../../../src/permissions/workspace-fence.js';
+import { workspaceFence } from '../../../src/permissions/guards/workspace/fence.js';
 import { nodeFileSystem } from '../../../src/platform/fs/node-fs.js';
 import type { AgentRef } from '../../../src/protocol/agent-ref.js';
 import { makeTempProject } from '../../../src/testing/temp-project.js';

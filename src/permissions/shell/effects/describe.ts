@@ -1,6 +1,6 @@
 import { unreachable } from '../../../lib/result.js';
 import type { ShellPlace, ShellWord } from '../model.js';
-import { readShell } from '../read.js';
+import { readShell } from '../syntax/read.js';
 import type { Effect, UnknownReason } from './effect.js';
 import { effectsOf } from './effects.js';
 
@@ -12,7 +12,7 @@ export async function describeEffects(code: string, place: ShellPlace): Promise<
   return [...new Set(all)];
 }
 
-export function describeEffect(effect: Effect): string {
+function describeEffect(effect: Effect): string {
   switch (effect.kind) {
     case 'path': {
       const { access, target, recursion } = effect;

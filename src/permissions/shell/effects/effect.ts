@@ -32,7 +32,7 @@ export interface Recursion {
   readonly namesOnly?: true;
 }
 
-export interface RunEffect {
+interface RunEffect {
   readonly kind: 'run';
   readonly words: readonly ShellWord[];
   /** Where further arguments come from. */

@@ -16,7 +16,7 @@ const KINDS = [
   'code',
   'run',
 ] as const;
-export type ValueKind = (typeof KINDS)[number];
+type ValueKind = (typeof KINDS)[number];
 
 interface OptionSpec {
   readonly value: 'none' | 'attached' | 'required';

@@ -6,7 +6,7 @@ import { effectsOfWords } from './effects.js';
 import { HERE } from './program.js';
 
 /** A command that changes nothing, and the files that it may look at. */
-export interface ReadOnlyUse {
+interface ReadOnlyUse {
   /** As written, relative to the command's directory. */
   readonly reads: readonly string[];
   /** Words with wildcards that stand for files. */

@@ -2,9 +2,7 @@ import { type Effect, reads, unknown, writes } from '../effects/effect.js';
 import { optionTable, parseOptions } from '../effects/options.js';
 import { custom, type Program, program } from '../effects/program.js';
 import type { ShellWord } from '../model.js';
-import { assignsByFormat } from '../printf.js';
-import { isEditingScript } from '../sed.js';
-import { scanSed } from '../sed-script.js';
+import { isEditingScript, scanSed } from '../sed.js';
 
 const SED = optionTable(`-nErsuz -e:code -i? expression:code quiet silent regexp-extended separate
   unbuffered null-data in-place?`);
@@ -187,3 +185,8 @@ export const TEXT: Readonly<Record<string, Program>> = {
         .map((word) => unknown('operand', word)),
   }),
 };
+
+/** Whether a format of printf stores a number in the variable that an argument names: `%n`, in bash. */
+export function assignsByFormat(format: string): boolean {
+  return /%[-+ #0'*\d.$hlLjzt]*n/.test(format.replaceAll('%%', ''));
+}

@@ -1,8 +1,8 @@
 import type { ArithmeticExpression, ArithmeticWord } from 'unbash';
 import { unreachable } from '../../../lib/result.js';
-import type { RenderContext } from './context.js';
 import { refuse } from './refusal.js';
 import { renderIndex } from './words.js';
+import type { RenderContext } from './writer.js';
 
 const OPERATOR =
   /^(?:[-+*/%&|^=<>!~,]|\*\*|<<|>>|<=|>=|==|!=|&&|\|\||\+\+|--|(?:[-+*/%&|^]|<<|>>)=)$/;

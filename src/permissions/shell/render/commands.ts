@@ -1,9 +1,8 @@
 import type { Assignment, Command, Redirection, Word } from 'unbash';
-import type { RenderContext } from './context.js';
 import { addRedirection } from './redirections.js';
 import { refuse } from './refusal.js';
 import { renderIndex, renderWord } from './words.js';
-import type { Writer } from './writer.js';
+import type { RenderContext, Writer } from './writer.js';
 
 /** Builtins whose arguments bash reads as assignments: only by their bare names, with bare options. */
 const DECLARES = /^(?:declare|typeset|local|export|readonly)$/;

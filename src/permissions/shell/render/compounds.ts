@@ -12,13 +12,12 @@ import type {
 import { unreachable } from '../../../lib/result.js';
 import { renderArithmetic } from './arithmetic.js';
 import { addCommand } from './commands.js';
-import type { RenderContext } from './context.js';
 import { addRedirection } from './redirections.js';
 import { refuse } from './refusal.js';
 import type { Span } from './source.js';
 import { renderTest } from './tests.js';
 import { renderWord } from './words.js';
-import { Writer } from './writer.js';
+import { type RenderContext, Writer } from './writer.js';
 
 /** Each level takes some frames of the stack. */
 const DEEPEST = 100;

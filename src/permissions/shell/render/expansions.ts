@@ -1,9 +1,9 @@
 import type { ParameterExpansionPart, ParameterOperation, Word } from 'unbash';
 import { unreachable } from '../../../lib/result.js';
 import { renderArithmetic } from './arithmetic.js';
-import type { Expansion, Quoting, RenderContext } from './context.js';
 import { refuse } from './refusal.js';
 import { bracketed, renderIndex, renderOperand, renderPattern } from './words.js';
+import type { Expansion, Quoting, RenderContext } from './writer.js';
 
 const PARAMETER = /^(?:[A-Za-z_]\w*|\d+|[@*#?$!-])$/;
 

@@ -1,9 +1,8 @@
 import type { HereDoc, Redirect, Redirection, WordPart } from 'unbash';
-import type { Expansion, RenderContext } from './context.js';
 import { unescapedInQuotes } from './literals.js';
 import { refuse } from './refusal.js';
 import { checkContiguous, renderWord } from './words.js';
-import type { Writer } from './writer.js';
+import type { Expansion, RenderContext, Writer } from './writer.js';
 
 export function addRedirection(one: Redirection, writer: Writer, context: RenderContext): void {
   const descriptor = descriptorText(one);

@@ -1,5 +1,5 @@
 /** What kept a text from being rendered. */
-export type RenderRefusalCode =
+type RenderRefusalCode =
   /** The parser reports an error, or was not run: the text is too long or holds control characters. */
   | 'syntax'
   /** Syntax whose meaning depends on more than the text, or that no rendering is known for. */

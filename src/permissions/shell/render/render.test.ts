@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: the strings are shell code
 import * as parser from 'unbash';
 import { describe, expect, it } from 'vitest';
-import { Budget } from '../../budget.js';
+import { Budget } from '../../gate/budget.js';
 import { renderShell } from './render.js';
 
 function render(code: string): string {

@@ -1,16 +1,16 @@
 import type { Script, SyntaxNode } from 'unbash';
 import { messageOf } from '../../../errors.js';
-import type { Budget } from '../../budget.js';
-import { differenceFromBash } from '../bash-differences.js';
+import type { Budget } from '../../gate/budget.js';
+import { differenceFromBash } from '../syntax/bash-differences.js';
 import { renderScript } from './compounds.js';
-import type { RenderContext } from './context.js';
 import { renderExpansion } from './expansions.js';
 import { RenderError, type Rendering, refuse } from './refusal.js';
 import { Source } from './source.js';
+import type { RenderContext } from './writer.js';
 
 export type { Rendering, RenderRefusal } from './refusal.js';
 
-export interface RenderParser {
+interface RenderParser {
   parse(code: string): Script & { readonly errors?: readonly unknown[] | undefined };
   forEachChild(node: SyntaxNode, visit: (child: SyntaxNode) => void): void;
 }

@@ -1,8 +1,8 @@
 import type { TestCommand, TestExpression, Word } from 'unbash';
 import { unreachable } from '../../../lib/result.js';
-import type { RenderContext } from './context.js';
 import { refuse } from './refusal.js';
 import { addQuoted, checkContiguous, Pieces, renderWord } from './words.js';
+import type { RenderContext } from './writer.js';
 
 const UNARY = /^-[abcdefghknoprstuvwxzGLNORS]$/;
 const BINARY = /^(?:==?|!=|=~|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))$/;

@@ -1,11 +1,10 @@
 import type { BraceExpansionPart, DoubleQuotedChild, GlobPart, Word, WordPart } from 'unbash';
-import type { Quoting, RenderContext } from './context.js';
 import { ansiText, type Unescaped, unescaped, unescapedInQuotes } from './literals.js';
 import { refuse } from './refusal.js';
-import { quoted } from './writer.js';
+import { type Quoting, quoted, type RenderContext } from './writer.js';
 
 /** What a word is: only values have tilde prefixes behind colons, only patterns keep wildcards without meaning files. */
-export type WordRole = 'argument' | 'value' | 'pattern';
+type WordRole = 'argument' | 'value' | 'pattern';
 
 /** A word with all of its literal text quoted; wildcards, braces, tilde prefixes and expansions stay bare. */
 export function renderWord(
@@ -195,7 +194,7 @@ function addUnquoted({ text, plain }: Unescaped, pieces: Pieces, about: Unquoted
 
 const BRACKET = /^\[[!^]?\]?(?:[\w.,:@%+=-]|\[:[a-z]+:\])*\]$/;
 
-export function globText({ kind, text }: GlobPart): string {
+function globText({ kind, text }: GlobPart): string {
   if (kind === 'star' && /^\*+$/.test(text)) return text;
   if (kind === 'question' && text === '?') return '?';
   if (kind === 'bracket' && BRACKET.test(text)) return text;

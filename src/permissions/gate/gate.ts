@@ -1,0 +1,146 @@
+import { freezeJson } from '../../lib/frozen-json.js';
+import { suggestFor } from '../grants/suggest.js';
+import { createEvaluate, type Evaluate, type EvaluatedCall, type GateDeps } from './evaluate.js';
+import type { Finding } from './guard.js';
+import { takePermitIssuer } from './permit.js';
+import { fixedCall } from './precheck.js';
+import { createQuestions, isAnswered, type Questions, refusalText } from './questions.js';
+import { runsAsText } from './shell-text.js';
+import type { AskAnswer, Gate, GateVerdict } from './types.js';
+import { type Allowing, allowanceOf, joinHookContext, type Progress, refuse } from './verdict.js';
+
+const issuePermit = takePermitIssuer();
+
+interface GateState extends GateDeps {
+  readonly evaluate: Evaluate;
+  readonly questions: Questions;
+}
+
+/** The one way in: the function that every tool call passes, and the only maker of permits. */
+export function createGate(deps: GateDeps): Gate {
+  const evaluate = createEvaluate(deps);
+  const state: GateState = { ...deps, evaluate, questions: createQuestions() };
+  return async (call) => verdictOn(state, await evaluate(fixedCall(call)));
+}
+
+async function verdictOn(state: GateState, judged: EvaluatedCall): Promise<GateVerdict> {
+  const { view, outcome } = judged;
+  if (outcome.kind === 'allowed') return allow(judged, { ...outcome.approval, by: outcome.by });
+  if (outcome.kind === 'open' || outcome.finding.decision === 'ask') return settle(state, judged);
+  const { finding, by } = outcome;
+  const message = refusalText(view.call.tool.name, finding);
+  const decision = finding.decision === 'defer' ? 'defer' : 'deny';
+  const { reason = by, reasonForModel, stop } = finding;
+  return refuse(judged, { by, reason, reasonForModel, message, decision, stop });
+}
+
+/** What is still open is a question; without anybody to answer it, the answer is no. */
+async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerdict> {
+  const { view, outcome, trace } = judged;
+  const { call, mode } = view;
+  const finding = outcome.kind === 'held' ? outcome.finding : undefined;
+  const heldBy = outcome.kind === 'held' ? outcome.by : undefined;
+  const open = outcome.kind === 'open' ? outcome.reason : undefined;
+  const reason = finding?.reason ?? open ?? `nothing allows ${call.subject.summary}`;
+  const forPerson = await runsAsText(view);
+  // What a guard holds, or what only a person opens, no allow rule opens.
+  const offered = finding === undefined && !forPerson ? await suggestFor(view) : {};
+  const { suggestion } = offered;
+  const dontAsk = mode === 'dontAsk';
+  const nobody = (progress: Progress, note?: string): GateVerdict => {
+    const text = refusalText(call.tool.name, finding, { reason, suggestion, dontAsk });
+    const by = dontAsk ? 'mode dontAsk' : (heldBy ?? 'nobody to ask');
+    const message = note ? `${note} ${text}` : text;
+    const words = { reason, reasonForModel: finding?.reasonForModel, message };
+    return refuse(progress, { by, ...words, suggestion, unanswered: true });
+  };
+  const asker = dontAsk ? undefined : state.asker(call);
+  if (asker === undefined) return nobody(judged);
+  const { blockedPath, rule } = finding ?? {};
+  const request = { call, mode, trace, reason, ...offered, blockedPath, heldBy, rule, forPerson };
+  const { given, decision, text } = await state.questions.put(request, asker);
+  const { by = 'asker', trace: others = [] } = given ?? {};
+  const asked = { ...judged, trace: [...trace, ...others] };
+  if (given?.behavior === 'deny' && given.unanswered) return nobody(asked, given.message);
+  const step = { guard: 'asker', decision, reason: text, source: given?.by };
+  const steps = [...asked.trace, step];
+  if (given?.behavior !== 'allow') {
+    const interrupt = call.signal.aborted || given?.interrupt === true;
+    const refusal = { by, reason: text, message: text, interrupt, stop: given?.stop };
+    return refuse({ ...judged, trace: steps }, refusal);
+  }
+  const { updatedInput } = given;
+  const ending = { by, reason: text, verbatim: !given.byHook, held: finding?.reason };
+  const passed = { ...judged, trace: steps, ...ending, question: finding };
+  const isSame =
+    updatedInput === undefined || JSON.stringify(updatedInput) === JSON.stringify(call.input);
+  const final = isSame ? passed : await rejudge(state, passed, updatedInput);
+  return 'kind' in final ? final : conclude(state, final, given);
+}
+
+/** A call that an answer lets through, with what holds it back whenever it comes. */
+interface Passed extends Progress, Allowing {
+  readonly held: string | undefined;
+  /** What was asked about. */
+  readonly question?: Finding | undefined;
+}
+
+/** What else the answer says takes effect before the call runs. */
+async function conclude(
+  state: GateState,
+  passed: Passed,
+  answer: Extract<AskAnswer, { behavior: 'allow' }>,
+): Promise<GateVerdict> {
+  const { view, trace, by, held } = passed;
+  const kept = await state.keep?.({ view, answer, held });
+  const progress = { ...passed, trace: [...trace, ...(kept?.steps ?? [])] };
+  if (kept?.refused === undefined) return allow(progress, passed);
+  const message = `${view.call.tool.name} was refused: ${kept.refused}.`;
+  return refuse(progress, { by, reason: kept.refused, message });
+}
+
+/** An answer's own input is new input: judged like the first, and nobody is asked a second time. */
+async function rejudge(
+  state: GateState,
+  before: Passed,
+  wanted: Readonly<Record<string, unknown>>,
+): Promise<Passed | GateVerdict> {
+  const { call } = before.view;
+  const sealed = freezeJson(wanted);
+  const problems = sealed.ok
+    ? (await call.tool.validate(sealed.value)).map((one) => `${one.path} ${one.message}`.trim())
+    : [sealed.error];
+  if (!sealed.ok || problems.length > 0) {
+    const reason = `the input that came with the answer is not valid: ${problems.join('; ')}`;
+    const message = `${call.tool.name}: ${reason}.`;
+    return refuse(before, { by: 'input check', reason, message });
+  }
+  const input = sealed.value;
+  const subject = call.tool.subject(input, call.workspace);
+  const renewed = fixedCall({ ...call, input, subject });
+  const again = await state.evaluate(renewed, { rewritten: true });
+  const { view, outcome } = again;
+  const trace = [...before.trace, ...again.trace];
+  const progress = { view, trace, ...joinHookContext(before, again) };
+  if (outcome.kind !== 'held' || isAnswered(outcome.finding, before.question)) {
+    const held = outcome.kind === 'held' ? outcome.finding.reason : undefined;
+    return { ...before, ...progress, reason: 'allowed when asked, with new input', held };
+  }
+  const { finding, by } = outcome;
+  const held = 'the input that came with the answer is held back';
+  const { reason = by, reasonForModel, stop } = finding;
+  const message =
+    finding.decision === 'deny'
+      ? refusalText(call.tool.name, finding)
+      : `${call.tool.name}: ${held}: ${reasonForModel ?? reason}.`;
+  return refuse(progress, { by, reason: `${held}: ${reason}`, reasonForModel, message, stop });
+}
+
+async function allow(progress: Progress, ending: Allowing): Promise<GateVerdict> {
+  const { view } = progress;
+  const { input } = view.call;
+  const { receipt, command } = await allowanceOf(progress, ending);
+  const permit = issuePermit({ receipt, input, command });
+  const hookContext = joinHookContext(progress, {});
+  return { kind: 'allowed', permit, input, receipt, judged: view, ...hookContext };
+}

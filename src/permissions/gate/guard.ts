@@ -1,0 +1,71 @@
+import type { Restriction } from '../../protocol/permissions.js';
+import { TooComplexError } from './budget.js';
+import type { CallView } from './view.js';
+
+/** What a guard holds against a call. */
+export interface Finding {
+  readonly decision: Restriction;
+  readonly reason?: string;
+  /** What the model is told instead, where the reason quotes what it must not be shown. */
+  readonly reasonForModel?: string;
+  /** What it went by: a rule with its file and line, a mode, a hook. */
+  readonly source?: string;
+  readonly blockedPath?: string;
+  /** What a rule covers where the call does not name it, and how to leave that out. */
+  readonly detail?: string;
+  /** The rule it went by, as written, and the settings that hold it. */
+  readonly rule?: { readonly text: string; readonly source: string };
+  /** How the model is told when the call ends here. */
+  readonly refusal?: RefusalKind;
+  /** The question is the tool's own business, so that an answer settles it with whatever input it gives. */
+  readonly settledByAnswer?: boolean;
+  /** The turn ends with this call, and why. */
+  readonly stop?: string;
+  /** Among findings that hold back as much, this is the one that people must read. */
+  readonly foremost?: true;
+}
+
+type RefusalKind = 'rule' | 'plan' | 'guard-failed' | 'approval' | 'hook' | 'shell-text';
+
+/** Holds calls back. Its own failure is a verdict too, stated beforehand. */
+export interface Guard {
+  readonly name: string;
+  readonly onFailure: 'deny' | 'ask';
+  decide(view: CallView): Promise<Finding>;
+}
+
+/** The names of guards whose question is for a person: a script may say no to it, and nothing else. */
+export const ASKS_PERSON = {
+  criticalRemovals: 'critical removals',
+  planMode: 'plan mode',
+  protectedPaths: 'protected paths',
+  sandbox: 'sandbox',
+  settingsFiles: 'settings files',
+  shellText: 'shell text',
+} as const;
+
+/** Lets calls through that no guard held back. One that fails lets nothing through. */
+export interface Resolver {
+  readonly name: string;
+  decide(view: CallView): Promise<Approval | undefined>;
+}
+
+export interface Approval {
+  readonly decision: 'allow' | 'pass';
+  readonly reason: string;
+  readonly source?: string;
+  /** A person wrote this very text, so shell code runs as it is, not as its canonical form. */
+  readonly verbatim?: true;
+}
+
+export const NOTHING: Finding = { decision: 'none' };
+
+/** fail-closed: what takes too many steps to judge is asked about, deny rules or not. */
+export async function unlessTooComplex(finding: Promise<Finding>): Promise<Finding> {
+  try {
+    return await finding;
+  } catch (thrown) {
+    if (!(thrown instanceof TooComplexError)) throw thrown;
+    return { decision: 'ask', reason: thrown.message, source: 'analysis budget' };
+  }
+}

@@ -1,0 +1,109 @@
+import type { Clock } from '../../platform/clock.js';
+import type { Receipt } from '../../protocol/permissions.js';
+import { hostOf } from '../rules/domain.js';
+import type { Gate, GateCall, GateVerdict } from './types.js';
+
+/** From this refusal of the same need on, the model is told to stop and report. */
+const TOLD_AFTER = 3;
+/** With this one the agent has got stuck. */
+const STUCK_AFTER = 6;
+
+/**
+ * Counts how often the same need is refused, so that an agent does not spend its turns at a closed
+ * door. Calls of one model answer count once: their results had not been seen yet.
+ */
+interface Refusals {
+  /** The gate with the count in what the model is told, and the time in the receipt. */
+  watch(gate: Gate): Gate;
+  /** Set once an agent keeps asking for what it cannot have. */
+  stuck(agentPath: string): string | undefined;
+  /** The model of this agent has seen its results and answered. */
+  nextAnswer(agentPath: string): void;
+  /** A new prompt for this agent: what was refused may be welcome now. */
+  beginTurn(agentPath: string): void;
+}
+
+/** What is counted for one agent. */
+interface Agent {
+  readonly needs: Map<string, Need>;
+  answer: number;
+  stuck: string | undefined;
+}
+
+interface Need {
+  count: number;
+  /** The answer that was counted last. */
+  answer: number;
+}
+
+/** A receipt to which the time is still to be added. */
+type Timed = Omit<Receipt, 'ms'> & { ms?: number };
+
+export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
+  const agents = new Map<string, Agent>();
+  const agentOf = (path: string): Agent => {
+    const before = agents.get(path);
+    if (before !== undefined) return before;
+    const known: Agent = { needs: new Map(), answer: 0, stuck: undefined };
+    agents.set(path, known);
+    return known;
+  };
+
+  const refused = (call: GateCall, verdict: Extract<GateVerdict, { kind: 'refused' }>) => {
+    // Whoever answers no is there and can end the turn; nobody is stuck on a person.
+    if (verdict.receipt.decidedBy === 'asker' || verdict.interrupt) return verdict;
+    const key = needOf(call, verdict.receipt.command);
+    const agent = agentOf(call.agent.path);
+    const need = agent.needs.get(key) ?? { count: 0, answer: -1 };
+    agent.needs.set(key, need);
+    if (need.answer !== agent.answer) need.count++;
+    need.answer = agent.answer;
+    if (need.count < TOLD_AFTER) return verdict;
+    if (need.count >= STUCK_AFTER) {
+      // Whoever started the agent reads it, who may be a model.
+      const reason = verdict.reasonForModel ?? verdict.receipt.reason;
+      agent.stuck = `${call.tool.name} was refused ${need.count} times for the same need (${reason})`;
+    }
+    const advice = `This is refusal ${need.count} of the same need. Stop trying: end your turn and report what you could not do and what is missing.`;
+    return { ...verdict, message: `${verdict.message} ${advice}` };
+  };
+
+  const decided = (call: GateCall, verdict: GateVerdict, started: number): GateVerdict => {
+    // Put in, not copied: the gate has made this receipt for this call alone.
+    const receipt: Timed = verdict.receipt;
+    receipt.ms = Math.round((clock.monotonic() - started) * 1000) / 1000;
+    if (verdict.kind === 'refused') return refused(call, verdict);
+    agents.get(call.agent.path)?.needs.delete(needOf(call, receipt.command));
+    return verdict;
+  };
+
+  return {
+    watch: (gate) => async (call) => {
+      const started = clock.monotonic();
+      return decided(call, await gate(call), started);
+    },
+    stuck: (agentPath) => agents.get(agentPath)?.stuck,
+    nextAnswer(agentPath) {
+      agentOf(agentPath).answer++;
+    },
+    // Also the end of an agent: nothing of it is kept.
+    beginTurn: (agentPath) => void agents.delete(agentPath),
+  };
+}
+
+/**
+ * Tool, and what it is for: the command in its normal form, file, host, else its whole input. Another
+ * command is another need: it may be the way that is allowed.
+ */
+function needOf({ tool, subject, input }: GateCall, normalised: string | undefined): string {
+  return JSON.stringify([tool.name, aimOf(subject, normalised) ?? input]);
+}
+
+function aimOf(subject: GateCall['subject'], normalised: string | undefined): string | undefined {
+  if (subject.command !== undefined) {
+    return (normalised ?? subject.command).replace(/\s+/g, ' ').trim();
+  }
+  const path = subject.paths[0]?.path;
+  if (path !== undefined) return path;
+  return subject.url === undefined ? undefined : (hostOf(subject.url) ?? subject.url);
+}

@@ -1,0 +1,127 @@
+import { coverageOf } from '../grants/shell-grants.js';
+import { matchesDomain } from '../rules/domain.js';
+import { exactRule, rulesForTool, type ToolRules } from '../rules/list.js';
+import { fieldText, grantingPath } from '../rules/match.js';
+import type { Rule } from '../rules/rules.js';
+import { matches } from '../rules/wildcard.js';
+import type { Approval, Resolver } from './guard.js';
+import { STANCES } from './modes.js';
+import type { CallView, TouchedPath } from './view.js';
+
+/** fail-closed: an input that a hook has changed is not what the person typed. */
+const typed: Resolver = {
+  name: 'typed by the person',
+  decide: async ({ call: { typed: words, input } }) =>
+    words !== undefined && JSON.stringify(words) === JSON.stringify(input)
+      ? { ...allow('the person typed this call', 'typed by the person'), verbatim: true }
+      : undefined,
+};
+
+const mode: Resolver = {
+  name: 'mode',
+  decide: async (view) =>
+    STANCES[view.mode][view.call.tool.kind] === 'allow'
+      ? allow(`${view.call.tool.kind} tools run in mode ${view.mode}`, `mode ${view.mode}`)
+      : undefined,
+};
+
+/** Rules that open a tool, a host or a named thing; paths and commands have resolvers of their own. */
+const allowRules: Resolver = {
+  name: 'allow rules',
+  async decide(view) {
+    const mine = rulesForTool(view.rules.allow, view.names);
+    const rule = mine.any ?? wholeCall(mine, view) ?? mine.others.find((one) => opens(one, view));
+    if (rule === undefined) return undefined;
+    const { label } = rule;
+    return allow(`the rule ${label} allows it`, label);
+  },
+};
+
+/** The rule that has the very text of the whole call, compound or not. */
+function wholeCall({ commands }: ToolRules, { call }: CallView): Rule | undefined {
+  return exactRule(commands, call.subject.command?.trim() ?? '')?.rule;
+}
+
+function opens({ spec }: Rule, { call }: CallView): boolean {
+  if (spec.kind === 'domain') {
+    return call.subject.url !== undefined && matchesDomain(spec.pattern, call.subject.url);
+  }
+  const value = spec.kind === 'field' ? fieldText(spec, call.input) : undefined;
+  return spec.kind === 'field' && value !== undefined && matches(spec.value, value);
+}
+
+/** Every file must be inside the workspace where the mode says so, or be opened by a rule. */
+const paths: Resolver = {
+  name: 'paths',
+  decide: async (view) =>
+    view.call.tool.kind === 'read' || view.call.tool.kind === 'edit'
+      ? openPaths(view, view.call.tool.kind)
+      : undefined,
+};
+
+async function openPaths(view: CallView, kind: 'read' | 'edit'): Promise<Approval | undefined> {
+  const touched = await view.paths();
+  const stance = STANCES[view.mode][kind];
+  if (touched.length === 0) {
+    return kind === 'read' && stance === 'inside'
+      ? allow('it touches no file', 'read-only')
+      : undefined;
+  }
+  const sources = new Set<string>();
+  for (const path of touched) {
+    const source = await openerOf(path, view, { insideIsFine: stance === 'inside' });
+    if (source === undefined) return undefined;
+    sources.add(source);
+  }
+  const source = [...sources].join(', ');
+  return allow(`every path is open: ${source}`, source);
+}
+
+async function openerOf(
+  { access, spellings }: TouchedPath,
+  view: CallView,
+  { insideIsFine }: { insideIsFine: boolean },
+): Promise<string | undefined> {
+  const readable = access === 'read' && STANCES[view.mode].read === 'inside';
+  if ((insideIsFine || readable) && (await view.judge.inside(spellings)))
+    return 'working directories';
+  return grantingPath(view.rules.allow, spellings, (rule) => {
+    if (rule.spec.kind !== 'path') return false;
+    if (access === 'write' && rule.spec.access !== 'write') return false;
+    return rule.spec.everyTool || rule.matchesTool(view.names);
+  })?.label;
+}
+
+const shell: Resolver = {
+  name: 'shell commands',
+  decide: async (view) =>
+    view.call.subject.command === undefined ? undefined : coveredCommands(view),
+};
+
+async function coveredCommands(view: CallView): Promise<Approval | undefined> {
+  const reading = await view.shell();
+  if (reading === undefined) return undefined;
+  const { cwd, roots } = view.call.workspace;
+  const coverage = await coverageOf(reading, {
+    judge: view.judge,
+    cwd,
+    roots,
+    home: view.home,
+    allow: view.rules.allow,
+    names: view.names,
+    own: view.facts.own,
+    exported: view.facts.exported?.(),
+    looking: view.facts.askReadOnly?.() !== true,
+    fileCommands: STANCES[view.mode].execute === 'inside',
+  });
+  if (!coverage.covered) return { decision: 'pass', reason: coverage.reason };
+  const source = coverage.by.join(', ');
+  return allow(`every command is covered: ${source}`, source);
+}
+
+/** In this order; the first that opens the call decides. */
+export const STANDARD_RESOLVERS: readonly Resolver[] = [typed, mode, allowRules, paths, shell];
+
+function allow(reason: string, source: string): Approval {
+  return { decision: 'allow', reason, source };
+}

@@ -1,0 +1,94 @@
+import type { Receipt, TraceStep } from '../../protocol/permissions.js';
+import { commandToRun } from './shell-text.js';
+import type { GateVerdict, HookContext } from './types.js';
+import type { CallView } from './view.js';
+
+interface Ending {
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** A call as far as it has been judged. */
+export interface Progress extends HookContext {
+  readonly view: CallView;
+  readonly trace: readonly TraceStep[];
+}
+
+/** Everything about how a call was decided, for whoever asks later. */
+function receiptOf(
+  { view: { call, mode, commandRead }, trace }: Progress,
+  { by, reason, decision }: Ending & { readonly decision: Receipt['decision'] },
+): Receipt {
+  return {
+    toolUseId: call.toolUseId,
+    tool: call.tool.name,
+    agent: call.agent.path,
+    decision,
+    decidedBy: by,
+    reason,
+    trace,
+    input: call.input,
+    mode,
+    command: commandRead(),
+  };
+}
+
+export interface Allowing extends Ending {
+  /** Shell code runs as the text that a person wrote or was shown, else in its canonical form. */
+  readonly verbatim?: boolean;
+}
+
+/** The receipt of a call that runs, and the shell code that does. */
+export async function allowanceOf(
+  progress: Progress,
+  { by, reason, verbatim = false }: Allowing,
+): Promise<{ readonly receipt: Receipt; readonly command: string | undefined }> {
+  const { view } = progress;
+  const command = await commandToRun(view, { verbatim });
+  const runs = command === view.call.subject.command ? undefined : command;
+  return { receipt: { ...receiptOf(progress, { by, reason, decision: 'allow' }), runs }, command };
+}
+
+interface Refusal extends Ending {
+  readonly message: string;
+  readonly reasonForModel?: string | undefined;
+  readonly decision?: 'deny' | 'defer';
+  readonly interrupt?: boolean;
+  readonly stop?: string | undefined;
+  readonly suggestion?: string | undefined;
+  readonly unanswered?: true;
+}
+
+export function refuse(progress: Progress, refusal: Refusal): GateVerdict {
+  const { message, interrupt = false, suggestion, stop, decision = 'deny', unanswered } = refusal;
+  const { contexts } = progress;
+  const { reasonForModel } = refusal;
+  return {
+    kind: 'refused',
+    receipt: receiptOf(progress, { ...refusal, decision }),
+    message,
+    interrupt,
+    reasonForModel,
+    stop,
+    suggestion,
+    contexts,
+    deferred: decision === 'defer' ? true : undefined,
+    unanswered,
+  };
+}
+
+/** The texts of hooks about a call and about the input that took its place, each text once. */
+export function joinHookContext(first: HookContext, then: HookContext): HookContext {
+  const contexts = unique([...(first.contexts ?? []), ...(then.contexts ?? [])]);
+  const forAgent = unique([first.agentContext, then.agentContext]).filter(
+    (text) => text !== undefined,
+  );
+  return {
+    contexts: contexts.length === 0 ? undefined : contexts,
+    agentContext: forAgent.length === 0 ? undefined : forAgent.join('\n'),
+  };
+}
+
+function unique<T>(list: readonly T[]): readonly T[] {
+  return [...new Set(list)];
+}

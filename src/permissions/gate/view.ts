@@ -1,0 +1,355 @@
+import { systemCodeOf } from '../../errors.js';
+import { resolve, toPosix } from '../../platform/fs/paths.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import type { PermissionMode } from '../../protocol/permissions.js';
+import type { ToolSubject, TouchedPath } from '../../tools/tool.js';
+import { createPathJudge, type PathFileSystem, type PathJudge } from '../paths/paths.js';
+import type { WorkingTrees } from '../paths/working-trees.js';
+import type { RuleSet } from '../rules/rules.js';
+import { possibleFileUse } from '../shell/file-commands.js';
+import {
+  programOf,
+  type ShellReading,
+  type ShellWord,
+  type SimpleCommand,
+} from '../shell/model.js';
+import { attachedNames, filesInForeignCode } from '../shell/runners/foreign-code.js';
+import { canonicalText, fedCommand } from '../shell/runners/runners.js';
+import { readShell } from '../shell/syntax/read.js';
+import { NAMES_ALONE } from '../shell/trees/find.js';
+import { Budget } from './budget.js';
+import type { GateCall, JudgedCall } from './types.js';
+
+export type { TouchedPath } from '../../tools/tool.js';
+
+/** What the shell code of a call may touch, by all that can be seen of it. */
+interface ShellPaths {
+  readonly paths: readonly TouchedPath[];
+  /** Why there may be more. */
+  readonly unknown?: string;
+}
+
+/** A call with everything that guards ask about it. Each answer is worked out once, when first wanted. */
+export interface CallView extends JudgedCall {
+  readonly mode: PermissionMode;
+  readonly rules: RuleSet;
+  readonly home: string;
+  readonly facts: GateFacts;
+  /** The tool's name and its other names. */
+  readonly names: readonly string[];
+  readonly judge: PathJudge;
+  /** The files that the tool's own input names. */
+  paths(): Promise<readonly TouchedPath[]>;
+  shellPaths(): Promise<ShellPaths>;
+  /** Files that code of other languages in a command line speaks of: read or written, who knows. */
+  mentionedPaths(): Promise<readonly TouchedPath[]>;
+  /** Files that words may name behind a sign or an option's letter: `-d@file`, `OPEN:file`, `src=file`. */
+  attachedPaths(): Promise<readonly TouchedPath[]>;
+  /** What the shell code was understood as, a command a line; undefined while nobody has read it. */
+  commandRead(): string | undefined;
+}
+
+/** What stands while a call is judged. */
+export interface ViewDeps {
+  readonly fs: PathFileSystem;
+  readonly home: string;
+  readonly mode: PermissionMode;
+  readonly rules: RuleSet;
+  readonly facts?: GateFacts | undefined;
+}
+
+export function viewOf(call: GateCall, deps: ViewDeps): CallView {
+  const { tool, subject, workspace } = call;
+  const { fs, mode, rules, home, facts = NO_FACTS } = deps;
+  const { roots, cwd } = workspace;
+  const budget = new Budget();
+  const judge = createPathJudge(fs, { roots, home, trees: facts.trees, budget });
+  const { command } = subject;
+  const code = command === undefined ? NO_CODE : codeOf(command, judge, { cwd, home });
+  let found: readonly TouchedPath[] | undefined;
+  return {
+    call,
+    mode,
+    rules,
+    home,
+    facts,
+    names: tool.aliases === undefined ? [tool.name] : [tool.name, ...tool.aliases],
+    judge,
+    shell: code.shell,
+    commandRead: code.commandRead,
+    paths: once(async () => {
+      const touched: TouchedPath[] = [];
+      for (const { path, access } of namedIn(call, home)) {
+        touched.push({ access, spellings: await judge.spell(path) });
+      }
+      found = touched;
+      return touched;
+    }),
+    pathsFound: () => found,
+    mentionedPaths: code.mentionedPaths,
+    attachedPaths: code.attachedPaths,
+    shellPaths: code.shellPaths,
+  };
+}
+
+/** What is asked about the shell code of a call. */
+type CodeView = Pick<
+  CallView,
+  'shell' | 'commandRead' | 'mentionedPaths' | 'attachedPaths' | 'shellPaths'
+>;
+
+/** Of all tools that run none, which are most. */
+const NO_CODE: CodeView = {
+  shell: async () => undefined,
+  commandRead: () => undefined,
+  mentionedPaths: async () => [],
+  attachedPaths: async () => [],
+  shellPaths: async () => ({ paths: [] }),
+};
+
+function codeOf(
+  command: string,
+  judge: PathJudge,
+  place: { readonly cwd: string; readonly home: string },
+): CodeView {
+  const { cwd } = place;
+  let reading: ShellReading | undefined;
+  const shell = once(async () => {
+    reading = await readShell(command, place, judge.budget);
+    return reading;
+  });
+  return {
+    shell,
+    commandRead: () => (reading === undefined ? undefined : textOf(reading)),
+    mentionedPaths: once(async () => {
+      const { commands } = await shell();
+      const files = commands.flatMap((one) =>
+        one.views.flatMap((words) => {
+          judge.budget.spend(words.length + (one.input.length >> 4));
+          return filesInForeignCode(words, one.input);
+        }),
+      );
+      const spelled = await Promise.all(
+        [...new Set(files)].map((file) => judge.spell(resolve(cwd, file))),
+      );
+      return spelled.map((spellings): TouchedPath => ({ access: 'write', spellings }));
+    }),
+    attachedPaths: once(async () => {
+      const found: TouchedPath[] = [];
+      for (const { views, directories } of (await shell()).commands) {
+        const names = new Set<string>();
+        for (const view of views) {
+          judge.budget.spend(view.length);
+          for (const name of attachedNames(view)) names.add(name);
+        }
+        for (const directory of directories ?? [cwd]) {
+          for (const name of names) {
+            const spelled = await judge.spellFrom(directory, name);
+            found.push(...spelled.map((spellings) => ({ access: 'read' as const, spellings })));
+          }
+        }
+      }
+      return found;
+    }),
+    shellPaths: once(async () => {
+      const { commands } = await shell();
+      const found = await Promise.all(commands.map((one) => pathsOf(one, judge, cwd)));
+      const odd = commands.some(readsPatternsAnew) && commands.some((one) => patternsIn(one)[0]);
+      const unknown = odd
+        ? 'it changes what patterns of names stand for'
+        : found.find((one) => one.unknown !== undefined)?.unknown;
+      const paths = found.flatMap((one) => one.paths);
+      return unknown === undefined ? { paths } : { paths, unknown };
+    }),
+  };
+}
+
+/** The files of the input, under every reading of their names. */
+function namedIn({ subject, workspace }: GateCall, home: string): ToolSubject['paths'] {
+  const place = { cwd: workspace.cwd, home };
+  return subject.paths.flatMap((one) => [
+    one,
+    ...otherReadings(one.path, place).map((path) => ({ path, access: one.access })),
+  ]);
+}
+
+/** `@/etc/x`, `@~/x` and `file:///etc/x` lie in the working directory by the letter, and are meant for elsewhere. */
+function otherReadings(path: string, place: { cwd: string; home: string }): readonly string[] {
+  if (!path.startsWith(place.cwd)) return [];
+  const rest = toPosix(path.slice(place.cwd.length));
+  const home = /^\/(?:@|file:\/{0,3})~(\/.*)$/is.exec(rest)?.[1];
+  if (home !== undefined) return [resolve(place.home, `.${home}`)];
+  const root = /^\/(?:@|file:)(\/.*)$/is.exec(rest)?.[1];
+  return root === undefined ? [] : [resolve(root)];
+}
+
+function textOf({ commands }: ShellReading): string {
+  const text = (word: ShellWord): string => (word.literal ? canonicalText([word]) : word.raw);
+  return commands.map((command) => command.words.map(text).join(' ')).join('\n');
+}
+
+/** What a number stands for is known to the process alone. */
+const THROUGH_OPEN = /^\/+(dev|proc\/[^/]+(\/task\/[^/]+)?)\/+fd\/+[^/]+\/./;
+
+/** Variables that name a place where programs write. */
+const IS_WRITTEN = /^(HISTFILE|TE?MP(DIR)?)$/;
+
+/** Files that a command names, each once: behind wrappers the same words come again and again. */
+class Wanted {
+  readonly #texts = { read: new Set<string>(), write: new Set<string>() };
+
+  add(access: 'read' | 'write', text: string): void {
+    this.#texts[access].add(text);
+  }
+
+  get all(): readonly { readonly access: 'read' | 'write'; readonly text: string }[] {
+    return (['read', 'write'] as const).flatMap((access) =>
+      [...this.#texts[access]].map((text) => ({ access, text })),
+    );
+  }
+}
+
+async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): Promise<ShellPaths> {
+  const wanted = new Wanted();
+  let unknown: string | undefined;
+  for (const view of command.views) {
+    judge.budget.spend(view.length);
+    const use = possibleFileUse(view);
+    for (const text of use.reads) wanted.add('read', text);
+    for (const text of use.writes) wanted.add('write', text);
+    if (use.unknown)
+      unknown ??= `\`${view[0]?.raw}\` takes a file name that is decided at run time`;
+  }
+  const fed = fedCommand(command.words);
+  // fail-closed: whatever it is, it may read the files that it is given.
+  if (fed !== undefined && !takesNoFiles(fed)) {
+    unknown ??= `\`${fed[0]?.raw}\` is given names of files by another command`;
+  }
+  for (const { access, target } of command.redirections) {
+    if (access === 'none' || target === undefined) continue;
+    if (!target.literal) unknown ??= 'a redirection leads to a file that is decided at run time';
+    else wanted.add(access, target.value);
+  }
+  // A program may read the file that a variable names: `BASH_ENV=.env bash`.
+  for (const { name, value } of command.assignments) {
+    if (!value.literal || value.value === '') continue;
+    wanted.add(IS_WRITTEN.test(name) ? 'write' : 'read', value.value);
+  }
+  const directories = command.directories ?? [cwd];
+  const paths: TouchedPath[] = [];
+  for (const directory of directories) {
+    for (const { access, text } of wanted.all) {
+      try {
+        const spelled = await judge.spellFrom(directory, text);
+        paths.push(...spelled.map((spellings) => ({ access, spellings })));
+        if (spelled.some(({ perProcess }) => perProcess === true)) {
+          unknown ??= `what ${text} leads to is known to a process alone`;
+        }
+      } catch (thrown) {
+        // A path that this user may not look up is unknown.
+        if (access === 'write' || systemCodeOf(thrown) !== 'EACCES') throw thrown;
+        unknown ??= `${text} cannot be looked up`;
+      }
+    }
+    const patterns = await expandedPatterns(command, judge, directory);
+    if (patterns === undefined) unknown ??= 'it names files by a pattern that cannot be followed';
+    else paths.push(...patterns);
+  }
+  if (wanted.all.some(({ text }) => THROUGH_OPEN.test(text))) {
+    unknown ??= 'it goes through a directory that is open at run time';
+  }
+  const relative =
+    wanted.all.some(({ text }) => !text.startsWith('/')) ||
+    patternsIn(command).some(({ word }) => !word.pattern.startsWith('/'));
+  if (command.directories === undefined && relative) {
+    unknown ??= 'the directory it runs in is decided at run time';
+  }
+  return unknown === undefined ? { paths } : { paths, unknown };
+}
+
+/** Programs, and subcommands of some, for which words out of the input are no files. */
+const NO_FILES = /^(kill|git branch|(docker|podman) (rm|rmi|stop|kill|start|inspect))( |$)/;
+
+function takesNoFiles(words: readonly ShellWord[]): boolean {
+  // Alone it prints.
+  if (words.length === 0) return true;
+  return NAMES_ALONE.test(programOf(words) ?? '') || NO_FILES.test(canonicalText(words));
+}
+
+/** A file named by a wildcard may be read, and by a command that writes its operands, written. */
+async function expandedPatterns(
+  command: SimpleCommand,
+  judge: PathJudge,
+  directory: string,
+): Promise<readonly TouchedPath[] | undefined> {
+  const paths: TouchedPath[] = [];
+  for (const { word, accesses } of patternsIn(command)) {
+    const files = await judge.expand(directory, word.pattern);
+    if (files === undefined) return undefined;
+    for (const file of files) {
+      const spellings = await judge.spell(file);
+      paths.push(...accesses.map((access) => ({ access, spellings })));
+    }
+  }
+  return paths;
+}
+
+interface PatternUse {
+  readonly word: ShellWord & { readonly pattern: string };
+  readonly accesses: readonly TouchedPath['access'][];
+}
+
+/** Also behind `>`: a pattern that fits one file leads to it there. */
+function patternsIn({ words, redirections }: SimpleCommand): readonly PatternUse[] {
+  const found: PatternUse[] = [];
+  for (const word of words) {
+    if (!hasPattern(word)) continue;
+    const writes = possibleFileUse(words).writes.includes(word.value);
+    found.push({ word, accesses: writes ? ['read', 'write'] : ['read'] });
+  }
+  for (const { access, target } of redirections) {
+    if (access === 'none' || target === undefined || !hasPattern(target)) continue;
+    found.push({ word: target, accesses: [access] });
+  }
+  return found;
+}
+
+/** Options of the shell by which `*` fits hidden files, other letters, or other directories. */
+function readsPatternsAnew({ views, assignments }: SimpleCommand): boolean {
+  return (
+    assignments.some(({ name }) => name === 'GLOBIGNORE' || name === 'BASHOPTS') ||
+    views.some(([first, ...rest]) =>
+      first?.value === 'shopt'
+        ? rest.length > 0
+        : /(^|\/)bash$/.test(first?.value ?? '') && rest.some(({ value }) => /^[-+]O/.test(value)),
+    )
+  );
+}
+
+function hasPattern(word: ShellWord): word is PatternUse['word'] {
+  return word.pattern !== undefined;
+}
+
+function once<T extends Promise<unknown>>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+/** What is true of the whole session and shapes how calls are judged. */
+export interface GateFacts {
+  /** Names of the variables that commands find in their environment. Absent: any may be among them. */
+  exported?(): ReadonlySet<string>;
+  /** Whether commands that only look are asked about too. */
+  askReadOnly?(): boolean;
+  /** Directories of our own: settings of the user and of administrators, our state, plugins. */
+  readonly own?: readonly string[];
+  /** Directories in which this agent keeps notes: what protects settings does not protect those from it. */
+  notes?(agent: AgentRef): readonly string[];
+  /** Working trees of agents. Absent: those that are known by their place. */
+  readonly trees?: WorkingTrees;
+}
+
+export const NO_FACTS: GateFacts = {};

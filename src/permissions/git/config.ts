@@ -1,0 +1,303 @@
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { dirname, gitDirectory, nearestRepository, resolve } from '../../platform/fs/paths.js';
+import { gitlinksIn } from './index-file.js';
+
+export type ConfigFileSystem = Pick<FileSystem, 'readText' | 'readBytes' | 'lstat' | 'realPath'>;
+
+/**
+ * Whether the repository around a directory brings programs of its own that git starts for commands
+ * that only look: such a repository may have been written by anybody. Says what and where, or
+ * undefined when there is nothing.
+ */
+export async function repositoryTrap(
+  fs: ConfigFileSystem,
+  directory: string,
+): Promise<string | undefined> {
+  // Git goes upwards from where it really is, not from the name of a link that leads there.
+  const real = await fs.realPath(directory);
+  const root = nearestRepository(real);
+  const bare = await bareRepository(fs, real, root);
+  if (bare !== undefined) return `${bare} looks like a repository without a working tree`;
+  return root === undefined ? undefined : await trapAt(fs, root, MAX_DEPTH);
+}
+
+/** Repositories inside repositories that are followed; deeper ones are asked about. */
+const MAX_DEPTH = 3;
+const MAX_NESTED = 64;
+
+async function trapAt(
+  fs: ConfigFileSystem,
+  root: string,
+  depth: number,
+): Promise<string | undefined> {
+  const own = gitDirectory(root);
+  if (own === undefined) return `${root} holds a .git that leads nowhere`;
+  const shared = await commonDirectory(fs, own);
+  const entries: GitSetting[] = [];
+  for (const file of new Set([resolve(shared, 'config'), resolve(own, 'config.worktree')])) {
+    const found = await entriesOf(fs, file);
+    if (found === undefined) return `${file} cannot be read`;
+    entries.push(...found);
+  }
+  const key = trapAmong(entries);
+  if (key !== undefined) return `the configuration of the repository sets ${key}`;
+  const hooks = entries.findLast(({ key: name }) => name === 'core.hookspath')?.value;
+  const hook = resolve(root, hooks ?? resolve(shared, 'hooks'), 'post-index-change');
+  if (await exists(fs, hook)) return `the repository has the hook ${hook}`;
+  if (entries.some(({ key: name }) => name === 'extensions.objectformat')) {
+    return 'the repository is of another format';
+  }
+  return await nestedTrap(fs, { root, index: resolve(own, 'index') }, depth);
+}
+
+/** Git looks into the repositories inside a repository, by their own configuration. */
+async function nestedTrap(
+  fs: ConfigFileSystem,
+  { root, index }: { readonly root: string; readonly index: string },
+  depth: number,
+): Promise<string | undefined> {
+  const links = await linksOf(fs, index);
+  if (links === undefined) return `${index} cannot be followed`;
+  if (links.length > (depth === 0 ? 0 : MAX_NESTED)) return 'it holds many repositories';
+  for (const link of links) {
+    const inner = resolve(root, link);
+    if (!(await exists(fs, resolve(inner, '.git')))) continue;
+    const trap = await trapAt(fs, inner, depth - 1);
+    if (trap !== undefined) return `${link}: ${trap}`;
+  }
+  return undefined;
+}
+
+const MAX_INDEX_BYTES = 64 * 1024 * 1024;
+const indexes = new Map<string, { readonly stamp: string; readonly links: readonly string[] }>();
+
+/** Undefined when there is an index and it cannot be understood. */
+async function linksOf(fs: ConfigFileSystem, file: string): Promise<readonly string[] | undefined> {
+  try {
+    const stat = await fs.lstat(file);
+    if (stat === undefined) return [];
+    const stamp = [stat.inode, stat.size, stat.mtimeMs, stat.ctimeMs].join(' ');
+    const known = stat.kind === 'file' ? indexes.get(file) : undefined;
+    if (known?.stamp === stamp) return known.links;
+    const links = gitlinksIn(await fs.readBytes(file, { maxBytes: MAX_INDEX_BYTES }));
+    if (links === undefined) return undefined;
+    if (indexes.size >= MAX_REMEMBERED) indexes.clear();
+    indexes.set(file, { stamp, links });
+    return links;
+  } catch {
+    // fail-closed: an index that we cannot read may lead anywhere.
+    return undefined;
+  }
+}
+
+/** Programs that looking at a repository can start. */
+const STARTS_PROGRAMS = [
+  /^core\.(pager|alternaterefscommand)$/,
+  /^pager\./,
+  /^diff\.external$/,
+  /^diff\..*\.(command|textconv)$/s,
+  /^filter\..*\.(clean|smudge|process)$/s,
+  /^gpg\.(.*\.)?program$/s,
+  /^hook\..*\.command$/s,
+  // By the filter of git-lfs, which mostly is in the user's own configuration.
+  /^lfs\.(customtransfer\..*\.path|extension\..*\.(clean|smudge)|standalonetransferagent)$/s,
+  // What is included may hold any of these.
+  /^include(if\..*)?\.path$/s,
+];
+
+/** Programs that only a connection starts; a partial clone connects whenever something is missing. */
+const STARTS_WHEN_CONNECTED = [
+  /^core\.(sshcommand|gitproxy|askpass)$/,
+  /^credential\.(.*\.)?helper$/s,
+  /^remote\..*\.(uploadpack|vcs)$/s,
+  /^protocol\.(.*\.)?allow$/s,
+];
+
+function trapAmong(entries: readonly GitSetting[]): string | undefined {
+  const isPartial = entries.some(
+    ({ key }) => key === 'extensions.partialclone' || /^remote\..*\.promisor$/s.test(key),
+  );
+  const traps = isPartial ? [...STARTS_PROGRAMS, ...STARTS_WHEN_CONNECTED] : STARTS_PROGRAMS;
+  const found = entries.find(
+    ({ key, value }) =>
+      traps.some((trap) => trap.test(key)) ||
+      // As a truth value it is git's own monitor, as anything else a program.
+      (key === 'core.fsmonitor' && !/^(true|false|yes|no|on|off|0|1|)$/i.test(value)),
+  );
+  return found?.key;
+}
+
+const MAX_CONFIG_BYTES = 1_000_000;
+const read = new Map<string, { readonly stamp: string; readonly entries: readonly GitSetting[] }>();
+const MAX_REMEMBERED = 64;
+
+/** Undefined when there is a file and it cannot be understood. */
+async function entriesOf(
+  fs: ConfigFileSystem,
+  file: string,
+): Promise<readonly GitSetting[] | undefined> {
+  try {
+    const stat = await fs.lstat(file);
+    if (stat === undefined) return [];
+    const stamp = [stat.inode, stat.size, stat.mtimeMs, stat.ctimeMs].join(' ');
+    const known = stat.kind === 'file' ? read.get(file) : undefined;
+    if (known?.stamp === stamp) return known.entries;
+    const entries = parseGitConfig(await fs.readText(file, { maxBytes: MAX_CONFIG_BYTES }));
+    if (entries === undefined) return undefined;
+    if (read.size >= MAX_REMEMBERED) read.clear();
+    read.set(file, { stamp, entries });
+    return entries;
+  } catch {
+    // fail-closed: a configuration that we cannot read may hold anything.
+    return undefined;
+  }
+}
+
+/** Where a linked working tree keeps what it shares with the others. */
+async function commonDirectory(fs: ConfigFileSystem, own: string): Promise<string> {
+  const file = resolve(own, 'commondir');
+  if (!(await exists(fs, file))) return own;
+  return resolve(own, (await fs.readText(file, { maxBytes: 10_000 })).trim());
+}
+
+/** Git takes a directory with this content for a repository, whatever it is called. */
+async function bareRepository(
+  fs: ConfigFileSystem,
+  start: string,
+  root: string | undefined,
+): Promise<string | undefined> {
+  for (let directory = resolve(start); directory !== root; directory = dirname(directory)) {
+    const isBare =
+      (await exists(fs, `${directory}/HEAD`)) &&
+      (await exists(fs, `${directory}/objects`)) &&
+      (await exists(fs, `${directory}/refs`));
+    if (isBare) return directory;
+    if (dirname(directory) === directory) return undefined;
+  }
+  return undefined;
+}
+
+async function exists(fs: ConfigFileSystem, path: string): Promise<boolean> {
+  return (await fs.lstat(path)) !== undefined;
+}
+
+/** One setting: `section.key` or `section.name.key`, lower case but for the name. */
+interface GitSetting {
+  readonly key: string;
+  readonly value: string;
+}
+
+/**
+ * The settings of a git configuration file, read character by character as git reads them: a section
+ * and a key may share a line, and only a backslash that is not escaped itself joins two lines. Includes
+ * are not followed. Undefined where git reports an error.
+ */
+export function parseGitConfig(text: string): readonly GitSetting[] | undefined {
+  const input = new Input(text.replace(/^\uFEFF/, '').replace(/\r\n/g, '\n'));
+  const settings: GitSetting[] = [];
+  let section: string | undefined;
+  for (;;) {
+    input.skip(/[ \t\r\n]/);
+    const char = input.peek();
+    if (char === '') return settings;
+    if (char === '#' || char === ';') input.skip(/[^\n]/);
+    else if (char === '[') {
+      section = readSection(input);
+      if (section === undefined) return undefined;
+    } else {
+      const key = input.skip(/[A-Za-z0-9-]/).toLowerCase();
+      if (section === undefined || !/^[a-z]/.test(key)) return undefined;
+      input.skip(/[ \t]/);
+      const value = readValue(input);
+      if (value === undefined) return undefined;
+      settings.push({ key: `${section}.${key}`, value });
+    }
+  }
+}
+
+class Input {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Empty at the end. */
+  peek(): string {
+    return this.#text[this.#at] ?? '';
+  }
+
+  next(): string {
+    const char = this.peek();
+    this.#at++;
+    return char;
+  }
+
+  /** Takes all characters that fit. */
+  skip(fits: RegExp): string {
+    const from = this.#at;
+    while (fits.test(this.peek())) this.#at++;
+    return this.#text.slice(from, this.#at);
+  }
+}
+
+/** `[section]`, `[section.name]` or `[section "name"]`. */
+function readSection(input: Input): string | undefined {
+  input.next();
+  const section = input.skip(/[A-Za-z0-9.-]/).toLowerCase();
+  if (input.peek() === ']') {
+    input.next();
+    return section;
+  }
+  if (input.skip(/[ \t\r]/) === '' || input.next() !== '"') return undefined;
+  let name = '';
+  for (let char = input.next(); char !== '"'; char = input.next()) {
+    if (char === '\\') char = input.next();
+    if (char === '' || char === '\n') return undefined;
+    name += char;
+  }
+  return input.next() === ']' ? `${section}.${name}` : undefined;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  t: '\t',
+  b: '\b',
+  n: '\n',
+  '\\': '\\',
+  '"': '"',
+};
+
+/** What follows a key, to the end of its line. A key alone means true. */
+function readValue(input: Input): string | undefined {
+  const sign = input.next();
+  if (sign === '' || sign === '\n') return 'true';
+  if (sign !== '=') return undefined;
+  let value = '';
+  let blanks = '';
+  let quoted = false;
+  for (;;) {
+    let char = input.next();
+    if (char === '' || char === '\n') return quoted ? undefined : value;
+    if (!quoted && /[ \t\r]/.test(char)) {
+      if (value !== '') blanks += char;
+      continue;
+    }
+    if (!quoted && (char === '#' || char === ';')) {
+      input.skip(/[^\n]/);
+      continue;
+    }
+    if (char === '"') {
+      quoted = !quoted;
+      continue;
+    }
+    if (char === '\\') {
+      const escaped = input.next();
+      if (escaped === '\n') continue;
+      if (!Object.hasOwn(ESCAPES, escaped)) return undefined;
+      char = ESCAPES[escaped] ?? '';
+    }
+    value += blanks + char;
+    blanks = '';
+  }
+}

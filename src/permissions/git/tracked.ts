@@ -1,0 +1,102 @@
+import { gitDirectory, resolve } from '../../platform/fs/paths.js';
+import type { PathFileSystem } from '../paths/paths.js';
+import { restrictingPath } from '../rules/list.js';
+import type { Rule } from '../rules/rule.js';
+import { type IndexEntry, indexEntry, readIndex } from './index-file.js';
+
+/** A file that git keeps and that a rule is about. */
+export interface RestrictedFile extends IndexEntry {
+  /** From the root of the working tree. */
+  readonly name: string;
+  readonly rule: Rule;
+}
+
+interface RestrictedFiles {
+  readonly files: readonly RestrictedFile[];
+  readonly indexMs: number;
+}
+
+const MAX_INDEX_BYTES = 64 * 1024 * 1024;
+const MOST_REMEMBERED = 16;
+
+/** For each list of rules and way of access: an index that has not changed gives the same files. */
+const found = new WeakMap<
+  readonly Rule[],
+  Map<string, { readonly stamp: string; readonly result: RestrictedFiles | undefined }>
+>();
+
+/**
+ * The files of a working tree that git keeps and that rules cover. Undefined when git's list cannot be
+ * followed.
+ */
+export async function restrictedFiles(
+  rules: readonly Rule[],
+  tree: { readonly roots: readonly string[]; readonly access: 'read' | 'write' },
+  fs: PathFileSystem,
+): Promise<RestrictedFiles | undefined> {
+  const [root = '/'] = tree.roots;
+  const file = indexOfTree(root);
+  if (file === undefined) return undefined;
+  const stat = await fs.lstat(file);
+  if (stat === undefined) return { files: [], indexMs: 0 };
+  const stamp = [stat.inode, stat.size, stat.mtimeMs, stat.ctimeMs].join(' ');
+  const mine = found.get(rules) ?? new Map();
+  found.set(rules, mine);
+  const key = [tree.access, ...tree.roots].join('\0');
+  const known = mine.get(key);
+  if (known?.stamp === stamp) return known.result;
+  const bytes = await fs.readBytes(file, { maxBytes: MAX_INDEX_BYTES });
+  const files: RestrictedFile[] = [];
+  const isWhole = readIndex(bytes, (raw, at) => {
+    const name = decoded(raw);
+    const rule = covering(rules, tree, name);
+    if (rule !== undefined) files.push({ name, rule, ...indexEntry(bytes, at) });
+  });
+  const result = isWhole ? { files, indexMs: stat.mtimeMs } : undefined;
+  if (mine.size >= MOST_REMEMBERED) mine.clear();
+  mine.set(key, { stamp, result });
+  return result;
+}
+
+/** Every name that git keeps, from the root of the working tree; undefined when that cannot be told. */
+export async function trackedNames(
+  root: string,
+  fs: PathFileSystem,
+): Promise<ReadonlySet<string> | undefined> {
+  const file = indexOfTree(root);
+  if (file === undefined || (await fs.lstat(file)) === undefined) return new Set();
+  const names = new Set<string>();
+  const bytes = await fs.readBytes(file, { maxBytes: MAX_INDEX_BYTES });
+  return readIndex(bytes, (raw) => names.add(decoded(raw))) ? names : undefined;
+}
+
+/** Whether git would see at once that the file is as it was put into the index. */
+export async function isUnchanged(
+  path: string,
+  file: RestrictedFile,
+  { fs, indexMs }: { readonly fs: PathFileSystem; readonly indexMs: number },
+): Promise<boolean> {
+  const stat = await fs.lstat(path);
+  if (stat === undefined || stat.size !== file.size) return false;
+  // What was written in the same moment as the index may differ all the same.
+  return Math.abs(stat.mtimeMs - file.mtimeMs) < 1 && stat.mtimeMs < Math.floor(indexMs);
+}
+
+function indexOfTree(root: string): string | undefined {
+  const own = gitDirectory(root);
+  return own === undefined ? undefined : resolve(own, 'index');
+}
+
+function covering(
+  rules: readonly Rule[],
+  { roots, access }: { readonly roots: readonly string[]; readonly access: 'read' | 'write' },
+  name: string,
+): Rule | undefined {
+  const [literal = '', ...resolved] = roots.map((root) => `${root}/${name}`);
+  return restrictingPath(rules, [{ access, spellings: { literal, real: literal, resolved } }]);
+}
+
+function decoded(name: string): string {
+  if (/^[\x00-\x7f]*$/.test(name)) return name;
+  return new TextDecoder().decode(Uint8Array.from(name, (char) => char.charCodeAt(0)));
+}

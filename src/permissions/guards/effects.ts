@@ -1,0 +1,133 @@
+import { isInside } from '../../platform/fs/paths.js';
+import { type Finding, type Guard, NOTHING, unlessTooComplex } from '../gate/guard.js';
+import { isHarmless } from '../gate/harmless.js';
+import type { CallView, TouchedPath } from '../gate/view.js';
+import type { Rule } from '../rules/rule.js';
+import { simpleFileUse } from '../shell/effects/uses.js';
+import { removals } from '../shell/file-commands.js';
+import type { ShellReading, ShellWord } from '../shell/model.js';
+
+/** What calls do to files, whichever tool does it: `Effect(writes)` in rules that restrict. */
+const EFFECTS = ['writes', 'writes:outside', 'deletes'] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+/** The effects as they stand in rules, with the words for a question. */
+const EFFECT_WORDS: Readonly<Record<Effect, string>> = {
+  writes: 'changes files',
+  'writes:outside': 'writes outside of the working directories',
+  deletes: 'deletes files',
+};
+
+/** Those rules of a list that are about effects. */
+export function effectRulesIn(rules: readonly Rule[]): readonly Rule[] {
+  return rules.filter(({ spec }) => spec.kind === 'effect');
+}
+
+export function effectOf({ spec }: Rule): Effect | undefined {
+  return spec.kind === 'effect' ? spec.effect : undefined;
+}
+
+/** Asks about, or refuses, what a call is going to do to files as far as that can be seen beforehand. */
+export const effectRules: Guard = {
+  name: 'effect rules',
+  onFailure: 'deny',
+  decide: async (view) =>
+    effectRulesIn(view.rules.deny).length + effectRulesIn(view.rules.ask).length === 0
+      ? NOTHING
+      : unlessTooComplex(expectedEffect(view)),
+};
+
+async function expectedEffect(view: CallView): Promise<Finding> {
+  let question: Finding | undefined;
+  for (const rule of effectRulesIn(view.rules.deny)) {
+    const sure = await isExpected(view, rule);
+    if (sure === 'yes') {
+      return { decision: 'deny', refusal: 'rule', reason: rule.text, source: rule.label };
+    }
+    // fail-closed: where nobody can tell, a person decides.
+    if (sure === 'maybe') question ??= asks(rule, sure);
+  }
+  for (const rule of question === undefined ? effectRulesIn(view.rules.ask) : []) {
+    const sure = await isExpected(view, rule);
+    if (sure === 'no') continue;
+    question = { ...asks(rule, sure), rule: { text: rule.text, source: rule.origin.source } };
+    break;
+  }
+  return question ?? NOTHING;
+}
+
+async function isExpected(view: CallView, rule: Rule): Promise<Sure> {
+  const effect = effectOf(rule);
+  return effect === undefined ? 'no' : await expected(view, effect);
+}
+
+function asks(rule: Rule, sure: 'yes' | 'maybe'): Finding {
+  const effect = effectOf(rule) ?? 'writes';
+  const how = sure === 'yes' ? 'it' : 'nobody can tell beforehand whether it';
+  const reason = `${how} ${EFFECT_WORDS[effect]}, which the rule ${rule.label} is about`;
+  return { decision: 'ask', reason, source: rule.label };
+}
+
+type Sure = 'yes' | 'maybe' | 'no';
+
+async function expected(view: CallView, effect: Effect): Promise<Sure> {
+  const { tool } = view.call;
+  if (tool.kind === 'edit') return await ofEdit(view, effect);
+  // fail-closed: what a server says of its tools is no proof.
+  if (tool.origin !== undefined || tool.name.startsWith('mcp__')) return 'maybe';
+  if (tool.kind !== 'execute') return 'no';
+  if (await isHarmless(view)) return 'no';
+  const reading = await view.shell();
+  if (reading === undefined || reading.opaque !== undefined) return 'maybe';
+  if (effect === 'deletes') {
+    const deletes = reading.commands.some(({ views }) => views.some(isDeletion));
+    return deletes ? 'yes' : await unlessKnown(reading);
+  }
+  const { paths, unknown } = await view.shellPaths();
+  const written = paths.filter(({ access }) => access === 'write');
+  if (effect === 'writes') return written.length > 0 ? 'yes' : 'maybe';
+  if (written.some((path) => leaves(path, view))) return 'yes';
+  const mentioned = await view.mentionedPaths();
+  const doubt = unknown !== undefined || mentioned.some((path) => leaves(path, view));
+  return doubt ? 'maybe' : await unlessKnown(reading);
+}
+
+/** fail-closed: the effects of an unknown program on files are unknown. */
+async function unlessKnown({ commands }: ShellReading): Promise<Sure> {
+  // Few rules are about effects, and its tables are large.
+  const { looksOf } = await import('./workspace/words.js');
+  const isKnown = (words: readonly ShellWord[]): boolean =>
+    looksOf(words) !== undefined || simpleFileUse(words) !== undefined;
+  // What a variable is set to may be a program that another one runs.
+  const isPlain = commands.every(
+    ({ words, assignments, views }) =>
+      (words.length === 0 || assignments.length === 0) && views.every(isKnown),
+  );
+  return isPlain ? 'no' : 'maybe';
+}
+
+async function ofEdit(view: CallView, effect: Effect): Promise<Sure> {
+  if (effect === 'writes') return 'yes';
+  if (effect === 'deletes') return 'no';
+  return (await view.paths()).some((path) => leaves(path, view)) ? 'yes' : 'no';
+}
+
+/** fail-closed: one of its names outside is enough. */
+function leaves({ spellings }: TouchedPath, { call }: CallView): boolean {
+  const names = [spellings.literal, ...spellings.resolved];
+  return names.some((name) => !call.workspace.roots.some((root) => isInside(name, root)));
+}
+
+const DELETERS: ReadonlySet<string> = new Set(['rm', 'rmdir', 'unlink', 'shred', 'trash']);
+
+/** Commands whose purpose it is. Others are held to it by what they did. */
+function isDeletion(words: Parameters<typeof removals>[0]): boolean {
+  if (removals(words).length > 0) return true;
+  const [first, ...rest] = words.map(({ value }) => value);
+  const program = first?.split('/').at(-1) ?? '';
+  if (DELETERS.has(program)) return true;
+  if (program === 'find') return rest.includes('-delete');
+  if (program === 'rsync') return rest.some((word) => word.startsWith('--delete'));
+  if (program === 'git') return rest.some((word) => word === 'clean' || word === 'rm');
+  return false;
+}

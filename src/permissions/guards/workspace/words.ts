@@ -1,0 +1,205 @@
+import { own } from '../../../lib/own.js';
+import { readOnlyUse } from '../../shell/effects/uses.js';
+import { nameOf, programOf, type ShellWord, type SimpleCommand } from '../../shell/model.js';
+import { PROGRAMS } from '../../shell/programs/index.js';
+import { isPlainScript } from '../../shell/sed.js';
+
+/** What a command looks at, when looking is all that it can do. */
+export interface Looks {
+  readonly reads: readonly string[];
+  readonly patterns: readonly string[];
+  /** How words begin that are decided at run time. */
+  readonly begins: readonly string[];
+  /** Those words, where they may be files. */
+  readonly unknown: readonly ShellWord[];
+  /** Of directories among what it reads it follows the links. */
+  readonly filesOnly?: true;
+}
+
+/** Builtins that touch no file: what they are given is text, names or numbers. */
+const NO_FILES = new Set(
+  `echo true false : exit pwd seq tr shift kill return break continue ulimit umask type
+  sleep`.split(/\s+/),
+);
+
+/** The same with words that are known: `jobs -x` runs one, `hash -p` gives one another meaning. */
+const NO_FILES_PLAINLY: Readonly<Record<string, RegExp>> = {
+  jobs: /^-[lnprs]+$/,
+  hash: /^-[rl]+$/,
+  wait: /^(-[nf]+|%?\w+)$/,
+};
+
+/** Builtins that set variables. */
+const SETS = new Set(
+  'export declare typeset local readonly unset read mapfile readarray getopts'.split(' '),
+);
+
+/** Undefined: it may do more than look. */
+export function looksOf(words: readonly ShellWord[]): Looks | undefined {
+  const name = nameOf(words);
+  if (words.length === 0) return NOTHING_SEEN;
+  if (name === undefined) return undefined;
+  const plain = own(NO_FILES_PLAINLY, name);
+  if (plain !== undefined) {
+    // fail-closed: with anything else it may run what it is given.
+    return words.slice(1).every((word) => word.literal && plain.test(word.value))
+      ? NOTHING_SEEN
+      : undefined;
+  }
+  if (NO_FILES.has(name) || name === 'cd' || isPlainPrintf(name, words)) return NOTHING_SEEN;
+  if (SETS.has(name) && words.slice(1).every(hasKnownName)) return NOTHING_SEEN;
+  const known = readOnlyUse(words);
+  if (known !== undefined) return { ...known, begins: beginningsOf(words), unknown: [] };
+  // Such programs change nothing with any options, so arguments that are not known make no difference.
+  const program = own(PROGRAMS, name);
+  const anyOptions =
+    program?.custom === undefined && (program?.plain === true || program?.operands === 'text');
+  if (!anyOptions || words.every((word) => word.literal)) return undefined;
+  const reads = words
+    .slice(1)
+    .filter((word) => word.literal && !word.value.startsWith('-'))
+    .map((word) => word.value);
+  const unknown = program?.operands === 'text' ? [] : unknownFiles(words);
+  return { reads, patterns: patternsOf(words), begins: beginningsOf(words), unknown };
+}
+
+const NOTHING_SEEN: Looks = Object.freeze({ reads: [], patterns: [], begins: [], unknown: [] });
+
+/** Words that are decided at run time and are no pattern that an option names: `grep -e "$X" file`. */
+function unknownFiles(words: readonly ShellWord[]): readonly ShellWord[] {
+  return words.filter(({ literal }, at) => !literal && words[at - 1]?.value !== '-e');
+}
+
+/** Words that are files, all of them. */
+export function asLooks(words: readonly ShellWord[]): Looks {
+  const plain = words.filter((word) => word.literal && word.pattern === undefined);
+  const reads = plain.map((word) => word.value);
+  const unknown = words.filter(({ literal }) => !literal);
+  return { reads, patterns: patternsOf(words), begins: beginningsOf(words), unknown };
+}
+
+function beginningsOf(words: readonly ShellWord[]): readonly string[] {
+  return words.flatMap((word) => (word.literal || word.value === '' ? [] : [word.value]));
+}
+
+export function patternsOf(words: readonly ShellWord[]): readonly string[] {
+  return words.flatMap((word) => word.pattern ?? []);
+}
+
+/** With `-v` it sets a variable, and a format that is not known may be that. */
+function isPlainPrintf(name: string, words: readonly ShellWord[]): boolean {
+  const format = words[1];
+  return name === 'printf' && format?.literal === true && !format.value.startsWith('-');
+}
+
+/** `X=$(date)` sets X, whatever to; `$a=1` sets anything. */
+function hasKnownName(word: ShellWord): boolean {
+  return word.literal || word.value.includes('=');
+}
+
+const URL_LIKE = /^(?!file:)[a-z][a-z0-9+.-]*:\/\/[^/]/i;
+const MOST_SUFFIXES = 8;
+
+/** Everything in an argument that may be the name of a file. Rather too much than too little. */
+export function pathCandidates(value: string): readonly string[] {
+  if (URL_LIKE.test(value)) return [];
+  const found = new Set<string>();
+  const isOption = value.startsWith('-');
+  if (!isOption) found.add(value);
+  for (const part of value.split(/[=:,@]/).slice(1)) found.add(part);
+  // `-vC..`: the value of a short option hangs on behind any number of letters.
+  if (isOption && !value.startsWith('--')) {
+    for (let at = 2; at < Math.min(value.length, 2 + MOST_SUFFIXES); at++)
+      found.add(value.slice(at));
+  }
+  const file = /^file:\/\/(.*)$/is.exec(value)?.[1];
+  if (file !== undefined) found.add(file);
+  return [...found].filter((path) => path !== '');
+}
+
+/** Names of places elsewhere inside a longer text: code of some language, a command, a script. */
+export function pathsInText(text: string): readonly string[] {
+  const found = new Set<string>();
+  const place =
+    /(?:^|[\s'"`([{=:,;|&<>+!@])((?:~|\.{1,2}|[\w.-]+\/\.\.)?(?:\/[^\s'"`()[\]{}<>|;&,]*)|\.\.)(?=$|[\s'"`()[\]{}<>|;&,])/g;
+  for (const match of text.slice(0, LONGEST_TEXT).matchAll(place)) found.add(match[1] ?? '');
+  return [...found].slice(0, MOST_PLACES);
+}
+
+const LONGEST_TEXT = 100_000;
+const MOST_PLACES = 200;
+
+const INTERPRETERS =
+  /^(python[\d.]*|pypy3?|perl|ruby|irb|node|deno|bun|tsx|php|lua\w*|[gmn]?awk|g?sed|vim?|nvim|ex|ed|emacs|osascript|expect|tclsh\d*|gdb|lldb|sqlite3|psql|mysql|jshell|Rscript|R|julia|elixir|iex|erl|scala|groovy|ghci?|ocaml|make|gmake|jq|yq|(ba|da|z|k|fi|a)?sh)$/;
+
+/** Programs that are given code, so that an argument with slashes may be an expression. */
+export function isInterpreter(words: readonly ShellWord[]): boolean {
+  return INTERPRETERS.test(programOf(words) ?? '');
+}
+
+/** Programs that work as somebody else, elsewhere or later, so that no path of theirs says where. */
+const LEAVES = new Set(
+  `sudo doas su pkexec runuser chroot nsenter unshare bwrap firejail proot systemd-run at batch
+  ssh crontab mount umount tmux screen gdbserver docker podman nerdctl lxc vagrant`.split(/\s+/),
+);
+
+export function leaves(words: readonly ShellWord[]): string | undefined {
+  const program = programOf(words) ?? '';
+  return LEAVES.has(program) ? program : undefined;
+}
+
+const STEERS =
+  /^(GIT_(?!AUTHOR_|COMMITTER_|EDITOR$|SEQUENCE_EDITOR$|PAGER$|TERMINAL_PROMPT$|MERGE_AUTOEDIT$|OPTIONAL_LOCKS$)\w+|LD_\w+|DYLD_\w+|BASH_\w+|CDPATH|HOME|PWD|OLDPWD|IFS|ENV|SHELLOPTS|BASHOPTS|PROMPT_COMMAND|PS4|DIRSTACK|GLOBIGNORE)$/;
+
+/** Whether a variable of this name decides where things happen, or what runs. */
+export function steers(name: string): boolean {
+  return STEERS.test(name);
+}
+
+/** The name of such a variable that a word sets: `GIT_DIR=…`, `-uX GIT_DIR=…`. */
+export function steeringIn(word: ShellWord): string | undefined {
+  const name = /^(?:-\w)?([A-Za-z_]\w*)\+?=/.exec(word.value)?.[1];
+  return name !== undefined && steers(name) ? name : undefined;
+}
+
+/** Names that have no business in a command at all, however they come to be set. */
+const NEVER_NAMED =
+  /\b(GIT_DIR|GIT_WORK_TREE|GIT_COMMON_DIR|GIT_INDEX_FILE|GIT_OBJECT_DIRECTORY|GIT_CONFIG_\w+|CDPATH|OLDPWD|DIRSTACK|BASH_ENV|LD_PRELOAD)\b/;
+
+export function neverNamed(text: string): string | undefined {
+  return NEVER_NAMED.exec(text)?.[1];
+}
+
+export function keepsAbsolute(word: ShellWord): boolean {
+  const { value } = word;
+  if (/^-[a-zA-Z]+$/.test(value)) return value.includes('P');
+  return /^--(absolute-n\w*|unlink-first|keep-directory-symlink)$/.test(value);
+}
+
+/** A script of sed that can only change text is no file. */
+export function isScript(program: string, value: string): boolean {
+  return (
+    /^g?sed$/.test(program) &&
+    /^[\d$/sy]/.test(value) &&
+    /[/|#,;]/.test(value) &&
+    isPlainScript(value)
+  );
+}
+
+/** What the command line itself gives to an interpreter. */
+export function inputOf(view: readonly ShellWord[], command: SimpleCommand): readonly string[] {
+  return isInterpreter(view) && command.input.trim() !== '' ? [command.input] : [];
+}
+
+/** Builtins that give variables to programs. */
+export const EXPORTS = new Set(['export', 'declare', 'typeset', 'readonly']);
+
+/** Programs that go down into directories by themselves. */
+export const RECURSIVE = new Set(['find', 'grep', 'egrep', 'fgrep', 'rg', 'du', 'diff']);
+
+/** Whether a program looks at its own directory when it is given no file; grep does so only when told. */
+export function looksAround(words: readonly ShellWord[]): boolean {
+  const name = nameOf(words) ?? '';
+  if (!/^[ef]?grep$/.test(name)) return RECURSIVE.has(name) || name === 'ls' || name === 'df';
+  return words.some(({ value }) => /^-[a-zA-Z]*[rRd]|^--(rec|dir|dere)/.test(value));
+}

@@ -1,0 +1,179 @@
+import { basename, displayPath, resolve } from '../../platform/fs/paths.js';
+import type { CallView } from '../gate/view.js';
+import { pathRulesIn, restrictedNames } from '../rules/list.js';
+import type { RestrictionMatch, Rule } from '../rules/rule.js';
+import type { ShellWord, SimpleCommand } from '../shell/model.js';
+import type { TreeContext, TreeTarget, TreeUse } from '../shell/trees/use.js';
+import {
+  searchTree,
+  type Tree,
+  type TreeFinding,
+  type TreeLook,
+  type TreeName,
+} from './tree-walk.js';
+
+type Match = RestrictionMatch | undefined;
+
+/** Where a command runs, for everything that is looked up about it. */
+export interface TreePlace {
+  readonly rules: readonly Rule[];
+  readonly view: CallView;
+  readonly look: TreeLook;
+  /** Where it may run; undefined when that is not known. */
+  readonly directories: readonly string[] | undefined;
+  /** Which names of a copy count; absent: all. */
+  readonly isTarget?: (path: string) => Promise<boolean>;
+}
+
+/** The first that is sure, else the first that is possible. */
+export async function restrictingUses(uses: readonly TreeUse[], place: TreePlace): Promise<Match> {
+  let possible: Match;
+  for (const use of uses) {
+    const found = await restrictingUse(use, place);
+    if (found?.sure === 'yes') return found;
+    possible ??= found;
+  }
+  return possible;
+}
+
+async function restrictingUse(use: TreeUse, place: TreePlace): Promise<Match> {
+  const { rules, view, directories } = place;
+  const relevant = pathRulesIn(rules).find(
+    ({ spec }) =>
+      spec.access === 'read' ||
+      use.access === 'write' ||
+      use.onto !== undefined ||
+      use.also !== undefined,
+  );
+  if (relevant === undefined) return undefined;
+  const doubt = (why: string): Match => ({ rule: relevant.rule, sure: 'maybe', detail: why });
+  const { start } = use;
+  // fail-closed: it may begin anywhere.
+  if (!start.literal) return doubt('it takes names of files from elsewhere');
+  if (directories === undefined && !start.value.startsWith('/')) {
+    return doubt('the directory it runs in is decided at run time');
+  }
+  let possible: Match;
+  for (const directory of directories ?? ['/']) {
+    const from = (use.moves ?? []).reduce((at, move) => resolve(at, move), directory);
+    const starts =
+      start.pattern === undefined ? [start.value] : await view.judge.expand(from, start.pattern);
+    // fail-closed: what the shell makes of it is not known.
+    if (starts === undefined) return doubt('it begins where a pattern leads');
+    for (const one of starts) {
+      const isNamed = start.pattern === undefined;
+      const found = await restrictingStart(use, { from, start: one, isNamed }, place);
+      if (found?.sure === 'yes') return found;
+      possible ??= found;
+    }
+  }
+  return possible;
+}
+
+async function restrictingStart(
+  use: TreeUse,
+  { from, start, isNamed }: { readonly from: string; readonly start: string; isNamed: boolean },
+  { rules, view, look, isTarget }: TreePlace,
+): Promise<Match> {
+  const { also } = use;
+  let possible: Match;
+  for (const spellings of await view.judge.spellFrom(from, start)) {
+    const names: TreeName[] = restrictedNames(spellings).map((path) => ({
+      path,
+      access: use.access,
+      ...(spellings.standsFor?.includes(path) === true ? { standIn: true } : {}),
+    }));
+    if (use.onto !== undefined) {
+      const targets = await targetsOf(use.onto, { from, start }, view);
+      for (const path of targets) {
+        if ((await isTarget?.(path)) !== false) names.push({ path, access: 'write' });
+      }
+    }
+    const tree: Tree = {
+      directory: spellings.real,
+      names,
+      follows: use.follows === true,
+      depth: use.depth ?? Number.POSITIVE_INFINITY,
+      skips: use.skips ?? {},
+      known: use.known,
+      text: isNamed ? start : undefined,
+      handsOn: use.handsOn,
+      holding: use.holding,
+      also: also && ((found) => also(found).map((path) => resolve(from, path))),
+    };
+    const finding = await searchTree(rules, tree, look);
+    const found = finding === undefined ? undefined : matchOf(finding, use, view);
+    if (found?.sure === 'yes') return found;
+    possible ??= found;
+  }
+  return possible;
+}
+
+/** The names under which a copy begins. */
+async function targetsOf(
+  { path, named }: TreeTarget,
+  { from, start }: { readonly from: string; readonly start: string },
+  { judge }: CallView,
+): Promise<readonly string[]> {
+  const inside = `${path}/${basename(resolve(from, start))}`;
+  const isBelow =
+    named === 'always' ||
+    (named === 'in-directory' && (await isDirectory(judge, resolve(from, path))));
+  // What is given as `dir/` keeps its name with some programs, with others only its content goes.
+  const exact = !isBelow ? [path] : start.endsWith('/') ? [path, inside] : [inside];
+  const spelled = await Promise.all(exact.map((one) => judge.spellFrom(from, one)));
+  return spelled.flat().flatMap(restrictedNames);
+}
+
+async function isDirectory(judge: CallView['judge'], path: string): Promise<boolean> {
+  const { real } = await judge.spell(path);
+  return (await judge.disk.lstat(real))?.kind === 'directory';
+}
+
+function matchOf(finding: TreeFinding, use: TreeUse, view: CallView): RestrictionMatch {
+  const { rule } = finding;
+  if (finding.kind === 'unseen') {
+    const detail = `${finding.why}, so that it cannot be told whether it is about any of them; name a narrower directory`;
+    return { rule, sure: 'maybe', detail };
+  }
+  const { path, access, within } = finding;
+  const shown = displayPath(path, view.call.workspace.cwd);
+  const name = use.leaveOut?.(
+    basename(within ?? path),
+    within === undefined ? 'file' : 'directory',
+  );
+  const help =
+    name === undefined
+      ? 'name a narrower directory'
+      : `leave it out with ${name}, or name a narrower directory`;
+  const does = access === 'read' ? 'would read' : 'would change';
+  if (use.unsure !== undefined) {
+    return { rule, sure: 'maybe', path, detail: `it may take in ${shown}: ${use.unsure}` };
+  }
+  return { rule, sure: 'yes', path, detail: `it ${does} ${shown}; ${help}` };
+}
+
+/** What surrounds a command of a call and changes which directories it goes through. */
+export function contextOf(command: SimpleCommand, { call, facts }: CallView): TreeContext {
+  const text = call.subject.command ?? '';
+  return {
+    fed: command.piped === true || command.input !== '',
+    names: (variable) => text.includes(variable),
+    mayBeSet: (variable) => text.includes(variable) || facts.exported?.().has(variable) === true,
+  };
+}
+
+/** `env -C dir` and `sudo -D dir` go to a directory before they run anything. */
+export function directoriesOf(
+  { words, directories }: SimpleCommand,
+  view: readonly ShellWord[],
+): readonly string[] | undefined {
+  if (directories === undefined || view === words) return directories;
+  const moves = words.flatMap(({ value }, at) => {
+    if (/^(-C|-D|--chdir|--cwd|--directory)$/.test(value)) return [words[at + 1]?.value ?? ''];
+    const attached = /^(?:-[CD]|--(?:chdir|cwd|directory)=)(.+)$/s.exec(value)?.[1];
+    return attached === undefined ? [] : [attached];
+  });
+  const moved = moves.flatMap((move) => directories.map((one) => resolve(one, move)));
+  return [...directories, ...moved];
+}

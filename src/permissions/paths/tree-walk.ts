@@ -1,0 +1,398 @@
+import { systemCodeOf } from '../../errors.js';
+import { trimEnd } from '../../lib/trim-end.js';
+import { COPIES, MOST_ENTRIES, type TreeBudget } from '../gate/budget.js';
+import {
+  type PathRule,
+  pathRulesIn,
+  patternsOf,
+  restrictedNames,
+  restrictingPath,
+} from '../rules/list.js';
+import {
+  mayEndPattern,
+  namesOf,
+  type PatternState,
+  patternState,
+  stepInto,
+} from '../rules/path-pattern.js';
+import type { Rule } from '../rules/rule.js';
+import type { TreeSkips, TreeUse } from '../shell/trees/use.js';
+import type { PathJudge, PathSpellings } from './paths.js';
+import { type Ignores, ignoresAbove, ignoresIn, isLeftOut, NO_IGNORES } from './tree-ignores.js';
+
+/** A name that something in the tree goes by, and what is done to it under this name. */
+export interface TreeName {
+  readonly path: string;
+  readonly access: 'read' | 'write';
+  /** The name is one of the checkout that a working tree is of; nothing is touched there. */
+  readonly standIn?: true;
+}
+
+export interface Tree extends Pick<TreeUse, 'handsOn' | 'also' | 'holding'> {
+  /** As the command names it; absent where a pattern stands for it. */
+  readonly text?: string;
+  /** Where it really is. */
+  readonly directory: string;
+  readonly names: readonly TreeName[];
+  readonly follows: boolean;
+  readonly depth: number;
+  readonly skips: TreeSkips;
+  /** Files that git knows, from their real names: those are not looked at. */
+  readonly known?: (path: string) => boolean;
+}
+
+export type TreeFinding =
+  | {
+      readonly kind: 'covered';
+      readonly rule: Rule;
+      readonly path: string;
+      readonly access: 'read' | 'write';
+      /** The directory that the rule covers it by. */
+      readonly within?: string;
+    }
+  /** There is more than is looked at, or less than can be seen. */
+  | { readonly kind: 'unseen'; readonly rule: Rule; readonly why: string };
+
+const AT_ONCE = 32;
+
+interface Way extends TreeName {
+  readonly states: readonly Possible[];
+}
+
+interface Possible {
+  readonly rule: Rule;
+  readonly state: PatternState;
+}
+
+interface Place {
+  readonly directory: string;
+  /** What stands behind the start in its name. */
+  readonly below: string;
+  readonly ways: readonly Way[];
+  readonly depth: number;
+  readonly ignores: Ignores;
+  /** A rule covers all of it, and any file in it is a file too many. */
+  readonly covered?: { readonly rule: Rule; readonly within: string };
+  /** It is taken as it is, with all that is in it. */
+  readonly isWhole?: boolean;
+}
+
+export interface TreeLook {
+  readonly judge: PathJudge;
+  readonly home: string;
+  readonly budget: TreeBudget;
+  /** Whether directories that this user cannot read may be readable for the command. */
+  readonly elevated: boolean;
+}
+
+/** The first thing in a tree that a rule covers; undefined when there is none. */
+export async function searchTree(
+  rules: readonly Rule[],
+  tree: Tree,
+  look: TreeLook,
+): Promise<TreeFinding | undefined> {
+  return await new Walk(rules, tree, look).search();
+}
+
+class Walk {
+  readonly #rules: readonly Rule[];
+  readonly #tree: Tree;
+  readonly #look: TreeLook;
+  readonly #seen = new Set<string>();
+  readonly #goesByIgnores: boolean;
+  readonly #mayBeCovered: (name: string) => boolean;
+  #queue: Place[] = [];
+
+  constructor(rules: readonly Rule[], tree: Tree, look: TreeLook) {
+    this.#rules = rules;
+    this.#tree = tree;
+    this.#look = look;
+    this.#mayBeCovered = mayEndPattern(pathRulesIn(rules).flatMap(({ spec }) => patternsOf(spec)));
+    this.#goesByIgnores = tree.skips.hidden === true || tree.skips.ignored !== undefined;
+  }
+
+  async search(): Promise<TreeFinding | undefined> {
+    const { directory, names } = this.#tree;
+    const ways = names.map((name) => ({ ...name, states: this.#begin(name) }));
+    if (!this.#isWorthALook(ways)) return undefined;
+    const { judge, home } = this.#look;
+    const ignores = this.#goesByIgnores
+      ? await ignoresAbove(judge.disk, directory, home)
+      : NO_IGNORES;
+    const name = lastName(this.#tree.text ?? directory);
+    const isWhole = this.#tree.skips.neverIn?.(name, this.#tree.text) === true;
+    const start = { ways, directory, below: '', depth: 0, ignores, isWhole };
+    const found = this.#judge(start, { isDirectory: true, startName: name });
+    if (found !== undefined) return found;
+    while (this.#queue.length > 0) {
+      const places = this.#queue.splice(0, AT_ONCE);
+      const listed = await Promise.all(places.map((place) => this.#list(place)));
+      for (const [at, place] of places.entries()) {
+        const entries = listed[at];
+        if (entries === 'unseen') return this.#unseen('a directory cannot be read');
+        const finding =
+          entries === 'file' ? coveredFile(place) : await this.#entries(place, entries ?? []);
+        if (finding !== undefined) return finding;
+      }
+      if (performance.now() > this.#look.budget.until) {
+        return this.#unseen(`looking through ${directory} takes too long`);
+      }
+    }
+    return undefined;
+  }
+
+  /** Whether a rule may cover something in there, or a link lead from there to where one does. */
+  #isWorthALook(ways: readonly Way[], name = ''): boolean {
+    if (this.#tree.also !== undefined || ways.some(({ states }) => states.length > 0)) return true;
+    const { trees } = this.#look.judge;
+    const mayLead =
+      (this.#tree.follows && !COPIES.has(name)) || ways.some(({ path }) => trees.leadsTo(path));
+    return mayLead && this.#relevant(ways).length > 0;
+  }
+
+  /** Where a working tree begins, its content goes by the names of the checkout too. */
+  #inCheckout(ways: readonly Way[]): readonly Way[] {
+    const known = new Set(ways.map(({ path }) => path));
+    return ways.flatMap(({ path, access }) =>
+      this.#look.judge.trees
+        .standsFor(path)
+        .filter((name) => !known.has(name))
+        .map((name) => ({
+          path: name,
+          access,
+          standIn: true as const,
+          states: this.#begin({ path: name, access }),
+        })),
+    );
+  }
+
+  #relevant(names: readonly TreeName[]): readonly PathRule[] {
+    const writes = names.some(({ access }) => access === 'write');
+    return pathRulesIn(this.#rules).filter(({ spec }) => spec.access === 'read' || writes);
+  }
+
+  /** The rules that may cover something below a name. */
+  #begin({ path, access }: TreeName): readonly Possible[] {
+    const names = namesOf(path, false);
+    return this.#relevant([{ path, access }]).flatMap(({ rule, spec }) =>
+      patternsOf(spec).flatMap((pattern) => {
+        let state: PatternState | undefined = patternState(pattern);
+        for (const name of names) {
+          if (state === undefined) return [];
+          // What is asked for by name is read; removing copies is what they are for.
+          if (state.floats && COPIES.has(name) && access === 'write') return [];
+          state = stepInto(state, name);
+        }
+        return state === undefined ? [] : [{ rule, state }];
+      }),
+    );
+  }
+
+  async #list(place: Place): Promise<Entries | 'file' | 'unseen' | undefined> {
+    try {
+      return await this.#look.judge.disk.list(place.directory);
+    } catch (thrown) {
+      const code = systemCodeOf(thrown);
+      if (code === 'ENOTDIR') return 'file';
+      // A name that is no text was not read as it is, so it only seems not to be there.
+      if (code === 'ENOENT') return place.directory.includes('\ufffd') ? 'unseen' : undefined;
+      // What this user cannot read, a command of this user cannot either; but it may be moved or opened.
+      const writes = place.ways.some(({ access }) => access === 'write');
+      return code === 'EACCES' && !this.#look.elevated && !writes ? undefined : 'unseen';
+    }
+  }
+
+  async #entries(place: Place, entries: Entries): Promise<TreeFinding | undefined> {
+    const { budget, judge } = this.#look;
+    budget.entries -= entries.length;
+    // fail-closed: what is not looked at may be covered.
+    if (budget.entries < 0) {
+      return this.#unseen(`there are more than ${MOST_ENTRIES} files in ${this.#tree.directory}`);
+    }
+    const names = this.#goesByIgnores ? entries.map(({ name }) => name) : [];
+    const inside = { directory: place.directory, names };
+    const ignores = await ignoresIn(judge.disk, inside, place.ignores);
+    const here = ignores === place.ignores ? place : { ...place, ignores };
+    for (const { name, kind } of entries) {
+      if (performance.now() > budget.until) return undefined;
+      const finding = await this.#entry(here, name, kind);
+      if (finding !== undefined) return finding;
+    }
+    return undefined;
+  }
+
+  async #entry(place: Place, name: string, kind: Kind): Promise<TreeFinding | undefined> {
+    const { skips, follows, known, handsOn = false } = this.#tree;
+    const isDirectory = kind === 'directory';
+    const isFollowed = kind === 'symlink' && (follows || handsOn);
+    // Nearly all files end here.
+    if (!isDirectory && !isFollowed && place.covered === undefined && !this.#mayBeCovered(name)) {
+      return undefined;
+    }
+    const path = below(place.directory, name);
+    const shown = `${place.below}/${name}`;
+    const isSkipped = isDirectory ? skips.directory : skips.file;
+    if (place.isWhole !== true && isSkipped?.(name, this.#shown(shown)) === true) return undefined;
+    if (isLeftOut({ path, name, isDirectory }, skips, place.ignores)) return undefined;
+    if (!isDirectory && known?.(path) === true) return undefined;
+    const ways = place.ways.map((way) => ({ ...way, path: below(way.path, name) }));
+    const isWhole = place.isWhole === true || skips.neverIn?.(name, this.#shown(shown)) === true;
+    const finding = this.#judge(
+      { ...place, ways, directory: path, below: shown, depth: place.depth + 1, isWhole },
+      { isDirectory, name },
+    );
+    if (finding !== undefined && kind === 'file' && !(await this.#mayHold(path))) return undefined;
+    if (finding !== undefined || !isFollowed) return finding;
+    return await this.#follow({ ...place, below: shown, isWhole }, { path, ways });
+  }
+
+  /** As the command writes it; systems differ in what they make of a slash at the end of the start. */
+  #shown(shown: string): string | undefined {
+    const { text } = this.#tree;
+    return text === undefined || text.endsWith('/') ? undefined : text + shown;
+  }
+
+  /** A search lists the files that have what it looks for. */
+  async #mayHold(file: string): Promise<boolean> {
+    const { holding } = this.#tree;
+    if (holding === undefined) return true;
+    // fail-closed: what cannot be read may have it.
+    const read = this.#look.judge.disk.readText(file);
+    return await read.then((text) => text.toLowerCase().includes(holding)).catch(() => true);
+  }
+
+  /** What a link leads to goes by its real names too. */
+  async #follow(
+    place: Place,
+    { path, ways }: { readonly path: string; readonly ways: readonly Way[] },
+  ): Promise<TreeFinding | undefined> {
+    const spelled = await this.#spelled(path);
+    if (spelled === 'nowhere') return undefined;
+    if (spelled === 'unseen') return this.#unseen(`the link ${path} cannot be followed`);
+    const { real } = spelled;
+    // What was left out here may count where it is taken as a whole.
+    const seenAs = place.isWhole === true ? below(real, '') : real;
+    if (this.#seen.has(seenAs)) return undefined;
+    this.#seen.add(seenAs);
+    const { access } = this.#tree.names[0] ?? { access: 'read' };
+    const others = restrictedNames(spelled).map((one) => ({ path: one, access }));
+    const all = [
+      ...ways.map((way) => ({ ...way, states: this.#begin(way) })),
+      ...others.map((way) => ({ ...way, states: this.#begin(way) })),
+    ];
+    const rule = restrictingPath(this.#rules, touched(all));
+    if (rule !== undefined) return { kind: 'covered', rule, path, access };
+    const depth = place.depth + 1;
+    const goesOn = this.#tree.follows && (depth < this.#tree.depth || place.isWhole === true);
+    if (goesOn && this.#isWorthALook(all)) {
+      this.#queue.push({ ...place, directory: real, ways: all, depth, covered: undefined });
+    }
+    return undefined;
+  }
+
+  /** A link that leads in a circle leads nowhere, for every program. */
+  async #spelled(path: string): Promise<PathSpellings | 'nowhere' | 'unseen'> {
+    try {
+      return await this.#look.judge.spell(path);
+    } catch (thrown) {
+      const code = systemCodeOf(thrown);
+      return code === 'ELOOP' || code === 'ENOENT' ? 'nowhere' : 'unseen';
+    }
+  }
+
+  /** Whether a rule covers it; where that may be so further down, it is looked at later. */
+  #judge(place: Place, { isDirectory, name, startName }: Entry): TreeFinding | undefined {
+    const [first] = place.ways;
+    const others = isDirectory ? this.#inCheckout(place.ways) : [];
+    const renamed = this.#renamed(place, name ?? startName ?? '');
+    const all = [...place.ways, ...others, ...renamed];
+    const rule = place.covered?.rule ?? restrictingPath(this.#rules, touched(all));
+    const way = rule === undefined ? first : (wayCovered(this.#rules, all) ?? first);
+    const { access } = way ?? { access: 'read' as const };
+    const path = (way?.standIn === true ? first : way)?.path ?? place.directory;
+    const within = place.covered?.within;
+    const isChanged = !isDirectory || this.#isChangedItself(access, place, name ?? startName ?? '');
+    if (rule !== undefined && isChanged) {
+      return { kind: 'covered', rule, path, access, within };
+    }
+    if (!isDirectory || (place.depth >= this.#tree.depth && place.isWhole !== true))
+      return undefined;
+    const ways =
+      name === undefined
+        ? [...place.ways, ...others]
+        : [...place.ways.map((one) => ({ ...one, states: statesIn(one.states, name) })), ...others];
+    if (rule !== undefined && (rule.spec.kind !== 'path' || rule.spec.isMeant === undefined)) {
+      this.#queue.push({ ...place, ways, covered: { rule, within: within ?? path } });
+    } else if (this.#isWorthALook(ways, name)) {
+      this.#queue.push({ ...place, ways });
+    }
+    return undefined;
+  }
+
+  /** Reading takes files; a change takes directories too, unless only some files are meant. */
+  #isChangedItself(access: 'read' | 'write', place: Place, name: string): boolean {
+    const { file, itself } = this.#tree.skips;
+    if (access !== 'write') return false;
+    if (place.isWhole === true) return itself !== undefined || file === undefined;
+    return itself?.(name, this.#shown(place.below)) ?? file === undefined;
+  }
+
+  /** The other names under which it is written. */
+  #renamed({ ways: [way], below: behind }: Place, name: string): readonly Way[] {
+    if (way === undefined || this.#tree.also === undefined) return [];
+    const text = this.#shown(behind) ?? way.path;
+    return this.#tree
+      .also({ path: way.path, name, text })
+      .map((path) => ({ path, access: 'write', states: [] }));
+  }
+
+  #unseen(why: string): TreeFinding | undefined {
+    const states = this.#tree.names.flatMap((name) => this.#begin(name));
+    const [other] = this.#relevant(this.#tree.names);
+    const { rule } = states.find(({ state }) => state.floats) ?? states[0] ?? other ?? {};
+    return rule === undefined ? undefined : { kind: 'unseen', rule, why };
+  }
+}
+
+interface Entry {
+  readonly isDirectory: boolean;
+  readonly name?: string;
+  readonly startName?: string;
+}
+
+/** The name by which find tests its start: of `a/b/` it is `b`, of `.` the dot. */
+function lastName(text: string): string {
+  return trimEnd(text, '/').split('/').at(-1) || '/';
+}
+
+type Entries = Awaited<ReturnType<PathJudge['disk']['list']>>;
+type Kind = Entries[number]['kind'];
+
+/** Where a tree was expected to begin there is a file. */
+function coveredFile({ ways: [way], covered }: Place): TreeFinding | undefined {
+  if (covered === undefined || way === undefined) return undefined;
+  return { kind: 'covered', rule: covered.rule, path: way.path, access: way.access };
+}
+
+function below(directory: string, name: string): string {
+  return directory.endsWith('/') ? directory + name : `${directory}/${name}`;
+}
+
+function statesIn(states: readonly Possible[], name: string): readonly Possible[] {
+  const isCopy = COPIES.has(name);
+  return states.flatMap(({ rule, state }) => {
+    const next = state.floats && isCopy ? undefined : stepInto(state, name);
+    return next === undefined ? [] : [next === state ? { rule, state } : { rule, state: next }];
+  });
+}
+
+function touched(names: readonly TreeName[]): Parameters<typeof restrictingPath>[1] {
+  return names.map(({ path, access }) => ({
+    access,
+    spellings: { literal: path, real: path, resolved: [path] },
+  }));
+}
+
+function wayCovered(rules: readonly Rule[], ways: readonly Way[]): Way | undefined {
+  return ways.find((way) => restrictingPath(rules, touched([way])) !== undefined);
+}

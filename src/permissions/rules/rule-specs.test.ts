@@ -1,0 +1,196 @@
+import { describe, expect, it } from 'vitest';
+import { gateRig } from '../../../test/support/gate-rig.js';
+import type { SourcedRule } from '../../settings/types.js';
+import { hostOf } from './domain.js';
+import { parseRules, type RuleKind } from './rules.js';
+
+function problemsOf(kind: RuleKind, text: string) {
+  const rule: SourcedRule = { value: { text, root: '/p' }, source: 'user', trusted: true };
+  const texts = { allow: [], ask: [], deny: [], [kind]: [rule] };
+  return parseRules(texts, { cwd: '/p', home: '/h' }).problems;
+}
+
+describe('rules about skills', () => {
+  it.each([
+    ['Skill(deploy prod)', 'Skill(args:prod)'],
+    ['Skill(deploy prod*)', 'Skill(args:prod*)'],
+    ['Skill(deploy --force *)', 'Skill(args:--force*)'],
+    ['Skill(deploy: prod)', 'Skill(args:prod)'],
+    ['Skill("deploy")', 'Write Skill(deploy).'],
+    ["Skill('deploy' *)", 'Write Skill(deploy).'],
+    ['Skill(deploy,other)', 'a rule for each'],
+    ['Skill(./deploy)', 'Write Skill(deploy).'],
+    ['Skill(../deploy:*)', 'Write Skill(deploy).'],
+    ['Skill(deploy/)', 'Write Skill(deploy).'],
+    ['Skill(//deploy)', 'Write Skill(deploy).'],
+    ['Skill(.claude/skills/deploy)', 'Write Skill(deploy).'],
+    ['Skill(*/deploy)', 'Write Skill(deploy).'],
+    ['Skill(deploy:)', 'Write Skill(deploy).'],
+    ['Skill(:*)', 'Write Skill(name).'],
+    ['Skill(<deploy>)', 'Write Skill(deploy).'],
+    ['Skill(dep\\*loy)', 'Write Skill('],
+    ['Skill(de\u00adploy)', 'Type it anew.'],
+    ['Skill(skill:deploy)', 'Write Skill(deploy).'],
+    ['Skill(name:deploy)', 'Write Skill(deploy).'],
+    ['Agent(subagent_type:reviewer)', 'Write Agent(reviewer).'],
+    ['Agent(Explore, reviewer)', 'a rule for each'],
+    ['Task(Explore,reviewer)', 'a rule for each'],
+    ['Agent(re viewer)', 'Agent(type)'],
+    ['Agent("reviewer")', 'Write Agent(reviewer).'],
+    ['Skill(depl?y)', 'Write a rule for each name'],
+    ['Skill(depl?y *)', 'Write a rule for each name'],
+    ['Skill([ab])', 'Write a rule for each name'],
+    ['Skill(team:[ab])', 'Write a rule for each name'],
+    ['Skill(a|b)', 'Write a rule for each name'],
+    ['Skill(a|b:*)', 'Write a rule for each name'],
+    ['Skill({a})', 'Write a rule for each name'],
+    ['Skill(^deploy$)', 'Write a rule for each name'],
+    ['Skill(!deploy)', 'Write a rule for each name'],
+    ['Agent(rev?ewer)', 'Write a rule for each name'],
+    ['Agent([ab]*)', 'Write a rule for each name'],
+    ['Agent(Explore|reviewer)', 'Write a rule for each name'],
+    ['Agent({a,b})', 'Write a rule for each name'],
+    ['Task(^a)', 'Write a rule for each name'],
+    ['Agent(re\u00adviewer)', 'Type it anew.'],
+    ['Agent(main/reviewer#1)', 'portcullis.agents'],
+  ])('that can never match stop the start: %s', (text, remedy) => {
+    const said = { remedy: expect.stringContaining(remedy) };
+    expect(problemsOf('deny', text)).toMatchObject([{ severity: 'fatal', ...said }]);
+    expect(problemsOf('ask', text)).toMatchObject([{ severity: 'fatal', ...said }]);
+  });
+
+  it.each(['Skill(deploy prod)', 'Skill(./deploy)', 'Skill("deploy")', 'Skill(name:deploy)'])(
+    'that grant nothing are lost with a warning: %s',
+    (text) => {
+      expect(problemsOf('allow', text)).toMatchObject([{ severity: 'warning' }]);
+    },
+  );
+
+  it.each([
+    ['Skill(deploy)', 'deploy'],
+    ['Skill( /deploy )', 'deploy'],
+    ['Skill(deploy *)', 'deploy'],
+    ['Skill(deploy:*)', 'deploy'],
+    ['Skill(dep*)', 'deploy'],
+    ['Skill(*:deploy)', 'plugin:deploy'],
+    ['Skill(plugin:deploy)', 'plugin:deploy'],
+    ['Skill(sub/dir:deploy)', 'sub/dir:deploy'],
+    ['Skill(sub/dir:*)', 'sub/dir:deploy'],
+    ['Skill(sub/*)', 'sub/dir:deploy'],
+    ['Skill(my*dir:deploy)', 'my dir:deploy'],
+    ["Skill(it's)", "it's"],
+    ['Skill(c++)', 'c++'],
+    ['Skill(v1.2)', 'v1.2'],
+    ['Skill(app/[id]:deploy)', 'app/[id]:deploy'],
+    ['Skill(app/[id]:*)', 'app/[id]:deploy'],
+    ['Skill(café)'.normalize('NFD'), 'café'],
+    ['Skill(caf\u0065\u0301:*)', 'café'],
+    ['Skill(args:prod)', 'whatever'],
+  ])('%s holds %s', async (rule, skill) => {
+    const rig = gateRig({ cwd: '/p', home: '/h', allow: ['Skill'], deny: [rule] });
+    expect(await rig.outcome('Skill', { skill, args: 'prod' })).toBe('denied');
+  });
+
+  it('are compared in one form of Unicode, as those about agents are', async () => {
+    const rule = 'Agent(café)'.normalize('NFD');
+    const rig = gateRig({ cwd: '/p', home: '/h', allow: ['Agent'], deny: [rule] });
+    expect(await rig.outcome('Agent', { subagent_type: 'café'.normalize('NFC') })).toBe('denied');
+    const grant = gateRig({ cwd: '/p', home: '/h', allow: ['Skill(café)'.normalize('NFD')] });
+    expect(await grant.outcome('Skill', { skill: 'café'.normalize('NFC') })).toBe('runs');
+  });
+
+  it('grant a skill in a directory with a blank in its name, as is suggested', async () => {
+    const rig = gateRig({ cwd: '/p', home: '/h', allow: ['Skill(my dir:deploy)'] });
+    expect(await rig.outcome('Skill', { skill: 'my dir:deploy' })).toBe('runs');
+  });
+
+  it('grant arguments that begin so', async () => {
+    const rig = gateRig({ cwd: '/p', home: '/h', allow: ['Skill(deploy --dry-run *)'] });
+    expect(await rig.outcome('Skill', { skill: 'deploy', args: '--dry-run now' })).toBe('runs');
+    expect(await rig.outcome('Skill', { skill: 'deploy', args: 'now' })).toBe('asks');
+  });
+});
+
+describe('a restriction that looks like a pattern and is none', () => {
+  it.each([
+    ['Bash|Edit', 'Write a rule for each tool.'],
+    ['Web{Fetch,Search}', 'Write a rule for each tool.'],
+    ['Frob?', 'Write a rule for each tool.'],
+    ['Bash.*', 'Did you mean Bash?'],
+    ['^Bash$', 'Did you mean Bash?'],
+    ['Read(a|b)', '\\|'],
+    ['Read(**/*.{pem,key})', '\\{'],
+    ['Edit(./{src,test}/**)', '\\{'],
+    ['Edit(x{1..3})', '\\{'],
+    ['WebFetch(domain:[ab].com)', 'domain:example.com'],
+    ['WebFetch(domain:a.com|b.com)', 'domain:example.com'],
+    ['WebFetch(domain:{a,b}.com)', 'domain:example.com'],
+    ['WebFetch(domain:*.{a,b})', 'domain:example.com'],
+  ])('stops the start: %s', (text, remedy) => {
+    const said = { severity: 'fatal', remedy: expect.stringContaining(remedy) };
+    expect(problemsOf('deny', text)).toMatchObject([said]);
+    expect(problemsOf('ask', text)).toMatchObject([said]);
+  });
+
+  it.each([
+    'Read(a\\|b)',
+    'Read(\\{a,b}.txt)',
+    'Read([|]x)',
+    'Read({{cookiecutter.name}}/x)',
+    'Read(app/[id]/page.tsx)',
+    'Read(fil?.txt)',
+    'Bash(a|b)',
+    'Bash(cp {a,b} c)',
+    'FutureTool',
+    'Future*',
+    'WebFetch(domain:*)',
+    'WebFetch(domain:api-*.example.com)',
+  ])('is accepted where it may match: %s', (text) => {
+    expect(problemsOf('deny', text).filter(({ severity }) => severity === 'fatal')).toEqual([]);
+  });
+
+  it.each([
+    ['m\u00fcnchen.de', 'https://m\u00fcnchen.de/x'],
+    ['*.m\u00fcnchen.de', 'https://www.xn--mnchen-3ya.de/x'],
+    ['127.1', 'http://127.0.0.1/x'],
+    ['EXAMPLE.com.', 'https://example.com'],
+  ])('holds hosts as addresses spell them: %s', async (host, url) => {
+    const deny = [`WebFetch(domain:${host})`];
+    const rig = gateRig({ cwd: '/p', home: '/h', allow: ['WebFetch'], deny });
+    expect(await rig.outcome('WebFetch', { url, prompt: 'x' })).toBe('denied');
+  });
+
+  it('holds a host with other letters however often it was compared before', () => {
+    const url = 'https://m\u00fcnchen.de/x';
+    const hosts = new Set(Array.from({ length: 50_000 }, () => hostOf(url)));
+    expect([...hosts]).toEqual(['xn--mnchen-3ya.de']);
+  });
+});
+
+describe('a restriction on commands that could mean something else', () => {
+  it.each([
+    ['Bash(timeout:5 rm*)', 'Write Bash(timeout *) for the command'],
+    ['Bash(timeout: rm *)', 'Write Bash(timeout *) for the command'],
+    ['PowerShell(timeout:x)', 'Write PowerShell(timeout *) for the command'],
+    ['Bash(if:*)', 'Write Bash(command *)'],
+    ['Bash(for *)', 'Write Bash(command *)'],
+    ['Bash(while true:*)', 'Write Bash(command *)'],
+    ['Bash([[ *)', 'Write Bash(command *)'],
+  ])('stops the start: %s', (text, remedy) => {
+    for (const kind of ['deny', 'ask'] as const) {
+      const [problem] = problemsOf(kind, text);
+      expect(JSON.stringify(problem)).toContain(remedy);
+    }
+  });
+
+  it.each(['Bash(timeout:*)', 'Bash(timeout:60000)', 'Bash(timeout:6*)', 'Bash(timeout *)'])(
+    'is read: %s',
+    (text) => expect(problemsOf('deny', text)).toEqual([]),
+  );
+
+  it('is still about the parameter where its value is a number', async () => {
+    const rig = gateRig({ cwd: '/', home: '/h', allow: ['Bash'], deny: ['Bash(timeout:6*)'] });
+    expect(await rig.outcome('Bash', { command: 'ls', timeout: 60_000 })).toBe('denied');
+    expect(await rig.outcome('Bash', { command: 'ls', timeout: 1000 })).toBe('runs');
+  });
+});

@@ -1,0 +1,164 @@
+import { readOnlyUse } from '../effects/uses.js';
+import { takesText } from '../file-commands.js';
+import { programOf, type ShellWord } from '../model.js';
+import { scanSed, scriptsOfSed } from '../sed.js';
+
+/** Programs that read code of another language, in their arguments or from their input. */
+const INTERPRETERS =
+  /^(i?python[\d.]*|pypy3?|perl|ruby|irb|node|deno|bun|php|lua\w*|[gmn]?awk|g?sed|vim?|n?vim|ex|ed|emacs|osascript|expect|tclsh\d*|wish|gdb|lldb|sqlite3|psql|mysql|mariadb|jshell|Rscript|R|julia|elixir|iex|erl|scala|groovy|ghci?|ocaml|make|gmake|at|batch|crontab|newgrp|less|man|zsh|fish|screen|tmux|m4|dc|bc|gnuplot|octave|guile|racket|sbcl|p?rename|file-rename|mailx?|mongosh?|redis-cli|ts-node|tsx|nodejs|raku|crystal|nim|g?cc|[gc]\+\+|clang(\+\+)?|cpp|tcc|as|nasm)$/;
+
+/**
+ * The names that code of another language mentions, which may be programs that it starts. Nobody here
+ * reads those languages, so a name is all there is to go by.
+ */
+export function namesInForeignCode(words: readonly ShellWord[], input: string): readonly string[] {
+  const code = foreignCode(words, input);
+  if (code === '') return runBySed(words).flatMap(namesIn);
+  return [...new Set([code, code.replace(JOINED, ''), ...runBySed(words)].flatMap(namesIn))];
+}
+
+function namesIn(code: string): readonly string[] {
+  return code.match(/[A-Za-z_][\w.-]*/g) ?? [];
+}
+
+/** Commands in scripts of sed, where no blank needs to stand in front of them. */
+export function runBySed(words: readonly ShellWord[]): readonly string[] {
+  if (!/^g?sed$/.test(programOf(words) ?? '')) return [];
+  const values = words.slice(1).map(({ value }) => value);
+  return (scriptsOfSed(values) ?? values).flatMap((script) => scanSed(script).runs);
+}
+
+/** Texts in quotes that may be names of files, and the words of those that may be commands. */
+export function filesInForeignCode(words: readonly ShellWord[], input: string): readonly string[] {
+  const program = programOf(words) ?? '';
+  const code = foreignCode(words, input);
+  if (/^([st]?ftp|lftp|smbclient)$/.test(program)) return wordsOf(words, input);
+  if (code === '') return filesOfSed(words);
+  const quoted = [...quotedIn(code), ...quotedIn(code.replace(JOINED, ''))];
+  const found = [
+    ...quoted,
+    // Perl says with it what the file is opened for.
+    ...quoted.flatMap((text) => /^[<>+|]+\s*(.+)$/s.exec(text)?.[1] ?? []),
+    ...quoted.flatMap((text) => (/\s/.test(text) ? wordsIn(text) : [])),
+    ...(COMMAND_LIKE.test(program) ? wordsIn(code) : []),
+    ...filesOfSed(words),
+    ...filesOfDatabase(words, code),
+  ];
+  return [...new Set(found)].slice(0, MOST_FILES);
+}
+
+/** Texts with wildcards in them, with or without quotes: patterns of files, perhaps. */
+export function patternsInForeignCode(
+  words: readonly ShellWord[],
+  input: string,
+): readonly string[] {
+  const code = foreignCode(words, input);
+  const texts = [code, code.replace(JOINED, '')].flatMap((text) =>
+    text
+      .split(/[\s"'`;|&<>()=]+/)
+      .flatMap((word) => [word, ...word.split(/[,[\]{}]+/), word.replace(/^[^.\w~/*]+/, '')]),
+  );
+  return [...new Set(texts)].filter((text) => /[*?[{]/.test(text)).slice(0, MOST_FILES);
+}
+
+/** Patterns that code looks files up with, where hidden ones count too: `rglob('x')` of Python. */
+export function lookedUpByForeignCode(
+  words: readonly ShellWord[],
+  input: string,
+): readonly string[] {
+  const code = foreignCode(words, input);
+  if (!/pathlib|rglob|DOTMATCH|\bdot\s*:|include_hidden/.test(code)) return [];
+  const calls = code.matchAll(/glob(?:Sync)?\s*\(\s*["'`]([^"'`\n]{1,300})["'`]/g);
+  return [...calls].map((found) => found[1] ?? '');
+}
+
+function quotedIn(code: string): readonly string[] {
+  return [...code.matchAll(/(["'`])([^"'`\n]{1,300})\1/g)].map((found) => found[2] ?? '');
+}
+
+/** Between two texts that a language makes one of: `".e" + "nv"`, `".e"."nv"`, `".e" "nv"`. */
+const JOINED = /(["'`])\s*(?:(?:\+|\.{1,2}|<>|~|&)\s*)?\1/g;
+
+/** Languages in which names of files stand without quotes. */
+const COMMAND_LIKE =
+  /^(vim?|n?vim|ex|ed|gdb|lldb|g?make|tclsh\d*|wish|expect|at|batch|crontab|m4|gnuplot|screen|tmux|less|man|zsh|fish)$/;
+
+/** Separated by all that stands between words in shells and languages like them. */
+function wordsIn(text: string): readonly string[] {
+  return text.split(/[\s"'`;|&<>()[\]{}$!,+]+/).filter((word) => word !== '');
+}
+
+/** Commands for a file transfer: `put file`. */
+function wordsOf(words: readonly ShellWord[], input: string): readonly string[] {
+  const texts = [...words.slice(1).map(({ value }) => value), input.replace(/["']/g, ' ')];
+  return [...new Set(texts.flatMap((text) => text.split(/\s+/)))]
+    .filter(Boolean)
+    .slice(0, MOST_FILES);
+}
+
+/** Clients of databases have commands of their own that name files without quotes. */
+function filesOfDatabase(words: readonly ShellWord[], code: string): readonly string[] {
+  if (!/^(sqlite3|psql|mysql|mariadb)$/.test(programOf(words) ?? '')) return [];
+  const found = code.matchAll(/(?:^|[\s;])[.\\][a-z]+\s+([^\n;]+)/g);
+  return [...found].flatMap((one) => (one[1] ?? '').split(/\s+/));
+}
+
+/** Files that scripts of sed name without quotes, and the words of commands in them. */
+function filesOfSed(words: readonly ShellWord[]): readonly string[] {
+  if (!/^g?sed$/.test(programOf(words) ?? '')) return [];
+  const values = words.slice(1).map(({ value }) => value);
+  return (scriptsOfSed(values) ?? values).flatMap((script) => {
+    const { reads, writes, runs } = scanSed(script);
+    return [...reads, ...writes, ...runs.flatMap((run) => wordsIn(run.replaceAll('\\/', '/')))];
+  });
+}
+
+/** Whether it reads code of another language. */
+export function isForeign(words: readonly ShellWord[]): boolean {
+  return INTERPRETERS.test(programOf(words) ?? '');
+}
+
+function foreignCode(words: readonly ShellWord[], input: string): string {
+  if (!isForeign(words)) return '';
+  const texts = words.slice(1).filter((word) => /[\s'"();!|]/.test(word.value));
+  return [...texts.map((word) => word.value), input].join('\n').slice(0, LONGEST).trim();
+}
+
+const LONGEST = 100_000;
+const MOST_FILES = 200;
+
+/** No bundle of options is longer, and no name of a file holds as many signs. */
+const MOST = 64;
+/** Addresses of other machines are no files. */
+const ADDRESS =
+  /\b(?:https?|wss?|s?ftps?|ssh|git|s3|gs|redis|postgres(?:ql)?|mysql|mongodb|amqp|tcp|udp|oci):\/\/[^,\s]*/gi;
+/** Options that exclude files. */
+const LEFT_OUT = /^--?(exclude|ignore|skip)/;
+
+/**
+ * What words may name before or behind a sign, or behind the letter of an option, in the grammar of whichever program. Only
+ * for doubts: of most words it is no file.
+ */
+export function attachedNames(words: readonly ShellWord[]): readonly string[] {
+  if (takesText(words) || readOnlyUse(words) !== undefined) return [];
+  return words.slice(1).flatMap(({ value }) => (LEFT_OUT.test(value) ? [] : attachedIn(value)));
+}
+
+function attachedIn(value: string): readonly string[] {
+  const text = value.replace(ADDRESS, '');
+  const names: string[] = [];
+  if (/^-[a-zA-Z]/.test(text)) {
+    for (let at = 2; at < 2 + MOST && at < text.length; at++) names.push(text.slice(at));
+  }
+  const signs = [...text.matchAll(/[=@:,;]/g)].map(({ index }) => index);
+  const [first] = signs;
+  if (first !== undefined) names.push(text.slice(0, first));
+  signs.forEach((at, index) => {
+    names.push(text.slice(at + 1, signs[index + 1]));
+    if (index >= signs.length - MOST) names.push(text.slice(at + 1));
+  });
+  // `file://name`: relative for some programs.
+  return names
+    .flatMap((name) => (name.startsWith('//') ? [name.slice(2), name] : [name]))
+    .filter(Boolean);
+}

@@ -1,0 +1,307 @@
+import { own } from '../../../lib/own.js';
+import { uncoveredOptions } from '../effects/program.js';
+import { nameOf, programOf, type ShellWord } from '../model.js';
+import { GIT_LOOKS } from '../programs/git.js';
+import { PROGRAMS } from '../programs/index.js';
+import { assignsByFormat } from '../programs/text.js';
+import { isPlainScript, scriptsOfSed } from '../sed.js';
+import { GRANT_WRAPPERS } from './tables.js';
+
+/** Programs that run others, and builtins that change what the commands after them mean. */
+const NEVER_BY_PREFIX =
+  /^(watch|setsid|ionice|flock|eval|exec|source|\.|trap|builtin|export|declare|typeset|local|readonly|unset|read|readarray|mapfile|getopts|let|alias|unalias|hash|enable|set|shopt|bind|complete|compgen|compopt|coproc|fc)$/;
+
+interface HazardQuery {
+  readonly words: readonly ShellWord[];
+  /** More arguments come from the input. */
+  readonly fed: boolean;
+}
+
+/** The word that a prefix rule does not cover, if there is one. */
+export function hazardIn({ words, fed }: HazardQuery): string | undefined {
+  const name = nameOf(words) ?? '';
+  if (NEVER_BY_PREFIX.test(name)) return name;
+  const program = programOf(words) ?? '';
+  // Options that are not understood: what it runs has to be named by the rule.
+  if (GRANT_WRAPPERS.has(name)) return runBy(words);
+  if (program === 'env' && words.length > 1) return 'env';
+  if (/^[gmn]?awk$/.test(program)) return awkHazard(words);
+  if (/^g?sed$/.test(program)) return sedHazard(words);
+  const whole = onlyAsWhole(words);
+  if (whole !== undefined) return whole;
+  const subscript = evaluatedSubscript(name, words);
+  if (subscript !== undefined) return subscript;
+  const module = /^python[\d.]*$/.test(program)
+    ? words.findIndex(({ value }) => value === '-m')
+    : -1;
+  // \`python -m pytest -p x\` is \`pytest -p x\`.
+  if (module !== -1) return hazardIn({ words: words.slice(module + 1), fed });
+  const hazard = own(HAZARDS, program);
+  const uncovered = uncoveredIn(program, words);
+  // Whatever comes out of the input may be an option of any program.
+  if (fed && !isPlain(program)) return 'xargs';
+  if (uncovered !== undefined || hazard === undefined) return uncovered;
+  // A wildcard in front may become the name of a file that is an option.
+  const wild = words.find((word) => word.pattern !== undefined && /^[*?[]/.test(word.pattern));
+  if (wild !== undefined) return wild.raw;
+  const rest = words.slice(1).map((word) => word.value);
+  const subcommand = rest.find((value) => !value.startsWith('-')) ?? '';
+  const short =
+    (hazard.short ?? '') +
+    (program === 'git' && Object.hasOwn(GIT_SHORT, subcommand) ? GIT_SHORT[subcommand] : '');
+  // git's own -c and -C come before the subcommand; behind it they mean something else.
+  const end = program === 'git' ? rest.indexOf(subcommand) : rest.length;
+  // What follows the name of a package is for its program.
+  const mine = program === 'npx' ? rest.slice(0, rest.indexOf(subcommand) + 1) : rest;
+  return mine.find((value, index) => {
+    const early = program !== 'git' || index <= end;
+    if (early && hazard.words?.test(value) === true) return true;
+    if (program === 'git' && (/^ext::/i.test(value) || isGitRunner(subcommand, value))) return true;
+    return hasLong(value, hazard.long) || hasShort(value, short);
+  });
+}
+
+/** By the row of the program, or of its subcommand: what is not listed may do anything. */
+function uncoveredIn(program: string, words: readonly ShellWord[]): string | undefined {
+  const row = program === 'git' ? own(GIT_LOOKS, words[1]?.value ?? '') : own(PROGRAMS, program);
+  if (row === undefined) return undefined;
+  const rest = words.slice(program === 'git' ? 2 : 1);
+  const [option] = uncoveredOptions(row, rest);
+  if (option !== undefined) return option.value;
+  // A wildcard in front may become the name of a file that is an option.
+  const isOpen = row.plain !== true && row.custom === undefined && row.operands !== 'text';
+  return isOpen ? rest.find(({ pattern }) => /^[*?[]/.test(pattern ?? ''))?.raw : undefined;
+}
+
+/** Programs of which no option starts another: what the input may hold is no worse than what the rule opens. */
+function isPlain(program: string): boolean {
+  if (Object.hasOwn(HAZARDS, program)) return false;
+  const row = own(PROGRAMS, program);
+  const takesText = row?.operands === 'text' && row.custom === undefined;
+  return row?.plain === true || takesText || PLAIN.test(program);
+}
+
+const PLAIN = /^(mkdir|touch|rm|rmdir|mv|cp|chmod|kill|echo)$/;
+
+/** Commands that look harmless by their first words and run code, or print a secret: the whole must be allowed. */
+const ONLY_AS_WHOLE =
+  /^(make (?:-n|--dry-run|--just-print|--recon)|perl -c|devbox run|printenv \w*(?:KEY|TOKEN|SECRET|PASS)\w*)( |$)/;
+
+function onlyAsWhole(words: readonly ShellWord[]): string | undefined {
+  const whole = ONLY_AS_WHOLE.exec(words.map(({ value }) => value).join(' '))?.[1];
+  if (whole !== undefined) return whole;
+  const options = words.slice(1).findIndex(({ value }) => !value.startsWith('-'));
+  const leading = words.slice(1, options === -1 ? undefined : options + 1);
+  // Code in an argument is another program each time.
+  const isCode = ({ value }: ShellWord): boolean => /^-[A-Za-z]*c/.test(value);
+  return /^(python[\d.]*|pypy3?)$/.test(programOf(words) ?? '')
+    ? leading.find(isCode)?.value
+    : undefined;
+}
+
+function runBy(words: readonly ShellWord[]): string | undefined {
+  return words.slice(1).find(({ value }) => !/^-|^[\d.]+[a-z]?$/.test(value))?.value;
+}
+
+function hasLong(value: string, list: string | undefined): boolean {
+  const name = /^--([\w-]+)/.exec(value)?.[1];
+  if (name === undefined || list === undefined) return false;
+  return list
+    .split(/\s+/)
+    .some((long) => long === name || (name.length > 1 && long.startsWith(name)));
+}
+
+function hasShort(value: string, letters: string): boolean {
+  const cluster = /^-([A-Za-z0-9]+)/.exec(value)?.[1];
+  return cluster !== undefined && [...cluster].some((letter) => letters.includes(letter));
+}
+
+/** Only programs that print: no files, pipes, commands or further source files. */
+function awkHazard(words: readonly ShellWord[]): string | undefined {
+  return words
+    .slice(1)
+    .map((word) => word.value)
+    .find(
+      (value) =>
+        /^-[fiElo]|^--(file|include|load|exec|output)/.test(value) ||
+        /[>|]|\bsystem\b|getline|@/.test(value),
+    );
+}
+
+/** `submodule foreach …` and `bisect run …` run what follows. */
+function isGitRunner(subcommand: string, value: string): boolean {
+  return (
+    (subcommand === 'submodule' && value === 'foreach') ||
+    (subcommand === 'bisect' && value === 'run')
+  );
+}
+
+/** Scripts from files, and those that write, read or run something. */
+function sedHazard(words: readonly ShellWord[]): string | undefined {
+  const values = words.slice(1).map((word) => word.value);
+  const scripts = scriptsOfSed(values);
+  // fail-closed: behind an option that is not known anything may be the script.
+  if (scripts === undefined) return values.find((value) => value.startsWith('-'));
+  return scripts.find((script) => !isPlainScript(script));
+}
+
+/** Builtins that evaluate `name[…]` in an argument, substitutions and all. */
+function evaluatedSubscript(name: string, words: readonly ShellWord[]): string | undefined {
+  const rest = words.slice(1).map((word) => word.value);
+  const found = rest.find((value) => /[$`(]/.test(value.slice(subscriptIn(value))));
+  if (found !== undefined && BUILTINS.test(name)) return found;
+  const stores = name === 'printf' ? rest.find(assignsByFormat) : undefined;
+  if (stores !== undefined) return stores;
+  const flags = /^(test|\[|printf)$/.test(name) && rest.find((value) => /^-[vR]/.test(value));
+  return flags === false ? undefined : flags;
+}
+
+/** The position of the first `name[`; the length when there is none. */
+function subscriptIn(value: string): number {
+  const at = value.search(/\w\[/);
+  return at === -1 ? value.length : at;
+}
+
+const BUILTINS =
+  /^(test|\[|printf|wait|echo|kill|jobs|type|cd|pushd|popd|ulimit|umask|times|return|exit|shift)$/;
+
+interface Hazard {
+  /** Long options, without dashes; their abbreviations count too. */
+  readonly long?: string;
+  /** Short options, also inside a cluster. */
+  readonly short?: string;
+  /** Words that count as they stand. */
+  readonly words?: RegExp;
+}
+
+/**
+ * Options with which a program runs another one, reads its own code from elsewhere, writes a file or
+ * leaves the place it works in. A rule for the beginning of a command does not cover them: only a
+ * rule that spells the option out, or the whole command, does.
+ */
+const HAZARDS: Readonly<Record<string, Hazard>> = {
+  awk: { long: 'profile dump-variables debug pretty-print' },
+  bazel: { long: 'run_under action_env shell_executable output_base output_user_root' },
+  cargo: { short: 'ZC', long: 'config manifest-path target-dir' },
+  clang: { words: /^-(wrapper|fplugin|load|Xclang|specs|B|T)/, short: 'o' },
+  cmake: { short: 'EPCS', long: 'build toolchain', words: /^-D/ },
+  csplit: { short: 'f', long: 'prefix' },
+  curl: {
+    short: 'oOKTDcEJ',
+    long: `output config upload-file remote-name remote-name-all dump-header cookie-jar trace trace-ascii
+      stderr libcurl hsts alt-svc netrc-file cert key engine unix-socket abstract-unix-socket
+      proto-default etag-save output-dir remote-header-name`,
+    words: /^@|=@|^(file|scp|sftp|smb|smbs|dict|gopher|ldap|tftp|telnet):/i,
+  },
+  docker: { short: 'H', long: 'host context config' },
+  fd: { short: 'xX', long: 'exec exec-batch' },
+  find: { words: /^-(exec|execdir|ok|okdir|delete|fls|fprint0?|fprintf|files0-from)$/ },
+  eslint: {
+    short: 'co',
+    long: 'config rulesdir plugin parser resolve-plugins-relative-to format output-file cache-location',
+  },
+  'g++': { words: /^-(wrapper|fplugin|specs|B|T)/ },
+  gcc: { words: /^-(wrapper|fplugin|specs|B|T)/ },
+  gdb: {
+    words: /^--?(ex|eval-command|x|command|ix|iex|init-command|init-eval-command|batch-silent)\b/,
+  },
+  gh: { short: 'X', long: 'method', words: /^(alias|extension|codespace)$/ },
+  git: {
+    long: `config-env exec-path git-dir work-tree namespace output ext-diff textconv open-files-in-pager
+      upload-pack receive-pack exec template no-index contents paginate sendmail-cmd extcmd to-cmd
+      cc-cmd header-cmd smtp-server
+      tree-filter index-filter msg-filter env-filter commit-filter parent-filter`,
+    words: /^(-c.*|-C.*|-p|filter-branch|instaweb|daemon|shell|cvsserver)$/s,
+  },
+  go: {
+    words:
+      /^--?(vettool|exec|toolexec|o|modfile|overlay|C|ldflags|gcflags|asmflags|gccgoflags|compiler|(cover|cpu|mem|block|mutex)profile|trace|outputdir|pkgdir)\b/,
+  },
+  jq: { short: 'L', long: 'rawfile slurpfile from-file' },
+  kubectl: { short: 's', long: 'kubeconfig server context' },
+  less: {
+    short: 'oOkT',
+    long: 'lesskey-file lesskey-src log-file LOG-FILE tag-file',
+    words: /^\+/,
+  },
+  make: {
+    short: 'fCI',
+    long: 'eval file makefile directory include-dir',
+    // Programs that rules run by variable, and values that are more than a word: a path, an option, a function.
+    words:
+      /^\.?(SHELL|SHELLFLAGS|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|MAKE|AR|AS|CC|CXX|CPP|FC|LD|LEX|YACC|LINT|RM|INSTALL|CO|GET|TEX|PYTHON|NODE)[:+?!]*=|^[^=\s]*=.*[^\w.,:+@%=]/s,
+  },
+  man: { short: 'PHCl', long: 'pager html config-file local-file' },
+  mysql: { short: 'e', long: 'execute pager tee', words: /\\!|system\s/ },
+  node: {
+    short: 'repC',
+    long: `require eval print import loader experimental-loader env-file inspect inspect-brk
+      snapshot-blob openssl-config conditions`,
+    words:
+      /^--(test-reporter(?!=(spec|tap|dot|junit|lcov)$)|test-reporter-destination|(experimental-)?test-global-setup|experimental-(default-)?config-file|env-file-if-exists|diagnostic-dir|(cpu|heap)-prof-(dir|name)|redirect-warnings|trace-event-file-pattern|build-snapshot|build-snapshot-config|report-dir|report-directory|report-filename|build-sea|experimental-sea-config|run|inspect-wait|inspect-port|icu-data-dir|tls-keylog|interactive)(=|$)|^-i$/,
+  },
+  npm: {
+    short: 'C',
+    long: 'script-shell prefix local-prefix logs-dir node-options globalconfig userconfig',
+  },
+  npx: { short: 'cp', long: 'call package' },
+  openssl: { words: /^-(engine|provider|provider-path|out|config|writerand)$/ },
+  perl: { short: 'eE' },
+  php: { short: 'rBRdFz' },
+  pandoc: {
+    short: 'FLo',
+    long: 'filter lua-filter pdf-engine output data-dir extract-media defaults template',
+  },
+  pip: {
+    short: 'tc',
+    long: 'target prefix root index-url extra-index-url find-links constraint config-settings',
+  },
+  pnpm: { long: 'script-shell dir prefix node-options' },
+  prettier: { long: 'plugin config plugin-search-dir' },
+  protoc: { long: 'plugin', words: /^--[\w-]+_out=/ },
+  psql: { short: 'of', long: 'output file log-file', words: /\\(!|o|g|copy|w)|\|/ },
+  pytest: {
+    short: 'pco',
+    long: 'rootdir confcutdir override-ini basetemp pyargs junitxml junit-xml debug log-file',
+  },
+  rsync: { short: 'e', long: 'rsh rsync-path write-batch only-write-batch log-file' },
+  rustc: { short: 'CLo', long: 'codegen out-dir' },
+  ruby: { short: 'erI' },
+  scp: { short: 'SoFJ' },
+  sftp: { short: 'SoFbD' },
+  split: { long: 'filter' },
+  sqlite3: {
+    words:
+      /^-(cmd|init)$|(^|[\n;])\s*\.(shell|system|output|once|load|import|backup|save|open|read|cd|log|excel|clone|archive)\b|\b(edit|writefile|load_extension)\s*\(/i,
+  },
+  ssh: { short: 'oFESI', words: /ProxyCommand|LocalCommand/i },
+  tar: {
+    short: 'IFP',
+    long: `checkpoint-action use-compress-program to-command rsh-command rmt-command
+      new-volume-script info-script absolute-names`,
+    // The old way to write options, without a dash.
+    words: /^(?=[A-Za-z]*[xctru])(?=[A-Za-z]*[IFP])[A-Za-z]+$/,
+  },
+  tcpdump: { short: 'zw' },
+  terraform: { words: /^--?(chdir|out|state|state-out|plugin-dir)\b/ },
+  unzip: { short: 'd' },
+  vim: { short: 'cSuwWs', long: 'cmd startuptime', words: /^\+/ },
+  wget: {
+    short: 'OoaPie',
+    long: `output-document output-file append-output directory-prefix use-askpass input-file config execute
+      post-file body-file load-cookies save-cookies warc-file`,
+  },
+  yarn: { long: 'cwd use-yarnrc script-shell' },
+  zip: { words: /^-TT|^-T/, long: 'unzip-command test' },
+};
+
+/** Subcommands of git that have a short option which runs a program or writes a file. */
+const GIT_SHORT: Readonly<Record<string, string>> = {
+  archive: 'o',
+  clone: 'uc',
+  difftool: 'x',
+  'format-patch': 'o',
+  grep: 'O',
+  help: 'w',
+  rebase: 'x',
+};

@@ -1,0 +1,392 @@
+import type { Pipeline } from 'unbash';
+import { memoised } from '../../../lib/memo.js';
+import { own } from '../../../lib/own.js';
+import { Budget } from '../../gate/budget.js';
+import { literalWord, maySplit, programOf, type ShellWord, UNKNOWN_WORD } from '../model.js';
+import { evaluatedIn, isCode } from '../syntax/evaluated-words.js';
+import { commandsOfFd } from '../trees/find.js';
+import { builtinCode, codeOf, codeOfShell, type GivenCode, gitCode } from './shell-code.js';
+import {
+  EXEC_ACTIONS,
+  FEEDERS,
+  FINDERS,
+  GRANT_WRAPPERS,
+  LAUNCHERS,
+  LONG_WRAPPER_FLAG,
+  RUNS_VALUE,
+  runsAfter,
+  runsAttached,
+  runsShort,
+  SHELLS,
+  TAKES_OPERAND,
+  WRAPPER_FLAGS,
+  WRAPPERS,
+} from './tables.js';
+
+interface Disguises {
+  readonly views: readonly (readonly ShellWord[])[];
+  /** Strings that a shell will read as code. */
+  readonly scripts: readonly string[];
+  /** Strings that a shell may read as code. */
+  readonly suspects: readonly string[];
+  /** Why it is not known what would run. */
+  readonly opaque?: string;
+}
+
+/** What a command runs by way of other programs. `piped`: what another one prints is its input. */
+export function disguisesOf(
+  words: readonly ShellWord[],
+  { piped, budget = new Budget() }: { readonly piped: boolean; readonly budget?: Budget } = {
+    piped: false,
+  },
+): Disguises {
+  const views = [words, ...innerCommands(words, budget)];
+  // What one command is given comes again with each one inside of it.
+  const scripts = new Set<string>();
+  const suspects = new Set<string>();
+  // What another program may run is no certain code of this command line.
+  const program = programOf(words) ?? '';
+  const isLaunched = !isWrapper(program) && !FINDERS.has(program);
+  let opaque: string | undefined;
+  views.forEach((view, index) => {
+    const code = shellCode(view);
+    for (const text of suspectCode(view)) suspects.add(text);
+    for (const text of code.scripts) (index > 0 && isLaunched ? suspects : scripts).add(text);
+    if (index === 0 || !isLaunched) opaque ??= code.opaque;
+  });
+  opaque ??= hiddenHead(words) ?? evaluatedIn(words) ?? (piped ? runsInput(words) : undefined);
+  const found = { views, scripts: [...scripts], suspects: [...suspects] };
+  return opaque === undefined ? found : { ...found, opaque };
+}
+
+/** `time`, with its option, where a pipeline begins with it. */
+export function timeIn({ prefixes }: Pipeline): readonly ShellWord[] | undefined {
+  const found = prefixes.find((one) => one.type === 'Time');
+  if (found === undefined) return undefined;
+  return (found.posix === undefined ? ['time'] : ['time', '-p']).map(literalWord);
+}
+
+/** Any later word may be the program that is run; options of wrappers are too many to know. */
+function innerCommands(
+  words: readonly ShellWord[],
+  budget: Budget,
+): readonly (readonly ShellWord[])[] {
+  const program = programOf(words) ?? '';
+  if (FINDERS.has(program)) {
+    const ends = words.filter((word) => EXEC_ACTIONS.has(word.value) || mayBeOption(word)).length;
+    budget.spend(ends * words.length);
+    const found: (readonly ShellWord[])[] =
+      program === 'find'
+        ? words.flatMap((word, at) => (EXEC_ACTIONS.has(word.value) ? [words.slice(at + 1)] : []))
+        : commandsOfFd(words).map(({ command }) => command);
+    words.forEach((word, at) => {
+      if (mayBeOption(word)) found.push(words.slice(at + 1));
+    });
+    return found.map((command) => [...command, UNKNOWN_WORD]);
+  }
+  const from = firstRun(words, program);
+  if (from === undefined) return optionCommands(words);
+  // Each view holds all words behind its own.
+  budget.spend(words.length * (words.length - from));
+  const fed = words.some((word) => FEEDERS.has(word.value.split('/').at(-1) ?? ''));
+  const known = fed ? withoutReplaced(words) : words;
+  return known
+    .map((_, index) => known.slice(index))
+    .slice(from)
+    .filter((view) => !(view[0]?.value ?? '').startsWith('-'))
+    .map((view) => (fed ? [...view, UNKNOWN_WORD] : view));
+}
+
+/** What is decided at run time may be `-exec`, and a pattern may fit a file of that name. */
+function mayBeOption({ value, literal, pattern }: ShellWord): boolean {
+  return pattern === undefined ? !literal && /^-?$/.test(value.slice(0, 1)) : /^[-*?[]/.test(value);
+}
+
+/** With `xargs -I X` and `parallel` every `X` becomes what comes in by the input. */
+function withoutReplaced(words: readonly ShellWord[]): readonly ShellWord[] {
+  const marks = words.flatMap(({ value }, at) => {
+    const given = /^-(?:I|i)(.*)$|^--replace=?(.*)$/s.exec(value);
+    const attached = given?.[1] ?? given?.[2];
+    return attached === '' ? [words[at + 1]?.value ?? '', '{}'] : (attached ?? []);
+  });
+  if (words.some(({ value }) => /(^|\/)parallel$/.test(value))) marks.push('{');
+  return words.map((word, index) => {
+    if (isMark(words, index)) return word;
+    const at = Math.min(
+      ...marks
+        .map((mark) => (mark === '' ? -1 : word.value.indexOf(mark)))
+        .filter((one) => one >= 0),
+    );
+    return at === Number.POSITIVE_INFINITY || word.value.startsWith('-')
+      ? word
+      : { ...word, literal: false, value: word.value.slice(0, at) };
+  });
+}
+
+/** What is replaced, as an option names it. */
+function isMark(words: readonly ShellWord[], index: number): boolean {
+  return words[index - 1]?.value === '-I';
+}
+
+/** From which word on a program may name another one that it runs. */
+function firstRun(words: readonly ShellWord[], program: string): number | undefined {
+  if (isWrapper(program) || LAUNCHERS.has(program)) return 1;
+  const trigger = own(runsAfter, program);
+  if (trigger === undefined) return undefined;
+  const at = words.findIndex((word, index) => index > 0 && trigger.test(word.value));
+  return at === -1 ? undefined : at + 1;
+}
+
+function isWrapper(program: string): boolean {
+  // The dynamic linker runs what it is given.
+  return WRAPPERS.has(program) || /^ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*$/.test(program);
+}
+
+/** `--exec=x` and `-x x`: the value is a program and its arguments, or a piece of shell code. */
+function optionCommands(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
+  const program = programOf(words) ?? '';
+  if (hasOldOptions(words)) {
+    return words.slice(2).map((word) => [word, UNKNOWN_WORD]);
+  }
+  return words.slice(1).flatMap((word, index) => {
+    const attached = /^(--[\w-]+)=(?:exec=)?(.+)$/s.exec(word.value);
+    if (attached !== null && RUNS_VALUE.test(attached[1] ?? '')) {
+      return [[{ ...word, value: attached[2] ?? '' }, UNKNOWN_WORD]];
+    }
+    const short = own(runsAttached, program)?.exec(word.value)?.[1];
+    if (short !== undefined) return [[{ ...word, value: short }, UNKNOWN_WORD]];
+    const next = words[index + 2];
+    return takesCommand(word.value, program) && next !== undefined ? [[next, UNKNOWN_WORD]] : [];
+  });
+}
+
+/** `tar cIf program x y`: letters without a dash have their values behind them, in their order. */
+function hasOldOptions(words: readonly ShellWord[]): boolean {
+  return programOf(words) === 'tar' && /^[A-Za-z]*[IF]/.test(words[1]?.value ?? '');
+}
+
+function takesCommand(option: string, program: string): boolean {
+  const short = own(runsShort, program);
+  return RUNS_VALUE.test(option) || short?.test(option) === true;
+}
+
+function shellCode(words: readonly ShellWord[]): GivenCode {
+  const program = programOf(words) ?? '';
+  if (SHELLS.has(program)) return codeOfShell(words);
+  const from = words[1]?.value === '--' ? 2 : 1;
+  if (program === 'eval') return codeOf(words.slice(from), { joined: true });
+  if (program === 'trap') return codeOf(words.slice(from, from + 1), { joined: false });
+  if (program === 'source' || program === '.') {
+    return { scripts: [], opaque: `${program} runs the content of a file in this shell` };
+  }
+  if (!isWrapper(program)) return { scripts: [] };
+  const split = splitByEnv(words);
+  // `env -S "…"`, `script -c "…"`, `watch "…"`, `flock f -c "…"`: an argument with blanks may be code.
+  return { ...split, scripts: [...textsIn(words.slice(1)), ...split.scripts] };
+}
+
+/** `env -S` has escapes and variables of its own, and needs no blank to make several words of one. */
+function splitByEnv(words: readonly ShellWord[]): GivenCode {
+  if (programOf(words) !== 'env') return { scripts: [] };
+  const texts = words.slice(1).flatMap(({ value }, at) => {
+    if (isSplitOption(words[at]?.value ?? '')) return [value];
+    const [option = '', ...rest] = value.split('=');
+    if (isSplitOption(option)) return rest.length === 0 ? [] : [rest.join('=')];
+    return /^-[a-zA-Z0]*?S(.+)$/s.exec(value)?.[1] ?? [];
+  });
+  // fail-closed: it has no operators and no patterns, so these would be read for something else.
+  if (texts.some((text) => /\$\{|[;&|<>()`*?[\]{}~#!]/.test(text))) {
+    return { scripts: [], opaque: 'env puts a command together in a way of its own' };
+  }
+  return { scripts: texts.map((text) => text.replace(/\\[_nrtvf]/g, ' ')) };
+}
+
+/** Long options may be cut short. */
+function isSplitOption(option: string): boolean {
+  return (
+    /^-[a-zA-Z0]*S$/.test(option) || (option.length > 2 && '--split-string'.startsWith(option))
+  );
+}
+
+/** Arguments of other programs that may be shell code too: `ssh h "…"`, `git -c alias.x="!…"`, `man -P "…"`. */
+function suspectCode(words: readonly ShellWord[]): readonly string[] {
+  const program = programOf(words) ?? '';
+  const aliases = [...builtinCode(program, words), ...(program === 'git' ? gitCode(words) : [])];
+  if (isWrapper(program) || SHELLS.has(program)) return aliases;
+  const runs = firstRun(words, program);
+  const isGiven = words.some((word) => takesCommand(word.value.replace(/=.*$/s, ''), program));
+  const attached = words.flatMap(({ value }) => own(runsAttached, program)?.exec(value)?.[1] ?? []);
+  if (runs === undefined && !isGiven && !hasOldOptions(words) && program !== 'alias') {
+    return [...aliases, ...attached];
+  }
+  return [...aliases, ...attached, ...textsIn(words.slice(isGiven ? 1 : (runs ?? 1)))];
+}
+
+/** Arguments with blanks in them; of `name=value` the value. */
+function textsIn(words: readonly ShellWord[]): readonly string[] {
+  return words.flatMap((word) => {
+    if (!word.literal || !/\s/.test(word.value)) return [];
+    const value =
+      /^[^\s=]+=(?:exec=|sh=)?["'[]*(.*?)["'\]]*$/s.exec(word.value)?.[1] ??
+      /^(?:-[a-zA-Z]|\w*Command\s)(.+)$/s.exec(word.value)?.[1];
+    return value === undefined ? [word.value] : [word.value, value];
+  });
+}
+
+/** Programs that run what they read, unless they are given a file or code to run instead. */
+const RUNS_INPUT =
+  /^(at|batch|parallel|python[\d.]*|pypy3?|perl|ruby|node|deno|php|lua\w*|Rscript|R|tclsh\d*|osascript)$/;
+
+function runsInput(words: readonly ShellWord[]): string | undefined {
+  const program = programOf(words) ?? '';
+  const rest = words.slice(1).filter(({ value }) => value !== '-');
+  const isBare = rest.every(({ value, literal }) => literal && /^-(?!-?[cemrpEf])/.test(value));
+  const isTold = program === 'at' || (program === 'crontab' && words[1]?.value === '-');
+  // fail-closed: what another command prints is not known.
+  return isTold || (RUNS_INPUT.test(program) && isBare)
+    ? `${program} runs what it reads from another command`
+    : undefined;
+}
+
+/**
+ * What `xargs` and `parallel` run with names out of their input; undefined for all other commands. What
+ * they take out of it need not be what was printed: without `-0` a blank in a name makes two of it.
+ */
+export function fedCommand(words: readonly ShellWord[]): readonly ShellWord[] | undefined {
+  const at = words.findIndex(({ value }) => FEEDERS.has(value.split('/').at(-1) ?? ''));
+  if (at === -1 || !isWrapper(programOf(words) ?? '')) return undefined;
+  const rest = words.slice(at + 1);
+  const found = rest.findIndex(
+    ({ value }, index) =>
+      !value.startsWith('-') && !/^-[adEILnPs]$/.test(rest[index - 1]?.value ?? ''),
+  );
+  return found === -1 ? [] : rest.slice(found);
+}
+
+/** Whether the word behind an option may be its value; of an option that is not known it may. */
+function mayTakeValue(option: string, wrapper: string): boolean {
+  if (/^(--[\w-]+=|-[a-zA-Z]\d+$|-I.)/.test(option) || LONG_WRAPPER_FLAG.test(option)) return false;
+  const flags = own(WRAPPER_FLAGS, wrapper) ?? '';
+  return option.startsWith('--') || ![...option.slice(1)].every((letter) => flags.includes(letter));
+}
+
+/** A wrapper whose program is decided at run time. */
+function hiddenHead(words: readonly ShellWord[]): string | undefined {
+  if (words.length > 0 && programOf(words) === undefined) {
+    return 'the name of a command is decided at run time';
+  }
+  const program = programOf(words) ?? '';
+  if (FINDERS.has(program) && words.some(maySplit)) {
+    return `${program} may be told at run time to run a command`;
+  }
+  if (!isWrapper(program)) return undefined;
+  let wrapper = program;
+  let mayBeValue = TAKES_OPERAND.test(wrapper);
+  for (const [index, word] of withoutReplaced(words).entries()) {
+    if (index === 0) continue;
+    if (isMark(words, index)) {
+      mayBeValue = false;
+      continue;
+    }
+    const [name = '', ...value] = word.value.split('=');
+    if (value.length > 0 && isCode(name, { ...word, value: value.join('=') })) {
+      return `the value of ${name} may be run as code`;
+    }
+    if (!word.literal || word.pattern !== undefined) {
+      return 'the name of a command is decided at run time';
+    }
+    const isOption = /^[-+]/.test(word.value);
+    const isOptional = isOption || value.length > 0 || /^[\d.]+\w?$/.test(word.value);
+    const base = word.value.split('/').at(-1) ?? '';
+    if (!isOptional && !isWrapper(base) && !mayBeValue) return undefined;
+    if (!isOptional && isWrapper(base)) wrapper = base;
+    mayBeValue = isOption
+      ? mayTakeValue(word.value, wrapper)
+      : wrapper === base && TAKES_OPERAND.test(base);
+  }
+  const wrappers = words.filter(({ value }) => isWrapper(value.split('/').at(-1) ?? ''));
+  const isFed = wrappers.some(({ value }) => FEEDERS.has(value.split('/').at(-1) ?? ''));
+  // `xargs env`: the first word of the input is the program. `xargs` alone prints.
+  return isFed && wrappers.length > 1 ? 'the name of a command is decided at run time' : undefined;
+}
+
+interface Unwrapped {
+  readonly words: readonly ShellWord[];
+  /** Further arguments come from the input. */
+  readonly fed: boolean;
+}
+
+/**
+ * The command behind wrappers that change nothing about what it does. For grants, so only forms
+ * that are fully understood; anything else keeps its wrapper.
+ */
+export function unwrapForGrant(words: readonly ShellWord[]): Unwrapped {
+  return unwrapped(words);
+}
+
+const unwrapped = memoised(unwrap);
+
+function unwrap(words: readonly ShellWord[]): Unwrapped {
+  let rest = words;
+  let fed = false;
+  for (;;) {
+    const name = rest[0]?.literal === true ? rest[0].value : '';
+    if (!GRANT_WRAPPERS.has(name)) return { words: rest, fed };
+    const count = wrapperLength(
+      name,
+      rest.map((word) => (word.literal && word.pattern === undefined ? word.value : '$')),
+    );
+    if (count === undefined || count >= rest.length) return { words: rest, fed };
+    if (name === 'xargs') fed = true;
+    rest = rest.slice(count);
+  }
+}
+
+/** How many words the wrapper itself takes, or undefined when that is not plain. */
+function wrapperLength(name: string, words: readonly string[]): number | undefined {
+  let at = 1;
+  switch (name) {
+    case 'nohup':
+    case 'builtin':
+    case 'command':
+    case 'xargs':
+      return words[1]?.startsWith('-') === true ? undefined : 1;
+    case 'time':
+      return words[1] === '-p' ? 2 : words[1]?.startsWith('-') === true ? undefined : 1;
+    case 'nice':
+      if (words[1] === '-n' && /^[-+]?\d+$/.test(words[2] ?? '')) return 3;
+      if (/^-n?-?\d+$/.test(words[1] ?? '')) return 2;
+      return words[1]?.startsWith('-') === true ? undefined : 1;
+    case 'stdbuf':
+      while (/^-[ioe](0|L|\d+[KMG]?)$/.test(words[at] ?? '')) at++;
+      return at > 1 && words[at]?.startsWith('-') !== true ? at : undefined;
+    case 'timeout':
+      for (; words[at]?.startsWith('-') === true; at++) {
+        const option = words[at] ?? '';
+        if (/^(-[ks]|--signal|--kill-after)$/.test(option)) at++;
+        else if (
+          !/^(-[ks]\w+|--(signal|kill-after)=[\w.]+|--(foreground|preserve-status|verbose)|-v)$/.test(
+            option,
+          )
+        ) {
+          return undefined;
+        }
+      }
+      return /^[\d.]+[smhd]?$/.test(words[at] ?? '') ? at + 1 : undefined;
+    default:
+      return undefined;
+  }
+}
+
+/** The string a shell gets when words are put back together; words with blanks stay recognisable. */
+export function canonicalText(words: readonly ShellWord[]): string {
+  return joined(words);
+}
+
+const joined = memoised((words: readonly ShellWord[]): string =>
+  words.map((word) => quoteIfNeeded(word.value)).join(' '),
+);
+
+function quoteIfNeeded(value: string): string {
+  return value === '' || /[\s'"\\]/.test(value) ? `'${value.replaceAll("'", "'\\''")}'` : value;
+}

@@ -1,0 +1,146 @@
+import { trimEnd } from '../../../lib/trim-end.js';
+import { normalise } from '../../../platform/fs/paths.js';
+import { literalWord, programOf, type ShellWord, type SimpleCommand } from '../model.js';
+
+/** Code that a command gives to a shell, as far as it is known. */
+export interface GivenCode {
+  readonly scripts: readonly string[];
+  /** Why it is not known what would run. */
+  readonly opaque?: string;
+}
+
+const NO_CODE: GivenCode = { scripts: [] };
+const FROM_INPUT: GivenCode = {
+  scripts: [],
+  opaque: 'a shell reads its commands from its input',
+};
+const UNKNOWN_OPTION: GivenCode = {
+  scripts: [],
+  opaque: 'a shell is given options that are not known',
+};
+
+/** Shells whose options are those of bash: letters in bundles, `-o name`, `-O name`, `--` at their end. */
+const LIKE_BASH = /^(r?bash|d?ash|sh)$/;
+/** Long options of bash without a value. */
+const LONG =
+  /^--(debug|debugger|dump-po-strings|dump-strings|login|noediting|noprofile|norc|posix|pretty-print|restricted|verbose)$/;
+/** Bash takes its long options with one dash too, where letters would mean something else. */
+const LONG_WITH_ONE_DASH =
+  /^-(debug|debugger|dump-po-strings|dump-strings|help|init-file|login|noediting|noprofile|norc|posix|pretty-print|protected|rcfile|restricted|verbose|version|wordexp)$/;
+
+/** What a descriptor is called, from wherever it is named: `/dev/stdin`, `../dev/fd/0`, and `0` in there. */
+const NAMES_INPUT = /^\/+(dev|proc)\/|(^|\/)(stdin|\d+)$/;
+
+/** The code that a shell is started with. */
+export function codeOfShell(words: readonly ShellWord[]): GivenCode {
+  const isLikeBash = LIKE_BASH.test(programOf(words) ?? '');
+  let isCode = false;
+  let readsInput = false;
+  let at = 1;
+  for (; at < words.length; at++) {
+    const { value, literal, pattern } = words[at] as ShellWord;
+    // fail-closed: it may be an option, and what follows it code.
+    if (!literal || (pattern !== undefined && /^[-+*?[]/.test(value))) {
+      return { scripts: [], opaque: 'a shell runs a file that is decided at run time' };
+    }
+    if (!/^[-+]/.test(value)) break;
+    if (value === '--' || value === '-') {
+      at++;
+      break;
+    }
+    if (/^--(version|help)$/.test(value) && words.length === 2) return NO_CODE;
+    if (isLikeBash && LONG.test(value)) continue;
+    const letters =
+      isLikeBash && LONG_WITH_ONE_DASH.test(value) ? null : /^[-+]([A-Za-z]+)$/.exec(value);
+    // fail-closed: what other shells and other options take for a value is not known.
+    if (letters === null || !(isLikeBash || /^[-+][cilesxuvfn]+$/.test(value))) {
+      return UNKNOWN_OPTION;
+    }
+    isCode ||= value.includes('c');
+    readsInput ||= value.includes('s');
+    at += value.replace(/[^oO]/g, '').length;
+  }
+  const [first] = words.slice(at);
+  if (isCode) return codeOf(first === undefined ? [] : [first], { joined: false });
+  if (readsInput || first === undefined) return FROM_INPUT;
+  if (NAMES_INPUT.test(normalise(first.value))) return FROM_INPUT;
+  return first.literal
+    ? NO_CODE
+    : { scripts: [], opaque: 'a shell runs a file that is decided at run time' };
+}
+
+/** Words that are code, each by itself or all `joined` to one text. */
+export function codeOf(
+  words: readonly ShellWord[],
+  { joined }: { readonly joined: boolean },
+): GivenCode {
+  if (words.some((word) => !word.literal || word.pattern !== undefined)) {
+    return { scripts: [], opaque: 'code is put together at run time' };
+  }
+  const texts = words.map((word) => word.value);
+  return { scripts: joined ? [texts.join(' ')] : texts };
+}
+
+/** Settings of git that are commands, given for one call or for good, and options with one attached. */
+export function gitCode(words: readonly ShellWord[]): readonly string[] {
+  const stored = words[1]?.value === 'config' ? words.slice(3).map((word) => word.value) : [];
+  const aliases = words.flatMap(({ value }, at) => {
+    const given = /^(?:-c)?alias\.[^=]+(?:=(.+))?$/is.exec(value);
+    if (given === null) return [];
+    const text = given[1] ?? words[at + 1]?.value ?? '';
+    // Without the mark it is a subcommand of git with its arguments.
+    return text.startsWith('!') ? [] : [`git ${text}`];
+  });
+  const given = words.flatMap(
+    (word) =>
+      /^(?:-c)?[a-z][\w-]*\.[^=]+=(.+)$/is.exec(word.value)?.[1] ??
+      /^-[xO](.+)$/s.exec(word.value)?.[1] ??
+      // A transport that is a command: in there `% ` is a blank.
+      /^ext::(.+)$/is.exec(word.value)?.[1]?.replaceAll('% ', ' ') ??
+      [],
+  );
+  return [...stored, ...given, ...aliases].map((text) => text.replace(/^!/, ''));
+}
+
+const KEEPS_NAMES =
+  /^(test|\[|printf|read|unset|let|declare|typeset|local|readonly|export|wait|getopts|mapfile|readarray|complete|compgen|alias)$/;
+
+/** Builtins evaluate the subscript of a name that they are given; some are given code to run later. */
+export function builtinCode(program: string, words: readonly ShellWord[]): readonly string[] {
+  if (!KEEPS_NAMES.test(program)) return [];
+  return words.slice(1).flatMap(({ value }, index) => {
+    const inner = [...value.matchAll(/\$\(([^()]*)\)|`([^`]*)`/g)].map(
+      (found) => found[1] ?? found[2] ?? '',
+    );
+    const isCallback = words[index]?.value === '-C';
+    const alias = program === 'alias' ? /=(.*)$/s.exec(value)?.[1] : undefined;
+    return [...inner, ...(isCallback ? [value] : []), ...(alias === undefined ? [] : [alias])];
+  });
+}
+
+/** Variables whose value other programs run as a command. */
+const HOLDS_COMMAND =
+  /PAGER$|EDITOR$|^VISUAL$|COMMAND$|^LESS(OPEN|CLOSE)$|^GIT_(EXTERNAL_DIFF|SSH|PROXY_COMMAND)|ASKPASS$|^BROWSER$|_RSH$|^PS[0-4]$|^SHELL$|^GIT_CONFIG_VALUE_\d+$|^LESSEDIT$|^(CC|CXX|CPP|LD|AR|RUSTC)$|^RUSTC_\w*WRAPPER$|_(RUNNER|LINKER)$|script_shell$/;
+
+/** What an assignment in front of a command, or on its own, may make other programs run. */
+export function codeInAssignment(name: string, value: ShellWord): readonly string[] {
+  if (!HOLDS_COMMAND.test(name) || !value.literal) return [];
+  const inner = [...value.value.matchAll(/\$\(([^()]*)\)|`([^`]*)`/g)].map(
+    (found) => found[1] ?? found[2] ?? '',
+  );
+  return [trimEnd(value.value, '|').replace(/^[|!]+/, ''), ...inner];
+}
+
+/** Stands for a redirection where only words are looked at; no program is called so. */
+const WRITES_TO = literalWord('>');
+
+/** What a command runs, and what it writes by redirections, as words alone. */
+export function viewsAndTargets({
+  views,
+  redirections,
+}: SimpleCommand): readonly (readonly ShellWord[])[] {
+  const written = redirections.flatMap(({ access, target }) =>
+    access === 'write' && target !== undefined ? [target] : [],
+  );
+  return [...views, ...written.map((target) => [WRITES_TO, target])];
+}

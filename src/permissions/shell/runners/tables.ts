@@ -1,0 +1,156 @@
+import { wordSet } from '../../../lib/word-set.js';
+
+export const SHELLS = new Set([
+  'sh',
+  'bash',
+  'dash',
+  'zsh',
+  'ksh',
+  'mksh',
+  'ash',
+  'fish',
+  'rbash',
+  'csh',
+  'tcsh',
+  'yash',
+  'osh',
+  'nu',
+  'posh',
+  'sash',
+  'rc',
+  'es',
+  'elvish',
+  'xonsh',
+]);
+
+/** Programs that run the program named in their arguments, here and now. */
+export const WRAPPERS = wordSet(
+  `bwrap builtin busybox caffeinate chroot chrt command coproc doas env eval exec firejail flock
+  ionice linux32 linux64 ltrace nice nocorrect noglob nohup nsenter parallel pkexec prlimit proot
+  run0 runuser script setarch setpriv setsid stdbuf strace su sudo systemd-run taskset time timeout
+  toybox trap unshare valgrind watch xargs`,
+);
+
+/** Wrappers with a word of their own in front of the program: a lock, a root, a user. */
+export const TAKES_OPERAND = /^(chroot|flock|su|taskset)$/;
+
+/** Letters of options without a value, by wrapper. */
+export const WRAPPER_FLAGS: Readonly<Record<string, string>> = {
+  command: 'pVv',
+  doas: 'Lns',
+  env: '0iv',
+  exec: 'cl',
+  setsid: 'cfw',
+  sudo: 'AbEeHiKklnPSsVv',
+  time: 'pv',
+  timeout: 'v',
+  xargs: '0oprtx',
+};
+export const LONG_WRAPPER_FLAG =
+  /^--(foreground|preserve-status|verbose|null|no-run-if-empty|ignore-environment|non-interactive|preserve-env)?$/;
+
+/** The same in a place of their own, or with arguments of their own: looked through by restrictions alone. */
+export const LAUNCHERS = wordSet(
+  `ansible arch autossh aws-vault bpftrace bunx catatonit chamber choom chpst clush cmd concurrently
+  cross-env daemonize dbus-run-session doppler dotenv dotenvx dtrace dumb-init entr env-cmd envdir
+  envuidgid expect fakeroot forever gosu gpg-agent guix heaptrack hyperfine i386 ifne infisical
+  landrun lckdo libtool lima mispipe mosh nix-shell nocache nodemon npx nq nsjail onchange pdsh pee
+  perf pm2 powershell pssh pwsh reflex rr run-parts s6-setuidgid salt sandbox-exec scp setlock
+  setuidgid sftp sg shx softlimit ssh sshfs sshpass start-stop-daemon su-exec tini trace-cmd trickle
+  ts tsp uftrace unbuffer uvx watchexec with-lock-ex wsl x86_64 xdotool xvfb-run zrun aa-exec capsh
+  catchsegv cgexec chronic cpulimit dbus-launch eatmydata faketime logsave numactl proxychains
+  proxychains4 rlwrap runcon schedtool sem ssh-agent torify torsocks vglrun xterm`,
+);
+
+/** Programs of which a subcommand runs what follows it. */
+export const runsAfter: Readonly<Record<string, RegExp>> = {
+  adb: /^shell$/,
+  asdf: /^exec$/,
+  bun: /^(x|run|exec)$/,
+  bundle: /^exec$/,
+  cargo: /^(run|r|xtask)$/,
+  crictl: /^exec$/,
+  ctr: /^(run|exec)$/,
+  direnv: /^exec$/,
+  distrobox: /^enter$/,
+  docker: /^(run|exec)$/,
+  'docker-compose': /^(run|exec)$/,
+  fly: /^(ssh|console)$/,
+  gdb: /^--args$/,
+  git: /^(run|foreach)$/,
+  heroku: /^run(:\w+)?$/,
+  jobs: /^-\w*x/,
+  just: /^(-c|--command)$/,
+  kubectl: /^(exec|run|debug)$/,
+  lldb: /^--$/,
+  lxc: /^exec$/,
+  mise: /^(exec|x|run)$/,
+  nerdctl: /^(run|exec)$/,
+  nix: /^(run|shell|develop)$/,
+  nomad: /^exec$/,
+  npm: /^(exec|x|set)$/,
+  oc: /^(exec|rsh|run|debug)$/,
+  pdm: /^run$/,
+  pipenv: /^run$/,
+  pnpm: /^(exec|dlx)$/,
+  podman: /^(run|exec)$/,
+  'podman-compose': /^(run|exec)$/,
+  conda: /^run$/,
+  mamba: /^run$/,
+  micromamba: /^run$/,
+  poetry: /^run$/,
+  screen: /^-/,
+  toolbox: /^run$/,
+  tmux: /^(new|new-session|neww|new-window|split-window|splitw|respawn-pane|run-shell|run|send-keys|send)$/,
+  uv: /^(run|tool)$/,
+  vagrant: /^ssh$/,
+  yarn: /^(exec|dlx|node)$/,
+};
+
+/** Options whose value is run as a command, by whichever program has them. */
+export const RUNS_VALUE =
+  /^--(exec|pre|compress-p\w*|to-c\w*|use-comp[\w-]*|rsh|rsh-command|rsync-path|open-files-in-pager|unzip-command|upload-pack|receive-pack|checkpoint-a\w*|(tree|index|msg|env|commit|parent)-filter|run|command|call|pager|html|extcmd|sh-exec|filter|sendmail-cmd|(info|new-volume)-script|rmt-command|(pre|post)-invoke)$/;
+
+/** The same for short options, which mean something else to every program. */
+export const runsShort: Readonly<Record<string, RegExp>> = {
+  apt: /^-o$/,
+  'apt-get': /^-o$/,
+  cargo: /^--config$/,
+  git: /^-x$/,
+  go: /^--?(exec|toolexec|vettool)$/,
+  man: /^-[PH]$/,
+  nc: /^-[a-zA-Z]*[ec]$/,
+  ncat: /^-[a-zA-Z]*[ec]$/,
+  netcat: /^-[a-zA-Z]*[ec]$/,
+  rsync: /^-[a-zA-Z]*e$/,
+  ssh: /^-o$/,
+  tar: /^-[a-zA-Z]*[IF]$/,
+  zip: /^-TT$/,
+};
+
+/** Their value may be attached: `-H'lynx'`. */
+export const runsAttached: Readonly<Record<string, RegExp>> = {
+  go: /^--?(?:exec|toolexec|vettool)=(.+)$/s,
+  man: /^-[PH](.+)$/s,
+  socat: /^(?:EXEC|SYSTEM|SHELL):([^,]+)/is,
+  zip: /^-TT(.+)$/s,
+};
+
+/** Wrappers that add arguments from their input. */
+export const FEEDERS = new Set(['xargs', 'parallel']);
+
+export const FINDERS = new Set(['find', 'fd', 'fdfind']);
+
+export const EXEC_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
+
+/** Those that change nothing about what they run. */
+export const GRANT_WRAPPERS: ReadonlySet<string> = new Set([
+  'timeout',
+  'nice',
+  'nohup',
+  'stdbuf',
+  'command',
+  'builtin',
+  'xargs',
+  'time',
+]);

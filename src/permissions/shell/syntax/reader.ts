@@ -1,0 +1,392 @@
+import type {
+  AndOr,
+  Assignment,
+  Command,
+  CommandNode,
+  CompoundList,
+  Pipeline,
+  Redirection,
+  Script,
+  Statement,
+  SyntaxNode,
+  Word,
+} from 'unbash';
+import { unreachable } from '../../../lib/result.js';
+import type { Budget } from '../../gate/budget.js';
+import {
+  nameOf,
+  OUTERMOST,
+  type OuterCode,
+  type ShellPlace,
+  type ShellReading,
+  type ShellRedirection,
+  type ShellWord,
+  type SimpleCommand,
+  UNKNOWN_WORD,
+} from '../model.js';
+import { renderShell } from '../render/render.js';
+import { disguisesOf, timeIn } from '../runners/runners.js';
+import { codeInAssignment, viewsAndTargets } from '../runners/shell-code.js';
+import { differenceFromBash } from './bash-differences.js';
+import { type Directories, directoriesAfter, launchedIn, union } from './directories.js';
+import { composedIn, isCode } from './evaluated-words.js';
+import { survey } from './gated.js';
+import { ownLinkIn } from './own-links.js';
+import { assignedInTurn, localeIn } from './set-variables.js';
+import { fileRedirection, inputOf, readWord, withNumbers } from './words.js';
+
+const DEEPEST_SCRIPT = 8;
+
+type Parser = typeof import('unbash');
+
+/** Walks through the syntax of one piece of shell code and collects its commands. */
+/** All that is asked about each command, whatever it is. */
+const STEPS_OF_COMMAND = 200;
+
+type ReaderPlace = ShellPlace & { readonly budget: Budget };
+
+export class Reader {
+  readonly #parser: Parser;
+  readonly #place: ReaderPlace;
+  readonly #outer: OuterCode;
+  readonly #commands: SimpleCommand[] = [];
+  #assigned: ReadonlySet<string> = new Set();
+  #source = '';
+  #visited = 0;
+  #moves = 0;
+  #repeats = false;
+  #groups = 0;
+  /** Whether the command that comes next gets its input from the one in front of it. */
+  #piped = false;
+  /** That one, where it is a single command. */
+  #producer: SimpleCommand | undefined;
+  /** The `time` in front of what comes next. */
+  #timed: readonly ShellWord[] | undefined;
+  /** Where the command is whose words are being read: a substitution in them runs there. */
+  #here: Directories;
+  #opaque: string | undefined;
+  #complex: string | undefined;
+
+  constructor(parser: Parser, place: ReaderPlace, outer: OuterCode = OUTERMOST) {
+    this.#parser = parser;
+    this.#place = place;
+    this.#outer = outer;
+  }
+
+  read(code: string, directories: Directories): ShellReading {
+    // What is nested may cost the parser the square of its depth.
+    const openings = code.match(/[({`]/g)?.length ?? 0;
+    this.#place.budget.spend(code.length + openings ** 2 / 40);
+    const script = this.#parser.parse(code);
+    // A shell runs the lines in front of a mistake, so what was understood still counts for restrictions.
+    const found = survey(script, this.#parser.forEachChild);
+    this.#opaque = differenceFromBash(script, code, this.#parser.forEachChild) ?? found.opaque;
+    this.#complex = found.complex;
+    this.#assigned = new Set([...this.#outer.assigned, ...found.assigned]);
+    this.#repeats = found.repeats;
+    this.#source = code;
+    this.#script(script, directories);
+    // fail-closed: the parser's own traversal must agree that no command was missed.
+    if (this.#visited !== found.commands) this.#opaque ??= 'not all of its commands were found';
+    this.#opaque ??= composedIn(this.#commands) ?? ownLinkIn(this.#commands);
+    const rendering = renderShell(code, script, this.#parser, this.#place.budget);
+    return {
+      commands: this.#commands,
+      opaque: this.#opaque,
+      complex: this.#complex,
+      rendering,
+    };
+  }
+
+  #script(script: Script, directories: Directories): void {
+    const outer = this.#source;
+    this.#source = script.source ?? outer;
+    this.#statements(script.commands, directories);
+    this.#source = outer;
+  }
+
+  /** A command of a list may fail and the next runs all the same, where the first began. */
+  #statements(statements: readonly Statement[], directories: Directories): Directories {
+    let at = directories;
+    for (const { command } of statements) {
+      const after =
+        command.type === 'AndOr' ? this.#andOr(command, at) : this.#pipelineOrNode(command, at);
+      at = union(at, after);
+    }
+    return at;
+  }
+
+  #andOr({ commands, operators }: AndOr, directories: Directories): Directories {
+    let at = directories;
+    let seen = directories;
+    commands.forEach((command, index) => {
+      if (operators[index - 1] === '||') at = seen;
+      at = this.#pipelineOrNode(command, at);
+      seen = union(seen, at);
+    });
+    return operators.includes('||') ? seen : union(directories, at);
+  }
+
+  #pipelineOrNode(node: Pipeline | CommandNode, directories: Directories): Directories {
+    if (node.type !== 'Pipeline') return this.#node(node, directories);
+    const outer = this.#timed;
+    this.#timed = timeIn(node) ?? outer;
+    if (node.commands.length === 0) this.#push({ words: [], redirections: [], directories });
+    const after = this.#parts(node.commands, directories);
+    this.#timed = outer;
+    return after;
+  }
+
+  #parts(parts: readonly CommandNode[], directories: Directories): Directories {
+    const [only] = parts;
+    if (parts.length === 1 && only !== undefined) return this.#node(only, directories);
+    // Each part of a pipeline is a shell of its own.
+    for (const [at, part] of parts.entries()) {
+      this.#piped = at > 0;
+      this.#producer = parts[at - 1]?.type === 'Command' ? this.#commands.at(-1) : undefined;
+      this.#node(part, directories);
+    }
+    this.#piped = false;
+    return directories;
+  }
+
+  #node(node: CommandNode, directories: Directories): Directories {
+    this.#here = directories;
+    if (node.type !== 'Command') this.#piped = false;
+    switch (node.type) {
+      case 'Command':
+        return this.#command(node, directories);
+      case 'Redirected':
+        this.#push({ words: [], redirections: this.#redirections(node.redirects), directories });
+        return this.#node(node.command, directories);
+      case 'Subshell':
+        this.#group(node.body, directories);
+        return directories;
+      case 'BraceGroup':
+        return this.#group(node.body, directories);
+      case 'If': {
+        let at = this.#list(node.clause, directories);
+        at = union(at, this.#list(node.then, at));
+        for (const branch of node.elif) {
+          at = union(at, this.#list(branch.clause, at));
+          at = union(at, this.#list(branch.then, at));
+        }
+        return node.else === undefined ? at : union(at, this.#list(node.else, at));
+      }
+      case 'While':
+        return this.#loop([node.clause, node.body], directories);
+      case 'For':
+      case 'Select':
+        this.#setInTurn(node.name.value, node.wordlist ?? [], directories);
+        return this.#loop([node.body], directories);
+      case 'Case':
+        this.#word(node.word);
+        for (const item of node.items) {
+          for (const word of item.pattern) this.#word(word);
+          this.#list(item.body, undefined);
+        }
+        return undefined;
+      case 'Function':
+        return this.#inside(node.body);
+      case 'Coproc':
+        return this.#inside(node.body);
+      case 'ArithmeticFor':
+      case 'ArithmeticCommand':
+      case 'TestCommand':
+        return this.#inside(node);
+      default:
+        return unreachable(node);
+    }
+  }
+
+  #group(list: CompoundList, directories: Directories): Directories {
+    this.#groups++;
+    const after = this.#list(list, directories);
+    this.#groups--;
+    return after;
+  }
+
+  #list(list: CompoundList, directories: Directories): Directories {
+    return this.#statements(list.commands, directories);
+  }
+
+  /** A body may run often: if it changes the directory, the final one is unknown. */
+  #loop(lists: readonly CompoundList[], directories: Directories): Directories {
+    const before = this.#moves;
+    let at = directories;
+    const first = this.#commands.length;
+    for (const list of lists) at = this.#list(list, at);
+    if (this.#moves > before) {
+      const body = this.#commands.splice(first);
+      this.#commands.push(...body.map((command) => ({ ...command, directories: undefined })));
+      at = undefined;
+    }
+    return at;
+  }
+
+  /** A loop sets its variable as an assignment would: `for PATH in …` decides which programs run. */
+  #setInTurn(name: string, list: readonly Word[], directories: Directories): void {
+    const read = list.map((word) => this.#word(word));
+    const assignments = assignedInTurn(name, read);
+    if (assignments.length === 0) return;
+    this.#push({ words: [], assignments, redirections: [], directories, grouped: false });
+  }
+
+  /** Any other structure: its commands are found, their directory is not followed. */
+  #inside(node: SyntaxNode, directories?: Directories): undefined {
+    const visit = (child: SyntaxNode): void => {
+      if (child.type === 'Script') this.#script(child, directories);
+      else if (child.type === 'Statement') this.#statements([child], directories);
+      else if (child.type === 'Command') this.#command(child, directories);
+      else if (child.type === 'Redirected') {
+        this.#push({ words: [], redirections: this.#redirections(child.redirects), directories });
+        visit(child.command);
+      } else this.#parser.forEachChild(child, visit);
+    };
+    if (node.type === 'Command' || node.type === 'Redirected') visit(node);
+    else this.#parser.forEachChild(node, visit);
+    return undefined;
+  }
+
+  #command(command: Command, directories: Directories): Directories {
+    this.#visited++;
+    this.#here = directories;
+    const isPiped = this.#piped;
+    const producer = this.#producer === undefined ? {} : { fedBy: this.#producer };
+    this.#producer = undefined;
+    // Not for words inside substitutions.
+    this.#piped = false;
+    const given: ShellWord[] = [];
+    if (command.name !== undefined) given.push(this.#word(command.name));
+    const assignments: { name: string; value: ShellWord }[] = [];
+    for (const item of command.prefix) {
+      if (item.type !== 'Assignment') continue;
+      assignments.push({ name: item.name, value: this.#value(item) });
+    }
+    for (const item of command.args) {
+      if (item.type === 'Word') given.push(this.#word(item));
+      else {
+        const value = this.#value(item);
+        given.push({ ...value, value: `${item.name}=${value.value}`, raw: item.text });
+      }
+    }
+    const words = withNumbers(given);
+    const redirections = this.#redirections(command.redirects);
+    const input = inputOf(command.redirects);
+    const raw = this.#source.slice(command.pos, command.end).trim();
+    const isFed = isPiped && !redirections.some(({ access }) => access === 'read');
+    const piped = isFed ? { piped: true as const, ...producer } : {};
+    this.#push({ words, assignments, redirections, directories, raw, input, ...piped });
+    const { home } = this.#place;
+    const after = directoriesAfter(words, directories, { home, assigned: this.#assigned });
+    if (after !== directories) this.#moves++;
+    return after;
+  }
+
+  #push(
+    command: Pick<SimpleCommand, 'words' | 'redirections' | 'directories'> & Partial<SimpleCommand>,
+  ): void {
+    const { budget } = this.#place;
+    budget.spend(STEPS_OF_COMMAND);
+    const piped = command.piped === true;
+    const found = disguisesOf(command.words, { piped, budget });
+    const { views: seen, scripts, suspects, opaque } = found;
+    this.#opaque ??= opaque ?? localeIn(command);
+    const assigned = (command.assignments ?? []).flatMap(({ name, value }) =>
+      codeInAssignment(name, value),
+    );
+    // fail-closed: bash runs it when it evaluates the expression, at a place the analysis does not follow.
+    const counted = command.assignments?.find(({ name, value }) => isCode(name, value));
+    if (counted !== undefined) {
+      this.#opaque ??= `the value of ${counted.name} may be run as code`;
+    }
+    const directories = launchedIn(seen, command.directories);
+    const inner = [...suspects, ...assigned].flatMap((code) => this.#viewsIn(code, directories));
+    const views = [...seen, ...inner];
+    const grouped = this.#groups > 0;
+    // What `trap` is given runs later, wherever the shell is then.
+    const runsLater = seen.some((view) => nameOf(view) === 'trap');
+    const given = { assignments: [], raw: '', input: '', grouped, timed: this.#timed };
+    this.#commands.push({ ...given, ...command, directories, views });
+    for (const script of scripts) this.#code(script, runsLater ? undefined : directories);
+  }
+
+  /** Code in a string that another shell will read. */
+  #code(code: string, directories: Directories): void {
+    const inner = this.#inner(directories)?.read(code, directories);
+    if (inner === undefined) {
+      this.#opaque ??= 'its code is nested too deeply';
+      return;
+    }
+    this.#commands.push(...inner.commands);
+    this.#opaque ??= inner.opaque;
+    // fail-closed: another shell reads this text as it is.
+    if (inner.rendering?.ok === false) {
+      this.#opaque ??= `it runs code that ${inner.rendering.refusal.reason}`;
+    }
+    this.#complex ??= 'it runs code given as text';
+  }
+
+  /** What text would run if it were code, for restrictions to look at. */
+  #viewsIn(code: string, directories: Directories): readonly (readonly ShellWord[])[] {
+    const inner = this.#inner(directories)?.read(code, directories);
+    return inner?.commands.flatMap(viewsAndTargets) ?? [];
+  }
+
+  /** Reads code within this code: with the variables that are set here, in these directories. */
+  #inner(directories: Directories): Reader | undefined {
+    const depth = this.#outer.depth + 1;
+    if (depth > DEEPEST_SCRIPT) return undefined;
+    const isAtHome = directories?.length === 1 && directories[0] === this.#place.cwd;
+    const moved = this.#cwd === undefined || !isAtHome;
+    return new Reader(this.#parser, this.#place, { depth, assigned: this.#assigned, moved });
+  }
+
+  /** Undefined when `$PWD` may be another directory than the first one. */
+  get #cwd(): string | undefined {
+    // What is run again may run after a change of directory further down.
+    const moved = this.#outer.moved || this.#moves > 0 || this.#repeats;
+    return moved ? undefined : this.#place.cwd;
+  }
+
+  #redirections(list: readonly Redirection[]): readonly ShellRedirection[] {
+    return list.map((redirection): ShellRedirection => {
+      if (redirection.type === 'HereDoc') {
+        for (const part of redirection.body.parts ?? []) this.#nested(part);
+        // What the shell expands is not what is read here.
+        if (redirection.delimiter?.quoted !== true) {
+          this.#complex ??= 'it is given text that the shell expands';
+        }
+        return { access: 'none' };
+      }
+      const target = redirection.target === undefined ? undefined : this.#word(redirection.target);
+      if (redirection.type === 'HereString') {
+        if (target?.literal !== true) this.#complex ??= 'it is given text that is made at run time';
+        return { access: 'none' };
+      }
+      return fileRedirection(redirection, target);
+    });
+  }
+
+  #value({ value }: Assignment): ShellWord {
+    if (value.type === 'Word') return this.#word(value);
+    for (const element of value.elements) this.#word(element);
+    return UNKNOWN_WORD;
+  }
+
+  #word(word: Word): ShellWord {
+    return readWord(word, {
+      home: this.#place.home,
+      cwd: this.#cwd,
+      assigned: this.#assigned,
+      nested: (node) => this.#nested(node),
+    });
+  }
+
+  /** Substitutions inside a word. */
+  #nested(node: SyntaxNode): void {
+    const here = this.#here;
+    this.#inside(node, here);
+    this.#here = here;
+  }
+}

@@ -1,0 +1,167 @@
+import { matches, segmentTokens } from '../../rules/wildcard.js';
+import { argumentsOfPrimary } from '../programs/find.js';
+
+/**
+ * Whether something holds for what has this name, as far as that tells. `path` is the name with what
+ * find writes in front of it, where that is known.
+ */
+export type NameTest = (
+  name: string,
+  kind: 'file' | 'directory',
+  path?: string,
+) => 'yes' | 'no' | 'maybe';
+
+export interface FindReach {
+  /** For each action that removes or runs something, which names it may be about. */
+  readonly actions: readonly NameTest[];
+  /** The same for what is printed. */
+  readonly prints: readonly NameTest[];
+  /** Directories that are not gone into. */
+  readonly prunes: readonly NameTest[];
+}
+
+const ACTION = /^-(delete|exec|execdir|ok|okdir)$/;
+const PRINT = /^-(print0?|printf|ls)$/;
+const OPTION = /^-([HLP]|D|O\d?|follow|regextype|warn)$/;
+const OR = /^(-o|-or|,)$/;
+const TESTS_NAME = /^-(i?)(name|path|wholename)$/;
+const PLAIN_NAME = /^[^/{}[\]\\!,]+$/;
+/** In paths a star also stands for slashes. */
+const PLAIN_PATH = /^[^{}[\]\\!,]+$/;
+const MAYBE: NameTest = () => 'maybe';
+const YES: NameTest = () => 'yes';
+
+/**
+ * What an expression of find is about. What is run is left out of `values`: the action alone stands
+ * for it.
+ */
+export function reachOf(values: readonly string[]): FindReach {
+  const expression = new Expression(values);
+  const whole = expression.any([]);
+  const { actions, prints, prunes } = expression;
+  const written = values.filter((value) => ACTION.test(value)).length;
+  // fail-closed: a word that was taken for something else may be the test that counts.
+  const isFollowed = expression.isFollowed && actions.length === written;
+  if (!isFollowed) return { actions: [MAYBE], prints: [MAYBE], prunes: [] };
+  // Where the content of a directory comes first, it is too late to leave it out.
+  const isDeep = values.some((value) => /^-(delete|depth|d)$/.test(value));
+  const isSilent = prints.length > 0 || actions.length > 0;
+  return { actions, prints: isSilent ? prints : [whole], prunes: isDeep ? [] : prunes };
+}
+
+class Expression {
+  readonly actions: NameTest[] = [];
+  readonly prints: NameTest[] = [];
+  readonly prunes: NameTest[] = [];
+  readonly #values: readonly string[];
+  #at = 0;
+  #isFollowed = true;
+
+  constructor(values: readonly string[]) {
+    this.#values = values;
+  }
+
+  /** Whether all of it was understood, up to its end. */
+  get isFollowed(): boolean {
+    return this.#isFollowed && this.#at >= this.#values.length;
+  }
+
+  /** Alternatives. `held` are the tests in front, without which none of them is looked at. */
+  any(held: readonly NameTest[]): NameTest {
+    const parts = [this.#all(held)];
+    let isList = false;
+    // What stands behind `-o` is looked at where what stands in front of it does not hold.
+    let others: NameTest[] = [];
+    for (let next = this.#next(); next !== undefined && OR.test(next); next = this.#next()) {
+      isList ||= next === ',';
+      others = next === ',' ? [] : [...others, opposite(parts.at(-1) ?? MAYBE)];
+      this.#at++;
+      parts.push(this.#all([...held, ...others]));
+    }
+    if (isList) return MAYBE;
+    return (...entry) => {
+      const found = parts.map((part) => part(...entry));
+      return found.find((one) => one === 'yes') ?? found.find((one) => one === 'maybe') ?? 'no';
+    };
+  }
+
+  #all(held: readonly NameTest[]): NameTest {
+    const parts: NameTest[] = [];
+    for (let next = this.#next(); next !== undefined && next !== ')'; next = this.#next()) {
+      if (OR.test(next)) break;
+      if (/^-a(nd)?$/.test(next)) this.#at++;
+      else parts.push(this.#one([...held, ...parts]));
+    }
+    return every(parts);
+  }
+
+  #one(held: readonly NameTest[]): NameTest {
+    const value = this.#next() ?? '';
+    this.#at++;
+    if (value === '!' || value === '-not') return opposite(this.#one(held));
+    if (value === '(') {
+      const inner = this.any(held);
+      if (this.#next() !== ')') this.#isFollowed = false;
+      this.#at++;
+      return inner;
+    }
+    if (ACTION.test(value)) {
+      this.actions.push(every(held));
+      return MAYBE;
+    }
+    if (PRINT.test(value)) this.prints.push(every(held));
+    if (value === '-prune') {
+      this.prunes.push(every(held));
+      return YES;
+    }
+    return this.#test(value);
+  }
+
+  #test(value: string): NameTest {
+    const given = this.#values[this.#at] ?? '';
+    const count = argumentsOfPrimary(value);
+    if (count === undefined && !OPTION.test(value)) this.#isFollowed = false;
+    this.#at += count ?? 0;
+    if (value === '-type') return ofType(given);
+    const tested = TESTS_NAME.exec(value);
+    if (tested === null) return MAYBE;
+    const [, folded, what] = tested;
+    const isPath = what !== 'name';
+    // Other patterns may fit anything.
+    if (!(isPath ? PLAIN_PATH : PLAIN_NAME).test(given)) return MAYBE;
+    const fold = (text: string): string => (folded === 'i' ? text.toLowerCase() : text);
+    const tokens = segmentTokens(fold(given));
+    return (name, _, path) => {
+      const text = isPath ? path : name;
+      return text === undefined ? 'maybe' : matches(tokens, fold(text)) ? 'yes' : 'no';
+    };
+  }
+
+  #next(): string | undefined {
+    return this.#values[this.#at];
+  }
+}
+
+/** Several letters with commas between them may be given; anything but a directory counts as a file. */
+function ofType(letters: string): NameTest {
+  if (!/^[a-zA-Z](,[a-zA-Z])*$/.test(letters)) return MAYBE;
+  const named = letters.split(',');
+  return (_, kind) => {
+    if (kind === 'directory') return named.includes('d') ? 'yes' : 'no';
+    return named.every((letter) => letter === 'd') ? 'no' : 'maybe';
+  };
+}
+
+function every(parts: readonly NameTest[]): NameTest {
+  return (...entry) => {
+    const found = parts.map((part) => part(...entry));
+    return found.find((one) => one === 'no') ?? found.find((one) => one === 'maybe') ?? 'yes';
+  };
+}
+
+function opposite(test: NameTest): NameTest {
+  return (...entry) => {
+    const found = test(...entry);
+    return found === 'maybe' ? found : found === 'yes' ? 'no' : 'yes';
+  };
+}
