@@ -38,7 +38,9 @@ export async function predict(
           if (one.kind === 'network') return !hasNetwork;
           if (one.kind === 'run')
             return !programs.some((name) => path.basename(name) === path.basename(one.path));
-          return !isExempt(argv[0] ?? '', one) && !claims.some((claim) => covers(claim, one));
+          return (
+            !isExempt(argv[0] ?? '', one, place) && !claims.some((claim) => covers(claim, one))
+          );
         })
         .map((one) =>
           one.kind === 'path'
@@ -139,7 +141,10 @@ const SCRIPTS: Readonly<Record<string, string>> = { egrep: 'grep', fgrep: 'grep'
 function isExempt(
   program: string,
   { access, path: where }: Extract<Observation, { kind: 'path' }>,
+  { cwd }: Place,
 ): boolean {
+  // What walks a tree opens the directory that it starts in, to come back to it.
+  if (access === 'list' && where === realpathSync(cwd)) return true;
   if (EVERYWHERE.test(where)) return access !== 'delete';
   // A script is read by its shell.
   if (access === 'read' && where.startsWith(`/usr/bin/${program}`)) return true;

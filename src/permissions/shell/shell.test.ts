@@ -367,6 +367,8 @@ describe('everything else is not known', () => {
     expect((await readShell('echo $((x))', { cwd, home })).opaque).toBe('it uses arithmetic');
     expect((await readShell('ls "', { cwd, home })).opaque).toContain('syntax');
     expect((await readShell('$x', { cwd, home })).opaque).toContain('run time');
+    const joined = 'echo `cat <<-"E"\n\\\nE\n\\\nE\nls\nE\n`';
+    expect((await readShell(joined, { cwd, home })).opaque).toContain('between backquotes');
   });
 
   it('survives nesting without end', async () => {

@@ -26,6 +26,9 @@ export function differenceFromBash(
         ? source.startsWith('((', node.pos)
         : node.type === 'CommandExpansion' && node.text.startsWith('$((');
     if (isDoubled) found ??= 'it has two opening brackets, which bash may take for arithmetic';
+    // Bash joins these lines before it looks for here-documents.
+    if (node.type === 'CommandExpansion' && node.text.startsWith('`') && node.text.includes('\\\n'))
+      found ??= 'it continues a line between backquotes';
     if (node.type === 'SingleQuoted') plain.push(inside(node));
     if (node.type === 'DoubleQuoted') plain.push(...plainParts(node.parts));
     if (node.type === 'HereDoc') {
