@@ -69,6 +69,10 @@ for (const driver of ['local', 'postgres'] as const) {
         'the chain is whole',
       );
       expect(rig.cli('fleet', 'list')).toContain('first');
+      // A session leaves no process behind in its worker.
+      const list = (): string =>
+        readFileSync(`/proc/${worker.pid}/task/${worker.pid}/children`, 'utf8');
+      if (process.platform === 'linux') await until(() => list() === '');
       worker.child.kill('SIGTERM');
       expect(await worker.ended).toBe(0);
       expect(await fleet.workers()).toEqual([]);

@@ -64,6 +64,7 @@ export class Drive {
   #isTurnOpen = false;
   /** A call with effects ran since the last snapshot. */
   #isDirty = false;
+  #outdated: Snapshot | undefined;
   /** The work after the last turn: the next one waits for it. */
   #settled: Promise<void> = Promise.resolve();
   #isFinishing = false;
@@ -342,8 +343,11 @@ export class Drive {
     // A call that still runs may change more.
     this.#isDirty = (this.#writer?.callsInFlight ?? 0) > 0;
     try {
-      const made = await this.#parts.workspaces.snapshot(this.#session, turn);
-      if (made !== undefined) this.#session = { ...this.#session, snapshot: made };
+      const made = await this.#parts.workspaces.snapshot(this.#session, turn, this.#outdated);
+      if (made === undefined) return undefined;
+      // Stays until its successor is written, which it is when the next one is made.
+      this.#outdated = this.#session.snapshot;
+      this.#session = { ...this.#session, snapshot: made };
       return made;
     } catch (thrown) {
       this.#isDirty = true;

@@ -96,8 +96,15 @@ export class Workspaces {
     return { directory, restored: true };
   }
 
-  /** Saves the files as a commit. Undefined: they are those of the last snapshot. */
-  async snapshot(session: FleetSession, turn: number): Promise<Snapshot | undefined> {
+  /**
+   * Saves the files as a commit. Undefined: they are those of the last snapshot. `outdated`: one that nobody restores any
+   * more; the newer ones have it as an ancestor.
+   */
+  async snapshot(
+    session: FleetSession,
+    turn: number,
+    outdated?: Snapshot,
+  ): Promise<Snapshot | undefined> {
     const { id } = session.order;
     const directory = join(this.#place(id), 'work');
     const index = { GIT_INDEX_FILE: join(this.#place(id), 'index') };
@@ -114,10 +121,9 @@ export class Workspaces {
     const made = await this.#git(['commit-tree', tree, ...from, '-m', message], directory, AUTHOR);
     const commit = made.trim();
     await this.#snapshotStore();
-    await this.#git(
-      ['push', '--quiet', '--no-verify', this.#store, `${commit}:${refOf(id, { turn, commit })}`],
-      directory,
-    );
+    const refs = [`${commit}:${refOf(id, { turn, commit })}`];
+    if (outdated !== undefined) refs.push(`:${refOf(id, outdated)}`);
+    await this.#git(['push', '--quiet', '--no-verify', this.#store, ...refs], directory);
     return { turn, commit, tree, head };
   }
 

@@ -95,6 +95,7 @@ class NodeProcessSupervisor {
       this.#forget(tree);
     });
     await Promise.all([...running, ...left]);
+    if (this.#running.size === 0 && this.#leftRunning.size === 0) this.#watchdog.end();
   }
 
   #started(child: SupervisedChild): void {

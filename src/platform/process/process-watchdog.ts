@@ -29,6 +29,12 @@ export class ProcessWatchdog {
     this.#tell(`del ${tree.group} - ${tree.marker}`);
   }
 
+  /** Nothing of ours runs any more. The next child starts another one. */
+  end(): void {
+    this.#program?.stdin?.end('bye\n');
+    this.#program = undefined;
+  }
+
   #tell(line: string): void {
     if (!this.#failed) this.#program?.stdin?.write(`${line}\n`);
   }
@@ -43,7 +49,7 @@ export class ProcessWatchdog {
     });
     const fail = (): void => {
       // No /bin/sh, or it was ended by someone: children are still ended by ordinary exits.
-      this.#failed = true;
+      if (this.#program === program) this.#failed = true;
     };
     program.once('error', fail);
     program.once('exit', fail);
@@ -80,6 +86,7 @@ trap '' HUP INT TERM PIPE
 list= owner= highest=0 family=
 while read -r verb group start marker; do
   if [ "$verb" = own ]; then owner=$group; continue; fi
+  if [ "$verb" = bye ]; then exit 0; fi
   number=\${marker%/}; number=\${number##*/}
   [ "$number" -gt "$highest" ] 2>/dev/null && highest=$number
   kept=
