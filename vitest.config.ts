@@ -25,8 +25,8 @@ const common = {
   // Only for what hangs: no test measures time, and a busy machine is many times slower.
   testTimeout: 60_000,
   hookTimeout: 60_000,
+  expect: { poll: { timeout: 30_000, interval: 20 } },
   pool: 'forks' as const,
-  retry: Number(process.env.PORTCULLIS_TEST_RETRIES ?? 0),
 };
 
 const project = (name: string, more: Record<string, unknown>) => ({

@@ -10,7 +10,7 @@ import type { Author, Checkpoints, RewindTarget } from '../../src/checkpoint/typ
 import { cases } from '../support/counts.js';
 import { statesIn } from './tree-states.js';
 
-const RUNS = cases(90, 300);
+const RUNS = cases(45, 300);
 /** A rewind waits for the disk at every step: where there is one in memory, it is as good for this. */
 const FAST_DISK = fs.existsSync('/dev/shm') ? '/dev/shm' : os.tmpdir();
 

@@ -5,7 +5,7 @@ import type { ScenarioRun } from '../../src/testing/scenario.js';
 import { cases } from '../support/counts.js';
 import { readTranscriptLines, runBuilt as run, transcriptPaths } from './worlds.js';
 
-const RUNS = cases(16, 40);
+const RUNS = cases(8, 40);
 const AT_ONCE = 4;
 /** The kill falls anywhere between the first frame and this long after it. */
 const LATEST_KILL_MS = 400;

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll } from 'vitest';
 import type { Actor } from '../../src/model/scripted/format.js';
 import { HOOK_EVENTS, type HookEventName } from '../../src/protocol/hook-events.js';
@@ -69,7 +68,7 @@ export async function tour(options: TourOptions): Promise<Tour> {
   );
   const project = makeTempProject({
     files: { 'CLAUDE.md': 'Be brief.', 'watched.txt': 'one', 'sub/file.txt': 'x', 'more/x': '' },
-    home: { ...options.home, [SETTINGS]: { json: { hooks } } },
+    home: { ...options.home, [SETTINGS]: { json: { hooks, portcullis: LIMITS } } },
   });
   const world = { project, remove: () => project.remove() };
   worlds.push(world);
@@ -143,13 +142,13 @@ async function mainSession(
       const form = await host.next(isElicitation);
       host.answer(form, { action: 'accept', content: { name: 'Ada' } });
       const question = await host.next(isQuestion);
-      // Somebody who does not answer is called after six seconds.
-      if (options.slowly === true) await pause(6_500);
+      // A person who does not answer is notified after six seconds.
+      if (options.slowly === true) await host.next(hookResponse('Notification'));
       host.answer(question, { behavior: 'allow' });
       await host.next(isResult);
       if (options.hooks('FileChanged').length > 0) await changeFile(host, world);
       await host.request({ subtype: 'set_model', model: 'haiku' });
-      const settings = { hooks, permissions: { deny: ['Bash(rm *)'] } };
+      const settings = { hooks, portcullis: LIMITS, permissions: { deny: ['Bash(rm *)'] } };
       project.write(`../home/${SETTINGS}`, JSON.stringify(settings));
       for (const prompt of ['second', '/compact what matters', '/write-a-hook', 'third']) {
         host.prompt(prompt);
@@ -163,10 +162,16 @@ async function mainSession(
 
 async function changeFile(host: Host, { project }: ScenarioWorld): Promise<void> {
   project.write('watched.txt', 'two');
-  await host.next(
-    ({ subtype, hook_event }) => subtype === 'hook_response' && hook_event === 'FileChanged',
-  );
+  await host.next(hookResponse('FileChanged'));
 }
+
+const hookResponse =
+  (event: HookEventName) =>
+  ({ subtype, hook_event }: Fields): boolean =>
+    subtype === 'hook_response' && hook_event === event;
+
+/** A busy machine does not start twenty hooks within the time that these events give them. */
+const LIMITS = { hookTimeouts: { MessageDisplay: 60_000, UserPromptSubmit: 60_000 } };
 
 /** The program as a person uses it, its standard input a pipe. */
 function conversation({ project }: ScenarioWorld): Promise<Tour['conversation']> {

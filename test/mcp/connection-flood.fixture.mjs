@@ -33,6 +33,18 @@ function flood({ count, endless, ...message }, done) {
   more();
 }
 
+/** Calls back once so many requests are answered, or no further answer comes. */
+function whenAnswered(count, next) {
+  let before = -1;
+  const look = () => {
+    const now = answers.done + answers.refused;
+    if (now >= count || now === before) return next();
+    before = now;
+    setTimeout(look, 1_000);
+  };
+  look();
+}
+
 function receive({ id, method, params, error }) {
   if (method === undefined) answers[error === undefined ? 'done' : 'refused'] += 1;
   else if (method === 'initialize') {
@@ -48,8 +60,8 @@ function receive({ id, method, params, error }) {
       write({ id, result: { content: [{ type: 'text', text }] } });
     };
     if (params.name === 'flood') {
-      // So that all answers are there before ours is.
-      flood(params.arguments, () => setTimeout(answer, 200));
+      const { ask, count } = params.arguments;
+      flood(params.arguments, () => whenAnswered(ask === undefined ? 0 : count, answer));
       if (params.arguments.deaf) lines.pause();
     } else answer();
   } else if (id !== undefined) write({ id, error: { code: -32601, message: 'Method not found' } });

@@ -32,23 +32,34 @@ const COMMANDS: Readonly<Record<string, string>> = {
 };
 
 describe.each(Object.entries(WAYS))('an agent that runs a command %s', (_, way) => {
-  it.each(Object.keys(COMMANDS))('is refused: %s', async (words) => {
+  // One session for all of them: a start of the program costs more than the command.
+  it('is refused every command that grants something', async () => {
+    const commands = Object.keys(COMMANDS);
+    const scripts = commands.map((words, index) => [
+      `go-${index}.sh`,
+      `echo x > ../outside.md\n${way(words)}\n`,
+    ]);
+    const each = commands.map((_, index) => `sh go-${index}.sh; mv said said-${index}`);
     const done = await run({
       files: {
         '.mcp.json': { json: { mcpServers: { srv: { command: 'true' } } } },
         '.claude/settings.json': {
           json: { hooks: { Stop: [{ hooks: [{ type: 'command', command: 'true' }] }] } },
         },
-        'go.sh': `echo x > ../outside.md\n${way(words)}\n`,
+        ...Object.fromEntries(scripts),
+        'go.sh': each.join('\n'),
       },
       args: ['--dangerously-skip-permissions'],
       env: { IS_SANDBOX: '1' },
-      script: [{ tool: 'Bash', input: { command: 'sh go.sh; cat said' } }, 'end'],
+      script: [{ tool: 'Bash', input: { command: 'sh go.sh' } }, 'end'],
     });
-    expect(done.project.read('said')).toMatch(/only a person may run|an agent may not/);
-    const kept = path.join(done.project.home, COMMANDS[words] ?? '');
-    if (kept.endsWith('.json') && existsSync(kept)) {
-      expect(readFileSync(kept, 'utf8')).not.toContain('touch');
+    for (const [index, words] of commands.entries()) {
+      const said = done.project.read(`said-${index}`);
+      expect(said, words).toMatch(/only a person may run|an agent may not/);
+      const kept = path.join(done.project.home, COMMANDS[words] ?? '');
+      if (kept.endsWith('.json') && existsSync(kept)) {
+        expect(readFileSync(kept, 'utf8')).not.toContain('touch');
+      }
     }
   });
 });

@@ -11,7 +11,7 @@ import { chainOf } from '../../src/session/transcript/chain.js';
 import { createJsonlStore } from '../../src/session/transcript/jsonl-store.js';
 import { cases } from '../support/counts.js';
 
-const KILLS = cases(60, 200);
+const KILLS = cases(20, 200);
 const AT_ONCE = 4;
 /** How often one transcript is taken up again before the next one is begun. */
 const KILLS_PER_SESSION = 5;

@@ -272,7 +272,10 @@ describe('background work', () => {
 
   it('of a prompt that waits can be taken back', async () => {
     const host = await wire({
-      script: [{ tool: 'Bash', input: { command: 'sleep 1' } }, 'one'],
+      script: [
+        { tool: 'Bash', input: { command: 'until [ -e go ]; do sleep 0.02; done' } },
+        'one',
+      ],
       config: { allowedTools: ['Bash'] },
     });
     host.prompt('first');
@@ -281,6 +284,7 @@ describe('background work', () => {
     const cancel = { subtype: 'cancel_async_message', message_uuid: 'u2' };
     expect(await host.request(cancel)).toMatchObject({ response: { cancelled: true } });
     expect(await host.request(cancel)).toMatchObject({ response: { cancelled: false } });
+    host.project.write('go', '');
     host.end();
     await host.served;
     expect(host.frames.filter(isResult)).toHaveLength(1);
