@@ -116,7 +116,7 @@ function reference(schema: Schema): string {
   const head = ['key', 'value', '', 'trust', 'fault', 'state'];
   const groups = Object.entries(SETTING_GROUPS).flatMap(([title, keys]) => {
     const rows = Object.keys(keys).flatMap((name) => rowsOf(name, properties[name] ?? {}));
-    if (!title.startsWith('Look')) return [`## ${title}`, table(head, rows)];
+    if (!title.startsWith('Of other')) return [`## ${title}`, table(head, rows)];
     const names = rows.map(([name]) => name).join(', ');
     return [`## ${title}`, 'Known, accepted, and without effect here.', names];
   });

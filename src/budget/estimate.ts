@@ -11,28 +11,12 @@ export interface TokenEstimate {
   messages(messages: readonly Message[]): number;
 }
 
-export interface EstimateParts {
+interface EstimateParts {
   readonly tokens: TokenEstimate;
   /** Dollars; undefined where no price is known. */
   price(model: string, usage: Usage): number | undefined;
   /** Milliseconds. */
   now(): number;
-}
-
-/** What the calls of one agent will take, learnt from what they took. */
-export interface CallEstimate {
-  /** Wishes for a normal call, the fullest first: with ever shorter answers. */
-  asks(request: ModelRequest): readonly SizedAsk[];
-  /** The same for the last call, which may use what was kept for it. */
-  lastAsks(request: ModelRequest): readonly SizedAsk[];
-  /** For a call beside the turns: as it is, and what is kept stays kept. */
-  sideAsk(request: ModelRequest): SizedAsk;
-  /** The least that the next call will take, before its request is known; undefined: nothing is known. */
-  next(): Ask | undefined;
-  /** What a turn took. From now on enough for one more is kept. */
-  learn(request: ModelRequest, model: string, usage: Usage): void;
-  /** What is kept for the last call. */
-  kept(): Amounts;
 }
 
 export interface SizedAsk extends Ask {
@@ -49,7 +33,13 @@ const LEAST_LAST_ANSWER = 256;
 /** How long a provider keeps what it has read, unless asked otherwise. */
 const CACHE_MS = 5 * 60_000;
 
-/** What the provider said about the last request. */
+/** Tokens of a request: those in the provider's cache, and the rest. */
+interface Input {
+  readonly warm: number;
+  readonly fresh: number;
+}
+
+/** What the provider reported about the last request. */
 interface Known {
   readonly model: string;
   /** Tokens of its input, however they were read. */
@@ -62,105 +52,114 @@ interface Known {
   readonly thinking: number;
 }
 
-export function createCallEstimate(parts: EstimateParts): CallEstimate {
-  const fixed = new WeakMap<object, number>();
-  let known: Known | undefined;
-  let kept: Amounts = NOTHING;
+/** Estimates what the calls of one agent will take, from what the last one took. */
+export class CallEstimate {
+  readonly #parts: EstimateParts;
+  #known: Known | undefined;
+  #kept: Amounts = NOTHING;
 
-  /** Tokens of the request: those that were read before, and the rest. */
-  const inputOf = (request: ModelRequest): Input => {
-    const { messages, tools } = request;
-    const last = known?.last;
-    if (known !== undefined && last !== undefined && messages[known.messages - 1] === last) {
-      const added = messages.slice(known.messages + 1);
-      const fresh = known.output + Math.ceil(parts.tokens.messages(added) * SAFETY);
-      const isWarm =
-        known.isCached && known.model === request.model && parts.now() - known.at < CACHE_MS;
-      return isWarm ? { warm: known.input, fresh } : { warm: 0, fresh: known.input + fresh };
+  constructor(parts: EstimateParts) {
+    this.#parts = parts;
+  }
+
+  /** What is kept for the last call. */
+  get kept(): Amounts {
+    return this.#kept;
+  }
+
+  /** Asks for a normal call, the fullest first: with ever shorter answers. */
+  asks(request: ModelRequest): readonly SizedAsk[] {
+    const { model } = request;
+    const input = this.#inputOf(request);
+    const thinking = thinkingOf(request);
+    return answerSizes(request.maxTokens, LEAST_ANSWER + thinking).map((maxTokens) => {
+      const keep = this.#lastTurn(model, input.warm + input.fresh + maxTokens, thinking);
+      return { ...this.#ask(model, this.#amounts(model, input, maxTokens), keep), maxTokens };
+    });
+  }
+
+  /** The same for the last call, which may use what was kept for it. */
+  lastAsks(request: ModelRequest): readonly SizedAsk[] {
+    const { model } = request;
+    const input = this.#inputOf(request);
+    const thinking = thinkingOf(request);
+    const most = Math.min(request.maxTokens, LAST_ANSWER + thinking);
+    return answerSizes(most, LEAST_LAST_ANSWER + thinking).map((maxTokens) => ({
+      ...this.#ask(model, this.#amounts(model, input, maxTokens), NOTHING),
+      maxTokens,
+    }));
+  }
+
+  /** For a call beside the turns: as it is, and what is kept stays kept. */
+  sideAsk(request: ModelRequest): SizedAsk {
+    const { model, maxTokens } = request;
+    const call = this.#amounts(model, this.#inputOf(request), maxTokens);
+    return { ...this.#ask(model, call, this.#kept), maxTokens };
+  }
+
+  /** The least that the next call will take, before its request is known; undefined: nothing is known. */
+  next(): Ask | undefined {
+    if (this.#known === undefined) return undefined;
+    const { model, input, output, thinking, isCached } = this.#known;
+    const size = LEAST_ANSWER + thinking;
+    const before = isCached ? { warm: input, fresh: output } : { warm: 0, fresh: input + output };
+    const keep = this.#lastTurn(model, input + output + size, thinking);
+    return this.#ask(model, this.#amounts(model, before, size), keep);
+  }
+
+  /** Takes in what a turn took. From now on enough for one more is kept. */
+  learn(request: ModelRequest, model: string, usage: Usage): void {
+    const cached = usage.cache_creation_input_tokens + usage.cache_read_input_tokens;
+    const known = {
+      model,
+      input: usage.input_tokens + cached,
+      output: usage.output_tokens,
+      messages: request.messages.length,
+      last: request.messages.at(-1),
+      at: this.#parts.now(),
+      isCached: cached > 0,
+      thinking: thinkingOf(request),
+    };
+    this.#known = known;
+    this.#kept = this.#lastTurn(model, known.input + known.output, known.thinking);
+  }
+
+  #inputOf(request: ModelRequest): Input {
+    const { messages } = request;
+    const { tokens, now } = this.#parts;
+    const known = this.#known;
+    if (known?.last === undefined || messages[known.messages - 1] !== known.last) {
+      const all = tokens.fixed(request) + tokens.messages(messages);
+      return { warm: 0, fresh: Math.ceil(all * SAFETY) };
     }
-    const standing = fixed.get(tools) ?? parts.tokens.fixed(request);
-    fixed.set(tools, standing);
-    return { warm: 0, fresh: Math.ceil((standing + parts.tokens.messages(messages)) * SAFETY) };
-  };
+    const added = messages.slice(known.messages + 1);
+    const fresh = known.output + Math.ceil(tokens.messages(added) * SAFETY);
+    const isWarm = known.isCached && known.model === request.model && now() - known.at < CACHE_MS;
+    return isWarm ? { warm: known.input, fresh } : { warm: 0, fresh: known.input + fresh };
+  }
 
-  const amounts = (model: string, input: Input, output: number): Amounts => {
-    const usd = parts.price(model, {
+  #amounts(model: string, { fresh, warm }: Input, output: number): Amounts {
+    const usd = this.#parts.price(model, {
       ...ZERO_USAGE,
-      cache_creation_input_tokens: input.fresh,
-      cache_read_input_tokens: input.warm,
+      cache_creation_input_tokens: fresh,
+      cache_read_input_tokens: warm,
       output_tokens: output,
     });
     // Without a price the ask says so, and no budget in dollars takes it.
-    const nanoUsd = usd === undefined ? 0 : nanosOf(usd);
-    return { turns: 1, tokens: input.fresh + input.warm + output, nanoUsd };
-  };
+    return { turns: 1, tokens: fresh + warm + output, nanoUsd: nanosOf(usd ?? 0) };
+  }
 
-  const ask = (model: string, call: Amounts, keep: Amounts): Ask => ({
-    call,
-    keep,
-    ...(parts.price(model, ZERO_USAGE) === undefined ? { unpriced: model } : {}),
-  });
+  #ask(model: string, call: Amounts, keep: Amounts): Ask {
+    const isPriced = this.#parts.price(model, ZERO_USAGE) !== undefined;
+    return { call, keep, unpriced: isPriced ? undefined : model };
+  }
 
   /** The last turn reads all of this again, as a rule from the provider's cache. */
-  const lastTurn = (model: string, context: number, thinking: number): Amounts => {
-    const isCached = known?.isCached !== false;
+  #lastTurn(model: string, context: number, thinking: number): Amounts {
+    const isCached = this.#known?.isCached !== false;
     const input = isCached ? { warm: context, fresh: 0 } : { warm: 0, fresh: context };
-    return amounts(model, input, LAST_ANSWER + thinking);
-  };
-
-  return {
-    asks(request) {
-      const { model } = request;
-      const input = inputOf(request);
-      const thinking = thinkingOf(request);
-      return answerSizes(request.maxTokens, LEAST_ANSWER + thinking).map((maxTokens) => {
-        const keep = lastTurn(model, input.warm + input.fresh + maxTokens, thinking);
-        return { ...ask(model, amounts(model, input, maxTokens), keep), maxTokens };
-      });
-    },
-    lastAsks(request) {
-      const { model } = request;
-      const input = inputOf(request);
-      const thinking = thinkingOf(request);
-      const most = Math.min(request.maxTokens, LAST_ANSWER + thinking);
-      return answerSizes(most, LEAST_LAST_ANSWER + thinking).map((maxTokens) => ({
-        ...ask(model, amounts(model, input, maxTokens), NOTHING),
-        maxTokens,
-      }));
-    },
-    sideAsk(request) {
-      const { model, maxTokens } = request;
-      return { ...ask(model, amounts(model, inputOf(request), maxTokens), kept), maxTokens };
-    },
-    next() {
-      if (known === undefined) return undefined;
-      const { model, input, output, thinking, isCached } = known;
-      const size = LEAST_ANSWER + thinking;
-      const before = isCached ? { warm: input, fresh: output } : { warm: 0, fresh: input + output };
-      const keep = lastTurn(model, input + output + size, thinking);
-      return ask(model, amounts(model, before, size), keep);
-    },
-    learn(request, model, usage) {
-      const cached = usage.cache_creation_input_tokens + usage.cache_read_input_tokens;
-      known = {
-        model,
-        input: usage.input_tokens + cached,
-        output: usage.output_tokens,
-        messages: request.messages.length,
-        last: request.messages.at(-1),
-        at: parts.now(),
-        isCached: cached > 0,
-        thinking: thinkingOf(request),
-      };
-      kept = lastTurn(model, known.input + known.output, known.thinking);
-    },
-    kept: () => kept,
-  };
-}
-
-interface Input {
-  readonly warm: number;
-  readonly fresh: number;
+    return this.#amounts(model, input, LAST_ANSWER + thinking);
+  }
 }
 
 /** Providers refuse an answer that is not longer than the thinking in it. */

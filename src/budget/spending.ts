@@ -7,12 +7,7 @@ import type { Clock } from '../platform/clock.js';
 import type { Usage } from '../protocol/content.js';
 import type { BudgetAccount, Reservation } from './account.js';
 import { tokensIn } from './earlier.js';
-import {
-  type CallEstimate,
-  createCallEstimate,
-  type SizedAsk,
-  type TokenEstimate,
-} from './estimate.js';
+import { CallEstimate, type SizedAsk, type TokenEstimate } from './estimate.js';
 import { lastTurnText, stopFor, withLastWord } from './last-turn.js';
 import { NOTHING, nanosOf, type Shortage, shortageWords } from './units.js';
 
@@ -68,7 +63,7 @@ export function createSpending(
   const state: State = {
     account,
     parts,
-    estimate: createCallEstimate({ now: parts.clock.monotonic, ...parts }),
+    estimate: new CallEstimate({ now: parts.clock.monotonic, ...parts }),
     short: undefined,
     phase: 'running',
   };
@@ -270,7 +265,7 @@ function createBill(state: State, reservation: Reservation, turnRequest: ModelRe
     },
     settle(): void {
       // After the last turn there is nothing to keep anything for.
-      reservation.end(state.phase === 'over' ? NOTHING : estimate.kept());
+      reservation.end(state.phase === 'over' ? NOTHING : estimate.kept);
     },
   };
 }

@@ -62,13 +62,12 @@ function follow(text: string, path: readonly string[]): { value: unknown; depth:
   return { value, depth };
 }
 
-/** Takes a member apath, each time that its key stands there; undefined when there is none. */
+/** Removes a member, as often as its key occurs; undefined when there is none. */
 export function removeMember(text: string, path: readonly string[]): string | undefined {
   const key = path.at(-1);
-  let holder: unknown = JSON.parse(text);
-  for (const name of path.slice(0, -1))
-    holder = isRecord(holder) && Object.hasOwn(holder, name) ? holder[name] : undefined;
-  if (key === undefined || !isRecord(holder) || !Object.hasOwn(holder, key)) return undefined;
+  const { value: holder, depth } = follow(text, path.slice(0, -1));
+  if (key === undefined || depth < path.length - 1) return undefined;
+  if (!isRecord(holder) || !Object.hasOwn(holder, key)) return undefined;
   let left = text;
   for (;;) {
     const shorter = withoutOne(left, path.slice(0, -1), key);
@@ -79,26 +78,40 @@ export function removeMember(text: string, path: readonly string[]): string | un
 
 function withoutOne(text: string, path: readonly string[], key: string): string | undefined {
   const { start, end } = spanOf(text, path);
-  let at = skipBlank(text, start + 1);
   let before = start + 1;
-  while (text[at] === '"') {
-    const keyEnd = valueEnd(text, at);
-    const valueStart = skipBlank(text, skipBlank(text, keyEnd) + 1);
-    const valueStop = valueEnd(text, valueStart);
-    const next = skipBlank(text, valueStop);
+  for (const { name, valueEnd: stop, next } of membersOf(text, start)) {
     const hasNext = text[next] === ',';
-    if (JSON.parse(text.slice(at, keyEnd)) === key) {
+    if (name === key) {
+      const isFirst = before === start + 1;
       // With the comma behind it, or, at the end, the one before it.
-      const from = hasNext || before === start + 1 ? before : before - 1;
-      const rest = hasNext ? next + 1 : valueStop;
-      const isLast = !hasNext && before === start + 1;
-      return `${text.slice(0, from)}${text.slice(isLast ? end - 1 : rest)}`;
+      const from = hasNext || isFirst ? before : before - 1;
+      const rest = hasNext ? next + 1 : isFirst ? end - 1 : stop;
+      return `${text.slice(0, from)}${text.slice(rest)}`;
     }
     before = next + 1;
-    at = skipBlank(text, next + 1);
-    if (!hasNext) return undefined;
   }
   return undefined;
+}
+
+interface Member {
+  readonly name: string;
+  readonly valueStart: number;
+  readonly valueEnd: number;
+  /** Where the comma behind it is, or the closing bracket. */
+  readonly next: number;
+}
+
+/** The members of the object that begins here, in text that is known to be JSON. */
+function* membersOf(text: string, start: number): Generator<Member> {
+  for (let at = skipBlank(text, start + 1); text[at] === '"'; ) {
+    const keyEnd = endOfValue(text, at);
+    const valueStart = skipBlank(text, skipBlank(text, keyEnd) + 1);
+    const valueEnd = endOfValue(text, valueStart);
+    const next = skipBlank(text, valueEnd);
+    yield { name: JSON.parse(text.slice(at, keyEnd)), valueStart, valueEnd, next };
+    if (text[next] !== ',') return;
+    at = skipBlank(text, next + 1);
+  }
 }
 
 /** The whitespace that one level of nesting adds in this text. */
@@ -142,27 +155,18 @@ function shown(value: unknown, step: string, indent: string): string {
   return JSON.stringify(value, null, step).replaceAll('\n', `\n${indent}`);
 }
 
-/** Where the value at the end of a path of keys stands. The last of equal keys counts, as in parsing. */
+/** Where the value at the end of a path of keys is. The last of equal keys counts, as in parsing. */
 function spanOf(text: string, path: readonly string[]): Span {
   let start = skipBlank(text, 0);
   for (const key of path) {
-    let found: number | undefined;
-    let at = skipBlank(text, start + 1);
-    while (text[at] === '"') {
-      const keyEnd = valueEnd(text, at);
-      const name = JSON.parse(text.slice(at, keyEnd)) as string;
-      const value = skipBlank(text, skipBlank(text, keyEnd) + 1);
-      if (name === key) found = value;
-      at = skipBlank(text, valueEnd(text, value));
-      if (text[at] === ',') at = skipBlank(text, at + 1);
-    }
-    start = found ?? start;
+    const found = [...membersOf(text, start)].findLast(({ name }) => name === key);
+    start = found?.valueStart ?? start;
   }
-  return { start, end: valueEnd(text, start) };
+  return { start, end: endOfValue(text, start) };
 }
 
 /** Behind the value that begins here, in text that is known to be JSON. */
-function valueEnd(text: string, start: number): number {
+function endOfValue(text: string, start: number): number {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
     const char = text[at];

@@ -79,8 +79,6 @@ describe('UsageLedger', () => {
       expect(rows.reduce((sum, row) => sum + row.costUsd, 0)).toBeCloseTo(total.costUsd);
       expect(rows.reduce((sum, row) => sum + row.outputTokens, 0)).toBe(total.outputTokens);
     }
-    expect(ledger.tree('main/planner#1').requests).toBe(2);
-    expect(ledger.tree('main')).toEqual(total);
     expect(ledger.byModel().get('strange')).toMatchObject({ costUsd: 0, unpricedRequests: 1 });
   });
 });

@@ -97,14 +97,6 @@ export class UsageLedger {
   of(agent: string): UsageTotals {
     return sum([...(this.#rows.get(agent)?.values() ?? [])]);
   }
-
-  /** An agent with all agents below it. */
-  tree(agent: string): UsageTotals {
-    const below = [...this.byAgent()].filter(
-      ([path]) => path === agent || path.startsWith(`${agent}/`),
-    );
-    return sum(below.map(([, totals]) => totals));
-  }
 }
 
 function totalsOf(usage: Usage, cost: number | undefined): UsageTotals {
@@ -125,16 +117,9 @@ function sum(totals: readonly UsageTotals[]): UsageTotals {
 }
 
 export function plus(a: UsageTotals, b: UsageTotals): UsageTotals {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cacheReadInputTokens: a.cacheReadInputTokens + b.cacheReadInputTokens,
-    cacheCreationInputTokens: a.cacheCreationInputTokens + b.cacheCreationInputTokens,
-    webSearchRequests: a.webSearchRequests + b.webSearchRequests,
-    requests: a.requests + b.requests,
-    costUsd: a.costUsd + b.costUsd,
-    unpricedRequests: a.unpricedRequests + b.unpricedRequests,
-  };
+  const sums: { -readonly [Name in keyof UsageTotals]: number } = { ...a };
+  for (const name of Object.keys(ZERO_TOTALS) as (keyof UsageTotals)[]) sums[name] += b[name];
+  return sums;
 }
 
 /** What a session has used, in the field names of the result message. */

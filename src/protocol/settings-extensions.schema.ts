@@ -3,7 +3,6 @@ import {
   anything,
   COMMAND,
   count,
-  ELSEWHERE,
   flag,
   key,
   LATER,
@@ -51,7 +50,6 @@ export const extensionSettings = {
     scope: 'managed',
   }),
   managedMcpServers: key(table(), 'Servers of an administrator.', { scope: 'managed' }),
-  allowAllClaudeAiMcps: key(flag(), 'Connectors of an account.', ELSEWHERE),
   disableClaudeAiConnectors: key(flag(), 'No connectors of an account.', {
     restricts: true,
     strict: true,
@@ -81,15 +79,6 @@ export const extensionSettings = {
   blockedMarketplaces: key(anything(), 'Marketplaces that are refused.', MANAGED_FENCE),
   disableCommandPluginSources: key(flag(), 'No plugins from commands.', MANAGED_FENCE),
   agent: key(text(), 'The agent that the main conversation runs as.', { needsTrust: true }),
-  syncClaudeAiSkills: key(flag(), 'Skills of an account.', ELSEWHERE),
-  syncClaudeAiPlugins: key(flag(), 'Plugins of an account.', ELSEWHERE),
-  pluginSuggestionMarketplaces: key(anything(), 'Suggestions.', ELSEWHERE),
-  pluginTrustMessage: key(text(), 'Text of a dialog.', ELSEWHERE),
-  allowedChannelPlugins: key(anything(), 'Channels.', ELSEWHERE),
-  channelsEnabled: key(flag(), 'Channels.', ELSEWHERE),
-  prependPlugins: key(anything(), 'Order of plugins.', ELSEWHERE),
-  appendPlugins: key(anything(), 'Order of plugins.', ELSEWHERE),
-  allowClaudeInChromeWithManagedMcp: key(flag(), 'A browser extension.', ELSEWHERE),
 };
 
 export const programSettings = {

@@ -57,11 +57,6 @@ export const modelSettings = {
   modelPicker: key(anything(), 'What a picker shows.', { ...ELSEWHERE, whole: true }),
   promptCacheTtl: key(ttl, 'How long prompts stay cached.', LATER),
   subagentPromptCacheTtl: key(ttl, 'The same for subagents.', LATER),
-  switchModelsOnFlag: key(flag(), 'Another model after a refusal.', ELSEWHERE),
-  showThinkingSummaries: key(flag(), 'Shows thinking.', ELSEWHERE),
-  advisorModel: key(text(), 'A second model.', ELSEWHERE),
-  fastMode: key(flag(), 'A faster tier.', ELSEWHERE),
-  fastModePerSessionOptIn: key(flag(), 'The faster tier by session.', ELSEWHERE),
 };
 
 export const sessionSettings = {
@@ -137,15 +132,4 @@ export const sessionSettings = {
     z.enum(['auto', 'tmux', 'iterm2', 'in-process']),
     'Where teammates run: in the process of the lead, or in a pane as a process of their own. auto: in a pane where the lead runs in tmux.',
   ),
-  disableReplyCheck: key(flag(), 'Checks of replies.', ELSEWHERE),
-  autoContinueAtUsageLimit: key(flag(), 'Usage limits.', ELSEWHERE),
-  disableWindowsBashCommandSplit: key(flag(), 'Windows.', ELSEWHERE),
-  disableAgentView: key(flag(), 'A view of agents.', ELSEWHERE),
-  daemonColdStart: key(anything(), 'A background program.', ELSEWHERE),
-  autoUploadSessions: key(anything(), 'Uploads.', ELSEWHERE),
-  ultracode: key(anything(), 'Workflows.', ELSEWHERE),
-  workflowKeywordTriggerEnabled: key(flag(), 'Workflows.', ELSEWHERE),
-  workflowSizeGuideline: key(text(), 'Workflows.', ELSEWHERE),
-  disableWorkflows: key(flag(), 'Workflows.', ELSEWHERE),
-  enableWorkflows: key(flag(), 'Workflows.', ELSEWHERE),
 };

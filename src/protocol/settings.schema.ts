@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { ELSEWHERE, flag, key, list, MANAGED_FENCE, table } from './setting-key.schema.js';
-import { accountSettings, lookAndFeel, terminalSettings } from './settings-elsewhere.schema.js';
+import { ofOtherPrograms, terminalSettings } from './settings-elsewhere.schema.js';
 import { extensionSettings, programSettings } from './settings-extensions.schema.js';
 import { hooks } from './settings-hooks.schema.js';
 import { portcullis } from './settings-own.schema.js';
@@ -62,8 +62,6 @@ const guardSettings = {
     ...ELSEWHERE,
     scope: 'user',
   }),
-  useAutoModeDuringPlan: key(flag(), 'Review by the mode auto.', ELSEWHERE),
-  skipAutoPermissionPrompt: key(flag(), 'Notice of the mode auto.', ELSEWHERE),
   strictPluginOnlyCustomization: key(
     z.union([flag(), list()]),
     'Only plugins and administrators customise.',
@@ -82,9 +80,8 @@ export const SETTING_GROUPS = {
   'MCP servers, skills, plugins': extensionSettings,
   'Environment, memory, sessions': sessionSettings,
   'Programs that settings start': programSettings,
-  'Accounts, updates, delivery': accountSettings,
   'The terminal': terminalSettings,
-  'Look and feel of other programs': lookAndFeel,
+  'Of other programs': ofOtherPrograms,
 };
 
 export const Settings = z.looseObject(Object.assign({}, ...Object.values(SETTING_GROUPS)));

@@ -1,6 +1,5 @@
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
-import { type HttpStream, httpStream } from '../../platform/http/http.js';
 import type { ModelClient, ModelEvent, ModelFailure, StreamEvent } from '../client.js';
 import {
   badResponse,
@@ -11,45 +10,31 @@ import {
 } from '../failures.js';
 import {
   type AnswerParser,
-  DEFAULT_IDLE_TIMEOUT_MS,
+  type ClientOptions,
   MAX_BODY_CHARS,
   streamAnswer,
 } from '../stream/answer.js';
 import { SseParser } from '../stream/sse.js';
 import { type AnthropicRequestOptions, anthropicRequest } from './request.js';
 
-export interface AnthropicOptions extends AnthropicRequestOptions {
-  /** Without `/v1`. */
-  readonly baseUrl: string;
-  readonly apiKey?: string | undefined;
+/** `baseUrl` is without `/v1`. */
+export interface AnthropicOptions extends AnthropicRequestOptions, ClientOptions {
   readonly authToken?: string | undefined;
-  /** `portcullis/<version>`. */
-  readonly userAgent: string;
-  /** From ANTHROPIC_CUSTOM_HEADERS; they win over ours. */
-  readonly customHeaders?: Readonly<Record<string, string>> | undefined;
   /** Sent with every request, beside the request's own. */
   readonly betas?: readonly string[] | undefined;
-  readonly idleTimeoutMs?: number | undefined;
-  readonly http?: HttpStream | undefined;
 }
 
 /** A client of the Anthropic Messages API, always streaming. */
 export function anthropicClient(options: AnthropicOptions): ModelClient {
-  const http = options.http ?? httpStream;
   const context = contextOf(options);
   return {
     provider: 'anthropic',
     stream: (request, signal) =>
       streamAnswer({
-        send: () =>
-          http({
-            url: `${options.baseUrl}/v1/messages`,
-            method: 'POST',
-            headers: headersOf(options, request.betas),
-            body: anthropicRequest(request, options),
-            signal,
-            idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
-          }),
+        options,
+        path: '/v1/messages',
+        headers: headersOf(options, request.betas),
+        body: () => anthropicRequest(request, options),
         requestIdHeader: 'request-id',
         createParser: (requestId) =>
           new AnthropicEvents({ context, model: request.model, requestId }),
@@ -63,10 +48,7 @@ export function anthropicClient(options: AnthropicOptions): ModelClient {
 function headersOf(options: AnthropicOptions, own: readonly string[] = []): Record<string, string> {
   const { apiKey, authToken, customHeaders } = options;
   const headers: Record<string, string> = {
-    accept: 'text/event-stream',
-    'content-type': 'application/json',
     'anthropic-version': '2023-06-01',
-    'user-agent': options.userAgent,
   };
   if (apiKey !== undefined) headers['x-api-key'] = apiKey;
   if (authToken !== undefined) headers.authorization = `Bearer ${authToken}`;

@@ -1,4 +1,5 @@
 import { knownLimits, plainModelName } from './models.js';
+import { trimmed } from './provider.js';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -40,9 +41,9 @@ const LONG_CONTEXT = 1_000_000;
  */
 export function resolveModel(name: string | undefined, environment: Environment): ResolvedModel {
   const wanted =
-    given(name) ??
-    setIn(environment, 'ANTHROPIC_MODEL') ??
-    setIn(environment, 'ANTHROPIC_DEFAULT_MODEL');
+    trimmed(name) ??
+    trimmed(environment.ANTHROPIC_MODEL) ??
+    trimmed(environment.ANTHROPIC_DEFAULT_MODEL);
   const [, bare = '', long] = /^(.*?)(\[1m\])?$/i.exec(wanted ?? 'default') ?? [];
   const target = aliasTarget(bare, environment);
   const [, id = '', longTarget] = /^(.*?)(\[1m\])?$/i.exec(target) ?? [];
@@ -52,14 +53,14 @@ export function resolveModel(name: string | undefined, environment: Environment)
 function aliasTarget(name: string, environment: Environment): string {
   const word = name.toLowerCase();
   if (word === 'default') {
-    const chosen = setIn(environment, 'ANTHROPIC_DEFAULT_MODEL');
+    const chosen = trimmed(environment.ANTHROPIC_DEFAULT_MODEL);
     if (chosen !== undefined && chosen.toLowerCase() !== 'default') {
       return aliasTarget(chosen, { ...environment, ANTHROPIC_DEFAULT_MODEL: undefined });
     }
   }
   const target = TARGETS.get(SYNONYMS.get(word) ?? word);
   if (target === undefined) return name;
-  return setIn(environment, target.variable) ?? target.id;
+  return trimmed(environment[target.variable]) ?? target.id;
 }
 
 function withLimits(
@@ -85,16 +86,7 @@ const LONG_CONTEXT_BETA_MODELS: ReadonlySet<string> = new Set([
   'claude-sonnet-4',
 ]);
 
-function given(text: string | undefined): string | undefined {
-  const trimmed = text?.trim();
-  return trimmed === undefined || trimmed === '' ? undefined : trimmed;
-}
-
-function setIn(environment: Environment, name: string): string | undefined {
-  return given(environment[name]);
-}
-
 function positive(text: string | undefined): number | undefined {
-  const value = Number(given(text));
+  const value = Number(trimmed(text));
   return Number.isFinite(value) && value > 0 ? Math.floor(value) : undefined;
 }

@@ -1,6 +1,7 @@
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
-import { type HttpStream, httpStream } from '../../platform/http/http.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { type HttpRequest, type HttpStream, httpStream } from '../../platform/http/http.js';
 import { readAll } from '../stream/answer.js';
 
 export interface LocalServer {
@@ -45,18 +46,12 @@ export async function listModels(
   server: { readonly baseUrl: string; readonly apiKey?: string },
   options: { readonly http?: HttpStream; readonly deadlineMs?: number } = {},
 ): Promise<readonly string[]> {
-  try {
-    const response = await (options.http ?? httpStream)({
-      url: `${server.baseUrl}/models`,
-      signal: AbortSignal.timeout(options.deadlineMs ?? LIST_DEADLINE_MS),
-      headers: server.apiKey ? { authorization: `Bearer ${server.apiKey}` } : {},
-    });
-    const body = parseJson(await readAll(response));
-    return (response.status === 200 && body.ok ? modelNames(body.value) : undefined) ?? [];
-  } catch {
-    // Not reachable, or no such list: the caller asks the user instead.
-    return [];
-  }
+  const list = await namesAt(`${server.baseUrl}/models`, {
+    http: options.http ?? httpStream,
+    signal: AbortSignal.timeout(options.deadlineMs ?? LIST_DEADLINE_MS),
+    headers: server.apiKey ? { authorization: `Bearer ${server.apiKey}` } : {},
+  });
+  return list.ok ? list.value : [];
 }
 
 const LIST_DEADLINE_MS = 5_000;
@@ -66,23 +61,27 @@ async function probe(
   options: { readonly http: HttpStream; readonly signal: AbortSignal },
 ): Promise<LocalServer | undefined> {
   const origin = `http://127.0.0.1:${candidate.port}`;
-  const { signal } = options;
   for (const path of ['/v1/models', '/api/tags']) {
-    try {
-      const response = await options.http({
-        url: origin + path,
-        signal,
-        headers: { connection: 'close' },
-      });
-      const body = parseJson(await readAll(response));
-      const models = response.status === 200 && body.ok ? modelNames(body.value) : undefined;
-      if (models !== undefined) return { name: candidate.name, baseUrl: `${origin}/v1`, models };
-    } catch {
-      // Not reachable, too slow or no HTTP: in every case no server to offer.
-      return undefined;
-    }
+    const list = await namesAt(origin + path, { ...options, headers: { connection: 'close' } });
+    if (list.ok) return { name: candidate.name, baseUrl: `${origin}/v1`, models: list.value };
+    if (list.error === 'unreachable') return undefined;
   }
   return undefined;
+}
+
+async function namesAt(
+  url: string,
+  { http, ...request }: { readonly http: HttpStream } & Pick<HttpRequest, 'signal' | 'headers'>,
+): Promise<Result<readonly string[], 'no list' | 'unreachable'>> {
+  try {
+    const response = await http({ url, ...request });
+    const body = parseJson(await readAll(response));
+    const names = response.status === 200 && body.ok ? modelNames(body.value) : undefined;
+    return names === undefined ? err('no list') : ok(names);
+  } catch {
+    // Not reachable, too slow or no HTTP: in every case no server to offer.
+    return err('unreachable');
+  }
 }
 
 /** `{data:[{id}]}` of the OpenAI kind, `{models:[{name}]}` of Ollama's own. */

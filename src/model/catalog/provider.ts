@@ -43,19 +43,20 @@ export function chooseProvider(
   environment: Environment,
   options: { readonly model?: string | undefined } = {},
 ): ProviderChoice {
-  const asked = text(options.model);
+  const asked = trimmed(options.model);
   const [prefix, name] = splitPrefix(asked);
-  const script = text(environment.PORTCULLIS_SCRIPT);
+  const script = trimmed(environment.PORTCULLIS_SCRIPT);
   if (script !== undefined) return { kind: 'scripted', file: script, model: name };
   if (prefix === 'openai') return openAi(environment, name);
   if (prefix === 'anthropic') return anthropic(environment, name);
-  if (text(environment.PORTCULLIS_OPENAI_BASE_URL) !== undefined) return openAi(environment, name);
+  if (trimmed(environment.PORTCULLIS_OPENAI_BASE_URL) !== undefined)
+    return openAi(environment, name);
   const forAnthropic = ['ANTHROPIC_API_KEY', 'ANTHROPIC_AUTH_TOKEN', 'ANTHROPIC_BASE_URL'];
-  if (forAnthropic.some((variable) => text(environment[variable]) !== undefined)) {
+  if (forAnthropic.some((variable) => trimmed(environment[variable]) !== undefined)) {
     return anthropic(environment, name);
   }
   const forOpenAi = ['OPENAI_BASE_URL', 'OPENAI_API_KEY'];
-  if (forOpenAi.some((variable) => text(environment[variable]) !== undefined)) {
+  if (forOpenAi.some((variable) => trimmed(environment[variable]) !== undefined)) {
     return openAi(environment, name);
   }
   return {
@@ -75,11 +76,11 @@ function splitPrefix(
 }
 
 function anthropic(environment: Environment, model: string | undefined): ProviderChoice {
-  const custom = text(environment.ANTHROPIC_BASE_URL);
+  const custom = trimmed(environment.ANTHROPIC_BASE_URL);
   const address = baseUrl(custom ?? ANTHROPIC_URL, 'ANTHROPIC_BASE_URL');
   if (address.kind === 'none') return address;
-  const apiKey = text(environment.ANTHROPIC_API_KEY);
-  const authToken = text(environment.ANTHROPIC_AUTH_TOKEN);
+  const apiKey = trimmed(environment.ANTHROPIC_API_KEY);
+  const authToken = trimmed(environment.ANTHROPIC_AUTH_TOKEN);
   if (custom === undefined && apiKey === undefined && authToken === undefined) {
     return {
       kind: 'none',
@@ -95,19 +96,22 @@ function anthropic(environment: Environment, model: string | undefined): Provide
     apiKey,
     authToken,
     customHeaders: headersFrom(environment.ANTHROPIC_CUSTOM_HEADERS),
-    betas: (text(environment.ANTHROPIC_BETAS) ?? '').split(/[\s,]+/).filter((beta) => beta !== ''),
+    betas: (trimmed(environment.ANTHROPIC_BETAS) ?? '')
+      .split(/[\s,]+/)
+      .filter((beta) => beta !== ''),
     extraBody: extraBody.value,
     idleTimeoutMs: idleTimeout(environment),
-    promptCaching: text(environment.DISABLE_PROMPT_CACHING) === '1' ? false : undefined,
+    promptCaching: trimmed(environment.DISABLE_PROMPT_CACHING) === '1' ? false : undefined,
     model,
   };
 }
 
 function openAi(environment: Environment, model: string | undefined): ProviderChoice {
-  const custom = text(environment.PORTCULLIS_OPENAI_BASE_URL) ?? text(environment.OPENAI_BASE_URL);
+  const custom =
+    trimmed(environment.PORTCULLIS_OPENAI_BASE_URL) ?? trimmed(environment.OPENAI_BASE_URL);
   const address = baseUrl(custom ?? OPENAI_URL, 'PORTCULLIS_OPENAI_BASE_URL or OPENAI_BASE_URL');
   if (address.kind === 'none') return address;
-  const apiKey = text(environment.OPENAI_API_KEY);
+  const apiKey = trimmed(environment.OPENAI_API_KEY);
   if (custom === undefined && apiKey === undefined) {
     return {
       kind: 'none',
@@ -164,7 +168,7 @@ function headersFrom(lines: string | undefined): Record<string, string> {
 function extraBodyFrom(
   json: string | undefined,
 ): { readonly kind: 'body'; readonly value: Record<string, unknown> | undefined } | None {
-  if (text(json) === undefined) return { kind: 'body', value: undefined };
+  if (trimmed(json) === undefined) return { kind: 'body', value: undefined };
   const parsed = parseJson(json ?? '');
   if (parsed.ok && isRecord(parsed.value)) return { kind: 'body', value: parsed.value };
   return {
@@ -176,14 +180,14 @@ function extraBodyFrom(
 
 /** PORTCULLIS_STREAM_IDLE_TIMEOUT_MS: longest silence of a model's stream. */
 function idleTimeout(environment: Environment): number | undefined {
-  const value = Number(text(environment.PORTCULLIS_STREAM_IDLE_TIMEOUT_MS));
+  const value = Number(trimmed(environment.PORTCULLIS_STREAM_IDLE_TIMEOUT_MS));
   return Number.isFinite(value) && value > 0 ? Math.min(value, LONGEST_TIMER_MS) : undefined;
 }
 
 /** A timer of Node that is longer ends at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-function text(value: string | undefined): string | undefined {
-  const trimmed = value?.trim();
-  return trimmed === undefined || trimmed === '' ? undefined : trimmed;
+/** Undefined for a text of blanks. */
+export function trimmed(value: string | undefined): string | undefined {
+  return value?.trim() || undefined;
 }

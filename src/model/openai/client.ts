@@ -1,6 +1,5 @@
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
-import { type HttpStream, httpStream } from '../../platform/http/http.js';
 import type { ModelClient, ModelEvent, ModelFailure } from '../client.js';
 import {
   badResponse,
@@ -9,26 +8,20 @@ import {
   incompleteAnswer,
   sample,
 } from '../failures.js';
-import { type AnswerParser, DEFAULT_IDLE_TIMEOUT_MS, streamAnswer } from '../stream/answer.js';
+import { type AnswerParser, type ClientOptions, streamAnswer } from '../stream/answer.js';
 import { SseParser } from '../stream/sse.js';
 import { ChatTranslator } from './events.js';
 import { type ChatRequestOptions, chatRequest } from './request.js';
 
-export interface OpenAiOptions extends ChatRequestOptions {
-  /** Everything before `/chat/completions`, `/v1` included. */
+/** `baseUrl` is everything before `/chat/completions`, `/v1` included. */
+interface OpenAiOptions extends ChatRequestOptions, ClientOptions {
   readonly baseUrl: string;
-  readonly apiKey?: string | undefined;
-  readonly userAgent: string;
-  readonly customHeaders?: Readonly<Record<string, string>> | undefined;
-  readonly idleTimeoutMs?: number | undefined;
-  readonly http?: HttpStream | undefined;
   /** Ids for tool calls and answers of servers that send none. */
   readonly newId?: () => string;
 }
 
 /** A client of any server that speaks OpenAI's chat completions. */
 export function openAiClient(options: OpenAiOptions): ModelClient {
-  const http = options.http ?? httpStream;
   const newId = options.newId ?? randomId;
   const context: FailureContext = {
     baseUrl: options.baseUrl,
@@ -40,15 +33,10 @@ export function openAiClient(options: OpenAiOptions): ModelClient {
     provider: 'openai-compatible',
     stream: (request, signal) =>
       streamAnswer({
-        send: () =>
-          http({
-            url: `${options.baseUrl}/chat/completions`,
-            method: 'POST',
-            headers: headersOf(options),
-            body: chatRequest(request, options),
-            signal,
-            idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
-          }),
+        options,
+        path: '/chat/completions',
+        headers: headersOf(options),
+        body: () => chatRequest(request, options),
         requestIdHeader: 'x-request-id',
         createParser: (requestId) =>
           new ChatReader({ model: request.model, newId, context, requestId }),
@@ -59,14 +47,9 @@ export function openAiClient(options: OpenAiOptions): ModelClient {
   };
 }
 
-function headersOf({ userAgent, apiKey, customHeaders }: OpenAiOptions): Record<string, string> {
-  const headers: Record<string, string> = {
-    accept: 'text/event-stream',
-    'content-type': 'application/json',
-    'user-agent': userAgent,
-  };
-  if (apiKey !== undefined) headers.authorization = `Bearer ${apiKey}`;
-  return { ...headers, ...customHeaders };
+function headersOf({ apiKey, customHeaders }: OpenAiOptions): Record<string, string> {
+  const key = apiKey === undefined ? undefined : { authorization: `Bearer ${apiKey}` };
+  return { ...key, ...customHeaders };
 }
 
 function randomId(): string {

@@ -1,9 +1,9 @@
-import type { HttpResponse } from '../../platform/http/http.js';
+import { type HttpResponse, type HttpStream, httpStream } from '../../platform/http/http.js';
 import type { ModelEvent } from '../client.js';
 import { ABORTED, type FailureContext, failureOfStatus, failureOfTransport } from '../failures.js';
 
 /** Longest silence of a model's stream before it is given up. */
-export const DEFAULT_IDLE_TIMEOUT_MS = 5 * 60_000;
+const DEFAULT_IDLE_TIMEOUT_MS = 5 * 60_000;
 
 /** How long the end of the body may take after the answer's last event. */
 const FINISH_GRACE_MS = 50;
@@ -23,8 +23,25 @@ export interface AnswerParser {
   readonly sawEnd?: boolean;
 }
 
+/** What the clients of all providers have in common. */
+export interface ClientOptions {
+  readonly baseUrl: string;
+  readonly apiKey?: string | undefined;
+  /** `portcullis/<version>`. */
+  readonly userAgent: string;
+  /** They win over ours. */
+  readonly customHeaders?: Readonly<Record<string, string>> | undefined;
+  readonly idleTimeoutMs?: number | undefined;
+  readonly http?: HttpStream | undefined;
+}
+
 interface AnswerParts {
-  send(): Promise<HttpResponse>;
+  readonly options: ClientOptions;
+  /** Behind the base URL. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Writes the body; what it throws ends the answer as other failures do. */
+  body(): string;
   /** The provider's header with its id of the request. */
   readonly requestIdHeader: string;
   createParser(requestId: string | undefined): AnswerParser;
@@ -35,10 +52,22 @@ interface AnswerParts {
 
 /** Sends a request and yields the events of its answer. Every failure is the last event. */
 export async function* streamAnswer(parts: AnswerParts): AsyncGenerator<ModelEvent> {
-  const { model, signal, context } = parts;
+  const { model, signal, context, options } = parts;
   let requestId: string | undefined;
   try {
-    const response = await parts.send();
+    const response = await (options.http ?? httpStream)({
+      url: `${options.baseUrl}${parts.path}`,
+      method: 'POST',
+      headers: {
+        accept: 'text/event-stream',
+        'content-type': 'application/json',
+        'user-agent': options.userAgent,
+        ...parts.headers,
+      },
+      body: parts.body(),
+      signal,
+      idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+    });
     requestId = response.headers[parts.requestIdHeader];
     if (response.status < 200 || response.status > 299) {
       const { status, headers } = response;

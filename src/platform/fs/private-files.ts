@@ -1,13 +1,4 @@
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-  writeSync,
-} from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { messageOf, PortcullisError } from '../../errors.js';
 import { randomBytes } from '../random.js';
 import { dirname, isInside, join, normalise } from './paths.js';
@@ -39,7 +30,12 @@ export function privateDirectory(parent: string, prefix: string): PrivateDirecto
       if (!isMade) makeOwn(path);
       isMade = true;
       makeBetween(path, dirname(file));
-      writeNew(file, data);
+      try {
+        // fail-closed: fails where something is there already, a link included.
+        writeFileSync(file, data, { flag: 'wx', mode: 0o600 });
+      } catch (thrown) {
+        throw cannotWrite(file, thrown);
+      }
     },
     remove() {
       if (isMade) rmSync(path, { recursive: true, force: true });
@@ -90,24 +86,6 @@ function makeBetween(top: string, directory: string): void {
     if (lstatSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true) {
       throw cannotWrite(directory, thrown);
     }
-  }
-}
-
-const NEW_FILE =
-  constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
-
-function writeNew(file: string, data: string | Uint8Array): void {
-  let fd: number;
-  try {
-    fd = openSync(file, NEW_FILE, 0o600);
-  } catch (thrown) {
-    throw cannotWrite(file, thrown);
-  }
-  try {
-    const bytes = typeof data === 'string' ? Buffer.from(data, 'utf8') : data;
-    for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
-  } finally {
-    closeSync(fd);
   }
 }
 

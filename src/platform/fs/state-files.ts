@@ -10,7 +10,7 @@ import {
   renameSync,
   rmSync,
   statSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { messageOf, systemCodeOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
@@ -83,15 +83,13 @@ export interface SyncedLog {
 /** `readOwn` refuses longer files. */
 export const MOST_OWN_BYTES = 1 << 20;
 
-const NEW_FILE =
-  constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
 const READ = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 function createOnce(path: string, text: string): boolean {
   makePrivateDirectory(dirname(path));
   // The empty file keeps the place; the rename fills it at once, so that no reader sees half of it.
   try {
-    closeSync(openSync(path, NEW_FILE, 0o600));
+    closeSync(openSync(path, 'wx', 0o600));
   } catch (thrown) {
     if (systemCodeOf(thrown) === 'EEXIST') return false;
     throw thrown;
@@ -157,14 +155,7 @@ function replace(path: string, text: string, { sync }: { readonly sync: boolean 
   // A process of this number may have left one behind when it died.
   rmSync(draft, { force: true });
   try {
-    const fd = openSync(draft, NEW_FILE, 0o600);
-    try {
-      const bytes = Buffer.from(text, 'utf8');
-      for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
-      if (sync) fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
+    writeFileSync(draft, text, { flag: 'wx', mode: 0o600, flush: sync });
     renameSync(draft, path);
   } catch (thrown) {
     rmSync(draft, { force: true });
