@@ -8,8 +8,9 @@ import {
 } from '../../src/protocol/hook-event.schema.js';
 import { HOOK_DEFINITIONS } from '../../src/protocol/hook-events.schema.js';
 import { CONTENT_TYPES } from '../../src/protocol/message-content.schema.js';
-import { MESSAGE_TYPES, PART_TYPES } from '../../src/protocol/messages.schema.js';
+import { PART_TYPES } from '../../src/protocol/messages.schema.js';
 import { PERMISSION_TYPES } from '../../src/protocol/permission-types.schema.js';
+import { MESSAGE_TYPES, SESSION_MESSAGES } from '../../src/protocol/session-messages.schema.js';
 import { SETTING_GROUPS } from '../../src/protocol/settings.schema.js';
 import { sandbox } from '../../src/protocol/settings-sandbox.schema.js';
 import { code, page, table } from './lib.js';
@@ -28,8 +29,6 @@ const OWN_EVENTS: readonly string[] = ['ToolInputInvalid', 'PreCompact'];
 const HAND_WRITTEN_OUTPUTS: readonly string[] = ['PermissionRequest'];
 
 const literal = (word: string) => z.literal(word);
-/** Before it stand prompts, answers, results and `init`. */
-const FIRST_EVENT = MESSAGE_TYPES.findIndex(({ name }) => name === 'SDKCompactBoundaryMessage');
 const TRUE = z.literal(true);
 const SCHEMA = z.string().describe('The address of the schema, for editors.').optional();
 
@@ -48,7 +47,7 @@ import type { Receipt } from '../../src/protocol/permissions.js';
 
 ${[...PERMISSION_TYPES, ...CONTENT_TYPES, ...PART_TYPES, ...MESSAGE_TYPES].map(declaration).join('\n')}
 ${union('SDKResultMessage', 'The end of a turn.', ['SDKResultSuccess', 'SDKResultError'])}
-${union('SDKSystemEvent', 'Messages about the session itself.', namesOf(MESSAGE_TYPES).slice(FIRST_EVENT))}
+${union('SDKSystemEvent', 'Messages about the session itself.', namesOf(SESSION_MESSAGES))}
 ${union('SDKMessage', 'Everything that a session sends to its host.', namesOf(MESSAGE_TYPES))}
 ${[...CONTROL_TYPES, ...RESPONSE_TYPES].map(declaration).join('\n')}
 ${union('WireFrame', 'Everything that leaves over standard output.', ['SDKMessage', ...frames()])}
@@ -129,7 +128,7 @@ function namesOf(list: readonly Declaration[]): readonly string[] {
 function messagesPage(): string {
   return page(
     'Messages',
-    '`src/protocol/messages.schema.ts`, `message-content.schema.ts` and `control.schema.ts`',
+    '`messages.schema.ts`, `session-messages.schema.ts`, `message-content.schema.ts` and `control.schema.ts` in `src/protocol`',
     [
       'What a session sends to its host: lines of JSON on standard output with `--output-format stream-json`, and the values that iterating over `query()` gives. Read each by `type`, those of the type `system` by `subtype`. Unknown fields and types may come with any version.',
       table(

@@ -52,7 +52,7 @@ export function tokensIn(usage: Usage): number {
   );
 }
 
-/** Time in which somebody was at work: of several at once it passes once. */
+/** Time in which agents were at work; overlapping spans count once. */
 function secondsIn(uses: readonly EarlierUse[]): number {
   const spans = uses.flatMap(({ work }) => work).sort((a, b) => a.from - b.from);
   let total = 0;

@@ -38,7 +38,7 @@ const MOST_ROWS = 200;
 
 /**
  * Every call of the session, in rows by agent. Added up in their order, they are exactly the total
- * of the ledger: what belongs to nobody has a row of its own and is not left out.
+ * of the ledger: calls of unknown agents have a row of their own.
  */
 export function accountRows(
   ledger: Pick<UsageLedger, 'byAgent' | 'modelsOf'>,

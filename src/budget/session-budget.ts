@@ -13,7 +13,7 @@ export interface SessionBudgetParts
   extends BudgetTreeOptions,
     Omit<SpendingParts, 'clock' | 'spentUsd' | 'note'> {
   readonly ledger: UsageLedger;
-  /** A text of the program, as it is told to a model. */
+  /** Wraps a text of the program for a model. */
   readonly message: (text: string) => InputMessage;
 }
 

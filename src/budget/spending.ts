@@ -38,7 +38,7 @@ export interface AgentSpending {
   close(): void;
 }
 
-/** From this share of a time on, an agent is told to come to an end. */
+/** From this share of its time on, an agent gets the notice to finish. */
 const TIME_TO_END = 0.9;
 /** Longer ones are waited for in steps: timers cannot hold them. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -53,7 +53,7 @@ interface State {
   phase: 'running' | 'told' | 'over';
 }
 
-/** `isChild`: whoever asked for its work has to know that it was told to stop, even if it answered. */
+/** `isChild`: the parent has to know that the agent was stopped, even if it answered. */
 export function createSpending(
   account: BudgetAccount,
   parts: SpendingParts,

@@ -83,7 +83,7 @@ export function hasLimit(limits: BudgetLimits): boolean {
 export interface Shortage {
   readonly unit: BudgetUnit;
   readonly limit: number;
-  /** What nobody has used or been promised. */
+  /** Neither used nor reserved. */
   readonly left: number;
   /** Whose budget it is. */
   readonly path: string;

@@ -2,7 +2,7 @@ import { parseJson } from '../lib/json.js';
 import { isRecord } from '../lib/own.js';
 import { sha256 } from '../platform/hash.js';
 
-/** What stands in place of a previous hash in the first line. */
+/** The previous hash of the first line. */
 export const CHAIN_START = '0'.repeat(64);
 
 /**

@@ -23,7 +23,7 @@ export interface PendingEntry {
   readonly time: string;
   readonly cwd: string;
   readonly receipt: Receipt;
-  /** The input of the receipt: not too long, and nobody changes it any more. */
+  /** The input of the receipt: bounded, and no longer changed. */
   readonly input: unknown;
   readonly isCut: boolean;
 }
@@ -36,7 +36,7 @@ export function pendingEntry(
   return { time, cwd, receipt, input: bounded(receipt.input, budget), isCut: budget.cut };
 }
 
-/** Where an entry stands. */
+/** The position of an entry. */
 export interface EntryPlace {
   readonly n: number;
   readonly session: string;

@@ -114,7 +114,7 @@ function choicesProblem(
   return value.length > field.maxItems ? `holds more than ${field.maxItems} choices` : undefined;
 }
 
-/** What somebody typed for a field, as its value. */
+/** Parses what a person typed for a field. */
 export function typedValue(field: ElicitField, typed: string): Result<unknown, string> {
   const read = readTyped(field, typed);
   if (!read.ok) return read;

@@ -13,7 +13,7 @@ export interface EmbeddedCommand {
 /**
  * All marks of commands: `` !`command` `` and blocks that open with ```` ```! ````. The one scan of
  * both who asks for trust and who runs them, so that nothing runs that was not shown. Every mark is
- * looked at by itself: what stands before it cannot hide it. The time is that of one pass.
+ * examined by itself: text before it cannot hide it. Takes one pass.
  *
  * An inline one runs at the beginning of a line or after a blank, also inside of fences, when it ends
  * in its line. A block runs when it is closed.
@@ -24,7 +24,7 @@ export function embeddedCommands(text: string): readonly EmbeddedCommand[] {
     .sort((a, b) => a.start - b.start);
   let end = 0;
   return found.map((one) => {
-    // What stands inside of a command is part of it.
+    // A mark inside a command is part of it.
     const runs = one.runs && one.start >= end;
     if (runs) end = one.end;
     return { ...one, runs, to: runs ? one.to : Math.min(one.to, one.from + MOST_SHOWN) };
@@ -93,7 +93,7 @@ function nextAtLeast(runs: readonly string[]): readonly (number | undefined)[] {
     const run = runs[at] ?? '';
     const stack = open.get(run.charAt(0)) ?? [];
     open.set(run.charAt(0), stack);
-    // Behind this one a shorter one is nobody's end any more.
+    // A shorter run behind this one closes nothing any more.
     while (stack.length > 0 && (runs[stack.at(-1) ?? 0]?.length ?? 0) < run.length) stack.pop();
     next[at] = stack.at(-1);
     stack.push(at);

@@ -72,7 +72,7 @@ function recordOf(record: object, depth: number): unknown {
   return Object.freeze(copy);
 }
 
-/** What stands there, read without running anybody's code. */
+/** Reads a field without running a getter. */
 function dataOf(holder: object, name: string): unknown {
   const property = Object.getOwnPropertyDescriptor(holder, name);
   if (property !== undefined && !('value' in property)) {

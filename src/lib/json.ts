@@ -2,7 +2,7 @@ import { err, ok, type Result } from './result.js';
 
 /**
  * Deepest nesting that is accepted. What is nested deeper parses, but cannot be written out again:
- * it would overflow the stack of whoever stores, sends or compares it.
+ * it would overflow the stack of code that stores, sends or compares it.
  */
 export const MAX_JSON_DEPTH = 500;
 
@@ -11,7 +11,7 @@ const ESCAPED_LETTER = /\\u00(?:5f|6f|70|72|74)/i;
 
 /**
  * Parses JSON from outside. Rejects `__proto__` keys, which could reach a prototype when the value
- * is merged or assigned later, and nesting that nobody writes by hand or by program.
+ * is merged or assigned later, and nesting deeper than people or programs write.
  */
 export function parseJson(text: string): Result<unknown, string> {
   try {
@@ -38,7 +38,7 @@ function mayNamePrototype(text: string): boolean {
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** Looks at what stands outside strings only, and skips strings by search: long ones cost little. */
+/** Examines only text outside strings, and skips strings by search. */
 function isTooDeep(text: string): boolean {
   if (text.length <= MAX_JSON_DEPTH) return false;
   let depth = 0;

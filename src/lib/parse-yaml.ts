@@ -32,7 +32,7 @@ function refuseTwins(node: unknown): void {
     const isPlain = !(isNode(key) && 'items' in key) && !isNode(value);
     if (!isPlain) throw new Error('a key is no plain value');
     const name = String(value);
-    // fail-closed: of two values of one key nobody knows which one was meant.
+    // fail-closed: of two values of one key, neither is known to be meant.
     if (keys.has(name)) throw new Error(`"${name.slice(0, 80)}" stands twice`);
     keys.add(name);
     refuseTwins(item.value);

@@ -16,7 +16,7 @@ export function redact(text: string): string {
 }
 
 /**
- * The same for text that is gone on with, as transcripts are: only what is surely a secret. Program
+ * The same for transcripts, which sessions resume: removes only certain secrets. Program
  * text that speaks of passwords and tokens stays as it is.
  */
 export function redactSure(text: string): string {
@@ -179,7 +179,7 @@ function tailStart(text: string, floor: number, end: number): number | undefined
     const line = (lines === 0 ? LAST_LINE : KEY_LINE).exec(text.slice(lineStart, lineEnd));
     if (line === null) break;
     found = lineStart + line.index;
-    // Something else stands before it in its line: the key begins here.
+    // Other text precedes it in its line: the key begins here.
     if (line.index > 0) break;
     start = lineStart;
   }

@@ -3,7 +3,7 @@ export interface SecretShape {
   readonly shape: RegExp;
   /** What takes its place; `$1` and so on are kept. */
   readonly with: string;
-  /** Of what stands in the second parentheses: whether it is one after all. */
+  /** Decides by the second group whether the match is a secret. */
   readonly accept?: (value: string) => boolean;
 }
 
@@ -60,7 +60,7 @@ export const sureShapes: readonly SecretShape[] = [
     `${ALONE}sk-(?:(?:ant|proj|or|svcacct|admin)-[A-Za-z0-9_-]{8,400}|(?![a-z_-]{1,400}(?![A-Za-z0-9_-]))[A-Za-z0-9_-]{12,400})`,
   ),
   shape(`${ALONE}[sr]k_(?:live|test)_[A-Za-z0-9]{8,200}`),
-  // The key that belongs to an id often stands right behind it.
+  // The key that belongs to an id often follows it.
   shape(
     `${ALONE}(?:AKIA|ASIA)[A-Z0-9]{12,20}${END}(?:([^A-Za-z0-9+/]{1,8}(?:[A-Za-z_]{0,24}secret[A-Za-z_]{0,24}[^A-Za-z0-9+/]{1,6})?)(?![a-f0-9]{40})[A-Za-z0-9+/]{40}(?![A-Za-z0-9+/=]))?`,
   ),
@@ -87,7 +87,7 @@ export const sureShapes: readonly SecretShape[] = [
     ...shape('(\\b(?:bearer|basic)(?:\\s{1,4}|%20))([A-Za-z0-9._~+/=-]{16,2000})', GONE, 'gi'),
     accept: looksOpaque,
   },
-  // Up to the last `@`: not everybody writes `%40`. What stands for a password is none.
+  // Up to the last `@`: many people do not write `%40`. Placeholders are no passwords.
   shape(
     `(\\b[a-z][a-z0-9+.-]{0,20}:\\/\\/[^\\s:/@"'\\\\]{0,100}):(?!\\$\\{|\\$\\(|\\$[A-Z_]|<|\\{|%s|\\*{3}|pass(?:word|wd)?@|pwd@|\\d{1,5}[,?#])[^\\s/"'\\\\]{1,200}@`,
     `$1:${GONE}@`,
@@ -104,7 +104,7 @@ export const sureShapes: readonly SecretShape[] = [
   },
 ];
 
-/** Forms that code has too: for what is only looked at, never gone on with. */
+/** Forms that code contains as well: for logs, never for transcripts. */
 export const likelyShapes: readonly SecretShape[] = [
   shape('\\b(bearer|basic)(\\s{1,4}|%20)[A-Za-z0-9._~+/=-]{8,2000}', `$1$2${GONE}`, 'gi'),
   shape(

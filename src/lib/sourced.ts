@@ -8,7 +8,7 @@ export type SettingSource =
   | 'sdk'
   | 'mcp'
   | 'builtin'
-  /** Somebody was asked. */
+  /** The answer to a permission question. */
   | 'answer';
 
 /** A value with where it came from. Travels with every rule, hook, skill, server and agent. */

@@ -28,7 +28,7 @@ export interface Names<T> {
   nearest(name: string): string | undefined;
 }
 
-/** The one way from a name that somebody wrote to what it means: dispatch, rules, flags, lists. */
+/** Resolves a written tool name for dispatch, rules, flags and lists. */
 export function createNames<T>(entries: readonly Named<T>[]): Names<T> {
   const exact = new Map<string, T>();
   for (const { name, value } of entries) exact.set(name, value);
@@ -67,7 +67,7 @@ function foldedNames<T>(entries: readonly Named<T>[], exact: ReadonlyMap<string,
   return folded;
 }
 
-/** A name of its own goes before somebody else's alias. */
+/** A tool's own name takes precedence over the alias of another. */
 function addAlias<T>(folded: Folded<T>, alias: string, value: T): void {
   const key = alias.toLowerCase();
   if (!folded.has(key)) folded.set(key, value);

@@ -1,5 +1,5 @@
 /**
- * Text from a file that somebody else wrote, safe and honest on a terminal: control characters,
+ * Text from a file of another author, safe and honest on a terminal: control characters,
  * characters that turn the direction of writing and invisible ones appear as their code, and a long
  * run of blanks, which could push the end out of sight, as its length.
  */

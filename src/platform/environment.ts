@@ -116,8 +116,8 @@ export function secretValues(env: Environment): readonly string[] {
 }
 
 /**
- * What of a variable must not be written down. Less than what programs do not get: the name of a model
- * or of a file is nobody's secret, and stands in transcripts that are gone on with.
+ * The part of a variable that must not be written down. Programs are denied more: the name of a model or
+ * of a file is no secret, and resumed transcripts contain it.
  */
 function ownSecrets(name: string, value: string): readonly string[] {
   const upper = name.toUpperCase();
@@ -137,7 +137,7 @@ export function isSecretName(name: string): boolean {
 
 /**
  * Whether a variable of this name is meant for us alone or would change the meaning of commands that
- * are judged before they run. Nobody but the person's own configuration may set it for a shell.
+ * are judged before they run. Only the person's own configuration may set it for a shell.
  */
 export function isInternalVariable(name: string): boolean {
   return INTERNAL.has(name) || INTERNAL_PREFIX.test(name);

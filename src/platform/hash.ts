@@ -10,7 +10,7 @@ export function sha256(data: string | Uint8Array): string {
   return hash('sha256', data, 'hex');
 }
 
-/** Hex digest that nobody can make, or try values against, without the key. */
+/** Hex digest that cannot be made, nor values tried against it, without the key. */
 export function keyedSha256(key: string, data: string): string {
   return createHmac('sha256', key).update(data).digest('hex');
 }

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { release, tmpdir, type } from 'node:os';
 import { PortcullisError } from '../errors.js';
 
-/** What the model is told about the machine. */
+/** The facts about the machine in the system prompt. */
 export function hostFacts(): {
   readonly platform: string;
   readonly temporaryDirectory: string;

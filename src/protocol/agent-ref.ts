@@ -1,4 +1,4 @@
-/** Who is acting: stands on every hook input, callback, receipt, message and cost row. */
+/** The acting agent, on every hook input, callback, receipt, message and cost row. */
 export interface AgentRef {
   readonly id: string;
   /** Agent type, `main` for the root. */
@@ -15,7 +15,7 @@ export interface AgentRef {
   readonly isolation?: 'worktree' | 'scratch';
   /** The directory it works in, where that is not the session's. */
   readonly workspace?: string;
-  /** Its definition is of a folder that nobody trusts: what is granted to its type is not for it. */
+  /** Its definition is from an untrusted folder: grants for its type do not apply to it. */
   readonly untrusted?: true;
 }
 

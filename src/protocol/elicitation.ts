@@ -1,7 +1,7 @@
-/** A question of an MCP server on its way to whoever answers it: a person at a terminal, or a host. */
+/** A question of an MCP server to a person at a terminal, or to a host. */
 export interface ElicitQuestion {
   readonly server: string;
-  /** As the server wrote it, cut; whoever shows it makes it fit to be shown. */
+  /** As the server wrote it, cut; views have to escape it. */
   readonly message: string;
   readonly mode: 'form' | 'url';
   /** Of a form. */
@@ -22,7 +22,7 @@ export interface ElicitReply {
   readonly content?: Readonly<Record<string, unknown>>;
 }
 
-/** Undefined: nobody can answer. */
+/** Undefined: there is no one to answer. */
 export type AskElicitation = (
   question: ElicitQuestion,
   signal: AbortSignal,

@@ -65,8 +65,8 @@ export interface OutputFields {
 }
 
 export interface EventOutput {
-  /** What stands at the top for this event alone. */
+  /** Top-level fields of this event alone. */
   readonly top?: Readonly<Record<string, OutputShape>>;
-  /** What stands inside `hookSpecificOutput`, beside the name of the event. */
+  /** Fields of `hookSpecificOutput`, beside the name of the event. */
   readonly own: OutputFields;
 }

@@ -23,7 +23,7 @@ export interface McpToolRow {
   /** On its server. */
   readonly name: string;
   readonly description?: string;
-  /** What the server says of it; nobody has checked it. */
+  /** As the server describes it; unchecked. */
   readonly annotations?: {
     readonly readOnly?: boolean;
     readonly destructive?: boolean;

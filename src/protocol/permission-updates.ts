@@ -43,7 +43,7 @@ export function readAnswerScope(value: unknown): Result<AnswerScope | undefined,
     : err(`scope.expiresAt is no time: ${JSON.stringify(expires)}`);
 }
 
-/** `Bash(git push *)`, as it stands in a settings file. */
+/** `Bash(git push *)`, as settings files write it. */
 export function ruleTextOf({ toolName, ruleContent }: PermissionRuleValue): string {
   return ruleContent === undefined ? toolName : `${toolName}(${ruleContent})`;
 }

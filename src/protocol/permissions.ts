@@ -63,7 +63,7 @@ export interface ReceiptEffects {
   readonly changed: readonly string[];
   /** What it was held to. */
   readonly violated: string;
-  /** Whether all of it was undone; absent where nobody asked for that. */
+  /** Whether all of it was undone; absent where that was not asked for. */
   readonly rolledBack?: boolean;
 }
 

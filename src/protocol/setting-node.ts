@@ -6,7 +6,7 @@ export interface KeyFacts {
   readonly needsTrust?: true;
   /** The values that hold back, strictest first: they need no trust. */
   readonly strict?: string | boolean | readonly string[];
-  /** The holding-back value wins wherever it stands. */
+  /** The restrictive value wins in any source. */
   readonly strictest?: true;
   /** Taken whole from the strongest source that has it. */
   readonly whole?: true;

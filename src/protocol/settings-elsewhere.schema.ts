@@ -1,4 +1,4 @@
-/** Keys that other programs read from the same files: known, so that nobody is warned about them. */
+/** Keys that other programs read from the same files: known, so that they cause no warning. */
 import type { z } from 'zod';
 import { anything, ELSEWHERE, key, text } from './setting-key.schema.js';
 

@@ -14,7 +14,7 @@ export interface ToolCallResult {
   readonly structured?: unknown;
   /** The call ends the run (structured output). */
   readonly finish?: { readonly structuredOutput: unknown };
-  /** Somebody answered "no, and stop". */
+  /** A person answered "no, and stop". */
   readonly interrupt?: boolean;
   /** A hook ended the turn, and why. */
   readonly stop?: string;

@@ -143,7 +143,7 @@ async function resumedHistory(
 }
 
 /**
- * fail-closed: whoever goes back to an earlier point may name the turn that is given up by it; when
+ * fail-closed: a client that goes back to an earlier point may name the turn that it gives up; when
  * anything else would be given up too, nothing is. Throws.
  */
 export function refuseOtherTurns(

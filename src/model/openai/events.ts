@@ -135,7 +135,7 @@ export class ChatTranslator {
   }
 
   /**
-   * Calls are told apart by `index`. Servers that leave it out, or give every call the same, begin a
+   * Calls are distinguished by `index`. Servers that leave it out, or give every call the same, begin a
    * new call with a new id and a name.
    */
   #callFor(part: Record<string, unknown>, name: string | undefined): Call {

@@ -90,7 +90,7 @@ export function withAdmission(
       try {
         await orAbort(admit(request.model), signal);
       } catch (thrown) {
-        // fail-closed: a request that nobody admitted is not sent. The client itself reports an abort.
+        // fail-closed: a request that was not admitted is not sent. The client itself reports an abort.
         if (!signal.aborted) {
           const message = messageOf(thrown);
           yield { type: 'failure', failure: { kind: 'aborted', message, retryable: false } };

@@ -18,7 +18,7 @@ import { messageOf, PortcullisError, systemCodeOf } from '../../errors.js';
 export interface AppendLog {
   readonly path: string;
   /**
-   * Appends lines (given without their newline), all in one write. A tail that somebody left without
+   * Appends lines (given without their newline), all in one write. A tail that another writer left without
    * a newline is closed first; nothing in the file is ever rewritten or cut. Returns where the file
    * ends then. Throws `AppendError` when not all of it could be written.
    *

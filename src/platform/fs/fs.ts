@@ -11,7 +11,7 @@ export interface FileStat {
   readonly device?: number;
   /** How many names a regular file has, where they are several. */
   readonly links?: number;
-  /** Somebody besides the administrator and this user owns it or may write it. Absent where that cannot be told. */
+  /** A user besides the administrator and this one owns it or may write it. Absent where that is unknown. */
   readonly foreign?: boolean;
 }
 

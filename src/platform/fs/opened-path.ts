@@ -111,7 +111,7 @@ function realPath(path: string, way: Way): string {
 /** Step by step: `..` is what lies above the place that was reached, not above its name. */
 function targetOf(link: string, above: string, way: Way): string {
   way.followed++;
-  // fail-closed: a chain of links this long is a loop, and nobody can say where it leads.
+  // fail-closed: a chain of links this long is a loop without a target.
   if (way.followed > MOST_LINKS) {
     throw new PortcullisError('io', `${link} goes through too many symbolic links`, {
       remedy: 'Remove the loop of links.',

@@ -101,7 +101,7 @@ export function projectSlug(cwd: string): string {
 
 /**
  * Looks at the disk: the nearest directory upwards that holds `.git` (a worktree's is a file) and
- * whose files count as the project's. A repository of somebody else above the start directory does
+ * whose files count as the project's. A repository of another user above the start directory does
  * not: a `.git` in a directory that many can write would make its owner's files this project's.
  */
 export function findRepositoryRoot(start: string): string | undefined {
@@ -109,7 +109,7 @@ export function findRepositoryRoot(start: string): string | undefined {
   return upwards(from, (directory) => isOwnRepository(directory, from));
 }
 
-/** The same, whoever it belongs to: what git itself would look at. */
+/** The same for any owner, as git itself does it. */
 export function nearestRepository(start: string): string | undefined {
   return upwards(resolve(start), (directory) => existsSync(join(directory, '.git')));
 }

@@ -3,7 +3,7 @@ import { messageOf, PortcullisError } from '../../errors.js';
 import { randomBytes } from '../random.js';
 import { dirname, isInside, join, normalise } from './paths.js';
 
-/** Files for this user and this process alone, in a directory that nobody could have prepared. */
+/** Files for this user and this process alone, in a directory that no other process could have prepared. */
 export interface PrivateDirectory {
   /** Where it is, or will be once the first file is written. */
   readonly path: string;

@@ -10,7 +10,7 @@ export interface ProjectLevel {
   readonly hasServers: boolean;
 }
 
-/** The directories of a project as whoever reads its files finds them. */
+/** The directories of a project whose files are read. */
 export interface ProjectLevels {
   /** The start directory first, the repository's root last; the start directory alone outside of one. */
   look(): readonly ProjectLevel[];
@@ -67,7 +67,7 @@ export function mayBeThere(path: string): boolean {
   try {
     return statFileSync(path) !== undefined;
   } catch {
-    // fail-closed: what cannot be looked at may be there, and whoever reads it says why it cannot.
+    // fail-closed: what cannot be examined may exist; reading it reports the reason.
     return true;
   }
 }

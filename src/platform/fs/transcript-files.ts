@@ -35,7 +35,7 @@ export const nodeTranscriptFiles: TranscriptFiles = {
       const stat = statSync(path, { throwIfNoEntry: false });
       return stat?.isFile() ? stat.mtimeMs : undefined;
     } catch {
-      // Not reachable is the same as not there for whoever looks for a session.
+      // An unreachable session cannot be listed: it counts as absent.
       return undefined;
     }
   },

@@ -69,7 +69,7 @@ export class ChildStream {
   }
 
   /**
-   * The result is made; nobody listens any more. A process that still holds the pipe may go on
+   * The result is complete and further output is dropped. A process that still holds the pipe may go on
    * writing to it (a server started with `&` must not die of its next log line), within reason.
    */
   release(): void {
@@ -83,7 +83,7 @@ export class ChildStream {
   #ownSource(): Readable | undefined {
     const pipe = this.#pipe;
     if (pipe === undefined) return undefined;
-    // In this order: a read end that was opened while nobody could write never learns of the end.
+    // In this order: a read end that is opened while there is no writer never gets the end of file.
     const fd = this.#secondReader(pipe);
     closeSync(pipe.writeFd);
     return new Socket({ fd, readable: true, writable: false });
@@ -166,13 +166,13 @@ export class ControlPipe {
   }
 }
 
-/** In memory where the system has such a place, so that what a child is told does not reach a disk. */
+/** In memory where the system has such a place, so that the input of a child does not reach a disk. */
 const PLACES: readonly (() => string)[] = [() => '/dev/shm', tmpdir];
 
 /**
  * The whole input of a child as a file without a name, to be given to it as standard input and closed
  * here afterwards. Node's own connection is a socket, which cannot be opened by name: a script that
- * reads `/dev/stdin` would be told nothing and go on, and a guard that is told nothing lets pass.
+ * reads `/dev/stdin` would get an error and go on, and a guard without input lets calls pass.
  * Undefined where no such file can be made: Node's own is better than none.
  */
 export function inputFile(input: string | Uint8Array): number | undefined {

@@ -48,7 +48,7 @@ class LineChild implements LineProcess {
           else onStderr?.(chunk);
         },
         onOutputEnd: (stream) => {
-          // What can say nothing more answers nobody, and whoever waits for it would wait for long.
+          // A child without output answers no request; its callers would wait until their deadlines.
           if (stream === 'stdout') this.#dumb = setTimeout(() => void this.kill(), DUMB_MS);
         },
       },

@@ -200,7 +200,7 @@ function delay(ms: number): Promise<void> {
 
 /**
  * The leader of such a group is known to be gone, and its pid is not given out again while the group
- * has members: a process of that pid means that the group is gone and somebody else has the number.
+ * has members: a process of that pid means that the group is gone and the number was reused.
  */
 function isStillOurs(tree: ProcessTree): boolean {
   return !processAlive(tree.group);

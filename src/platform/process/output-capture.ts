@@ -90,8 +90,8 @@ export interface SpillOptions {
 }
 
 /**
- * A file that takes the whole output, up to a cap. Written synchronously: what a reader is told of
- * stands in the file, and a child that writes faster than the disk takes is slowed down by its pipe.
+ * A file that takes the whole output, up to a cap. Written synchronously: reported output is in the file,
+ * and a child that writes faster than the disk takes is slowed down by its pipe.
  */
 export class SpillFile {
   readonly fromStart: boolean;

@@ -47,7 +47,7 @@ export class PipePool {
     else closeSync(readFd);
   }
 
-  /** What a child has written and, when nobody can write any more, that it has ended. */
+  /** Reads what a child has written; `ended` when the last writer has closed the pipe. */
   readAll(readFd: number): { readonly data: Buffer; readonly ended: boolean } {
     const parts: Buffer[] = [];
     for (;;) {

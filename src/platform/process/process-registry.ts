@@ -46,7 +46,7 @@ export function childKind(label: string): ChildKind {
 }
 
 /**
- * The children of this program on disk, for `portcullis ps` and for whoever finds them after a crash.
+ * The children of this program on disk, for `portcullis ps` and for clean-up after a crash.
  * One small file a program; only children that live for a while are ever written.
  */
 export class ProcessRegistry {
@@ -99,7 +99,7 @@ export function listChildren(stateDirectory: string): readonly ListedChild[] {
   return found.sort((a, b) => a.since - b.since);
 }
 
-/** What carries a child's marker, wherever it went. Nobody is left who would end it. */
+/** Processes that carry a child's marker, in whichever group. No program is left that would end them. */
 export function remainsOf({ marker }: RegisteredChild): readonly number[] {
   return marker === undefined || !isMarker(marker) ? [] : markedProcesses(marker);
 }
@@ -119,7 +119,7 @@ function stillRuns(child: RegisteredChild): boolean {
   return groupAlive(child.pid);
 }
 
-/** Whether this pid still is the process that was registered, and nobody else's since. */
+/** Whether this pid still is the process that was registered, and was not reused. */
 export function isSame(pid: number, startTime: string | undefined): boolean {
   if (!processAlive(pid)) return false;
   return startTime === undefined || startTimeOf(pid) === startTime;

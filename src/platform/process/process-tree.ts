@@ -11,7 +11,7 @@ export interface ProcessTree {
 }
 
 /**
- * Ends a whole tree: the group and whoever left it. First politely, and for good once `graceMs` have
+ * Ends a whole tree: the group and the processes that left it. Sends SIGTERM, and SIGKILL once `graceMs` have
  * passed. Resolves when nothing of it runs any more (or cannot be made to go, which is bounded).
  */
 export async function endTree(tree: ProcessTree, graceMs: number): Promise<void> {
@@ -183,7 +183,7 @@ export interface ProcessEntry {
 export function readProcess(pid: number): ProcessEntry | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The name stands in parentheses and may itself hold spaces and parentheses.
+    // The name is in parentheses and may itself contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, parent, group, , terminal] = fields;
     const startTime = fields[19];

@@ -126,7 +126,7 @@ function interpreterOf(file: string): string | undefined {
       closeSync(fd);
     }
   } catch {
-    // Not there or not readable: the system's own reason stands.
+    // Not there or not readable: the system's own reason is reported.
     return undefined;
   }
 }

@@ -241,7 +241,7 @@ export class SupervisedChild {
     }, DRAIN_MS);
   }
 
-  /** The child has ended, its output is read, and whoever had to be ended with it is gone. */
+  /** Settles once the child has ended, its output is read and the processes ended with it are gone. */
   #settleWhenDone(): void {
     if (this.#exit === undefined) return;
     if (this.#ending !== undefined && !this.#treeGone) return;

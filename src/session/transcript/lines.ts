@@ -137,7 +137,7 @@ function isMetaLine(value: Record<string, unknown>): value is Record<string, unk
   }
 }
 
-/** Checks what reading depends on; everything else is kept as it stands in the file. */
+/** Checks what reading depends on; everything else is kept as it is. */
 function isEntry(
   value: Record<string, unknown>,
 ): value is Record<string, unknown> & TranscriptEntry {

@@ -24,7 +24,7 @@ export interface SessionLogOptions {
   readonly gitBranch: string | undefined;
   readonly workspace: { readonly cwd: string };
   readonly clock: Clock;
-  /** The host keeps a copy: every line is told to it. */
+  /** The host keeps a copy: every line is sent to it. */
   readonly mirror?: boolean;
   /** Set where another worker may have left calls without a result. */
   readonly drive?: Required<Pick<ResumeOptions, 'runsAgain'>> | undefined;

@@ -3,7 +3,7 @@ import { isRecord } from '../../lib/own.js';
 import { redactSureDeep } from '../../lib/redact.js';
 import type { NewLine } from './store.js';
 
-/** Structured tool output up to this many characters of JSON stands in the transcript itself. */
+/** Structured tool output up to this many characters of JSON is stored in the transcript itself. */
 export const MAX_INLINE_PAYLOAD = 256 * 1024;
 
 /** Stands in the transcript for a tool's structured output that was too long for it. */
@@ -39,7 +39,7 @@ export function cleanLine(line: NewLine): NewLine {
   return redactSureDeep(toJson(line) === undefined ? representable(line) : line) as NewLine;
 }
 
-/** Without an output that is not JSON: whoever looks for secrets in a cycle comes to no end. */
+/** Without an output that is not JSON: a search for secrets in a cycle would not end. */
 function representable(line: NewLine): object {
   const rest = { ...line, toolUseResult: UNREPRESENTABLE };
   requireJson(rest);
@@ -53,7 +53,7 @@ export function payloadFile(sha256: string): string {
 
 export const PAYLOAD_DIRECTORY = 'tool-results';
 
-/** The reference, if that is what stands there; what a tool made up to look like one is not. */
+/** The reference, if it is one that we wrote; an output of a tool that looks like one is not. */
 export function asPayloadRef(value: unknown): PayloadRef | undefined {
   if (!isRecord(value) || typeof value.$ref !== 'string') return undefined;
   const { $ref, bytes, sha256 } = value;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CONTROL_TYPES } from '../../../src/protocol/control.schema.js';
-import { MESSAGE_TYPES } from '../../../src/protocol/messages.schema.js';
+import { MESSAGE_TYPES } from '../../../src/protocol/session-messages.schema.js';
 
 const TYPES = [...MESSAGE_TYPES, ...CONTROL_TYPES];
 const anyMessage = z.union(TYPES.map(({ schema }) => schema) as [z.ZodType, z.ZodType]);
