@@ -2,15 +2,15 @@ import { readdirSync } from 'node:fs';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 
 /**
- * A runtime in the middle of its work: 20 servers, 10 hooks, 5 background shells, none of which goes by
+ * A runtime in the middle of its work: 20 servers or as many as given, 10 hooks, 5 background shells, none of which goes by
  * itself. Every process writes a file with its pid into the directory of pids. `leave` says how it ends.
  */
-const [stateDirectory = '', pids = '', leave = 'wait'] = process.argv.slice(2);
+const [stateDirectory = '', pids = '', leave = 'wait', servers = '20'] = process.argv.slice(2);
 const supervisor = createProcessSupervisor({ stateDirectory, sessionId: 'custody' });
 const env = { PATH: '/usr/local/bin:/usr/bin:/bin', PIDS: pids };
 const base = { cwd: '/', env };
 
-const SERVERS = 20;
+const SERVERS = Number(servers);
 const HOOKS = 10;
 const SHELLS = 5;
 
@@ -61,9 +61,7 @@ for (let index = 0; index < SHELLS; index++) {
   });
 }
 
-const servers = SERVERS + (SERVERS / 5) * 4;
-const hooks = HOOKS + 3;
-const shells = SHELLS * 4;
+const all = SERVERS + (SERVERS / 5) * 4 + HOOKS + 3 + SHELLS * 4;
 
 const stop = async (): Promise<void> => {
   await supervisor.killAll();
@@ -73,9 +71,9 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
   process.on(signal, () => void stop());
 
 const waiting = setInterval(() => {
-  if (readdirSync(pids).length < servers + hooks + shells) return;
+  if (readdirSync(pids).length < all) return;
   clearInterval(waiting);
-  process.stdout.write(`ready ${servers + hooks + shells}\n`);
+  process.stdout.write(`ready ${all}\n`);
   if (leave === 'exit') process.exit(0);
   if (leave === 'close') void stop();
 }, 20);

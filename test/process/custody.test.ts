@@ -28,12 +28,12 @@ interface Runtime {
   readonly state: string;
 }
 
-/** Resolves when 20 servers, 10 hooks, 5 shells and what they started all run. */
-async function busyRuntime(leave: 'wait' | 'exit' | 'close'): Promise<Runtime> {
+/** Resolves when all servers, 10 hooks, 5 shells and what they started run. */
+async function busyRuntime(leave: 'wait' | 'exit' | 'close', servers = 5): Promise<Runtime> {
   const state = temporaryDirectory();
   const directory = path.join(state, 'pids');
   mkdirSync(directory);
-  const owner = spawn(process.execPath, [program, state, directory, leave], {
+  const owner = spawn(process.execPath, [program, state, directory, leave, String(servers)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = new Promise((resolve) => owner.once('exit', resolve));
@@ -55,41 +55,38 @@ async function busyRuntime(leave: 'wait' | 'exit' | 'close'): Promise<Runtime> {
 
 const left = ({ pids }: Runtime): readonly number[] => pids.filter((pid) => !isGone(pid));
 
-describe.runIf(process.platform === 'linux')(
-  'a runtime with 20 servers, 10 hooks and 5 shells',
-  () => {
-    it('leaves nothing 2 s after kill -9: groups, who left them, and who dropped our environment too', async () => {
+describe.runIf(process.platform === 'linux')('a runtime with servers, hooks and shells', () => {
+  it('leaves nothing 2 s after kill -9: groups, who left them, and who dropped our environment too', async () => {
+    const runtime = await busyRuntime('wait', 20);
+    expect(left(runtime)).toHaveLength(runtime.pids.length);
+    const listed = listChildren(runtime.state);
+    expect(listed.filter(({ kind }) => kind === 'mcp')).toHaveLength(20);
+    expect(listed.filter(({ kind }) => kind === 'shell')).toHaveLength(5);
+    runtime.owner.kill('SIGKILL');
+    await runtime.ended;
+    await until(() => left(runtime).length === 0, 2000);
+    expect(left(runtime)).toEqual([]);
+    // What has no file of its own: the commands that those shells were waiting for.
+    expect(await until(() => listChildren(runtime.state).length === 0)).toBe(true);
+  }, 300_000);
+
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    it(`leaves nothing after ${signal}`, async () => {
       const runtime = await busyRuntime('wait');
-      expect(left(runtime)).toHaveLength(runtime.pids.length);
-      const listed = listChildren(runtime.state);
-      expect(listed.filter(({ kind }) => kind === 'mcp')).toHaveLength(20);
-      expect(listed.filter(({ kind }) => kind === 'shell')).toHaveLength(5);
-      runtime.owner.kill('SIGKILL');
+      runtime.owner.kill(signal);
       await runtime.ended;
-      await until(() => left(runtime).length === 0, 2000);
       expect(left(runtime)).toEqual([]);
-      // What has no file of its own: the commands that those shells were waiting for.
-      expect(await until(() => listChildren(runtime.state).length === 0)).toBe(true);
+      expect(readdirSync(path.join(runtime.state, 'children'))).toEqual([]);
     }, 300_000);
+  }
 
-    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-      it(`leaves nothing after ${signal}`, async () => {
-        const runtime = await busyRuntime('wait');
-        runtime.owner.kill(signal);
-        await runtime.ended;
-        expect(left(runtime)).toEqual([]);
-        expect(readdirSync(path.join(runtime.state, 'children'))).toEqual([]);
-      }, 300_000);
-    }
-
-    it('leaves nothing when the session is closed, and nothing when it exits without closing', async () => {
-      const closed = await busyRuntime('close');
-      await closed.ended;
-      expect(left(closed)).toEqual([]);
-      const dropped = await busyRuntime('exit');
-      await dropped.ended;
-      await until(() => left(dropped).length === 0, 2000);
-      expect(left(dropped)).toEqual([]);
-    }, 300_000);
-  },
-);
+  it('leaves nothing when the session is closed, and nothing when it exits without closing', async () => {
+    const closed = await busyRuntime('close');
+    await closed.ended;
+    expect(left(closed)).toEqual([]);
+    const dropped = await busyRuntime('exit');
+    await dropped.ended;
+    await until(() => left(dropped).length === 0, 2000);
+    expect(left(dropped)).toEqual([]);
+  }, 300_000);
+});

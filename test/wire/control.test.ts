@@ -272,10 +272,7 @@ describe('background work', () => {
 
   it('of a prompt that waits can be taken back', async () => {
     const host = await wire({
-      script: [
-        { tool: 'Bash', input: { command: 'until [ -e go ]; do sleep 0.02; done' } },
-        'one',
-      ],
+      script: [{ tool: 'Bash', input: { command: 'until [ -e go ]; do sleep 0.02; done' } }, 'one'],
       config: { allowedTools: ['Bash'] },
     });
     host.prompt('first');
