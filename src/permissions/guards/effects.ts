@@ -3,8 +3,7 @@ import { type Finding, type Guard, NOTHING, unlessTooComplex } from '../gate/gua
 import { isHarmless } from '../gate/harmless.js';
 import type { CallView, TouchedPath } from '../gate/view.js';
 import type { Rule } from '../rules/rule.js';
-import { simpleFileUse } from '../shell/effects/uses.js';
-import { removals } from '../shell/file-commands.js';
+import { removals, simpleFileUse } from '../shell/effects/uses.js';
 import type { ShellReading, ShellWord } from '../shell/model.js';
 
 /** What calls do to files, whichever tool does it: `Effect(writes)` in rules that restrict. */
@@ -118,14 +117,12 @@ function leaves({ spellings }: TouchedPath, { call }: CallView): boolean {
   return names.some((name) => !call.workspace.roots.some((root) => isInside(name, root)));
 }
 
-const DELETERS: ReadonlySet<string> = new Set(['rm', 'rmdir', 'unlink', 'shred', 'trash']);
-
 /** Commands whose purpose it is. Others are held to it by what they did. */
 function isDeletion(words: Parameters<typeof removals>[0]): boolean {
   if (removals(words).length > 0) return true;
   const [first, ...rest] = words.map(({ value }) => value);
   const program = first?.split('/').at(-1) ?? '';
-  if (DELETERS.has(program)) return true;
+  if (/^(rm|rmdir|unlink|shred|trash)$/.test(program)) return true;
   if (program === 'find') return rest.includes('-delete');
   if (program === 'rsync') return rest.some((word) => word.startsWith('--delete'));
   if (program === 'git') return rest.some((word) => word === 'clean' || word === 'rm');

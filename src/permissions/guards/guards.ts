@@ -8,7 +8,7 @@ import type { PathSpellings } from '../paths/paths.js';
 import { hasPathRules, restrictingPath } from '../rules/list.js';
 import { findRestriction, needsShell } from '../rules/match.js';
 import type { RestrictionMatch } from '../rules/rule.js';
-import { removals } from '../shell/file-commands.js';
+import { removals } from '../shell/effects/uses.js';
 import type { ShellWord } from '../shell/model.js';
 import { effectRules } from './effects.js';
 import {

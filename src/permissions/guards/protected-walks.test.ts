@@ -49,6 +49,8 @@ describe('a walk that meets protected paths and changes them', () => {
     "find . -type f -exec sh -c 'echo x > {}' \\;",
     "find . -type f -exec perl -e 'unlink @ARGV' {} +",
     'find . -type d -empty -delete',
+    'find . -type f -exec mytool {} +',
+    'find . -type f | xargs mytool',
     'find nested -delete',
     'find src/.. -name config -delete',
     'cd nested && find . -delete',

@@ -6,9 +6,16 @@ import { makeTempProject, type TempProject } from '../../testing/temp-project.js
 let project: TempProject;
 beforeAll(() => {
   project = makeTempProject({
-    files: { 'sub/deep/secret': 's', 'other/a.ts': 'a', 'other/b.sh': 'b', '.hidden/secret': 's' },
+    files: {
+      'links/c': 'c',
+      'sub/deep/secret': 's',
+      'other/a.ts': 'a',
+      'other/b.sh': 'b',
+      '.hidden/secret': 's',
+    },
   });
   symlinkSync(project.at('sub'), project.at('other/link'));
+  symlinkSync(project.at('sub/deep/secret'), project.at('links/file.lnk'));
 });
 afterAll(() => project.remove());
 
@@ -32,6 +39,8 @@ describe('a directory that find hands to a command', () => {
     'find -L other -name link -exec mytool {} +',
     'find -L other -type d -name link -exec mytool {} +',
     'find . -name sub -exec rm -rf {} +',
+    'find links -name file.lnk -exec mytool {} +',
+    'find links -name file.lnk -exec cat {} +',
     'find . -name sub -exec grep -r k {} +',
     'find . -name x -delete -o -name sub -exec mytool {} +',
   ])('is held to rules about all that is in it: %s', async (command) => {
@@ -44,6 +53,8 @@ describe('a directory that find hands to a command', () => {
     'find . -type d -name sub -exec ls {} +',
     'find . -type d -empty -delete',
     'find other -type d -exec mytool {} +',
+    'find . -name sub -prune -o -name secret -exec mytool {} +',
+    'find . -maxdepth 1 -name secret -exec mytool {} +',
   ])('and not to others: %s', async (command) => {
     expect(await judge(command)).toBe('runs');
   });

@@ -145,8 +145,8 @@ class Walk {
   #isWorthALook(ways: readonly Way[], name = ''): boolean {
     if (this.#tree.also !== undefined || ways.some(({ states }) => states.length > 0)) return true;
     const { trees } = this.#look.judge;
-    const mayLead =
-      (this.#tree.follows && !COPIES.has(name)) || ways.some(({ path }) => trees.leadsTo(path));
+    const follows = this.#tree.follows || this.#tree.handsOn === true;
+    const mayLead = (follows && !COPIES.has(name)) || ways.some(({ path }) => trees.leadsTo(path));
     return mayLead && this.#relevant(ways).length > 0;
   }
 

@@ -391,6 +391,8 @@ describe('modes', () => {
         asks: [
           'echo x > .git/config',
           'rm -rf ~',
+          'unlink ~',
+          'shred -u -n 3 /etc',
           'rm -rf /',
           'rm -rf "$HOME/"',
           'rm -rf -- /*',

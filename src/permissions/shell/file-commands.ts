@@ -293,13 +293,6 @@ export function knownWrites(words: readonly ShellWord[]): readonly string[] {
   return possibleFileUse(words).writes;
 }
 
-/** `rm` and `rmdir`, whose operands must not be places that hold everything. */
-export function removals(words: readonly ShellWord[]): readonly ShellWord[] {
-  const program = programOf(words);
-  if (program !== 'rm' && program !== 'rmdir') return [];
-  return words.slice(1).filter((word) => !(word.literal && word.value.startsWith('-')));
-}
-
 /** Settings by which git runs a program or trusts another file: as good as writing its file by hand. */
 const RUN_BY_GIT =
   /^(alias|filter|pager|difftool|mergetool|browser|man|include|includeif|credential|gpg|trailer|protocol|uploadpack|guitool|hook|tar|sendemail|imap)\.|^core\.(hookspath|fsmonitor|pager|editor|sshcommand|askpass|gitproxy|attributesfile|alternaterefscommand|worktree)$|^(sequence|diff|merge)\.(editor|external|tool)$|^(diff|merge)\..+\.(command|textconv|driver)$|^(interactive\.difffilter|gc\.recentobjectshook|lfs\.customtransfer\..+\.path|init\.templatedir|safe\.directory|web\.browser)$|^(remote|url|submodule)\..+\.(receivepack|uploadpack|vcs|proxy|insteadof|pushinsteadof|update)$/i;

@@ -1,8 +1,9 @@
 import { own } from '../../../lib/own.js';
-import { nameOf, type ShellWord } from '../model.js';
+import { nameOf, programOf, type ShellWord } from '../model.js';
 import { PROGRAMS } from '../programs/index.js';
 import type { Effect, PathEffect } from './effect.js';
 import { effectsOfWords } from './effects.js';
+import { parseOptions } from './options.js';
 import { HERE } from './program.js';
 
 /** A command that changes nothing, and the files that it may look at. */
@@ -68,6 +69,12 @@ export function simpleFileUse(words: readonly ShellWord[]): FileUse | undefined 
   const of = (isMeant: (access: PathEffect['access']) => boolean): readonly string[] =>
     paths.filter(({ access }) => isMeant(access)).map(({ target }) => target.value);
   return { reads: of((access) => access === 'read'), writes: of((access) => access !== 'read') };
+}
+
+/** The operands of a program whose purpose it is to delete them, wherever the program lies. */
+export function removals(words: readonly ShellWord[]): readonly ShellWord[] {
+  const row = own(PROGRAMS, programOf(words) ?? '');
+  return row?.operands === 'delete' ? parseOptions(words.slice(1), row.options).operands : [];
 }
 
 function isPath(effect: Effect): effect is PathEffect {

@@ -252,7 +252,7 @@ export class Reader {
     this.#visited++;
     this.#here = directories;
     const isPiped = this.#piped;
-    const producer = this.#producer === undefined ? {} : { fedBy: this.#producer };
+    const producer = this.#producer;
     this.#producer = undefined;
     // Not for words inside substitutions.
     this.#piped = false;
@@ -275,8 +275,9 @@ export class Reader {
     const input = inputOf(command.redirects);
     const raw = this.#source.slice(command.pos, command.end).trim();
     const isFed = isPiped && !redirections.some(({ access }) => access === 'read');
-    const piped = isFed ? { piped: true as const, ...producer } : {};
-    this.#push({ words, assignments, redirections, directories, raw, input, ...piped });
+    const piped = isFed ? true : undefined;
+    const fedBy = isFed ? producer : undefined;
+    this.#push({ words, assignments, redirections, directories, raw, input, piped, fedBy });
     const { home } = this.#place;
     const after = directoriesAfter(words, directories, { home, assigned: this.#assigned });
     if (after !== directories) this.#moves++;
