@@ -76,8 +76,8 @@ export function connectionMaker(
       log: join(stateDirectory, 'mcp-logs', `${declaration.key}.log`),
       clientInfo: { name: 'portcullis', version: VERSION },
       authProvider: auth?.provider,
-      stepUp: auth?.stepUp,
-      refreshAuth: auth?.refresh,
+      stepUp: auth && ((challenge) => auth.stepUp(challenge)),
+      refreshAuth: auth && (() => auth.refresh()),
       headers,
       sdkTransport: bridge,
     });

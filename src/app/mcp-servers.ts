@@ -1,6 +1,7 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
 import { reminderOf } from '../context/prompt/reminders.js';
 import { messageOf } from '../errors.js';
+import { orAbort } from '../lib/abort.js';
 import { sortedNames } from '../lib/sorted-names.js';
 import { visible } from '../lib/visible.js';
 import { besidesHostServers, openToolApprovals } from '../mcp/approval/tool-approvals.js';
@@ -167,7 +168,7 @@ export function openServersOfSession(
       }),
     );
     answered = first;
-    if (ms > 0) await settledWithin(first, ms);
+    if (ms > 0) await orAbort(first, AbortSignal.timeout(ms)).catch(() => {});
     isLate = true;
     return fresh.flatMap((connection) => found.get(connection) ?? []);
   };
@@ -288,18 +289,6 @@ function counted(problems: readonly string[]): readonly string[] {
   return [...times].map(([problem, count]) =>
     count === 1 ? problem : `${problem} (${count} times)`,
   );
-}
-
-async function settledWithin(work: Promise<unknown>, ms: number): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  try {
-    await Promise.race([work, over]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 export type OpenServersOfSession = ReturnType<typeof openServersOfSession>;

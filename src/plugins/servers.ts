@@ -2,8 +2,7 @@ import { isRecord, own } from '../lib/own.js';
 import { visible } from '../lib/visible.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { componentTables, needsOption, type OpenedPlugin } from './component-files.js';
-import { withPaths } from './placeholders.js';
-import type { PluginServers } from './plugin.js';
+import type { PluginPaths, PluginServers } from './plugin.js';
 
 /** What `.mcp.json` and the manifest say together, under their full names. */
 export async function serversOf(plugin: OpenedPlugin): Promise<{
@@ -39,4 +38,31 @@ export async function serversOf(plugin: OpenedPlugin): Promise<{
     servers.push({ servers: Object.fromEntries(entries), file });
   }
   return { servers, problems: found };
+}
+
+const DIRECTORIES = /\$\{(CLAUDE_PLUGIN_ROOT|CLAUDE_PLUGIN_DATA|CLAUDE_PROJECT_DIR)\}/g;
+
+/** A server's entry with its directories put in, which its program also finds in its environment. */
+function withPaths(
+  entry: unknown,
+  place: { readonly paths: PluginPaths; readonly projectDir: string },
+): unknown {
+  const { root, data } = place.paths;
+  const variables = { CLAUDE_PLUGIN_ROOT: root, CLAUDE_PLUGIN_DATA: data };
+  const values = new Map([...Object.entries(variables), ['CLAUDE_PROJECT_DIR', place.projectDir]]);
+  const filled = filledIn(entry, (text) =>
+    text.replace(DIRECTORIES, (whole, name: string) => values.get(name) ?? whole),
+  );
+  if (!isRecord(filled) || typeof filled.command !== 'string') return filled;
+  const own = isRecord(filled.env) ? filled.env : undefined;
+  // What is no table stays as it is, so that whoever checks the entry says so.
+  if (filled.env !== undefined && own === undefined) return filled;
+  return { ...filled, env: { ...own, ...variables } };
+}
+
+function filledIn(value: unknown, fill: (text: string) => string): unknown {
+  if (typeof value === 'string') return fill(value);
+  if (Array.isArray(value)) return value.map((one) => filledIn(one, fill));
+  if (!isRecord(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, filledIn(one, fill)]));
 }

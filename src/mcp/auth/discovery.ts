@@ -11,9 +11,6 @@ import { isUnreachable } from './failure.js';
 import { addressRefusal, RefusedAddress } from './guarded-fetch.js';
 import type { Challenge, Discovered, RemoteDeclaration } from './types.js';
 
-/** A server whose metadata speaks for somebody else. */
-export class WrongResource extends RefusedAddress {}
-
 /**
  * Finds out where to sign in: the server's own metadata (RFC 9728) names its authorization server, whose
  * metadata (RFC 8414) names the endpoints. Throws what `reasonOf` can tell.
@@ -30,7 +27,7 @@ export async function discover(
     const asked = { requestedResource: own, configuredResource: resource.resource };
     // fail-closed: tokens made for another server must not be fetched in its name.
     if (!library.checkResourceAllowed(asked)) {
-      throw new WrongResource('its metadata describes another server (resource mismatch)');
+      throw new RefusedAddress('its metadata describes another server (resource mismatch)');
     }
   }
   const configured = entry.oauth?.authServerMetadataUrl;

@@ -9,12 +9,7 @@ const TIMEOUT_MS = 30_000;
 const TOO_LONG = 'the answer of the authorization server is too long';
 
 /** An address that is not called, and why. */
-export class RefusedAddress extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'RefusedAddress';
-  }
-}
+export class RefusedAddress extends Error {}
 
 /**
  * Why an address that a server named is not used for signing in. Credentials travel by https or stay on
@@ -151,7 +146,7 @@ function isElsewhere(location: string, base: string | URL): boolean {
   return parseUrl(location, from.href)?.origin !== from.origin;
 }
 
-async function boundedBody(response: Response): Promise<Uint8Array<ArrayBuffer>> {
+async function boundedBody(response: Response): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
@@ -159,11 +154,5 @@ async function boundedBody(response: Response): Promise<Uint8Array<ArrayBuffer>>
     size += chunk.byteLength;
     if (size > MAX_BYTES) throw new RefusedAddress(TOO_LONG);
   }
-  const all = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    all.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return all;
+  return Buffer.concat(chunks);
 }

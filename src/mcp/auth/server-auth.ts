@@ -3,7 +3,7 @@ import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { resolveName } from '../../platform/http/ip-address.js';
 import { fetchPublic } from '../../platform/http/public-fetch.js';
-import { loadLibrary, type McpLibrary } from '../connection/library.js';
+import { loadLibrary } from '../connection/library.js';
 import { authFailed, needsAuth } from './failure.js';
 import { guardedAuthFetch } from './guarded-fetch.js';
 import { probeChallenge, signInAsMachine } from './machine.js';
@@ -40,7 +40,7 @@ type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']
  * the person signs in. Where nobody is, the server needs a sign-in, and that is remembered.
  */
 export function createServerAuth(declaration: RemoteDeclaration, deps: ServerAuthDeps): ServerAuth {
-  return new RemoteServerAuth(declaration, { ...fromEntry(declaration), ...deps }).public();
+  return new RemoteServerAuth(declaration, { ...fromEntry(declaration), ...deps });
 }
 
 /** What the entry itself says about who signs in. */
@@ -55,7 +55,7 @@ function fromEntry({
   };
 }
 
-class RemoteServerAuth {
+class RemoteServerAuth implements ServerAuth {
   readonly #declaration: RemoteDeclaration;
   readonly #deps: ServerAuthDeps;
   readonly #key: string;
@@ -91,22 +91,21 @@ class RemoteServerAuth {
     this.#fetch = guardedAuthFetch(network, declaration.entry.url);
   }
 
-  public(): ServerAuth {
-    return {
-      provider: {
-        token: () => this.#token(),
-        tokens: async () => {
-          const token = await this.#token();
-          return token === undefined ? undefined : { access_token: token, token_type: 'Bearer' };
-        },
-        onUnauthorized: (context) => this.#onUnauthorized(context),
-      },
-      stepUp: (challenge) => this.#stepUp(challenge),
-      refresh: () => this.#refreshFirst(),
-      lastFailure: () => this.#failure,
-      signIn: (agent, signal) => this.#signIn(agent, { keepScopes: false, signal }),
-      signOut: () => this.#signOut(),
-    };
+  readonly provider: ServerAuth['provider'] = {
+    token: () => this.#token(),
+    tokens: async () => {
+      const token = await this.#token();
+      return token === undefined ? undefined : { access_token: token, token_type: 'Bearer' };
+    },
+    onUnauthorized: (context) => this.#onUnauthorized(context),
+  };
+
+  lastFailure(): AuthFailure | undefined {
+    return this.#failure;
+  }
+
+  signIn(agent: SignInAgent, signal: AbortSignal): Promise<Result<void, AuthFailure>> {
+    return this.#signIn(agent, { keepScopes: false, signal });
   }
 
   async #token(): Promise<string | undefined> {
@@ -128,7 +127,7 @@ class RemoteServerAuth {
 
   async #onUnauthorized({ response }: UnauthorizedContext): Promise<void> {
     const { name } = this.#declaration;
-    const library = await this.#library();
+    const library = await loadLibrary();
     const { resourceMetadataUrl, scope } = library.extractWWWAuthenticateParams(response);
     const used = this.#used;
     const stored = await this.#read();
@@ -151,13 +150,11 @@ class RemoteServerAuth {
     await this.#refuse(done.error);
   }
 
-  async #stepUp(asked: Parameters<ServerAuth['stepUp']>[0]): Promise<boolean> {
+  async stepUp(asked: Parameters<ServerAuth['stepUp']>[0]): Promise<boolean> {
     const url = asked.resourceMetadataUrl;
     const challenge: Challenge = {
       scope: asked.scope,
-      ...(url !== undefined && parseUrl(url) !== undefined
-        ? { resourceMetadataUrl: new URL(url) }
-        : {}),
+      resourceMetadataUrl: url === undefined ? undefined : parseUrl(url),
     };
     const { tokens } = (await this.#read()) ?? {};
     const wanted = scopesToAsk({
@@ -197,7 +194,7 @@ class RemoteServerAuth {
       const stored = await this.#store.read(this.#key);
       if (!stored.ok) return stored;
       return await signInAsMachine({
-        library: await this.#library(),
+        library: await loadLibrary(),
         declaration: this.#declaration,
         challenge,
         grant: machine,
@@ -220,7 +217,7 @@ class RemoteServerAuth {
     return this.#once(async () => {
       const stored = await this.#store.read(this.#key);
       if (!stored.ok) return stored;
-      const library = await this.#library();
+      const library = await loadLibrary();
       const declaration = this.#declaration;
       const challenge = how.challenge ?? (await probeChallenge(library, declaration, this.#plain));
       return await signInWithPerson({
@@ -256,7 +253,7 @@ class RemoteServerAuth {
     return ok(undefined);
   }
 
-  async #refreshFirst(): Promise<void> {
+  async refresh(): Promise<void> {
     await this.#memory.clear(this.#key);
     const stored = await this.#store.read(this.#key);
     if (!stored.ok || stored.value?.tokens?.refreshToken === undefined) return;
@@ -266,7 +263,7 @@ class RemoteServerAuth {
   async #renew(used: string | undefined): Promise<Result<string, RefreshFailure>> {
     const renewed = await refreshShared(
       {
-        library: () => this.#library(),
+        library: loadLibrary,
         store: this.#store,
         key: this.#key,
         serverUrl: this.#declaration.entry.url,
@@ -284,7 +281,7 @@ class RemoteServerAuth {
     return renewed;
   }
 
-  async #signOut(): Promise<Result<SignedOut, AuthFailure>> {
+  async signOut(): Promise<Result<SignedOut, AuthFailure>> {
     await this.#memory.clear(this.#key);
     const stored = await this.#store.read(this.#key);
     const removed = await this.#store.remove(this.#key);
@@ -292,7 +289,7 @@ class RemoteServerAuth {
     // Afterwards: whether anybody answers changes nothing in what is forgotten here.
     const revoked =
       stored.ok && stored.value !== undefined
-        ? await revokeTokens(await this.#library(), stored.value, {
+        ? await revokeTokens(await loadLibrary(), stored.value, {
             serverUrl: this.#declaration.entry.url,
             fetch: this.#fetch,
           })
@@ -312,7 +309,7 @@ class RemoteServerAuth {
     this.#failure = failure;
     const cause = new ServerAuthError(failure);
     if (failure.kind === 'failed') throw cause;
-    const { UnauthorizedError } = await this.#library();
+    const { UnauthorizedError } = await loadLibrary();
     throw Object.assign(new UnauthorizedError(failure.message), { cause });
   }
 
@@ -322,9 +319,5 @@ class RemoteServerAuth {
 
   #now(): number {
     return this.#deps.clock.now();
-  }
-
-  #library(): Promise<McpLibrary> {
-    return loadLibrary();
   }
 }

@@ -1,4 +1,4 @@
-import { orAbort } from '../../lib/abort.js';
+import { abortableDelay } from '../../lib/abort.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type {
   ConnectionState,
@@ -209,7 +209,7 @@ export class Link {
         if (read.kind === 'auth') return err(this.#missesAuth(read));
         const error = connectError(this.#parts.words, read);
         if (!isRemote || attempt >= FIRST_ATTEMPTS || !isPassing(read)) return this.#gaveUp(error);
-        await pause(FIRST_PAUSE_MS * 4 ** (attempt - 1), signal);
+        await abortableDelay(FIRST_PAUSE_MS * 4 ** (attempt - 1), signal).catch(() => {});
         if (signal.aborted) return this.#gaveUp(error);
       }
     }
@@ -322,14 +322,4 @@ function isPassing(thrown: Thrown): boolean {
     return ['refused', 'reset', 'timeout', 'unreachable', 'other'].includes(thrown.network);
   }
   return thrown.kind === 'closed' || (thrown.kind === 'http' && thrown.status >= 500);
-}
-
-/** Ends early, and without a word, when the signal aborts. */
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await orAbort(over, signal).catch(() => {});
-  clearTimeout(timer);
 }

@@ -40,6 +40,7 @@ export function safeError(
 
 /** Why no connection came about. Nothing has run. */
 export function connectError(words: SafeWords, thrown: Thrown): SafeError {
+  const failed = (text: string): SafeError => safeError(words, 'connect-failed', text);
   switch (thrown.kind) {
     case 'auth':
       return needsAuth(words, { message: thrown.message });
@@ -48,34 +49,22 @@ export function connectError(words: SafeWords, thrown: Thrown): SafeError {
     case 'timeout':
       return safeError(words, 'connect-timeout', 'did not answer in time.');
     case 'ended':
-      return safeError(words, 'connect-failed', `could not be started: ${endText(words, thrown)}.`);
+      return failed(`could not be started: ${endText(words, thrown)}.`);
     case 'closed':
     case 'not-sent':
-      return safeError(words, 'connect-failed', 'closed the connection before it was ready.');
+      return failed('closed the connection before it was ready.');
     case 'http':
-      return safeError(
-        words,
-        'connect-failed',
-        `refused the connection: ${httpText(thrown.status)}.`,
-      );
+      return failed(`refused the connection: ${httpText(thrown.status)}.`);
     case 'network':
-      return safeError(
-        words,
-        'connect-failed',
-        `cannot be reached: ${networkText(thrown.network)}.`,
-      );
-    case 'headers':
-      return safeError(
-        words,
-        'connect-failed',
-        `was not contacted, as its headers helper failed: ${serverText(words, thrown.message)}`,
-      );
-    case 'rpc':
-      return safeError(
-        words,
-        'connect-failed',
-        `refused the connection with error ${thrown.code}: ${serverText(words, thrown.message)}`,
-      );
+      return failed(`cannot be reached: ${networkText(thrown.network)}.`);
+    case 'headers': {
+      const why = serverText(words, thrown.message);
+      return failed(`was not contacted, as its headers helper failed: ${why}`);
+    }
+    case 'rpc': {
+      const said = serverText(words, thrown.message);
+      return failed(`refused the connection with error ${thrown.code}: ${said}`);
+    }
     case 'protocol':
       return safeError(words, 'protocol', thrown.said ?? NOT_MCP);
   }
@@ -84,18 +73,13 @@ export function connectError(words: SafeWords, thrown: Thrown): SafeError {
 /** Why a request on a standing connection failed. `isCall`: it may have done something. */
 export function requestError(words: SafeWords, thrown: Thrown, isCall: boolean): SafeError {
   const mayHaveRun = isCall;
+  const failed = (text: string): SafeError =>
+    safeError(words, 'server-error', text, { mayHaveRun });
   switch (thrown.kind) {
     case 'rpc':
       // In band, so it may have come after some work.
       if (isSessionError(thrown)) return sessionLost(words, mayHaveRun);
-      return safeError(
-        words,
-        'server-error',
-        `reports error ${thrown.code}: ${serverText(words, thrown.message)}`,
-        {
-          mayHaveRun,
-        },
-      );
+      return failed(`reports error ${thrown.code}: ${serverText(words, thrown.message)}`);
     case 'http':
       // fail-closed: a 5xx may come after the work was done.
       return safeError(words, 'server-error', `answered with ${httpText(thrown.status)}.`, {

@@ -7,20 +7,19 @@ import type { AuthFailure } from '../auth/types.js';
 import type { McpLibrary } from './library.js';
 
 /** The message was not taken by the channel: nobody saw it. */
-export class NotSent extends Error {
-  constructor() {
-    super('the message was not sent');
-    this.name = 'NotSent';
-  }
-}
+export class NotSent extends Error {}
 
 /** The host did not carry a message, or gave no answer. Whether the server saw it cannot be told. */
-export class HostFailed extends Error {
-  constructor() {
-    super('the host gave no answer');
-    this.name = 'HostFailed';
-  }
-}
+export class HostFailed extends Error {}
+
+/** The server sent more and more by itself and was let go of. The text is safe to show. */
+export class Flooded extends Error {}
+
+/** The headers that the entry asks for could not be had. The text is safe to show. */
+export class HeadersFailed extends Error {}
+
+/** The server refused the `Authorization` that the entry or its helper gave. */
+export class OwnAuthorizationRefused extends Error {}
 
 /** The child of a stdio server ended, or did not start. */
 export class ServerEnded extends Error {
@@ -30,33 +29,8 @@ export class ServerEnded extends Error {
 
   constructor(end: LineProcessEnd, { command }: Pick<LineProcessRequest, 'command'>) {
     super('the server process ended');
-    this.name = 'ServerEnded';
     this.end = end;
     this.program = command;
-  }
-}
-
-/** The server sent more and more by itself and was let go of. The text is safe to show. */
-export class Flooded extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'Flooded';
-  }
-}
-
-/** The headers that the entry asks for could not be had. The text is safe to show. */
-export class HeadersFailed extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'HeadersFailed';
-  }
-}
-
-/** The server refused the `Authorization` that the entry or its helper gave. */
-export class OwnAuthorizationRefused extends Error {
-  constructor() {
-    super('the configured authorization was refused');
-    this.name = 'OwnAuthorizationRefused';
   }
 }
 

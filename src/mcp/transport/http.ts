@@ -1,4 +1,5 @@
 import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import { orAbort } from '../../lib/abort.js';
 import type { Fetch } from '../../platform/http/fetch.js';
 import {
   type ConnectionAuth,
@@ -120,14 +121,8 @@ export class WatchedTransport implements Transport {
   /** Tells a server with a session that it may forget it; waits no longer than that. */
   async leave(ms: number): Promise<void> {
     if (this.#inner.terminateSession === undefined || this.sessionId === undefined) return;
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms);
-    });
-    // It may be gone already, or not know of such a thing.
-    const left = this.#inner.terminateSession().catch(() => {});
-    await Promise.race([left, limit]);
-    clearTimeout(timer);
+    // It may be gone already, not know of such a thing, or take too long.
+    await orAbort(this.#inner.terminateSession(), AbortSignal.timeout(ms)).catch(() => {});
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
+import { orAbort } from '../../lib/abort.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
 import { minimalEnvironment } from '../../platform/environment.js';
@@ -11,7 +12,7 @@ import type {
 import type { ConnectionDeps } from '../connection/deps.js';
 import { NotSent, ServerEnded } from '../connection/thrown.js';
 import type { StdioEntry } from '../server.js';
-import { MessageReader } from './messages.js';
+import { ChannelTransport } from './messages.js';
 import type { StderrLog } from './stderr-log.js';
 
 /** Between the polite signal and the final one. */
@@ -44,17 +45,12 @@ export function stdioRequest(
  * descendants behind (typescript-sdk#2023). The library knows a stdio transport by its having
  * both `pid` and `stderr`: a server that is silent to the new protocol is then spoken to in the old.
  */
-export class StdioTransport implements Transport {
-  onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onmessage?: Transport['onmessage'];
+export class StdioTransport extends ChannelTransport {
   readonly #request: LineProcessRequest;
   readonly #processes: Pick<ProcessSupervisor, 'open'>;
   readonly #log: StderrLog | undefined;
   readonly #closeMs: number;
   #process: LineProcess | undefined;
-  readonly #messages = new MessageReader();
-  #isOver = false;
   #wroteTooLong = false;
 
   constructor(
@@ -65,6 +61,7 @@ export class StdioTransport implements Transport {
       readonly closeMs: number;
     },
   ) {
+    super();
     this.#request = request;
     this.#processes = parts.processes;
     this.#log = parts.log;
@@ -90,10 +87,10 @@ export class StdioTransport implements Transport {
       onStderr: (chunk) => this.#log?.push(chunk),
     });
     this.#process = child;
-    child.onLine((line) => this.#receive(line));
+    child.onLine((line) => this.receive(line));
     void child.exited.then(({ lineTooLong }) => {
       this.#wroteTooLong = lineTooLong !== undefined;
-      this.#over();
+      this.over();
     });
     const pid = child.started === undefined ? child.pid : await child.started;
     if (pid === undefined) throw new ServerEnded(await child.exited, this.#request);
@@ -109,7 +106,7 @@ export class StdioTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#process?.write(JSON.stringify(message)) !== true) throw new NotSent();
-    this.#messages.sent(message);
+    this.sent(message);
   }
 
   async close(): Promise<void> {
@@ -119,29 +116,11 @@ export class StdioTransport implements Transport {
       await within(child.exited, this.#closeMs);
       await child.kill();
     }
-    this.#over();
-  }
-
-  #receive(line: string): void {
-    // What is no message (a greeting, a debug line) is left out; servers must not write it.
-    const messages = this.#messages.read(line);
-    if (messages.length === 0) this.onerror?.(new Error('a line that is no message'));
-    for (const message of messages) this.onmessage?.(message);
-  }
-
-  #over(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.onclose?.();
+    this.over();
   }
 }
 
-async function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), ms);
-  });
-  const first = await Promise.race([promise, limit]);
-  clearTimeout(timer);
-  return first;
+/** Undefined: it takes longer. */
+function within<T>(promise: Promise<T>, ms: number): Promise<T | undefined> {
+  return orAbort(promise, AbortSignal.timeout(ms)).catch(() => undefined);
 }

@@ -1,12 +1,12 @@
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { ProxyEnvironment } from '../../platform/http/http-proxy.js';
 import { openTextSocket, type TextSocket } from '../../platform/http/web-socket.js';
 import { NotSent } from '../connection/thrown.js';
-import { MessageReader } from './messages.js';
+import { ChannelTransport } from './messages.js';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-export interface WebSocketParts {
+interface WebSocketParts {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly environment: ProxyEnvironment;
@@ -15,16 +15,12 @@ export interface WebSocketParts {
 }
 
 /** One WebSocket, a message in each frame. The library has no such client any more (typescript-sdk#142). */
-export class WebSocketTransport implements Transport {
-  onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onmessage?: Transport['onmessage'];
+export class WebSocketTransport extends ChannelTransport {
   readonly #parts: WebSocketParts;
   #socket: TextSocket | undefined;
-  readonly #messages = new MessageReader();
-  #isOver = false;
 
   constructor(parts: WebSocketParts) {
+    super();
     this.#parts = parts;
   }
 
@@ -37,36 +33,24 @@ export class WebSocketTransport implements Transport {
       connectTimeoutMs: connectMs,
       maxMessageBytes: MAX_MESSAGE_BYTES,
       subprotocol: 'mcp',
-      onText: (text) => this.#receive(text),
-      onClose: () => this.#over(),
+      onText: (text) => this.receive(text),
+      onClose: () => this.over(),
     });
     this.#socket = socket;
     // It was given up while it was being opened.
-    if (this.#isOver) await socket.close(0);
+    if (this.isOver) await socket.close(0);
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     const socket = this.#socket;
-    if (socket === undefined || this.#isOver) throw new NotSent();
-    this.#messages.sent(message);
+    if (socket === undefined || this.isOver) throw new NotSent();
+    this.sent(message);
     await socket.send(JSON.stringify(message));
   }
 
   async close(): Promise<void> {
     const socket = this.#socket;
-    this.#over();
+    this.over();
     await socket?.close(this.#parts.closeMs);
-  }
-
-  #receive(text: string): void {
-    const messages = this.#messages.read(text);
-    if (messages.length === 0) this.onerror?.(new Error('a frame that is no message'));
-    for (const message of messages) this.onmessage?.(message);
-  }
-
-  #over(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.onclose?.();
   }
 }

@@ -250,7 +250,7 @@ function skillOf(
 ): Skill {
   const { root, file, directory } = candidate;
   const { found, body } = from;
-  const skill: Writable<Skill> = {
+  const skill: Skill = {
     name: pluginName(name, found.head, root),
     origin: root.origin,
     source: root.source,
@@ -262,14 +262,11 @@ function skillOf(
     bodyLine: found.bodyLine,
     problems: found.problems,
     body,
+    plugin: root.plugin,
+    isCommand: root.kind === 'commands' ? true : undefined,
   };
-  if (root.plugin !== undefined) skill.plugin = root.plugin;
-  if (root.kind === 'commands') skill.isCommand = true;
   return withOverride(skill, from.deps);
 }
-
-/** While it is made. */
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** The head of a plugin's skill may say its name, not its plugin. */
 function pluginName(
