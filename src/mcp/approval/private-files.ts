@@ -44,17 +44,32 @@ export function openPrivateFiles(place: {
         return { kind: 'damaged' };
       }
     },
-    async write(name, text) {
-      await fs.makeDirectory(stateDirectory, { mode: 0o700 });
-      await fs.makeDirectory(directory, { mode: 0o700 });
-      const file = join(directory, name);
-      // A file with a wrong mode would keep it.
-      const stat = await fs.stat(file);
-      if (stat !== undefined && (stat.mode & 0o077) !== 0) await fs.remove(file);
-      await fs.writeAtomic(file, text, { mode: 0o600 });
+    write(name, text) {
+      const directories = [stateDirectory, directory];
+      return writePrivate(fs, { directories, file: join(directory, name), text });
     },
     remove: (name) => fs.remove(join(directory, name)),
   };
+}
+
+/** Writes a file for its owner alone (0600), in directories that are made for the owner alone. */
+export async function writePrivate(
+  fs: Pick<FileSystem, 'stat' | 'writeAtomic' | 'makeDirectory' | 'remove'>,
+  {
+    directories,
+    file,
+    text,
+  }: {
+    readonly directories: readonly string[];
+    readonly file: string;
+    readonly text: string;
+  },
+): Promise<void> {
+  for (const directory of directories) await fs.makeDirectory(directory, { mode: 0o700 });
+  // A write keeps the mode of what is there.
+  const stat = await fs.stat(file);
+  if (separator === '/' && stat !== undefined && (stat.mode & 0o077) !== 0) await fs.remove(file);
+  await fs.writeAtomic(file, text, { mode: 0o600 });
 }
 
 /** Undefined when there is no such directory. What is in it is as safe as it: files need no look of their own. */

@@ -5,6 +5,7 @@ import type { FileSystem } from '../../platform/fs/fs.js';
 import { isInside, join, separator } from '../../platform/fs/paths.js';
 import { keyedSha256, sha256 } from '../../platform/hash.js';
 import { randomBytes } from '../../platform/random.js';
+import { writePrivate } from './private-files.js';
 
 /**
  * What was said about one server of a project. `person`: somebody saw this very entry and agreed.
@@ -41,7 +42,7 @@ export interface AskedServer {
   readonly filled?: string | undefined;
 }
 
-export interface McpApprovalPlace {
+interface McpApprovalPlace {
   readonly fs: Pick<
     FileSystem,
     'stat' | 'readText' | 'realPath' | 'writeAtomic' | 'makeDirectory' | 'remove'
@@ -87,14 +88,10 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
     }
     const file = fileOf(project);
     try {
-      await fs.makeDirectory(stateDirectory, { mode: 0o700 });
-      await fs.makeDirectory(directory, { mode: 0o700 });
-      // A file with a wrong mode would keep it.
-      const stat = await fs.stat(file);
-      if (stat !== undefined && (stat.mode & 0o077) !== 0) await fs.remove(file);
       const servers = [...answers].map(([name, answer]) => ({ name, ...answer }));
       const text = JSON.stringify({ version: 1, project, servers }, null, 2);
-      await fs.writeAtomic(file, `${text}\n`, { mode: 0o600 });
+      const directories = [stateDirectory, directory];
+      await writePrivate(fs, { directories, file, text: `${text}\n` });
     } catch (thrown) {
       throw notStored(stateDirectory, thrown);
     }
@@ -200,7 +197,7 @@ function answerFrom(one: unknown): readonly (readonly [string, Approval])[] {
 }
 
 /** Marks by which a value is known again that is not to be written down. */
-export interface ValueMarks {
+interface ValueMarks {
   /** Undefined where no mark can have been made. */
   mark(text: string): Promise<string | undefined>;
   /** Makes the key first, if there is none. Rejects where it cannot be kept. */
@@ -210,7 +207,7 @@ export interface ValueMarks {
 const KEY = /^[0-9a-f]{64}$/;
 
 /** The key stands in a file of its own (0600): who finds the marks alone cannot try values against them. */
-export function openValueMarks(place: {
+function openValueMarks(place: {
   readonly fs: Pick<FileSystem, 'stat' | 'readText' | 'writeAtomic' | 'makeDirectory' | 'remove'>;
   readonly directory: string;
 }): ValueMarks {
@@ -233,11 +230,8 @@ export function openValueMarks(place: {
   }
 
   async function newKey(): Promise<string> {
-    await fs.makeDirectory(directory, { mode: 0o700 });
-    // A file with a wrong mode would keep it.
-    if ((await fs.stat(file)) !== undefined) await fs.remove(file);
     const made = randomBytes(32).toString('hex');
-    await fs.writeAtomic(file, `${made}\n`, { mode: 0o600 });
+    await writePrivate(fs, { directories: [directory], file, text: `${made}\n` });
     // Another program may have made one at the same time.
     return (await key()) ?? made;
   }

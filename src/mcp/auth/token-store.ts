@@ -8,6 +8,7 @@ import { withFileLock } from '../../platform/fs/file-lock.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join, separator } from '../../platform/fs/paths.js';
 import { sha256 } from '../../platform/hash.js';
+import { writePrivate } from '../approval/private-files.js';
 
 /** A client as an authorization server knows it. */
 export interface StoredClient {
@@ -100,14 +101,10 @@ export function openTokenStore(place: TokenStorePlace): TokenStore {
     }
   }
 
-  async function save(servers: Servers): Promise<void> {
-    await fs.makeDirectory(stateDirectory, { mode: 0o700 });
-    const stat = await fs.stat(file);
-    // A write keeps the mode of what is there.
-    if (separator === '/' && stat !== undefined && (stat.mode & 0o077) !== 0) await fs.remove(file);
+  const save = (servers: Servers): Promise<void> => {
     const text = `${JSON.stringify({ version: 1, servers }, null, 2)}\n`;
-    await fs.writeAtomic(file, text, { mode: 0o600 });
-  }
+    return writePrivate(fs, { directories: [stateDirectory], file, text });
+  };
 
   /** Reads, changes and writes while no other program does. */
   async function change<T>(

@@ -21,7 +21,7 @@ const READERS: { readonly [K in ListKind]: (value: unknown) => ListItems[K] | un
   prompts: readPrompt,
 };
 
-export interface FetchedList<K extends ListKind> {
+interface FetchedList<K extends ListKind> {
   readonly items: readonly ListItems[K][];
   /** Resources and prompts that are not offered. */
   readonly unusable: readonly Unusable[];
@@ -181,16 +181,16 @@ const OF_THE_LIST: ReadonlySet<SafeError['code']> = new Set([
 ]);
 
 /** Kinds of lists whose items are told of here; tools are told of by whoever checks their definitions. */
-export type PlainKind = 'resources' | 'prompts';
+type PlainKind = 'resources' | 'prompts';
 
 /** An item of a server's list that cannot be used, and why. */
-export interface Unusable {
+interface Unusable {
   readonly name: unknown;
   readonly reason: string;
 }
 
 /** Why nothing can be read of an item; undefined when it can. */
-export function unreadableReason(kind: PlainKind, value: unknown): string | undefined {
+function unreadableReason(kind: PlainKind, value: unknown): string | undefined {
   if (!isRecord(value)) return 'it is no object';
   if (kind === 'resources') return uriProblem(value.uri);
   if (typeof value.name !== 'string' || value.name === '') return 'it has no name';
@@ -202,7 +202,7 @@ export function unreadableReason(kind: PlainKind, value: unknown): string | unde
 }
 
 /** By what people know it. */
-export function nameOfItem(kind: PlainKind, value: unknown): unknown {
+function nameOfItem(kind: PlainKind, value: unknown): unknown {
   if (!isRecord(value)) return '';
   const isGiven = (one: unknown): boolean => typeof one === 'string' && one !== '';
   return [kind === 'resources' ? value.uri : undefined, value.name, value.title].find(isGiven);
@@ -219,7 +219,7 @@ function uriProblem(uri: unknown): string | undefined {
 }
 
 /** The first of those with one URI, and the others. */
-export function distinctResources(resources: readonly RawResource[]): {
+function distinctResources(resources: readonly RawResource[]): {
   readonly kept: readonly RawResource[];
   readonly unusable: readonly Unusable[];
 } {
@@ -237,7 +237,7 @@ export function distinctResources(resources: readonly RawResource[]): {
 }
 
 /** Prompts that stay in the list and are not offered. */
-export function unusablePrompts(prompts: readonly RawPrompt[]): readonly Unusable[] {
+function unusablePrompts(prompts: readonly RawPrompt[]): readonly Unusable[] {
   const byName = new Map<string, number>();
   const normal = prompts.map(({ name }) => normaliseName(name));
   for (const name of normal) byName.set(name, (byName.get(name) ?? 0) + 1);
@@ -254,7 +254,7 @@ export function unusablePrompts(prompts: readonly RawPrompt[]): readonly Unusabl
 const MOST_NAMED = 10;
 
 /** One text for all of them, of bounded length and with nothing invisible in it. */
-export function unusableText(
+function unusableText(
   kind: PlainKind,
   server: string,
   unusable: readonly Unusable[],

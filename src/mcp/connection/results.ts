@@ -28,11 +28,12 @@ export function readCallResult(value: unknown): RawCallResult | undefined {
   if (isElsewhere && Object.keys(value).some((key) => !WITHOUT_CONTENT.has(key))) return undefined;
   if ((value.resultType ?? 'complete') !== 'complete') return undefined;
   if (!Array.isArray(content) || !content.every(isContent)) return undefined;
+  const isError = value.isError === true || undefined;
   return {
     content,
     structuredContent: value.structuredContent,
-    ...(value.isError === true ? { isError: true } : {}),
-    ...(isRecord(value._meta) ? { _meta: value._meta } : {}),
+    isError,
+    _meta: record(value._meta),
   };
 }
 
@@ -48,10 +49,11 @@ export function readTool(value: unknown): RawTool | undefined {
   return {
     name: value.name,
     inputSchema: value.inputSchema,
-    ...texts(value, ['title', 'description']),
-    ...(isRecord(value.outputSchema) ? { outputSchema: value.outputSchema } : {}),
-    ...(isRecord(value.annotations) ? { annotations: value.annotations } : {}),
-    ...(isRecord(value._meta) ? { _meta: value._meta } : {}),
+    title: text(value.title),
+    description: text(value.description),
+    outputSchema: record(value.outputSchema),
+    annotations: record(value.annotations),
+    _meta: record(value._meta),
   };
 }
 
@@ -59,27 +61,26 @@ export function readResource(value: unknown): RawResource | undefined {
   if (!isRecord(value) || typeof value.uri !== 'string') return undefined;
   return {
     uri: value.uri,
-    name: typeof value.name === 'string' ? value.name : value.uri,
-    ...texts(value, ['title', 'description', 'mimeType']),
-    ...(typeof value.size === 'number' ? { size: value.size } : {}),
+    name: text(value.name) ?? value.uri,
+    title: text(value.title),
+    description: text(value.description),
+    mimeType: text(value.mimeType),
+    size: typeof value.size === 'number' ? value.size : undefined,
   };
 }
 
 export function readPrompt(value: unknown): RawPrompt | undefined {
   if (!isRecord(value) || typeof value.name !== 'string' || value.name === '') return undefined;
   const given = Array.isArray(value.arguments) ? value.arguments : [];
-  const args = given.filter(isRecord).flatMap((argument) =>
-    typeof argument.name === 'string'
-      ? [
-          {
-            name: argument.name,
-            ...texts(argument, ['description']),
-            ...(argument.required === true ? { required: true } : {}),
-          },
-        ]
-      : [],
-  );
-  return { name: value.name, ...texts(value, ['title', 'description']), arguments: args };
+  const args = given
+    .filter(isRecord)
+    .flatMap(({ name, description, required }) =>
+      typeof name === 'string'
+        ? [{ name, description: text(description), required: required === true || undefined }]
+        : [],
+    );
+  const { name, title, description } = value;
+  return { name, title: text(title), description: text(description), arguments: args };
 }
 
 export function readContents(value: unknown): readonly RawResourceContent[] | undefined {
@@ -87,7 +88,8 @@ export function readContents(value: unknown): readonly RawResourceContent[] | un
   const contents: RawResourceContent[] = [];
   for (const item of value.contents) {
     if (!isRecord(item) || typeof item.uri !== 'string') return undefined;
-    contents.push({ uri: item.uri, ...texts(item, ['mimeType', 'text', 'blob']) });
+    const { uri, mimeType, blob } = item;
+    contents.push({ uri, mimeType: text(mimeType), text: text(item.text), blob: text(blob) });
   }
   return contents;
 }
@@ -103,16 +105,12 @@ export function readMessages(value: unknown): readonly RawPromptMessage[] | unde
   return messages;
 }
 
-function texts<Name extends string>(
-  value: Readonly<Record<string, unknown>>,
-  names: readonly Name[],
-): Partial<Record<Name, string>> {
-  const found: Partial<Record<Name, string>> = {};
-  for (const name of names) {
-    const text = value[name];
-    if (typeof text === 'string') found[name] = text;
-  }
-  return found;
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
+function record(value: unknown): Readonly<Record<string, unknown>> | undefined {
+  return isRecord(value) ? value : undefined;
 }
 
 /**
