@@ -1,4 +1,5 @@
 import { messageOf } from '../../errors.js';
+import { orAbort } from '../../lib/abort.js';
 import { checkContent } from '../../lib/elicitation-check.js';
 import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
@@ -43,7 +44,7 @@ export interface ElicitationHooksLike<Scene> {
 }
 
 /** `over`: there was no answer, or the question was withdrawn. */
-export type ElicitMoment = 'asked' | ElicitReply['action'] | 'over';
+type ElicitMoment = 'asked' | ElicitReply['action'] | 'over';
 
 type AnsweredBy = 'person' | 'hook' | 'nobody';
 
@@ -69,25 +70,27 @@ const CANCEL: ElicitAnswer = Object.freeze({ action: 'cancel' });
  * goes back to the server has been checked against its form. Every doubt ends in "decline".
  */
 export function createElicit<Scene>(deps: ElicitDeps<Scene>): Elicit {
-  const limit = createElicitLimit(deps.clock, deps.limits);
+  const limit = new ElicitLimit(deps.clock, deps.limits);
   return async (request, signal) => {
     if (signal.aborted) return CANCEL;
     const note = (text: string): void =>
       deps.onNote?.(`The MCP server "${oneLine(request.server)}" asked something: ${text}`);
-    const place = limit.enter(request.server);
-    if (!place.ok) {
+    const refused = limit.enter(request.server);
+    if (refused !== undefined) {
       // fail-closed: whoever asks without end wears down the one who answers, and the one who reads.
-      if (place.error.isNews) note(`declined, ${place.error.reason}`);
+      if (refused.isNews) note(`declined, ${refused.reason}`);
       return DECLINE;
     }
     try {
-      return await unlessAborted(answer(deps, request, { signal, note }), signal);
+      return await orAbort(answer(deps, request, { signal, note }), signal);
     } catch (thrown) {
+      // A question that is withdrawn is over at once, whoever still thinks about it.
+      if (signal.aborted) return CANCEL;
       // fail-closed: a question whose answer got lost is declined.
       note(`declined, ${messageOf(thrown)}`);
       return DECLINE;
     } finally {
-      place.value.leave();
+      limit.leave(request.server);
     }
   };
 }
@@ -125,7 +128,16 @@ async function firstAnswer<Scene>(
   question: ElicitQuestion,
   { scene, signal, note }: Asking & { readonly scene: Scene },
 ): Promise<Given> {
-  const heard = (await deps.hooks?.ask(wireQuestion(question), scene)) ?? { kind: 'none' as const };
+  const { server, message, mode, url, elicitationId, requestedSchema } = question;
+  const asked = {
+    mcp_server_name: server,
+    message,
+    mode,
+    url,
+    elicitation_id: elicitationId,
+    requested_schema: requestedSchema,
+  };
+  const heard = (await deps.hooks?.ask(asked, scene)) ?? { kind: 'none' as const };
   if (heard.kind === 'answer') return { reply: heard, by: 'hook' };
   if (heard.kind === 'refused') {
     note(`declined, ${heard.reason}`);
@@ -199,7 +211,7 @@ function questionOf(request: ElicitRequest): Result<ElicitQuestion, string> {
     return ok({ ...common, mode: 'url', fields: [], warnings, url, host });
   }
   const fields = readForm(request.requestedSchema);
-  if (!fields.ok) return err(fields.error);
+  if (!fields.ok) return fields;
   const secrets = fields.value.filter(({ secret }) => secret).map(({ name }) => oneLine(name));
   return ok({
     ...common,
@@ -214,32 +226,8 @@ function secretWarning(names: readonly string[]): string {
   return `It seems to ask for a secret (${names.join(', ')}). Servers must not ask for passwords, keys or tokens this way, and what you type is shown and sent as it is.`;
 }
 
-function wireQuestion(question: ElicitQuestion) {
-  const { server, message, mode, url, elicitationId, requestedSchema } = question;
-  return {
-    mcp_server_name: server,
-    message,
-    mode,
-    url,
-    elicitation_id: elicitationId,
-    requested_schema: requestedSchema,
-  };
-}
-
-/** A question that is withdrawn is over at once, whoever still thinks about it. */
-function unlessAborted(
-  answering: Promise<ElicitAnswer>,
-  signal: AbortSignal,
-): Promise<ElicitAnswer> {
-  return new Promise((resolve, reject) => {
-    const withdraw = (): void => resolve(CANCEL);
-    signal.addEventListener('abort', withdraw, { once: true });
-    answering.then(resolve, reject).finally(() => signal.removeEventListener('abort', withdraw));
-  });
-}
-
 /** How much one server may ask. */
-export interface ElicitLimits {
+interface ElicitLimits {
   /** Questions within a minute. */
   readonly perMinute: number;
   /** Questions that wait for an answer at the same time. */
@@ -249,52 +237,53 @@ export interface ElicitLimits {
 const DEFAULTS: ElicitLimits = { perMinute: 10, atOnce: 3 };
 const MINUTE_MS = 60_000;
 
-export interface ElicitLimit {
-  /** A place for one question, to be left when it is answered; or why there is none. */
-  enter(server: string): Result<{ leave(): void }, NoPlace>;
+/** Counts the questions of each server. */
+class ElicitLimit {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #limits: ElicitLimits;
+  readonly #servers = new Map<
+    string,
+    { asked: number[]; open: number; told: Map<string, number> }
+  >();
+
+  constructor(clock: Pick<Clock, 'monotonic'>, limits: Partial<ElicitLimits> = {}) {
+    this.#clock = clock;
+    this.#limits = { ...DEFAULTS, ...limits };
+  }
+
+  /**
+   * Takes a place for one question, to be left when it is answered; or says why there is none. `isNews`: the
+   * first of its kind within a minute, as people need not read it for each question.
+   */
+  enter(server: string): { readonly reason: string; readonly isNews: boolean } | undefined {
+    const { perMinute, atOnce } = this.#limits;
+    const now = this.#clock.monotonic();
+    const state = this.#servers.get(server) ?? { asked: [], open: 0, told: new Map() };
+    this.#servers.set(server, state);
+    state.asked = state.asked.filter((at) => now - at < MINUTE_MS);
+    const reason =
+      state.open >= atOnce
+        ? `${atOnce} of its questions wait already`
+        : state.asked.length >= perMinute
+          ? `it has asked ${perMinute} times within a minute`
+          : undefined;
+    if (reason !== undefined) {
+      const isNews = now - (state.told.get(reason) ?? Number.NEGATIVE_INFINITY) >= MINUTE_MS;
+      if (isNews) state.told.set(reason, now);
+      return { reason, isNews };
+    }
+    state.asked.push(now);
+    state.open += 1;
+    return undefined;
+  }
+
+  leave(server: string): void {
+    const state = this.#servers.get(server);
+    if (state !== undefined) state.open -= 1;
+  }
 }
 
-export interface NoPlace {
-  readonly reason: string;
-  /** The first of its kind within a minute: people need not read it for each question. */
-  readonly isNews: boolean;
-}
-
-export function createElicitLimit(
-  clock: Pick<Clock, 'monotonic'>,
-  limits: Partial<ElicitLimits> = {},
-): ElicitLimit {
-  const { perMinute, atOnce } = { ...DEFAULTS, ...limits };
-  const servers = new Map<string, { asked: number[]; open: number; told: Map<string, number> }>();
-  return {
-    enter(server) {
-      const now = clock.monotonic();
-      const state = servers.get(server) ?? { asked: [], open: 0, told: new Map() };
-      const none = (reason: string): { readonly ok: false; readonly error: NoPlace } => {
-        const isNews = now - (state.told.get(reason) ?? Number.NEGATIVE_INFINITY) >= MINUTE_MS;
-        if (isNews) state.told.set(reason, now);
-        return err({ reason, isNews });
-      };
-      servers.set(server, state);
-      state.asked = state.asked.filter((at) => now - at < MINUTE_MS);
-      if (state.open >= atOnce) return none(`${atOnce} of its questions wait already`);
-      if (state.asked.length >= perMinute) {
-        return none(`it has asked ${perMinute} times within a minute`);
-      }
-      state.asked.push(now);
-      state.open += 1;
-      let left = false;
-      return ok({
-        leave() {
-          if (!left) state.open -= 1;
-          left = true;
-        },
-      });
-    },
-  };
-}
-
-export interface ElicitAddress {
+interface ElicitAddress {
   /** As the network will read it, with nothing invisible in it. */
   readonly url: string;
   readonly host: string;
@@ -307,7 +296,7 @@ const LONGEST_URL = 8192;
  * An address that a server wants a person to open. Https, or http to this very machine; nothing that
  * hides who is addressed. fail-closed: any other address is not even shown.
  */
-export function checkElicitUrl(text: string | undefined): Result<ElicitAddress, string> {
+function checkElicitUrl(text: string | undefined): Result<ElicitAddress, string> {
   if (text === undefined || text.length > LONGEST_URL || parseUrl(text) === undefined) {
     return err('its address cannot be read');
   }

@@ -1,14 +1,13 @@
 import type { Result } from '../../lib/result.js';
 import { shellWord } from '../../lib/shell-word.js';
 import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
-import type { CallView } from '../../permissions/gate/view.js';
 import { describeChange } from './change.js';
 import { type Entry, isChanged, type Page, type ToolBookDeps } from './server-tools.js';
 
 /** Calls that were refused are never made and would stay for ever. */
 const MOST_NOTED = 256;
 
-export interface DefinitionGuardParts {
+interface DefinitionGuardParts {
   pageOf(server: string): Page | undefined;
   /** By which definition each call is judged. */
   readonly judged: Map<string, string>;
@@ -31,9 +30,16 @@ export function definitionGuard({ pageOf, judged, covers, refresh }: DefinitionG
   /** What a cache remembers may be what the server has taken back since. */
   const judgeAnew = async (page: Page, entry: Entry, toolUseId: string): Promise<Finding> => {
     const asked = await refresh(page);
+    const server = page.connection.declaration.name;
+    const deny = (reason: string): Finding => ({ decision: 'deny', refusal: 'approval', reason });
     // fail-closed: all that is known of it is a definition that nobody has agreed to.
-    if (!asked.ok) return unasked(page, entry, asked.error);
-    return entry.gone ? withdrawn(page, entry) : judge(page, entry, toolUseId);
+    if (!asked.ok)
+      return deny(
+        `the server "${server}" had changed the definition of ${entry.tool.name} since it was approved, and cannot be asked whether it still is so: ${asked.error}`,
+      );
+    return entry.gone
+      ? deny(`the server "${server}" no longer offers ${JSON.stringify(entry.current.name)}`)
+      : judge(page, entry, toolUseId);
   };
   return {
     name: 'MCP tool definitions',
@@ -53,18 +59,6 @@ export function definitionGuard({ pageOf, judged, covers, refresh }: DefinitionG
       return isOld ? judgeAnew(page, entry, toolUseId) : judge(page, entry, toolUseId);
     },
   };
-}
-
-function unasked({ connection }: Page, { tool }: Entry, why: string): Finding {
-  const server = connection.declaration.name;
-  const reason = `the server "${server}" had changed the definition of ${tool.name} since it was approved, and cannot be asked whether it still is so: ${why}`;
-  return { decision: 'deny', refusal: 'approval', reason };
-}
-
-function withdrawn({ connection }: Page, { current }: Entry): Finding {
-  const server = connection.declaration.name;
-  const reason = `the server "${server}" no longer offers ${JSON.stringify(current.name)}`;
-  return { decision: 'deny', refusal: 'approval', reason };
 }
 
 export function findingOf(page: Page, entry: Entry): Finding {
@@ -124,22 +118,16 @@ export const serverOfRuleGuard: Guard = {
     if (granting.length === 0 || granting.some(({ text }) => isFor(text, origin.key))) {
       return NOTHING;
     }
-    return wrongServer(view, granting[0]?.label ?? 'a rule', origin);
+    const { server, key } = origin;
+    const rule = granting[0]?.label ?? 'a rule';
+    return {
+      decision: 'ask',
+      reason: `${rule} allows ${view.call.tool.name} by its letters, but is not written for the server "${server}"; write mcp__${key}__*`,
+      source: `server ${key}`,
+    };
   },
 };
 
 function isFor(rule: string, key: string): boolean {
   return rule === `mcp__${key}` || rule.startsWith(`mcp__${key}__`);
-}
-
-function wrongServer(
-  { call }: CallView,
-  rule: string,
-  { server, key }: { readonly server: string; readonly key: string },
-): Finding {
-  return {
-    decision: 'ask',
-    reason: `${rule} allows ${call.tool.name} by its letters, but is not written for the server "${server}"; write mcp__${key}__*`,
-    source: `server ${key}`,
-  };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { bookOf, skillOf } from '../../../test/skills/invoke-rig.js';
-import { readTyped } from './slash.js';
+import { readTyped } from './find.js';
 
 const book = bookOf(
   ...[
