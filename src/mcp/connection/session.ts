@@ -1,4 +1,4 @@
-import type { Client, Transport } from '@modelcontextprotocol/client';
+import type { Client } from '@modelcontextprotocol/client';
 import { orAbort } from '../../lib/abort.js';
 import { isRecord } from '../../lib/own.js';
 import { basename, toPosix } from '../../platform/fs/paths.js';
@@ -12,7 +12,7 @@ import {
   sseTransport,
   WatchedTransport,
 } from '../transport/http.js';
-import { type MessageKind, RateLimitedTransport } from '../transport/rate-limit.js';
+import type { LimitedTransport, MessageKind } from '../transport/rate-limit.js';
 import { SdkTransport } from '../transport/sdk.js';
 import type { StderrLog } from '../transport/stderr-log.js';
 import { StdioTransport, stdioRequest } from '../transport/stdio.js';
@@ -68,7 +68,7 @@ export interface Session {
 }
 
 interface Opened {
-  readonly transport: Transport;
+  readonly transport: LimitedTransport;
   readonly hasOwnAuthorization: boolean;
 }
 
@@ -113,13 +113,9 @@ async function shake(
 ): Promise<Session> {
   const opened = await orAbort(openTransport(library, parts), signal);
   const { transport } = opened;
-  const bounded = new RateLimitedTransport(transport, {
-    monotonic: () => parts.deps.clock.monotonic(),
-    onExcess: (kind) => parts.tooMuch(kind),
-  });
   const client = newClient(library, parts, mode);
   try {
-    const connecting = client.connect(bounded, { signal, timeout: LONGEST_TIMER_MS });
+    const connecting = client.connect(transport, { signal, timeout: LONGEST_TIMER_MS });
     await orAbort(connecting, signal);
   } catch (thrown) {
     const { kind } = readThrown(library, thrown);
@@ -128,22 +124,22 @@ async function shake(
       isGone && transport instanceof StdioTransport ? await transport.end(500) : undefined;
     // It failed already; how its remains are cleared away changes nothing.
     await transport.close().catch(() => {});
-    if (bounded.cutFor !== undefined) throw new Flooded(bounded.cutFor);
+    if (transport.cutFor !== undefined) throw new Flooded(transport.cutFor);
     if (kind === 'auth' && opened.hasOwnAuthorization) throw new OwnAuthorizationRefused();
     throw ended ?? thrown;
   }
   client.onclose = () => parts.closed();
-  return toSession(library, parts, client, { ...opened, bounded });
+  return toSession(library, parts, client, opened);
 }
 
 function toSession(
   library: McpLibrary,
   parts: SessionParts,
   client: Client,
-  { transport, hasOwnAuthorization, bounded }: Opened & { readonly bounded: RateLimitedTransport },
+  { transport, hasOwnAuthorization }: Opened,
 ): Session {
   const era = client.getProtocolEra() ?? 'legacy';
-  bounded.connected({ answersRequests: era === 'legacy' });
+  transport.connected({ answersRequests: era === 'legacy' });
   if (era === 'modern') void listenForChanges(client);
   const isWatched = transport instanceof WatchedTransport;
   return {
@@ -156,7 +152,7 @@ function toSession(
       isWatched && (transport.sessionId !== undefined || parts.entry.type === 'sse'),
     stderr: () => (transport instanceof StdioTransport ? transport.stderr : ''),
     wroteTooLong: () => transport instanceof StdioTransport && transport.wroteTooLong,
-    cutFor: () => bounded.cutFor,
+    cutFor: () => transport.cutFor,
     close: async () => {
       if (isWatched) await transport.leave(parts.timeouts.closeMs);
       await client.close().catch(() => {});
@@ -204,20 +200,24 @@ function asked(params: Readonly<Record<string, unknown>>): Omit<ElicitRequest, '
 
 async function openTransport(library: McpLibrary, parts: SessionParts): Promise<Opened> {
   const { entry, deps, timeouts, name, log } = parts;
+  const limits = {
+    monotonic: () => deps.clock.monotonic(),
+    onExcess: (kind: MessageKind) => parts.tooMuch(kind),
+  };
   if (entry.type === 'stdio') {
     const request = stdioRequest(name, entry, deps);
-    const how = { processes: deps.processes, log, closeMs: timeouts.closeMs };
+    const how = { ...limits, processes: deps.processes, log, closeMs: timeouts.closeMs };
     return { transport: new StdioTransport(request, how), hasOwnAuthorization: false };
   }
   if (entry.type === 'sdk') {
     if (deps.sdkTransport === undefined) throw new HostFailed();
-    return { transport: new SdkTransport(deps.sdkTransport), hasOwnAuthorization: false };
+    return { transport: new SdkTransport(deps.sdkTransport, limits), hasOwnAuthorization: false };
   }
   const headers = await allHeaders(entry, deps);
   const hasOwnAuthorization = hasAuthorization(headers);
   if (entry.type === 'ws') {
     const { connectMs, closeMs } = timeouts;
-    const how = { url: entry.url, headers, environment: deps.env, connectMs, closeMs };
+    const how = { ...limits, url: entry.url, headers, environment: deps.env, connectMs, closeMs };
     return { transport: new WebSocketTransport(how), hasOwnAuthorization };
   }
   const remote = {
@@ -232,6 +232,7 @@ async function openTransport(library: McpLibrary, parts: SessionParts): Promise<
     freshHeaders: deps.headers === undefined ? undefined : () => allHeaders(entry, deps),
     authProvider: hasOwnAuthorization ? undefined : deps.authProvider,
     stepUp: deps.stepUp,
+    limits,
   };
   const transport = entry.type === 'sse' ? sseTransport(remote) : httpTransport(remote);
   return { transport, hasOwnAuthorization };

@@ -10,11 +10,11 @@ import {
 import type { McpLibrary } from '../connection/library.js';
 import { HeadersFailed, STREAM_ENDED } from '../connection/thrown.js';
 import { readAnswers, WaitingRequests } from './http-answers.js';
+import { LimitedTransport, type RateLimitParts, type SendOptions } from './rate-limit.js';
 
-type SendOptions = Parameters<Transport['send']>[1];
 type LibraryTransport = Transport & { terminateSession?(): Promise<void> };
 
-export interface RemoteParts {
+interface RemoteParts {
   readonly library: McpLibrary;
   readonly url: URL;
   readonly fetch: Fetch;
@@ -23,6 +23,7 @@ export interface RemoteParts {
   readonly freshHeaders?: () => Promise<Readonly<Record<string, string>>>;
   readonly authProvider: ConnectionAuth | undefined;
   readonly stepUp: ((challenge: StepUpChallenge) => Promise<boolean>) | undefined;
+  readonly limits: RateLimitParts;
 }
 
 /** Attempts to reopen a stream that broke off, each after twice the pause of the one before. */
@@ -47,7 +48,7 @@ export function httpTransport(parts: RemoteParts): WatchedTransport {
     onInsufficientScope: 'throw',
     authProvider: parts.authProvider,
   });
-  return new WatchedTransport(inner, waiting, () => false);
+  return new WatchedTransport(inner, waiting, { ...parts.limits, isFatal: () => false });
 }
 
 export function sseTransport(parts: RemoteParts): WatchedTransport {
@@ -57,32 +58,30 @@ export function sseTransport(parts: RemoteParts): WatchedTransport {
     authProvider: parts.authProvider,
   });
   // The library would open another stream, whose session nobody has initialised.
-  return new WatchedTransport(inner, waiting, (error) => error instanceof parts.library.SseError);
+  const isFatal = (error: Error): boolean => error instanceof parts.library.SseError;
+  return new WatchedTransport(inner, waiting, { ...parts.limits, isFatal });
 }
 
 /**
  * The library's transport: a request whose stream ends without an answer fails at once, and a cancelled one lets go of its
  * stream, which the library would go on to reopen (typescript-sdk#2615).
  */
-export class WatchedTransport implements Transport {
-  onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onmessage?: Transport['onmessage'];
+export class WatchedTransport extends LimitedTransport {
   readonly hasPerRequestStream: boolean;
   readonly #inner: LibraryTransport;
   readonly #isFatal: (error: Error) => boolean;
   readonly #waiting: WaitingRequests;
   #isStarted = false;
-  #isOver = false;
 
   constructor(
     inner: LibraryTransport,
     waiting: WaitingRequests,
-    isFatal: (error: Error) => boolean,
+    parts: RateLimitParts & { isFatal(error: Error): boolean },
   ) {
+    super(parts);
     this.#inner = inner;
     this.#waiting = waiting;
-    this.#isFatal = isFatal;
+    this.#isFatal = parts.isFatal;
     this.hasPerRequestStream = inner.hasPerRequestStream === true;
   }
 
@@ -97,18 +96,18 @@ export class WatchedTransport implements Transport {
   async start(): Promise<void> {
     this.#inner.onmessage = (message: JSONRPCMessage) => this.#receive(message);
     this.#inner.onerror = (error) => {
-      this.onerror?.(error);
+      this.fail(error);
       if (this.#isStarted && this.#isFatal(error)) void this.close();
     };
-    this.#inner.onclose = () => this.#over();
+    this.#inner.onclose = () => this.over();
     this.#waiting.onFailed = (id, data) => {
-      this.onmessage?.({ jsonrpc: '2.0', id, error: { code: -32603, message: 'no answer', data } });
+      this.deliver({ jsonrpc: '2.0', id, error: { code: -32603, message: 'no answer', data } });
     };
     await this.#inner.start();
     this.#isStarted = true;
   }
 
-  async send(message: JSONRPCMessage, options: SendOptions = {}): Promise<void> {
+  protected async transmit(message: JSONRPCMessage, options: SendOptions = {}): Promise<void> {
     if (!('method' in message)) return this.#inner.send(message, options);
     if ('id' in message) return this.#ask(message, message.id, options);
     await this.#inner.send(message, options);
@@ -127,7 +126,7 @@ export class WatchedTransport implements Transport {
 
   async close(): Promise<void> {
     await this.#inner.close();
-    this.#over();
+    this.over();
   }
 
   async #ask(
@@ -157,18 +156,12 @@ export class WatchedTransport implements Transport {
   #ended(id: string | number): void {
     if (!this.#waiting.remove(id)) return;
     const error = { code: -32000, message: 'Connection closed', data: STREAM_ENDED };
-    this.onmessage?.({ jsonrpc: '2.0', id, error });
+    this.deliver({ jsonrpc: '2.0', id, error });
   }
 
   #receive(message: JSONRPCMessage): void {
     if (!('method' in message) && message.id !== undefined) this.#waiting.remove(message.id);
-    this.onmessage?.(message);
-  }
-
-  #over(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.onclose?.();
+    this.deliver(message);
   }
 }
 

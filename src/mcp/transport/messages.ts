@@ -1,48 +1,19 @@
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { UNREADABLE } from '../connection/thrown.js';
+import { LimitedTransport } from './rate-limit.js';
 
 export type MessageId = string | number;
 type Members = Readonly<Record<string, unknown>>;
 
 /** A channel that many requests share: lines of a child process, frames of a socket. */
-export abstract class ChannelTransport implements Transport {
-  onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onmessage?: Transport['onmessage'];
-  protected isOver = false;
-  readonly #waiting = new Set<MessageId>();
-
-  abstract start(): Promise<void>;
-  abstract send(message: JSONRPCMessage): Promise<void>;
-  abstract close(): Promise<void>;
-
-  /** Must see everything that is sent. */
-  protected sent(message: JSONRPCMessage): void {
-    if (!('method' in message)) return;
-    if ('id' in message) this.#waiting.add(message.id);
-    else if (message.method === 'notifications/cancelled')
-      this.#waiting.delete(message.params?.requestId as MessageId);
-  }
-
+export abstract class ChannelTransport extends LimitedTransport {
   /** What is no message (a greeting, a debug line) is left out; servers must not write it. */
   protected receive(text: string): void {
-    const [only] = this.#waiting;
-    const messages = messagesIn(text, this.#waiting.size === 1 ? only : undefined);
-    if (messages.length === 0) this.onerror?.(new Error('a text that is no message'));
-    for (const message of messages) {
-      // The library takes "7" for 7.
-      if (!('method' in message) && message.id !== undefined && !this.#waiting.delete(message.id))
-        this.#waiting.delete(Number(message.id));
-      this.onmessage?.(message);
-    }
-  }
-
-  protected over(): void {
-    if (this.isOver) return;
-    this.isOver = true;
-    this.onclose?.();
+    const messages = messagesIn(text, this.onlyAsked);
+    if (messages.length === 0) this.fail(new Error('a text that is no message'));
+    for (const message of messages) this.deliver(message);
   }
 }
 

@@ -1,8 +1,7 @@
 import type { JSONRPCMessage, MessageExtraInfo, Transport } from '@modelcontextprotocol/client';
 import { isRecord } from '../../lib/own.js';
-import { StdioTransport } from './stdio.js';
 
-type SendOptions = Parameters<Transport['send']>[1];
+export type SendOptions = Parameters<Transport['send']>[1];
 
 /** What a server sends on its own: requests, or notifications and everything that is no answer to us. */
 export type MessageKind = 'requests' | 'notifications';
@@ -35,15 +34,13 @@ export interface RateLimitParts {
 }
 
 /**
- * The library handles whatever a server sends, however much: this refuses requests and drops notifications
+ * The library handles whatever a server sends, however much: every transport refuses requests and drops notifications
  * above a rate, and disconnects a server that goes on. Answers to our own requests are never counted.
  */
-export class RateLimitedTransport implements Transport {
+export abstract class LimitedTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: Transport['onmessage'];
-  readonly hasPerRequestStream: boolean;
-  readonly #inner: Transport;
   readonly #parts: RateLimitParts;
   readonly #meters: Readonly<Record<MessageKind, Meter>>;
   /** Our requests that wait for an answer; the library takes "7" for 7. */
@@ -55,35 +52,29 @@ export class RateLimitedTransport implements Transport {
   #cutFor: string | undefined;
   #isOver = false;
 
-  constructor(inner: Transport, parts: RateLimitParts) {
-    this.#inner = inner;
+  constructor(parts: RateLimitParts) {
     this.#parts = parts;
     const meter = (kind: MessageKind) => new Meter(RATE_LIMITS[kind], parts.monotonic);
     this.#meters = { requests: meter('requests'), notifications: meter('notifications') };
-    this.hasPerRequestStream = inner.hasPerRequestStream === true;
-    // The library knows the transport of a child process by these two.
-    if (inner instanceof StdioTransport)
-      Object.defineProperties(this, {
-        pid: { get: () => inner.pid },
-        stderr: { get: () => inner.stderr },
-      });
   }
+
+  abstract start(): Promise<void>;
+  abstract close(): Promise<void>;
+  protected abstract transmit(message: JSONRPCMessage, options?: SendOptions): Promise<void>;
 
   /** Why we ended it. */
   get cutFor(): string | undefined {
     return this.#cutFor;
   }
 
-  get sessionId(): string | undefined {
-    return this.#inner.sessionId;
+  protected get isOver(): boolean {
+    return this.#isOver;
   }
 
-  setProtocolVersion(version: string): void {
-    this.#inner.setProtocolVersion?.(version);
-  }
-
-  setSupportedProtocolVersions(versions: string[]): void {
-    this.#inner.setSupportedProtocolVersions?.(versions);
+  /** The request that waits, where it is the only one. */
+  protected get onlyAsked(): string | undefined {
+    const [only] = this.#asked;
+    return this.#asked.size === 1 ? only : undefined;
   }
 
   /** After the handshake. `answersRequests`: false where the protocol knows no requests of servers. */
@@ -92,43 +83,39 @@ export class RateLimitedTransport implements Transport {
     this.#answersRequests = answersRequests;
   }
 
-  async start(): Promise<void> {
-    this.#inner.onmessage = (message: JSONRPCMessage, extra?: MessageExtraInfo) => {
-      if (!this.#isOver) this.#receive(message, extra);
-    };
-    this.#inner.onerror = (error) => {
-      if (this.#isOver) return;
-      if (this.#meters.notifications.take(1)) this.onerror?.(error);
-      else this.#exceeded('notifications');
-    };
-    this.#inner.onclose = () => this.#over();
-    await this.#inner.start();
-  }
-
   async send(message: JSONRPCMessage, options?: SendOptions): Promise<void> {
     // An answer takes memory until it is sent.
     if (!('method' in message))
-      return this.#inner.send(message, options).finally(() => this.#answered(message.id));
+      return this.transmit(message, options).finally(() => this.#answered(message.id));
     if (!('id' in message)) {
       if (message.method === 'notifications/cancelled')
         this.#asked.delete(String(message.params?.requestId));
-      return this.#inner.send(message, options);
+      return this.transmit(message, options);
     }
     this.#asked.add(String(message.id));
     try {
-      await this.#inner.send(message, options);
+      await this.transmit(message, options);
     } catch (thrown) {
       this.#asked.delete(String(message.id));
       throw thrown;
     }
   }
 
-  async close(): Promise<void> {
-    await this.#inner.close();
-    this.#over();
+  /** Something came that is no message, or went wrong beside all requests. */
+  protected fail(error: Error): void {
+    if (this.#isOver) return;
+    if (this.#meters.notifications.take(1)) this.onerror?.(error);
+    else this.#exceeded('notifications');
   }
 
-  #receive(message: JSONRPCMessage, extra: MessageExtraInfo | undefined): void {
+  protected over(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.onclose?.();
+  }
+
+  protected deliver(message: JSONRPCMessage, extra?: MessageExtraInfo): void {
+    if (this.#isOver) return;
     const { id, method, params } = message as { id?: unknown; method?: string; params?: unknown };
     const isRequest = method !== undefined && (typeof id === 'string' || typeof id === 'number');
     const kind = isRequest ? 'requests' : 'notifications';
@@ -172,9 +159,9 @@ export class RateLimitedTransport implements Transport {
     // fail-closed: a server that goes on and on is not listened to.
     const what = kind === 'requests' ? 'requests' : 'notifications and other messages';
     this.#cutFor = `it sent more than ${number(mostExcess)} ${what} above the ${number(perSecond)} a second that are taken (a long one counts as several)`;
-    this.#over();
+    this.over();
     // Its callers hear at once; a child process takes its time to end.
-    this.#inner.close().catch(() => {});
+    this.close().catch(() => {});
   }
 
   async #refuse(id: string | number): Promise<void> {
@@ -182,14 +169,8 @@ export class RateLimitedTransport implements Transport {
     if (String(id).length > LONGEST_ID) return;
     this.#refusing += 1;
     // A server that does not take the refusal is known by its count.
-    await this.#inner.send({ jsonrpc: '2.0', id, error: TOO_MANY }).catch(() => {});
+    await this.transmit({ jsonrpc: '2.0', id, error: TOO_MANY }).catch(() => {});
     this.#refusing -= 1;
-  }
-
-  #over(): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.onclose?.();
   }
 }
 

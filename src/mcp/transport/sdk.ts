@@ -1,18 +1,16 @@
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { isRecord } from '../../lib/own.js';
 import type { SdkBridge } from '../connection/deps.js';
 import { HostFailed } from '../connection/thrown.js';
 import { messageOf } from './messages.js';
+import { LimitedTransport, type RateLimitParts } from './rate-limit.js';
 
 /** A server in the host's process: each request is carried there and its answer comes back with it. */
-export class SdkTransport implements Transport {
-  onclose?: (() => void) | undefined;
-  onerror?: ((error: Error) => void) | undefined;
-  onmessage?: Transport['onmessage'];
+export class SdkTransport extends LimitedTransport {
   readonly #bridge: SdkBridge;
-  #isOver = false;
 
-  constructor(bridge: SdkBridge) {
+  constructor(bridge: SdkBridge, parts: RateLimitParts) {
+    super(parts);
     this.#bridge = bridge;
   }
 
@@ -20,7 +18,7 @@ export class SdkTransport implements Transport {
     this.#bridge.onmessage = (message) => this.#receive(message);
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  protected async transmit(message: JSONRPCMessage): Promise<void> {
     const answer = await this.#carry(message);
     const isRequest = 'method' in message && 'id' in message;
     // Hosts acknowledge notifications with an answer that means nothing.
@@ -39,20 +37,14 @@ export class SdkTransport implements Transport {
 
   async close(): Promise<void> {
     this.#bridge.onmessage = undefined;
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.onclose?.();
+    this.over();
   }
 
   #receive(message: unknown): void {
-    if (this.#isOver) return;
-    if (!isRecord(message)) {
-      this.onerror?.(new Error('something that is no message'));
-      return;
-    }
     // Some hosts leave the version out.
-    const said = messageOf({ ...message, jsonrpc: '2.0' });
-    if (said !== undefined) this.onmessage?.(said);
+    const said = isRecord(message) ? messageOf({ ...message, jsonrpc: '2.0' }) : undefined;
+    if (said !== undefined) this.deliver(said);
+    else if (!isRecord(message)) this.fail(new Error('something that is no message'));
   }
 }
 

@@ -13,6 +13,7 @@ import type { ConnectionDeps } from '../connection/deps.js';
 import { NotSent, ServerEnded } from '../connection/thrown.js';
 import type { StdioEntry } from '../server.js';
 import { ChannelTransport } from './messages.js';
+import type { RateLimitParts } from './rate-limit.js';
 import type { StderrLog } from './stderr-log.js';
 
 /** Between the polite signal and the final one. */
@@ -55,13 +56,13 @@ export class StdioTransport extends ChannelTransport {
 
   constructor(
     request: LineProcessRequest,
-    parts: {
+    parts: RateLimitParts & {
       readonly processes: Pick<ProcessSupervisor, 'open'>;
       readonly log: StderrLog | undefined;
       readonly closeMs: number;
     },
   ) {
-    super();
+    super(parts);
     this.#request = request;
     this.#processes = parts.processes;
     this.#log = parts.log;
@@ -104,9 +105,8 @@ export class StdioTransport extends ChannelTransport {
     return end === undefined ? undefined : new ServerEnded(end, this.#request);
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  protected async transmit(message: JSONRPCMessage): Promise<void> {
     if (this.#process?.write(JSON.stringify(message)) !== true) throw new NotSent();
-    this.sent(message);
   }
 
   async close(): Promise<void> {

@@ -3,10 +3,11 @@ import type { ProxyEnvironment } from '../../platform/http/http-proxy.js';
 import { openTextSocket, type TextSocket } from '../../platform/http/web-socket.js';
 import { NotSent } from '../connection/thrown.js';
 import { ChannelTransport } from './messages.js';
+import type { RateLimitParts } from './rate-limit.js';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-interface WebSocketParts {
+interface WebSocketParts extends RateLimitParts {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly environment: ProxyEnvironment;
@@ -20,7 +21,7 @@ export class WebSocketTransport extends ChannelTransport {
   #socket: TextSocket | undefined;
 
   constructor(parts: WebSocketParts) {
-    super();
+    super(parts);
     this.#parts = parts;
   }
 
@@ -41,10 +42,9 @@ export class WebSocketTransport extends ChannelTransport {
     if (this.isOver) await socket.close(0);
   }
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  protected async transmit(message: JSONRPCMessage): Promise<void> {
     const socket = this.#socket;
     if (socket === undefined || this.isOver) throw new NotSent();
-    this.sent(message);
     await socket.send(JSON.stringify(message));
   }
 
