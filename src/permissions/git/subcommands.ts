@@ -10,12 +10,11 @@ import {
 import { literalWord, type ShellWord } from '../shell/model.js';
 import { LOG } from '../shell/programs/git.js';
 import { COPYING_PROGRAMS } from '../shell/trees/copy.js';
-import { leftOutBy, type TreeUse } from '../shell/trees/use.js';
+import { HERE, leftOutBy, type TreeUse } from '../shell/trees/use.js';
 
 type Use = Partial<Pick<GitUse, 'tracked' | 'trees' | 'outside'>>;
 type Subcommand = (words: readonly ShellWord[]) => Use | undefined;
 
-const HERE = literalWord('.');
 const always = (): boolean => true;
 const never = (): boolean => false;
 const withoutRevision = ({ revisions }: { revisions: number }): boolean => revisions === 0;

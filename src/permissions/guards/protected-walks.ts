@@ -1,7 +1,6 @@
 import { basename, dirname, join } from '../../platform/fs/paths.js';
-import { treeBudget } from '../gate/budget.js';
 import type { CallView } from '../gate/view.js';
-import { contextOf, directoriesOf, restrictingUses } from '../paths/tree-uses.js';
+import { contextOf, directoriesOf, restrictingUses, treeLook } from '../paths/tree-uses.js';
 import type { RestrictionMatch, Rule } from '../rules/rule.js';
 import { matches, segmentTokens } from '../rules/wildcard.js';
 import { effectsOfWords } from '../shell/effects/effects.js';
@@ -19,7 +18,7 @@ import { disguisesOf, fedCommand } from '../shell/runners/runners.js';
 import { FINDERS, SHELLS } from '../shell/runners/tables.js';
 import { commandsGiven, type FindCall, findCall, findTrees } from '../shell/trees/find.js';
 import { treesOf } from '../shell/trees/trees.js';
-import type { FoundFile, TreeContext, TreeUse } from '../shell/trees/use.js';
+import { type FoundFile, HERE, type TreeContext, type TreeUse } from '../shell/trees/use.js';
 import { isWritingCode, writesSomewhere } from './protected-doubts.js';
 
 /**
@@ -33,17 +32,12 @@ export async function protectedByWalk(
   const reading = await view.shell();
   if (reading === undefined) return undefined;
   const text = view.call.subject.command ?? '';
-  const { judge, home } = view;
+  const { judge } = view;
   const { roots } = view.call.workspace;
   const place = {
     rules: [protectedRule(isHeld)],
     view,
-    look: {
-      judge,
-      home,
-      budget: treeBudget(),
-      elevated: /\b(?:sudo|doas|su|pkexec|run0)\b/.test(text),
-    },
+    look: treeLook(view),
     // A copy under a name that is not there yet changes nothing that anybody trusts, unless by that name.
     isTarget: async (path: string) =>
       isHeld(path) || (await judge.disk.lstat(path).catch(() => 'unseen')) !== undefined,
@@ -168,8 +162,6 @@ interface WalkContext extends TreeContext {
   /** Patterns that code of another language looks files up with. */
   lookedUp(words: readonly ShellWord[]): readonly string[];
 }
-
-const HERE = literalWord('.');
 
 /** The directories that a command goes through and changes what it comes across, or may do so. */
 function writtenTrees(words: readonly ShellWord[], context: WalkContext): readonly TreeUse[] {

@@ -1,5 +1,4 @@
 import { resolve } from '../../platform/fs/paths.js';
-import { treeBudget } from '../gate/budget.js';
 import type { CallView } from '../gate/view.js';
 import { restrictingGit } from '../git/restriction.js';
 import { gitUseOf } from '../git/subcommands.js';
@@ -8,7 +7,13 @@ import type { RestrictionMatch, Rule } from '../rules/rule.js';
 import { programOf, type ShellWord } from '../shell/model.js';
 import { treesOf } from '../shell/trees/trees.js';
 import type { TreeContext, TreeUse } from '../shell/trees/use.js';
-import { contextOf, directoriesOf, restrictingUses, type TreePlace } from './tree-uses.js';
+import {
+  contextOf,
+  directoriesOf,
+  restrictingUses,
+  type TreePlace,
+  treeLook,
+} from './tree-uses.js';
 
 type Match = RestrictionMatch | undefined;
 
@@ -18,9 +23,7 @@ type Match = RestrictionMatch | undefined;
  */
 export async function restrictingTree(rules: readonly Rule[], view: CallView): Promise<Match> {
   const { commands = [] } = (await view.shell()) ?? {};
-  const text = view.call.subject.command ?? '';
-  const elevated = /\b(?:sudo|doas|su|pkexec|run0)\b/.test(text);
-  const look = { judge: view.judge, home: view.home, budget: treeBudget(), elevated };
+  const look = treeLook(view);
   let possible: Match;
   for (const command of commands) {
     const context = contextOf(command, view);

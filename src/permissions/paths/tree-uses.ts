@@ -1,4 +1,5 @@
 import { basename, displayPath, resolve } from '../../platform/fs/paths.js';
+import { treeBudget } from '../gate/budget.js';
 import type { CallView } from '../gate/view.js';
 import { pathRulesIn, restrictedNames } from '../rules/list.js';
 import type { RestrictionMatch, Rule } from '../rules/rule.js';
@@ -23,6 +24,12 @@ export interface TreePlace {
   readonly directories: readonly string[] | undefined;
   /** Which names of a copy count; absent: all. */
   readonly isTarget?: (path: string) => Promise<boolean>;
+}
+
+/** How the walks of one call look at the disk, with what they may cost together. */
+export function treeLook({ judge, home, call }: CallView): TreeLook {
+  const elevated = /\b(?:sudo|doas|su|pkexec|run0)\b/.test(call.subject.command ?? '');
+  return { judge, home, budget: treeBudget(), elevated };
 }
 
 /** The first that is sure, else the first that is possible. */

@@ -48,13 +48,9 @@ export function takesText(words: readonly ShellWord[]): boolean {
  * What any command may do to files, by all that can be seen: for restrictions, so rather too much
  * than too little. Operands, values of `--option=value` and of `key=value` count as files.
  */
-export function possibleFileUse(words: readonly ShellWord[]): PossibleFileUse {
-  return anyFileUse(words);
-}
+export const possibleFileUse = memoised(fileUseOf);
 
 type PossibleFileUse = FileUse & { readonly unknown: boolean };
-
-const anyFileUse = memoised(fileUseOf);
 
 function fileUseOf(words: readonly ShellWord[]): PossibleFileUse {
   const program = programOf(words) ?? '';

@@ -320,11 +320,7 @@ interface Unwrapped {
  * The command behind wrappers that change nothing about what it does. For grants, so only forms
  * that are fully understood; anything else keeps its wrapper.
  */
-export function unwrapForGrant(words: readonly ShellWord[]): Unwrapped {
-  return unwrapped(words);
-}
-
-const unwrapped = memoised(unwrap);
+export const unwrapForGrant = memoised(unwrap);
 
 function unwrap(words: readonly ShellWord[]): Unwrapped {
   let rest = words;
@@ -379,11 +375,7 @@ function wrapperLength(name: string, words: readonly string[]): number | undefin
 }
 
 /** The string a shell gets when words are put back together; words with blanks stay recognisable. */
-export function canonicalText(words: readonly ShellWord[]): string {
-  return joined(words);
-}
-
-const joined = memoised((words: readonly ShellWord[]): string =>
+export const canonicalText = memoised((words: readonly ShellWord[]): string =>
   words.map((word) => quoteIfNeeded(word.value)).join(' '),
 );
 

@@ -2,9 +2,8 @@ import { hasFlag, optionTable, parseOptions, valuesOf } from '../effects/options
 import { readOnlyUse } from '../effects/uses.js';
 import { literalWord, programOf, type ShellWord, UNKNOWN_WORD } from '../model.js';
 import { type FindReach, type NameTest, reachOf } from './find-reach.js';
-import type { EntryTest, TreeProgram, TreeSkips, TreeUse } from './use.js';
+import { type EntryTest, HERE, type TreeProgram, type TreeSkips, type TreeUse } from './use.js';
 
-const HERE = literalWord('.');
 const RUNS = /^-(exec|execdir|ok|okdir)$/;
 
 /** What a find does, taken apart. */

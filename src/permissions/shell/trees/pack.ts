@@ -1,8 +1,6 @@
 import { hasFlag, optionTable, parseOptions, valuesOf } from '../effects/options.js';
 import { literalWord, type ShellWord, UNKNOWN_WORD } from '../model.js';
-import { globMatcher, type TreeProgram, type TreeUse } from './use.js';
-
-const HERE = literalWord('.');
+import { globMatcher, HERE, type TreeProgram, type TreeUse } from './use.js';
 
 const TAR =
   optionTable(`-cruAxtdjzJZahlpPvwWkmOSsUBnioM -fCTXbIFKLNVgH: create append update concatenate catenate extract

@@ -8,9 +8,14 @@ import {
 } from '../effects/options.js';
 import { literalWord, type ShellWord } from '../model.js';
 import { DIFF, GREP, RG } from '../programs/search.js';
-import { globMatcher, leftOutBy, type TreeProgram, type TreeSkips, type TreeUse } from './use.js';
-
-const HERE = literalWord('.');
+import {
+  globMatcher,
+  HERE,
+  leftOutBy,
+  type TreeProgram,
+  type TreeSkips,
+  type TreeUse,
+} from './use.js';
 
 const AG =
   optionTable(`-acfhilnorsStuvwzQULHDF0 -ABCGgmpW: after: before: context: file-search-regex: ignore: ignore-dir:

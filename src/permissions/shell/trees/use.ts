@@ -1,5 +1,7 @@
 import { matches, segmentTokens } from '../../rules/wildcard.js';
-import type { ShellWord } from '../model.js';
+import { literalWord, type ShellWord } from '../model.js';
+
+export const HERE = literalWord('.');
 
 /** A directory that a command goes through by itself, with all that is in it. */
 export interface TreeUse {
