@@ -6,64 +6,56 @@ import { createHookAgent } from './agents/core/hook-agent.js';
 import { type ModelLayer, openModelLayer } from './agents/core/model-layer.js';
 import type { AgentSession } from './agents/core/session.js';
 import type { SessionConfig } from './agents/core/session-config.js';
+import {
+  budgetOf,
+  type Log,
+  openLog,
+  openSessionEnvironment,
+  type SessionEnvironment,
+} from './agents/core/session-environment.js';
+import { openHooks } from './agents/core/session-hooks.js';
 import { createToolRestrictions } from './agents/limits/tool-restrictions.js';
 import { openAgents } from './app/agents.js';
-import { budgetOf } from './app/budget-settings.js';
-import { openCheckpointing } from './app/checkpoints.js';
 import { joinParts } from './app/create-session.js';
-import { openHooks } from './app/hooks.js';
+import type { Feature } from './app/feature.js';
 import { openInstructions } from './app/instructions.js';
 import { asMainAgent } from './app/main-agent.js';
 import { openMcp } from './app/mcp.js';
 import { withOutputStyle } from './app/output-style.js';
 import { openSandboxing } from './app/sandbox.js';
-import {
-  type Log,
-  openLog,
-  openSessionEnvironment,
-  type SessionEnvironment,
-} from './app/session-environment.js';
 import type { CurrentRun, Parts } from './app/session-parts.js';
 import { openSkills } from './app/skills.js';
 import { openToolRuntime, type ToolRuntime } from './app/tool-runtime.js';
 import { strictest } from './budget/units.js';
+import { openCheckpointing } from './checkpoint/session-watch.js';
 import { PortcullisError } from './errors.js';
 import type { AgentJudge } from './hooks/runners/agent.js';
 import { Journal, journalFile } from './journal/journal.js';
 import { closeAll } from './lib/close-all.js';
 import { resolveModel } from './model/catalog/aliases.js';
+import type { Permissions } from './permissions/gate/open.js';
 import { effectRulesIn } from './permissions/guards/effects.js';
-import type { RuleSet } from './permissions/rules/rules.js';
 import { homeDirectory, stateDirectory } from './platform/fs/paths.js';
 import { nodeTranscriptFiles } from './platform/fs/transcript-files.js';
 import { createProcessSupervisor } from './platform/process/node-process.js';
-import type { AgentRef } from './protocol/agent-ref.js';
 import type { Receipt } from './protocol/permissions.js';
 import { createReadState } from './tools/files/read-state.js';
 import { createWorkspace } from './tools/workspace.js';
 import { VERSION } from './version.js';
 
-export { errorName } from './agents/core/error-name.js';
 export type { CommandRow } from './agents/core/host-requests.js';
 export { wireSource } from './agents/core/inspection.js';
 export type { AgentSession, RunResult } from './agents/core/session.js';
 export type { DrivenCall, SessionConfig, SessionDrive } from './agents/core/session-config.js';
-export type { TeamRole } from './agents/teams/role.js';
-export type { TeamView } from './agents/teams/view.js';
-export { openInboxOf } from './app/inbox-of.js';
+export { errorName } from './agents/core/session-run-hooks.js';
+export { openInboxOf } from './agents/delivery/messaging.js';
+export type { TeamRole } from './agents/teams/records.js';
+export type { TeamView } from './agents/teams/team.js';
 export {
   type OptionName,
   readSessionOptions,
   type SessionFields,
 } from './app/session-options.js';
-export {
-  conversationOf,
-  forkInFiles,
-  forkOfLines,
-  memoryStoreOf,
-  openTranscripts,
-  projectKeyOf,
-} from './app/transcripts.js';
 export type { ContextReport } from './context/compaction/context-report.js';
 export type { AskIncludes } from './context/instructions/include-approvals.js';
 export {
@@ -92,6 +84,14 @@ export type {
   RawLine,
   TranscriptArchive,
 } from './session/transcript/archive.js';
+export {
+  conversationOf,
+  forkInFiles,
+  forkOfLines,
+  memoryStoreOf,
+  openTranscripts,
+  projectKeyOf,
+} from './session/transcripts.js';
 export type { ProjectTrust } from './settings/trust/project-trust.js';
 export type { TrustCheck } from './settings/trust/types.js';
 
@@ -160,8 +160,11 @@ async function openEach(
   environment: SessionEnvironment,
   { model, log, onClose }: Start,
 ): Promise<Omit<Parts, 'close'>> {
-  const opened: { -readonly [Name in keyof Parts]?: Parts[Name] } & { judge?: AgentJudge } = {};
-  const gate = (): ToolRuntime['permissions'] | undefined => opened.toolRuntime?.permissions;
+  const opened: { -readonly [Name in keyof Parts]?: Parts[Name] } & {
+    judge?: AgentJudge;
+    permissions?: Permissions;
+  } = {};
+  const gate = (): Permissions | undefined => opened.permissions;
   const toolRuntime = (): ToolRuntime => {
     if (opened.toolRuntime !== undefined) return opened.toolRuntime;
     throw new PortcullisError('internal', 'the session is not open yet');
@@ -186,8 +189,14 @@ async function openEach(
   onClose(() => journal.close());
   const decided = (receipt: Receipt): void =>
     config.emit({ type: 'decision', receipt: journal.note(receipt) });
-  const checkpoints = openCheckpointing(config, environment, {
-    log,
+  const checkpoints = openCheckpointing({
+    ...environment,
+    cwd: config.cwd,
+    settings: () => environment.settings,
+    sessionId,
+    parentSessionId: log.history.forkedFrom,
+    asked: config.persist ? config.fileCheckpoints : false,
+    tell: (text) => config.emit({ type: 'notice', level: 'warning', text }),
     startedShell: (output) => opened.toolRuntime?.builtins.startedShell(output),
     amend: decided,
     onlyReads: (agent) => opened.agents?.onlyReads(agent) === true,
@@ -195,9 +204,12 @@ async function openEach(
     remind: (text) => opened.hooks?.pending.remind(text),
   });
   onClose(() => checkpoints.close());
-  let onRules: (rules: (agent: AgentRef) => RuleSet) => void = () => undefined;
-  const rules = new Promise<(agent: AgentRef) => RuleSet>((resolve) => {
-    onRules = resolve;
+  let onGate: (permissions: Permissions) => void = () => undefined;
+  const rules = new Promise<Permissions['rules']>((resolve) => {
+    onGate = (permissions) => {
+      opened.permissions = permissions;
+      resolve(permissions.rules);
+    };
   });
   const sandbox = openSandboxing(config, environment, { log, rules });
   onClose(() => sandbox.close());
@@ -244,7 +256,7 @@ async function openEach(
   const promptTool =
     config.promptTool === undefined
       ? undefined
-      : (await import('./app/prompt-tool.js')).openPromptTool(config.promptTool, {
+      : (await import('./mcp/approval/prompt-tool.js')).openPromptTool(config.promptTool, {
           connections: () => mcp?.connections() ?? [],
           listing: (server) => mcp?.listing(server),
           isBanned,
@@ -253,7 +265,7 @@ async function openEach(
   const teams =
     config.team === undefined
       ? undefined
-      : await (await import('./app/teams.js')).openTeams(config, environment, {
+      : await (await import('./agents/teams/session-team.js')).openTeams(config, environment, {
           log,
           hooks,
           session: {
@@ -267,15 +279,33 @@ async function openEach(
           },
         });
   const parts = { model, log, hooks, instructions, skills, mcp, processes, sandbox };
-  const agents = openAgents(config, environment, { ...parts, servers, teams, fences, toolRuntime });
+  const agents = openAgents(config, environment, {
+    ...parts,
+    servers,
+    teams,
+    fences,
+    toolRuntime,
+    release: (agent) => {
+      for (const feature of opened.features ?? []) feature.release?.(agent);
+    },
+  });
   opened.agents = agents;
-  const watch = checkpoints.watch;
+  const features: readonly Feature[] = [
+    instructions,
+    skills,
+    agents,
+    ...(mcp === undefined ? [] : [mcp]),
+    sandbox,
+    hooks,
+  ];
+  opened.features = features;
   const made = await openToolRuntime(asking, environment, {
     ...parts,
+    features,
     agents,
     decided,
-    onRules,
-    watch,
+    onGate,
+    watch: checkpoints.watch,
   });
   opened.toolRuntime = made;
   made.builtins.shells.onFinished(checkpoints.shellFinished);
@@ -295,5 +325,5 @@ async function openEach(
     onVerdict: (_agent, _call, _tool, { receipt }) => decided(receipt),
     depthLimit: 8,
   });
-  return { ...parts, checkpoints, current, agents, toolRuntime: made };
+  return { ...parts, features, checkpoints, current, agents, toolRuntime: made };
 }

@@ -1,4 +1,6 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { Log, SessionEnvironment } from '../agents/core/session-environment.js';
+import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { AgentDefinition, DefinitionSource } from '../agents/definitions/definition.js';
 import {
   type GuardHooks,
@@ -15,9 +17,7 @@ import { createCompactHooks } from '../hooks/events/compact.js';
 import { createStopHooks, stopHookCap } from '../hooks/events/stop.js';
 import type { SettingSource } from '../lib/sourced.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
-import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
-import type { Log, SessionEnvironment } from './session-environment.js';
 import type { OpenSkills } from './skills.js';
 import type { ToolRuntime } from './tool-runtime.js';
 
@@ -41,7 +41,10 @@ export function childHooks(
   return {
     start,
     stop: () =>
-      createStopHooks(dispatch, { cap: stopHookCap(env), changes: toolRuntime().calls.count }),
+      createStopHooks(dispatch, {
+        cap: stopHookCap(env),
+        changes: () => toolRuntime().calls.count(),
+      }),
     scoped(ref, definition, above) {
       const ends = [
         putHooks(hooks, ref, definition),

@@ -1,23 +1,25 @@
 import { denialOf } from '../agents/core/call-ledger.js';
 import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
+import {
+  type Log,
+  openingFacts,
+  type SessionEnvironment,
+} from '../agents/core/session-environment.js';
+import type { OpenHooks } from '../agents/core/session-hooks.js';
 import { bareName } from '../agents/definitions/tools.js';
+import type { ToolRestrictions } from '../agents/limits/tool-restrictions.js';
 import {
   createResumeRules,
   type ResumeAsks,
   type ResumeRules,
-} from '../agents/limits/resume-permissions.js';
-import type { ToolRestrictions } from '../agents/limits/tool-restrictions.js';
+} from '../agents/limits/type-rules.js';
 import { childSystem, siblingsReminder } from '../agents/runtime/agent-context.js';
-import type {
-  AgentHost,
-  ChildFacts,
-  ChildOutputLog,
-  ChildTools,
-} from '../agents/runtime/agent-host.js';
-import { childBudgets } from '../agents/runtime/child-budget.js';
+import type { AgentHost, ChildFacts, ChildTools } from '../agents/runtime/agent-host.js';
+import { childBudgets } from '../agents/runtime/agent-host.js';
 import type { ConversationSnapshot } from '../agents/runtime/fork.js';
-import type { AgentTask } from '../agents/runtime/task.js';
+import type { AgentMemories } from '../agents/runtime/memory.js';
+import type { AgentRun, ChildOutputLog } from '../agents/runtime/run.js';
 import { AGENT_TOOL } from '../agents/tools/agent-tool.js';
 import { createLimits } from '../budget/units.js';
 import { compactEnvironment } from '../context/compaction/trigger.js';
@@ -35,12 +37,8 @@ import { createInvoke } from '../tools/invoke.js';
 import type { ToolPool } from '../tools/pool.js';
 import { VERSION } from '../version.js';
 import { childHooks } from './agent-hooks.js';
-import type { AgentMemories } from './agent-memory.js';
-import { openingFacts } from './context-facts.js';
-import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
-import type { Log, SessionEnvironment } from './session-environment.js';
 import type { OpenSkills } from './skills.js';
 import type { ToolRuntime } from './tool-runtime.js';
 
@@ -49,6 +47,7 @@ export interface AgentHostParts {
   readonly hooks: OpenHooks;
   readonly model: ModelLayer;
   toolRuntime(): ToolRuntime;
+  release(agent: AgentRef): void;
   readonly instructions: OpenInstructions;
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
@@ -62,7 +61,7 @@ export interface AgentHostParts {
   /** The kinds of agents that this one with these tools may start. */
   listing(pool: ToolPool, agent: AgentRef): Promise<string | undefined>;
   /** Those that run. */
-  running(): readonly AgentTask[];
+  running(): readonly AgentRun[];
   /** What an agent has recorded just now. */
   heard(event: Parameters<AgentHost['emit']>[0]): void;
   readonly workspaceFor: AgentHost['workspaceFor'];
@@ -76,7 +75,7 @@ export function openAgentHost(
   parts: AgentHostParts,
 ): AgentHost & ResumeRules {
   const { clock, env, workspace, gitBranch } = environment;
-  const { log, hooks, model, toolRuntime, skills, working } = parts;
+  const { log, hooks, model, toolRuntime, working } = parts;
   const { sessionId } = log.history;
   const { ledger } = model;
   /** Where agents write what they say; made for the first of them. */
@@ -168,8 +167,7 @@ export function openAgentHost(
     async release(ref) {
       working.delete(ref.id);
       parts.memories.close(ref);
-      skills.release(ref);
-      parts.instructions.release(ref.id);
+      parts.release(ref);
       const { builtins } = toolRuntime();
       await builtins.release(ref.id);
       // What becomes of a place of its own goes by what it wrote: who closes that place forgets it.

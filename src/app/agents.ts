@@ -1,27 +1,44 @@
+import { folderTrust } from '../agents/core/folder-trust.js';
 import type { ModelLayer } from '../agents/core/model-layer.js';
-import { outputOf } from '../agents/core/output-lines.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { Log, SessionEnvironment } from '../agents/core/session-environment.js';
+import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
-import { openAgentBook } from '../agents/definitions/definitions.js';
+import { AgentBook } from '../agents/definitions/definitions.js';
 import { readHostAgents, refuseGiven } from '../agents/definitions/host.js';
-import type { AgentBook } from '../agents/definitions/types.js';
-import { BACKGROUND_WAIT_MS, createBackgroundInput } from '../agents/delivery/background-input.js';
-import { runningShells } from '../agents/delivery/background-shells.js';
-import { createResumeAsks } from '../agents/limits/resume-permissions.js';
+import { openAgentListings } from '../agents/definitions/reminder.js';
+import {
+  BACKGROUND_WAIT_MS,
+  createBackgroundInput,
+  runningShells,
+} from '../agents/delivery/background.js';
+import { openMessaging } from '../agents/delivery/messaging.js';
 import type { ToolRestrictions } from '../agents/limits/tool-restrictions.js';
-import { createTypeRules, type TypeRuleParts } from '../agents/limits/type-rules.js';
+import {
+  createResumeAsks,
+  createTypeRules,
+  type TypeRuleParts,
+} from '../agents/limits/type-rules.js';
 import type { ChildTools } from '../agents/runtime/agent-host.js';
-import { agentPool } from '../agents/runtime/agent-pool.js';
+import { outputOf } from '../agents/runtime/agent-log.js';
+import { openAgentServers } from '../agents/runtime/agent-servers.js';
+import { earlierAgent, recallInto, typeToGoOn } from '../agents/runtime/earlier.js';
 import {
   type ConversationSnapshot,
   FORK_TYPE,
   forkDefinition,
   forkGuard,
 } from '../agents/runtime/fork.js';
-import { reportCap } from '../agents/runtime/report-format.js';
-import { type AgentRuntime, createAgentRuntime } from '../agents/runtime/spawn.js';
-import type { AgentTask } from '../agents/runtime/task.js';
+import { forkRunner } from '../agents/runtime/fork-skill.js';
+import { openAgentMemories } from '../agents/runtime/memory.js';
+import { reportCap } from '../agents/runtime/report.js';
+import { agentPool } from '../agents/runtime/resolve.js';
+import type { AgentRun } from '../agents/runtime/run.js';
+import { AgentRuntime } from '../agents/runtime/runtime.js';
+import { limitsOf, offersForks, positive } from '../agents/runtime/spawn-limits.js';
+import type { OpenTeams } from '../agents/teams/session-team.js';
 import { AGENT_TOOL, agentTool } from '../agents/tools/agent-tool.js';
+import { openWorkspaces } from '../agents/workspaces/session-workspaces.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/events/stop.js';
 import { closeAll } from '../lib/close-all.js';
@@ -38,21 +55,9 @@ import type { StopsAgents } from '../tools/tasks/task-stop.js';
 import type { AnyTool } from '../tools/tool.js';
 import { putHooks } from './agent-hooks.js';
 import { openAgentHost } from './agent-host.js';
-import { openAgentListings } from './agent-listing.js';
-import { openAgentMemories } from './agent-memory.js';
-import { openAgentServers } from './agent-servers.js';
-import { openWorkspaces } from './agent-workspaces.js';
-import { limitsOf, offersForks, positive } from './agents-limits.js';
-import { earlierAgent, typeToGoOn } from './earlier-agent.js';
-import { folderTrust } from './folder-trust.js';
-import { forkRunner } from './fork-skill.js';
-import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
-import { openMessaging } from './messaging.js';
-import type { Log, SessionEnvironment } from './session-environment.js';
 import type { OpenSkills } from './skills.js';
-import type { OpenTeams } from './teams.js';
 import type { ToolRuntime } from './tool-runtime.js';
 
 /** How long the end of a headless run waits for agents in the background. */
@@ -74,6 +79,8 @@ export interface AgentParts {
   readonly fences: ToolRestrictions;
   /** Throws before the gate is there. */
   toolRuntime(): ToolRuntime;
+  /** An agent has ended: the features of the session let go what they keep for it. */
+  release(agent: AgentRef): void;
 }
 
 /** The kinds of agents that there are. Nothing is read yet. */
@@ -85,7 +92,7 @@ export function openAgentTypes(
   const host = readHostAgents(config.agents);
   if (!host.ok) throw new PortcullisError('usage', host.error);
   refuseGiven(host.value, sideloadRefusal(environment.settings));
-  return openAgentBook({
+  return new AgentBook({
     fs: environment.fs,
     cwd: config.cwd,
     levels: environment.levels,
@@ -132,8 +139,9 @@ export function openAgents(
   const recallSpending = (): Promise<void> => {
     if (!log.history.resumed) return Promise.resolve();
     const { budget, ledger, client } = model;
-    recalling ??= import('./earlier-spending.js').then(({ recallInto }) =>
-      recallInto({ budget, ledger, provider: client.provider }, { ...log, earlierAgents }),
+    recalling ??= recallInto(
+      { budget, ledger, provider: client.provider },
+      { ...log, earlierAgents },
     );
     return recalling;
   };
@@ -215,7 +223,7 @@ export function openAgents(
     agent: AgentRef = MAIN_AGENT,
   ): Promise<string | undefined> =>
     pool.resolve(AGENT_TOOL) === undefined ? undefined : await listings.of(agent);
-  const inBackground = (): readonly AgentTask[] =>
+  const inBackground = (): readonly AgentRun[] =>
     running.roster.running().filter(({ ref }) => ref.background);
   const background = createBackgroundInput(
     () => runningShells(toolRuntime().builtins.shells) + inBackground().length,
@@ -224,8 +232,8 @@ export function openAgents(
         ? BACKGROUND_WAIT_MS
         : (positive(env.CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS) ?? PATIENCE_MS),
   );
-  const running: AgentRuntime = createAgentRuntime({
-    world: openAgentHost(config, environment, {
+  const running: AgentRuntime = new AgentRuntime({
+    host: openAgentHost(config, environment, {
       ...parts,
       working,
       snapshots,
@@ -270,7 +278,7 @@ export function openAgents(
     /** Where an agent that runs works; undefined: where the session does. */
     placeOf: (agent: AgentRef) => working.get(agent.id)?.workspace,
     /** What an agent has said and done so far; undefined: it writes that to a file of its own. */
-    async talkOf({ id, outputFile }: Pick<AgentTask, 'id' | 'outputFile'>) {
+    async talkOf({ id, outputFile }: Pick<AgentRun, 'id' | 'outputFile'>) {
       if (outputFile !== log.store.transcriptPath(sessionId, id)) return undefined;
       return outputOf((await log.store.read(sessionId, id))?.entries ?? []);
     },
@@ -319,13 +327,7 @@ export function openAgents(
       log.recorder.runsAs(definition.name);
       return await memories.open(MAIN_AGENT, definition);
     },
-    close: () =>
-      closeAll([
-        () => running.close(),
-        () => teams?.close(),
-        () => messaging.deliveries.settled(),
-        () => messaging.close(),
-      ]),
+    close: () => closeAll([() => running.close(), () => teams?.close(), () => messaging.close()]),
   };
 }
 

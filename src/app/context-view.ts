@@ -1,5 +1,9 @@
-import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
+import {
+  openingFacts,
+  type SessionEnvironment,
+  systemOf,
+} from '../agents/core/session-environment.js';
 import { type ContextReport, contextReport } from '../context/compaction/context-report.js';
 import { openOpening } from '../context/prompt/opening.js';
 import { reminder } from '../context/prompt/reminders.js';
@@ -8,31 +12,11 @@ import type { SystemBlock } from '../model/client.js';
 import type { Message } from '../protocol/content.js';
 import { SKILL_TOOL } from '../skills/grants/approval.js';
 import { listingMessage } from '../skills/listing/listing.js';
-import type { OpenAgents } from './agents.js';
-import { openingFacts, systemOf } from './context-facts.js';
-import type { OpenHooks } from './hooks.js';
-import type { OpenInstructions } from './instructions.js';
-import type { OpenServersOfSession } from './mcp-servers.js';
-import type { SessionEnvironment } from './session-environment.js';
-import type { OpenSkills } from './skills.js';
-import type { ToolRuntime } from './tool-runtime.js';
-
-interface ViewParts {
-  readonly model: Pick<ModelLayer, 'choices'>;
-  readonly toolRuntime: Pick<ToolRuntime, 'builtins'>;
-  readonly instructions: Pick<OpenInstructions, 'book'>;
-}
-
-interface StartParts extends ViewParts {
-  readonly hooks: Pick<OpenHooks, 'notes'>;
-  readonly skills: Pick<OpenSkills, 'listing'>;
-  readonly agents: Pick<OpenAgents, 'listing' | 'runsAs'>;
-  readonly mcp: Pick<OpenServersOfSession, 'announcement'> | undefined;
-}
+import type { Parts } from './session-parts.js';
 
 /** What the model is shown with the next request. Nobody is asked or told for it. */
 export async function contextView(
-  parts: ViewParts,
+  parts: Parts,
   shown: {
     readonly system: readonly SystemBlock[];
     readonly messages: readonly Message[];
@@ -65,7 +49,7 @@ function headOf(text: string): string {
 export async function contextAtStart(
   config: SessionConfig,
   environment: SessionEnvironment,
-  parts: StartParts,
+  parts: Parts,
 ): Promise<ContextReport> {
   const { choices } = parts.model;
   const opening = await openOpening({
@@ -96,7 +80,7 @@ export async function contextAtStart(
 /** What an agent brings to a session that runs as it: its notes and its first prompt. */
 async function ownWords(
   { runsAs }: Pick<SessionConfig, 'runsAs'>,
-  { agents, hooks: { notes } }: Pick<StartParts, 'agents' | 'hooks'>,
+  { agents, hooks: { notes } }: Parts,
 ): Promise<readonly InputMessage[]> {
   if (runsAs === undefined) return [];
   const memory = await agents.runsAs(runsAs);

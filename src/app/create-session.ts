@@ -1,13 +1,21 @@
 import { type Agent, type AgentSetup, createAgent } from '../agents/core/agent.js';
-import { type Compaction, createCompaction } from '../agents/core/compaction.js';
-import { createSession } from '../agents/core/create-session.js';
+import { Compaction } from '../agents/core/compaction.js';
+import {
+  createSession,
+  STRUCTURED_ATTEMPTS,
+  structuredNudge,
+} from '../agents/core/create-session.js';
 import { createInspection } from '../agents/core/inspection.js';
 import type { AgentSession } from '../agents/core/session.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
-import { STRUCTURED_ATTEMPTS, structuredNudge } from '../agents/core/structured.js';
+import {
+  openingFacts,
+  type SessionEnvironment,
+  systemOf,
+} from '../agents/core/session-environment.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
-import { watchShells } from '../agents/delivery/background-shells.js';
-import { heldTo } from '../agents/runtime/child-budget.js';
+import { watchShells } from '../agents/delivery/background.js';
+import { heldTo } from '../agents/runtime/agent-host.js';
 import { agentRows } from '../budget/rows.js';
 import { createLimits } from '../budget/units.js';
 import { compactEnvironment } from '../context/compaction/trigger.js';
@@ -15,19 +23,17 @@ import { openOpening } from '../context/prompt/opening.js';
 import { reminder, showsOpening } from '../context/prompt/reminders.js';
 import { messageOf } from '../errors.js';
 import type { InputMessage } from '../loop/types.js';
+import { NO_SERVERS } from '../mcp/no-servers.js';
 import { modelAccounts } from '../model/usage.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import { DEFERRED_MARK } from '../session/resume.js';
 import { SKILL_TOOL } from '../skills/grants/approval.js';
 import { loadValidators } from '../tools/define-tool.js';
-import { openingFacts, systemOf } from './context-facts.js';
 import { loadAgain, takeLateTools } from './dynamic-tools.js';
 import { openHostRequests } from './host-requests.js';
 import { type LiveSessionSettings, openLiveSessionSettings } from './live-settings.js';
-import { NO_SERVERS } from './mcp-none.js';
 import { openPlanNotes } from './plan-notes.js';
-import type { SessionEnvironment } from './session-environment.js';
 import { openSessionEvents, type SessionEvents } from './session-events.js';
 import { sessionInfo } from './session-info.js';
 import type { Parts } from './session-parts.js';
@@ -47,18 +53,11 @@ export async function joinParts(
   const { permissions, builtins } = toolRuntime;
   let agent: Agent | undefined;
   const events = openSessionEvents(config, environment, {
-    model,
-    log,
-    hooks,
-    toolRuntime,
-    instructions,
-    skills,
-    mcp,
-    agents,
+    ...parts,
     refreshRules: () => rules.refresh(),
     contextTokens: () => compaction.usedTokens(agent?.conversation.messages ?? []),
   });
-  const compaction = createCompaction({
+  const compaction = new Compaction({
     client,
     clock,
     env: () => compactEnvironment(environment.env, environment.settings.values),
@@ -67,13 +66,13 @@ export async function joinParts(
     hooks: events.compaction,
     emit: config.emit,
   });
-  const rules = openLiveSessionSettings(environment, { ...parts, events });
+  const rules = openLiveSessionSettings(environment, parts, events);
   const { live } = rules;
   const { background } = agents;
   watchShells(builtins.shells, {
     emit: config.emit,
     uuid: clock.uuid,
-    tell: agents.runtime.tell,
+    tell: (id, message) => agents.runtime.tell(id, message),
   });
   await agents.teams?.side.begin();
   const setup = agentSetup(config, environment, {
@@ -136,7 +135,55 @@ export async function joinParts(
   });
   return createSession(
     {
-      id: history.sessionId,
+      offers: {
+        id: history.sessionId,
+        info: () => sessionInfo(environment, parts, opening.paths),
+        inspect: createInspection({
+          settings: live.current,
+          directories: () => workspace.roots,
+          applied: () => ({ model: choices.current().model, effort: config.effort ?? null }),
+          cwd: config.cwd,
+          spent: (path) => model.budget?.spent(path),
+          inForce: () => permissions.rules(MAIN_AGENT),
+          flags: { allow: config.allowedTools ?? [], deny: config.disallowedTools ?? [] },
+        }),
+        hooks: () => ({ set: hooks.snapshot(), stats: hooks.stats() }),
+        awaitPrompt: () => hooks.attention.idle('Portcullis is waiting for your input'),
+        setMode: permissions.setMode,
+        setModel: events.models.set,
+        addDirectory: events.addDirectory,
+        mcp: mcp?.control ?? NO_SERVERS,
+        requests: openHostRequests(config, environment, { ...parts, events, rules }),
+        changes: {
+          off: parts.checkpoints.off,
+          journal: parts.checkpoints.journal,
+          async takeBackConversation(messageId) {
+            const { takeBackConversation } = await import('../session/transcripts.js');
+            const isRunning = current.run !== undefined;
+            return await takeBackConversation(
+              { log, conversation: main.conversation, isRunning },
+              messageId,
+            );
+          },
+        },
+        team: {
+          view: () => agents.teams?.view(),
+          isOver: () => agents.teams?.side.isOver?.() === true,
+        },
+        async context() {
+          const { asMessages, contextView } = await import('./context-view.js');
+          const said = agent?.conversation.messages ?? [];
+          return await contextView(parts, {
+            system: setup.system,
+            messages: said.length > 0 ? said : asMessages(openingMessages()),
+            counted: compaction.usedTokens(said),
+          });
+        },
+        accounts: () => ({
+          ...modelAccounts(ledger, { model: choices.current().model, limits: choices.limits() }),
+          ...agentRows(model.budget),
+        }),
+      },
       agent: heldTo(model.budget, agent),
       clock,
       calls: toolRuntime.calls,
@@ -148,42 +195,8 @@ export async function joinParts(
         late.beginTurn();
       },
       background,
-      info: () =>
-        sessionInfo(environment, { model, log, toolRuntime, mcp, memoryPaths: opening.paths }),
-      inspect: createInspection({
-        settings: live.current,
-        directories: () => workspace.roots,
-        applied: () => ({ model: choices.current().model, effort: config.effort ?? null }),
-        cwd: config.cwd,
-        spent: (path) => model.budget?.spent(path),
-        inForce: () => permissions.rules(MAIN_AGENT),
-        flags: { allow: config.allowedTools ?? [], deny: config.disallowedTools ?? [] },
-      }),
       emit: config.emit,
       hooks: events.runs,
-      hookReport: () => ({ set: hooks.snapshot(), stats: hooks.stats() }),
-      awaitPrompt: () => hooks.attention.idle('Portcullis is waiting for your input'),
-      setMode: permissions.setMode,
-      setModel: events.models.set,
-      addDirectory: events.addDirectory,
-      mcp: mcp?.control ?? NO_SERVERS,
-      requests: openHostRequests(config, environment, { ...parts, events, rules }),
-      changes: {
-        off: parts.checkpoints.off,
-        journal: parts.checkpoints.journal,
-        async takeBackConversation(messageId) {
-          const { takeBackConversation } = await import('./conversation-rewind.js');
-          const isRunning = current.run !== undefined;
-          return await takeBackConversation(
-            { log, conversation: main.conversation, isRunning },
-            messageId,
-          );
-        },
-      },
-      team: {
-        view: () => agents.teams?.view(),
-        isOver: () => agents.teams?.side.isOver?.() === true,
-      },
       compactionHeld: () => compaction.held,
       deferredCalls: history.deferredCalls,
       promptFollows: config.drive !== undefined,
@@ -193,22 +206,9 @@ export async function joinParts(
         ...hooks.notes.followUp(planNotes()),
       ],
       openingMessages,
-      async context() {
-        const { asMessages, contextView } = await import('./context-view.js');
-        const said = agent?.conversation.messages ?? [];
-        return await contextView(parts, {
-          system: setup.system,
-          messages: said.length > 0 ? said : asMessages(openingMessages()),
-          counted: compaction.usedTokens(said),
-        });
-      },
       recordInput: (message) => recorder.input(message),
       shell: typedShell(environment, { ...parts, events, rules }),
       costsKnown: agents.recallCosts,
-      accounts: () => ({
-        ...modelAccounts(ledger, { model: choices.current().model, limits: choices.limits() }),
-        ...agentRows(model.budget),
-      }),
       apiMs: client.elapsedMs,
       structuredAttempts: config.jsonSchema === undefined ? undefined : STRUCTURED_ATTEMPTS,
       onMaxTurns: (limit) => recorder.attachment({ type: 'max_turns_reached', maxTurns: limit }),

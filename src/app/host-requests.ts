@@ -4,48 +4,26 @@ import type {
   HostRequests,
   TaskOutput,
 } from '../agents/core/host-requests.js';
-import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { compactEnvironment, mayCompact } from '../context/compaction/trigger.js';
 import { createMcpPrompts } from '../mcp/resources/prompts.js';
-import type { ProcessSupervisor } from '../platform/process/process.js';
 import { targetPath } from '../tools/files/file-target.js';
 import { versionOf } from '../tools/files/read-state.js';
-import type { OpenAgents } from './agents.js';
-import type { OpenHooks } from './hooks.js';
-import { hostCalls } from './host-calls.js';
 import { applySettings } from './host-settings.js';
+import { hostCalls } from './host-tool-calls.js';
 import { addInstruction, instructionFiles } from './instruction-notes.js';
-import type { OpenInstructions } from './instructions.js';
-import type { LiveSessionSettings } from './live-settings.js';
-import type { OpenServersOfSession } from './mcp-servers.js';
+import type { JoinedParts } from './live-settings.js';
 import { styleNames } from './output-style.js';
 import { projectFiles } from './project-files.js';
-import type { SessionEnvironment } from './session-environment.js';
-import type { SessionEvents } from './session-events.js';
-import type { OpenSkills } from './skills.js';
-import type { ToolRuntime } from './tool-runtime.js';
 import { typedImage } from './typed-calls.js';
-
-export interface HostRequestParts {
-  readonly model: Pick<ModelLayer, 'choices'>;
-  readonly toolRuntime: ToolRuntime;
-  readonly instructions: Pick<OpenInstructions, 'book' | 'countIn'>;
-  readonly processes: Pick<ProcessSupervisor, 'run'>;
-  readonly skills: Pick<OpenSkills, 'book'>;
-  readonly agents: Pick<OpenAgents, 'book' | 'runtime' | 'talkOf'>;
-  readonly mcp: Pick<OpenServersOfSession, 'connections' | 'onPrompts' | 'settle'> | undefined;
-  readonly events: Pick<SessionEvents, 'rename' | 'reloadSkills'>;
-  readonly hooks: Pick<OpenHooks, 'pending'>;
-  readonly rules: LiveSessionSettings;
-}
 
 /** What the program that drives a session may ask of it besides prompts. */
 export function openHostRequests(
   config: SessionConfig,
   environment: SessionEnvironment,
-  parts: HostRequestParts,
+  parts: JoinedParts,
 ): HostRequests {
   const { model, toolRuntime, skills, agents, events } = parts;
   const { shells } = toolRuntime.builtins;
@@ -121,7 +99,7 @@ type Prompts = Awaited<ReturnType<ReturnType<typeof createMcpPrompts>['list']>>;
 type KnownPrompts = Map<string, Prompts>;
 
 async function commandsOf(
-  { skills, mcp }: HostRequestParts,
+  { skills, mcp }: JoinedParts,
   known: KnownPrompts,
   fresh: boolean,
 ): Promise<readonly CommandRow[]> {
@@ -142,7 +120,7 @@ async function commandsOf(
 
 /** Of those that are connected: a list for people starts no server, and asks none with every prompt. */
 async function promptsOf(
-  mcp: NonNullable<HostRequestParts['mcp']>,
+  mcp: NonNullable<JoinedParts['mcp']>,
   known: KnownPrompts,
   fresh: boolean,
 ): Promise<Prompts> {

@@ -1,13 +1,17 @@
-import type { ToolAnswer } from '../agents/core/host-requests.js';
+import type { FileAnswer, HostRequests, ToolAnswer } from '../agents/core/host-requests.js';
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import { err, ok, type Result } from '../lib/result.js';
+import { resourceTools } from '../mcp/resources/resources.js';
+import type { McpConnection, RawResourceContent } from '../mcp/server.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { type ToolUseBlock, textOf } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
+import { judgedNames, targetPath } from '../tools/files/file-target.js';
 import { createInvoke } from '../tools/invoke.js';
 import { createPool } from '../tools/pool.js';
 import type { AnyTool, FileVersion, ReadState } from '../tools/tool.js';
 import type { OpenInstructions, ShownIn } from './instructions.js';
-import type { SessionEnvironment } from './session-environment.js';
+import type { Parts } from './session-parts.js';
 import type { ToolRuntime } from './tool-runtime.js';
 
 export interface OutsideAnswer extends ToolAnswer {
@@ -119,4 +123,102 @@ export function isOwn(
   output: { readonly structured: unknown },
 ): boolean {
   return structured === output.structured;
+}
+
+type HostCalls = Pick<HostRequests, 'readFile' | 'readResource' | 'callTool'>;
+
+/** Calls that the host makes itself. They go the one way in, past the same rules as the agent's. */
+export function hostCalls(
+  environment: SessionEnvironment,
+  parts: Parts & { readonly rules: { refreshForHost(): Promise<void> } },
+): HostCalls {
+  const { toolRuntime, instructions, mcp, rules } = parts;
+  const judged = outsideInvoke(environment, {
+    toolRuntime,
+    instructions,
+    as: 'host',
+    shownIn: undefined,
+  });
+  const invoke: OutsideInvoke = async (...call) => {
+    // No request to a model goes before it, beside which the rules would be looked at.
+    await rules.refreshForHost();
+    return await judged(...call);
+  };
+  return {
+    readFile: fileReader(environment, toolRuntime, invoke),
+    readResource: resourceReader(environment, () => mcp?.connections() ?? [], invoke),
+    async callTool({ tool: name, input }, signal) {
+      // A host may call before a server has said what it offers.
+      if (toolRuntime.builtins.pool.resolve(name) === undefined) await mcp?.settle(signal);
+      const tool = toolRuntime.builtins.pool.resolve(name);
+      if (tool?.origin === undefined) return err(`no MCP server offers a tool named ${name}`);
+      return await invoke(tool, input, { signal, unattended: false });
+    },
+  };
+}
+
+function fileReader(
+  { fs }: SessionEnvironment,
+  toolRuntime: ToolRuntime,
+  invoke: OutsideInvoke,
+): HostCalls['readFile'] {
+  return async ({ path, maxBytes }, signal) => {
+    const read = toolRuntime.builtins.pool.resolve('Read');
+    // fail-closed: a session that cannot read files does not read them for its host either.
+    if (read === undefined) return err('there is no Read tool here');
+    let found: FileAnswer | undefined;
+    const output = { content: '', structured: { type: 'text', file: { filePath: path } } };
+    const tool: AnyTool = {
+      ...read,
+      async run(input, context) {
+        const file = targetPath(String(input.file_path), context.workspace);
+        const stat = await fs.stat(file);
+        if (stat?.kind !== 'file') return { content: `${file} is no file`, isError: true };
+        const bytes = await fs.readHead(file, maxBytes, {
+          realPath: judgedNames(context, file)?.real,
+        });
+        found = { absolutePath: file, bytes, truncated: stat.size > bytes.length };
+        return output;
+      },
+    };
+    const answer = await invoke(tool, { file_path: path }, { signal, unattended: true });
+    if (!answer.ok) return answer;
+    return found !== undefined && isOwn(answer.value, output) ? ok(found) : err(REPLACED);
+  };
+}
+
+export type ResourceReader = (
+  resource: { readonly server: string; readonly uri: string },
+  signal: AbortSignal,
+) => Promise<Result<readonly RawResourceContent[], string>>;
+
+/** Reads a resource as ReadMcpResourceTool would, for a host or a person, who get it as the server sent it. */
+export function resourceReader(
+  { fs }: Pick<SessionEnvironment, 'fs'>,
+  connections: () => readonly McpConnection[],
+  invoke: OutsideInvoke,
+): ResourceReader {
+  const connectionOf = (name: unknown) =>
+    connections().find(({ declaration }) => declaration.name === name);
+  return async ({ server, uri }, signal) => {
+    if (connectionOf(server) === undefined) return err(`Server not found: ${server}`);
+    let found: readonly RawResourceContent[] | undefined;
+    const output = { content: '', structured: { contents: [] } };
+    const tool: AnyTool = {
+      ...resourceTools({ connections, fs }).read,
+      // A host or a person chooses the address, and no model: nothing is carried out by it.
+      kind: 'read',
+      async run(input, context) {
+        const connection = connectionOf(input.server);
+        const answer = await connection?.readResource(String(input.uri), context.signal);
+        if (answer === undefined) return { content: 'the server is gone', isError: true };
+        if (!answer.ok) return { content: answer.error.message, isError: true };
+        found = answer.value;
+        return output;
+      },
+    };
+    const answer = await invoke(tool, { server, uri }, { signal, unattended: true });
+    if (!answer.ok) return answer;
+    return found !== undefined && isOwn(answer.value, output) ? ok(found) : err(REPLACED);
+  };
 }

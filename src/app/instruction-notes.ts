@@ -1,11 +1,11 @@
 import type { InstructionFile } from '../agents/core/host-requests.js';
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
+import type { OpenHooks } from '../agents/core/session-hooks.js';
 import { projectPlace } from '../context/instructions/places.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import { isRunByAgent } from '../platform/process/run-by-agent.js';
-import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
-import type { SessionEnvironment } from './session-environment.js';
 
 export interface InstructionNoteParts {
   readonly instructions: Pick<OpenInstructions, 'book'>;

@@ -1,25 +1,30 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import {
   createToolRestrictions,
   type ToolRestrictions,
 } from '../agents/limits/tool-restrictions.js';
-import type { InstructionBook } from '../context/instructions/book.js';
-import type {
-  IncludeApprovalStore,
-  PendingInclude,
+import { createInstructionBook, type InstructionBook } from '../context/instructions/book.js';
+import {
+  type IncludeApprovalStore,
+  openIncludeApprovals,
+  type PendingInclude,
 } from '../context/instructions/include-approvals.js';
 import { projectPlace } from '../context/instructions/places.js';
+import { instructionSettings } from '../context/instructions/settings.js';
 import type { SkippedInstruction } from '../context/instructions/types.js';
 import { messageOf, PortcullisError } from '../errors.js';
+import { parseYaml } from '../lib/parse-yaml.js';
 import { hiddenBy, keepsFromReading } from '../permissions/paths/hidden-files.js';
 import { createLiveRules } from '../permissions/rules/agent-rules.js';
 import { hasPathRules } from '../permissions/rules/list.js';
-import { NO_RULES, type RuleSet } from '../permissions/rules/rules.js';
+import { NO_RULES, type RuleSet } from '../permissions/rules/rule.js';
 import type { FileSystem } from '../platform/fs/fs.js';
-import { homeDirectory } from '../platform/fs/paths.js';
+import { homeDirectory, resolve, stateDirectory } from '../platform/fs/paths.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
-import type { EffectiveSettings } from '../settings/types.js';
-import type { SessionEnvironment } from './session-environment.js';
+import { parseLocatedJson } from '../settings/files/json.js';
+import { managedSettingsDirectory } from '../settings/files/load.js';
+import type { ConfigProblem, EffectiveSettings } from '../settings/types.js';
 
 /** `isIncluded`: another file brings it in, so that it is not shown either where nothing may be read. */
 type IsKept = (path: string, how?: { readonly isIncluded: boolean }) => Promise<boolean>;
@@ -156,4 +161,64 @@ export function pendingAmong(skipped: readonly SkippedInstruction[]): readonly P
     pending.set(realPath, { realPath, path, parent });
   }
   return [...pending.values()];
+}
+
+/** What is asked of a session to find its instruction files. */
+export type InstructionConfig = Pick<
+  SessionConfig,
+  'cwd' | 'env' | 'trust' | 'addDirs' | 'allowedTools' | 'disallowedTools' | 'runsAs'
+>;
+
+/** What they are looked for with. */
+export type InstructionGround = Pick<
+  SessionEnvironment,
+  | 'fs'
+  | 'env'
+  | 'configDir'
+  | 'stateDirectory'
+  | 'host'
+  | 'levels'
+  | 'sources'
+  | 'settings'
+  | 'workspace'
+> & { readonly trust: Pick<SessionEnvironment['trust'], 'now'> };
+
+export interface OpenedBook {
+  readonly book: InstructionBook;
+  readonly hiding: Hiding;
+  readonly approvals: IncludeApprovalStore;
+  /** What is wrong with the settings about instructions. */
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** The instruction files of a place, and which files rules keep from whoever reads them. Nothing is read yet. */
+export function openInstructionBook(
+  config: InstructionConfig,
+  environment: InstructionGround,
+  ofAgents?: Fences,
+): OpenedBook {
+  const { fs, env, configDir } = environment;
+  const home = homeDirectory(env);
+  const { settings, problems } = instructionSettings(environment.settings.values);
+  const approvals = openIncludeApprovals({ fs, stateDirectory: stateDirectory(env) });
+  const hiding = openHiding(config, environment, ofAgents);
+  const book = createInstructionBook({
+    fs,
+    cwd: config.cwd,
+    levels: environment.levels,
+    home,
+    configDir,
+    managedDir: managedSettingsDirectory(environment.host.os),
+    env,
+    sources: environment.sources,
+    settings,
+    additionalDirectories: (config.addDirs ?? []).map((one) => resolve(config.cwd, one)),
+    // A folder that declares nothing is trusted by whoever says so for this run.
+    trusted: environment.trust.now || config.trust || config.env.PORTCULLIS_TRUST === 'once',
+    approvals,
+    isHidden: hiding.isHidden,
+    parseYaml,
+    locateJson: parseLocatedJson,
+  });
+  return { book, hiding, approvals, problems };
 }

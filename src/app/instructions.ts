@@ -1,4 +1,8 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
+import { enforcedCompiler, openEnforced } from '../context/enforced/compiled.js';
+import { nearGuard } from '../context/enforced/guard.js';
+import { kindsIn } from '../context/enforced/named-paths.js';
 import { createEnforcedHold } from '../context/enforced/policy.js';
 import type { InstructionBook } from '../context/instructions/book.js';
 import { instructionsReminder } from '../context/instructions/reminder.js';
@@ -13,12 +17,7 @@ import type { ShellWord } from '../permissions/shell/model.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { Workspace } from '../tools/tool.js';
-import { nearGuard } from './instruction-guard.js';
-import { kindsIn } from './instruction-named.js';
-import { openInstructionBook } from './instruction-opening.js';
-import { type Fences, settleIncludes } from './instruction-reading.js';
-import { enforcedCompiler, openEnforced } from './instruction-rules.js';
-import type { SessionEnvironment } from './session-environment.js';
+import { type Fences, openInstructionBook, settleIncludes } from './instruction-reading.js';
 
 /** The instruction files of a session: what they say, and what they enforce. */
 export async function openInstructions(
@@ -45,7 +44,9 @@ export async function openInstructions(
     const isHidden = agent.depth === 0 ? undefined : hiding.of(agent);
     const isIncluded = found.files.some(({ parent }) => parent !== undefined);
     if (isHidden === undefined && !isIncluded) return found;
-    const { nearHiding, wasChosen, withoutHiddenFiles } = await import('./instruction-hidden.js');
+    const { nearHiding, wasChosen, withoutHiddenFiles } = await import(
+      '../context/enforced/compiled.js'
+    );
     const isHiddenNear = nearHiding(near, environment.workspace);
     return await withoutHiddenFiles(found, async (file) => {
       if (!(await wasChosen(file, fs))) return false;
@@ -105,7 +106,7 @@ export async function openInstructions(
       let isHiddenNear: IsHidden | undefined;
       return async (path) => {
         if ((await isHidden?.(path)) === true) return true;
-        isHiddenNear ??= (await import('./instruction-hidden.js')).nearHiding(near, place);
+        isHiddenNear ??= (await import('../context/enforced/compiled.js')).nearHiding(near, place);
         return await isHiddenNear(path);
       };
     },
@@ -133,7 +134,7 @@ export async function openInstructions(
     admit(agentId: string, { shown }: { readonly shown: boolean }): void {
       books.set(agentId, shown ? book.forAnother() : undefined);
     },
-    release: (agentId: string): void => void books.delete(agentId),
+    release: ({ id }: AgentRef): void => void books.delete(id),
     /** Instructions that are different on disk now. `atStart`: no program of ours has run since they were read. */
     async changed({ atStart }: { readonly atStart: boolean }): Promise<string | undefined> {
       // A prompt that comes with the start: hundreds of files need not be looked at twice for it.

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { LiveSettingsDeps } from '../settings/files/watch.js';
-import { openLiveSessionSettings, type RuleParts, sharedLook } from './live-settings.js';
+import { type LiveSessionSettings, openLiveSessionSettings, sharedLook } from './live-settings.js';
+import type { Parts } from './session-parts.js';
 
 describe('one look for all who ask', () => {
   it('is shared before it begins, and is another one for who asks during it', async () => {
@@ -46,15 +47,19 @@ describe('a call of the host while a hook is asked about a change', () => {
       },
     } as unknown as Parameters<typeof openLiveSessionSettings>[0];
     const asked: string[] = [];
-    const rules = openLiveSessionSettings(environment, {
-      instructions: { refresh: async () => void asked.push('instructions') },
-      events: {
+    const instructions = { refresh: async () => void asked.push('instructions') };
+    const rules: LiveSessionSettings = openLiveSessionSettings(
+      environment,
+      { instructions } as unknown as Parts,
+      {
         async veto() {
           asked.push('hook');
           await rules.refreshForHost();
+          return undefined;
         },
+        refreshWatch: () => undefined,
       },
-    } as unknown as RuleParts);
+    );
     await rules.refreshForHost();
     expect(asked).toEqual(['hook', 'instructions']);
   });

@@ -1,21 +1,14 @@
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import { messageOf } from '../errors.js';
 import { fatalOf } from '../settings/files/refuse.js';
 import type { LiveSettings } from '../settings/files/watch.js';
-import type { OpenHooks } from './hooks.js';
-import type { OpenInstructions } from './instructions.js';
-import type { OpenSandboxing } from './sandbox.js';
-import type { SessionEnvironment } from './session-environment.js';
 import type { SessionEvents } from './session-events.js';
-import type { OpenSkills } from './skills.js';
-import type { ToolRuntime } from './tool-runtime.js';
+import type { Parts } from './session-parts.js';
 
-export interface RuleParts {
-  readonly toolRuntime: Pick<ToolRuntime, 'permissions'>;
-  readonly hooks: Pick<OpenHooks, 'replace' | 'tell'>;
-  readonly instructions: Pick<OpenInstructions, 'refresh' | 'replace'>;
-  readonly skills: Pick<OpenSkills, 'replace'>;
-  readonly sandbox: Pick<OpenSandboxing, 'check' | 'replace'>;
-  readonly events: Pick<SessionEvents, 'veto' | 'refreshWatch'>;
+/** The parts of a session with a conversation. */
+export interface JoinedParts extends Parts {
+  readonly events: SessionEvents;
+  readonly rules: LiveSessionSettings;
 }
 
 export interface LiveSessionSettings {
@@ -29,9 +22,9 @@ export interface LiveSessionSettings {
 /** What settings and instruction files demand, and how that follows the files. */
 export function openLiveSessionSettings(
   environment: Pick<SessionEnvironment, 'watch'>,
-  parts: RuleParts,
+  { toolRuntime, hooks, instructions, features }: Parts,
+  events: Pick<SessionEvents, 'veto' | 'refreshWatch'>,
 ): LiveSessionSettings {
-  const { toolRuntime, hooks, instructions, skills, sandbox, events } = parts;
   let isVetoAsked = false;
   const live = environment.watch({
     async veto(changed) {
@@ -43,17 +36,14 @@ export function openLiveSessionSettings(
       }
     },
     apply(settings) {
-      const unfit = fatalOf(sandbox.check(settings));
+      const unfit = fatalOf(features.flatMap((one) => one.check?.(settings) ?? []));
       if (unfit.length > 0) return unfit;
       const problems = toolRuntime.permissions.replaceSettings(
         settings.permissions,
         settings.strictness,
       );
       if (problems.every(({ severity }) => severity !== 'fatal')) {
-        sandbox.replace(settings);
-        hooks.replace(settings);
-        instructions.replace(settings);
-        skills.replace(settings);
+        for (const feature of features) feature.replace?.(settings);
         events.refreshWatch();
       }
       return problems;

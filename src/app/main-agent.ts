@@ -1,11 +1,10 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { Log, SessionEnvironment } from '../agents/core/session-environment.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
-import { mainAgentOf } from '../agents/definitions/definitions.js';
+import { openAgentMemories } from '../agents/runtime/memory.js';
 import { PortcullisError } from '../errors.js';
-import { openAgentMemories } from './agent-memory.js';
 import { openAgentTypes } from './agents.js';
 import { openHiding } from './instruction-reading.js';
-import type { Log, SessionEnvironment } from './session-environment.js';
 
 /** The session as the agent that it runs as: its words, its model, its tools. What was asked for by a flag stays. */
 export async function asMainAgent(
@@ -18,7 +17,7 @@ export async function asMainAgent(
     config.agent ?? log?.history.agent ?? (typeof setting === 'string' ? setting : undefined);
   if (name === undefined || name.trim() === '') return config;
   const hiding = openHiding(config, environment);
-  const found = await mainAgentOf(openAgentTypes(config, environment, hiding), name);
+  const found = await openAgentTypes(config, environment, hiding).resolve(name);
   // fail-closed: without its limits the session would be another one than was asked for.
   if (!found.ok) throw new PortcullisError('usage', found.error);
   const unkept = placeProblem(found.value);

@@ -1,29 +1,28 @@
+import { connectionMaker } from '../agents/core/server-connections.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
+import type { OpenHooks } from '../agents/core/session-hooks.js';
 import { reminderOf } from '../context/prompt/reminders.js';
 import { messageOf } from '../errors.js';
 import { orAbort } from '../lib/abort.js';
 import { sortedNames } from '../lib/sorted-names.js';
 import { visible } from '../lib/visible.js';
 import { besidesHostServers, openToolApprovals } from '../mcp/approval/tool-approvals.js';
+import { oneAtATime, problemTeller, resourcesOfServers } from '../mcp/changes.js';
 import type { McpConfiguration } from '../mcp/config/types.js';
 import type { ClientConnection } from '../mcp/connection/deps.js';
+import { createServerControl } from '../mcp/control.js';
 import { createMcpPrompts } from '../mcp/resources/prompts.js';
 import type { ServerDeclaration } from '../mcp/server.js';
 import { openServers } from '../mcp/servers.js';
 import { openToolCache } from '../mcp/tools/cache.js';
+import { hookCall } from '../mcp/tools/hook-call.js';
 import { definitionTokens, listingOf, type ServerListing } from '../mcp/tools/listing.js';
 import { createToolBook, type Offered } from '../mcp/tools/registry.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AnnouncedServer, type Announcement, deferredToolsLines } from '../tools/deferral.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { OpenHooks } from './hooks.js';
-import { oneAtATime, problemTeller } from './mcp-changes.js';
-import { connectionMaker } from './mcp-connections.js';
-import { createServerControl } from './mcp-control.js';
-import { hookCall } from './mcp-hook-call.js';
-import { resourcesOfServers } from './mcp-resources.js';
-import type { SessionEnvironment } from './session-environment.js';
 
 export interface McpParts {
   readonly processes: ProcessSupervisor;

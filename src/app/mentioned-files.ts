@@ -1,4 +1,6 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
+import type { MentionedPlace } from '../context/prompt/mention-places.js';
 import { quoteMarks } from '../lib/quote-marks.js';
 import { err, type Result } from '../lib/result.js';
 import { visible } from '../lib/visible.js';
@@ -7,8 +9,6 @@ import { listingTool } from '../tools/files/directory-listing.js';
 import { targetPath } from '../tools/files/file-target.js';
 import type { AnyTool, FileVersion } from '../tools/tool.js';
 import type { OutsideAnswer, OutsideInvoke, SeenFiles } from './host-tool-calls.js';
-import type { MentionedPlace } from './mentioned-places.js';
-import type { SessionEnvironment } from './session-environment.js';
 
 export interface FileMentionParts {
   readonly config: Pick<SessionConfig, 'runsAs'>;

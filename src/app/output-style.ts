@@ -1,4 +1,5 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import {
   DEFAULT_STYLE,
   findStyle,
@@ -7,7 +8,6 @@ import {
 } from '../context/prompt/output-styles.js';
 import { parseYaml } from '../lib/parse-yaml.js';
 import { join } from '../platform/fs/paths.js';
-import type { SessionEnvironment } from './session-environment.js';
 
 /** The session with the style that its settings name. An unknown style is reported, and the default is used. */
 export async function withOutputStyle(

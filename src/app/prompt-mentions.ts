@@ -1,33 +1,27 @@
-import type { HookNotes } from '../agents/core/hook-notes.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { Log, SessionEnvironment } from '../agents/core/session-environment.js';
 import type { Beside } from '../agents/core/typed-skills.js';
 import { type FileMention, fileMentions, keyOf } from '../context/prompt/file-mentions.js';
+import { mentionedPlaces, stillNames, type TypedText } from '../context/prompt/mention-places.js';
+import { reminder } from '../context/prompt/reminders.js';
 import { err } from '../lib/result.js';
+import { visible } from '../lib/visible.js';
+import { findMentions, type Mention, resolveMentions } from '../mcp/resources/mentions.js';
+import { join } from '../platform/fs/paths.js';
+import type { UserBlock } from '../protocol/content.js';
 import type { ForkTools } from '../skills/grants/grant.js';
+import type { ToolPool } from '../tools/pool.js';
 import type { OpenAgents } from './agents.js';
-import { type OutsideInvoke, outsideInvoke } from './host-tool-calls.js';
-import type { OpenInstructions } from './instructions.js';
+import { type OutsideInvoke, outsideInvoke, resourceReader } from './host-tool-calls.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
-import { stillNames, type TypedText } from './mention-source.js';
-import { askedAgents } from './mentioned-agents.js';
 import { attachedFiles, INTERRUPTED } from './mentioned-files.js';
-import { mentionedPlaces } from './mentioned-places.js';
-import type { Log, SessionEnvironment } from './session-environment.js';
-import type { ToolRuntime } from './tool-runtime.js';
+import type { Parts } from './session-parts.js';
 
-export interface MentionParts {
-  readonly toolRuntime: ToolRuntime;
-  readonly instructions: Pick<OpenInstructions, 'book' | 'countIn'>;
-  readonly log: Pick<Log, 'history' | 'store'>;
-  readonly mcp: Pick<OpenServersOfSession, 'connections'> | undefined;
-  readonly agents?: Pick<OpenAgents, 'startable'> | undefined;
-  readonly notes: Pick<HookNotes, 'blocks' | 'note'>;
+export interface MentionParts extends Parts {
   readonly typed: TypedText;
   /** The tools of another agent that is shown it. Absent: the main agent is, which may then change the files. */
   readonly other?: ForkTools;
   readonly signal: AbortSignal;
-  /** For people. */
-  tell(text: string): void;
 }
 
 /**
@@ -39,7 +33,8 @@ export async function attachedTo(
   environment: SessionEnvironment,
   parts: MentionParts,
 ): Promise<Beside> {
-  const { toolRuntime, instructions, log, mcp, agents, notes, typed, signal, tell } = parts;
+  const { toolRuntime, instructions, log, mcp, agents, hooks, typed, signal } = parts;
+  const { notes, tell } = hooks;
   const { book } = instructions;
   const trial = parts.other === undefined ? book.onTrial() : undefined;
   const pool = parts.other ?? toolRuntime.builtins.pool;
@@ -78,9 +73,7 @@ export async function attachedTo(
   const resources =
     mcp === undefined
       ? []
-      : await import('./mcp-mentions.js').then(({ attachedResources }) =>
-          attachedResources(environment, { log, mcp, typed, invoke, signal, tell }),
-        );
+      : await attachedResources(environment, { log, mcp, typed, invoke, signal, tell });
   if (stop !== undefined) return { inputs: [], stop };
   // Only now is it sure that the main agent is shown it.
   if (trial !== undefined) {
@@ -107,4 +100,90 @@ function namedFiles(typed: TypedText): readonly FileMention[] {
     const meanings = mention.meanings.filter((meaning) => counts(keyOf(meaning)));
     return meanings.length === 0 ? [] : [{ ...mention, meanings }];
   });
+}
+
+export interface ResourceMentionParts {
+  readonly log: Pick<Log, 'history' | 'store'>;
+  readonly mcp: Pick<OpenServersOfSession, 'connections'>;
+  readonly typed: TypedText;
+  readonly invoke: OutsideInvoke;
+  readonly signal: AbortSignal;
+  /** For people. */
+  tell(text: string): void;
+}
+
+/** What a prompt of a person names as `@server:uri`. Each is read past the gate, as a call of the model's. */
+export async function attachedResources(
+  { fs }: Pick<SessionEnvironment, 'fs'>,
+  { log, mcp, typed, invoke, signal, tell }: ResourceMentionParts,
+): Promise<readonly UserBlock[]> {
+  const connections = mcp.connections();
+  const names = connections.map(({ declaration }) => declaration.name);
+  const counts = stillNames(typed, (text) => findMentions(text, names).map(mentionKey));
+  const found = typed.texts.flatMap((text) => findMentions(text, names));
+  const once = new Map(found.map((mention) => [mentionKey(mention), mention]));
+  const mentions = [...once].flatMap(([key, mention]) => (counts(key) ? [mention] : []));
+  if (mentions.length === 0) return [];
+  const read = resourceReader({ fs }, mcp.connections, invoke);
+  const blocks = await resolveMentions(mentions, {
+    connections,
+    read: (mention) => read(mention, signal),
+    async save(name, bytes) {
+      const file = join(log.store.spillDirectory(log.history.sessionId), name);
+      await fs.writeAtomic(file, bytes, { mode: 0o600 });
+      return file;
+    },
+  });
+  const failures = blocks.flatMap(({ failure }) => failure ?? []);
+  // Of an interrupt people know themselves.
+  for (const failure of signal.aborted ? failures.slice(0, 1) : failures) tell(failure);
+  return blocks.map(({ text }) => ({ type: 'text', text }));
+}
+
+function mentionKey({ server, uri }: Mention): string {
+  return JSON.stringify([server, uri]);
+}
+
+export interface AskedAgents {
+  readonly blocks: readonly UserBlock[];
+  /** What names no agent. */
+  readonly others: readonly FileMention[];
+}
+
+/** Agents that a prompt asks for, as `@agent-name` or `@"name (agent)"`. The model is told to start them. */
+export async function askedAgents(
+  mentions: readonly FileMention[],
+  {
+    agents,
+    pool,
+    tell,
+  }: {
+    readonly agents: Pick<OpenAgents, 'startable'> | undefined;
+    readonly pool: Pick<ToolPool, 'resolve'>;
+    tell(text: string): void;
+  },
+): Promise<AskedAgents> {
+  const texts = new Set<string>();
+  const others: FileMention[] = [];
+  for (const mention of mentions) {
+    const name = agentIn(mention);
+    const kind = name === undefined ? undefined : await agents?.startable(name, pool);
+    if (kind === undefined) others.push(mention);
+    else if (kind.ok) {
+      const type = visible(kind.value.name);
+      texts.add(
+        `The user asks for the agent ${type}. Start it with the Agent tool (subagent_type "${type}") and tell it all that it has to know.`,
+      );
+    } else {
+      const failure = `${visible(mention.written)} cannot be started: ${kind.error}`;
+      tell(failure);
+      texts.add(failure);
+    }
+  }
+  return { blocks: [...texts].map((text) => ({ type: 'text', text: reminder(text) })), others };
+}
+
+function agentIn({ meanings, isQuoted }: FileMention): string | undefined {
+  const form = isQuoted ? /^(.+) \(agent\)$/ : /^agent-([\p{L}\p{N}_.:-]*[\p{L}\p{N}_-])$/u;
+  return meanings.map(({ name }) => form.exec(name)?.[1]).find((name) => name !== undefined);
 }

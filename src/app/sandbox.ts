@@ -1,8 +1,9 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { Log, SessionEnvironment } from '../agents/core/session-environment.js';
 import { ASKS_PERSON, NOTHING } from '../permissions/gate/guard.js';
 import type { GateExtension } from '../permissions/gate/open.js';
 import { settingsFilesGuard } from '../permissions/guards/guards.js';
-import { NO_RULES, type RuleSet } from '../permissions/rules/rules.js';
+import { NO_RULES, type RuleSet } from '../permissions/rules/rule.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
@@ -11,7 +12,6 @@ import type { FencedKind, SessionFence } from '../sandbox/session/guard.js';
 import { fencedSupervisor } from '../sandbox/session/supervisor.js';
 import { refuseBroken } from '../settings/files/refuse.js';
 import type { ConfigProblem, EffectiveSettings } from '../settings/types.js';
-import type { Log, SessionEnvironment } from './session-environment.js';
 
 /** The fence around what a session starts. Loaded once somebody wants one. */
 export function openSandboxing(

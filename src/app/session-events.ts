@@ -1,9 +1,10 @@
 import type { CompactionHooks } from '../agents/core/compaction.js';
-import type { ModelLayer } from '../agents/core/model-layer.js';
-import { createModelSwitches } from '../agents/core/model-switch.js';
+import { createModelSwitches } from '../agents/core/model-choice.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import { createRunHooks } from '../agents/core/session-run-hooks.js';
 import { submitTyped, type TypedSkillDeps } from '../agents/core/typed-skills.js';
+import { bringsCalls, typedText } from '../context/prompt/mention-places.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { createCompactHooks } from '../hooks/events/compact.js';
 import { configChangesOf, createConfigHooks } from '../hooks/events/config.js';
@@ -20,24 +21,9 @@ import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { WatchedPath } from '../settings/types.js';
 import { SKILL_TOOL } from '../skills/grants/approval.js';
 import type { ReadySkill } from '../skills/invoke/invoke.js';
-import type { OpenAgents } from './agents.js';
-import type { OpenHooks } from './hooks.js';
-import type { OpenInstructions } from './instructions.js';
-import type { OpenServersOfSession } from './mcp-servers.js';
-import { bringsCalls, typedText } from './mention-source.js';
-import type { Log, SessionEnvironment } from './session-environment.js';
-import type { OpenSkills } from './skills.js';
-import type { ToolRuntime } from './tool-runtime.js';
+import type { Parts } from './session-parts.js';
 
-export interface SessionEventParts {
-  readonly model: ModelLayer;
-  readonly log: Log;
-  readonly hooks: OpenHooks;
-  readonly toolRuntime: ToolRuntime;
-  readonly instructions: OpenInstructions;
-  readonly skills: OpenSkills;
-  readonly mcp: OpenServersOfSession | undefined;
-  readonly agents: Pick<OpenAgents, 'backgroundTasks' | 'startable'>;
+export interface SessionEventParts extends Parts {
   /** What settings and instruction files say now is in force; it tells of its failures. */
   refreshRules(): Promise<void>;
   /** Tokens that the conversation takes now. */
@@ -102,7 +88,10 @@ export function openSessionEvents(
   const runs = createRunHooks({
     session,
     prompts,
-    stop: createStopHooks(dispatch, { cap: stopHookCap(env), changes: toolRuntime.calls.count }),
+    stop: createStopHooks(dispatch, {
+      cap: stopHookCap(env),
+      changes: () => toolRuntime.calls.count(),
+    }),
     notes,
     scene: hooks.scene,
     starting: () => ({
@@ -203,7 +192,7 @@ export function openSessionEvents(
     const typed = typedText(prompt, passed);
     if (typed === undefined) return { inputs: [] };
     const { attachedTo } = await import('./prompt-mentions.js');
-    return await attachedTo(config, environment, { ...parts, notes, tell, typed, signal, other });
+    return await attachedTo(config, environment, { ...parts, typed, signal, other });
   };
   const typing: TypedSkillDeps = {
     book: skills.book,

@@ -1,24 +1,17 @@
-import type { ModelLayer } from '../agents/core/model-layer.js';
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import { serverKey } from '../mcp/config/names.js';
 import type { ServerStatus } from '../mcp/server.js';
 import type { SessionInfo } from '../protocol/session-events.js';
-import type { OpenServersOfSession } from './mcp-servers.js';
 import { styleName } from './output-style.js';
-import type { Log, SessionEnvironment } from './session-environment.js';
-import type { ToolRuntime } from './tool-runtime.js';
-
-export interface InfoParts {
-  readonly model: Pick<ModelLayer, 'choices' | 'client'>;
-  readonly log: Pick<Log, 'history' | 'store'>;
-  readonly toolRuntime: Pick<ToolRuntime, 'permissions' | 'builtins'>;
-  readonly mcp: Pick<OpenServersOfSession, 'statuses'> | undefined;
-  readonly memoryPaths: readonly string[];
-}
+import type { Parts } from './session-parts.js';
 
 /** The facts about a session as they are now. */
-export function sessionInfo(environment: SessionEnvironment, parts: InfoParts): SessionInfo {
+export function sessionInfo(
+  environment: SessionEnvironment,
+  { model, log, toolRuntime, mcp }: Parts,
+  memoryPaths: readonly string[],
+): SessionInfo {
   const { env, workspace, plugins } = environment;
-  const { model, log, toolRuntime, mcp } = parts;
   const { sessionId } = log.history;
   const statuses = mcp?.statuses() ?? [];
   return {
@@ -30,7 +23,7 @@ export function sessionInfo(environment: SessionEnvironment, parts: InfoParts): 
     keySource: env.ANTHROPIC_API_KEY === undefined ? 'none' : 'ANTHROPIC_API_KEY',
     outputStyle: styleName(environment),
     additionalDirectories: workspace.roots.slice(1),
-    memoryPaths: parts.memoryPaths,
+    memoryPaths,
     transcriptPath: log.store.transcriptPath(sessionId),
     mcpServers: statuses.map(({ name, state, scope, transport }) => ({
       name,

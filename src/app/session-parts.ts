@@ -1,13 +1,14 @@
 import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionRun } from '../agents/core/session.js';
+import type { Log } from '../agents/core/session-environment.js';
+import type { OpenHooks } from '../agents/core/session-hooks.js';
+import type { OpenCheckpoints } from '../checkpoint/session-watch.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { OpenAgents } from './agents.js';
-import type { OpenCheckpoints } from './checkpoints.js';
-import type { OpenHooks } from './hooks.js';
+import type { Feature } from './feature.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSandboxing } from './sandbox.js';
-import type { Log } from './session-environment.js';
 import type { OpenSkills } from './skills.js';
 import type { ToolRuntime } from './tool-runtime.js';
 
@@ -30,6 +31,8 @@ export interface Parts {
   readonly checkpoints: OpenCheckpoints;
   readonly sandbox: OpenSandboxing;
   readonly current: CurrentRun;
+  /** All of them that take part in the gate, the tools, live settings or the end of agents. */
+  readonly features: readonly Feature[];
   /** Ends all that was opened, the last first. A step that fails does not keep the next from running. */
   close(): Promise<void>;
 }

@@ -1,6 +1,10 @@
+import { folderTrust } from '../agents/core/folder-trust.js';
 import type { ModelChoices } from '../agents/core/model-choice.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
+import type { OpenHooks } from '../agents/core/session-hooks.js';
 import { judgesCalls } from '../agents/limits/inherited-hooks.js';
+import { agentTrees } from '../agents/workspaces/agent-trees.js';
 import { reminder } from '../context/prompt/reminders.js';
 import { createConfigHooks } from '../hooks/events/config.js';
 import { isRecord } from '../lib/own.js';
@@ -34,10 +38,6 @@ import { skillTool } from '../skills/invoke/skill-tool.js';
 import { openSkillLedger } from '../skills/listing/ledger.js';
 import { type SkillOverride, skillListing } from '../skills/listing/listing.js';
 import type { Skill } from '../skills/skill.js';
-import { agentTrees } from './agent-trees.js';
-import { folderTrust } from './folder-trust.js';
-import type { OpenHooks } from './hooks.js';
-import type { SessionEnvironment } from './session-environment.js';
 import { type CallForSkill, skillFiles, skillShell } from './skill-calls.js';
 import { openSkillListings } from './skill-listing.js';
 
@@ -203,7 +203,7 @@ export function openSkills(
     invoker,
     extension,
     onReady,
-    tool,
+    tools: [tool],
     beginTurn(turn: { readonly said: boolean }) {
       grants.beginTurn(turn);
       parts.choices.endTurn();

@@ -1,7 +1,7 @@
+import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { IdleDecision, ModelAnswer } from '../loop/types.js';
 import { textOf } from '../protocol/content.js';
 import type { OpenAgents } from './agents.js';
-import type { OpenHooks } from './hooks.js';
 
 /** One that works for another session waits for it instead of leaving. Undefined: the run ends. */
 export async function teamRest(

@@ -1,4 +1,6 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
+import type { OpenHooks } from '../agents/core/session-hooks.js';
 import { instructionFilesIn, isInstructionFile } from '../context/instructions/names.js';
 import { messageOf } from '../errors.js';
 import type { Scene } from '../hooks/dispatch/scene.js';
@@ -14,9 +16,7 @@ import type { InvalidInput } from '../tools/invalid-input.js';
 import type { InvokeDeps, Reviewed } from '../tools/invocation.js';
 import type { TaskWatch } from '../tools/tasks/task-list.js';
 import type { AnyTool, PathAccess, ToolContext } from '../tools/tool.js';
-import type { OpenHooks } from './hooks.js';
 import type { OpenInstructions } from './instructions.js';
-import type { SessionEnvironment } from './session-environment.js';
 import type { OpenSkills } from './skills.js';
 
 /** File systems round the time of a change. */
@@ -129,8 +129,6 @@ export function openToolEvents(
     cwd: () => environment.workspace.cwd,
   };
 }
-
-export type ToolEvents = ReturnType<typeof openToolEvents>;
 
 /** Looked at anew: the call may have changed what its words lead to. */
 function fittingAnew(

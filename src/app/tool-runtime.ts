@@ -1,9 +1,11 @@
-import { createCallLedger } from '../agents/core/call-ledger.js';
-import { extract } from '../agents/core/extract.js';
-import type { ModelLayer } from '../agents/core/model-layer.js';
+import { CallLedger } from '../agents/core/call-ledger.js';
+import { extract, type ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig, SessionDrive } from '../agents/core/session-config.js';
+import type { Log, SessionEnvironment } from '../agents/core/session-environment.js';
+import type { OpenHooks } from '../agents/core/session-hooks.js';
+import type { OpenTeams } from '../agents/teams/session-team.js';
 import { PortcullisError } from '../errors.js';
-import { type GateExtension, openPermissions } from '../permissions/gate/open.js';
+import { type GateExtension, openPermissions, type Permissions } from '../permissions/gate/open.js';
 import type { Asker, GateCall, JudgedCall } from '../permissions/gate/types.js';
 import { createRuleJoin } from '../permissions/grants/grants.js';
 import { NO_RULES, type RuleSet } from '../permissions/rules/rules.js';
@@ -19,17 +21,14 @@ import { createInvoke } from '../tools/invoke.js';
 import { boundOutput } from '../tools/output.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { StopsAgents } from '../tools/tasks/task-stop.js';
-import type { AnyTool, ToolContext, Workspace } from '../tools/tool.js';
-import type { OpenHooks } from './hooks.js';
+import type { ToolContext, Workspace } from '../tools/tool.js';
+import type { Feature } from './feature.js';
 import type { OpenInstructions } from './instructions.js';
-import { keptFromMain, mainPool, poolOptionsFor } from './main-pool.js';
 import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSandboxing } from './sandbox.js';
-import { serverTools } from './server-tools.js';
-import type { Log, SessionEnvironment } from './session-environment.js';
+import { keptFromMain, mainPool, poolOptionsFor, serverTools } from './server-tools.js';
 import { callForSkill } from './skill-calls.js';
 import type { OpenSkills } from './skills.js';
-import type { OpenTeams } from './teams.js';
 import { openToolEvents } from './tool-events.js';
 
 export interface ToolRuntimeParts {
@@ -41,19 +40,18 @@ export interface ToolRuntimeParts {
   readonly skills: OpenSkills;
   readonly mcp: OpenServersOfSession | undefined;
   readonly agents: AgentTooling;
+  readonly features: readonly Feature[];
   readonly sandbox: OpenSandboxing;
   /** Writes a receipt down and tells of it. */
   decided(receipt: Receipt): void;
   /** Sees what calls do to files. */
   readonly watch: InvokeDeps['watch'];
-  /** The gate is there, and these rules hold. */
-  onRules(rules: (agent: AgentRef) => RuleSet): void;
+  /** The gate is there; tools follow. */
+  onGate(permissions: Permissions): void;
 }
 
 /** What agents bring to the tools and the gate. */
 export interface AgentTooling {
-  readonly extension: GateExtension;
-  readonly tools: readonly AnyTool[];
   readonly stops: StopsAgents;
   readonly messaging: { asker(asked: Asker | undefined): Asker | undefined };
   /** Absent: there is no team. */
@@ -71,8 +69,8 @@ export async function openToolRuntime(
   parts: ToolRuntimeParts,
 ) {
   const { fs, clock, env, workspace } = environment;
-  const { model, log, processes, hooks, instructions, skills, mcp, agents, sandbox, decided } =
-    parts;
+  const { model, log, processes, hooks, instructions, mcp, agents, sandbox } = parts;
+  const { decided, features, skills } = parts;
   const { sessionId } = log.history;
   const who = agents.teams?.who;
   const events = openToolEvents(config, environment, { hooks, instructions, skills, who });
@@ -92,13 +90,7 @@ export async function openToolRuntime(
     asker: agents.messaging.asker(events.asker),
     precheck: hooks.precheck,
     around: hooks.around,
-    extension: together([
-      instructions.extension,
-      skills.extension,
-      agents.extension,
-      ...(mcp === undefined ? [] : [mcp.extension]),
-      sandbox.extension,
-    ]),
+    extension: together(features.flatMap(({ extension }) => extension ?? [])),
     answers: {
       fs,
       configDir: environment.configDir,
@@ -108,7 +100,7 @@ export async function openToolRuntime(
     },
     emit: config.emit,
   });
-  parts.onRules(permissions.rules);
+  parts.onGate(permissions);
   const ofServers = await serverTools(config, environment, {
     model,
     permissions,
@@ -137,7 +129,7 @@ export async function openToolRuntime(
     taskWatch: events.tasks,
     teamTasks: agents.teams?.tasks,
     agents: agents.stops,
-    more: [skills.tool, ...agents.tools, ...ofServers.search],
+    more: [...features.flatMap(({ tools = [] }) => tools), ...ofServers.search],
     ofServers: ofServers.tools,
     poolOptions: poolOptionsFor(ofServers.options, config.runsAs),
     summarise: (prompt, text, signal) =>
@@ -145,7 +137,7 @@ export async function openToolRuntime(
   });
   const shared = opened.pool;
   const builtins = { shared, ...opened, pool: mainPool(shared, permissions, config.runsAs) };
-  const calls = createCallLedger();
+  const calls = new CallLedger();
   const readState = createReadState();
   const spillDirectory = (): string => log.store.spillDirectory(sessionId);
   const contextOf = (agent: AgentRef, place: Workspace, seen: ToolContext['readState']) => {

@@ -1,5 +1,6 @@
 import type { HostRequests, PromptImage } from '../agents/core/host-requests.js';
 import type { SessionParts } from '../agents/core/session.js';
+import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import { PortcullisError } from '../errors.js';
 import { quoteMarks } from '../lib/quote-marks.js';
 import { err, ok, type Result } from '../lib/result.js';
@@ -10,21 +11,8 @@ import type { ToolCallResult } from '../protocol/tool-call.js';
 import { targetPath } from '../tools/files/file-target.js';
 import { fileTypeOf } from '../tools/files/file-type.js';
 import { readImage } from '../tools/files/read-image.js';
-import type { OpenHooks } from './hooks.js';
 import { outsideCall } from './host-tool-calls.js';
-import type { OpenInstructions } from './instructions.js';
-import type { LiveSessionSettings } from './live-settings.js';
-import type { SessionEnvironment } from './session-environment.js';
-import type { SessionEvents } from './session-events.js';
-import type { ToolRuntime } from './tool-runtime.js';
-
-export interface TypedCallParts {
-  readonly toolRuntime: ToolRuntime;
-  readonly hooks: Pick<OpenHooks, 'scene'>;
-  readonly instructions: Pick<OpenInstructions, 'book' | 'countIn'>;
-  readonly events: Pick<SessionEvents, 'moved'>;
-  readonly rules: Pick<LiveSessionSettings, 'refresh'>;
-}
+import type { JoinedParts } from './live-settings.js';
 
 /** A person waits for it and can interrupt it. */
 const LONGEST_MS = 600_000;
@@ -35,7 +23,7 @@ const LONGEST_MS = 600_000;
  */
 export function typedShell(
   environment: SessionEnvironment,
-  { toolRuntime, hooks, instructions, events, rules }: TypedCallParts,
+  { toolRuntime, hooks, instructions, events, rules }: JoinedParts,
 ): SessionParts['shell'] {
   return async ({ uuid, toolUseId, command }, signal) => {
     await rules.refresh();
@@ -82,11 +70,7 @@ const CLIPBOARD = 'The pasted image';
  */
 export function typedImage(
   environment: SessionEnvironment,
-  {
-    toolRuntime,
-    instructions,
-    rules,
-  }: Pick<TypedCallParts, 'toolRuntime' | 'instructions' | 'rules'>,
+  { toolRuntime, instructions, rules }: JoinedParts,
 ): HostRequests['readImage'] {
   return async (image, signal) => {
     if (!('path' in image)) {

@@ -1,10 +1,9 @@
-import type { AgentDefinition } from '../agents/definitions/definition.js';
-import { openAgentBook } from '../agents/definitions/definitions.js';
+import type { AgentDefinition, AgentProblem } from '../agents/definitions/definition.js';
+import { AgentBook } from '../agents/definitions/definitions.js';
 import { findDefinitions } from '../agents/definitions/find.js';
 import { readHostAgents, refuseGiven } from '../agents/definitions/host.js';
 import { openDefinitionReader } from '../agents/definitions/reader.js';
 import { KNOWN_TOOLS } from '../agents/definitions/tools.js';
-import type { AgentBook, AgentProblem } from '../agents/definitions/types.js';
 import { fenceProblem } from '../agents/limits/tool-restrictions.js';
 import { nodeTeamFiles } from '../agents/teams/host/files.js';
 import { openTeam } from '../agents/teams/team.js';
@@ -41,7 +40,7 @@ export async function openProjectAgents(
   { settings }: ProjectSettings,
 ): Promise<ProjectAgents> {
   const host = await agentsOfFlag(given, places, sideloadRefusal(settings));
-  const book = openAgentBook({ ...places, parseYaml, host });
+  const book = new AgentBook({ ...places, parseYaml, host });
   return {
     book,
     limitProblems: (agents) => limitProblems(places, agents),

@@ -1,6 +1,6 @@
-import { checkpointDirectory, openJournalAt } from '../app/checkpoint-journal.js';
-import { checkpointLimits } from '../app/checkpoint-settings.js';
 import { openCheckpointFiles } from '../checkpoint/disk/state-files.js';
+import { checkpointDirectory, openJournalAt } from '../checkpoint/journal-place.js';
+import { checkpointLimits } from '../checkpoint/settings.js';
 import type { Checkpoints } from '../checkpoint/types.js';
 import { PortcullisError } from '../errors.js';
 import { visible } from '../lib/visible.js';

@@ -43,8 +43,8 @@ async function open(parts: HiddenFilesParts): Promise<IsHidden> {
   const { places, settings, rules, added, addDirs, trustGiven: trust } = parts;
   const { cwd, env } = places;
   refuseFatal([...settings.problems, ...rules.problems]);
-  const { openInstructionBook } = await import('../app/instruction-opening.js');
-  const { enforcedCompiler } = await import('../app/instruction-rules.js');
+  const { openInstructionBook } = await import('../app/instruction-reading.js');
+  const { enforcedCompiler } = await import('../context/enforced/compiled.js');
   const { book, hiding, problems } = openInstructionBook(
     { cwd, env, trust, addDirs },
     {

@@ -1,5 +1,5 @@
-import { openAgentBook } from '../agents/definitions/definitions.js';
-import { hookChecks, hooksOfPlugins } from '../app/plugins.js';
+import { hookChecks, hooksOfPlugins } from '../agents/core/plugins.js';
+import { AgentBook } from '../agents/definitions/definitions.js';
 import { captureHooks } from '../hooks/registry/capture.js';
 import { parseYaml } from '../lib/parse-yaml.js';
 import { loadPlugins } from '../plugins/load.js';
@@ -65,7 +65,7 @@ async function inspect(
     trusts: async () => false,
   };
   const skills = openSkillBook({ ...alone, isIgnored: async () => false });
-  const agents = openAgentBook(alone);
+  const agents = new AgentBook(alone);
   const { cwd } = places;
   const hooks = captureHooks({ values: NO_SETTINGS, cwd, scoped: hooksOfPlugins([plugin]) });
   for (const { file, reason } of await skills.skipped()) warn(file, reason);

@@ -1,12 +1,12 @@
+import { openInboxOf } from '../agents/delivery/messaging.js';
 import type { Inbox } from '../agents/inbox/inbox.js';
 import { nodeTeamFiles } from '../agents/teams/host/files.js';
-import type { TeamView } from '../agents/teams/view.js';
-import { openInboxOf } from '../app/inbox-of.js';
-import { openTranscripts, projectKeyOf } from '../app/transcripts.js';
+import type { TeamView } from '../agents/teams/team.js';
 import type { HookSet } from '../hooks/registry/captured.js';
 import { closeAll } from '../lib/close-all.js';
 import { lookAtLevels } from '../platform/fs/project-levels.js';
 import type { ArchiveItem, TranscriptArchive } from '../session/transcript/archive.js';
+import { openTranscripts, projectKeyOf } from '../session/transcripts.js';
 import { openProjectTrust, type ProjectTrust } from '../settings/trust/project-trust.js';
 import { type StartedTrust, startTrust } from '../settings/trust/start.js';
 import { openTrustStore, type TrustStore } from '../settings/trust/store.js';
@@ -27,7 +27,7 @@ import {
 } from './settings.js';
 import type { ProjectSkills } from './skills.js';
 
-export type { InboxQuestion } from '../agents/inbox/question.js';
+export type { InboxQuestion } from '../agents/inbox/inbox.js';
 export type { ProjectOptions, ProjectPlaces } from './places.js';
 
 /**
@@ -124,7 +124,7 @@ export function openProject(cwd: string, options: ProjectOptions = {}): Project 
       return await openProjectAgents(await documents(), options, await settings());
     }),
     async teams() {
-      const { listTeams } = await import('../agents/teams/view.js');
+      const { listTeams } = await import('../agents/teams/team.js');
       return listTeams(nodeTeamFiles, places.configDir);
     },
     mcp,

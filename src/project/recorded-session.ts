@@ -1,5 +1,4 @@
-import { AGENT_MARK } from '../agents/runtime/child-log.js';
-import { openTranscripts, projectKeyOf } from '../app/transcripts.js';
+import { AGENT_MARK } from '../agents/runtime/agent-log.js';
 import { isRecord } from '../lib/own.js';
 import { costOf } from '../model/catalog/models.js';
 import type { DirectoryEnvironment } from '../platform/fs/paths.js';
@@ -7,6 +6,7 @@ import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { type Usage, ZERO_USAGE } from '../protocol/content.js';
 import { SYNTHETIC_MODEL } from '../session/recorder.js';
 import type { RawLine } from '../session/transcript/archive.js';
+import { openTranscripts, projectKeyOf } from '../session/transcripts.js';
 
 /** The transcript of one agent of a session. */
 export interface RecordedAgent {

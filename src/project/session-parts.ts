@@ -1,8 +1,11 @@
 import { createModelChoices } from '../agents/core/model-choice.js';
 import { type ModelLayer, openModelLayer } from '../agents/core/model-layer.js';
 import type { SessionConfig } from '../agents/core/session-config.js';
+import {
+  openSessionEnvironment,
+  type SessionEnvironment,
+} from '../agents/core/session-environment.js';
 import { asMainAgent } from '../app/main-agent.js';
-import { openSessionEnvironment, type SessionEnvironment } from '../app/session-environment.js';
 import type { Parts } from '../app/session-parts.js';
 import { openParts } from '../app.js';
 import { PortcullisError } from '../errors.js';

@@ -1,5 +1,5 @@
 import { nodeTeamFiles } from '../agents/teams/host/files.js';
-import type { TeamRole } from '../agents/teams/role.js';
+import type { TeamRole } from '../agents/teams/records.js';
 import { openTeam } from '../agents/teams/team.js';
 import { memberOf, takeLaunch } from '../agents/teams/teammate-launch.js';
 import { PortcullisError } from '../errors.js';

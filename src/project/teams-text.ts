@@ -1,5 +1,5 @@
-import { LEAD } from '../agents/teams/names.js';
-import type { TeamView } from '../agents/teams/view.js';
+import { LEAD } from '../agents/teams/records.js';
+import type { TeamView } from '../agents/teams/team.js';
 import { visible } from '../lib/visible.js';
 
 /** Who is who, a line each. */

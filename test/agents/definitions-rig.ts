@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { afterEach } from 'vitest';
-import { type AgentBookDeps, openAgentBook } from '../../src/agents/definitions/definitions.js';
-import type { AgentBook } from '../../src/agents/definitions/types.js';
+import { AgentBook, type AgentBookDeps } from '../../src/agents/definitions/definitions.js';
 import { parseYaml } from '../../src/lib/parse-yaml.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import {
@@ -47,7 +46,7 @@ export function openAgentWorld(options: AgentWorldOptions = {}): AgentWorld {
     ...(git === undefined ? {} : { git }),
   });
   projects.add(project);
-  const book = openAgentBook({
+  const book = new AgentBook({
     cwd: path.join(project.directory, start),
     configDir: path.join(project.home, '.claude'),
     managedDir: path.join(project.root, 'managed'),

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openAgentBook } from '../../src/agents/definitions/definitions.js';
+import { AgentBook } from '../../src/agents/definitions/definitions.js';
 import { parseYaml } from '../../src/lib/parse-yaml.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { startTrust } from '../../src/settings/trust/start.js';
@@ -29,7 +29,7 @@ async function started({ given }: { given: boolean }) {
     now: () => 0,
     warn: () => undefined,
   });
-  const book = openAgentBook({
+  const book = new AgentBook({
     fs: nodeFileSystem,
     cwd: project.directory,
     configDir,

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { agentNotice, mainAgentOf } from '../../src/agents/definitions/definitions.js';
+import { agentNotice } from '../../src/agents/definitions/definitions.js';
 import { readHostAgents } from '../../src/agents/definitions/host.js';
 import { agentText, openAgentWorld } from './definitions-rig.js';
 
@@ -250,8 +250,8 @@ describe('names', () => {
   it('are found whatever their case, and near ones are offered', async () => {
     const { book } = openAgentWorld({ files: { [`${AT}/r.md`]: agentText('reviewer') } });
     expect((await book.find('Reviewer'))?.name).toBe('reviewer');
-    expect(await mainAgentOf(book, 'GENERAL-purpose')).toMatchObject({ ok: true });
-    expect(await mainAgentOf(book, 'reviwer')).toEqual({
+    expect(await book.resolve('GENERAL-purpose')).toMatchObject({ ok: true });
+    expect(await book.resolve('reviwer')).toEqual({
       ok: false,
       error:
         'there is no agent "reviwer"; did you mean reviewer? Available: Explore, Plan, claude, general-purpose, reviewer, statusline-setup',

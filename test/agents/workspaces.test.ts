@@ -23,7 +23,7 @@ import {
 } from '../../src/agents/workspaces/open.js';
 import { sortWritten } from '../../src/agents/workspaces/outside-writes.js';
 import { createChildPlaces } from '../../src/agents/workspaces/place.js';
-import { worktreeSettings } from '../../src/agents/workspaces/worktree-settings.js';
+import { worktreeSettings } from '../../src/agents/workspaces/worktree.js';
 import type { WorktreeHooks } from '../../src/hooks/events/worktree.js';
 import { createGit } from '../../src/permissions/git/hardened.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
@@ -114,7 +114,6 @@ describe('a worktree', () => {
     const path = join(repo, '.claude/worktrees', name);
     expect(place.ref).toEqual({ isolation: 'worktree', workspace: path });
     expect(place.workspace).toMatchObject({ cwd: path, roots: [path] });
-    expect(place.parentPathsHidden).toBe(true);
     expect(place.notice).toContain(path);
     expect(place.notice?.replaceAll(path, '')).not.toContain(repo);
     expect(readFileSync(join(path, 'a.txt'), 'utf8')).toBe('a\n');

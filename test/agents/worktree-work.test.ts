@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openAgentWorkspace, type WorkspaceDeps } from '../../src/agents/workspaces/open.js';
-import { worktreeSettings } from '../../src/agents/workspaces/worktree-settings.js';
+import { worktreeSettings } from '../../src/agents/workspaces/worktree.js';
 import type { WorktreeHooks } from '../../src/hooks/events/worktree.js';
 import { createGit } from '../../src/permissions/git/hardened.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { enforcedCompiler, openEnforced } from '../../src/app/instruction-rules.js';
+import { enforcedCompiler, openEnforced } from '../../src/context/enforced/compiled.js';
 import type { FileSystem } from '../../src/platform/fs/fs.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { bookWorld } from './book-rig.js';

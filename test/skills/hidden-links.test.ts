@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openAgentBook } from '../../src/agents/definitions/definitions.js';
+import { AgentBook } from '../../src/agents/definitions/definitions.js';
 import { hiddenBy, type IsHidden } from '../../src/permissions/paths/hidden-files.js';
 import { parseRules } from '../../src/permissions/rules/rules.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
@@ -80,7 +80,7 @@ describe('a link to a file that a Read rule hides', () => {
     link('.claude/agents/hidden.md', 'secrets/note.md');
     link('.claude/agents/below', 'secrets');
     link('.claude/agents/shown.md', 'open/note.md');
-    const book = openAgentBook({
+    const book = new AgentBook({
       fs: nodeFileSystem,
       cwd: project.directory,
       configDir: path.join(project.home, '.claude'),

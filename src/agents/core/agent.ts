@@ -43,7 +43,7 @@ export interface AgentSetup {
   readonly invoke: Invoke;
   readonly record: AgentRecord;
   readonly history: readonly Message[];
-  readonly compaction: Compaction;
+  readonly compaction: Pick<Compaction, 'isDue' | 'noteUsage' | 'run'>;
   shouldStop(turnsTaken: number): StopReason | undefined;
   /** Once a turn, while the model works and nothing else runs; done before any call of its answer. */
   betweenTurns?(): Promise<void>;

@@ -3,10 +3,10 @@ import { createConversation } from '../../loop/conversation.js';
 import type { GateVerdict } from '../../permissions/gate/types.js';
 import type { ToolUseBlock } from '../../protocol/content.js';
 import type { AnyTool } from '../../tools/tool.js';
-import { createBackgroundInput } from '../delivery/background-input.js';
-import { createCallLedger } from './call-ledger.js';
+import { createBackgroundInput } from '../delivery/background.js';
+import { CallLedger } from './call-ledger.js';
+import { structuredNudge } from './create-session.js';
 import { createModelChoices } from './model-choice.js';
-import { structuredNudge } from './structured.js';
 
 describe('the ledger of calls', () => {
   const call = (name: string): [ToolUseBlock, AnyTool] => [
@@ -20,7 +20,7 @@ describe('the ledger of calls', () => {
   } as GateVerdict;
 
   it('lists refusals with their reason and a rule, and counts those that nothing made up for', () => {
-    const ledger = createCallLedger();
+    const ledger = new CallLedger();
     ledger.beginRun();
     ledger.verdict(...call('Bash'), refusal);
     ledger.verdict(...call('Write'), refusal);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CompactEnvironment } from '../../context/compaction/trigger.js';
 import type { ModelRequest } from '../../model/client.js';
-import { type CompactionParts, createCompaction } from './compaction.js';
+import { Compaction, type CompactionParts } from './compaction.js';
 
 const SMALL = { contextWindow: 100, maxOutput: 10 };
 const LARGE = { contextWindow: 200_000, maxOutput: 10 };
@@ -16,7 +16,7 @@ const request = (tokens: number): ModelRequest => ({
 });
 
 function compaction(window: CompactionParts['window'], env: CompactEnvironment = {}) {
-  return createCompaction({
+  return new Compaction({
     window,
     env: () => env,
   } as Partial<CompactionParts> as CompactionParts);

@@ -20,22 +20,6 @@ import type { Message, Usage } from '../../protocol/content.js';
 import { textOf } from '../../protocol/content.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 
-/** When and how an agent's history is shortened. */
-export interface Compaction {
-  /** Whether the next request would come too close to the model's window. */
-  isDue(request: ModelRequest): boolean;
-  /** What the provider counted for a history: better than any estimate. */
-  noteUsage(usage: Usage, messages: readonly Message[]): void;
-  /** The new history, or undefined when it could not be shortened. */
-  run(order: CompactionOrder, signal: AbortSignal): Promise<readonly Message[] | undefined>;
-  /** Set once shortening has stopped helping. */
-  readonly exhausted: string | undefined;
-  /** Tokens that these messages take, as far as is known. */
-  usedTokens(messages: readonly Message[]): number;
-  /** Why the last summary was not made, when a hook held it back. */
-  readonly held: string | undefined;
-}
-
 export interface CompactionOrder {
   readonly trigger: 'auto' | 'manual';
   readonly request: ModelRequest;
@@ -78,18 +62,15 @@ export interface CompactionHooks {
   ): Promise<readonly string[]>;
 }
 
-export function createCompaction(parts: CompactionParts): Compaction {
-  return new HistoryCompaction(parts);
-}
-
-class HistoryCompaction implements Compaction {
+/** When and how an agent's history is shortened. */
+export class Compaction {
+  /** Set once shortening has stopped helping. */
   exhausted: string | undefined;
+  /** Why the last summary was not made, when a hook held it back. */
   held: string | undefined;
   readonly #parts: CompactionParts;
   readonly #breaker = createCompactionBreaker();
   #meter: TokenMeter | undefined;
-  #window: ReturnType<CompactionParts['window']> | undefined;
-  #threshold = 0;
   #turn = 0;
   #failures = 0;
 
@@ -97,21 +78,25 @@ class HistoryCompaction implements Compaction {
     this.#parts = parts;
   }
 
+  /** Whether the next request would come too close to the model's window. */
   isDue(request: ModelRequest): boolean {
     this.#turn++;
     // A summary costs as much as a turn: what failed again and again is left to the model's own limit.
     if (this.#failures >= MAX_FAILURES) return false;
-    return this.#meterFor(request).used(request.messages) >= this.#autoThreshold();
+    return this.#meterFor(request).used(request.messages) >= autoCompactThreshold(this.#limits());
   }
 
+  /** What the provider counted for a history: better than any estimate. */
   noteUsage(usage: Usage, messages: readonly Message[]): void {
     this.#meter?.reported(usage, messages);
   }
 
+  /** Tokens that these messages take, as far as is known. */
   usedTokens(messages: readonly Message[]): number {
     return this.#meter?.used(messages) ?? 0;
   }
 
+  /** The new history, or undefined when it could not be shortened. */
   async run(
     { trigger, request, instructions }: CompactionOrder,
     signal: AbortSignal,
@@ -180,16 +165,6 @@ class HistoryCompaction implements Compaction {
     if (verdict === 'rapid_refill' && trigger === 'auto') {
       this.exhausted = 'the conversation fills the context again right after it was summarised';
     }
-  }
-
-  /** Asked before every request, mostly about the same window. */
-  #autoThreshold(): number {
-    const window = this.#parts.window();
-    if (window !== this.#window) {
-      this.#window = window;
-      this.#threshold = autoCompactThreshold(this.#limits());
-    }
-    return this.#threshold;
   }
 
   #limits(): { window: number; maxOutput: number; env: CompactEnvironment } {

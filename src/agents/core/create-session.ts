@@ -3,16 +3,15 @@ import type { InputMessage, LoopOutcome, StopReason } from '../../loop/types.js'
 import { addUsage, ZERO_USAGE } from '../../protocol/content.js';
 import type { ToolCallResult } from '../../protocol/tool-call.js';
 import { compactOrder } from './compaction.js';
-import type { Beginning } from './run-hooks.js';
 import type {
   AgentSession,
+  Beginning,
   RunOptions,
   RunResult,
   SessionParts,
   SessionRun,
   TypedShell,
 } from './session.js';
-import { settle } from './session-settle.js';
 
 /** Joins an agent with what happens around its runs. `current` is what the agent's own callbacks read. */
 export function createSession(
@@ -75,12 +74,24 @@ export function createSession(
     return outcome;
   };
 
-  const run = async (prompts: readonly InputMessage[], options: RunOptions): Promise<RunResult> => {
+  const interruptible = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+    controller = new AbortController();
+    try {
+      return await work(controller.signal);
+    } finally {
+      controller = undefined;
+      current.run = undefined;
+    }
+  };
+
+  const run = async (
+    prompts: readonly InputMessage[],
+    options: RunOptions,
+    signal: AbortSignal,
+  ): Promise<RunResult> => {
     const started = parts.clock.monotonic();
     const apiBefore = parts.apiMs();
     let usage = ZERO_USAGE;
-    controller = new AbortController();
-    const { signal } = controller;
     current.run = {
       promptId: prompts.findLast((prompt) => prompt.meta !== true)?.uuid,
       async takeInput() {
@@ -101,24 +112,19 @@ export function createSession(
     };
     parts.calls.beginRun();
     parts.beginTurn?.(prompts);
-    try {
-      const focus = compactOrder(prompts);
-      const outcome =
-        focus === undefined ? await answer(prompts, signal) : await compactRun(focus, signal);
-      await parts.costsKnown();
-      return {
-        outcome,
-        durationMs: parts.clock.monotonic() - started,
-        apiMs: parts.apiMs() - apiBefore,
-        usage,
-        ...parts.accounts(),
-        denials: parts.calls.denials(),
-        unrecoveredDenials: parts.calls.unrecovered(),
-      };
-    } finally {
-      controller = undefined;
-      current.run = undefined;
-    }
+    const focus = compactOrder(prompts);
+    const outcome =
+      focus === undefined ? await answer(prompts, signal) : await compactRun(focus, signal);
+    await parts.costsKnown();
+    return {
+      outcome,
+      durationMs: parts.clock.monotonic() - started,
+      apiMs: parts.apiMs() - apiBefore,
+      usage,
+      ...parts.offers.accounts(),
+      denials: parts.calls.denials(),
+      unrecoveredDenials: parts.calls.unrecovered(),
+    };
   };
 
   /** `/compact` as a prompt: no model turn of its own, only the summary. */
@@ -169,66 +175,31 @@ export function createSession(
   };
 
   return {
-    id: parts.id,
-    info: parts.info,
-    inspect: parts.inspect,
+    ...parts.offers,
     async begin() {
       promptsGiven = true;
       const { prompts } = await begin(new AbortController().signal);
       const given = prompts.map((prompt) => [prompt]);
       return deferred.length > 0 && parts.promptFollows !== true ? [[], ...given] : given;
     },
-    run: (prompts, options = {}) => run(prompts, options),
+    run: (prompts, options = {}) => interruptible((signal) => run(prompts, options, signal)),
     history: () => parts.agent.conversation.messages,
-    async append(prompts) {
-      controller = new AbortController();
-      try {
-        return await append(prompts, controller.signal);
-      } finally {
-        controller = undefined;
-      }
-    },
-    async shell(typed) {
-      controller = new AbortController();
-      current.run = {
-        promptId: typed.uuid,
-        takeInput: async () => [],
-        onAnswer: () => undefined,
-      };
-      try {
-        return await shell(typed, controller.signal);
-      } finally {
-        controller = undefined;
-        current.run = undefined;
-      }
-    },
+    append: (prompts) => interruptible((signal) => append(prompts, signal)),
+    shell: (typed) =>
+      interruptible((signal) => {
+        const promptId = typed.uuid;
+        current.run = { promptId, takeInput: async () => [], onAnswer: () => undefined };
+        return shell(typed, signal);
+      }),
     interrupt() {
       if (controller === undefined || controller.signal.aborted) return false;
       controller.abort(new Error('interrupted'));
       return true;
     },
-    setMode: parts.setMode,
-    setModel: parts.setModel,
-    addDirectory: parts.addDirectory,
-    mcp: parts.mcp,
-    team: parts.team,
-    requests: parts.requests,
-    changes: parts.changes,
-    hooks: parts.hookReport,
-    context: parts.context,
-    async compact(instructions) {
-      controller = new AbortController();
-      try {
-        return await parts.agent.compact(instructions, controller.signal);
-      } finally {
-        controller = undefined;
-      }
-    },
-    accounts: parts.accounts,
+    compact: (instructions) => interruptible((signal) => parts.agent.compact(instructions, signal)),
     news: (event) => parts.emit(event),
     takeBackgroundInput: () => parts.background.take(),
     onBackgroundInput: (listener) => parts.background.onArrival(listener),
-    awaitPrompt: parts.awaitPrompt,
     waitForBackground: () => parts.background.wait(),
     close(reason = 'other') {
       closing ??= (async () => {
@@ -251,3 +222,70 @@ const NOT_SUMMARISED: StopReason = {
     retryable: false,
   },
 };
+
+type SettleParts = Pick<
+  SessionParts,
+  | 'agent'
+  | 'clock'
+  | 'calls'
+  | 'structuredAttempts'
+  | 'emit'
+  | 'recordInput'
+  | 'onMaxTurns'
+  | 'onDeferred'
+>;
+
+/** What the end of a run leaves in the conversation, and what an owed answer makes of it. */
+function settle(parts: SettleParts, outcome: LoopOutcome): LoopOutcome {
+  const { reason } = outcome;
+  if (reason.kind === 'aborted') leaveMark(parts, reason);
+  if (reason.kind === 'max_turns') parts.onMaxTurns(reason.limit);
+  if (reason.kind === 'tool_deferred') {
+    parts.calls.deferred(reason.call.id);
+    parts.onDeferred(reason.call.id);
+  }
+  if (reason.kind === 'stuck' && parts.structuredAttempts !== undefined && triedToAnswer(outcome)) {
+    return { ...outcome, reason: { ...reason, kind: 'structured_output_missing', attempts: 0 } };
+  }
+  if (reason.kind === 'completed' && parts.structuredAttempts !== undefined) {
+    // A run that owes an answer in a schema and does not give it has not succeeded.
+    return {
+      ...outcome,
+      reason: { kind: 'structured_output_missing', attempts: parts.structuredAttempts },
+    };
+  }
+  return outcome;
+}
+
+/** What it could not get right was the answer in a schema that it owes. */
+function triedToAnswer({ lastAnswer }: LoopOutcome): boolean {
+  const blocks = lastAnswer?.message.content ?? [];
+  return blocks.some((block) => block.type === 'tool_use' && block.name === 'StructuredOutput');
+}
+
+/** The model is told in its history that it was interrupted. */
+function leaveMark(parts: SettleParts, reason: Extract<StopReason, { kind: 'aborted' }>): void {
+  const text =
+    reason.during === 'tools'
+      ? '[Request interrupted by user for tool use]'
+      : '[Request interrupted by user]';
+  const message: InputMessage = { uuid: parts.clock.uuid(), content: [{ type: 'text', text }] };
+  parts.recordInput(message);
+  parts.agent.conversation.append({ role: 'user', content: message.content });
+  parts.emit({ type: 'input', message });
+}
+
+/** How often the model is asked for the structured answer before the run fails. */
+export const STRUCTURED_ATTEMPTS = 5;
+
+const NUDGE =
+  'Give your answer by calling the StructuredOutput tool now, with an input that fits its schema. Text alone is not accepted.';
+
+/** Reminds a model that owes a structured answer and wants to leave without it. */
+export function structuredNudge(uuid: () => string): () => InputMessage | undefined {
+  let asked = 0;
+  return () => {
+    if (++asked >= STRUCTURED_ATTEMPTS) return undefined;
+    return { uuid: uuid(), content: [{ type: 'text', text: NUDGE }], meta: true };
+  };
+}

@@ -17,8 +17,7 @@ import type { InvokeDeps } from '../../tools/invocation.js';
 import { createInvoke } from '../../tools/invoke.js';
 import { createPool } from '../../tools/pool.js';
 import type { AnyTool, Workspace } from '../../tools/tool.js';
-import { type AgentRecord, createAgent, type ModelChoice } from './agent.js';
-import type { Compaction } from './compaction.js';
+import { type AgentRecord, type AgentSetup, createAgent, type ModelChoice } from './agent.js';
 import system from './hook-agent.md';
 
 /** What a judge is made of. All of it belongs to the session; only what is said to be is its own. */
@@ -196,11 +195,8 @@ function none(cause: HookFailure['cause'], message: string): Result<never, HookF
 const NO_RECORD: AgentRecord = { input: () => {}, answer: () => {}, result: () => {} };
 
 /** A judge whose matter does not fit its model's window gives no verdict. */
-const NO_COMPACTION: Compaction = {
+const NO_COMPACTION: AgentSetup['compaction'] = {
   isDue: () => false,
   noteUsage: () => {},
   run: async () => undefined,
-  exhausted: undefined,
-  held: undefined,
-  usedTokens: () => 0,
 };

@@ -19,7 +19,7 @@ import type { ProjectTrust } from '../../settings/trust/project-trust.js';
 import type { StartingCall } from '../../tools/invocation.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import type { HostAgents } from '../definitions/host.js';
-import type { TeamRole } from '../teams/role.js';
+import type { TeamRole } from '../teams/records.js';
 
 /** What a worker adds to a session that outlives it. */
 export interface SessionDrive {

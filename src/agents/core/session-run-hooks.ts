@@ -3,11 +3,11 @@ import type { PromptHooks, PromptSource } from '../../hooks/events/prompt.js';
 import type { SessionHooks, SessionStarting } from '../../hooks/events/session.js';
 import type { BackgroundTaskFacts, StopHooks } from '../../hooks/events/stop.js';
 import type { InputMessage } from '../../loop/types.js';
+import type { FailureKind, ModelFailure } from '../../model/client.js';
 import { textOf } from '../../protocol/content.js';
 import type { SessionNews } from '../../protocol/session-events.js';
-import { errorName } from './error-name.js';
 import type { HookNotes } from './hook-notes.js';
-import type { Beginning, RunHooks, Submitted } from './run-hooks.js';
+import type { Beginning, RunHooks, Submitted } from './session.js';
 
 export interface RunHookDeps {
   readonly session: SessionHooks;
@@ -145,4 +145,24 @@ async function showPrompt(
   deps.onReplaced(prompt);
   const others = prompt.content.filter((block) => block.type !== 'text');
   return [{ ...prompt, content: [...others, { type: 'text', text: updatedPrompt }] }, ...context];
+}
+
+/** The names of failed model calls that StopFailure hooks match on. */
+const NAMES = {
+  authentication: 'authentication_failed',
+  billing: 'billing_error',
+  rate_limit: 'rate_limit',
+  overloaded: 'overloaded',
+  server: 'server_error',
+  invalid_request: 'invalid_request',
+  prompt_too_long: 'invalid_request',
+  model_not_found: 'model_not_found',
+  connection: 'server_error',
+  timeout: 'server_error',
+  bad_response: 'unknown',
+  aborted: 'unknown',
+} as const satisfies Record<FailureKind, string>;
+
+export function errorName({ kind }: Pick<ModelFailure, 'kind'>): (typeof NAMES)[FailureKind] {
+  return NAMES[kind];
 }

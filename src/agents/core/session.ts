@@ -3,20 +3,26 @@ import type { ContextReport } from '../../context/compaction/context-report.js';
 import type { HookStat } from '../../hooks/dispatch/stats.js';
 import type { HookSet } from '../../hooks/registry/captured.js';
 import type { Result } from '../../lib/result.js';
-import type { InputMessage, LoopEvent, LoopOutcome, ModelAnswer } from '../../loop/types.js';
+import type {
+  IdleDecision,
+  InputMessage,
+  LoopEvent,
+  LoopOutcome,
+  ModelAnswer,
+} from '../../loop/types.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Message, ToolUseBlock, Usage } from '../../protocol/content.js';
 import type { SessionServers } from '../../protocol/mcp-status.js';
 import type { PermissionDenial, PermissionMode } from '../../protocol/permissions.js';
 import type { SessionInfo, SessionNews } from '../../protocol/session-events.js';
 import type { ToolCallResult } from '../../protocol/tool-call.js';
-import type { BackgroundInput } from '../delivery/background-input.js';
-import type { TeamView } from '../teams/view.js';
+import type { BackgroundInput } from '../delivery/background.js';
+import type { TeamView } from '../teams/team.js';
 import type { Agent } from './agent.js';
 import type { CallLedger } from './call-ledger.js';
 import type { HostRequests } from './host-requests.js';
 import type { SessionInspection } from './inspection.js';
-import type { RunHooks, SessionEndReason } from './run-hooks.js';
+import type { ModelSwitchSource } from './model-choice.js';
 
 /** One prompt, answered or not, with everything its result carries. */
 export interface RunResult {
@@ -123,9 +129,6 @@ export interface HookReport {
   readonly stats: readonly HookStat[];
 }
 
-/** Who wants another model. */
-export type ModelSwitchSource = 'command' | 'picker' | 'sdk';
-
 export interface SessionTeam {
   /** Undefined: there is none yet. */
   view(): TeamView | undefined;
@@ -135,27 +138,32 @@ export interface SessionTeam {
 
 /** What a session is made of. */
 export interface SessionParts {
-  readonly team?: SessionTeam;
-  readonly id: string;
+  /** What hosts get as it is. */
+  readonly offers: Pick<
+    AgentSession,
+    | 'id'
+    | 'info'
+    | 'inspect'
+    | 'setMode'
+    | 'setModel'
+    | 'addDirectory'
+    | 'mcp'
+    | 'team'
+    | 'requests'
+    | 'changes'
+    | 'hooks'
+    | 'context'
+    | 'accounts'
+    | 'awaitPrompt'
+  >;
   readonly agent: Agent;
   readonly clock: Clock;
   readonly calls: CallLedger;
   /** Called with every prompt, before it runs. */
   beginTurn?(prompts: readonly InputMessage[]): void;
-  readonly changes: SessionChanges;
   readonly background: BackgroundInput;
-  info(): SessionInfo;
-  readonly inspect: SessionInspection;
   emit(event: LoopEvent | SessionNews): void;
-  readonly awaitPrompt: AgentSession['awaitPrompt'];
-  setMode(mode: PermissionMode): void;
-  readonly setModel: AgentSession['setModel'];
-  readonly addDirectory: AgentSession['addDirectory'];
-  readonly mcp: SessionServers;
-  readonly requests: HostRequests;
   readonly hooks: RunHooks;
-  hookReport(): HookReport;
-  context(): Promise<ContextReport>;
   /** Why the last summary was not made, when a hook held it back. */
   compactionHeld(): string | undefined;
   /** Calls that were put off in the run before. */
@@ -174,7 +182,6 @@ export interface SessionParts {
   ): Promise<{ readonly result: ToolCallResult; readonly inputs: readonly InputMessage[] }>;
   /** Fulfilled when what earlier processes of the session have cost is counted. */
   costsKnown(): Promise<void>;
-  accounts(): Pick<RunResult, 'modelUsage' | 'cost' | 'agents'>;
   /** Milliseconds spent in model calls since the session was opened. */
   apiMs(): number;
   /** Set when an answer in a schema is owed: how often it may be asked for. */
@@ -192,4 +199,40 @@ export interface SessionRun {
   readonly promptId: string | undefined;
   takeInput(): Promise<readonly InputMessage[]>;
   onAnswer(answer: ModelAnswer): void;
+}
+
+/** Why a session ends, as hooks are told. */
+export type SessionEndReason = 'clear' | 'resume' | 'logout' | 'prompt_input_exit' | 'other';
+
+/** What hooks want before the first prompt. */
+export interface Beginning {
+  /** Stand beside the first prompt. */
+  readonly inputs: readonly InputMessage[];
+  /** Prompts that hooks give: each is a run of its own, before the person's. */
+  readonly prompts: readonly InputMessage[];
+}
+
+/** What became of prompts that hooks were shown. */
+export type Submitted =
+  | { readonly kind: 'pass'; readonly inputs: readonly InputMessage[] }
+  /** None of them goes to the model. */
+  | {
+      readonly kind: 'blocked';
+      readonly message: string;
+      /** All of them begin with the name of a command that does not exist. */
+      readonly cause?: 'unknown_command' | undefined;
+    };
+
+/** Hooks around the runs of a session. Without any, each of these is over at once. */
+export interface RunHooks {
+  /** Once, before the first run. */
+  begin(signal: AbortSignal): Promise<Beginning>;
+  /** Prompts on their way to the model: what hooks add to them, or that they go no further. */
+  submit(prompts: readonly InputMessage[], signal: AbortSignal): Promise<Submitted>;
+  /** The model is done: leave, or go on with what a hook says. */
+  beforeLeaving(answer: ModelAnswer, signal: AbortSignal): Promise<IdleDecision>;
+  /** The run is over. */
+  ended(outcome: LoopOutcome): Promise<void>;
+  /** The session is over. */
+  close(reason: SessionEndReason): Promise<void>;
 }

@@ -10,7 +10,7 @@ import { readTyped } from '../../skills/invoke/find.js';
 import type { ReadySkill, SkillInvoker } from '../../skills/invoke/invoke.js';
 import type { Skill, SkillBook } from '../../skills/skill.js';
 import type { HookNotes } from './hook-notes.js';
-import type { RunHooks, Submitted } from './run-hooks.js';
+import type { RunHooks, Submitted } from './session.js';
 
 export interface TypedSkillDeps {
   /** Prompts of MCP servers. Absent: there are none. */

@@ -4,7 +4,7 @@ import explore from './builtin-explore.md';
 import general from './builtin-general.md';
 import plan from './builtin-plan.md';
 import statusLine from './builtin-statusline.md';
-import type { AgentDefinition } from './definition.js';
+import { type AgentDefinition, DEFAULT_FIELDS } from './definition.js';
 
 const STATUS_LINE_AGENT = 'statusline-setup';
 
@@ -24,18 +24,15 @@ const EDITING: readonly string[] = [
   'WriteDraft',
 ];
 
-let made: readonly AgentDefinition[] | undefined;
-
 /** The agents that the program brings. A file of the same name takes the place of one. */
 export function builtinAgents(): readonly AgentDefinition[] {
-  made ??= [
+  return [
     builtin(DEFAULT_AGENT, GENERAL, general),
     builtin(DEFAULT_AGENT_ALIAS, GENERAL, general),
     looking('Explore', EXPLORE, explore),
     looking('Plan', PLAN, plan),
     builtin(STATUS_LINE_AGENT, STATUS_LINE, statusLine, { tools: ['Read', 'Edit'] }),
   ];
-  return made;
 }
 
 const GENERAL =
@@ -56,15 +53,7 @@ function builtin(
     name,
     description,
     prompt: async () => text.trim(),
-    disallowedTools: [],
-    skills: [],
-    mcpServers: [],
-    background: false,
-    omitInstructions: false,
-    foregroundOnly: false,
-    workspace: { kind: 'inherit' },
-    budget: {},
-    asks: 'bubble',
+    ...DEFAULT_FIELDS,
     source: 'builtin',
     ...own,
     contentHash: () => sha256(JSON.stringify([name, description, text])),

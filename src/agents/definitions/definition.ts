@@ -20,7 +20,15 @@ export type AgentWorkspace =
   | { readonly kind: 'worktree' }
   | { readonly kind: 'scratch' };
 
-export type DefinitionSource = 'managed' | 'flag' | 'project' | 'user' | 'plugin' | 'builtin';
+export const DEFINITION_SOURCES = [
+  'managed',
+  'flag',
+  'project',
+  'user',
+  'plugin',
+  'builtin',
+] as const;
+export type DefinitionSource = (typeof DEFINITION_SOURCES)[number];
 
 /** A server that an agent names: one of the session's, or one of its own. */
 export type AgentServer =
@@ -79,3 +87,62 @@ export interface AgentDefinition {
   /** Hash of the file, flag or host's object it comes from. Hardly anybody asks. */
   contentHash(): string;
 }
+
+/** Something about one definition that a person should know. */
+export interface AgentFinding {
+  /** An error keeps the definition from being in force. */
+  readonly severity: 'error' | 'warning';
+  /** From 1. */
+  readonly line?: number;
+  readonly message: string;
+  /** A warning shown at the start: the agent can do less than its file suggests. */
+  readonly told?: true;
+}
+
+/** A finding with the place it is about. */
+export interface AgentProblem extends AgentFinding {
+  readonly source: DefinitionSource;
+  /** The file; `--agents` and the like where there is none. */
+  readonly place: string;
+  /** The type that it would have defined, where that is known. */
+  readonly name?: string;
+}
+
+/** A definition that is whole and not in force, because another has its name. */
+export interface HiddenAgent {
+  readonly name: string;
+  readonly source: DefinitionSource;
+  /** Its file, or what stands for one. */
+  readonly place: string;
+  readonly reason: string;
+}
+
+/** A Markdown file among the definitions that names no agent: text for people. */
+export interface AgentDocument {
+  readonly file: string;
+  readonly source: DefinitionSource;
+}
+
+/** What a definition says, without where it stands. */
+export type DefinitionFields = Omit<
+  AgentDefinition,
+  'prompt' | 'source' | 'file' | 'line' | 'contentHash' | 'trusted' | 'heldBack'
+>;
+
+/** `file:line`, for messages. */
+export function placeOf({ place, line }: { place: string; line?: number | undefined }): string {
+  return line === undefined ? place : `${place}:${line}`;
+}
+
+/** What holds where a definition does not say otherwise. */
+export const DEFAULT_FIELDS: Omit<DefinitionFields, 'name' | 'description'> = {
+  disallowedTools: [],
+  skills: [],
+  mcpServers: [],
+  background: false,
+  omitInstructions: false,
+  foregroundOnly: false,
+  workspace: { kind: 'inherit' },
+  budget: {},
+  asks: 'bubble',
+};

@@ -8,7 +8,13 @@ import { AT_ONCE, mapBounded } from '../../skills/discovery/discovery-result.js'
 import { isTrusted, openHomes, rememberedTrust } from '../../skills/discovery/homes.js';
 import type { SkillPlaces } from '../../skills/discovery/roots.js';
 import { builtinAgents } from './builtin-agents.js';
-import type { AgentDefinition } from './definition.js';
+import {
+  type AgentDefinition,
+  type AgentDocument,
+  type AgentProblem,
+  type HiddenAgent,
+  placeOf,
+} from './definition.js';
 import { type DefinitionFile, definitionRoots, findDefinitions } from './find.js';
 import type { ReadHostAgents } from './host.js';
 import { typeKey } from './names.js';
@@ -22,7 +28,6 @@ import {
 } from './registry.js';
 import { KNOWN_TOOLS } from './tools.js';
 import { fieldsThatNeedTrust, withBansOf, withoutTrust } from './trust.js';
-import { type AgentBook, type AgentProblem, placeOf } from './types.js';
 
 export interface AgentBookDeps extends SkillPlaces {
   /**
@@ -35,28 +40,6 @@ export interface AgentBookDeps extends SkillPlaces {
   /** Names that `tools` may hold; those of the rules unless said otherwise. */
   readonly knownTools?: readonly string[];
   readonly parseYaml?: ParseYaml | undefined;
-}
-
-/** The kinds of agents here. Nothing is read before something is asked for. */
-export function openAgentBook(deps: AgentBookDeps): AgentBook {
-  const book = new Book(deps);
-  return {
-    list: () => book.list(),
-    find: async (name) => await book.find(name),
-    resolve: (name) => book.resolve(name),
-    problems: async () => (await book.shelf()).problems,
-    hidden: async () => (await book.shelf()).hidden,
-    documents: async () => (await book.shelf()).documents,
-    refresh: () => book.refresh(),
-  };
-}
-
-/** The agent that a session is to run as (`--agent`, setting `agent`), or why it cannot. */
-export async function mainAgentOf(
-  book: Pick<AgentBook, 'resolve'>,
-  name: string,
-): Promise<Result<AgentDefinition, string>> {
-  return await book.resolve(name);
 }
 
 const MOST_TOLD = 3;
@@ -84,7 +67,8 @@ function noticeOf(what: string, problems: readonly AgentProblem[]): string | und
   return `${what}: ${visible(told.join('; '))}${more === 0 ? '' : `; ${more} more`}`;
 }
 
-class Book {
+/** The kinds of agents of a session. Nothing is read before something is asked for. */
+export class AgentBook {
   readonly #deps: AgentBookDeps;
   readonly #reader: DefinitionReader;
   #shelf: Promise<DefinitionRegistry> | undefined;
@@ -96,19 +80,24 @@ class Book {
     this.#reader = openDefinitionReader({ fs, parseYaml, knownTools });
   }
 
+  /** In force, sorted by name. What needs trust and has none is taken out of them. */
   async list(): Promise<readonly AgentDefinition[]> {
-    const shelf = await this.shelf();
+    const shelf = await this.#registry();
     const known = this.#listed.get(shelf) ?? this.#effective(shelf);
     this.#listed.set(shelf, known);
     return await known;
   }
 
+  /** By its exact name, else by the only one that differs in case alone; as its file is now. */
   async find(name: string): Promise<AgentDefinition | undefined> {
     const found = await this.resolve(name);
     return found.ok ? found.value : undefined;
   }
 
-  /** For use: head and prompt of the bytes that are there now, and trust in exactly those. */
+  /**
+   * The same, or why not: what is wrong with its file, or what is near. Head and prompt are of the bytes that are there
+   * now, and trust in exactly those.
+   */
   async resolve(name: string): Promise<Result<AgentDefinition, string>> {
     const claim = await this.#fresh(name);
     if (claim === undefined) return err(await this.#unknown(name));
@@ -128,7 +117,19 @@ class Book {
     return trusted ? ok({ ...found.value, trusted }) : ok(restrained(claim, found.value));
   }
 
-  shelf(): Promise<DefinitionRegistry> {
+  async problems(): Promise<readonly AgentProblem[]> {
+    return (await this.#registry()).problems;
+  }
+
+  async hidden(): Promise<readonly HiddenAgent[]> {
+    return (await this.#registry()).hidden;
+  }
+
+  async documents(): Promise<readonly AgentDocument[]> {
+    return (await this.#registry()).documents;
+  }
+
+  #registry(): Promise<DefinitionRegistry> {
     this.#shelf ??= this.#scan().catch((thrown: unknown) => {
       // The next who asks looks again.
       this.#shelf = undefined;
@@ -137,6 +138,7 @@ class Book {
     return this.#shelf;
   }
 
+  /** Looks at all places again. True: the list is another one. */
   async refresh(): Promise<boolean> {
     const before = this.#shelf === undefined ? undefined : signatureOf(await this.#shelf);
     return signatureOf(await this.#rescan()) !== before;
@@ -151,7 +153,7 @@ class Book {
   /** The claim in the version that is on disk now. */
   async #fresh(name: string): Promise<Registration | undefined> {
     const key = typeKey(name.trim());
-    const claim = (await this.shelf()).claims.get(key);
+    const claim = (await this.#registry()).claims.get(key);
     if (claim?.file === undefined) return claim;
     const now = await this.#reader.versionOf(claim.file);
     const { version } = claim;
@@ -160,7 +162,7 @@ class Book {
   }
 
   async #unknown(name: string): Promise<string> {
-    const { claims } = await this.shelf();
+    const { claims } = await this.#registry();
     const all = [...claims.values()];
     const names = all.flatMap(({ definition }) => definition?.name ?? []).sort();
     // Also one that is not whole: whoever asks for that is told what is wrong with it.

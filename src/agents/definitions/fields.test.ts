@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseYaml } from '../../lib/parse-yaml.js';
 import { createToolMatcher } from '../../tools/pool-patterns.js';
-import { DEFINITION_FIELDS } from './field-names.js';
+import { DEFINITION_FIELDS } from './fields.js';
 import { readDefinition } from './reader.js';
 import { KNOWN_TOOLS } from './tools.js';
 

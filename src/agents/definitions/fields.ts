@@ -1,16 +1,12 @@
-import type { Result } from '../../lib/result.js';
-import type { PermissionMode } from '../../protocol/permissions.js';
-import { PERMISSION_MODES } from '../../protocol/permissions.js';
+import type { DoubtfulLine } from '../../lib/frontmatter.js';
+import { editDistance } from '../../lib/nearest.js';
+import { firstWord } from '../../lib/tolerant-head.js';
 import { oneLine } from '../../skills/discovery/names.js';
-import { booleanOf, listOf, textOf } from '../../skills/head/values.js';
-import { bareFields, compact } from './defaults.js';
-import { DEFINITION_FIELDS, HARMLESS, knownField, WITHOUT_EFFECT } from './field-names.js';
-import { hookFindings } from './hooks.js';
+import { BANS } from '../../skills/head/restrictions.js';
+import { type AgentFinding, DEFAULT_FIELDS, type DefinitionFields } from './definition.js';
 import { typeProblem } from './names.js';
-import { bansOf, toolsOf } from './tools.js';
-import type { AgentFinding, DefinitionFields } from './types.js';
-import { isCompound, LIMITS, limitMeant, nearLimit } from './unknown-fields.js';
-import { meant, numberOf, type OwnFields, ownFields, serversOf } from './values.js';
+import { didYouMean, FIELDS, type FieldName, type FieldValue, OWN_NAMES } from './schema.js';
+import { plain } from './tools.js';
 
 /** What a definition is read from: the head of a file, or an object of a host. */
 export interface WrittenFields {
@@ -46,18 +42,8 @@ export function readFields(written: WrittenFields, options: FieldOptions): ReadF
   return { name, findings, ...(isWhole ? { fields } : {}) };
 }
 
-const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
-const COLORS = ['red', 'blue', 'green', 'yellow', 'purple', 'orange', 'pink', 'cyan'];
-/** Modes that allow no more than any other does. */
-export const STRICT_MODES: readonly string[] = ['plan', 'dontAsk'];
-
 /** Of one file. */
 const MOST_FINDINGS = 20;
-
-interface Field {
-  readonly value: unknown;
-  readonly written: string;
-}
 
 class FieldReader {
   readonly findings: AgentFinding[] = [];
@@ -65,7 +51,7 @@ class FieldReader {
   #untold = 0;
   readonly #written: WrittenFields;
   readonly #options: FieldOptions;
-  readonly #fields = new Map<string, Field>();
+  readonly #fields = new Map<string, { readonly value: unknown; readonly written: string }>();
 
   constructor(written: WrittenFields, options: FieldOptions) {
     this.#written = written;
@@ -76,59 +62,45 @@ class FieldReader {
 
   read(): DefinitionFields {
     this.#readName();
-    const description = this.#text('description');
+    const description = this.#value('description');
     if (description === undefined) this.#error('name', 'it has no description');
-    const named = { name: this.name ?? '', description: description ?? '' };
-    // Most say nothing but what they are called and when to use them.
-    if (this.#isBare()) return bareFields(named);
-    const own = this.#own();
-    const isolation = this.#choice('isolation', ['worktree', 'none'], 'error');
+    const own = this.#value('portcullis') ?? {};
+    const isolation = this.#value('isolation');
     const workspace = own.workspace ?? { kind: isolation === 'worktree' ? 'worktree' : 'inherit' };
-    const background = this.#flag('background') ?? false;
+    const background = this.#value('background') ?? false;
     if (isolation === 'worktree' && workspace.kind !== 'worktree') {
       this.#error('isolation', '"isolation" and "portcullis.workspace" contradict each other');
     }
     if (background && own.foregroundOnly === true) {
       this.#error('background', '"background" and "portcullis.foreground-only" exclude each other');
     }
-    return compact({
-      ...named,
-      tools: this.#tools(),
-      disallowedTools: this.#bans(),
-      model: this.#text('model'),
-      effort: this.#effort(),
-      permissionMode: this.#mode(),
-      maxTurns: this.#turns(),
-      skills: this.#value('skills', listOf) ?? [],
-      mcpServers: this.#value('mcpServers', serversOf) ?? [],
-      hooks: this.#hooks(),
-      memory: this.#choice('memory', ['user', 'project', 'local'], 'error'),
+    return {
+      ...DEFAULT_FIELDS,
+      ...own,
+      name: this.name ?? '',
+      description: description ?? '',
+      tools: this.#value('tools'),
+      disallowedTools: this.#value('disallowedTools') ?? [],
+      model: this.#value('model'),
+      effort: this.#value('effort'),
+      permissionMode: this.#value('permissionMode'),
+      maxTurns: this.#value('maxTurns'),
+      skills: this.#value('skills') ?? [],
+      mcpServers: this.#value('mcpServers') ?? [],
+      hooks: this.#value('hooks'),
+      memory: this.#value('memory'),
       background,
       isolation: workspace.kind === 'worktree' ? 'worktree' : undefined,
-      color: this.#choice('color', COLORS, 'warning'),
-      initialPrompt: this.#text('initialPrompt'),
-      omitInstructions: this.#flag('omitClaudeMd') ?? false,
-      foregroundOnly: own.foregroundOnly ?? false,
+      color: this.#value('color'),
+      initialPrompt: this.#value('initialPrompt'),
+      omitInstructions: this.#value('omitClaudeMd') ?? false,
       workspace,
-      budget: own.budget ?? {},
-      asks: own.asks ?? 'bubble',
-    });
-  }
-
-  #isBare(): boolean {
-    for (const field of this.#fields.keys()) {
-      if (field !== 'name' && field !== 'description') return false;
-    }
-    return true;
-  }
-
-  #knownTools(): readonly string[] {
-    return this.#options.knownTools;
+    };
   }
 
   #take(written: string, value: unknown): void {
     const field = knownField(written);
-    const at = this.#lineOf(written);
+    const at = this.#written.lineOf(written);
     if (field === undefined) {
       this.#passOver(written, at);
       return;
@@ -143,12 +115,13 @@ class FieldReader {
     }
     const other = this.#fields.get(field);
     if (other !== undefined) {
-      const severity = HARMLESS.has(field) ? 'warning' : 'error';
+      const severity = isHarmless(field) ? 'warning' : 'error';
       this.#find(severity, at, `"${written}" and "${other.written}" are the same field`);
       if (other.written === field) return;
     }
+    const isNothing = value === null || (typeof value === 'string' && value.trim() === '');
     // fail-closed: where lines were passed over, its value may have been among them.
-    if (!this.#written.isExact && LIMITS.includes(field) && isNothing(value)) {
+    if (!this.#written.isExact && LIMITS.includes(field) && isNothing) {
       this.#find('error', at, `"${written}" has no value that can be understood`);
     }
     this.#fields.set(field, { value, written });
@@ -160,7 +133,7 @@ class FieldReader {
       this.#untold++;
       return;
     }
-    const hint = limit === undefined ? meant(written, DEFINITION_FIELDS) : `; ${limit}`;
+    const hint = limit === undefined ? didYouMean(written, DEFINITION_FIELDS) : `; ${limit}`;
     // fail-closed: whoever wrote it wanted a limit, and without one the agent may do more.
     const severity = limit === undefined ? 'warning' : 'error';
     this.#find(severity, at, `"${oneLine(written)}" is not a field of an agent${hint}`);
@@ -171,159 +144,35 @@ class FieldReader {
     const near = isCompound(written) ? nearLimit(written) : undefined;
     const field = knownField(written) ?? near;
     if (field === undefined) return;
-    const severity = HARMLESS.has(field) ? 'warning' : 'error';
-    this.#find(severity, this.#lineOf(written), `"${written}" cannot be understood`);
+    const severity = isHarmless(field) ? 'warning' : 'error';
+    this.#find(severity, this.#written.lineOf(written), `"${written}" cannot be understood`);
   }
 
   #readName(): void {
-    const name = this.#text('name')?.normalize('NFC');
-    if (name === undefined) {
-      if (this.#fields.has('name')) this.#error('name', 'the name is empty');
-      return;
-    }
-    const problem = typeProblem(name);
+    const name = this.#value('name')?.normalize('NFC');
+    const isEmpty = this.#fields.has('name') ? 'the name is empty' : undefined;
+    const problem = name === undefined ? isEmpty : typeProblem(name);
     if (problem !== undefined) this.#error('name', problem);
     else this.name = name;
   }
 
-  #tools(): readonly string[] | undefined {
-    const read = this.#value('tools', (value) => toolsOf(value, this.#knownTools()));
-    if (read?.isBare === true) {
-      const line = this.#lineOf(this.#fields.get('tools')?.written ?? 'tools');
-      const message = 'it has no tools: none of those that "tools" names is known here';
-      this.findings.push({
-        severity: 'warning',
-        line,
-        message,
-        told: true,
-      });
-    }
-    for (const warning of read?.warnings ?? []) this.#warn('tools', warning);
-    return read?.tools;
-  }
-
-  #bans(): readonly string[] {
-    const read = this.#value('disallowedTools', (value) => bansOf(value, this.#knownTools()));
-    for (const warning of read?.warnings ?? []) this.#warn('disallowedTools', warning);
-    return read?.bans ?? [];
-  }
-
-  #mode(): PermissionMode | undefined {
-    const written = this.#text('permissionMode');
-    if (written === undefined) {
-      if (this.#fields.has('permissionMode')) this.#error('permissionMode', 'it names no mode');
-      return undefined;
-    }
-    if (written === 'auto') {
-      this.#warn('permissionMode', 'the mode "auto" is not known here; it is taken for default');
-    }
-    const mode = written === 'manual' || written === 'auto' ? 'default' : written;
-    const known = PERMISSION_MODES.find((one) => one === mode);
-    if (known === undefined) {
-      const hint = meant(mode, PERMISSION_MODES);
-      this.#error('permissionMode', `"${oneLine(mode)}" is no permission mode${hint}`);
-      return undefined;
-    }
-    if (this.#written.isExact || STRICT_MODES.includes(known)) return known;
-    // fail-closed: in a head that is no YAML nobody can be sure what was granted.
-    this.#warn('permissionMode', `the mode ${known} does not count in a head that is not YAML`);
-    return undefined;
-  }
-
-  #turns(): number | undefined {
-    const found = this.#fields.get('maxTurns');
-    if (found === undefined) return undefined;
-    const turns = numberOf(found.value);
-    if (turns !== undefined && Number.isInteger(turns) && turns > 0) return turns;
-    this.#error('maxTurns', '"maxTurns" is no whole number above 0');
-    return undefined;
-  }
-
-  #effort(): string | undefined {
-    const found = this.#fields.get('effort');
-    if (typeof found?.value === 'number' && Number.isInteger(found.value) && found.value > 0) {
-      return String(found.value);
-    }
-    return this.#choice('effort', EFFORTS, 'warning');
-  }
-
-  #own(): OwnFields {
-    const found = this.#fields.get('portcullis');
-    if (found === undefined) return {};
-    const read = ownFields(found.value);
-    if (read.ok) return read.value;
-    const line = this.#lineOf(found.written, read.error.key);
-    this.#find('error', line, read.error.message);
-    return {};
-  }
-
-  #text(field: string): string | undefined {
-    const found = this.#fields.get(field);
-    if (found === undefined || found.value === null) return undefined;
-    const text = textOf(found.value);
-    if (text === undefined) this.#error(field, `"${field}" is no text`);
-    return text?.trim() === '' ? undefined : text?.trim();
-  }
-
-  #choice<T extends string>(
-    field: string,
-    choices: readonly T[],
-    severity: AgentFinding['severity'],
-  ): T | undefined {
+  /** What a field says; undefined: it is absent, or wrong, which is told. */
+  #value<Name extends FieldName>(field: Name): FieldValue<Name> {
     const found = this.#fields.get(field);
     if (found === undefined) return undefined;
-    const choice = choices.find((one) => one === found.value);
-    if (choice !== undefined) return choice;
-    const shown = oneLine(textOf(found.value) ?? typeof found.value);
-    const message = `"${field}" knows ${choices.join(', ')}, not "${shown}"`;
-    this.#find(severity, this.#lineOf(found.written), message);
-    return undefined;
-  }
-
-  #flag(field: string): boolean | undefined {
-    const found = this.#fields.get(field);
-    if (found === undefined) return undefined;
-    const flag = booleanOf(found.value);
-    if (flag === undefined) this.#error(field, `"${field}" is neither true nor false`);
-    return flag;
-  }
-
-  #hooks(): Readonly<Record<string, unknown>> | undefined {
-    const hooks = this.#record('hooks');
-    const written = this.#fields.get('hooks')?.written ?? 'hooks';
-    for (const { severity, message, at } of hookFindings(hooks ?? {}, this.#options.knownTools)) {
-      this.#find(severity, this.#lineOf(written, at), message);
+    const { knownTools } = this.#options;
+    const { isExact, lineOf } = this.#written;
+    const read = FIELDS[field].read(found.value, { knownTools, isExact }, field);
+    for (const { severity, message, inner, told } of read.findings ?? []) {
+      const line = lineOf(found.written, inner);
+      if (told === true) this.findings.push({ severity, line, message, told });
+      else this.#find(severity, line, message);
     }
-    return hooks;
-  }
-
-  #record(field: string): Readonly<Record<string, unknown>> | undefined {
-    const value = this.#fields.get(field)?.value;
-    if (value === undefined || value === null) return undefined;
-    if (typeof value === 'object' && !Array.isArray(value)) return value as Record<string, unknown>;
-    this.#error(field, `"${field}" is no map`);
-    return undefined;
-  }
-
-  #value<T>(field: string, read: (value: unknown) => Result<T, string>): T | undefined {
-    const found = this.#fields.get(field);
-    if (found === undefined) return undefined;
-    const value = read(found.value);
-    if (value.ok) return value.value;
-    this.#error(field, `"${field}" ${value.error}`);
-    return undefined;
-  }
-
-  #lineOf(written: string, inner?: string): number | undefined {
-    return this.#written.lineOf(written, inner);
+    return read.value as FieldValue<Name>;
   }
 
   #error(field: string, message: string): void {
-    this.#find('error', this.#lineOf(this.#fields.get(field)?.written ?? field), message);
-  }
-
-  #warn(field: string, message: string): void {
-    this.#find('warning', this.#lineOf(this.#fields.get(field)?.written ?? field), message);
+    this.#find('error', this.#written.lineOf(this.#fields.get(field)?.written ?? field), message);
   }
 
   #find(severity: AgentFinding['severity'], line: number | undefined, message: string): void {
@@ -345,6 +194,123 @@ class FieldReader {
   }
 }
 
-function isNothing(value: unknown): boolean {
-  return value === null || (typeof value === 'string' && value.trim() === '');
+export const DEFINITION_FIELDS: readonly string[] = Object.keys(FIELDS);
+
+/** Fields that others know and that change nothing here. */
+const WITHOUT_EFFECT: readonly string[] = [
+  'autoCompactWindow',
+  'observer',
+  'observerMessage',
+  'criticalSystemReminder_EXPERIMENTAL',
+];
+
+const fieldsOf = (role: 'limit' | 'harmless'): readonly string[] =>
+  Object.entries(FIELDS).flatMap(([name, spec]) =>
+    'role' in spec && spec.role === role ? [name] : [],
+  );
+const LIMITS = fieldsOf('limit');
+const HARMLESS = [...fieldsOf('harmless'), ...WITHOUT_EFFECT];
+
+function isHarmless(field: string): boolean {
+  return HARMLESS.includes(field);
+}
+
+const byPlainName = new Map<string, string>([
+  ...[...DEFINITION_FIELDS, ...WITHOUT_EFFECT].map((field) => [plain(field), field] as const),
+  ['omitinstructions', 'omitClaudeMd'],
+]);
+
+/** The documented name of a field, in whichever way it is written. */
+export function knownField(written: string): string | undefined {
+  return byPlainName.get(plain(written));
+}
+
+/** The limit that an unknown field was meant to be, as a remedy; undefined when it was none. */
+function limitMeant(written: string): string | undefined {
+  const name = plain(written);
+  if (name.length > LONGEST) return undefined;
+  const [first = '', ...inner] = name.split(/[.:/]/);
+  if (inner.length > 0 && isNear(first, 'portcullis')) {
+    return `write "${oneLine(inner.join('.'))}" in a map below "portcullis:"`;
+  }
+  const ours = OWN_NAMES.find((one) => plain(one) === name);
+  if (ours !== undefined) return `"${ours}" stands below "portcullis:"`;
+  const close = nearLimit(name);
+  return close === undefined ? undefined : `the field is called ${close}`;
+}
+
+/** The limit that a name is a mistake or two away from, or another word for. */
+function nearLimit(written: string): string | undefined {
+  const name = plain(written);
+  if (name.length > LONGEST) return undefined;
+  const close = spellings.find((one) => isNear(name, one.plain))?.field;
+  return close ?? (BANS.test(name) ? 'disallowedTools' : undefined);
+}
+
+/** Several words in one, as no sentence has them. */
+function isCompound(word: string): boolean {
+  return /[a-z][A-Z]|[-_]/.test(word);
+}
+
+/** More is no slip of the pen. */
+const LONGEST = 40;
+/** Shorter names are as near to other words. */
+const LONG = 10;
+
+const spellings = [
+  ...LIMITS.map((field) => ({ field, plain: plain(field) })),
+  // Of skills, which call it so.
+  { field: 'tools', plain: 'allowedtools' },
+  { field: 'tools', plain: 'fencetools' },
+];
+
+function isNear(name: string, limit: string): boolean {
+  const most = limit.length < LONG ? 1 : 2;
+  return Math.abs(name.length - limit.length) <= most && editDistance(name, limit) <= most;
+}
+
+/** A line of a head that was read line by line, of which nothing was taken. */
+export interface LostLimit {
+  /** The limit that it begins or goes on with. */
+  readonly field: string;
+  /** From 1, in the file. */
+  readonly line: number;
+}
+
+/**
+ * Limits that the reader of lines has passed over: a line that names one without being `field: value`
+ * (`maxTurns = 3`), and one at the left edge below a limit that is no part of its value. Other lines
+ * are mostly a description that goes on at the left edge.
+ */
+export function unparsedLimits(
+  doubtful: readonly DoubtfulLine[],
+  knownTools: readonly string[],
+): readonly LostLimit[] {
+  const found: LostLimit[] = [];
+  for (const { text, line, below } of doubtful) {
+    if (/^\s*(?:#|$)/.test(text)) continue;
+    const above = below === undefined || CONTINUED.test(text) ? undefined : limitOf(below);
+    const lost = limitNamed(text, knownTools) ?? above;
+    if (lost !== undefined) found.push({ field: lost, line });
+    if (found.length >= MOST) break;
+  }
+  return found;
+}
+
+const MOST = 5;
+const CONTINUED = /^(?:[ \t]|-(?: |$))/;
+const VALUES: ReadonlySet<string> = new Set(['worktree', 'none', 'asks', 'budget', 'workspace']);
+
+function limitOf(name: string): string | undefined {
+  return LIMITS.find((one) => plain(one) === plain(name)) ?? nearLimit(name);
+}
+
+function limitNamed(line: string, knownTools: readonly string[]): string | undefined {
+  const { word, rest, isSeparated } = firstWord(line);
+  const limit = word === '' ? undefined : limitOf(word);
+  if (limit === undefined) return undefined;
+  // Many a sentence begins with "tools" and the like.
+  if (isCompound(word) || isSeparated) return limit;
+  const next = /^\s+["'[]?([\w*]+)/.exec(rest)?.[1] ?? '';
+  return VALUES.has(next) || knownTools.includes(next) ? limit : undefined;
 }

@@ -4,10 +4,9 @@ import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { visible } from '../../lib/visible.js';
 import { sha256 } from '../../platform/hash.js';
-import type { AgentDefinition } from './definition.js';
+import type { AgentDefinition, AgentProblem } from './definition.js';
 import { readFields } from './fields.js';
 import { KNOWN_TOOLS } from './tools.js';
-import type { AgentProblem } from './types.js';
 
 /** What `--agents` and a host's `initialize` give: definitions by their names, or the same as JSON text. */
 export type HostAgents = string | Readonly<Record<string, unknown>>;

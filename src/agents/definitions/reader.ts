@@ -7,11 +7,9 @@ import { type FileStat, type FileSystem, isSameVersion } from '../../platform/fs
 import { sha256 } from '../../platform/hash.js';
 import { MAX_DOCUMENT_BYTES } from '../../settings/trust/tree.js';
 import { textOf } from '../../skills/head/values.js';
-import { claimedName, MOST_LOOKED_AT } from './claimed.js';
-import { knownField } from './field-names.js';
-import { readFields } from './fields.js';
-import type { AgentFinding, DefinitionFields } from './types.js';
-import { unparsedLimits } from './unparsed-limits.js';
+import type { AgentFinding, DefinitionFields } from './definition.js';
+import { knownField, readFields, unparsedLimits } from './fields.js';
+import { claimedName, MOST_LOOKED_AT } from './names.js';
 
 type Files = Pick<FileSystem, 'stat' | 'readHead' | 'readWithStat' | 'realPath'>;
 

@@ -1,11 +1,17 @@
 import type { FileStat } from '../../platform/fs/fs.js';
-import type { AgentDefinition, DefinitionSource } from './definition.js';
+import type {
+  AgentDefinition,
+  AgentDocument,
+  AgentFinding,
+  AgentProblem,
+  DefinitionSource,
+  HiddenAgent,
+} from './definition.js';
 import type { DefinitionFile, SkippedFile } from './find.js';
 import type { ReadHostAgents } from './host.js';
 import { typeKey } from './names.js';
 import type { ReadDefinition } from './reader.js';
 import { asPlugin } from './trust.js';
-import type { AgentDocument, AgentFinding, AgentProblem, HiddenAgent } from './types.js';
 
 /** Who has a name. Without a definition its file is not whole, and nobody else gets the name. */
 export interface Registration {
@@ -52,11 +58,9 @@ export interface RegistryDeps {
 /** Decides who has which name: administrator, host, project, user, plugins, program. */
 export async function buildRegistry(deps: RegistryDeps): Promise<DefinitionRegistry> {
   const shelf = new Shelf(deps);
-  const found = bySource(deps.files);
-  const of = (source: DefinitionSource): readonly RegistryFile[] => found.get(source) ?? [];
-  const users = new Map(
-    of('user').flatMap((one) => (one.read.name === undefined ? [] : [keyed(one)])),
-  );
+  const of = (source: DefinitionSource): readonly RegistryFile[] =>
+    deps.files.filter(({ root }) => root.source === source);
+  const users = new Map(of('user').map(({ read, file }) => [typeKey(read.name ?? ''), file]));
   for (const file of of('managed')) shelf.file(file);
   for (const definition of deps.host?.definitions ?? []) shelf.given(definition, '--agents');
   for (const file of of('project')) {
@@ -69,22 +73,6 @@ export async function buildRegistry(deps: RegistryDeps): Promise<DefinitionRegis
   for (const file of [...of('user'), ...of('plugin')]) shelf.file(file);
   for (const definition of deps.builtin) shelf.given(definition, 'built-in');
   return shelf;
-}
-
-function bySource(
-  files: readonly RegistryFile[],
-): ReadonlyMap<DefinitionSource, readonly RegistryFile[]> {
-  const found = new Map<DefinitionSource, RegistryFile[]>();
-  for (const file of files) {
-    const some = found.get(file.root.source);
-    if (some === undefined) found.set(file.root.source, [file]);
-    else some.push(file);
-  }
-  return found;
-}
-
-function keyed(file: RegistryFile): readonly [string, string] {
-  return [typeKey(file.read.name ?? ''), file.file];
 }
 
 class Shelf implements DefinitionRegistry {
@@ -199,24 +187,11 @@ function claimOf(one: RegistryFile, name: string): Registration {
     const isSame = typeKey(nameOf(now) ?? '') === typeKey(name);
     return isSame ? claimOf(now, name) : undefined;
   };
-  const claim: Writable<Registration> = { name, source, place: file, file, version, findings, as };
-  if (level !== undefined) claim.level = level;
+  const claim = { name, source, place: file, file, version, findings, as, level };
   if (fields === undefined) return claim;
-  const definition: Writable<AgentDefinition> = {
-    ...fields,
-    name,
-    source,
-    file,
-    prompt,
-    contentHash,
-  };
-  if (line !== undefined) definition.line = line;
-  claim.definition = source === 'plugin' ? asPlugin(definition) : definition;
-  return claim;
+  const definition = { ...fields, name, source, file, prompt, contentHash, line };
+  return { ...claim, definition: source === 'plugin' ? asPlugin(definition) : definition };
 }
-
-/** While it is made. */
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
 
 function hiddenFrom(one: RegistryFile, reason: string): HiddenAgent {
   const { root, file, read } = one;

@@ -6,8 +6,6 @@ import { resolveRuleName } from '../../permissions/rules/names.js';
 import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { listOf } from '../../skills/head/values.js';
 import { createToolMatcher } from '../../tools/pool-patterns.js';
-import { toolWords } from './tool-words.js';
-import { plain } from './values.js';
 
 /** What rules may name, definitions may. */
 export const KNOWN_TOOLS: readonly string[] = Object.keys(RULE_TOOLS);
@@ -169,5 +167,29 @@ function toolMeant(name: string, knownTools: readonly string[]): string | undefi
   const close = nearest(name, knownTools);
   if (close !== undefined) return close;
   const word = plain(name).replace(/tools?$/, '');
-  return knownTools.find((one) => plain(one) === word) ?? own(toolWords, word);
+  const isMeant = ([, words]: readonly [string, string]) => words.split(' ').includes(word);
+  return (
+    knownTools.find((one) => plain(one) === word) ?? Object.entries(OTHER_NAMES).find(isMeant)?.[0]
+  );
+}
+
+/** What other programs, and people, call the tools. */
+const OTHER_NAMES: Readonly<Record<string, string>> = {
+  Bash: 'shell sh zsh terminal console command commands cmd exec execute run runcommand runshellcommand runterminalcmd executecommand delete',
+  PowerShell: 'pwsh',
+  WebFetch: 'fetch http curl browser',
+  'WebFetch, WebSearch': 'web network internet',
+  'Grep, WebSearch': 'search',
+  Glob: 'find',
+  Read: 'view cat readfile',
+  'Read, Edit, Write': 'file files',
+  Write: 'create writefile',
+  Edit: 'patch applypatch replace strreplace editor editfile',
+  NotebookEdit: 'notebook',
+  Agent: 'subagent subagents delegate spawn',
+};
+
+/** Without hyphens, underscores and case. */
+export function plain(name: string): string {
+  return name.replace(/[-_\s]/g, '').toLowerCase();
 }

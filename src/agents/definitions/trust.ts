@@ -1,5 +1,5 @@
 import type { AgentDefinition, AgentServer } from './definition.js';
-import { STRICT_MODES } from './fields.js';
+import { STRICT_MODES } from './schema.js';
 
 /** The fields that count in a trusted folder only: what runs, what allows, what is kept for later. */
 export function fieldsThatNeedTrust(definition: AgentDefinition): readonly string[] {

@@ -6,8 +6,8 @@ import { textOf, ZERO_USAGE } from '../../protocol/content.js';
 import type { TranscriptEntry } from '../../protocol/transcript.js';
 import { INTERRUPTED_RESULT } from '../../session/transcript/messages.js';
 import type { AgentReport } from '../runtime/report.js';
-import type { AgentTask } from '../runtime/task.js';
-import { type DeliveryParts, type OpenDeliveries, openDeliveries } from './deliveries.js';
+import type { AgentRun } from '../runtime/run.js';
+import { Deliveries, type DeliveryParts } from './deliveries.js';
 
 const SESSION = 'session';
 
@@ -60,8 +60,8 @@ beforeEach(() => {
   transcripts = new Map();
 });
 
-function open(pid = 1): OpenDeliveries {
-  return openDeliveries({
+function open(pid = 1): Deliveries {
+  return new Deliveries({
     sessionId: SESSION,
     files: world.files(pid),
     processes: world.files(pid),
@@ -91,7 +91,7 @@ const refOf = (id: string, more: Partial<AgentRef> = {}): AgentRef => ({
   ...more,
 });
 
-const taskOf = (ref: AgentRef): AgentTask =>
+const taskOf = (ref: AgentRef): AgentRun =>
   ({
     id: ref.id,
     ref,
@@ -99,7 +99,7 @@ const taskOf = (ref: AgentRef): AgentTask =>
     description: `work of ${ref.id}`,
     outputFile: `/out/${ref.id}.output`,
     model: 'm',
-  }) as unknown as AgentTask;
+  }) as unknown as AgentRun;
 
 const reportOf = (agent: AgentRef, text = `REPORT-${agent.id}`): AgentReport => ({
   agent,
@@ -119,12 +119,7 @@ const reportOf = (agent: AgentRef, text = `REPORT-${agent.id}`): AgentReport => 
 });
 
 /** Runs an agent from its start to its end. */
-function finish(
-  deliveries: OpenDeliveries,
-  ref: AgentRef,
-  to: AgentRef = MAIN_AGENT,
-  text?: string,
-) {
+function finish(deliveries: Deliveries, ref: AgentRef, to: AgentRef = MAIN_AGENT, text?: string) {
   const task = taskOf(ref);
   const report = reportOf(ref, text);
   deliveries.started(task);

@@ -7,16 +7,18 @@ import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { TranscriptEntry } from '../../protocol/transcript.js';
 import { escapeReport } from '../runtime/escape-tags.js';
 import type { AgentEnd, AgentReport } from '../runtime/report.js';
-import type { Deliveries } from './child-delivery.js';
-import { type DeliveryJournal, type DeliveryLogFiles, openDeliveryJournal } from './journal.js';
+import type { AgentRun } from '../runtime/run.js';
 import {
   type Carrier,
+  type DeliveryJournal,
+  type DeliveryLogFiles,
   deliveryId,
   type EndedRecord,
   type KeptReport,
   keyText,
+  openDeliveryJournal,
   type RunKey,
-} from './records.js';
+} from './journal.js';
 import { recover } from './recovery.js';
 import { type DeliveryWords, deliveriesIn, notification } from './text.js';
 
@@ -55,24 +57,6 @@ export interface Hold {
   release(): void;
 }
 
-export interface OpenDeliveries extends Deliveries {
-  /** A message is in an agent's transcript: what it carries has arrived. */
-  recorded(message: Pick<InputMessage, 'content'>): void;
-  /** The result of a call is in the transcript of an agent. */
-  resultRecorded(carrier: Carrier): void;
-  hold(holder: AgentRef, ids: readonly string[]): Hold;
-  /** How the report of an agent stands: told but not read yet, read, or neither. */
-  standing(id: string): 'none' | 'on-its-way' | 'arrived';
-  /** How an agent ended that may be older than this process. */
-  endOf(id: string): AgentEnd | undefined;
-  /**
-   * The session is taken up again: what it still owes, as messages for the main agent. `started` is
-   * told of all agents that were ever started in it.
-   */
-  recover(started?: (agents: readonly AgentRef[]) => void): Promise<readonly InputMessage[]>;
-  close(): void;
-}
-
 type Way = 'waiting' | 'told' | 'carried' | 'arrived';
 
 class Journey implements Delivery {
@@ -106,11 +90,8 @@ class Journey implements Delivery {
 /** Facts about ended runs that are remembered when nothing is owed any more. */
 const MOST_REMEMBERED = 1_024;
 
-export function openDeliveries(parts: DeliveryParts): OpenDeliveries {
-  return new JournalledDeliveries(parts);
-}
-
-class JournalledDeliveries implements OpenDeliveries {
+/** How the reports of agents arrive: each once, whatever crashes. */
+export class Deliveries {
   readonly #parts: DeliveryParts;
   readonly #journal: DeliveryJournal;
   /** The run that each agent is in or was in last, and how that one ended. */
@@ -123,7 +104,8 @@ class JournalledDeliveries implements OpenDeliveries {
     this.#journal = openDeliveryJournal(parts);
   }
 
-  started(task: Parameters<Deliveries['started']>[0]): void {
+  /** An agent is about to run: from here on, a crash is reported as its end. */
+  started(task: AgentRun): void {
     const { id, ref, description, outputFile, model, definition } = task;
     const run = (this.#runs.get(id)?.run ?? 0) + 1;
     this.#remember(id, { run });
@@ -141,7 +123,8 @@ class JournalledDeliveries implements OpenDeliveries {
     });
   }
 
-  ended(report: AgentReport, task: Parameters<Deliveries['ended']>[1]): void {
+  /** It has ended, whether somebody waits for it or not. Called before anybody is told. */
+  ended(report: AgentReport, task: AgentRun): void {
     const { id, ref, outputFile } = task;
     const { parentId, spawnedBy } = ref;
     const waits = !ref.background && parentId !== undefined && spawnedBy !== undefined;
@@ -158,7 +141,8 @@ class JournalledDeliveries implements OpenDeliveries {
     }
   }
 
-  deliver(report: AgentReport, { to, task }: Parameters<Deliveries['deliver']>[1]): void {
+  /** To the one who started the agent, or the nearest one above that still lives. */
+  deliver(report: AgentReport, { to, task }: { to: AgentRef; task: AgentRun }): void {
     const key = { id: report.agent.id, run: this.#runs.get(report.agent.id)?.run ?? 1 };
     const journey =
       this.#journeys.get(keyText(key)) ?? this.#note(key, { report, outputFile: task.outputFile });
@@ -169,11 +153,7 @@ class JournalledDeliveries implements OpenDeliveries {
     else hold.come.push(journey);
   }
 
-  settled(): Promise<void> {
-    // Nothing is left to a later moment.
-    return Promise.resolve();
-  }
-
+  /** A message is in an agent's transcript: what it carries has arrived. */
   recorded({ content }: Pick<InputMessage, 'content'>): void {
     if (this.#journeys.size === 0) return;
     for (const id of deliveriesIn(content)) {
@@ -182,6 +162,7 @@ class JournalledDeliveries implements OpenDeliveries {
     }
   }
 
+  /** The result of a call is in the transcript of an agent. */
   resultRecorded({ agentId, toolUseId }: Carrier): void {
     for (const journey of this.#journeys.values()) {
       const { carrier, way } = journey;
@@ -209,6 +190,7 @@ class JournalledDeliveries implements OpenDeliveries {
     };
   }
 
+  /** How the report of an agent stands: told but not read yet, read, or neither. */
   standing(id: string): 'none' | 'on-its-way' | 'arrived' {
     const known = this.#runs.get(id);
     if (known === undefined) return 'none';
@@ -217,10 +199,15 @@ class JournalledDeliveries implements OpenDeliveries {
     return way === 'told' || way === 'carried' ? 'on-its-way' : 'none';
   }
 
+  /** How an agent ended that may be older than this process. */
   endOf(id: string): AgentEnd | undefined {
     return this.#runs.get(id)?.end;
   }
 
+  /**
+   * The session is taken up again: what it still owes, as messages for the main agent. `started` is told of all agents
+   * that were ever started in it.
+   */
   async recover(started?: (agents: readonly AgentRef[]) => void): Promise<readonly InputMessage[]> {
     const { sessionId, processes, entries } = this.#parts;
     const runs = await this.#journal.read();

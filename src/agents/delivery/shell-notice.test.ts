@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { textOf } from '../../protocol/content.js';
 import type { BackgroundShell } from '../../tools/bash/shells.js';
-import { shellNotice } from './shell-notice.js';
+import { shellNotice } from './background.js';
 
 const shell = (fields: Partial<BackgroundShell>): BackgroundShell => ({
   id: 'b1',

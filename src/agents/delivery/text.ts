@@ -2,9 +2,8 @@ import { sliceWhole } from '../../lib/truncate.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { UserBlock } from '../../protocol/content.js';
 import { escapeReport } from '../runtime/escape-tags.js';
-import { outcomeLabel } from '../runtime/outcome.js';
-import { type ReportWords, reportNotes } from '../runtime/report-format.js';
-import type { KeptReport } from './records.js';
+import { outcomeLabel, type ReportWords, reportNotes } from '../runtime/report.js';
+import type { KeptReport } from './journal.js';
 
 const OPENS = '<task-notification>';
 const PREVIEW_CHARS = 2_048;

@@ -1,16 +1,17 @@
 import { messageOf } from '../../errors.js';
+import { type Guard, NOTHING } from '../../permissions/gate/guard.js';
 import type { AskAnswer, Asker, AskRequest } from '../../permissions/gate/types.js';
 import type { ProcessStamp } from '../../platform/process/process-stamp.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { SessionNews } from '../../protocol/session-events.js';
-import type { Inbox } from './inbox.js';
 import {
+  type Inbox,
   type InboxAnswer,
   type InboxQuestion,
   pendingOf,
   questionOf,
   tooLongText,
-} from './question.js';
+} from './inbox.js';
 
 export interface InboxAskerParts {
   readonly inbox: Inbox;
@@ -186,3 +187,21 @@ function expired({ askedAt, expiresAt }: InboxQuestion): string {
   const minutes = Math.round((expiresAt - askedAt) / 60_000);
   return `Nobody answered the question within ${minutes} minutes.`;
 }
+
+/** The program's own name may be a path, a link or an alias. */
+const ANSWERS = /\binbox\s+answer\b|portcullis[\s\S]*\binbox\b[\s\S]*\banswer\b/;
+
+/** An agent does not answer its own questions, nor those of others. */
+export const inboxGuard: Guard = {
+  name: 'inbox',
+  onFailure: 'deny',
+  async decide({ call }) {
+    const { command } = call.subject;
+    if (command === undefined || !ANSWERS.test(command.replace(/['"\\\n]/g, ''))) return NOTHING;
+    return {
+      decision: 'deny',
+      reason: 'only people answer the questions of agents; what an agent runs cannot',
+      source: 'inbox',
+    };
+  },
+};

@@ -2,10 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { err, ok } from '../../lib/result.js';
 import type { AskAnswer, Asker, AskRequest } from '../../permissions/gate/types.js';
 import type { SessionNews } from '../../protocol/session-events.js';
-import { inboxAsker } from './asker.js';
-import { inboxGuard } from './guard.js';
-import { type Inbox, type InboxParts, openInbox } from './inbox.js';
-import { MOST_SHOWN_CHARS } from './question.js';
+import { inboxAsker, inboxGuard } from './asker.js';
+import { type Inbox, type InboxParts, MOST_SHOWN_CHARS, openInbox } from './inbox.js';
 
 let files: Map<string, string>;
 let news: SessionNews[];

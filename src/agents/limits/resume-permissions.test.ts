@@ -7,7 +7,7 @@ import type { AnyTool } from '../../tools/tool.js';
 import { createWorkspace } from '../../tools/workspace.js';
 import { builtinAgents } from '../definitions/builtin-agents.js';
 import { agentTool } from '../tools/agent-tool.js';
-import { createResumeRules } from './resume-permissions.js';
+import { createResumeRules } from './type-rules.js';
 
 const [general] = builtinAgents();
 if (general === undefined) throw new Error('there is no agent');

@@ -14,7 +14,6 @@ describe('what an agent is told that it is', () => {
   it('is the very same for agents of one kind in one place', async () => {
     const kind = { prompt: async () => 'Looks.' };
     const system = await childSystem(kind, FACTS);
-    expect(await childSystem(kind, { ...FACTS })).toBe(system);
     expect(await childSystem({ ...kind }, FACTS)).toEqual(system);
   });
 

@@ -1,15 +1,10 @@
+import type { SessionBudget } from '../../budget/session-budget.js';
 import type { OpenHow } from '../../budget/tree.js';
 import type { CompactEnvironment } from '../../context/compaction/trigger.js';
 import type { Scene } from '../../hooks/dispatch/scene.js';
 import type { StopHooks } from '../../hooks/events/stop.js';
-import type { Result } from '../../lib/result.js';
-import type {
-  InputMessage,
-  LoopDeps,
-  LoopEvent,
-  LoopOutcome,
-  StopReason,
-} from '../../loop/types.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import type { InputMessage, LoopDeps, LoopEvent, StopReason } from '../../loop/types.js';
 import type { ModelClient, SystemBlock } from '../../model/client.js';
 import type { Permissions } from '../../permissions/gate/open.js';
 import type { GateVerdict } from '../../permissions/gate/types.js';
@@ -22,6 +17,8 @@ import type { CloneableReadState } from '../../tools/files/read-state.js';
 import type { Invoke } from '../../tools/invocation.js';
 import type { ToolPool } from '../../tools/pool.js';
 import type { AnyTool, Workspace } from '../../tools/tool.js';
+import { createWorkspace } from '../../tools/workspace.js';
+import type { Agent } from '../core/agent.js';
 import type { CompactionHooks } from '../core/compaction.js';
 import type { HookNotes } from '../core/hook-notes.js';
 import type { ModelChoices } from '../core/model-choice.js';
@@ -29,38 +26,7 @@ import type { AgentDefinition } from '../definitions/definition.js';
 import type { GuardHooks } from '../limits/inherited-hooks.js';
 import type { ToolRestrictions } from '../limits/tool-restrictions.js';
 import type { ConversationSnapshot } from './fork.js';
-import type { AgentReport } from './report.js';
-import type { SpawnRequest } from './task.js';
-
-/** Where an agent works. */
-export interface ChildPlace {
-  readonly workspace: Workspace;
-  /** What it has seen of the files there; absent: what its parent has. */
-  readonly readState?: CloneableReadState;
-  readonly isolation?: 'worktree' | 'scratch';
-  /** What the agent's reference says about it: what keeps it there goes by this. */
-  readonly ref?: Pick<AgentRef, 'isolation' | 'workspace'>;
-  /** What the agent is told about the place. */
-  readonly notes?: readonly string[];
-  /** The agent has ended: what it left there. `text`: its last answer. */
-  finish(text?: string): Promise<Pick<AgentReport, 'worktree' | 'strays'>>;
-}
-
-/** What an agent may use up. */
-export interface ChildBudget {
-  /** The same client, with every call reserved beforehand. */
-  client(client: ModelClient): ModelClient;
-  shouldStop(turnsTaken: number): StopReason | undefined;
-  /** Said to the agent with its results, once, when little is left. */
-  lastTurnNotice?(): InputMessage | undefined;
-  /** For summaries and the like: reserved too, but refused rather than made the last turn. */
-  side?(client: ModelClient): ModelClient;
-  /** Aborts with the given one, and when the agent's time is up. */
-  until?(signal: AbortSignal): AbortSignal;
-  /** Runs the agent; an end that its budget caused is called so. */
-  runAgent?(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
-  close(): void;
-}
+import type { ChildBudget, ChildOutput, ChildPlace, SpawnRequest } from './run.js';
 
 /** The servers that an agent brings. */
 export interface ChildServers {
@@ -79,19 +45,6 @@ export interface ChildTools {
   /** Nobody is asked about its calls. */
   readonly unattended: boolean;
   onVerdict(verdict: GateVerdict): void;
-}
-
-/** Where to look at what an agent does while it runs. */
-export interface ChildOutput {
-  readonly path: string;
-  /** Absent: the path is that of its transcript, which says it all. */
-  readonly log?: ChildOutputLog;
-}
-
-/** A file that grows with what an agent says, for people. */
-export interface ChildOutputLog {
-  append(text: string): void;
-  close(): void;
 }
 
 /** All that a session lends to the agents that work in it. */
@@ -180,4 +133,40 @@ export interface ChildHooks {
   compaction(scene: (signal: AbortSignal) => Scene, child: ChildFacts): CompactionHooks;
   readonly notes: HookNotes;
   transcriptOf(ref: AgentRef): string;
+}
+
+/** A workspace of its own at the place where the parent is, or one that is made for it. */
+export async function placeFor(
+  host: Pick<AgentHost, 'workspaceFor'>,
+  { request, ref, workspace }: { request: SpawnRequest; ref: AgentRef; workspace: Workspace },
+): Promise<Result<ChildPlace, string>> {
+  const made = await host.workspaceFor?.(request, ref, workspace);
+  if (made !== undefined) return made;
+  const { isolation, definition, reopen } = request;
+  const wanted = reopen ?? isolation ?? definition.isolation ?? definition.workspace.kind;
+  // fail-closed: work that was to be kept apart is not done in the midst of everything.
+  if (wanted !== 'inherit') return err(`its workspace (${wanted}) cannot be made here`);
+  const own = createWorkspace(workspace.roots);
+  own.setCwd(workspace.cwd);
+  return ok({ workspace: own, finish: async () => ({}) });
+}
+
+/** The main agent, whose time counts while it runs. */
+export function heldTo(budget: SessionBudget | undefined, agent: Agent): Agent {
+  if (budget === undefined) return agent;
+  return {
+    ...agent,
+    run: (start, signal) => budget.main.runAgent(() => agent.run(start, signal)),
+  };
+}
+
+/** The budget of each agent, under those of everybody above it. */
+export function childBudgets(budget: SessionBudget): NonNullable<AgentHost['budgetFor']> {
+  return (ref, definition, how) => {
+    const opened = budget.open(ref, definition.budget, how);
+    if (!opened.ok) return opened;
+    const { signal: over } = opened.value;
+    if (over === undefined) return opened;
+    return ok({ ...opened.value, until: (signal) => AbortSignal.any([signal, over]) });
+  };
 }

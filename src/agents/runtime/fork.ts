@@ -7,11 +7,22 @@ import type { Message, ToolResultBlock, ToolUseBlock } from '../../protocol/cont
 import type { ToolPool } from '../../tools/pool.js';
 import type { ModelChoice } from '../core/agent.js';
 import type { ModelLimits } from '../core/model-choice.js';
-import type { AgentDefinition } from '../definitions/definition.js';
-import { MAIN_ONLY } from './agent-pool.js';
+import { type AgentDefinition, DEFAULT_FIELDS } from '../definitions/definition.js';
 import notice from './fork-notice.md';
 
 export const FORK_TYPE = 'fork';
+
+/** What no agent gets that works for another one: questions to people, and what ends or plans a session. */
+export const MAIN_ONLY: readonly string[] = [
+  'AskUserQuestion',
+  'EndConversation',
+  'EnterPlanMode',
+  'ExitPlanMode',
+  'ScheduleWakeup',
+  'StructuredOutput',
+  'WaitForMcpServers',
+  'Workflow',
+];
 
 /** Whatever makes up the requests of an agent that runs: a fork of it sends the same bytes. */
 export interface ConversationSnapshot {
@@ -42,14 +53,8 @@ export function forkDefinition(original?: AgentDefinition): AgentDefinition {
     name: FORK_TYPE,
     description: DESCRIPTION,
     prompt: async () => '',
-    disallowedTools: [],
-    skills: [],
-    mcpServers: [],
-    background: false,
+    ...DEFAULT_FIELDS,
     omitInstructions: original?.omitInstructions ?? false,
-    foregroundOnly: false,
-    workspace: { kind: 'inherit' },
-    budget: {},
     asks: original?.asks ?? 'bubble',
     source: original?.source ?? 'builtin',
     contentHash: () => sha256(JSON.stringify([FORK_TYPE, DESCRIPTION])),

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { endOf } from './outcome.js';
+import { endOf } from './report.js';
 
 it.each(['hook_stopped', 'stop_prevented', 'prompt_blocked'] as const)(
   'an agent that a hook stops (%s) was cut off by the hook',

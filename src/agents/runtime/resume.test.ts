@@ -3,14 +3,16 @@ import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import { builtinAgents } from '../definitions/builtin-agents.js';
 import type { AgentDefinition } from '../definitions/definition.js';
-import { type Hold, holdOf, readWay } from '../limits/inherited-limits.js';
 import {
+  type AgentLimits,
   applyRecordedLimits,
-  heldOf,
+  inheritedLimits,
   isFinal,
+  readInheritedLimits,
+  recordedLimits,
   refWithLimits,
   unenforceable,
-} from '../limits/recorded-limits.js';
+} from '../limits/limits.js';
 import { type EarlierAgent, notResumable, requestAgain } from './resume.js';
 
 const at = (path: string, more: Partial<AgentRef> = {}): AgentRef => ({
@@ -23,7 +25,7 @@ const at = (path: string, more: Partial<AgentRef> = {}): AgentRef => ({
 });
 const [general] = builtinAgents();
 if (general === undefined) throw new Error('there is no agent');
-const hold = (workspace?: string): Hold => holdOf(general, { workspace });
+const hold = (workspace?: string): AgentLimits => inheritedLimits(general, { workspace });
 
 function earlier(ref: AgentRef, more: Partial<EarlierAgent> = {}): EarlierAgent {
   const talk = { messages: [], parentUuid: null, usedUuids: [] };
@@ -51,7 +53,7 @@ describe('who may go on with an ended agent', () => {
 });
 
 describe('the place that an agent goes back to', () => {
-  const again = (ref: AgentRef, above: readonly Hold[] = []) =>
+  const again = (ref: AgentRef, above: readonly AgentLimits[] = []) =>
     requestAgain(earlier(ref, { above }), { definition: general, prompt: 'p', from: MAIN_AGENT })
       .reopen;
 
@@ -91,8 +93,8 @@ describe('what a transcript says of those above', () => {
   const one = JSON.parse(JSON.stringify(hold('/w')));
 
   it('is read as it was written', () => {
-    expect(readWay([one, one], 3)).toEqual([hold('/w'), hold('/w')]);
-    expect(readWay(undefined, 1)).toEqual([]);
+    expect(readInheritedLimits([one, one], 3)).toEqual([hold('/w'), hold('/w')]);
+    expect(readInheritedLimits(undefined, 1)).toEqual([]);
   });
 
   it.each([
@@ -105,7 +107,7 @@ describe('what a transcript says of those above', () => {
     ['with odd tools', [one, { ...one, tools: [1] }]],
     ['of an inherited source', [one, { ...one, source: 'constructor' }]],
   ])('counts for nothing when it is %s', (_what, value) => {
-    expect(readWay(value, 3)).toBeUndefined();
+    expect(readInheritedLimits(value, 3)).toBeUndefined();
   });
 });
 
@@ -114,7 +116,7 @@ describe('what an agent had when it began', () => {
   const goneOn = (before: Partial<AgentDefinition>, now: Partial<AgentDefinition>) => {
     // Through a transcript.
     const marked = JSON.parse(JSON.stringify(refWithLimits(at('main/x#1'), of(before))));
-    return applyRecordedLimits(of(now), heldOf(marked));
+    return applyRecordedLimits(of(now), recordedLimits(marked));
   };
 
   it.each([
@@ -191,12 +193,12 @@ describe('what an agent had when it began', () => {
     [{}, {}, undefined],
   ])('of a kind that was %j and is %j: %s', (before, now, why) => {
     const { held } = refWithLimits(at('main/x#1'), { ...general, ...before });
-    const said = isFinal({ ...general, ...now }, heldOf({ ...at('main/x#1'), held }));
+    const said = isFinal({ ...general, ...now }, recordedLimits({ ...at('main/x#1'), held }));
     if (why === undefined) expect(said).toBeUndefined();
     else expect(said).toContain(why);
   });
 
   it('is whatever its type says now where its transcript does not say', () => {
-    expect(applyRecordedLimits(general, heldOf(at('main/x#1')))).toBe(general);
+    expect(applyRecordedLimits(general, recordedLimits(at('main/x#1')))).toBe(general);
   });
 });

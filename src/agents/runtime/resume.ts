@@ -1,11 +1,9 @@
 import { isInside } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { AgentDefinition } from '../definitions/definition.js';
-import type { Hold } from '../limits/inherited-limits.js';
-import { heldOf } from '../limits/recorded-limits.js';
+import { type AgentLimits, recordedLimits } from '../limits/limits.js';
 import { FORK_TYPE } from './fork.js';
-import type { EarlierTalk } from './run-plan.js';
-import type { SpawnRequest } from './task.js';
+import type { EarlierTalk, SpawnRequest } from './run.js';
 
 /** What was said in an agent that has ended, and what it was. */
 export interface EarlierAgent {
@@ -15,7 +13,7 @@ export interface EarlierAgent {
   readonly model: string;
   readonly talk: EarlierTalk;
   /** What those above it were held to; undefined: nobody knows any more. */
-  readonly above: readonly Hold[] | undefined;
+  readonly above: readonly AgentLimits[] | undefined;
   /** It ended for good. */
   readonly once: boolean;
 }
@@ -36,7 +34,7 @@ export function notResumable(
     return `what bound ${ref.id} from above is not known any more. Start a new agent with all that it needs to know`;
   }
   // fail-closed: limits of its own that nobody can read are not left out.
-  if (ref.held !== undefined && heldOf(ref) === undefined) {
+  if (ref.held !== undefined && recordedLimits(ref) === undefined) {
     return `what bound ${ref.id} cannot be read any more. Start a new agent with all that it needs to know`;
   }
   return undefined;
@@ -72,7 +70,7 @@ export function requestAgain(
 /** Whether its place was made for it, and is made again; else it was there before, as somebody else's. */
 function isOwnTree(
   { id, workspace = '', isolation }: AgentRef,
-  parent: Pick<Hold, 'workspace'> | undefined,
+  parent: Pick<AgentLimits, 'workspace'> | undefined,
 ): boolean {
   if (isolation === undefined) return false;
   if (workspace.endsWith(`agent-${id}`)) return true;

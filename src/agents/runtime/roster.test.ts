@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
-import { createRoster, MOST_ENDED } from './roster.js';
-import type { AgentTask } from './task.js';
+import { MOST_ENDED, Roster } from './roster.js';
+import type { AgentRun } from './run.js';
 
-function task(id: string, path: string): AgentTask {
+function task(id: string, path: string): AgentRun {
   const ref: AgentRef = { ...MAIN_AGENT, id, path, depth: 1, type: 'x' };
-  return { id, ref } as unknown as AgentTask;
+  return { id, ref } as unknown as AgentRun;
 }
 
 describe('the roster', () => {
   it('numbers the agents of each parent by their type', () => {
-    const roster = createRoster();
+    const roster = new Roster();
     expect(roster.pathFor(MAIN_AGENT, 'a')).toBe('main/a#1');
     expect(roster.pathFor(MAIN_AGENT, 'b')).toBe('main/b#1');
     expect(roster.pathFor(MAIN_AGENT, 'a')).toBe('main/a#2');
@@ -19,7 +19,7 @@ describe('the roster', () => {
   });
 
   it('gives no number twice, whoever has ended, gone on or been there before', () => {
-    const roster = createRoster();
+    const roster = new Roster();
     const parent = task('p', roster.pathFor(MAIN_AGENT, 'a'));
     roster.add(parent, undefined);
     expect(roster.pathFor(parent.ref, 'b')).toBe('main/a#1/b#1');
@@ -39,20 +39,19 @@ describe('the roster', () => {
   });
 
   it('lists those that run as they are now', () => {
-    const roster = createRoster();
+    const roster = new Roster();
     const [one, two] = [task('a1', 'main/x#1'), task('a2', 'main/x#2')];
     expect(roster.running()).toEqual([]);
     roster.add(one, undefined);
     expect(roster.running()).toEqual([one]);
     roster.add(two, undefined);
     expect(roster.running()).toEqual([one, two]);
-    expect(roster.running()).toBe(roster.running());
     roster.ended(one);
     expect(roster.running()).toEqual([two]);
   });
 
   it('finds by id and by name, of which the newest has it', () => {
-    const roster = createRoster();
+    const roster = new Roster();
     const [one, two] = [task('a1', 'main/x#1'), task('a2', 'main/x#2')];
     roster.add(one, 'it');
     roster.add(two, 'it');
@@ -63,7 +62,7 @@ describe('the roster', () => {
   });
 
   it('remembers only the last of those that have ended', () => {
-    const roster = createRoster();
+    const roster = new Roster();
     for (let number = 0; number < MOST_ENDED + 50; number++) {
       const one = task(`a${number}`, `main/x#${number}`);
       roster.add(one, `name ${number}`);

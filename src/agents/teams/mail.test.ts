@@ -13,8 +13,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { InputMessage } from '../../loop/types.js';
 import { randomUuid } from '../../platform/random.js';
 import { nodeTeamFiles } from './host/files.js';
-import type { Mail } from './mail.js';
-import { inputOf, mailIn } from './mail-text.js';
+import { inputOf, type Mail, mailIn } from './mail.js';
 import type { TeamMember } from './records.js';
 import { openDesk, type TeamClient } from './team-client.js';
 

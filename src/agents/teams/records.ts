@@ -2,7 +2,7 @@ import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { ProcessStamp } from '../../platform/process/process-stamp.js';
-import { teammateNameProblem, teamNameProblem } from './names.js';
+import type { PermissionMode } from '../../protocol/permissions.js';
 
 /** How a teammate runs: in the process of the lead, or in one of its own in a pane. */
 export const TEAMMATE_WAYS = ['in-process', 'tmux', 'iterm2'] as const;
@@ -96,3 +96,61 @@ function isStamp(value: unknown): value is ProcessStamp {
     (value.start === undefined || typeof value.start === 'string')
   );
 }
+
+/** How the agent of the conversation is called in its team. */
+export const LEAD = 'team-lead';
+/** By which a message goes to everybody else. */
+export const EVERYBODY = '*';
+
+const RESERVED: readonly string[] = [LEAD, 'lead', 'main', 'user', 'system', 'all', 'everybody'];
+
+/**
+ * fail-closed: names become names of files and of panes, and stand in what other models read: letters
+ * and digits of the plain alphabet, and nothing that could lead anywhere or say anything.
+ */
+export function teammateNameProblem(name: string): string | undefined {
+  if (!/^[A-Za-z0-9][A-Za-z0-9_-]{0,31}$/.test(name)) {
+    return 'the name of a teammate has at most 32 letters, digits, - and _, and begins with a letter or digit';
+  }
+  // fail-closed: some disks do not tell upper from lower case, nor do people.
+  return RESERVED.includes(name.toLowerCase()) ? `"${name}" is not free for a teammate` : undefined;
+}
+
+export function teamNameProblem(name: string): string | undefined {
+  if (/^[a-z0-9][a-z0-9-]{0,63}$/.test(name)) return undefined;
+  return 'the name of a team has at most 64 small letters, digits and -, and begins with a letter or digit';
+}
+
+/** One team a session; it is called after it. */
+export function teamNameOf(sessionId: string): string {
+  return `session-${sessionId
+    .toLowerCase()
+    .replace(/[^a-z0-9]/g, '')
+    .slice(0, 8)}`;
+}
+
+/** Who a process is that was started as a teammate. */
+export interface MemberIdentity {
+  readonly team: string;
+  readonly name: string;
+  readonly agentId: string;
+  /** The session of the lead. */
+  readonly leadSessionId: string;
+}
+
+/** What a session is to a team. */
+export type TeamRole =
+  | {
+      readonly kind: 'lead';
+      /** Where teammates run; goes before the setting `teammateMode`. */
+      readonly way?: TeammateWay | 'auto' | undefined;
+      /** How to start this program once more, for those with a process of their own. */
+      readonly program: readonly string[];
+    }
+  | {
+      readonly kind: 'member';
+      readonly identity: MemberIdentity;
+      readonly planRequired: boolean;
+      /** The mode of the lead when this one was started. */
+      readonly leadMode: PermissionMode;
+    };

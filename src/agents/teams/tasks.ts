@@ -4,7 +4,7 @@ import type { Task, TaskList } from '../../tools/tasks/task.js';
 import type { TaskChange } from '../../tools/tasks/task-change.js';
 import type { TaskReview, TaskStore, TaskStoreDeps } from '../../tools/tasks/task-store.js';
 import type { TeamFiles } from './host/files.js';
-import { LEAD } from './names.js';
+import { LEAD } from './records.js';
 
 /** Keeps other processes from a list of tasks while one changes it. */
 export function exclusiveTasks(

@@ -6,7 +6,7 @@ import { defineTool } from '../../tools/define-tool.js';
 import { failure } from '../../tools/output.js';
 import type { Tool, ToolOutput } from '../../tools/tool.js';
 import { type SendMessageDeps, sendPlain } from '../tools/send-message.js';
-import { EVERYBODY, LEAD } from './names.js';
+import { EVERYBODY, LEAD } from './records.js';
 import { sameName } from './team.js';
 import type { TeamClient } from './team-client.js';
 import description from './team-message.md';

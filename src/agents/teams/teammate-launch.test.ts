@@ -7,6 +7,7 @@ import { FLAGS } from '../../cli/flags.js';
 import type { HostCallbacks } from '../../hooks/registry/host-callbacks.js';
 import type { SessionConfig } from '../core/session-config.js';
 import type { AgentDefinition } from '../definitions/definition.js';
+import { createDuty } from './duty.js';
 import { nodeTeamFiles } from './host/files.js';
 import { openTeam } from './team.js';
 import {
@@ -17,7 +18,6 @@ import {
   takeLaunch,
   teammateFlags,
 } from './teammate-launch.js';
-import { createDuty } from './teammate-protocol.js';
 
 const roots: string[] = [];
 afterEach(() => {

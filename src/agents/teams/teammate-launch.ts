@@ -4,12 +4,15 @@ import { err, ok, type Result } from '../../lib/result.js';
 import { join } from '../../platform/fs/paths.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { SessionConfig } from '../core/session-config.js';
+import { modesFor } from './duty.js';
 import type { TeamFiles } from './host/files.js';
-import { teammateNameProblem } from './names.js';
-import type { TeamMember, TeammateWay } from './records.js';
-import type { MemberIdentity } from './role.js';
+import {
+  type MemberIdentity,
+  type TeamMember,
+  type TeammateWay,
+  teammateNameProblem,
+} from './records.js';
 import { sameName, type Team } from './team.js';
-import { modesFor } from './teammate-protocol.js';
 
 /** What a new process is given besides its flags: a file for it alone, which it takes away. */
 export interface Launch extends MemberIdentity {

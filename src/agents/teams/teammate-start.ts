@@ -6,15 +6,15 @@ import type { TaskStore } from '../../tools/tasks/task-store.js';
 import type { ToolContext } from '../../tools/tool.js';
 import type { SessionConfig } from '../core/session-config.js';
 import type { AgentDefinition } from '../definitions/definition.js';
-import { newAgentId } from '../runtime/child-ref.js';
-import type { AgentRuntime } from '../runtime/spawn.js';
+import { newAgentId } from '../runtime/roster.js';
+import type { AgentRuntime } from '../runtime/runtime.js';
+import { createDuty } from './duty.js';
 import type { TeamFiles } from './host/files.js';
 import type { PaneOrder, Panes } from './host/panes.js';
-import { LEAD, teammateNameProblem } from './names.js';
-import type { TeamMember, TeammateWay } from './records.js';
+import { LEAD, type TeamMember, type TeammateWay, teammateNameProblem } from './records.js';
 import { releaseTasks } from './tasks.js';
 import type { TeamClient } from './team-client.js';
-import { createIdleWait, type RestParts, setState } from './teammate-idle.js';
+import { createIdleWait, type RestParts, setState, teammateNote } from './teammate.js';
 import {
   dropLaunch,
   type HeldHere,
@@ -23,8 +23,6 @@ import {
   putLaunch,
   teammateFlags,
 } from './teammate-launch.js';
-import { teammateNote } from './teammate-note.js';
-import { createDuty } from './teammate-protocol.js';
 
 /** What somebody wants a teammate to be. */
 export interface TeammateWish {

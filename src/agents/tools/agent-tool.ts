@@ -5,12 +5,11 @@ import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../../tools/define-tool.js';
 import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
 import type { AgentDefinition } from '../definitions/definition.js';
-import type { AgentBook } from '../definitions/types.js';
+import type { AgentBook } from '../definitions/definitions.js';
 import { FORK_TYPE } from '../runtime/fork.js';
-import type { AgentReport } from '../runtime/report.js';
-import { type ReportWords, reportText } from '../runtime/report-format.js';
-import type { AgentRuntime } from '../runtime/spawn.js';
-import type { AgentTask } from '../runtime/task.js';
+import { type AgentReport, type ReportWords, reportText } from '../runtime/report.js';
+import type { AgentRun } from '../runtime/run.js';
+import type { AgentRuntime } from '../runtime/runtime.js';
 import type { Started, TeammateWish } from '../teams/teammate-start.js';
 import description from './agent-tool.md';
 
@@ -208,7 +207,7 @@ async function joined(
 const MOST_BEGINNING_MS = 50;
 
 /** Until its first request is on its way: what it does is not overtaken by what its parent says next. */
-async function beginning({ atWork }: AgentTask): Promise<void> {
+async function beginning({ atWork }: AgentRun): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, MOST_BEGINNING_MS);
@@ -217,7 +216,7 @@ async function beginning({ atWork }: AgentTask): Promise<void> {
   clearTimeout(timer);
 }
 
-function launched(task: AgentTask, { prompt }: Input, note: string | undefined): ToolOutput {
+function launched(task: AgentRun, { prompt }: Input, note: string | undefined): ToolOutput {
   const { id, outputFile, description, model } = task;
   const text = [
     `The agent runs in the background. agentId: ${id}. output_file: ${outputFile}`,
@@ -240,7 +239,7 @@ function launched(task: AgentTask, { prompt }: Input, note: string | undefined):
 
 async function finished(
   deps: AgentToolDeps,
-  { task, input, note }: { task: AgentTask; input: Input; note: string | undefined },
+  { task, input, note }: { task: AgentRun; input: Input; note: string | undefined },
 ): Promise<ToolOutput> {
   const report = await task.ended;
   const shown = await reportText(report, deps.words);
@@ -260,7 +259,7 @@ function isFailure({ end, text }: AgentReport): boolean {
 
 function structuredOf(
   { account, worktree, end }: AgentReport,
-  { task, prompt, text }: { task: AgentTask; prompt: string; text: string },
+  { task, prompt, text }: { task: AgentRun; prompt: string; text: string },
 ) {
   return {
     status: 'completed',

@@ -1,20 +1,22 @@
 import { sliceWhole } from '../../lib/truncate.js';
+import type { InputMessage } from '../../loop/types.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../../tools/define-tool.js';
 import { failure } from '../../tools/output.js';
 import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
-import type { OpenDeliveries } from '../delivery/deliveries.js';
-import { SEND_MESSAGE } from '../limits/resume-permissions.js';
+import type { Deliveries } from '../delivery/deliveries.js';
+import { SEND_MESSAGE } from '../limits/type-rules.js';
 import { escapeReport } from '../runtime/escape-tags.js';
 import type { AgentEnd } from '../runtime/report.js';
-import type { AgentRuntime } from '../runtime/spawn.js';
-import type { AgentTask } from '../runtime/task.js';
+import { type AgentRun, agentMessage } from '../runtime/run.js';
+import type { AgentRuntime } from '../runtime/runtime.js';
+import listDescription from './list-agents.md';
 import description from './send-message.md';
 
 export interface SendMessageDeps {
   runtime(): Pick<AgentRuntime, 'roster' | 'resume' | 'tell'>;
-  readonly deliveries: Pick<OpenDeliveries, 'endOf'>;
+  readonly deliveries: Pick<Deliveries, 'endOf'>;
   uuid(): string;
 }
 
@@ -54,7 +56,7 @@ export async function sendPlain(
   }
   const task = roster.find(to);
   if (task?.id === agent.id) return failure(ONESELF);
-  if (task?.report() === undefined && task?.say(message, agent) === true) {
+  if (task?.report() === undefined && task?.hear(inputOf(deps, message, agent)) === true) {
     return sent(task.id, `${label(task)} is told between two of its turns.`);
   }
   return await goOn(deps, { id: task?.id ?? to, message, agent, toolUseId });
@@ -75,7 +77,7 @@ async function goOn(
   const end = known?.report()?.end ?? deliveries.endOf(id);
   const refusal = whyNot(id, end, known);
   if (refusal !== undefined) return failure(refusal);
-  const text = `<agent-message from="${agent.path}">\n${escapeReport(message)}\n</agent-message>`;
+  const text = agentMessage(message, agent);
   const resumed = await runtime().resume(id, text, { from: agent, toolUseId });
   if (!resumed.ok) return failure(`Nothing was sent: ${resumed.error}. ${WHO}`);
   return sent(
@@ -90,7 +92,7 @@ const WHO = 'ListAgents shows who is there.';
 function whyNot(
   id: string,
   end: AgentEnd | undefined,
-  task: AgentTask | undefined,
+  task: AgentRun | undefined,
 ): string | undefined {
   // fail-closed: what a person has stopped, no agent starts again.
   if (end?.kind === 'cancelled' && end.by === 'person') {
@@ -102,11 +104,14 @@ function whyNot(
   return undefined;
 }
 
+function inputOf({ uuid }: SendMessageDeps, message: string, from: AgentRef): InputMessage {
+  const content = [{ type: 'text' as const, text: agentMessage(message, from) }];
+  return { uuid: uuid(), content, meta: true };
+}
+
 function toMain(deps: SendMessageDeps, message: string, agent: AgentRef): ToolOutput {
   if (agent.id === MAIN_AGENT.id) return failure(ONESELF);
-  const text = `<agent-message from="${agent.path}">\n${escapeReport(message)}\n</agent-message>`;
-  const content = [{ type: 'text' as const, text }];
-  const told = deps.runtime().tell(MAIN_AGENT.id, { uuid: deps.uuid(), content, meta: true });
+  const told = deps.runtime().tell(MAIN_AGENT.id, inputOf(deps, message, agent));
   return told
     ? sent(MAIN_AGENT.id, 'The main agent is told between two of its turns.')
     : failure('Nobody is there to be told.');
@@ -114,8 +119,8 @@ function toMain(deps: SendMessageDeps, message: string, agent: AgentRef): ToolOu
 
 function ambiguous(
   name: string,
-  namesakes: readonly AgentTask[],
-  newest: AgentTask | undefined,
+  namesakes: readonly AgentRun[],
+  newest: AgentRun | undefined,
 ): string {
   const all = namesakes.map((task) => `${task.id} (${label(task)}, ${stateOf(task)})`).join(', ');
   const target = newest === undefined ? '' : ` The one that has it now is ${newest.id}.`;
@@ -127,7 +132,7 @@ function sent(id: string, text: string): ToolOutput {
 }
 
 /** How people and models call an agent. */
-export function label({ ref, description }: Pick<AgentTask, 'ref' | 'description'>): string {
+export function label({ ref, description }: Pick<AgentRun, 'ref' | 'description'>): string {
   const name = ref.name === undefined ? ref.path : `${oneLine(ref.name)}, ${ref.path}`;
   return `${name} ("${oneLine(description)}")`;
 }
@@ -138,8 +143,57 @@ function oneLine(text: string): string {
 }
 
 /** `running`, or how it ended. */
-export function stateOf(task: Pick<AgentTask, 'report'>): string {
+export function stateOf(task: Pick<AgentRun, 'report'>): string {
   const end = task.report()?.end;
   if (end === undefined) return 'running';
   return end.kind === 'done' ? 'done' : `${end.kind}: ${oneLine(end.reason)}`;
+}
+
+export interface ListAgentsDeps {
+  runtime(): Pick<AgentRuntime, 'roster'>;
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+export function listAgentsTool(deps: ListAgentsDeps): Tool<ToolInputs['ListAgents']> {
+  return defineTool({
+    name: 'ListAgents',
+    aliases: ['ListPeers'],
+    kind: 'control',
+    description: listDescription,
+    subject: () => ({ paths: [], summary: 'list the agents' }),
+    concurrencySafe: () => true,
+    run: async (input, { agent }) => list(deps, input, agent),
+  });
+}
+
+function list(
+  { runtime, now }: ListAgentsDeps,
+  { q }: ToolInputs['ListAgents'],
+  agent: AgentRef,
+): ToolOutput {
+  const wanted = q?.toLowerCase();
+  const found = runtime()
+    .roster.list()
+    .filter((task) => task.id !== agent.id && (wanted === undefined || fits(task, wanted)));
+  const agents = found.map((task) => ({
+    id: task.id,
+    name: task.ref.name,
+    type: task.ref.type,
+    path: task.ref.path,
+    description: task.description,
+    state: stateOf(task),
+    background: task.ref.background,
+    seconds: Math.round((now() - task.plan.startedAt) / 1_000),
+  }));
+  const lines = found.map((task, index) => {
+    const since = agents[index]?.seconds ?? 0;
+    return `${task.id}  ${label(task)}  ${stateOf(task)}, started ${since} s ago`;
+  });
+  const none = wanted === undefined ? 'There are no other agents.' : 'No agent fits.';
+  return { content: lines.length === 0 ? none : lines.join('\n'), structured: { agents } };
+}
+
+function fits({ id, ref, description: task }: AgentRun, wanted: string): boolean {
+  return [id, ref.name ?? '', ref.path, task].some((text) => text.toLowerCase().includes(wanted));
 }

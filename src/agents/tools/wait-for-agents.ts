@@ -4,17 +4,17 @@ import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../../tools/define-tool.js';
 import { failure } from '../../tools/output.js';
 import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
-import type { Delivery, OpenDeliveries } from '../delivery/deliveries.js';
+import type { Deliveries, Delivery } from '../delivery/deliveries.js';
 import { type DeliveryWords, reportBody } from '../delivery/text.js';
-import { outcomeLabel } from '../runtime/outcome.js';
-import type { AgentRuntime } from '../runtime/spawn.js';
-import type { AgentTask } from '../runtime/task.js';
+import { outcomeLabel } from '../runtime/report.js';
+import type { AgentRun } from '../runtime/run.js';
+import type { AgentRuntime } from '../runtime/runtime.js';
 import { label, stateOf } from './send-message.js';
 import description from './wait-for-agents.md';
 
 export interface WaitForAgentsDeps {
   runtime(): Pick<AgentRuntime, 'roster'>;
-  readonly deliveries: Pick<OpenDeliveries, 'hold' | 'standing'>;
+  readonly deliveries: Pick<Deliveries, 'hold' | 'standing'>;
   readonly words: DeliveryWords;
 }
 
@@ -77,14 +77,14 @@ function choose(
   { runtime }: WaitForAgentsDeps,
   ids: readonly string[] | undefined,
   agent: AgentRef,
-): Result<readonly AgentTask[], string> {
+): Result<readonly AgentRun[], string> {
   const { roster } = runtime();
   const below = roster.below(agent);
   if (ids === undefined || ids.length === 0) {
     const running = below.filter((task) => task.report() === undefined);
-    return ok(running.filter((task) => task.stays !== true && !hasNearer(task, running)));
+    return ok(running.filter((task) => task.plan.stays === undefined && !hasNearer(task, running)));
   }
-  const found: AgentTask[] = [];
+  const found: AgentRun[] = [];
   for (const id of new Set(ids)) {
     const task = roster.find(id);
     if (task === undefined) return err(`There is no agent "${id}". ListAgents shows who is there.`);
@@ -93,7 +93,7 @@ function choose(
         `${label(task)} was not started by you, and does not report to you: it cannot be waited for.`,
       );
     }
-    if (task.stays === true && task.report() === undefined) {
+    if (task.plan.stays !== undefined && task.report() === undefined) {
       return err(
         `${label(task)} is a teammate: it rests and does not end. It tells you by itself when it rests; end your turn.`,
       );
@@ -104,13 +104,13 @@ function choose(
 }
 
 /** Whether it reports to one of these: that is nearer to it than whoever asks. */
-function hasNearer({ ref: { path } }: AgentTask, running: readonly AgentTask[]): boolean {
+function hasNearer({ ref: { path } }: AgentRun, running: readonly AgentRun[]): boolean {
   return running.some(({ ref }) => path.startsWith(`${ref.path}/`));
 }
 
 /** Resolves when enough of them have ended, the time is up, or nobody wants to know any more. */
 function patience(
-  tasks: readonly AgentTask[],
+  tasks: readonly AgentRun[],
   { until, ms, signal }: { until: 'any' | 'all'; ms: number; signal: AbortSignal },
 ): Promise<void> {
   const ends = tasks.map(({ ended }) => ended);
@@ -130,7 +130,7 @@ function patience(
 
 function answer(
   { deliveries, words }: WaitForAgentsDeps,
-  tasks: readonly AgentTask[],
+  tasks: readonly AgentRun[],
   come: readonly Delivery[],
 ): ToolOutput {
   const byId = new Map(come.map((delivery) => [delivery.key.id, delivery]));

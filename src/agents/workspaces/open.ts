@@ -8,10 +8,15 @@ import type { WriteLedger } from '../../tools/files/write-ledger.js';
 import type { Workspace } from '../../tools/tool.js';
 import type { AgentDefinition, AgentWorkspace } from '../definitions/definition.js';
 import type { LeftWorktree } from '../runtime/report.js';
-import { directoryNotice, scratchNotice, worktreeNotice } from './notice.js';
-import { makeWorktree, type WorktreeDeps } from './worktree.js';
+import {
+  directoryNotice,
+  makeWorktree,
+  scratchNotice,
+  type WorktreeDeps,
+  type WorktreeSettings,
+  worktreeNotice,
+} from './worktree.js';
 import { endWorktree, wholeStatus } from './worktree-end.js';
-import type { WorktreeSettings } from './worktree-settings.js';
 
 export interface WorkspaceDeps extends WorktreeDeps {
   /** Where private directories are made. */
@@ -41,8 +46,6 @@ export interface OpenedWorkspace {
   readonly ref: Pick<AgentRef, 'isolation' | 'workspace'>;
   /** For the agent's first message. */
   readonly notice?: string;
-  /** The parent's paths mean nothing here: they are in no prompt, and refused. */
-  readonly parentPathsHidden: boolean;
   /** `text`: the agent's last answer; files of a private directory that it names are kept. */
   close(text?: string): Promise<LeftWorktree | undefined>;
 }
@@ -84,7 +87,6 @@ export async function reopenWorkspace(
     // Apart from the main checkout, it does not get that one's directories from whoever goes on with it.
     workspace: new Confined(path, () => (isolation === 'worktree' ? [] : parent.roots)),
     ref: { workspace: path, isolation },
-    parentPathsHidden: isolation === 'worktree',
     close: async () => undefined,
   });
 }
@@ -105,7 +107,6 @@ function inherited(
       isolation,
       workspace,
     },
-    parentPathsHidden: false,
     close: async () => handUp(parent, writesIn(deps, own, agent)),
   };
 }
@@ -201,7 +202,6 @@ async function openDirectory(
     workspace,
     ref: { workspace: path, isolation },
     notice: directoryNotice(path),
-    parentPathsHidden: false,
     close: async () => handUp(parent, writesIn(deps, workspace, agent)),
   });
 }
@@ -225,7 +225,6 @@ async function openWorktree(deps: WorkspaceDeps, request: WorkspaceRequest): Pro
     workspace,
     ref: { isolation: 'worktree', workspace: tree.path },
     notice: worktreeNotice(tree),
-    parentPathsHidden: true,
     close: () => endWorktree(deps, tree, writesIn(deps, workspace, agent)),
   });
 }
@@ -275,7 +274,6 @@ async function openHookTree(
     workspace,
     ref: { isolation: 'worktree', workspace: path },
     notice: worktreeNotice({ path, branch }),
-    parentPathsHidden: true,
     async close() {
       const changed = await hookTreeChanges(deps, {
         path,
@@ -325,7 +323,6 @@ async function openScratch(deps: WorkspaceDeps, request: WorkspaceRequest): Prom
     workspace: new Confined(path, () => request.parent.roots),
     ref: { isolation: 'scratch', workspace: path },
     notice: scratchNotice(path),
-    parentPathsHidden: false,
     async close(text) {
       const isEmpty = (await fs.list(path)).length === 0;
       // Nobody knows whether the result speaks of it: what may be a result is not thrown away.

@@ -6,9 +6,8 @@ import type { AgentRef } from '../../protocol/agent-ref.js';
 import { createReadState } from '../../tools/files/read-state.js';
 import type { WriteLedger } from '../../tools/files/write-ledger.js';
 import type { Workspace } from '../../tools/tool.js';
-import type { ChildPlace } from '../runtime/agent-host.js';
 import type { AgentReport } from '../runtime/report.js';
-import type { SpawnRequest } from '../runtime/task.js';
+import type { ChildPlace, SpawnRequest } from '../runtime/run.js';
 import {
   type OpenedWorkspace,
   openAgentWorkspace,
@@ -16,7 +15,7 @@ import {
   type WorkspaceDeps,
 } from './open.js';
 import { trackOutsideWrites } from './outside-writes.js';
-import { worktreeSettings } from './worktree-settings.js';
+import { worktreeSettings } from './worktree.js';
 
 export interface PlaceParts
   extends Pick<WorkspaceDeps, 'fs' | 'processes' | 'env' | 'temporaryDirectory'> {

@@ -1,11 +1,17 @@
 import { messageOf } from '../../errors.js';
+import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { type Git, zeroSeparated } from '../../permissions/git/hardened.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
-import { dirname, join, nearestRepository, resolve, toPosix } from '../../platform/fs/paths.js';
+import {
+  dirname,
+  isInside,
+  join,
+  nearestRepository,
+  resolve,
+  toPosix,
+} from '../../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';
-import { copyIncluded } from './worktree-include.js';
-import type { WorktreeSettings } from './worktree-settings.js';
 
 export interface WorktreeDeps {
   readonly fs: FileSystem;
@@ -243,4 +249,134 @@ async function discard(
   const removed = await git(['worktree', 'remove', '--force', path], { cwd: main });
   if (!removed.ok) return warn(`${path} could not be removed: ${removed.error}`);
   await git(['update-ref', '-d', `refs/heads/${branch}`, base], { cwd: main });
+}
+
+const LIST = '.worktreeinclude';
+const MOST_FILES = 5_000;
+const MOST_BYTES = 256 * 1024 * 1024;
+
+/**
+ * Copies files that git ignores and `.worktreeinclude` names into a new tree: local settings, keys of
+ * a test account. Nothing is taken or put through a symbolic link.
+ */
+export async function copyIncluded(
+  deps: { readonly fs: FileSystem; readonly git: Git; warn(text: string): void },
+  { main, path }: { readonly main: string; readonly path: string },
+): Promise<readonly string[]> {
+  const { fs, warn } = deps;
+  if ((await fs.lstat(join(main, LIST)))?.kind !== 'file') return [];
+  const names = await wanted(deps, main);
+  if (names === undefined) return [];
+  const copied: string[] = [];
+  let bytes = 0;
+  for (const name of names) {
+    try {
+      const size = await copyOne(fs, { from: join(main, name), to: join(path, name), tree: path });
+      if (size === undefined) continue;
+      copied.push(name);
+      bytes += size;
+    } catch (thrown) {
+      warn(`${LIST}: ${name} was not copied: ${messageOf(thrown)}`);
+    }
+    if (copied.length >= MOST_FILES || bytes >= MOST_BYTES) {
+      warn(`${LIST} names more than ${MOST_FILES} files or 256 MiB; the rest was not copied`);
+      break;
+    }
+  }
+  return copied;
+}
+
+/** Named by the list and ignored by git: what git has comes with the tree, the rest is nobody's. */
+async function wanted(
+  { git, warn }: { readonly git: Git; warn(text: string): void },
+  main: string,
+): Promise<readonly string[] | undefined> {
+  const named = await git(
+    ['ls-files', '-z', '--others', '--ignored', `--exclude-from=${join(main, LIST)}`],
+    { cwd: main },
+  );
+  if (!named.ok) {
+    warn(`${LIST} could not be read: ${named.error}`);
+    return undefined;
+  }
+  const files = zeroSeparated(named.value).filter(
+    (name) => !name.endsWith('/') && !name.startsWith('.claude/worktrees/'),
+  );
+  if (files.length === 0) return [];
+  const ignored = await git(['check-ignore', '-z', '--stdin'], {
+    cwd: main,
+    input: `${files.join('\0')}\0`,
+    answers: [1],
+  });
+  if (ignored.ok) return zeroSeparated(ignored.value);
+  warn(`${LIST}: git did not say what it ignores: ${ignored.error}`);
+  return undefined;
+}
+
+async function copyOne(
+  fs: FileSystem,
+  { from, to, tree }: { from: string; to: string; tree: string },
+): Promise<number | undefined> {
+  // fail-closed: a link on the way, in or out, leads where nobody meant.
+  if ((await fs.realPath(from)) !== from) return undefined;
+  const stat = await fs.lstat(from);
+  if (stat?.kind !== 'file' || (await fs.lstat(to)) !== undefined) return undefined;
+  const parent = await fs.realPath(dirname(to));
+  if (parent !== dirname(to) || !isInside(parent, tree)) return undefined;
+  const data = await fs.readBytes(from, { maxBytes: MOST_BYTES });
+  await fs.writeAtomic(to, data, { mode: stat.mode & 0o777 });
+  return data.length;
+}
+
+/**
+ * What an agent is told about its place before its task. It names no path but its own: what is not
+ * in the prompt is not worked on by mistake.
+ */
+export function worktreeNotice({ path, branch }: { path: string; branch?: string }): string {
+  const on = branch === undefined || branch === '' ? '' : ` on the branch ${branch}`;
+  return [
+    `You work in a working tree of your own: ${path}${on}. It began with what was committed, so changes of others that are not committed yet are not in it.`,
+    `- Paths in your task may come from another checkout of the same repository. Translate them: the same file, below ${path}. Files of the other checkout are neither read nor changed.`,
+    '- What you know of files from before does not count here. Read a file in this tree before you edit it.',
+    '- Your changes stay in this tree until somebody takes them over. Say in your report what you changed and whether you committed it.',
+    `- Every shell command starts in ${path}. Commands that would leave it, or that cannot be followed (variables in file names, brace expansion, unquoted here-documents), are refused.`,
+  ].join('\n');
+}
+
+export function directoryNotice(path: string): string {
+  return [
+    `You work in ${path}. It is the only place that you write to; other files of the project may be read.`,
+    `Every shell command starts there. Commands that could write elsewhere are refused.`,
+  ].join('\n');
+}
+
+export function scratchNotice(path: string): string {
+  return [
+    `You work in ${path}, an empty directory of your own and the only place that you write to. Files of the project may be read.`,
+    'It is removed when you are done. A file that is part of your result stays if you name it with its whole path in your last answer.',
+  ].join('\n');
+}
+
+/** What settings say about trees of agents. */
+export interface WorktreeSettings {
+  /** `head`: what the parent has committed; `fresh`: the default branch of the remote, as last fetched. */
+  readonly baseRef: 'fresh' | 'head';
+  /** Directories of the project that a tree gets as links, for looking. */
+  readonly symlinkDirectories: readonly string[];
+  /** The only paths that a tree holds; empty: all. */
+  readonly sparsePaths: readonly string[];
+}
+
+/** From the value of the key `worktree`. Agents go on from their parent's commit unless told otherwise. */
+export function worktreeSettings(value: unknown): WorktreeSettings {
+  const given = isRecord(value) ? value : {};
+  return {
+    baseRef: given.baseRef === 'fresh' ? 'fresh' : 'head',
+    symlinkDirectories: texts(given.symlinkDirectories),
+    sparsePaths: texts(given.sparsePaths),
+  };
+}
+
+function texts(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 }

@@ -142,6 +142,23 @@ describe('the registry of slash commands', () => {
     expect(BUILTIN_COMMANDS.map(({ name }) => name)).toEqual(COMMANDS.map(({ name }) => name));
   });
 
+  it.each(COMMANDS)('takes one definition and one row: $name', async (command) => {
+    const { context, say } = fixture();
+    const { name, summary, argumentHint = '' } = command;
+    expect(findCommand(`/${name} x`)).toEqual({ command, argument: 'x' });
+    expect(BUILTIN_COMMANDS).toContainEqual({
+      name,
+      description: summary,
+      argumentHint,
+      builtin: true,
+    });
+    expect((await say('/help')).text).toContain(summary);
+    const { signal } = new AbortController();
+    const typed = { text: `/${name}`, cursor: name.length + 1, signal };
+    const offered = await completeInput(context, typed);
+    expect(JSON.stringify(offered)).toContain(name);
+  });
+
   it('is documented', () => {
     const page = readFileSync(join(import.meta.dirname, '../../../docs/conversation.md'), 'utf8');
     const missing = COMMANDS.filter(({ name }) => !page.includes(`\`/${name}`));

@@ -1,0 +1,147 @@
+import { readEnvFile } from '../../hooks/dispatch/env-file.js';
+import type { HookVariables } from '../../hooks/dispatch/env-variables.js';
+import type { Hook, HookHandler, HookRunner, HookRunners } from '../../hooks/registry/hook.js';
+import { type AgentJudge, createAgentRunner } from '../../hooks/runners/agent.js';
+import { createCallbackRunner } from '../../hooks/runners/callback.js';
+import { createCommandRunner } from '../../hooks/runners/command.js';
+import { createHttpRunner } from '../../hooks/runners/http.js';
+import { createMcpRunner, type McpRunnerDeps } from '../../hooks/runners/mcp.js';
+import { createPersistentHooks } from '../../hooks/runners/persistent.js';
+import { createPromptRunner, modelAsker } from '../../hooks/runners/prompt.js';
+import { err } from '../../lib/result.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { resolveModel } from '../../model/catalog/aliases.js';
+import type { Environment } from '../../platform/environment.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import type { ProcessSupervisor } from '../../platform/process/process.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import { hookSwitches } from '../../settings/merge/switches.js';
+import type { EffectiveSettings } from '../../settings/types.js';
+import { folderTrust } from './folder-trust.js';
+import type { ModelLayer } from './model-layer.js';
+import type { SessionConfig } from './session-config.js';
+import type { SessionEnvironment } from './session-environment.js';
+
+export interface HookRunnerParts {
+  readonly config: SessionConfig;
+  readonly environment: SessionEnvironment;
+  readonly model: ModelLayer;
+  readonly processes: ProcessSupervisor;
+  readonly sessionId: string;
+  settings(): EffectiveSettings;
+  judge(): AgentJudge | undefined;
+  /** A hook that may write is going to run; returns its end. */
+  watch(name: string, agent: AgentRef): Promise<() => void>;
+  callServer(): McpRunnerDeps['call'];
+}
+
+export interface OpenRunners {
+  readonly runners: HookRunners;
+  close(): Promise<void>;
+}
+
+/** Everything that can run a hook. Loaded when the first one is asked. */
+export function openHookRunners(parts: HookRunnerParts): OpenRunners {
+  const { config, environment, model, processes } = parts;
+  const { env } = environment;
+  const place = {
+    processes,
+    env,
+    projectDir: config.cwd,
+    sessionId: () => parts.sessionId,
+    platform: environment.host.os,
+    effort: config.effort,
+  };
+  const persistent = createPersistentHooks({
+    ...place,
+    log: (text) => config.emit({ type: 'notice', level: 'info', text }),
+  });
+  const choose = (name?: string): string =>
+    name === undefined ? model.choices.small() : resolveModel(name, env).id;
+  const judge: AgentJudge = (question, signal) => {
+    const now = parts.judge();
+    const message = 'agent hooks cannot be run before the session is open';
+    return now === undefined
+      ? Promise.resolve({ ok: false, error: { cause: 'unavailable', message } })
+      : now(question, signal);
+  };
+  return {
+    runners: {
+      command: watched(
+        createCommandRunner({
+          ...place,
+          persistent,
+          changedScript: folderTrust(config, environment).changedScript,
+        }),
+        ({ handler }) => handler.command,
+        parts,
+      ),
+      http: createHttpRunner({
+        fetch: async () => {
+          const { fetchPublic } = await import('../../platform/http/public-fetch.js');
+          return (request) => fetchPublic(request, { environment: env });
+        },
+        env,
+        allowedUrls: () => hookSwitches(parts.settings()).httpUrls,
+        allowedEnvVars: () => hookSwitches(parts.settings()).httpEnvVars,
+      }),
+      mcp_tool: createMcpRunner({
+        call: async (...asked) => {
+          const call = parts.callServer();
+          return call === undefined
+            ? err(`no MCP server "${asked[0]}" is connected`)
+            : await call(...asked);
+        },
+      }),
+      prompt: createPromptRunner({ ask: modelAsker(model.client, choose) }),
+      agent: createAgentRunner({ judge }),
+      callback: createCallbackRunner(config.callbacks ?? NO_HOST),
+    },
+    close: () => persistent.close(),
+  };
+}
+
+/** The same runner, with somebody who sees what its hooks write. */
+function watched<H extends HookHandler>(
+  runner: HookRunner<H>,
+  nameOf: (hook: Hook<H>) => string,
+  { watch }: HookRunnerParts,
+): HookRunner<H> {
+  return async (hook, request) => {
+    const name = `${hook.event}: ${sliceWhole(nameOf(hook), 0, 80)}`;
+    const ended = await watch(name, request.agent);
+    try {
+      return await runner(hook, request);
+    } finally {
+      ended();
+    }
+  };
+}
+
+const NO_HOST: NonNullable<SessionConfig['callbacks']> = {
+  registered: () => [],
+  call: () => Promise.reject(new Error('there is no host')),
+};
+
+/** Takes over what hooks left for later shell commands, and says what was not taken. */
+export async function takeVariables(parts: {
+  readonly file: string;
+  readonly fs: FileSystem;
+  readonly processes: ProcessSupervisor;
+  readonly env: Environment;
+  readonly cwd: string;
+  readonly variables: HookVariables;
+  tell(text: string): void;
+}): Promise<void> {
+  const { file, fs, processes, env, variables, tell } = parts;
+  if ((await fs.stat(file)) === undefined) return;
+  const read = await readEnvFile(file, { fs, processes, env, cwd: parts.cwd });
+  if (!read.ok) {
+    tell(`the variables that hooks left cannot be read: ${read.error}`);
+    return;
+  }
+  const refused = [...read.value.refused, ...variables.merge(read.value.variables)];
+  if (refused.length > 0) {
+    tell(`hooks may not set these variables for shell commands: ${refused.join(', ')}`);
+  }
+}

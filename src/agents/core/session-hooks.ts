@@ -1,0 +1,252 @@
+import {
+  type BackgroundResult,
+  createHookDispatch,
+  type DispatchDeps,
+} from '../../hooks/dispatch/dispatcher.js';
+import { createHookVariables } from '../../hooks/dispatch/env-variables.js';
+import type { Scene } from '../../hooks/dispatch/scene.js';
+import {
+  createAttention,
+  createNotificationHooks,
+  type Notification,
+} from '../../hooks/events/notification.js';
+import { createDenialHooks } from '../../hooks/events/permission-denied.js';
+import { createHookAsker } from '../../hooks/events/permission-request.js';
+import { createPostToolHooks } from '../../hooks/events/post-tool-use.js';
+import { createHookPrecheck } from '../../hooks/events/pre-tool-use.js';
+import { captureHooks } from '../../hooks/registry/capture.js';
+import type { HookDispatch } from '../../hooks/registry/hook.js';
+import { createIfRule } from '../../hooks/registry/if-rule.js';
+import type { AgentJudge } from '../../hooks/runners/agent.js';
+import type { McpRunnerDeps } from '../../hooks/runners/mcp.js';
+import type { ProbeOptions, ProbeReport } from '../../hooks/testing/probe.js';
+import type { InputMessage } from '../../loop/types.js';
+import { isHarmless, runsBeside } from '../../permissions/gate/harmless.js';
+import type { GateCall } from '../../permissions/gate/types.js';
+import { type CallView, viewOf } from '../../permissions/gate/view.js';
+import { NO_RULES } from '../../permissions/rules/rule.js';
+import { homeDirectory, join } from '../../platform/fs/paths.js';
+import type { ProcessSupervisor } from '../../platform/process/process.js';
+import { MAIN_AGENT } from '../../protocol/agent-ref.js';
+import { hookEventFacts } from '../../protocol/hook-events.js';
+import type { PermissionMode } from '../../protocol/permissions.js';
+import { hookSwitches } from '../../settings/merge/switches.js';
+import type { EffectiveSettings } from '../../settings/types.js';
+import { createHookNotes } from './hook-notes.js';
+import type { HookRunnerParts, OpenRunners } from './hook-runners.js';
+import type { ModelLayer } from './model-layer.js';
+import { hooksOfPlugins } from './plugins.js';
+import type { SessionRun } from './session.js';
+import type { SessionConfig } from './session-config.js';
+import type { Log, SessionEnvironment } from './session-environment.js';
+
+export interface HookParts {
+  readonly model: ModelLayer;
+  readonly log: Log;
+  readonly processes: ProcessSupervisor;
+  readonly current: { readonly run: SessionRun | undefined };
+  /** Sees what hooks write. */
+  readonly watch: HookRunnerParts['watch'];
+  /** Decides for agent hooks. Undefined: the session is not open yet. */
+  judge(): AgentJudge | undefined;
+  /** Undefined: there is no server that hooks can call. */
+  callServer(): McpRunnerDeps['call'];
+  mode(): PermissionMode;
+  /** Says something to the main agent while it has nothing to do. */
+  tellMain(message: InputMessage): void;
+}
+
+/** The hooks of a session: which are in force, how they are asked, and what they do at the gate. */
+export function openHooks(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  parts: HookParts,
+) {
+  const { clock, env, fs, workspace } = environment;
+  const { log, processes, mode } = parts;
+  const { sessionId } = log.history;
+  let settings = environment.settings;
+  let opened: Promise<OpenRunners> | undefined;
+  const variables = createHookVariables();
+  const tell = (text: string): void => config.emit({ type: 'notice', level: 'warning', text });
+  const told = new Set<string>();
+  const capture = (now: EffectiveSettings) => {
+    const { callbacks } = config;
+    const scoped = hooksOfPlugins(environment.plugins);
+    const snapshot = captureHooks({ values: now.values, env, cwd: config.cwd, scoped, callbacks });
+    const skipped = snapshot.skipped.map(({ label, why }) => `${label} is not run: ${why}`);
+    for (const text of [...skipped, ...snapshot.notes]) {
+      if (!told.has(text)) tell(text);
+      told.add(text);
+    }
+    return snapshot;
+  };
+  const envFile = (): string => join(log.store.spillDirectory(sessionId), 'hook-environment.sh');
+  const notes = createHookNotes({
+    uuid: clock.uuid,
+    async write(name, text) {
+      const file = join(log.store.spillDirectory(sessionId), name);
+      await fs.writeAtomic(file, text, { mode: 0o600 });
+      return file;
+    },
+  });
+  const waiting: InputMessage[] = [];
+  const say = async (texts: readonly string[]): Promise<void> => {
+    const note = await notes.note(texts);
+    if (note !== undefined) waiting.push(note);
+  };
+  const listeners: ((result: BackgroundResult) => void)[] = [];
+  /** A hook that nobody waited for has answered. */
+  const background = async (result: BackgroundResult): Promise<void> => {
+    for (const listener of listeners) listener(result);
+    const { context, rewake } = result;
+    if (context !== undefined) await say([context]);
+    const note = rewake === undefined ? undefined : await notes.note([rewake]);
+    if (note !== undefined) parts.tellMain(note);
+  };
+  const deps: DispatchDeps = {
+    clock,
+    emit: config.emit,
+    runners: async () => {
+      opened ??= import('./hook-runners.js').then(({ openHookRunners }) =>
+        openHookRunners({
+          config,
+          environment,
+          sessionId,
+          settings: () => settings,
+          ...parts,
+        }),
+      );
+      return (await opened).runners;
+    },
+    facts: () => ({
+      sessionId,
+      transcriptPath: log.store.transcriptPath(sessionId),
+      agentTranscriptPath: ({ id }) => log.store.transcriptPath(sessionId, id),
+      promptId: parts.current.run?.promptId,
+      effort: config.effort,
+      mainType: config.runsAs?.name,
+    }),
+    background,
+    envFile,
+    hostIsOpen: () => config.callbacks?.isOpen?.() !== false,
+  };
+  const dispatch = createHookDispatch(deps, capture(settings));
+  config.callbacks?.onRegistered?.(() => dispatch.replace(capture(settings)));
+  /** Hooks that may leave variables are followed by a look at what they left. */
+  const asked: HookDispatch = {
+    has: (event, occasion) => dispatch.has(event, occasion),
+    async fire(event, occasion) {
+      const round = await dispatch.fire(event, occasion);
+      if (hookEventFacts(event).setsEnvironment !== true || round.reports.length === 0) {
+        return round;
+      }
+      const { takeVariables } = await import('./hook-runners.js');
+      await takeVariables({
+        file: envFile(),
+        cwd: workspace.cwd,
+        fs,
+        processes,
+        env,
+        variables,
+        tell,
+      });
+      return round;
+    },
+  };
+  const home = homeDirectory(env);
+  const ifRule = createIfRule({
+    root: config.cwd,
+    onUnreadable: (rule, why) => tell(`the \`if\` "${rule}" of a hook cannot be read: ${why}`),
+  });
+  const view = (call: GateCall, now: PermissionMode): CallView =>
+    viewOf(call, { fs, home, mode: now, rules: NO_RULES });
+  const ofCall = (about: { readonly call: GateCall; readonly mode: PermissionMode }) =>
+    ifRule(view(about.call, about.mode));
+  const precheck = createHookPrecheck(asked, { ifRule });
+  const scene = (signal: AbortSignal): Scene => ({
+    agent: MAIN_AGENT,
+    cwd: workspace.cwd,
+    mode: mode(),
+    signal,
+  });
+  const over = new AbortController();
+  const untilClose: AbortSignal = over.signal;
+  const notifications = createNotificationHooks({ dispatch: asked, tell });
+  const notify = (one: Notification): void => notifications.notify(one, scene(untilClose));
+  const attention = createAttention({ notify });
+  return {
+    dispatch: asked,
+    variables,
+    precheck,
+    /** Asks the guards of a call before its turn has come. */
+    askAhead: (call: GateCall, now: PermissionMode) => precheck.askAhead(view(call, now)),
+    /** Whether other calls' guards may be asked before this one has run. */
+    isHarmless: (call: GateCall, now: PermissionMode) => isHarmless(view(call, now)),
+    /** Whether a command may run beside others. */
+    runsBeside: async (call: GateCall, now: PermissionMode): Promise<boolean> => {
+      const matched = [call.tool.name, ...(call.tool.aliases ?? [])];
+      // fail-closed: a hook may put another command in its place.
+      if (asked.has('PreToolUse', { agent: call.agent, matched })) return false;
+      return await runsBeside(view(call, now));
+    },
+    around: createHookAsker(asked, { ifRule: ofCall }),
+    denied: createDenialHooks(asked, { ifRule: ofCall }),
+    post: createPostToolHooks(asked),
+    fits: ofCall,
+    notes,
+    /** What the model reads before the next prompt. */
+    pending: {
+      /** Texts of hooks. */
+      say,
+      /** A text of the runtime's own. */
+      remind: (text: string): void => void waiting.push(...notes.followUp([text])),
+      take: (): readonly InputMessage[] => waiting.splice(0),
+    },
+    tell,
+    /** Where it happens, for events that are about no call. */
+    scene,
+    /** Calls a person to the screen at once. */
+    notify,
+    /** Calls a person who keeps something waiting. */
+    attention,
+    /** Aborts when the session ends. */
+    untilClose,
+    /** Waits, for a while, for hooks that call a person; from then on none is called. */
+    async closeNotifications(): Promise<void> {
+      attention.close();
+      over.abort(new Error('the session is over'));
+      await notifications.close();
+    },
+    /** As they are in force now. */
+    settings: () => settings,
+    snapshot: () => dispatch.snapshot(),
+    stats: () => dispatch.stats(),
+    addScoped: dispatch.addScoped.bind(dispatch),
+    /** Asks every guard once whether it answers in time. */
+    async probeGuards(how: Omit<ProbeOptions, 'cwd' | 'mode'>): Promise<ProbeReport> {
+      const { probeGates } = await import('../../hooks/testing/probe.js');
+      const options = { ...how, cwd: workspace.cwd, mode: mode() };
+      return await probeGates({ ...deps, hooks: dispatch.snapshot() }, options);
+    },
+    /** Where the settings want it: asks every guard once, and tells of those that do not answer. */
+    async probe(signal: AbortSignal): Promise<void> {
+      if (!hookSwitches(settings).probe) return;
+      const { probeAtStart } = await import('../../hooks/testing/probe.js');
+      const options = { cwd: workspace.cwd, signal, mode: mode() };
+      await probeAtStart({ ...deps, hooks: dispatch.snapshot() }, options, tell);
+    },
+    /** Other settings hold from now on. */
+    replace(now: EffectiveSettings): void {
+      settings = now;
+      dispatch.replace(capture(now));
+    },
+    onBackground: (listener: (result: BackgroundResult) => void) => void listeners.push(listener),
+    async close(): Promise<void> {
+      await dispatch.close();
+      await (await opened)?.close();
+    },
+  };
+}
+
+export type OpenHooks = ReturnType<typeof openHooks>;

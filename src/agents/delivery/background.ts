@@ -1,0 +1,126 @@
+import { quoteMarks } from '../../lib/quote-marks.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import type { InputMessage } from '../../loop/types.js';
+import { MAIN_AGENT } from '../../protocol/agent-ref.js';
+import type { SessionNews } from '../../protocol/session-events.js';
+import type { BackgroundShell, BackgroundShells } from '../../tools/bash/shells.js';
+
+/**
+ * How long the end of a headless run waits for background work. Client libraries end a program that still
+ * runs 5 s after the end of its input: this leaves time to close.
+ */
+export const BACKGROUND_WAIT_MS = 4_000;
+
+/** Finished background work on its way to the agent that started it. No polling. */
+export interface BackgroundInput {
+  /** Something finished. */
+  add(message: InputMessage): void;
+  take(): readonly InputMessage[];
+  /** Everything that has arrived as one message, for an agent that is about to leave. */
+  next(): InputMessage | undefined;
+  onArrival(listener: () => void): void;
+  /** Waits for running work, for a bounded time. True: there is something to take. */
+  wait(): Promise<boolean>;
+}
+
+export function createBackgroundInput(
+  running: () => number,
+  patienceMs: () => number = () => BACKGROUND_WAIT_MS,
+): BackgroundInput {
+  let waiting: InputMessage[] = [];
+  let listeners: (() => void)[] = [];
+  /** Nobody waits twice for the same work. */
+  let gaveUp = false;
+  return {
+    add(message) {
+      waiting.push(message);
+      gaveUp = false;
+      const told = listeners;
+      listeners = [];
+      for (const listener of told) listener();
+    },
+    take() {
+      const taken = waiting;
+      waiting = [];
+      return taken;
+    },
+    next() {
+      const [first, ...rest] = waiting;
+      waiting = [];
+      if (first === undefined) return undefined;
+      return { ...first, content: [first, ...rest].flatMap((message) => message.content) };
+    },
+    onArrival(listener) {
+      if (waiting.length > 0) listener();
+      else listeners.push(listener);
+    },
+    wait() {
+      if (waiting.length > 0) return Promise.resolve(true);
+      if (running() === 0 || gaveUp) return Promise.resolve(false);
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => {
+          gaveUp = true;
+          resolve(false);
+        }, patienceMs());
+        listeners.push(() => {
+          clearTimeout(timer);
+          resolve(true);
+        });
+      });
+    },
+  };
+}
+
+export interface BackgroundParts {
+  emit(news: SessionNews): void;
+  uuid(): string;
+  tell(agentId: string, message: InputMessage): void;
+}
+
+/** How many commands of the main agent run in the background. */
+export function runningShells(shells: Pick<BackgroundShells, 'list'>): number {
+  const isMain = (id: string | undefined): boolean => id === undefined || id === MAIN_AGENT.id;
+  return shells.list().filter(({ status, agentId }) => status === 'running' && isMain(agentId))
+    .length;
+}
+
+/** Background commands tell the agent when they end; the host hears of it too. */
+export function watchShells(
+  shells: Pick<BackgroundShells, 'onFinished'>,
+  { emit, uuid, tell }: BackgroundParts,
+): void {
+  shells.onFinished((shell) => {
+    emit({
+      type: 'task_finished',
+      taskId: shell.id,
+      toolUseId: shell.toolUseId ?? '',
+      status: shellStatus(shell),
+      outputFile: shell.outputFile,
+      summary: shell.description ?? shell.command,
+    });
+    // One that has ended took its commands with it, and nobody waits for them.
+    tell(shell.agentId ?? MAIN_AGENT.id, shellNotice(shell, uuid()));
+  });
+}
+
+/** What the agent is told when a background command of its ends. */
+export function shellNotice(shell: BackgroundShell, uuid: string): InputMessage {
+  const how =
+    shell.exitCode === null ? (shell.signal ?? 'no exit code') : `exit code ${shell.exitCode}`;
+  const name = quoteMarks(shell.description ?? sliceWhole(shell.command, 0, 80));
+  const text = [
+    '<task-notification>',
+    `<task-id>${shell.id}</task-id>`,
+    `<status>${shell.status}</status>`,
+    `<summary>Background command "${name.replaceAll('<', '&lt;')}" ${shell.status} (${how})</summary>`,
+    `<output-file>${shell.outputFile}</output-file>`,
+    '</task-notification>',
+  ].join('\n');
+  return { uuid, content: [{ type: 'text', text }], meta: true };
+}
+
+/** The same in the words of the wire. */
+export function shellStatus(shell: BackgroundShell): 'completed' | 'failed' | 'stopped' {
+  if (shell.status === 'completed') return 'completed';
+  return shell.status === 'killed' ? 'stopped' : 'failed';
+}

@@ -1,0 +1,49 @@
+import { orAbort } from '../../lib/abort.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { visible } from '../../lib/visible.js';
+import type { McpConnection } from '../server.js';
+import { toolNames } from './names.js';
+import type { ToolBook } from './registry.js';
+
+/** What a call of a hook must pass. */
+export interface HookCallParts {
+  find(server: string): McpConnection | undefined;
+  isBanned(names: readonly string[]): boolean;
+  /** Whether the tool is described as it was approved. */
+  vouch: ToolBook['vouch'];
+}
+
+/** What a hook's call came to. */
+interface HookCallResult {
+  readonly text: string;
+  readonly isError: boolean;
+  readonly structured: unknown;
+}
+
+/** Calls that hooks have made by tools of servers. Settings chose the tool; a deny and a change still hold. */
+export function hookCall({ find, isBanned, vouch }: HookCallParts) {
+  return async (
+    server: string,
+    tool: string,
+    input: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<Result<HookCallResult, string>> => {
+    const connection = find(server);
+    if (connection === undefined) return err(`no MCP server "${visible(server)}" is connected`);
+    const { name, long } = toolNames(connection.declaration.key, tool);
+    // fail-closed: a tool that nobody may use is not used by a hook either, by whichever name it is denied.
+    if (isBanned(long === undefined ? [name] : [name, long])) return err(`${name} is denied`);
+    // fail-closed: what the settings chose is the tool as it was then.
+    const vouched = await orAbort(vouch(connection, tool), signal);
+    if (!vouched.ok) return vouched;
+    const called = await connection.call({ tool, arguments: input }, signal);
+    if (!called.ok) return err(called.error.message);
+    const { content, structuredContent, isError } = called.value;
+    const texts = content.flatMap((block) => (typeof block.text === 'string' ? [block.text] : []));
+    return ok({
+      text: texts.join('\n'),
+      isError: isError === true,
+      structured: structuredContent,
+    });
+  };
+}

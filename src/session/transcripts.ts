@@ -1,0 +1,163 @@
+import { err, ok, type Result } from '../lib/result.js';
+import type { Conversation } from '../loop/types.js';
+import { systemClock } from '../platform/clock.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
+import {
+  configDirectory,
+  type DirectoryEnvironment,
+  join,
+  projectSlug,
+} from '../platform/fs/paths.js';
+import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
+import { hostFacts } from '../platform/host.js';
+import { textOf } from '../protocol/content.js';
+import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
+import { forkSession } from './fork.js';
+import { loadConversation } from './resume.js';
+import {
+  openFileArchive,
+  type RawLine,
+  sessionOf,
+  type TranscriptArchive,
+} from './transcript/archive.js';
+import { chainOf } from './transcript/chain.js';
+import { createJsonlStore } from './transcript/jsonl-store.js';
+import { createMemoryStore } from './transcript/memory-store.js';
+import { mirrored } from './transcript/mirror.js';
+import type { SessionLog } from './transcript/open-log.js';
+import type { SessionStore } from './transcript/store.js';
+
+/** The transcripts in files of the user whose environment this is. */
+export function openTranscripts(env: DirectoryEnvironment): TranscriptArchive {
+  const configDir = configDirectory(env);
+  return openFileArchive({ configDir, files: nodeTranscriptFiles, fs: nodeFileSystem });
+}
+
+/** The name under which a directory's sessions are kept. */
+export function projectKeyOf(directory: string): string {
+  return projectSlug(directory);
+}
+
+/** The branch that a conversation goes on from, as lines. */
+export function conversationOf(
+  sessionId: string,
+  lines: readonly RawLine[],
+  options: { readonly sidechain?: boolean } = {},
+): readonly TranscriptEntry[] {
+  return chainOf(sessionOf(sessionId, lines), options).entries;
+}
+
+export interface ForkOrder {
+  readonly sessionId: string;
+  readonly upTo: string | undefined;
+  readonly title: string | undefined;
+}
+
+/** Copies a session in files, long outputs included. Returns the id of the copy. */
+export async function forkInFiles(
+  env: DirectoryEnvironment,
+  project: string,
+  order: ForkOrder,
+): Promise<string> {
+  const store = createJsonlStore({
+    configDir: configDirectory(env),
+    cwd: '/',
+    projectDirName: project,
+  });
+  try {
+    return await fork(store, order);
+  } finally {
+    store.close();
+  }
+}
+
+/** The lines of a copy of these lines, and its id. */
+export async function forkOfLines(
+  lines: readonly RawLine[],
+  order: ForkOrder,
+): Promise<{ readonly sessionId: string; readonly lines: readonly RawLine[] }> {
+  const copied: RawLine[] = [];
+  const store = memoryStoreOf([{ sessionId: order.sessionId, lines }]);
+  const told = mirrored(store, (news) => {
+    if (news.type === 'transcript') copied.push(...(news.lines as readonly RawLine[]));
+  });
+  return { sessionId: await fork(told, order), lines: copied };
+}
+
+/** A store in memory that holds these sessions already. */
+export function memoryStoreOf(
+  sessions: readonly {
+    readonly sessionId: string;
+    /** Absent: the lines of the main agent. */
+    readonly agentId?: string | undefined;
+    readonly lines: readonly RawLine[];
+  }[],
+): SessionStore {
+  const store = createMemoryStore({
+    // A name that nobody can have made before us.
+    directory: join(hostFacts().temporaryDirectory, `portcullis-${systemClock.uuid()}`),
+  });
+  for (const { sessionId, agentId, lines } of sessions) {
+    const known = lines.filter(isKept) as unknown as readonly (TranscriptEntry | MetaLine)[];
+    store.append(sessionId, known, agentId);
+  }
+  return store;
+}
+
+const META: ReadonlySet<unknown> = new Set([
+  'custom-title',
+  'last-prompt',
+  'agent-setting',
+  'summary',
+  'tag',
+]);
+const ENTRIES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'attachment']);
+
+function isKept({ type, uuid }: RawLine): boolean {
+  return META.has(type) || (typeof uuid === 'string' && ENTRIES.has(type));
+}
+
+async function fork(store: SessionStore, order: ForkOrder): Promise<string> {
+  const loaded = await store.read(order.sessionId);
+  const newSessionId = systemClock.uuid();
+  if (loaded === undefined) return newSessionId;
+  await forkSession(store, loaded, {
+    newSessionId,
+    clock: systemClock,
+    resumeAt: order.upTo,
+    title: order.title,
+  });
+  return newSessionId;
+}
+
+export interface ConversationRewindParts {
+  readonly log: Pick<SessionLog, 'store' | 'recorder' | 'history'>;
+  readonly conversation: Pick<Conversation, 'replace'>;
+  readonly isRunning: boolean;
+}
+
+/** Goes on from before a message of the person, on a branch of the transcript. */
+export async function takeBackConversation(
+  { log, conversation, isRunning }: ConversationRewindParts,
+  messageId: string,
+): Promise<Result<{ readonly prompt: string }, string>> {
+  const { store, recorder, history } = log;
+  // fail-closed: a running turn would go on writing to the branch that was left.
+  if (isRunning) return err('a turn is running; interrupt it first');
+  const loaded = await store.read(history.sessionId);
+  if (loaded === undefined) return err('this session keeps no transcript');
+  const entry = loaded.entries.find(({ uuid }) => uuid === messageId);
+  if (entry?.type !== 'user' || entry.isMeta === true) {
+    return err(`the session has no message ${messageId}`);
+  }
+  const { parentUuid } = entry;
+  const before =
+    parentUuid === null ? { messages: [] } : loadConversation(loaded, { resumeAt: parentUuid });
+  conversation.replace(before.messages);
+  recorder.goTo(parentUuid);
+  const { content } = entry.message;
+  const prompt = typeof content === 'string' ? content : textOf(content);
+  // Said on the new branch, so that whoever resumes the session finds this one as its newest.
+  recorder.note('The conversation was taken back to here.');
+  return ok({ prompt });
+}
