@@ -106,7 +106,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   client: ['app.ts', 'project'],
   tui: ['client'],
   fleet: ['app.ts', 'client', 'platform', 'journal', 'session', 'tools/tool.ts'],
-  console: ['app.ts', 'client', 'project', 'platform'],
+  console: ['app.ts', 'client', 'project', 'platform', 'fleet'],
   server: ['app.ts', 'client', 'console', 'generated'],
   sdk: ['app.ts', 'client', 'console', 'server', 'generated'],
   cli: [

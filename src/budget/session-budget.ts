@@ -65,6 +65,7 @@ export function createSessionBudget(parts: SessionBudgetParts): SessionBudget {
           totals.cacheCreationInputTokens,
         costUsd: totals.unpricedRequests > 0 ? null : totals.costUsd,
         left: tree.left(path),
+        reserved: tree.reserved(path),
       };
     },
     rows: () => accountRows(ledger, (path) => known.get(path)),

@@ -4,7 +4,14 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import { BudgetAccount } from './account.js';
 import type { Past } from './earlier.js';
 import { BudgetNode } from './node.js';
-import { type BudgetLimits, hasLimit, type Shortage, shortageWords, strictest } from './units.js';
+import {
+  type BudgetLimits,
+  hasLimit,
+  type Shortage,
+  shortageWords,
+  strictest,
+  usdOf,
+} from './units.js';
 
 export interface BudgetTreeOptions {
   /** Of the whole session. */
@@ -88,6 +95,12 @@ export class BudgetTree {
   left(path: string): BudgetLimits {
     const chain = this.#chains.get(path) ?? this.#chainAbove(path);
     return chain.map((node) => node.left(path)).reduce(strictest, {});
+  }
+
+  /** What calls that are under way hold of the nearest budget; undefined: there is none. */
+  reserved(path: string): { readonly tokens: number; readonly usd: number } | undefined {
+    const reserved = (this.#chains.get(path) ?? this.#chainAbove(path)).at(-1)?.reserved;
+    return reserved && { tokens: reserved.tokens, usd: usdOf(reserved.nanoUsd) };
   }
 
   #account(

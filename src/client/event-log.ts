@@ -38,6 +38,11 @@ export class EventLog {
     return this.#dropped + 1;
   }
 
+  /** How many subscriptions are open. */
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
   append(event: SessionEvent): void {
     const envelope = { seq: ++this.#seq, time: new Date(this.#now()).toISOString(), event };
     this.#keep(envelope);
@@ -65,8 +70,8 @@ export class EventLog {
 
   /** Returns the end of the subscription. */
   subscribe(listener: Listener, { after, deltas = true }: Subscription = {}): () => void {
-    if (after !== undefined && after < this.#dropped) {
-      throw new PortcullisError('usage', `events up to ${this.#dropped} are no longer kept`, {
+    if (after !== undefined && (after < this.#dropped || after > this.#seq)) {
+      throw new PortcullisError('usage', `event ${after} is not one of those that are kept`, {
         remedy: 'take a snapshot and subscribe after its seq',
       });
     }

@@ -1,5 +1,6 @@
 import { knownLimits } from '../app.js';
 import { PortcullisError } from '../errors.js';
+import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import { callerOf } from './command-runner.js';
 import type { CommandOutput, Envelope } from './events.js';
@@ -87,6 +88,7 @@ export class LocalClient implements SessionClient {
         modelUsage: accounts?.modelUsage ?? {},
         ...(state.contextTokens !== undefined && { contextTokens: state.contextTokens }),
         ...(contextWindow !== undefined && { contextWindow }),
+        main: current?.inspect.spent(MAIN_AGENT.path),
       },
     };
   }

@@ -66,6 +66,8 @@ export interface SessionSnapshot {
     /** How full the model's window is, where it is known. */
     readonly contextTokens?: number;
     readonly contextWindow?: number;
+    /** What the main agent used by itself, and what is left for the session. */
+    readonly main?: AgentSpent | undefined;
   };
 }
 

@@ -26,6 +26,7 @@ const TOKEN_HOURS = 12;
 const FAILURE_MS = 1_000;
 const CODE_MS = 60_000;
 const LEAST_PASSWORD = 12;
+const ADD_USER = 'portcullis console --add-user <name>:<role> prints a line for it';
 
 /** Decides who a request is from. Without a password file and a proxy, the holder of the one token is this user. */
 export class Access {
@@ -42,10 +43,6 @@ export class Access {
     this.#proxySecret = proxySecretFile === undefined ? undefined : readSecret(proxySecretFile);
     const isShared = this.#users !== undefined || this.#proxySecret !== undefined;
     this.token = isShared ? undefined : randomBytes(32).toString('base64url');
-  }
-
-  get hasPasswords(): boolean {
-    return this.#users !== undefined;
   }
 
   /** Undefined: nobody that is known. */
@@ -150,37 +147,38 @@ function readUsers(file: string): ReadonlyMap<string, { role: Role; hash: string
     const role = ROLES.find((one) => one === given);
     const isWhole = isName(name) && role !== undefined && /^[0-9a-f]{32}\$[0-9a-f]{64}$/.test(hash);
     if (!isWhole) {
-      // fail-closed: a line that was meant to limit somebody is not passed over.
+      // fail-closed: a line that cannot be read may have been meant to limit a person.
       throw new PortcullisError('config', `${file}:${index + 1} is not name:role:hash`, {
-        remedy: 'portcullis console --add-user <name>:<role> prints a line',
+        remedy: ADD_USER,
       });
     }
     users.set(name, { role, hash });
   }
   if (users.size > 0) return users;
-  throw new PortcullisError('config', `${file} names nobody`);
+  throw new PortcullisError('config', `${file} has no users`, { remedy: ADD_USER });
 }
 
 function readSecret(file: string): string {
   const secret = readPrivate(file).trim();
   if (secret.length >= 32) return secret;
-  throw new PortcullisError('config', `the secret in ${file} has fewer than 32 characters`);
+  throw new PortcullisError('config', `the secret in ${file} has fewer than 32 characters`, {
+    remedy: 'write a longer one, for instance with: openssl rand -hex 32',
+  });
 }
 
-/** fail-closed: what others can read or write keeps nobody out. */
+/** fail-closed: a secret that other users can read or change protects nothing. */
 function readPrivate(file: string): string {
   try {
-    const { mode } = statSync(file);
-    if ((mode & 0o077) !== 0) {
-      throw new PortcullisError('config', `${file} can be read by others`, {
-        remedy: `chmod 600 ${file}`,
-      });
-    }
-    return readFileSync(file, 'utf8');
+    const text = readFileSync(file, 'utf8');
+    if ((statSync(file).mode & 0o077) === 0) return text;
   } catch (thrown) {
-    if (thrown instanceof PortcullisError) throw thrown;
-    throw new PortcullisError('config', `${file} cannot be read: ${messageOf(thrown)}`);
+    throw new PortcullisError('config', `cannot read ${file}: ${messageOf(thrown)}`, {
+      remedy: 'name a file that you can read',
+    });
   }
+  throw new PortcullisError('config', `${file} can be read or changed by other users`, {
+    remedy: `run: chmod 600 ${file}`,
+  });
 }
 
 function usage(message: string): PortcullisError {

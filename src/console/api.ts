@@ -3,11 +3,12 @@ import type { CommandName, Commands } from '../client/session-client.js';
 import { PortcullisError } from '../errors.js';
 import { isRecord } from '../lib/own.js';
 import { modelCalls, recordedSession } from '../project/recorded-session.js';
-import { type Access, mayAct, type Person, type Role } from './access.js';
+import type { Access, Person, Role } from './access.js';
 import { diffOf, listChanges, previewRewind, readTarget, rewindFiles } from './changes.js';
 import { folderView, processRows, revokeTrust, trustFolder } from './folder-view.js';
 import { pastEvents, pastSessions } from './past-sessions.js';
-import { explainCall, isCall, listRules, replayPolicy } from './policy-view.js';
+import { explainCall, listRules, replayPolicy } from './policy-view.js';
+import type { SessionPlace } from './project.js';
 import { answerHistory, findReceipts } from './receipts.js';
 import type { SessionHub } from './session-hub.js';
 import type { StartedSessions } from './start-session.js';
@@ -24,8 +25,6 @@ export interface ApiDeps {
 /** The person, as the page knows them. */
 export interface Me extends Person {
   readonly tellsAgents: boolean;
-  /** People sign in with a password. */
-  readonly signsIn: boolean;
 }
 
 /** A request that has passed every check of the server. */
@@ -45,33 +44,31 @@ export interface Route {
 
 /** Everything that the page can ask for, by path. */
 export const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
-  [
-    '/api/me',
-    get(async ({ person }, { tellsAgents, access }) => ({
-      ...person,
-      tellsAgents,
-      signsIn: access.hasPasswords,
-    })),
-  ],
+  ['/api/me', get(async ({ person }, { tellsAgents }) => ({ ...person, tellsAgents }))],
   ['/api/overview', get(async (_, { hub }) => hub.overview())],
-  ['/api/sessions', get((_, { env }) => pastSessions(env))],
+  ['/api/sessions', get((_, { env, hub }) => pastSessions(env, hub.only))],
   [
     '/api/transcript',
-    get(({ query }, { env }) => pastEvents(env, placeIn(query), query.get('before') ?? undefined)),
+    get(async ({ query }, deps) =>
+      pastEvents(await recordedAgents(deps, query), query.get('before') ?? undefined),
+    ),
   ],
-  ['/api/snapshot', get(({ query }, { hub }) => hub.session(query.get('key') ?? '').snapshot())],
+  [
+    '/api/snapshot',
+    get(async ({ query }, { hub }) => (await hub.session(query.get('key') ?? '')).snapshot()),
+  ],
   [
     '/api/receipts',
-    get(({ query }, { env }) => {
+    get(({ query }, { env, hub }) => {
       const text = (name: string): string | undefined => query.get(name) || undefined;
-      return findReceipts(env, {
+      const wanted = {
         cwd: query.get('cwd') ?? '',
         session: text('session'),
         text: text('q'),
         tool: text('tool'),
         decision: text('decision'),
-        agent: text('agent'),
-      });
+      };
+      return findReceipts(env, wanted, hub.fleet);
     }),
   ],
   ['/api/answers', get((_, { env }) => answerHistory(env))],
@@ -79,10 +76,9 @@ export const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/api/diff', get(({ query }, { env }) => diffOf(env, placeIn(query), Number(query.get('seq'))))],
   [
     '/api/spending',
-    get(async ({ query }, { env }) => {
-      const agents = (await recordedSession(env, placeIn(query))) ?? [];
-      return { calls: modelCalls(agents, query.get('provider') || 'anthropic') };
-    }),
+    get(async ({ query }, deps) => ({
+      calls: modelCalls(await recordedAgents(deps, query), query.get('provider') || 'anthropic'),
+    })),
   ],
   ['/api/rules', get(({ query }, { env }) => listRules(env, query.get('cwd') ?? ''))],
   ['/api/folder', get(({ query }, { env }) => folderView(env, query.get('cwd') ?? ''))],
@@ -91,7 +87,9 @@ export const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
     '/api/explain',
     look(({ body }, { env }) => {
       const { call, agent, mode } = body;
-      if (!isCall(call)) throw new PortcullisError('usage', 'there is no call to explain');
+      if (typeof call !== 'string' && !isRecord(call)) {
+        throw new PortcullisError('usage', 'there is no call to explain');
+      }
       return explainCall(env, {
         cwd: text(body, 'cwd'),
         call,
@@ -105,7 +103,6 @@ export const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
     look(({ body }, { env }) =>
       replayPolicy(env, {
         cwd: text(body, 'cwd'),
-        session: said(body.session),
         settings: said(body.settings),
       }),
     ),
@@ -132,7 +129,8 @@ export const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
     act('operator', async ({ body }, { hub }) => {
       const name = text(body, 'name') as CommandName;
       const params = (isRecord(body.params) ? body.params : {}) as Commands[CommandName]['params'];
-      return { result: await hub.session(text(body, 'key')).send(name, params as never) };
+      const session = await hub.session(text(body, 'key'));
+      return { result: await session.send(name, params as never) };
     }),
   ],
   [
@@ -165,13 +163,6 @@ export const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ],
 ]);
 
-/** Why a person may not use a route; undefined: they may. */
-export function refusalOf(person: Person, { role }: Route): string | undefined {
-  return mayAct(person, role)
-    ? undefined
-    : `${person.name} is ${person.role}, and this needs ${role}`;
-}
-
 function get(handle: Route['handle']): Route {
   return { method: 'GET', role: 'viewer', handle };
 }
@@ -195,10 +186,17 @@ function said(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
-function placeIn(query: URLSearchParams) {
+/** The transcripts of a session, of the fleet or on this machine. */
+async function recordedAgents({ env, hub }: ApiDeps, query: URLSearchParams) {
+  const place = placeIn(query);
+  const ofFleet = await hub.fleet?.recorded(place.sessionId);
+  return ofFleet ?? (await recordedSession(env, place)) ?? [];
+}
+
+function placeIn(query: URLSearchParams): SessionPlace {
   return { sessionId: query.get('session') ?? '', cwd: query.get('cwd') ?? '' };
 }
 
-function placeOf(body: ApiRequest['body']) {
+function placeOf(body: ApiRequest['body']): SessionPlace {
   return { sessionId: text(body, 'session'), cwd: text(body, 'cwd') };
 }

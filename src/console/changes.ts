@@ -1,17 +1,12 @@
 import { PortcullisError } from '../errors.js';
 import type { RewindResult } from '../project/changes.js';
 import { actionOf, authorsText } from '../project/changes-text.js';
-import { openProject, type Project } from '../project/project.js';
+import type { Project } from '../project/project.js';
+import { type Environment, type SessionPlace, withProject } from './project.js';
 import { shorten } from './shorten.js';
 
-type Environment = Readonly<Record<string, string | undefined>>;
 type Journal = Awaited<ReturnType<Project['changes']>>['checkpoints'];
 type Target = Parameters<Journal['rewind']>[0];
-
-export interface SessionPlace {
-  readonly sessionId: string;
-  readonly cwd: string;
-}
 
 /** What a session changed, as the page lists it. */
 export interface ChangeRow {
@@ -86,10 +81,7 @@ async function withJournal<T>(
   { sessionId, cwd }: SessionPlace,
   use: (journal: Journal) => Promise<T>,
 ): Promise<T> {
-  const project = openProject(cwd, { env, trustNotice: 'silent' });
-  try {
-    return await use((await project.changes(sessionId)).checkpoints);
-  } finally {
-    await project.close();
-  }
+  return await withProject(env, cwd, async (project) =>
+    use((await project.changes(sessionId)).checkpoints),
+  );
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { messageOf } from '../errors.js';
+import { messageOf, PortcullisError } from '../errors.js';
 import type { Overview, SessionHub } from './session-hub.js';
 
 /** Pages that are read at the same time; those beyond are told to come back. */
@@ -45,7 +45,11 @@ export class EventStreams {
     const after = Number(query.get('after') ?? 0);
     this.#sendEvents(response, key, after).then(
       (stop) => (response.destroyed ? stop() : ends.push(stop)),
-      (thrown: unknown) => send(response, { type: 'gone', key, reason: messageOf(thrown) }),
+      (thrown: unknown) => {
+        // The page loads the session anew where the events that it wants are not kept.
+        const isStale = thrown instanceof PortcullisError && thrown.code === 'usage';
+        send(response, { type: isStale ? 'stale' : 'gone', key, reason: messageOf(thrown) });
+      },
     );
   }
 
@@ -69,7 +73,7 @@ export class EventStreams {
   }
 
   async #sendEvents(response: ServerResponse, key: string, after: number): Promise<() => void> {
-    const session = this.#hub.session(key);
+    const session = await this.#hub.session(key);
     const over = (): void => send(response, { type: 'gone', key, reason: 'the session has ended' });
     void session.closed.then(over);
     return await session.subscribe((envelope) => send(response, { type: 'event', key, envelope }), {

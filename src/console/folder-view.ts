@@ -3,68 +3,53 @@ import { redact } from '../lib/redact.js';
 import { stateDirectory } from '../platform/fs/paths.js';
 import { listChildren } from '../platform/process/process-registry.js';
 import { listProjectHooks } from '../project/hooks-list.js';
-import { openProject } from '../project/project.js';
 import { trustData } from '../project/trust.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { type Environment, withProject } from './project.js';
 
 /** What a session in a folder would run: declarations that need trust, hooks, MCP servers. */
 export async function folderView(env: Environment, cwd: string) {
-  const project = openProject(cwd, { env, trustNotice: 'silent' });
-  try {
+  return await withProject(env, cwd, async (project) => {
     if ((await project.places.fs.stat(project.cwd))?.kind !== 'directory') {
       throw new PortcullisError('usage', `${cwd} is not a folder`);
     }
-    const [seen, hooks, servers] = [
-      await project.folderTrust.check(),
-      await listProjectHooks(project),
-      await project.mcp(),
-    ];
-    const { hooks: rows, skipped, problems } = hooks;
+    const seen = await project.folderTrust.check();
+    const { hooks, skipped, problems } = await listProjectHooks(project);
+    const servers = await project.mcp();
     return {
       cwd: project.cwd,
       trust: trustData(seen),
-      hooks: { rows, skipped, problems },
+      hooks: { rows: hooks, skipped, problems },
       servers: servers.configuration.servers.map((server) => ({
         name: server.name,
         scope: server.scope,
         state: server.standing.kind,
         details: servers.describe(server),
       })),
-      pending: servers.pending.map(({ name, reason, details }) => ({ name, reason, details })),
     };
-  } finally {
-    await project.close();
-  }
+  });
 }
 
 /** Trusts a folder with exactly the declarations that were shown. */
 export async function trustFolder(env: Environment, cwd: string, shown: string) {
-  const project = openProject(cwd, { env, trustNotice: 'silent' });
-  try {
-    const seen = await project.folderTrust.check();
-    // fail-closed: what was read is accepted, and nothing that came later.
+  return await withProject(env, cwd, async ({ folderTrust }) => {
+    const seen = await folderTrust.check();
+    // fail-closed: only the declarations that the person has read are accepted.
     if (trustData(seen).digest !== shown) {
       throw new PortcullisError('usage', 'the folder has changed since it was shown', {
         remedy: 'read the list again, then accept it',
       });
     }
-    const { stored, refusal } = await project.folderTrust.accept(seen, { store: true });
-    if (!stored) throw new PortcullisError('config', `trust cannot be kept: ${refusal}`);
+    const { stored, refusal } = await folderTrust.accept(seen, { store: true });
+    if (!stored) throw new PortcullisError('config', `trust cannot be saved: ${refusal}`);
     return { verdict: 'trusted' };
-  } finally {
-    await project.close();
-  }
+  });
 }
 
 export async function revokeTrust(env: Environment, cwd: string) {
-  const project = openProject(cwd, { env, trustNotice: 'silent' });
-  try {
-    const { root } = await project.folderTrust.check();
-    return { revoked: await project.trustStore.remove(root) };
-  } finally {
-    await project.close();
-  }
+  return await withProject(env, cwd, async ({ folderTrust, trustStore }) => {
+    const { root } = await folderTrust.check();
+    return { revoked: await trustStore.remove(root) };
+  });
 }
 
 /** The child processes of all running sessions. */

@@ -7,8 +7,8 @@ import { isRecord } from '../lib/own.js';
 import { join } from '../platform/fs/paths.js';
 import { connectionOwners } from '../platform/process/connection-owner.js';
 import { descendsFromSession } from '../platform/process/run-by-agent.js';
-import type { Person } from './access.js';
-import { type ApiDeps, ROUTES, refusalOf } from './api.js';
+import { mayAct, type Person } from './access.js';
+import { type ApiDeps, ROUTES } from './api.js';
 import { EventStreams } from './event-streams.js';
 
 export interface ConsoleServerOptions {
@@ -81,7 +81,7 @@ export class ConsoleServer {
   static async listen(options: ConsoleServerOptions): Promise<ConsoleServer> {
     const server = new ConsoleServer(options);
     await new Promise<void>((resolve, reject) => {
-      server.#server.once('error', reject);
+      server.#server.once('error', (error) => reject(listenError(error, options)));
       server.#server.listen(options.port, options.host, resolve);
     });
     const names = [...options.allowedHosts, ...ownNames(options.host)];
@@ -175,8 +175,9 @@ export class ConsoleServer {
     const route = ROUTES.get(url.pathname);
     if (route === undefined) throw new Refusal(404, 'there is no such call');
     if (request.method !== route.method) throw new Refusal(405, `this call is a ${route.method}`);
-    const refusal = refusalOf(person, route);
-    if (refusal !== undefined) throw new Refusal(403, refusal);
+    if (!mayAct(person, route.role)) {
+      throw new Refusal(403, `${person.name} is ${person.role}, and this needs ${route.role}`);
+    }
     if (route.acts === true) this.#refuseAgent(request);
     const body = route.method === 'POST' ? await readBody(request) : {};
     const result = await route.handle(
@@ -196,6 +197,14 @@ export class ConsoleServer {
       throw new Refusal(403, 'an agent runs this process, and only people answer for agents');
     }
   }
+}
+
+function listenError(error: NodeJS.ErrnoException, { host, port }: ConsoleServerOptions): Error {
+  const isTaken = error.code === 'EADDRINUSE';
+  const problem = isTaken ? `port ${port} is in use` : `cannot listen on ${host}:${port}`;
+  return new PortcullisError('network', isTaken ? problem : `${problem}: ${error.message}`, {
+    remedy: isTaken ? 'choose another --port, or leave it out' : 'check --host and --port',
+  });
 }
 
 export function isLoopback(address: string): boolean {

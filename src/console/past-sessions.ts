@@ -1,10 +1,9 @@
 import { openTranscripts, projectKeyOf } from '../app.js';
 import { recentSessions, summarizeSession } from '../client/session-summary.js';
 import { isRecord } from '../lib/own.js';
-import { type RecordedAgent, recordedSession } from '../project/recorded-session.js';
+import type { RecordedAgent } from '../project/recorded-session.js';
+import type { Environment, SessionPlace } from './project.js';
 import { shorten } from './shorten.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A session that is on disk. */
 export interface PastRow {
@@ -12,21 +11,18 @@ export interface PastRow {
   readonly title: string;
   readonly cwd: string;
   readonly lastModified: number;
-  readonly createdAt?: number | undefined;
 }
 
 const MOST_SESSIONS = 300;
 
-/** The sessions of this user on disk, newest first. */
-export async function pastSessions(env: Environment): Promise<readonly PastRow[]> {
+/** The sessions of this user on disk, newest first; `only` is the beginning of an id. */
+export async function pastSessions(env: Environment, only = ''): Promise<readonly PastRow[]> {
   const found = await recentSessions(env, undefined, MOST_SESSIONS);
-  return found.map(({ sessionId, summary, cwd = '', lastModified, createdAt }) => ({
-    sessionId,
-    title: summary,
-    cwd,
-    lastModified,
-    createdAt,
-  }));
+  return found
+    .filter(({ sessionId }) => sessionId.startsWith(only))
+    .map(({ sessionId, summary: title, cwd = '', lastModified }) => {
+      return { sessionId, title, cwd, lastModified };
+    });
 }
 
 /** What the transcript of a session tells, in the shape of the events of a running one. */
@@ -36,14 +32,12 @@ export interface PastEvent {
 }
 
 /** The transcripts of a session as events, oldest first; `before` is an ISO time. */
-export async function pastEvents(
-  env: Environment,
-  session: { readonly sessionId: string; readonly cwd: string },
+export function pastEvents(
+  agents: readonly RecordedAgent[],
   before?: string,
-): Promise<readonly PastEvent[]> {
-  const agents = (await recordedSession(env, session)) ?? [];
-  const events = agents.flatMap(eventsOf);
-  return events
+): readonly PastEvent[] {
+  return agents
+    .flatMap(eventsOf)
     .filter(({ time }) => before === undefined || time < before)
     .sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0))
     .map((one) => shorten(one));
@@ -83,7 +77,7 @@ function eventsOf({ path, lines }: RecordedAgent): readonly PastEvent[] {
 /** What a running session is about, from its transcript. Empty: nothing is written down yet. */
 export async function sessionTitle(
   env: Environment,
-  { sessionId, cwd }: { readonly sessionId: string; readonly cwd: string },
+  { sessionId, cwd }: SessionPlace,
 ): Promise<string> {
   if (sessionId === '') return '';
   const archive = openTranscripts(env);

@@ -1,13 +1,11 @@
-import { isRecord } from '../lib/own.js';
 import { configReport } from '../project/config.js';
 import { openProjectPolicy, type PolicyDecision } from '../project/policy.js';
 import { parseCall } from '../project/policy-call.js';
-import { openProject, type Project } from '../project/project.js';
+import type { Project } from '../project/project.js';
 import { recordedCalls } from '../project/recorded-calls.js';
 import { type Replay, replayCalls } from '../project/replay.js';
 import { PERMISSION_MODES } from '../protocol/permissions.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
+import { type Environment, withProject } from './project.js';
 
 /** A rule of a settings file, and whether it does anything. */
 export interface RuleRow {
@@ -19,6 +17,8 @@ export interface RuleRow {
   readonly state: 'in force' | 'shadowed' | 'dead' | 'not in force';
   readonly why?: string | undefined;
 }
+
+const MOST_CALLS = 5_000;
 
 /** Decides a call as a session in the folder would. Nothing runs, and nobody is asked. */
 export async function explainCall(
@@ -44,7 +44,7 @@ export async function explainCall(
 
 export async function listRules(env: Environment, cwd: string) {
   return await withProject(env, cwd, async (project) => {
-    const { settings, files, problems, trusted, starts } = await configReport(project);
+    const { settings, problems, starts } = await configReport(project);
     const rows = (['deny', 'ask', 'allow'] as const).flatMap((list) => {
       const key = settings.find((one) => one.key === `permissions.${list}`);
       return (key?.values ?? []).map(({ value, source, file, line, standing, why }): RuleRow => {
@@ -64,7 +64,7 @@ export async function listRules(env: Environment, cwd: string) {
         return { list, rule: String(value), source, file, line, state, why: reason };
       });
     });
-    return { rules: rows.map((row) => shadowed(row, rows)), files, problems, trusted, starts };
+    return { rules: rows.map((row) => shadowed(row, rows)), starts };
   });
 }
 
@@ -88,36 +88,15 @@ export async function replayPolicy(
   env: Environment,
   asked: {
     readonly cwd: string;
-    readonly session?: string | undefined;
     /** JSON of a settings file. */
     readonly settings?: string | undefined;
   },
 ): Promise<Replay> {
-  const { cwd, session, settings } = asked;
-  const given = settings === undefined || settings.trim() === '' ? undefined : settings;
-  const project = openProject(cwd, { env, trustNotice: 'silent', settings: given });
-  try {
-    const calls = await recordedCalls(project, { session });
+  const { cwd, settings } = asked;
+  const replay = async (project: Project): Promise<Replay> => {
+    const calls = await recordedCalls(project);
     const evaluate = await openProjectPolicy(project, { hooks: false, warn: () => undefined });
-    return await replayCalls(calls.slice(-5_000), evaluate);
-  } finally {
-    await project.close();
-  }
-}
-
-async function withProject<T>(
-  env: Environment,
-  cwd: string,
-  use: (project: Project) => Promise<T>,
-): Promise<T> {
-  const project = openProject(cwd, { env, trustNotice: 'silent' });
-  try {
-    return await use(project);
-  } finally {
-    await project.close();
-  }
-}
-
-export function isCall(value: unknown): value is string | Readonly<Record<string, unknown>> {
-  return typeof value === 'string' || isRecord(value);
+    return await replayCalls(calls.slice(-MOST_CALLS), evaluate);
+  };
+  return await withProject(env, cwd, replay, settings?.trim() || undefined);
 }

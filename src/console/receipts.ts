@@ -1,26 +1,29 @@
 import { PortcullisError } from '../errors.js';
 import type { JournalEntry, ReadJournal } from '../project/journal.js';
-import { openProject } from '../project/project.js';
 import type { TraceStep } from '../protocol/permissions.js';
+import type { FleetSessions } from './fleet-sessions.js';
 import { pastSessions } from './past-sessions.js';
+import { type Environment, withProject } from './project.js';
 import { shorten } from './shorten.js';
 
-type Environment = Readonly<Record<string, string | undefined>>;
+/** A journal of this machine or of the fleet. */
+type Journal = Omit<ReadJournal, 'file'>;
 
 export interface ReceiptQuery {
   readonly cwd: string;
   /** The id of a session; absent: all sessions of the folder. */
   readonly session?: string | undefined;
-  /** Each word is looked for in everything that a receipt says. */
+  /** Every word must occur in the receipt: in its agent, rule, hook, input or reason. */
   readonly text?: string | undefined;
   readonly tool?: string | undefined;
   readonly decision?: string | undefined;
-  readonly agent?: string | undefined;
 }
 
 /** A decision of the journal, as the page shows it. */
-export interface ReceiptRow extends Pick<JournalEntry, 'n' | 'time' | 'session' | 'cwd'> {
-  readonly receipt: JournalEntry['receipt'];
+export type ReceiptRow = Pick<JournalEntry, 'n' | 'time' | 'session' | 'cwd' | 'receipt'>;
+
+function receiptRow({ n, time, session, cwd, receipt }: JournalEntry): ReceiptRow {
+  return { n, time, session, cwd, receipt: shorten(receipt) };
 }
 
 export interface ReceiptPage {
@@ -48,8 +51,13 @@ const MOST_ROWS = 2_000;
 const MOST_JOURNALS = 200;
 
 /** Searches the journals of a folder, and follows the chain of each that it reads. */
-export async function findReceipts(env: Environment, query: ReceiptQuery): Promise<ReceiptPage> {
-  const journals = await readJournals(env, query);
+export async function findReceipts(
+  env: Environment,
+  query: ReceiptQuery,
+  fleet: FleetSessions | undefined,
+): Promise<ReceiptPage> {
+  const ofFleet = await fleet?.journal(query.session ?? '');
+  const journals = ofFleet === undefined ? await readJournals(env, query) : [ofFleet];
   const words = (query.text ?? '')
     .toLowerCase()
     .split(/\s+/)
@@ -59,20 +67,13 @@ export async function findReceipts(env: Environment, query: ReceiptQuery): Promi
     .filter(({ receipt }) => {
       if (query.tool !== undefined && receipt.tool !== query.tool) return false;
       if (query.decision !== undefined && receipt.decision !== query.decision) return false;
-      if (query.agent !== undefined && receipt.agent !== query.agent) return false;
       if (words.length === 0) return true;
       const said = JSON.stringify(receipt).toLowerCase();
       return words.every((word) => said.includes(word));
     })
     .sort((a, b) => (a.time < b.time ? 1 : -1));
   return {
-    rows: all.slice(0, MOST_ROWS).map(({ n, time, session, cwd, receipt }) => ({
-      n,
-      time,
-      session,
-      cwd,
-      receipt: shorten(receipt),
-    })),
+    rows: all.slice(0, MOST_ROWS).map(receiptRow),
     found: all.length,
     chains: journals.map(({ session, chain }) => ({ session, chain })),
     lanes: lanesOf(all),
@@ -85,11 +86,10 @@ export async function answerHistory(env: Environment): Promise<readonly ReceiptR
   const found: ReceiptRow[] = [];
   for (const cwd of folders) {
     for (const { entries } of await readJournals(env, { cwd })) {
-      for (const { n, time, session, cwd: where, receipt } of entries) {
-        if (receipt.trace.some(({ guard }) => guard === 'asker')) {
-          found.push({ n, time, session, cwd: where, receipt: shorten(receipt) });
-        }
-      }
+      const asked = entries.filter((one) =>
+        one.receipt.trace.some(({ guard }) => guard === 'asker'),
+      );
+      found.push(...asked.map(receiptRow));
     }
   }
   return found.sort((a, b) => (a.time < b.time ? 1 : -1)).slice(0, 500);
@@ -98,18 +98,17 @@ export async function answerHistory(env: Environment): Promise<readonly ReceiptR
 async function readJournals(
   env: Environment,
   { cwd, session }: ReceiptQuery,
-): Promise<readonly ReadJournal[]> {
+): Promise<readonly Journal[]> {
   if (cwd === '') return [];
-  const project = openProject(cwd, { env });
   try {
-    const journal = await project.journal(session);
-    return await Promise.all(journal.files.slice(0, MOST_JOURNALS).map(journal.read));
+    return await withProject(env, cwd, async (project) => {
+      const journal = await project.journal(session);
+      return await Promise.all(journal.files.slice(0, MOST_JOURNALS).map(journal.read));
+    });
   } catch (thrown) {
     // A folder without a journal has no receipts.
     if (thrown instanceof PortcullisError && thrown.code === 'io') return [];
     throw thrown;
-  } finally {
-    await project.close();
   }
 }
 

@@ -20,16 +20,37 @@ export type RemoteSnapshot = Omit<SessionSnapshot, 'questions'> & {
 };
 
 type Message = Readonly<Record<string, unknown>>;
-type Listener = (envelope: Envelope, hash: string | undefined) => void;
+type Listener = (envelope: Envelope) => void;
 
 interface Waiting {
   resolve(value: unknown): void;
   reject(error: Error): void;
 }
 
-/** A session of another process, over its socket. */
-export class RemoteSession {
+/** A session that pages follow and steer: one of this machine over its socket, or one of the fleet. */
+export interface ConsoleSession {
   /** Resolves when the connection is over. */
+  readonly closed: Promise<void>;
+  snapshot(): Promise<Pick<SessionSnapshot, 'seq' | 'replayFrom'>>;
+  /** Rejects where `after` is not among the events that are kept. Resolves to the end of the subscription. */
+  subscribe(
+    listener: (envelope: Envelope) => void,
+    options: { readonly after: number; readonly deltas: boolean },
+  ): (() => void) | Promise<() => void>;
+  send<K extends CommandName>(
+    name: K,
+    params: Commands[K]['params'],
+  ): Promise<Commands[K]['result']>;
+  /** `hash`: of what the person was shown; the answer holds for nothing else. */
+  answer(
+    id: string,
+    answer: AnyAnswer,
+    shown: { readonly hash: string; readonly person: string },
+  ): Promise<'accepted' | 'closed'>;
+}
+
+/** A session of another process, over its socket. */
+export class RemoteSession implements ConsoleSession {
   readonly closed: Promise<void>;
   readonly #socket: Socket;
   readonly #waiting = new Map<number, Waiting>();
@@ -82,7 +103,6 @@ export class RemoteSession {
     return (await this.#call({ call: 'snapshot' })) as RemoteSnapshot;
   }
 
-  /** Rejects where events are wanted that are no longer kept. Resolves to the end of the subscription. */
   async subscribe(
     listener: Listener,
     options: {
@@ -109,13 +129,13 @@ export class RemoteSession {
     return (await this.#call({ call: 'send', name, params })) as Commands[K]['result'];
   }
 
-  async answer(given: {
-    readonly question: string;
-    readonly hash: string;
-    readonly answer: AnyAnswer;
-    readonly person: string;
-  }): Promise<'accepted' | 'closed'> {
-    return (await this.#call({ call: 'answer', ...given })) === 'accepted' ? 'accepted' : 'closed';
+  async answer(
+    question: string,
+    answer: AnyAnswer,
+    shown: { readonly hash: string; readonly person: string },
+  ): Promise<'accepted' | 'closed'> {
+    const outcome = await this.#call({ call: 'answer', question, answer, ...shown });
+    return outcome === 'accepted' ? 'accepted' : 'closed';
   }
 
   close(): void {
@@ -133,11 +153,10 @@ export class RemoteSession {
     });
   }
 
-  #receive({ id, event, hash, result, error }: Message): void {
+  #receive({ id, event, result, error }: Message): void {
     if (typeof id !== 'number') return;
     if (isRecord(event)) {
-      const text = typeof hash === 'string' ? hash : undefined;
-      this.#listeners.get(id)?.(event as unknown as Envelope, text);
+      this.#listeners.get(id)?.(event as unknown as Envelope);
       return;
     }
     const waiting = this.#waiting.get(id);

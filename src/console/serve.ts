@@ -35,9 +35,13 @@ export async function serveConsole(options: ConsoleOptions): Promise<Console> {
   const access = new Access(options);
   // fail-closed: beyond this machine a token in an address is not enough to know who acts.
   if (!isLoopback(host) && access.token !== undefined) {
-    throw new PortcullisError('config', `${host} can be reached from other machines`, {
-      remedy: 'give --password-file or --proxy-secret-file, or leave out --host',
-    });
+    throw new PortcullisError(
+      'config',
+      `other machines can reach ${host}, so people must sign in`,
+      {
+        remedy: 'add --password-file or --proxy-secret-file, or leave out --host',
+      },
+    );
   }
   const hub = new SessionHub(env, options.session);
   const started = new StartedSessions(env, options.program ?? []);

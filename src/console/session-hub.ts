@@ -1,77 +1,63 @@
 import { openInboxOf } from '../app.js';
-import type { Envelope } from '../client/events.js';
 import type { AnyAnswer } from '../client/questions.js';
-import type { AgentView } from '../client/session-client.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { stateDirectory } from '../platform/fs/paths.js';
-import { type InboxRow, inboxRow, storedRow } from './inbox-rows.js';
+import type { FleetSessions } from './fleet-sessions.js';
 import { type LiveSession, listLive, liveDirectory } from './live-files.js';
 import { sessionTitle } from './past-sessions.js';
-import { type BoundQuestion, RemoteSession, type RemoteSnapshot } from './remote-session.js';
-
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/** A session that runs now, as lists show it. */
-export interface LiveRow {
-  readonly key: string;
-  readonly sessionId: string;
-  readonly kind: LiveSession['kind'];
-  readonly pid: number;
-  readonly cwd: string;
-  readonly title: string;
-  readonly state: 'needs you' | 'working' | 'idle' | 'opening' | 'unreachable';
-  readonly startedAt: string;
-  readonly model: string;
-  readonly mode: string;
-  readonly models: readonly { readonly value: string; readonly displayName: string }[];
-  readonly costUsd: number;
-  readonly unknownModels: readonly string[];
-  readonly contextTokens?: number | undefined;
-  readonly contextWindow?: number | undefined;
-  readonly agents: readonly AgentView[];
-  readonly tasks: RemoteSnapshot['tasks'];
-  readonly servers: readonly { readonly name: string; readonly status: string }[];
-  /** Why it could not be joined. */
-  readonly problem?: string | undefined;
-}
+import type { Environment } from './project.js';
+import { type ConsoleSession, RemoteSession, type RemoteSnapshot } from './remote-session.js';
+import { type InboxRow, inboxRow, type LiveRow, storedRow } from './rows.js';
 
 export interface Overview {
   readonly sessions: readonly LiveRow[];
   readonly inbox: readonly InboxRow[];
+  /** Why sessions of the fleet may be missing or out of date. */
+  readonly problem?: string | undefined;
 }
 
 const SCAN_MS = 500;
 const SETTLE_MS = 60;
 /** A session whose socket refused or failed is tried again after this time. */
 const RETRY_MS = 5_000;
+/** How old the snapshot of a session that works may be. */
+const RUNNING_MS = 2_000;
 
 /** Joins every session of this user on this machine and follows what it asks. */
 export class SessionHub {
   readonly #env: Environment;
-  readonly #only: string | undefined;
+  /** The beginning of the id of the one session that is shown. */
+  readonly only: string | undefined;
+  /** Undefined: no fleet is configured, and nothing of it is loaded. */
+  fleet: FleetSessions | undefined;
   readonly #joined = new Map<string, JoinedSession>();
   readonly #listeners = new Set<(overview: Overview) => void>();
   readonly #timer: ReturnType<typeof setInterval>;
   #settling: ReturnType<typeof setTimeout> | undefined;
   #stored = '';
+  #isClosed = false;
 
-  /** `only`: the beginning of the id of the one session that is shown. */
   constructor(env: Environment, only?: string) {
     this.#env = env;
-    this.#only = only;
+    this.only = only;
+    if (env.PORTCULLIS_FLEET) void this.#followFleet();
     this.#timer = setInterval(() => this.#scan(), SCAN_MS);
     this.#scan();
   }
 
   overview(): Overview {
     const sessions = [...this.#joined.values()];
-    const asked = sessions.flatMap((one) => one.inbox());
+    const { fleet } = this;
+    const asked = [...sessions.flatMap((one) => one.inbox()), ...(fleet?.inbox() ?? [])];
     const known = new Set(asked.map(({ id }) => id));
     // Background agents of sessions that cannot be joined ask in files.
-    const stored = this.#only === undefined ? openInboxOf(this.#env).list() : [];
+    const stored = this.only === undefined ? openInboxOf(this.#env).list() : [];
     const rows = stored.filter(({ id }) => !known.has(id)).map(storedRow);
-    const inbox = [...asked, ...rows].sort((a, b) => (a.askedAt < b.askedAt ? -1 : 1));
-    return { sessions: sessions.map((one) => one.row()), inbox };
+    const inbox = [...asked, ...rows].sort((a, b) =>
+      a.question.askedAt < b.question.askedAt ? -1 : 1,
+    );
+    const live = [...sessions.map((one) => one.row()), ...(fleet?.rows() ?? [])];
+    return { sessions: live, inbox, problem: fleet?.problem };
   }
 
   /** Calls the listener now and after every change. Returns the end of it. */
@@ -81,32 +67,30 @@ export class SessionHub {
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The session of a key. Throws where it is gone. */
-  session(key: string): RemoteSession {
-    const remote = this.#joined.get(key)?.remote;
-    if (remote !== undefined) return remote;
-    throw new PortcullisError('session', 'this session does not run any more');
+  /** The session of a key. Rejects where it is gone. */
+  async session(key: string): Promise<ConsoleSession> {
+    const found = this.#joined.get(key)?.remote ?? (await this.fleet?.session(key));
+    if (found !== undefined) return found;
+    throw new PortcullisError('session', 'this session no longer runs');
   }
 
-  row(key: string): LiveRow | undefined {
-    return this.#joined.get(key)?.row();
-  }
-
-  /** Answers a question for a person. `closed`: it is over, and somebody else may have answered it. */
+  /** Answers a question for a person. `closed`: it is over, or another answer came first. */
   async answer(
     key: string,
     given: { readonly question: string; readonly hash: string; readonly answer: AnyAnswer },
     person: string,
   ): Promise<'accepted' | 'closed'> {
-    if (key !== '') return await this.session(key).answer({ ...given, person });
+    const { question, answer, hash } = given;
+    if (key !== '')
+      return await (await this.session(key)).answer(question, answer, { hash, person });
     const inbox = openInboxOf(this.#env);
-    const asked = inbox.list().find(({ id }) => id === given.question);
+    const asked = inbox.list().find(({ id }) => id === question);
     if (asked === undefined) return 'closed';
-    // fail-closed: an answer to what was shown is no answer to anything else.
-    if (asked.callHash !== given.hash) {
+    // fail-closed: an answer holds only for the call that was shown.
+    if (asked.callHash !== hash) {
       throw new PortcullisError('usage', 'the question has changed since it was shown');
     }
-    const { behavior, message, scope } = given.answer as Readonly<Record<string, unknown>>;
+    const { behavior, message, scope } = answer as Readonly<Record<string, unknown>>;
     const answered = inbox.answer(asked.id, {
       behavior: behavior === 'allow' ? 'allow' : 'deny',
       scope: scope === undefined ? 'once' : 'session',
@@ -119,14 +103,23 @@ export class SessionHub {
   }
 
   close(): void {
+    this.#isClosed = true;
     clearInterval(this.#timer);
     clearTimeout(this.#settling);
+    this.fleet?.close();
     for (const one of this.#joined.values()) one.close();
+  }
+
+  async #followFleet(): Promise<void> {
+    const { FleetSessions } = await import('./fleet-sessions.js');
+    const onChange = (): void => this.#changed();
+    this.fleet = new FleetSessions(this.#env, { name: 'console', only: this.only, onChange });
+    if (this.#isClosed) this.fleet.close();
   }
 
   #scan(): void {
     const all = listLive(stateDirectory(this.#env));
-    const only = this.#only;
+    const only = this.only;
     const wanted = all.filter(({ sessionId }) => only === undefined || sessionId.startsWith(only));
     const keys = new Set(wanted.map(({ key }) => key));
     for (const [key, joined] of this.#joined) {
@@ -163,8 +156,10 @@ export class SessionHub {
   }
 }
 
-/** Events after which what lists show of a session may be different. */
-const CHANGES: ReadonlySet<string> = new Set([
+/** Events after which lists and the inbox may show a session differently. */
+const CHANGES: readonly string[] = [
+  'question',
+  'question_closed',
   'opened',
   'state',
   'mode',
@@ -176,22 +171,20 @@ const CHANGES: ReadonlySet<string> = new Set([
   'background_tasks',
   'command_output',
   'compacted',
-]);
+];
 
-/** One session and what is known of it. */
+/** A session of this machine and its newest snapshot. */
 class JoinedSession {
   remote: RemoteSession | undefined;
   #live: LiveSession;
   readonly #env: Environment;
   readonly #onChange: () => void;
-  readonly #questions = new Map<string, BoundQuestion>();
-  /** What was asked and answered since the last snapshot was taken. */
-  #recent: { readonly envelope: Envelope; readonly hash: string | undefined }[] = [];
   #snapshot: RemoteSnapshot | undefined;
   #title = '';
   #problem: string | undefined;
   #triedAt = 0;
-  #refreshing = false;
+  #refreshedAt = 0;
+  #isRefreshing = false;
   #isStale = false;
   #isClosed = false;
 
@@ -205,12 +198,15 @@ class JoinedSession {
   update(live: LiveSession): void {
     this.#live = live;
     if (this.remote === undefined && Date.now() - this.#triedAt > RETRY_MS) void this.#join();
+    // Spent and reserved amounts change in the middle of a turn, without an event.
+    const isOld = Date.now() - this.#refreshedAt > RUNNING_MS;
+    if (this.#snapshot?.state === 'running' && isOld) void this.#refresh();
   }
 
   inbox(): readonly InboxRow[] {
-    return [...this.#questions.values()].map((bound) =>
-      inboxRow(bound, { key: this.#live.key, title: this.#title, sessionId: this.#live.sessionId }),
-    );
+    const { key, sessionId } = this.#live;
+    const questions = this.#snapshot?.questions ?? [];
+    return questions.map((bound) => inboxRow(bound, { key, title: this.#title, sessionId }));
   }
 
   row(): LiveRow {
@@ -228,10 +224,9 @@ class JoinedSession {
       model: info?.model ?? '',
       mode: info?.mode ?? '',
       models: (info?.models ?? []).map(({ value, displayName }) => ({ value, displayName })),
-      costUsd: usage?.costUsd ?? 0,
-      unknownModels: usage?.unknownModels ?? [],
-      contextTokens: usage?.contextTokens,
-      contextWindow: usage?.contextWindow,
+      costUsd: 0,
+      unknownModels: [],
+      ...usage,
       agents,
       tasks,
       servers: (info?.mcpServers ?? []).map(({ name, status }) => ({ name, status })),
@@ -246,7 +241,7 @@ class JoinedSession {
 
   #state(): LiveRow['state'] {
     if (this.#problem !== undefined) return 'unreachable';
-    if (this.#questions.size > 0) return 'needs you';
+    if ((this.#snapshot?.questions.length ?? 0) > 0) return 'needs you';
     switch (this.#snapshot?.state) {
       case 'running':
       case 'requires_action':
@@ -272,16 +267,13 @@ class JoinedSession {
       void remote.closed.then(() => {
         if (this.remote !== remote) return;
         this.remote = undefined;
-        this.#questions.clear();
+        this.#snapshot = undefined;
         this.#onChange();
       });
       await this.#refresh();
       const after = this.#snapshot?.seq ?? 0;
-      await remote.subscribe((envelope, hash) => this.#follow(envelope, hash), {
-        after,
-        deltas: false,
-        types: ['question', 'question_closed', ...CHANGES],
-      });
+      const options = { after, deltas: false, types: CHANGES };
+      await remote.subscribe(() => void this.#refresh(), options);
     } catch (thrown) {
       // Shown in the list, and tried again later.
       this.#problem = messageOf(thrown);
@@ -289,36 +281,16 @@ class JoinedSession {
     this.#onChange();
   }
 
-  #follow(envelope: Envelope, hash: string | undefined): void {
-    const { event } = envelope;
-    if (event.type === 'question' || event.type === 'question_closed') {
-      this.#recent.push({ envelope, hash });
-      this.#take(envelope, hash);
-      this.#onChange();
-    }
-    if (CHANGES.has(event.type)) void this.#refresh();
-  }
-
-  #take({ event }: Envelope, hash: string | undefined): void {
-    if (event.type === 'question' && hash !== undefined) {
-      this.#questions.set(event.question.id, { question: event.question, hash });
-    } else if (event.type === 'question_closed') this.#questions.delete(event.id);
-  }
-
   /** Takes a new snapshot; changes meanwhile are in the next one. */
   async #refresh(): Promise<void> {
     this.#isStale = true;
-    if (this.#refreshing) return;
-    this.#refreshing = true;
+    if (this.#isRefreshing) return;
+    this.#isRefreshing = true;
     try {
       while (this.#isStale && this.remote !== undefined) {
         this.#isStale = false;
-        const snapshot = await this.remote.snapshot();
-        this.#snapshot = snapshot;
-        this.#questions.clear();
-        for (const bound of snapshot.questions) this.#questions.set(bound.question.id, bound);
-        this.#recent = this.#recent.filter(({ envelope }) => envelope.seq > snapshot.seq);
-        for (const { envelope, hash } of this.#recent) this.#take(envelope, hash);
+        this.#snapshot = await this.remote.snapshot();
+        this.#refreshedAt = Date.now();
         this.#title = await sessionTitle(this.#env, this.row());
         this.#onChange();
         await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
@@ -326,7 +298,7 @@ class JoinedSession {
     } catch {
       // The session is gone; the end of its connection says so.
     } finally {
-      this.#refreshing = false;
+      this.#isRefreshing = false;
     }
   }
 }

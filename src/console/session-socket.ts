@@ -26,11 +26,6 @@ import {
 } from './live-files.js';
 import { MOST_OF_ONE, shorten } from './shorten.js';
 
-export interface SessionSocket {
-  readonly live: LiveSession;
-  close(): void;
-}
-
 interface SocketFacts {
   readonly kind: SessionKind;
   readonly cwd: string;
@@ -48,7 +43,7 @@ const HELLO_MS = 5_000;
 export async function openSessionSocket(
   runner: TurnRunner,
   { kind, cwd, env }: SocketFacts,
-): Promise<SessionSocket> {
+): Promise<{ close(): void }> {
   const directory = makeLiveDirectory(stateDirectory(env));
   removeStale(directory);
   const by = nodeProcesses.self();
@@ -89,9 +84,6 @@ export async function openSessionSocket(
     removeLive(directory, live);
   }
   return {
-    get live() {
-      return live;
-    },
     close() {
       stop();
       server.close();
@@ -247,7 +239,7 @@ class Connection {
       (envelope) => {
         if (!isWanted(envelope.event, types)) return;
         if (canWrite(this.#socket))
-          writeLine(this.#socket, `{"id":${id},${this.#textOf(envelope)}}`);
+          writeLine(this.#socket, `{"id":${id},"event":${this.#textOf(envelope)}}`);
         else this.#leave();
       },
       {
@@ -259,16 +251,14 @@ class Connection {
     return null;
   }
 
-  /** The fields of an event; all subscriptions of the client share the text. */
+  /** The JSON of an event; all subscriptions of the client share the text. */
   #textOf(envelope: Envelope): string {
     if (this.#last?.envelope === envelope) return this.#last.text;
-    const { event } = envelope;
-    const hash = event.type === 'question' ? `"hash":"${questionHash(event.question)}",` : '';
     const whole = JSON.stringify(envelope);
     // Nothing of a value whose JSON is short can be too long.
     const text = whole.length <= MOST_OF_ONE ? whole : JSON.stringify(shorten(envelope));
-    this.#last = { envelope, text: `${hash}"event":${text}` };
-    return this.#last.text;
+    this.#last = { envelope, text };
+    return text;
   }
 
   async #answer(client: LocalClient, message: Message): Promise<'accepted' | 'closed'> {

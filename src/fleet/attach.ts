@@ -24,6 +24,8 @@ const POLL_MS = 1_000;
 export class FleetClient implements SessionClient {
   readonly name: string;
   readonly sessionId: string;
+  /** Resolves when the client has left, or the session was cancelled. */
+  readonly closed: Promise<void>;
   readonly #fleet: Fleet;
   readonly #by: string;
   readonly #log = new EventLog(Date.now);
@@ -31,6 +33,7 @@ export class FleetClient implements SessionClient {
   readonly #asks = new Map<string, OpenAsk>();
   #session: FleetSession;
   #after = 0;
+  #end: () => void = () => undefined;
 
   private constructor(fleet: Fleet, session: FleetSession, by: string) {
     this.name = `fleet ${by}`;
@@ -38,6 +41,14 @@ export class FleetClient implements SessionClient {
     this.#session = session;
     this.#by = by;
     this.sessionId = session.order.id;
+    this.closed = new Promise((resolve) => {
+      this.#end = resolve;
+    });
+  }
+
+  /** How many subscriptions are open. */
+  get followers(): number {
+    return this.#log.listeners;
   }
 
   /** Joins a session and follows it until `close`. */
@@ -85,12 +96,29 @@ export class FleetClient implements SessionClient {
     return await (handler as (given: typeof params) => Promise<Commands[K]['result']>)(params);
   }
 
-  async answer(id: string, answer: AnyAnswer): Promise<'accepted' | 'closed'> {
-    return await this.#fleet.answer(id, { by: this.#by, answer, at: new Date().toISOString() });
+  /** `shown`: what the person saw, and who they are, where this client answers for several people. */
+  async answer(
+    id: string,
+    answer: AnyAnswer,
+    shown?: { readonly hash: string; readonly person: string },
+  ): Promise<'accepted' | 'closed'> {
+    if (shown !== undefined) {
+      const ask = (await this.#fleet.asks(this.sessionId)).find((one) => one.id === id);
+      if (ask === undefined) return 'closed';
+      // fail-closed: an answer holds only for the call that was shown.
+      if (ask.callHash !== shown.hash) {
+        throw new PortcullisError('usage', 'the question has changed since it was shown', {
+          remedy: 'read it again, then answer',
+        });
+      }
+    }
+    const by = shown === undefined ? this.#by : `${this.#by} (${shown.person})`;
+    return await this.#fleet.answer(id, { by, answer, at: new Date().toISOString() });
   }
 
   close(): void {
     this.#left.abort();
+    this.#end();
   }
 
   readonly #handlers: {
@@ -167,7 +195,10 @@ export class FleetClient implements SessionClient {
     const why = reason === '' ? '' : `: ${reason}`;
     this.#log.append({ type: 'notice', level: 'info', text: `the session is ${phase}${why}` });
     this.#log.append({ type: 'state', state: stateOf(phase) });
-    if (phase === 'cancelled') this.#log.append({ type: 'closed', reason: 'cancelled' });
+    if (phase === 'cancelled') {
+      this.#log.append({ type: 'closed', reason: 'cancelled' });
+      this.#end();
+    }
   }
 }
 

@@ -1,8 +1,14 @@
-import { ChainReader, type ChainState } from '../journal/chain.js';
+import { ChainReader } from '../journal/chain.js';
+import { type JournalEntry, readEntry } from '../journal/entry.js';
+import type { ReadJournal } from '../journal/journal.js';
 
-/** Whether nobody changed, removed or inserted a receipt. */
-export function verifyReceipts(lines: readonly string[]): ChainState {
+/** Reads the receipts of a session and follows their chain: whether one was changed, removed or inserted. */
+export function readReceipts(lines: readonly string[]): Pick<ReadJournal, 'entries' | 'chain'> {
   const chain = new ChainReader();
-  for (const line of lines) chain.read(line);
-  return chain.state();
+  const entries: JournalEntry[] = [];
+  for (const line of lines) {
+    const entry = readEntry(chain.read(line));
+    if (entry !== undefined) entries.push(entry);
+  }
+  return { entries, chain: chain.state() };
 }

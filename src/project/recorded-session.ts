@@ -25,12 +25,17 @@ export async function recordedSession(
     (await archive.find(sessionId, undefined));
   const main = place && (await archive.lines(place));
   if (place === undefined || main === undefined) return undefined;
-  const found: RecordedAgent[] = [{ path: MAIN_AGENT.path, lines: main }];
+  const found = [recordedAgent('', main)];
   for (const id of await archive.agents(place)) {
-    const lines = (await archive.lines(place, id)) ?? [];
-    found.push({ path: pathIn(lines) ?? `${MAIN_AGENT.path}/${id}`, lines });
+    found.push(recordedAgent(id, (await archive.lines(place, id)) ?? []));
   }
   return found;
+}
+
+/** The lines of one agent; an empty id names the main agent. */
+export function recordedAgent(id: string, lines: readonly RawLine[]): RecordedAgent {
+  const { path } = MAIN_AGENT;
+  return { path: id === '' ? path : (pathIn(lines) ?? `${path}/${id}`), lines };
 }
 
 function pathIn(lines: readonly RawLine[]): string | undefined {

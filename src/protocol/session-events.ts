@@ -136,6 +136,8 @@ export interface AgentSpent {
   readonly left: Partial<
     Readonly<Record<'turns' | 'tokens' | 'usd' | 'seconds' | 'fanOut', number | undefined>>
   >;
+  /** Of the nearest budget, for model calls that are under way. Absent: there is no budget. */
+  readonly reserved?: { readonly tokens: number; readonly usd: number } | undefined;
 }
 
 /** What a background agent waits for. */

@@ -275,7 +275,9 @@ describe('people who sign in', () => {
   it('are not read from a file that others can read, or that has a broken line', () => {
     const file = project.at('open-users');
     writeFileSync(file, 'a:viewer:x\n', { mode: 0o644 });
-    expect(() => new Access({ passwordFile: file })).toThrow('can be read by others');
+    expect(() => new Access({ passwordFile: file })).toThrow(
+      'can be read or changed by other users',
+    );
     writeFileSync(project.at('broken-users'), 'a:viewer:x\n', { mode: 0o600 });
     expect(() => new Access({ passwordFile: project.at('broken-users') })).toThrow(':1 is not');
   });

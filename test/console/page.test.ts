@@ -1,31 +1,10 @@
-import { mkdirSync } from 'node:fs';
-import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import AxeSource from 'axe-core';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { openTerminal, type Terminal } from '../e2e/terminal.js';
 import { describeWith } from '../support/programs.js';
-import { launchBrowser, openPage } from './browser.js';
+import { expectAccessible, launchBrowser, openPage, picture } from './browser.js';
 import { type RunningConsole, startConsole } from './console.js';
-
-/** Pictures of each view for the documentation: PORTCULLIS_PICTURES=1 npm test -- test/console/page.test.ts */
-const PICTURES = path.resolve(import.meta.dirname, '../../docs/pictures');
-
-async function picture(page: Page, name: string): Promise<void> {
-  if (process.env.PORTCULLIS_PICTURES !== '1') return;
-  mkdirSync(PICTURES, { recursive: true });
-  await page.screenshot({ path: path.join(PICTURES, `console-${name}.png`) });
-}
-
-/** fail on what keeps somebody from using the view. */
-async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(`${AxeSource.source}; 0`);
-  const found = (await page.evaluate(
-    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa'] }).then((r) => r.violations.filter((v) => v.impact === 'serious' || v.impact === 'critical').map((v) => v.id + ': ' + v.nodes.map((n) => n.html.slice(0, 160) + ' ' + n.failureSummary.slice(0, 200)).join(' | ')))`,
-  )) as string[];
-  expect(found).toEqual([]);
-}
 
 let browser: Browser;
 const open: (Terminal | RunningConsole)[] = [];

@@ -34,7 +34,10 @@ describeWith(['tmux'], 'a session in a terminal and the console', () => {
     tty.line('make a file');
     const { inbox } = await page.until(({ inbox: rows }) => rows.length === 1);
     const [row] = inbox;
-    expect(row).toMatchObject({ kind: 'permission', agent: 'main', tooLong: false });
+    expect(row).toMatchObject({
+      question: { kind: 'permission', agent: { path: 'main' } },
+      tooLong: false,
+    });
     const { key, id: question, hash } = row ?? {};
     const allow = { behavior: 'allow' };
     const wrong = await page.post('/api/answer', { key, question, hash: 'x', answer: allow });

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { orderOf as completeOrder, mailOf } from '../../src/fleet/order.js';
-import { verifyReceipts } from '../../src/fleet/receipts.js';
+import { readReceipts } from '../../src/fleet/receipts.js';
 import type { Fleet, FleetSession, SessionOrder } from '../../src/fleet/types.js';
 import { refOf } from '../../src/fleet/worker/workspace.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
@@ -247,7 +247,7 @@ export async function transcriptProblems(
   }
   for (const [call, results] of calls)
     if (results !== 1) problems.push(`${id}: ${call} has ${results} results`);
-  const chain = verifyReceipts(await fleet.receipts(id));
+  const { chain } = readReceipts(await fleet.receipts(id));
   if (!chain.ok) problems.push(`${id}: receipt ${chain.line}: ${chain.reason}`);
   return problems;
 }

@@ -2,8 +2,12 @@ import { spawn } from 'node:child_process';
 import { realpathSync } from 'node:fs';
 import path from 'node:path';
 import { userLine } from '../../console/access.js';
+import { listLive } from '../../console/live-files.js';
+import { pastSessions } from '../../console/past-sessions.js';
 import { type Console, serveConsole } from '../../console/serve.js';
 import { PortcullisError } from '../../errors.js';
+import { visible } from '../../lib/visible.js';
+import { stateDirectory } from '../../platform/fs/paths.js';
 import { askLine } from '../ask.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
@@ -36,11 +40,13 @@ key: whoever has it acts for you. Roles are viewer, approver and operator.`,
     const added = textOption(options, 'addUser');
     if (added !== undefined) return await addUser(call, added);
     refuseAgent('console');
+    const session = textOption(options, 'session');
+    if (session !== undefined) await checkSession(session);
     const program = realpathSync(process.argv[1] ?? '');
     const served = await serveConsole({
       host: textOption(options, 'host'),
-      port: numberOption(options, 'port', { min: 0, max: 65_535 }),
-      session: textOption(options, 'session'),
+      port: numberOption(options, 'port', { min: 0, max: 65_535, whole: true }),
+      session,
       passwordFile: textOption(options, 'passwordFile'),
       proxySecretFile: textOption(options, 'proxySecretFile'),
       allowedHosts: Array.isArray(options.allowHost) ? options.allowHost : [],
@@ -59,6 +65,20 @@ key: whoever has it acts for you. Roles are viewer, approver and operator.`,
   },
 };
 
+async function checkSession(id: string): Promise<void> {
+  const { env } = process;
+  const ids = [
+    ...listLive(stateDirectory(env)).map(({ sessionId }) => sessionId),
+    ...(await pastSessions(env)).map(({ sessionId }) => sessionId),
+  ];
+  const isKnown = id !== '' && ids.some((one) => one.startsWith(id));
+  // A session of the fleet is looked for when the console runs.
+  if (isKnown || (id !== '' && env.PORTCULLIS_FLEET)) return;
+  throw new PortcullisError('usage', `--session: no session id begins with "${visible(id)}"`, {
+    remedy: 'portcullis sessions --all lists them',
+  });
+}
+
 function openPage(served: Console, warn: (text: string) => void): void {
   const opener = process.platform === 'darwin' ? '/usr/bin/open' : 'xdg-open';
   const child = spawn(opener, [served.openUrl()], { stdio: 'ignore', detached: true });
@@ -69,7 +89,10 @@ function openPage(served: Console, warn: (text: string) => void): void {
 async function addUser({ output }: CommandCall, given: string): Promise<number> {
   const [name = '', role = ''] = given.split(':');
   const password = await askLine('Password: ', { hidden: true });
-  if (password === undefined) throw new PortcullisError('usage', 'there is no password');
+  if (password === undefined)
+    throw new PortcullisError('usage', 'no password was given', {
+      remedy: 'type one, or send it on standard input',
+    });
   output.out(`${userLine(name, role, password)}\n`);
   return EXIT.done;
 }

@@ -119,9 +119,9 @@ const show: CommandSpec = {
       const { id } = session.order;
       const asks = await fleet.asks(id);
       const unknown = (await fleet.intents(id)).filter(({ ended }) => !ended);
-      const { verifyReceipts } = await import('../../fleet/receipts.js');
+      const { readReceipts } = await import('../../fleet/receipts.js');
       const chain =
-        call.options.verify === true ? verifyReceipts(await fleet.receipts(id)) : undefined;
+        call.options.verify === true ? readReceipts(await fleet.receipts(id)).chain : undefined;
       if (call.options.json === true)
         printJson(call, { ...session, asks, openCalls: unknown, chain });
       else

@@ -61,7 +61,7 @@ async function read(response: Response): Promise<unknown> {
 export type StreamMessage =
   | { readonly type: 'overview'; readonly overview: Overview }
   | { readonly type: 'event'; readonly key: string; readonly envelope: Envelope }
-  | { readonly type: 'gone'; readonly key: string; readonly reason: string };
+  | { readonly type: 'gone' | 'stale'; readonly key: string; readonly reason: string };
 
 /** Reads the stream of the server until it ends. Messages that arrive together are handed over together. */
 export async function readStream(

@@ -9,7 +9,7 @@ import { ReceiptsView } from './receipts.js';
 import { PastView, SessionView } from './session.js';
 import { SessionsView } from './sessions.js';
 import { connect, useStore } from './store.js';
-import { clean, html, Problem } from './ui.js';
+import { clean, html, Problem, typed } from './ui.js';
 
 const PAGES = [
   ['inbox', 'Inbox'],
@@ -79,13 +79,11 @@ function SignIn(): VNode {
       (thrown: Error) => setError(thrown.message),
     );
   };
-  const field = (set: (value: string) => void) => (event: Event) =>
-    set((event.target as HTMLInputElement).value);
   return html`<main class="sign-in"><form class="card" onSubmit=${submit}>
     <h1>Portcullis</h1>
     <p class="muted">Open the address that <code>portcullis console</code> printed, or sign in.</p>
-    <label class="reason">Name<input type="text" autocomplete="username" value=${name} onInput=${field(setName)} /></label>
-    <label class="reason">Password<input type="password" autocomplete="current-password" value=${password} onInput=${field(setPassword)} /></label>
+    <label class="reason">Name<input type="text" autocomplete="username" value=${name} onInput=${typed(setName)} /></label>
+    <label class="reason">Password<input type="password" autocomplete="current-password" value=${password} onInput=${typed(setPassword)} /></label>
     <${Problem} text=${error} />
     <div class="buttons"><button type="submit" class="primary"><span>Sign in</span></button></div>
   </form></main>`;

@@ -17,6 +17,7 @@ import {
   moment,
   Problem,
   useLoad,
+  usePost,
 } from './ui.js';
 
 type Plan = Extract<RewindResult, { kind: 'done' }>['plan'];
@@ -109,28 +110,11 @@ function RewindDialog({
 }): VNode {
   const asked = { session: place.sessionId, cwd: place.cwd, kind: target.kind, id: target.id };
   const [overwrite, setOverwrite] = useState(false);
-  const [done, setDone] = useState('');
+  const { value: result, error: failure, send } = usePost<RewindResult>('/api/rewind');
   const { value, error } = useLoad(
     async () => (await post('/api/preview', asked)) as unknown as Plan & { why?: string },
     [],
   );
-  const rewind = async (): Promise<void> => {
-    try {
-      const result = (await post('/api/rewind', { ...asked, overwrite })) as {
-        kind?: string;
-        why?: string;
-        plan?: Plan;
-        failed?: readonly unknown[];
-      };
-      setDone(
-        result.kind === 'done'
-          ? `Restored ${many(result.plan?.restored.length ?? 0, 'file')}${(result.failed?.length ?? 0) > 0 ? `, ${result.failed?.length} failed` : ''}.`
-          : `Refused: ${result.why}`,
-      );
-    } catch (thrown) {
-      setDone((thrown as Error).message);
-    }
-  };
   const list = (title: string, rows: readonly string[]): VNode | null =>
     rows.length === 0
       ? null
@@ -156,8 +140,15 @@ function RewindDialog({
           ${value.restored.length === 0 ? html`<p class="muted">Nothing would be restored.</p>` : html`<p class="muted">+${value.insertions} −${value.deletions} lines</p>`}
           ${value.conflicts.length === 0 ? null : html`<label class="check"><input type="checkbox" checked=${overwrite} onChange=${() => setOverwrite(!overwrite)} /> Also restore what others changed since</label>`}`
     }
-    <p role="status">${done}</p>
-    <div class="buttons">${mayAct ? html`<button type="button" class="primary" disabled=${value?.restored === undefined || done !== '' || isNothing} onClick=${rewind}><span>Restore these files</span></button>` : html`<p class="muted">Only an operator restores files.</p>`}
+    <${Problem} text=${failure} /><p role="status">${outcomeOf(result)}</p>
+    <div class="buttons">${mayAct ? html`<button type="button" class="primary" disabled=${value?.restored === undefined || result !== undefined || isNothing} onClick=${() => send({ ...asked, overwrite })}><span>Restore these files</span></button>` : html`<p class="muted">Only an operator restores files.</p>`}
     <button type="button" onClick=${onClose}><span>Close</span></button></div>
   <//>`;
+}
+
+function outcomeOf(result: RewindResult | undefined): string {
+  if (result === undefined) return '';
+  if (result.kind !== 'done') return `Refused: ${result.why}`;
+  const failed = result.failed.length === 0 ? '' : `, ${result.failed.length} failed`;
+  return `Restored ${many(result.plan.restored.length, 'file')}${failed}.`;
 }

@@ -5,7 +5,7 @@ import type { folderView, processRows } from '../folder-view.js';
 import { post } from './api.js';
 import { folders, useStore } from './store.js';
 import type { PastRow } from './types.js';
-import { Ago, Badge, clean, Empty, html, Problem, shortPath, useFetch } from './ui.js';
+import { Ago, Badge, clean, Empty, html, Problem, shortPath, typed, useFetch } from './ui.js';
 
 export interface TrustReport {
   readonly root: string;
@@ -36,7 +36,7 @@ export function FolderChooser({
     if (cwd === '' && all[0] !== undefined) onChoose(all[0]);
   });
   const known = cwd === '' || all.includes(cwd) ? all : [cwd, ...all];
-  return html`<label class="chooser">Folder <select value=${cwd} onChange=${(event: Event) => onChoose((event.target as HTMLSelectElement).value)}>${known.map((one) => html`<option value=${one}>${clean(shortPath(one))}</option>`)}</select></label>`;
+  return html`<label class="chooser">Folder <select value=${cwd} onChange=${typed(onChoose)}>${known.map((one) => html`<option value=${one}>${clean(shortPath(one))}</option>`)}</select></label>`;
 }
 
 export function TrustList({ trust }: { trust: TrustReport }): VNode {

@@ -1,10 +1,11 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { PolicyDecision } from '../../project/policy.js';
 import { post } from './api.js';
 import { QuestionForm } from './question-form.js';
 import { useStore } from './store.js';
 import { callSummary } from './transcript.js';
-import type { InboxRow, Json, ReceiptRow, TraceStep } from './types.js';
+import type { InboxRow, Json, ReceiptRow } from './types.js';
 import {
   Ago,
   ago,
@@ -19,6 +20,7 @@ import {
   shortPath,
   TraceTable,
   useFetch,
+  usePost,
 } from './ui.js';
 
 /** Every open question of every session, and the answers that were given. */
@@ -54,7 +56,7 @@ export function InboxView(): VNode {
   };
   return html`<section class="view" aria-labelledby="inbox-title">
     <h1 id="inbox-title">Inbox <span class="count">${rows.length}</span></h1>
-    <p class="status" role="status">${told}</p>
+    <p class="status" role="status">${told}</p><${Problem} text=${overview?.problem} />
     ${rows.length === 0 ? html`<${Empty}>Nothing waits for you. Questions of all your sessions appear here.<//>` : null}
     ${
       row === undefined
@@ -83,9 +85,9 @@ function InboxLine({
       ? (question.title ?? question.message ?? question.kind)
       : callSummary(question.call.input) || question.call.summary;
   return html`<li><button type="button" class="line" aria-current=${isChosen} onClick=${onChoose}>
-    <span class="top"><b>${clean(question.call?.tool ?? question.kind)}</b><${Ago} time=${row.askedAt} /></span>
+    <span class="top"><b>${clean(question.call?.tool ?? question.kind)}</b><${Ago} time=${question.askedAt} /></span>
     <span class="what">${clean(what.slice(0, 160))}</span>
-    <span class="muted">${clean(row.agent)} · ${clean(row.title || row.sessionId.slice(0, 8))}</span>
+    <span class="muted">${clean(question.agent.path)} · ${clean(row.title || row.sessionId.slice(0, 8))}</span>
   </button></li>`;
 }
 
@@ -97,19 +99,19 @@ interface QuestionProps {
 }
 
 function QuestionView({ row, rows, mayAnswer, onAnswer }: QuestionProps): VNode {
-  const { question, change, agent, expiresAt } = row;
-  const { call } = question;
+  const { question, change } = row;
+  const { call, expiresAt } = question;
   const same = rows.filter((one) => one.sameAs === row.sameAs);
   const [all, setAll] = useState(false);
   const left = expiresAt === undefined ? '' : ` · expires ${moment(expiresAt)}`;
   return html`<article class="card question" aria-label="Question">
     <header><h2>${clean(question.title ?? (call === undefined ? question.kind : `${call.tool} wants to run`))}</h2><${Badge} kind=${question.kind} /></header>
     <dl class="facts">
-      <dt>Agent</dt><dd>${clean(agent)}</dd>
+      <dt>Agent</dt><dd>${clean(question.agent.path)}</dd>
       <dt>Session</dt><dd>${row.key === '' ? clean(row.sessionId) : html`<a href=${`#/session/${row.key}`}>${clean(row.title || row.sessionId)}</a>`}</dd>
       ${call === undefined ? null : html`<dt>Folder</dt><dd class="mono" title=${call.cwd}>${clean(shortPath(call.cwd))}</dd>`}
-      <dt>Asked</dt><dd><${Ago} time=${row.askedAt} /> ago${left}</dd>
-      <dt>Why</dt><dd>${clean(row.reason)}${call?.heldBy === undefined ? '' : html` <span class="muted">(guard ${clean(call.heldBy)})</span>`}</dd>
+      <dt>Asked</dt><dd><${Ago} time=${question.askedAt} /> ago${left}</dd>
+      <dt>Why</dt><dd>${clean(question.reason)}${call?.heldBy === undefined ? '' : html` <span class="muted">(guard ${clean(call.heldBy)})</span>`}</dd>
       ${call?.rule === undefined ? null : html`<dt>Rule</dt><dd class="mono">${clean(call.rule.text)} <span class="muted">${clean(call.rule.source)}</span></dd>`}
       ${call?.blockedPath === undefined ? null : html`<dt>Path</dt><dd class="mono">${clean(call.blockedPath)}</dd>`}
       ${call?.server === undefined ? null : html`<dt>Server</dt><dd>${clean(call.server.name)} <span class="muted">${clean(call.server.source)}</span></dd>`}
@@ -119,7 +121,7 @@ function QuestionView({ row, rows, mayAnswer, onAnswer }: QuestionProps): VNode 
     ${question.markdown === undefined ? null : html`<div class="said plan">${clean(question.markdown)}</div>`}
     ${(question.details ?? []).map((line) => html`<p class="detail mono">${clean(line)}</p>`)}
     ${row.tooLong ? html`<${Problem} text="Not all of this can be shown here. It can be refused here, and allowed in its terminal." />` : null}
-    ${call === undefined ? null : html`<${Why} row=${row} />`}
+    ${call === undefined || row.remote === true ? null : html`<${Why} row=${row} />`}
     ${same.length < 2 ? null : html`<label class="check"><input type="checkbox" checked=${all} onChange=${() => setAll(!all)} /> Answer all ${same.length} questions about this call</label>`}
     <${QuestionForm} row=${row} mayAnswer=${mayAnswer} onAnswer=${(given: Json) => onAnswer(all ? same : [row], given)} />
   </article>`;
@@ -137,16 +139,15 @@ function CallView({ input, summary }: { input: Json; summary: string }): VNode {
 
 /** What the gate makes of the call now: parsed, with every guard's word. */
 function Why({ row }: { row: InboxRow }): VNode {
-  const [found, setFound] = useState<Json>();
-  const [error, setError] = useState('');
+  const { value, error, send } = usePost<PolicyDecision>('/api/explain');
   const load = (event: Event): void => {
-    if (!(event.currentTarget as HTMLDetailsElement).open || found !== undefined) return;
+    if (!(event.currentTarget as HTMLDetailsElement).open || value !== undefined) return;
     const { call } = row.question;
     if (call === undefined) return;
-    const asked = { cwd: call.cwd, call: { tool: call.tool, input: call.input }, agent: row.agent };
-    post('/api/explain', asked).then(setFound, (thrown: Error) => setError(thrown.message));
+    const { tool, input, cwd } = call;
+    void send({ cwd, call: { tool, input }, agent: row.question.agent.path });
   };
-  const receipt = found?.receipt as { command?: string; trace: readonly TraceStep[] } | undefined;
+  const receipt = value?.receipt;
   return html`<details class="why" onToggle=${load}><summary>How the gate sees it</summary>
     <${Problem} text=${error} />
     ${receipt?.command === undefined ? null : html`<h4>Command as understood</h4><${Code} text=${receipt.command} label="parsed command" />`}

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { ModelCall } from '../../project/recorded-session.js';
 import { Plot, type Series } from './plot.js';
 import type { LiveRow, SessionPlace as Place } from './types.js';
-import { Badge, clean, count, dollars, Empty, html, Problem, useFetch } from './ui.js';
+import { Badge, clean, count, dollars, Empty, html, many, Problem, typed, useFetch } from './ui.js';
 
 /** The agents of a session with what each has spent, and cost and tokens over time. */
 export function MoneyView({ place, row }: { place: Place; row?: LiveRow }): VNode {
@@ -17,9 +17,9 @@ export function MoneyView({ place, row }: { place: Place; row?: LiveRow }): VNod
     call.inputTokens + call.outputTokens + call.cacheReadTokens + call.cacheWriteTokens;
   return html`<div class="money">
     <${Problem} text=${error} />
-    <${AgentTree} calls=${calls} live=${row?.agents ?? []} />
+    <${AgentTree} calls=${calls} row=${row} />
     ${unknown.length === 0 ? null : html`<p class="problem">The price of ${clean(unknown.join(', '))} is not known: its cost is in no sum below.</p>`}
-    <div class="head"><h3>Over time</h3><label>by <select value=${by} onChange=${(event: Event) => setBy((event.target as HTMLSelectElement).value as 'model' | 'agent')}><option value="model">model</option><option value="agent">agent</option></select></label></div>
+    <div class="head"><h3>Over time</h3><label>by <select value=${by} onChange=${typed((value) => setBy(value as 'model' | 'agent'))}><option value="model">model</option><option value="agent">agent</option></select></label></div>
     ${calls.length === 0 ? html`<${Empty}>No model has answered yet.<//>` : null}
     ${known.length === 0 ? null : html`<h4>Cost</h4><${Plot} label="Cost over time" series=${seriesOf(known, by, ({ usd }) => usd ?? 0)} format=${dollars} />`}
     ${calls.length === 0 ? null : html`<h4>Tokens</h4><${Plot} label="Tokens over time" series=${seriesOf(calls, by, tokens)} format=${(n: number) => count(Math.round(n))} />`}
@@ -40,13 +40,24 @@ function seriesOf(
   }));
 }
 
-function AgentTree({
-  calls,
-  live,
-}: {
-  calls: readonly ModelCall[];
-  live: LiveRow['agents'];
-}): VNode {
+const UNITS = {
+  usd: dollars,
+  tokens: (n: number) => `${count(n)} tokens`,
+  turns: (n: number) => many(n, 'turn'),
+  seconds: (n: number) => `${Math.round(n)} s`,
+  fanOut: (n: number) => many(n, 'agent'),
+};
+
+/** Amounts of a budget in words; units without a value are left out. */
+function amounts(values: Partial<Record<keyof typeof UNITS, number | undefined>>): string {
+  const units = Object.keys(UNITS) as (keyof typeof UNITS)[];
+  return units
+    .flatMap((unit) => (values[unit] === undefined ? [] : [UNITS[unit](values[unit])]))
+    .join(', ');
+}
+
+function AgentTree({ calls, row }: { calls: readonly ModelCall[]; row?: LiveRow }): VNode {
+  const live = row?.agents ?? [];
   const paths = new Set([
     'main',
     ...calls.map(({ agent }) => agent),
@@ -58,15 +69,20 @@ function AgentTree({
     const sum = (pick: (call: ModelCall) => number): number =>
       own.reduce((total, call) => total + pick(call), 0);
     const isUnknown = own.some(({ usd }) => usd === null);
-    const left = Object.entries(now?.spent?.left ?? {}).filter(
-      ([, amount]) => amount !== undefined,
-    );
+    const isMain = path === 'main';
+    const { left = {}, reserved } = (isMain ? row?.main : now?.spent) ?? {};
+    const isWorking = isMain ? row !== undefined && row.state !== 'idle' : now !== undefined;
+    // Reserved is shown in the units that are limited.
+    const held = {
+      usd: left.usd === undefined ? undefined : reserved?.usd,
+      tokens: left.tokens === undefined ? undefined : reserved?.tokens,
+    };
     const cost = `${dollars(sum(({ usd }) => usd ?? 0))}${isUnknown ? ' + unknown' : ''}`;
     const depth = path.split('/').length - 1;
     return html`<tr><td class=${`depth-${Math.min(depth, 5)}`}>${clean(path.split('/').at(-1) ?? path)} <span class="muted">${clean(now?.description ?? '')}</span></td>
-      <td><${Badge} kind=${now !== undefined ? 'working' : 'idle'} /></td>
+      <td><${Badge} kind=${isWorking ? 'working' : 'idle'} /></td>
       <td class="num">${own.length}</td><td class="num">${count(sum((call) => call.inputTokens + call.cacheReadTokens + call.cacheWriteTokens))}</td><td class="num">${count(sum((call) => call.outputTokens))}</td><td class="num">${cost}</td>
-      <td>${left.length === 0 ? html`<span class="muted">no limit</span>` : left.map(([unit, amount]) => `${amount} ${unit}`).join(', ')}</td></tr>`;
+      <td class="num">${amounts(held)}</td><td class="num">${amounts(left) || html`<span class="muted">no limit</span>`}</td></tr>`;
   });
-  return html`<h3>Agents</h3><div class="scroll"><table class="grid"><thead><tr><th>Agent</th><th>State</th><th class="num">Calls</th><th class="num">Input</th><th class="num">Output</th><th class="num">Cost</th><th>Budget left</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  return html`<h3>Agents</h3><div class="scroll"><table class="grid"><thead><tr><th>Agent</th><th>State</th><th class="num">Calls</th><th class="num">Input</th><th class="num">Output</th><th class="num">Spent</th><th class="num">Reserved</th><th class="num">Left</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }

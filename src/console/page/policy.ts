@@ -2,10 +2,21 @@ import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PolicyDecision as Decision } from '../../project/policy.js';
 import type { Replay } from '../../project/replay.js';
-import { post } from './api.js';
 import { FolderChooser } from './folder.js';
 import type { RuleRow as Rule } from './types.js';
-import { Badge, Code, clean, Empty, html, Problem, shortPath, TraceTable, useFetch } from './ui.js';
+import {
+  Badge,
+  Code,
+  clean,
+  Empty,
+  html,
+  Problem,
+  shortPath,
+  TraceTable,
+  typed,
+  useFetch,
+  usePost,
+} from './ui.js';
 
 /** What would be decided about a call, the rules in force, and what another policy would have changed. */
 export function PolicyView(): VNode {
@@ -22,26 +33,17 @@ function Explain({ cwd }: { cwd: string }): VNode {
   const [call, setCall] = useState('Bash(git push)');
   const [agent, setAgent] = useState('');
   const [mode, setMode] = useState('');
-  const [found, setFound] = useState<Decision>();
-  const [error, setError] = useState('');
-  const field = (set: (value: string) => void) => (event: Event) =>
-    set((event.target as HTMLInputElement).value);
-  const submit = async (event: Event): Promise<void> => {
+  const { value: found, error, send } = usePost<Decision>('/api/explain');
+  const submit = (event: Event): void => {
     event.preventDefault();
-    setError('');
-    try {
-      setFound((await post('/api/explain', { cwd, call, agent, mode })) as unknown as Decision);
-    } catch (thrown) {
-      setFound(undefined);
-      setError((thrown as Error).message);
-    }
+    void send({ cwd, call, agent, mode });
   };
   const trace = found?.receipt.trace.filter(({ guard }) => guard !== 'asker') ?? [];
   return html`<form class="card explain" onSubmit=${submit}>
     <h2>Try a call</h2>
-    <div class="filters"><input class="grow mono" type="text" aria-label="Call" value=${call} onInput=${field(setCall)} />
-      <input type="text" aria-label="Agent" placeholder="Agent: main" value=${agent} onInput=${field(setAgent)} />
-      <select aria-label="Mode" value=${mode} onChange=${field(setMode)}>${MODES.map((one) => html`<option value=${one}>${one === '' ? 'Mode of the settings' : one}</option>`)}</select>
+    <div class="filters"><input class="grow mono" type="text" aria-label="Call" value=${call} onInput=${typed(setCall)} />
+      <input type="text" aria-label="Agent" placeholder="Agent: main" value=${agent} onInput=${typed(setAgent)} />
+      <select aria-label="Mode" value=${mode} onChange=${typed(setMode)}>${MODES.map((one) => html`<option value=${one}>${one === '' ? 'Mode of the settings' : one}</option>`)}</select>
       <button type="submit" class="primary">Explain</button></div>
     <p class="muted">As in a rule: Bash(git push), Read src/x.ts, WebFetch https://x.example. Nothing runs, and nobody is asked.</p>
     <${Problem} text=${error} />
@@ -58,10 +60,9 @@ function Explain({ cwd }: { cwd: string }): VNode {
 }
 
 function Rules({ cwd }: { cwd: string }): VNode {
-  const { value, error } = useFetch<{ rules: readonly Rule[]; trusted: boolean; starts: boolean }>(
-    '/api/rules',
-    { cwd },
-  );
+  const { value, error } = useFetch<{ rules: readonly Rule[]; starts: boolean }>('/api/rules', {
+    cwd,
+  });
   const row = ({ list, rule, source, file, line, state, why }: Rule): VNode =>
     html`<tr class=${state === 'in force' ? '' : 'off'}><td><${Badge} kind=${list} /></td><td class="mono">${clean(rule)}</td><td><${Badge} kind=${state} /></td><td>${clean(why ?? '')}</td><td class="mono" title=${file ?? source}>${clean(file === undefined ? source : `${shortPath(file)}:${line ?? 1}`)}</td></tr>`;
   return html`<h2>Rules</h2><${Problem} text=${error} />
@@ -74,20 +75,14 @@ function ReplayForm({ cwd }: { cwd: string }): VNode {
   const [settings, setSettings] = useState(
     '{\n  "permissions": {\n    "deny": ["Bash(git push *)"]\n  }\n}',
   );
-  const [found, setFound] = useState<Replay>();
-  const [error, setError] = useState('');
-  const submit = async (event: Event): Promise<void> => {
+  const { value: found, error, send } = usePost<Replay>('/api/replay');
+  const submit = (event: Event): void => {
     event.preventDefault();
-    setError('');
-    try {
-      setFound((await post('/api/replay', { cwd, settings })) as unknown as Replay);
-    } catch (thrown) {
-      setError((thrown as Error).message);
-    }
+    void send({ cwd, settings });
   };
   return html`<form onSubmit=${submit}><h2>Replay recorded calls</h2>
     <p class="muted">Decides every recorded call of this folder again, with these settings on top of those in force.</p>
-    <textarea class="mono" rows="6" aria-label="Settings to try" value=${settings} onInput=${(event: Event) => setSettings((event.target as HTMLTextAreaElement).value)}></textarea>
+    <textarea class="mono" rows="6" aria-label="Settings to try" value=${settings} onInput=${typed(setSettings)}></textarea>
     <div class="buttons"><button type="submit" class="primary"><span>Replay</span></button></div>
     <${Problem} text=${error} />
     ${

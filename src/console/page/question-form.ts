@@ -1,13 +1,16 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { AnswerOption, InboxRow, Json } from './types.js';
-import { clean, html } from './ui.js';
+import type { AnswerOption } from '../../client/questions.js';
+import type { InboxRow, Json } from './types.js';
+import { clean, html, typed } from './ui.js';
 
 interface FormProps {
   readonly row: InboxRow;
   readonly mayAnswer: boolean;
   onAnswer(given: Json): Promise<void>;
 }
+
+type Option = Pick<AnswerOption, 'key' | 'label'> & Partial<AnswerOption>;
 
 const ARM_MS = 500;
 
@@ -30,7 +33,7 @@ export function QuestionForm({ row, mayAnswer, onAnswer }: FormProps): VNode {
   if (question.kind === 'choices') return html`<${Choices} row=${row} give=${give} />`;
   if (question.kind === 'form' || question.kind === 'url')
     return html`<${ServerForm} row=${row} give=${give} />`;
-  const option = (one: AnswerOption, index: number, all: readonly AnswerOption[]): VNode => {
+  const option = (one: Option, index: number, all: readonly Option[]): VNode => {
     const isRefusal = index === all.length - 1;
     const given =
       isRefusal && text !== ''
@@ -44,8 +47,8 @@ export function QuestionForm({ row, mayAnswer, onAnswer }: FormProps): VNode {
     return html`<button type="button" class=${isRefusal ? 'refuse' : index === 0 ? 'primary' : ''} disabled=${isBusy || (row.tooLong && !isRefusal)} onClick=${() => give(given)}><span>${clean(label)}</span>${saves}</button>`;
   };
   return html`<div class="answers">
-    ${question.kind === 'confirm' ? null : html`<label class="reason">Reason for a refusal<input type="text" value=${text} placeholder="Tell the model what to do instead" onInput=${(event: Event) => setText((event.target as HTMLInputElement).value)} /></label>`}
-    <div class="buttons">${(question.options ?? []).map(option)}</div>
+    ${question.kind === 'confirm' ? null : html`<label class="reason">Reason for a refusal<input type="text" value=${text} placeholder="Tell the model what to do instead" onInput=${typed(setText)} /></label>`}
+    <div class="buttons">${((question.options ?? []) as readonly Option[]).map(option)}</div>
   </div>`;
 }
 
@@ -93,7 +96,7 @@ function ServerForm({ row, give }: GiveProps): VNode {
     ${isForm ? null : html`<p class="mono">${clean(question.url ?? '')} <span class="muted">(${clean(question.host ?? '')})</span></p>`}
     ${(question.fields ?? []).map(
       ({ name, title, description }) =>
-        html`<label class="reason">${clean(title ?? name)} <span class="muted">${clean(description ?? '')}</span><input type="text" onInput=${(event: Event) => setValues({ ...values, [name]: (event.target as HTMLInputElement).value })} /></label>`,
+        html`<label class="reason">${clean(title ?? name)} <span class="muted">${clean(description ?? '')}</span><input type="text" onInput=${typed((value) => setValues({ ...values, [name]: value }))} /></label>`,
     )}
     <div class="buttons"><button type="button" class="primary" disabled=${row.tooLong} onClick=${() => give(isForm ? { action: 'accept', content: values } : { action: 'accept' })}><span>${isForm ? 'Send' : 'I have opened the page'}</span></button>
     <button type="button" class="refuse" onClick=${() => give({ action: 'decline' })}><span>Decline</span></button></div>

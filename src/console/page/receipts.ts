@@ -14,7 +14,7 @@ import {
   many,
   Problem,
   ReceiptView,
-  RowList,
+  typed,
   useFetch,
 } from './ui.js';
 
@@ -50,8 +50,6 @@ export function ReceiptsTable({
   });
   const { value: every } = useFetch<ReceiptPage>('/api/receipts', { cwd, session });
   const tools = [...new Set((every?.rows ?? []).map(({ receipt }) => receipt.tool))].sort();
-  const field = (set: (value: string) => void) => (event: Event) =>
-    set((event.target as HTMLInputElement).value);
   const draw = (row: ReceiptRow): VNode => {
     const { receipt } = row;
     return html`<div role="listitem"><button type="button" class="receipt-row" onClick=${() => open(row)}>
@@ -62,9 +60,9 @@ export function ReceiptsTable({
   };
   return html`<div class="receipts">
     <div class="filters">
-      <input type="search" aria-label="Search receipts" placeholder="Tool, rule, hook, agent, text …" value=${q} onInput=${field(setQ)} />
-      <select aria-label="Verdict" value=${decision} onChange=${field(setDecision)}><option value="">Any verdict</option><option value="allow">allow</option><option value="deny">deny</option><option value="defer">defer</option></select>
-      <select aria-label="Tool" value=${tool} onChange=${field(setTool)}><option value="">Any tool</option>${tools.map((one) => html`<option value=${one}>${clean(one)}</option>`)}</select>
+      <input type="search" aria-label="Search receipts" placeholder="Tool, rule, hook, agent, text …" value=${q} onInput=${typed(setQ)} />
+      <select aria-label="Verdict" value=${decision} onChange=${typed(setDecision)}><option value="">Any verdict</option><option value="allow">allow</option><option value="deny">deny</option><option value="defer">defer</option></select>
+      <select aria-label="Tool" value=${tool} onChange=${typed(setTool)}><option value="">Any tool</option>${tools.map((one) => html`<option value=${one}>${clean(one)}</option>`)}</select>
       <button type="button" onClick=${() => {
         setVerified(true);
         reload();
@@ -74,7 +72,7 @@ export function ReceiptsTable({
     <${Problem} text=${error} />
     ${isVerified ? html`<div role="status" class="chains">${(value?.chains ?? []).map(({ session: id, chain }) => html`<p class=${chain.ok ? 'good' : 'problem'}>${id.slice(0, 8)}: ${chain.ok ? `chain is whole, ${many(chain.lines ?? 0, 'line')}${chain.torn === 0 ? '' : `, ${chain.torn} torn`}` : `broken at line ${chain.line}: ${chain.reason}`}</p>`)}</div>` : null}
     ${value?.rows.length === 0 ? html`<${Empty}>No decision fits.<//>` : null}
-    ${value === undefined ? null : html`<${RowList} rows=${value.rows} height=${32} draw=${draw} label="Decisions" />`}
+    ${value === undefined ? null : html`<div class="rows" role="list" aria-label="Decisions" tabindex="0">${value.rows.map(draw)}</div>`}
     ${(value?.lanes.length ?? 0) === 0 ? null : html`<h3>Hooks over time</h3><${Lanes} lanes=${value?.lanes ?? []} />`}
     ${opened === undefined ? null : html`<${Dialog} title=${`${opened.receipt.tool}, ${clock(opened.time)}`} onClose=${() => open(undefined)}><p class="muted mono">${clean(opened.receipt.toolUseId)} · ${clean(opened.receipt.agent)} · line ${opened.n}</p><${ReceiptView} receipt=${opened.receipt} /><//>`}
   </div>`;

@@ -8,7 +8,7 @@ import { ReceiptsTable } from './receipts.js';
 import { useStore, watchSession } from './store.js';
 import { Transcript } from './transcript.js';
 import type { Json, LiveRow } from './types.js';
-import { Badge, clean, count, dollars, html, Problem, shortPath } from './ui.js';
+import { Badge, clean, count, dollars, html, Problem, shortPath, typed } from './ui.js';
 
 const TABS = ['Transcript', 'Receipts', 'Changes', 'Agents and money'] as const;
 
@@ -67,10 +67,12 @@ interface FrameProps {
 function Frame({ title, sessionId, cwd, badge, row, live, transcript }: FrameProps): VNode {
   const [tab, setTab] = useState<Tab>('Transcript');
   const place = { sessionId, cwd };
+  // The files of a session of the fleet are with its worker.
+  const tabs = TABS.filter((one) => one !== 'Changes' || row?.kind !== 'fleet');
   return html`<section class="view session-view" aria-labelledby="session-title">
     <div class="head"><h1 id="session-title">${clean(title)}</h1><${Badge} kind=${badge} /></div>
-    <p class="muted mono" title=${cwd}>${clean(shortPath(cwd))} · ${sessionId.slice(0, 8)}${row === undefined ? '' : ` · ${row.kind} · pid ${row.pid}`}${live === undefined ? null : html` · <a href=${`#/session/${live}`}>it runs now</a>`}</p>
-    <div class="tabs" role="tablist">${TABS.map((one) => html`<button type="button" role="tab" aria-selected=${one === tab} onClick=${() => setTab(one)}>${one}</button>`)}</div>
+    <p class="muted mono" title=${cwd}>${clean(shortPath(cwd || (row?.repository ?? 'fleet')))} · ${sessionId.slice(0, 8)}${row === undefined ? '' : ` · ${row.kind}`}${row?.pid === undefined ? '' : ` · pid ${row.pid}`}${live === undefined ? null : html` · <a href=${`#/session/${live}`}>it runs now</a>`}</p>
+    <div class="tabs" role="tablist">${tabs.map((one) => html`<button type="button" role="tab" aria-selected=${one === tab} onClick=${() => setTab(one)}>${one}</button>`)}</div>
     <div class="tab" role="tabpanel" aria-label=${tab}>
       ${tab === 'Transcript' ? transcript : null}
       ${tab === 'Receipts' ? html`<${ReceiptsTable} cwd=${cwd} session=${sessionId} />` : null}
@@ -91,6 +93,7 @@ function LiveTranscript({
 }): VNode {
   const { key } = row;
   const [, draw] = useState(0);
+  const [round, again] = useState(0);
   const [error, setError] = useState('');
   const transcript = useRef(new Transcript());
   useEffect(() => {
@@ -100,8 +103,10 @@ function LiveTranscript({
       const { replayFrom } = (await get('/api/snapshot', { key })) as { replayFrom: number };
       const fresh = new Transcript();
       fresh.seq = replayFrom - 1;
-      const before = row.startedAt;
-      const query = { session: row.sessionId, cwd: row.cwd, ...(replayFrom === 1 && { before }) };
+      // All events of a local session are replayed, so only what was recorded before it is read.
+      const isWhole = replayFrom === 1 && row.kind !== 'fleet';
+      const before = { ...(isWhole && { before: row.startedAt }) };
+      const query = { session: row.sessionId, cwd: row.cwd, ...before };
       if (row.sessionId !== '') fresh.takeRecorded(await get('/api/transcript', query));
       if (isGone) return;
       transcript.current = fresh;
@@ -113,6 +118,7 @@ function LiveTranscript({
       const receive = (messages: readonly StreamMessage[]): void => {
         for (const message of messages) {
           if (message.type === 'event' && message.key === key) fresh.take(message.envelope);
+          if (message.type === 'stale' && message.key === key) again((n) => n + 1);
         }
         if (!isDue) requestAnimationFrame(show);
         isDue = true;
@@ -124,7 +130,7 @@ function LiveTranscript({
       isGone = true;
       stop();
     };
-  }, [key]);
+  }, [key, round]);
   const send = (name: string, params: object): Promise<void> =>
     post('/api/send', { key, name, params }).then(
       () => setError(''),
@@ -155,8 +161,7 @@ function Controls({
   const onKey = (event: KeyboardEvent): void => {
     if (event.key === 'Enter' && !event.shiftKey) submit(event);
   };
-  const configure = (name: string) => (event: Event) =>
-    void send('configure', { [name]: (event.target as HTMLSelectElement).value });
+  const configure = (name: string) => typed((value) => void send('configure', { [name]: value }));
   const models = [
     ...new Map([
       [row.model, row.model],
@@ -167,15 +172,19 @@ function Controls({
   const context =
     row.contextTokens === undefined
       ? ''
-      : `${count(row.contextTokens)}${row.contextWindow === undefined ? '' : ` of ${count(row.contextWindow)}`} tokens`;
+      : `${count(row.contextTokens)}${row.contextWindow === undefined ? '' : ` of ${count(row.contextWindow)}`} tokens · `;
   return html`<form class="controls" onSubmit=${submit}>
-    <textarea rows="2" aria-label="Prompt" placeholder="Send a prompt, or a command such as /compact" value=${text} onInput=${(event: Event) => setText((event.target as HTMLTextAreaElement).value)} onKeyDown=${onKey}></textarea>
+    <textarea rows="2" aria-label="Prompt" placeholder="Send a prompt, or a command such as /compact" value=${text} onInput=${typed(setText)} onKeyDown=${onKey}></textarea>
     <div class="control-row">
       <button type="submit" class="primary">Send</button>
-      <button type="button" disabled=${!isWorking} onClick=${() => send('interrupt', {})}>Interrupt</button>
+      ${
+        row.kind === 'fleet'
+          ? null
+          : html`<button type="button" disabled=${!isWorking} onClick=${() => send('interrupt', {})}>Interrupt</button>
       <label>Mode <select aria-label="Mode" value=${row.mode} onChange=${configure('mode')}>${['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'].map((one) => html`<option value=${one}>${one}</option>`)}</select></label>
-      <label>Model <select aria-label="Model" value=${row.model} onChange=${configure('model')}>${models.map(([value, name]) => html`<option value=${value}>${clean(name)}</option>`)}</select></label>
-      <span class="muted">${context} · ${dollars(row.costUsd)}</span>
+      <label>Model <select aria-label="Model" value=${row.model} onChange=${configure('model')}>${models.map(([value, name]) => html`<option value=${value}>${clean(name)}</option>`)}</select></label>`
+      }
+      <span class="muted">${context}${dollars(row.costUsd)}</span>
     </div>
     ${
       row.agents.length + row.tasks.length === 0

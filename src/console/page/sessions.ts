@@ -14,6 +14,7 @@ import {
   html,
   Problem,
   shortPath,
+  typed,
   useFetch,
 } from './ui.js';
 
@@ -43,9 +44,10 @@ export function SessionsView(): VNode {
   return html`<section class="view" aria-labelledby="sessions-title">
     <div class="head"><h1 id="sessions-title">Sessions <span class="count">${live.length}</span></h1>
       ${me?.role === 'operator' ? html`<button type="button" class="primary" onClick=${() => setStarting(true)}>New session</button>` : null}</div>
+    <${Problem} text=${overview?.problem} />
     ${rows.length === 0 ? html`<${Empty}>No session runs. Start one in any terminal, and it appears here.<//>` : null}
     <ul class="cards">${rows.map((row) => html`<${LiveCard} row=${row} />`)}</ul>
-    <div class="head"><h2>Done</h2><input type="search" aria-label="Search sessions" placeholder="Search" value=${text} onInput=${(event: Event) => setText((event.target as HTMLInputElement).value)} /></div>
+    <div class="head"><h2>Done</h2><input type="search" aria-label="Search sessions" placeholder="Search" value=${text} onInput=${typed(setText)} /></div>
     <${Problem} text=${error} />
     <ul class="list">${done
       .slice(0, 200)
@@ -58,12 +60,12 @@ export function SessionsView(): VNode {
 }
 
 function LiveCard({ row }: { row: LiveRow }): VNode {
-  const { key, title, state, cwd, model, mode, kind, costUsd, unknownModels, agents, problem } =
-    row;
+  const { key, title, state, model, mode, kind, costUsd, unknownModels, agents, problem } = row;
+  const where = row.cwd || (row.repository ?? 'no repository');
   const cost = unknownModels.length > 0 ? `${dollars(costUsd)} + unknown` : dollars(costUsd);
   return html`<li><a class="card session" href=${`#/session/${key}`}>
     <span class="top"><b>${clean(title || 'New session')}</b><${Badge} kind=${state} /></span>
-    <span class="muted mono" title=${cwd}>${clean(shortPath(cwd))}</span>
+    <span class="muted mono" title=${where}>${clean(shortPath(where))}</span>
     <span class="row-facts"><span>${clean(model || '…')}</span><span>${clean(mode)}</span><span>${kind}</span><span>${cost}</span>${agents.length === 0 ? null : html`<span>${agents.length} agents</span>`}</span>
     <${Problem} text=${problem} />
   </a></li>`;
@@ -103,8 +105,6 @@ function StartDialog({
     }
     setBusy(false);
   };
-  const field = (set: (value: string) => void) => (event: Event) =>
-    set((event.target as HTMLInputElement).value);
   if (trust !== undefined) {
     return html`<${Dialog} title="Trust this folder?" onClose=${onClose}>
       <p>Files of <b class="mono">${clean(trust.root)}</b> want to run programs or to allow things without asking. Trust it only if you know its authors.</p>
@@ -115,11 +115,11 @@ function StartDialog({
     <//>`;
   }
   return html`<${Dialog} title="New session" onClose=${onClose}>
-    <label class="reason">Folder<input type="text" list="folders" value=${cwd} onInput=${field(setCwd)} /></label>
+    <label class="reason">Folder<input type="text" list="folders" value=${cwd} onInput=${typed(setCwd)} /></label>
     <datalist id="folders">${known.map((one) => html`<option value=${one}></option>`)}</datalist>
-    <label class="reason">Prompt<textarea rows="4" value=${prompt} onInput=${field(setPrompt)}></textarea></label>
-    <div class="pair"><label class="reason">Mode<select value=${mode} onChange=${field(setMode)}><option value="default">default</option><option value="acceptEdits">acceptEdits</option><option value="plan">plan</option><option value="dontAsk">dontAsk</option></select></label>
-    <label class="reason">Model<input type="text" placeholder="of the settings" value=${model} onInput=${field(setModel)} /></label></div>
+    <label class="reason">Prompt<textarea rows="4" value=${prompt} onInput=${typed(setPrompt)}></textarea></label>
+    <div class="pair"><label class="reason">Mode<select value=${mode} onChange=${typed(setMode)}><option value="default">default</option><option value="acceptEdits">acceptEdits</option><option value="plan">plan</option><option value="dontAsk">dontAsk</option></select></label>
+    <label class="reason">Model<input type="text" placeholder="of the settings" value=${model} onInput=${typed(setModel)} /></label></div>
     <p class="muted">It runs as a program of its own and ends with this console.</p>
     <${Problem} text=${error} />
     <div class="buttons"><button type="button" class="primary" disabled=${isBusy || cwd === '' || prompt === ''} onClick=${() => start(false)}><span>${isBusy ? 'Starting …' : 'Start'}</span></button></div>

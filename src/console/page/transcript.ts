@@ -10,8 +10,6 @@ export interface Item {
   readonly text: string;
   readonly level?: string | undefined;
   readonly tool?: ToolItem | undefined;
-  /** Grows with every change, so that only what changed is drawn again. */
-  readonly version: number;
 }
 
 export interface ToolItem {
@@ -73,8 +71,10 @@ export class Transcript {
       case 'shell':
         this.#shell(event, time);
         return;
-      default:
-        this.#other(event, time, agent);
+      default: {
+        const [text, level] = noticeOf(event);
+        if (text !== undefined) this.#notice(time, agent, text, level);
+      }
     }
   }
 
@@ -187,55 +187,48 @@ export class Transcript {
     else this.#tool({ type: 'tool_result', call: { id: toolUseId }, result });
   }
 
-  #other(event: Json, time: string, agent: string): void {
-    switch (event.type) {
-      case 'notice':
-        this.#notice(time, agent, String(event.text), String(event.level));
-        return;
-      case 'mode':
-        this.#notice(time, agent, `Mode: ${event.mode}`);
-        return;
-      case 'command_output': {
-        const { text } = event.output as Json;
-        this.#notice(time, agent, `${event.line}\n${text}`);
-        return;
-      }
-      case 'task_started':
-        this.#notice(time, agent, `Started in the background: ${event.description}`);
-        return;
-      case 'task_finished':
-        this.#notice(time, agent, `Ended (${event.status}): ${event.summary}`);
-        return;
-      case 'compacted':
-        this.#notice(time, agent, 'The conversation was summarised here.');
-        return;
-      case 'hook_finished':
-        if (event.outcome === 'error')
-          this.#notice(time, agent, `Hook ${event.name} failed: ${event.stderr}`, 'warning');
-        return;
-      case 'writes_lost':
-        this.#notice(time, agent, `The transcript cannot be written: ${event.code}`, 'warning');
-        return;
-      case 'closed':
-        this.#notice(time, agent, 'The session has ended.');
-    }
-  }
-
   #notice(time: string, agent: string, text: string, level = 'info'): void {
     this.#notices++;
     this.#put(`notice ${time} ${this.#notices}`, { kind: 'notice', time, agent, text, level });
   }
 
-  #put(id: string, item: Omit<Item, 'id' | 'version'>): void {
+  #put(id: string, item: Omit<Item, 'id'>): void {
     if (this.#places.has(id)) return;
     this.#places.set(id, this.items.length);
-    this.items.push({ id, version: 0, ...item });
+    this.items.push({ id, ...item });
   }
 
   #change(place: number, change: Partial<Item>): void {
     const before = this.items[place];
-    if (before !== undefined)
-      this.items[place] = { ...before, ...change, version: before.version + 1 };
+    if (before !== undefined) this.items[place] = { ...before, ...change };
+  }
+}
+
+/** What a transcript says about an event that is no part of the conversation, and how important it is. */
+function noticeOf(event: Json): readonly [text?: string, level?: string] {
+  switch (event.type) {
+    case 'notice':
+      return [String(event.text), String(event.level)];
+    case 'mode':
+      return [`Mode: ${event.mode}`];
+    case 'command_output':
+      return [`${event.line}\n${(event.output as Json).text}`];
+    case 'task_started':
+      return [`Started in the background: ${event.description}`];
+    case 'task_finished':
+      return [`Ended (${event.status}): ${event.summary}`];
+    case 'compacted':
+      return ['The conversation was summarised here.'];
+    case 'hook_finished':
+      return event.outcome === 'error'
+        ? [`Hook ${event.name} failed: ${event.stderr}`, 'warning']
+        : [];
+    case 'writes_lost':
+      return [`The transcript cannot be written: ${event.code}`, 'warning'];
+    case 'closed':
+      return ['The session has ended.'];
+    default:
+      return [];
   }
 }
 

@@ -2,7 +2,7 @@ import { html } from 'htm/preact';
 import type { ComponentChildren, VNode } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { PatchHunk as Hunk } from '../../lib/diff.js';
-import { get } from './api.js';
+import { get, post } from './api.js';
 import type { Receipt, TraceStep } from './types.js';
 
 export { html };
@@ -32,6 +32,11 @@ export function Problem({ text }: { text: string | undefined }): VNode | null {
 
 export function Code({ text, label }: { text: string; label?: string }): VNode {
   return html`<pre class="code" tabindex="0" aria-label=${label ?? 'text'}>${clean(text)}</pre>`;
+}
+
+/** A listener that hands over what a field contains. */
+export function typed(set: (value: string) => void) {
+  return (event: Event): void => set((event.target as HTMLInputElement).value);
 }
 
 /** How long ago, in one word. */
@@ -173,34 +178,13 @@ export function useFetch<T>(path: string, query: Readonly<Record<string, string>
   return useLoad<T>(() => get<T>(path, query), [path, JSON.stringify(query)]);
 }
 
-/** A list of rows of one height, of which only those that are seen are in the page. */
-export function RowList<T>({
-  rows,
-  height,
-  draw,
-  label,
-}: {
-  rows: readonly T[];
-  height: number;
-  label: string;
-  draw: (row: T, index: number) => VNode;
-}): VNode {
-  const ref = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  const [view, setView] = useState(800);
-  useEffect(() => {
-    const box = ref.current;
-    if (box === null) return;
-    const observer = new ResizeObserver(() => setView(box.clientHeight));
-    observer.observe(box);
-    return () => observer.disconnect();
-  }, []);
-  const first = Math.max(0, Math.floor(top / height) - 10);
-  const last = Math.min(rows.length, Math.ceil((top + view) / height) + 10);
-  const onScroll = (): void => setTop(ref.current?.scrollTop ?? 0);
-  return html`<div class="rows" ref=${ref} onScroll=${onScroll} role="list" aria-label=${label} tabindex="0">
-    <div style=${{ height: `${first * height}px` }}></div>
-    ${rows.slice(first, last).map((row, i) => draw(row, first + i))}
-    <div style=${{ height: `${(rows.length - last) * height}px` }}></div>
-  </div>`;
+/** Posts what it is given, and keeps the last result or problem. */
+export function usePost<T>(path: string) {
+  const [state, set] = useState<{ value?: T; error?: string }>({});
+  const send = (body: object): Promise<void> =>
+    post(path, body).then(
+      (value) => set({ value: value as unknown as T }),
+      (thrown: Error) => set({ error: thrown.message }),
+    );
+  return { ...state, send };
 }

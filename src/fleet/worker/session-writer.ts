@@ -43,7 +43,9 @@ export class SessionWriter {
   #writing: Promise<void> = Promise.resolve();
   #isFrozen = false;
   #isLost = false;
-  #isWatched = false;
+  /** Undefined until the first reply says whether clients follow the session. */
+  #isWatched: boolean | undefined;
+  #earlyEvents: string[] = [];
   #lastCommit = performance.now();
   #patch: SessionPatch = {};
   readonly #mail = new Set<string>();
@@ -71,7 +73,7 @@ export class SessionWriter {
 
   /** Clients follow the session. */
   get isWatched(): boolean {
-    return this.#isWatched;
+    return this.#isWatched === true;
   }
 
   /** Calls with effects that have no result yet. */
@@ -111,7 +113,8 @@ export class SessionWriter {
   }
 
   event(event: unknown): void {
-    if (this.#isWatched) this.#add('events', JSON.stringify(event));
+    if (this.#isWatched === undefined) this.#earlyEvents.push(JSON.stringify(event));
+    else if (this.#isWatched) this.#add('events', JSON.stringify(event));
   }
 
   /** Written with the next batch. */
@@ -197,6 +200,8 @@ export class SessionWriter {
       try {
         const { watched, cancelled } = await fleet.commit(claim, batch);
         this.#isWatched = watched;
+        if (watched) for (const event of this.#earlyEvents) this.#add('events', event);
+        this.#earlyEvents = [];
         this.#lastCommit = performance.now();
         if (cancelled && !this.#isFrozen) onLost('cancelled');
         return;

@@ -1,10 +1,34 @@
 import { readFileSync, statSync } from 'node:fs';
 import { type ProposedChange, proposedChange } from '../client/proposed-change.js';
-import type { Question } from '../client/questions.js';
+import type { Question, QuestionCall } from '../client/questions.js';
 import { resolve } from '../platform/fs/paths.js';
+import { sha256 } from '../platform/hash.js';
 import type { InboxQuestion } from '../project/project.js';
-import type { BoundQuestion } from './remote-session.js';
+import type { LiveSession } from './live-files.js';
+import type { BoundQuestion, RemoteSnapshot } from './remote-session.js';
 import { isShort, shorten } from './shorten.js';
+
+/** A session that runs now, as lists show it. */
+export interface LiveRow
+  extends Omit<RemoteSnapshot['usage'], 'modelUsage'>,
+    Pick<RemoteSnapshot, 'agents' | 'tasks'> {
+  readonly key: string;
+  readonly sessionId: string;
+  readonly kind: LiveSession['kind'] | 'fleet';
+  readonly pid?: number | undefined;
+  /** Empty for sessions of the fleet, which work in a folder of their worker. */
+  readonly cwd: string;
+  readonly repository?: string | undefined;
+  readonly title: string;
+  readonly state: 'needs you' | 'working' | 'idle' | 'opening' | 'unreachable';
+  readonly startedAt: string;
+  readonly model: string;
+  readonly mode: string;
+  readonly models: readonly { readonly value: string; readonly displayName: string }[];
+  readonly servers: readonly { readonly name: string; readonly status: string }[];
+  /** Why it could not be joined. */
+  readonly problem?: string | undefined;
+}
 
 /** An open question of any session, as the inbox shows it. */
 export interface InboxRow {
@@ -13,12 +37,9 @@ export interface InboxRow {
   readonly key: string;
   readonly sessionId: string;
   readonly title: string;
+  /** The session may run on another machine: the files and rules of this one say nothing about the call. */
+  readonly remote?: true;
   readonly hash: string;
-  readonly agent: string;
-  readonly kind: Question['kind'];
-  readonly askedAt: string;
-  readonly expiresAt?: string | undefined;
-  readonly reason: string;
   /** Equal for questions about the same call in the same directory. */
   readonly sameAs: string;
   readonly question: Question;
@@ -29,23 +50,17 @@ export interface InboxRow {
 
 export function inboxRow(
   { question, hash }: BoundQuestion,
-  session: { readonly key: string; readonly title: string; readonly sessionId: string },
+  session: Pick<InboxRow, 'key' | 'title' | 'sessionId' | 'remote'>,
 ): InboxRow {
-  const { id, kind, askedAt, expiresAt, reason, agent } = question;
   const call = 'call' in question ? question.call : undefined;
   return {
-    id,
+    id: question.id,
     ...session,
     hash,
-    agent: agent.path,
-    kind,
-    askedAt,
-    expiresAt,
-    reason,
-    sameAs:
-      call === undefined ? id : JSON.stringify([call.tool, call.cwd, call.input]).slice(0, 4_000),
+    // fail-closed: a hash of all of it, so that one answer never covers a call that differs.
+    sameAs: call ? sha256(JSON.stringify([call.tool, call.cwd, call.input])) : question.id,
     question: shorten(question),
-    change: call && change(call.tool, call.input, call.cwd),
+    change: call && change(call, session.remote === true ? () => undefined : readText(call.cwd)),
     // fail-closed: a yes would cover what nobody was shown.
     tooLong: !isShort(question),
   };
@@ -82,30 +97,16 @@ export function storedRow(stored: InboxQuestion): InboxRow {
     ],
   };
   return {
-    id,
-    key: '',
-    sessionId,
-    title: '',
-    hash: callHash,
-    agent: agent.path,
-    kind: 'permission',
-    askedAt: at,
-    expiresAt: until,
-    reason,
-    sameAs: JSON.stringify([tool, cwd, summary]).slice(0, 4_000),
-    question,
+    ...inboxRow({ question, hash: callHash }, { key: '', sessionId, title: '' }),
+    sameAs: callHash,
     tooLong: stored.tooLong === true,
   };
 }
 
 const LARGEST_FILE = 1024 * 1024;
 
-function change(
-  tool: string,
-  input: Readonly<Record<string, unknown>>,
-  cwd: string,
-): ProposedChange | undefined {
-  const read = (path: string): string | undefined => {
+function readText(cwd: string) {
+  return (path: string): string | undefined => {
     try {
       const file = resolve(cwd, path);
       const stat = statSync(file);
@@ -115,6 +116,12 @@ function change(
       return undefined;
     }
   };
+}
+
+function change(
+  { tool, input }: QuestionCall,
+  read: (path: string) => string | undefined,
+): ProposedChange | undefined {
   const proposed = proposedChange(tool, input, read);
   return proposed && shorten(proposed);
 }
