@@ -4,7 +4,7 @@ import { userInfo } from 'node:os';
 import { messageOf, PortcullisError } from '../errors.js';
 import { sha256 } from '../platform/hash.js';
 
-/** What a person may do: look, also answer questions, also steer sessions and change things. */
+/** Each role includes those before it: read, answer questions, steer sessions and change things. */
 export const ROLES = ['viewer', 'approver', 'operator'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -28,7 +28,7 @@ const CODE_MS = 60_000;
 const LEAST_PASSWORD = 12;
 const ADD_USER = 'portcullis console --add-user <name>:<role> prints a line for it';
 
-/** Decides who a request is from. Without a password file and a proxy, the holder of the one token is this user. */
+/** Authenticates requests. Without a password file or a proxy, the one token stands for the user who started the console. */
 export class Access {
   /** The token of the person who started the console; undefined where people sign in. */
   readonly token: string | undefined;
@@ -45,7 +45,7 @@ export class Access {
     this.token = isShared ? undefined : randomBytes(32).toString('base64url');
   }
 
-  /** Undefined: nobody that is known. */
+  /** Undefined: the request is not authenticated. */
   personOf(headers: Headers): Person | undefined {
     const viaProxy = this.#proxyPerson(headers);
     if (viaProxy !== undefined) return viaProxy;
@@ -58,12 +58,12 @@ export class Access {
     return known !== undefined && Date.now() < known.until ? known.person : undefined;
   }
 
-  /** A token for a person who knows the password. One failed attempt makes the next ones wait. */
+  /** Exchanges a password for a token. A failed attempt delays the next ones. */
   async signIn(name: string, password: string): Promise<{ readonly token: string } & Person> {
     const wait = this.#lastFailure + FAILURE_MS - Date.now();
     if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
     const user = this.#users?.get(name);
-    // Equal work for names that are not known.
+    // Unknown names take as long as known ones.
     const isRight = verify(password, user?.hash ?? UNKNOWN);
     if (user === undefined || !isRight) {
       this.#lastFailure = Date.now();
@@ -75,7 +75,7 @@ export class Access {
     return { token, ...person };
   }
 
-  /** A code that can be exchanged for the token once and soon: it may stand where others read it. */
+  /** A code that works once and expires soon: other users can see the arguments of the browser. */
   oneTimeCode(): string {
     const text = randomBytes(32).toString('base64url');
     this.#code = { text, until: Date.now() + CODE_MS };
@@ -94,7 +94,7 @@ export class Access {
 
   #proxyPerson(headers: Headers): Person | undefined {
     const secret = headers['x-portcullis-proxy-secret'];
-    // fail-closed: the name counts only beside the secret that the proxy and the console share.
+    // fail-closed: the name is trusted only with the secret that the proxy and the console share.
     if (this.#proxySecret === undefined || typeof secret !== 'string') return undefined;
     if (!same(secret, this.#proxySecret)) return undefined;
     const name = headers['x-portcullis-user'];
@@ -130,7 +130,7 @@ function verify(password: string, hash: string): boolean {
   return same(derive(password, salt), wanted);
 }
 
-/** In constant time. */
+/** Compares in constant time. */
 function same(a: string, b: string): boolean {
   return timingSafeEqual(Buffer.from(sha256(a)), Buffer.from(sha256(b)));
 }

@@ -1,7 +1,7 @@
 import type { TurnRunner } from '../client/turn-runner.js';
 import type { SessionKind } from './live-files.js';
 
-/** How long a session runs before it opens its socket: a short run never does. */
+/** A session that ends within this time never opens its socket. */
 const DELAY_MS = 100;
 
 /**
@@ -33,7 +33,7 @@ export function announceSession(
       clearTimeout(timer);
       close?.();
     } else if (timer === undefined && (event.type === 'opened' || event.type === 'question')) {
-      // A session goes on where no socket can be opened: it is only missing in consoles.
+      // A session without a socket works as usual; consoles do not list it.
       timer = setTimeout(() => void open().catch(() => undefined), DELAY_MS);
       timer.unref();
     }

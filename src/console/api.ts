@@ -18,16 +18,16 @@ export interface ApiDeps {
   readonly hub: SessionHub;
   readonly access: Access;
   readonly started: StartedSessions;
-  /** Whether an agent's processes can be told from a person's browser. */
+  /** Whether the system shows which process sends a request, so that processes of agents are refused. */
   readonly tellsAgents: boolean;
 }
 
-/** The person, as the page knows them. */
+/** The signed-in person, for the page. */
 export interface Me extends Person {
   readonly tellsAgents: boolean;
 }
 
-/** A request that has passed every check of the server. */
+/** An authenticated request of the page's own origin. */
 export interface ApiRequest {
   readonly person: Person;
   readonly query: URLSearchParams;
@@ -37,12 +37,12 @@ export interface ApiRequest {
 export interface Route {
   readonly method: 'GET' | 'POST';
   readonly role: Role;
-  /** It answers for a person or changes something: an agent's process may not. */
+  /** The route answers for a person or changes something, so processes of agents are refused. */
   readonly acts?: true;
   handle(request: ApiRequest, deps: ApiDeps): Promise<unknown>;
 }
 
-/** Everything that the page can ask for, by path. */
+/** The routes of the API by path. */
 export const ROUTES: ReadonlyMap<string, Route> = new Map<string, Route>([
   ['/api/me', get(async ({ person }, { tellsAgents }) => ({ ...person, tellsAgents }))],
   ['/api/overview', get(async (_, { hub }) => hub.overview())],
@@ -167,7 +167,7 @@ function get(handle: Route['handle']): Route {
   return { method: 'GET', role: 'viewer', handle };
 }
 
-/** Takes a body and changes nothing. */
+/** A route that takes a body and changes nothing. */
 function look(handle: Route['handle']): Route {
   return { method: 'POST', role: 'viewer', handle };
 }

@@ -8,7 +8,7 @@ import { shorten } from './shorten.js';
 type Journal = Awaited<ReturnType<Project['changes']>>['checkpoints'];
 type Target = Parameters<Journal['rewind']>[0];
 
-/** What a session changed, as the page lists it. */
+/** A change of a file by a session. */
 export interface ChangeRow {
   readonly seq: number;
   readonly path: string;
@@ -65,7 +65,7 @@ export async function rewindFiles(
   );
 }
 
-/** Reads where to go back to from what the page sent. */
+/** Parses the target of a rewind. */
 export function readTarget(given: Readonly<Record<string, unknown>>): Target {
   const { kind, id } = given;
   if (typeof id === 'string' && id !== '') {

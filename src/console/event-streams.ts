@@ -2,13 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { Overview, SessionHub } from './session-hub.js';
 
-/** Pages that are read at the same time; those beyond are told to come back. */
+/** Streams that are open at the same time; further ones get status 503. */
 const MOST_STREAMS = 64;
-/** What a page may leave unread before its stream is ended; it comes back and says what it has. */
+/** Unread bytes after which a stream is ended; the page reconnects with the last event that it has. */
 const MOST_UNREAD = 8 * 1024 * 1024;
 const ALIVE_MS = 15_000;
 
-/** The streams of server-sent events that pages read. */
+/** The server-sent events of all pages. */
 export class EventStreams {
   readonly #hub: SessionHub;
   readonly #open = new Set<ServerResponse>();
@@ -30,7 +30,7 @@ export class EventStreams {
     }
     this.#open.add(response);
     response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
-    // Without a first byte the answer does not begin for its reader.
+    // `fetch` resolves only after the first byte.
     response.write(':\n\n');
     const ends: (() => void)[] = [];
     const end = (): void => {
@@ -46,7 +46,7 @@ export class EventStreams {
     this.#sendEvents(response, key, after).then(
       (stop) => (response.destroyed ? stop() : ends.push(stop)),
       (thrown: unknown) => {
-        // The page loads the session anew where the events that it wants are not kept.
+        // The page reloads the session where the events that it wants are no longer kept.
         const isStale = thrown instanceof PortcullisError && thrown.code === 'usage';
         send(response, { type: isStale ? 'stale' : 'gone', key, reason: messageOf(thrown) });
       },

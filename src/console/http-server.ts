@@ -15,13 +15,13 @@ export interface ConsoleServerOptions {
   readonly deps: ApiDeps;
   readonly host: string;
   readonly port: number;
-  /** Names under which people reach it besides the address it is bound to. */
+  /** Host names to accept besides the address that the server listens on. */
   readonly allowedHosts: readonly string[];
-  /** Where the built page is. */
+  /** The directory of the built page. */
   readonly pageDirectory: string;
 }
 
-/** A request that is not served, with the status that says why. */
+/** A refused request and its HTTP status. */
 class Refusal extends Error {
   readonly status: number;
 
@@ -61,7 +61,7 @@ const HEADERS = {
 const LARGEST_BODY = 1024 * 1024;
 const MOST_CONNECTIONS = 2_000;
 
-/** Serves the page and its API to people on this machine, and to others only where people sign in. */
+/** Serves the page and its API. */
 export class ConsoleServer {
   readonly #options: ConsoleServerOptions;
   readonly #server: Server;
@@ -117,12 +117,12 @@ export class ConsoleServer {
     const { code, remedy } = thrown instanceof PortcullisError ? thrown : {};
     const known = code === undefined ? 500 : code === 'denied' ? 403 : 400;
     const status = thrown instanceof Refusal ? thrown.status : known;
-    // What was refused may not have been read to its end.
+    // The body of a refused request may not have been read to its end.
     response.setHeader('connection', 'close');
     sendJson(response, status, { error: messageOf(thrown), remedy, code });
   }
 
-  /** fail-closed: a request that a page of another origin may have caused is not served. */
+  /** fail-closed: a request that a page of another origin may have caused is refused. */
   #checkOrigin({ headers }: IncomingMessage): void {
     const { host = '', origin } = headers;
     if (!this.#hosts.has(host.toLowerCase())) {
@@ -187,14 +187,14 @@ export class ConsoleServer {
     return result ?? null;
   }
 
-  /** fail-closed: what an agent runs answers no question, whatever it has read. */
+  /** fail-closed: a process of an agent answers no question, even with a valid token. */
   #refuseAgent({ socket }: IncomingMessage): void {
     if (!this.#options.deps.tellsAgents || !isLoopback(socket.remoteAddress ?? '')) return;
     const { remotePort: theirs = 0, localPort: ours = 0 } = socket;
     const owners = connectionOwners({ theirs, ours });
-    if (owners === undefined) throw new Refusal(403, 'it cannot be told which process asks this');
+    if (owners === undefined) throw new Refusal(403, 'the process behind this request is unknown');
     if (owners.pids.some((pid) => descendsFromSession(pid))) {
-      throw new Refusal(403, 'an agent runs this process, and only people answer for agents');
+      throw new Refusal(403, 'a process of an agent cannot answer for people');
     }
   }
 }
@@ -211,19 +211,19 @@ export function isLoopback(address: string): boolean {
   return /^(127(\.\d+){3}|::1|localhost|::ffff:127(\.\d+){3})$/.test(address);
 }
 
-/** The names of an address that a browser on this machine may use. */
+/** The host names that browsers may use for an address. */
 function ownNames(host: string): readonly string[] {
   if (isLoopback(host)) return ['127.0.0.1', 'localhost', '[::1]'];
   return host.includes(':') ? [`[${host}]`] : [host];
 }
 
-/** A name behind a proxy comes without our port, or with the port of the proxy. */
+/** Requests through a proxy name its port, or none. */
 function atPort(name: string): readonly string[] {
   return isLoopback(name) || name === '[::1]' ? [] : [name];
 }
 
 async function readBody(request: IncomingMessage): Promise<Readonly<Record<string, unknown>>> {
-  // A page of another site cannot send this type without asking first, which is refused.
+  // Other sites cannot send this type without a preflight request, which is refused.
   const [type] = (request.headers['content-type'] ?? '').split(';');
   if (type?.trim() !== 'application/json') throw new Refusal(415, 'the body is not JSON');
   const parts: Buffer[] = [];

@@ -6,7 +6,7 @@ type Message = Readonly<Record<string, unknown>>;
 
 /** No message of the protocol is longer; events are shortened before they are sent. */
 const LONGEST_LINE = 32 * 1024 * 1024;
-/** What a reader may leave unread before it is disconnected: it can come back and ask for what it missed. */
+/** Unread bytes after which a reader is disconnected; it can reconnect and replay what it missed. */
 const MOST_UNREAD = 64 * 1024 * 1024;
 
 /** Calls `receive` with every JSON object that arrives, one a line. Anything else ends the connection. */
@@ -34,7 +34,6 @@ export function readMessages(socket: Socket, receive: (message: Message) => void
   });
 }
 
-/** False: the connection is over, or its reader has fallen too far behind. */
 export function writeMessage(socket: Socket, message: Message): boolean {
   if (!canWrite(socket)) return false;
   writeLine(socket, JSON.stringify(message));
@@ -47,7 +46,7 @@ export function canWrite(socket: Socket): boolean {
   return !socket.destroyed;
 }
 
-/** Lines that are written together leave together. */
+/** Lines of one tick are sent together. */
 export function writeLine(socket: Socket, line: string): void {
   if (socket.writableCorked === 0) {
     socket.cork();

@@ -17,10 +17,10 @@ import { processAlive } from '../platform/process/process-tree.js';
 
 export type SessionKind = 'terminal' | 'print' | 'wire' | 'sdk';
 
-/** What a running session writes down so that consoles of the same user find it. */
+/** How consoles of the same user find and join a running session. */
 export interface LiveSession {
   readonly v: 1;
-  /** Names the session process among all others, also while the conversation has no id. */
+  /** Identifies the session before its conversation has an id. */
   readonly key: string;
   readonly by: ProcessStamp;
   readonly socket: string;
@@ -37,12 +37,12 @@ export function liveDirectory(stateDirectory: string): string {
   return join(stateDirectory, 'live');
 }
 
-/** Makes the directory for this user alone. Throws where something else is in its place. */
+/** Creates the directory with access for this user alone. Throws where it belongs to another user. */
 export function makeLiveDirectory(stateDirectory: string): string {
   const directory = liveDirectory(stateDirectory);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const { uid } = lstatSync(directory);
-  // fail-closed: in a directory of another user's the socket could be exchanged.
+  // fail-closed: another user could replace the socket.
   if (process.getuid !== undefined && uid !== process.getuid()) {
     throw new Error(`${directory} belongs to another user`);
   }
@@ -63,11 +63,11 @@ export function removeLive(directory: string, { key, socket }: LiveSession): voi
   try {
     rmdirSync(dirname(socket));
   } catch {
-    // Gone already, or not ours alone.
+    // The directory is gone already, or has other files.
   }
 }
 
-/** The sessions whose process still runs. Removes what others left behind. */
+/** The sessions whose process still runs. Removes the files of ended ones. */
 export function listLive(stateDirectory: string): readonly LiveSession[] {
   const directory = liveDirectory(stateDirectory);
   const found: LiveSession[] = [];
@@ -80,7 +80,7 @@ export function listLive(stateDirectory: string): readonly LiveSession[] {
   return found;
 }
 
-/** Removes what processes left behind that are gone, by the names of the files alone. */
+/** Removes the files of ended processes, which their names begin with. */
 export function removeStale(directory: string): void {
   for (const name of namesIn(directory)) {
     const pid = Number(/^(\d+)-/.exec(name)?.[1]);
@@ -97,7 +97,7 @@ function namesIn(directory: string): readonly string[] {
   }
 }
 
-/** fail-closed: only a file of this user's counts, and only where it is whole. */
+/** fail-closed: a file of another user or with missing fields is ignored. */
 function readLive(file: string): LiveSession | undefined {
   const read = stateFiles.readOwn(file);
   const parsed = read?.ok === true ? parseJson(read.value) : undefined;

@@ -5,7 +5,7 @@ import type { RecordedAgent } from '../project/recorded-session.js';
 import type { Environment, SessionPlace } from './project.js';
 import { shorten } from './shorten.js';
 
-/** A session that is on disk. */
+/** A session on disk. */
 export interface PastRow {
   readonly sessionId: string;
   readonly title: string;
@@ -25,7 +25,7 @@ export async function pastSessions(env: Environment, only = ''): Promise<readonl
     });
 }
 
-/** What the transcript of a session tells, in the shape of the events of a running one. */
+/** An entry of a transcript in the shape of a session event. */
 export interface PastEvent {
   readonly time: string;
   readonly event: Readonly<Record<string, unknown>>;
@@ -56,7 +56,7 @@ function eventsOf({ path, lines }: RecordedAgent): readonly PastEvent[] {
       add({ type: 'notice', level: 'info', text: 'The conversation was summarised here.' });
     }
     if (!isRecord(message)) continue;
-    if (type === 'assistant') add({ type: 'answer', answer: { message } });
+    if (type === 'assistant') add({ type: 'answer', answer: { message, blockIds: [uuid] } });
     if (type !== 'user') continue;
     const { content } = message;
     const blocks: readonly unknown[] = Array.isArray(content)
@@ -74,7 +74,7 @@ function eventsOf({ path, lines }: RecordedAgent): readonly PastEvent[] {
   return found;
 }
 
-/** What a running session is about, from its transcript. Empty: nothing is written down yet. */
+/** The title of a running session, from its transcript. Empty: it has none yet. */
 export async function sessionTitle(
   env: Environment,
   { sessionId, cwd }: SessionPlace,

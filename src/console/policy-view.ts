@@ -7,7 +7,7 @@ import { type Replay, replayCalls } from '../project/replay.js';
 import { PERMISSION_MODES } from '../protocol/permissions.js';
 import { type Environment, withProject } from './project.js';
 
-/** A rule of a settings file, and whether it does anything. */
+/** A rule of a settings file, and whether it has an effect. */
 export interface RuleRow {
   readonly list: 'deny' | 'ask' | 'allow';
   readonly rule: string;
@@ -20,7 +20,7 @@ export interface RuleRow {
 
 const MOST_CALLS = 5_000;
 
-/** Decides a call as a session in the folder would. Nothing runs, and nobody is asked. */
+/** Decides a call as a session in the folder would. Nothing runs, and no question is asked. */
 export async function explainCall(
   env: Environment,
   asked: {
@@ -68,7 +68,7 @@ export async function listRules(env: Environment, cwd: string) {
   });
 }
 
-/** A rule that a stricter one of the same or of all calls of its tool keeps from ever deciding. */
+/** Marks a rule that never decides because a stricter one covers the same calls, or all calls of its tool. */
 function shadowed(row: RuleRow, all: readonly RuleRow[]): RuleRow {
   const rank = { deny: 2, ask: 1, allow: 0 } as const;
   const tool = row.rule.split('(')[0];
@@ -83,7 +83,7 @@ function shadowed(row: RuleRow, all: readonly RuleRow[]): RuleRow {
   return { ...row, state: 'shadowed', why: `${by.list} ${by.rule} (${place}) comes first` };
 }
 
-/** Decides recorded calls again: by the settings in force, and by them with `settings` on top. */
+/** Evaluates recorded calls again, with `settings` on top of those in force. */
 export async function replayPolicy(
   env: Environment,
   asked: {

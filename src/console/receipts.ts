@@ -28,13 +28,13 @@ function receiptRow({ n, time, session, cwd, receipt }: JournalEntry): ReceiptRo
 
 export interface ReceiptPage {
   readonly rows: readonly ReceiptRow[];
-  /** How many fit the query; the newest of them are in `rows`. */
+  /** How many match; `rows` has the newest of them. */
   readonly found: number;
   readonly chains: readonly { readonly session: string; readonly chain: ReadJournal['chain'] }[];
   readonly lanes: readonly HookLane[];
 }
 
-/** What one hook did over time. */
+/** The runs of one hook. */
 export interface HookLane {
   readonly hook: string;
   readonly source: string;
@@ -50,7 +50,7 @@ export interface HookLane {
 const MOST_ROWS = 2_000;
 const MOST_JOURNALS = 200;
 
-/** Searches the journals of a folder, and follows the chain of each that it reads. */
+/** Searches the journals of a folder or of one session, and verifies their chains. */
 export async function findReceipts(
   env: Environment,
   query: ReceiptQuery,
@@ -80,7 +80,7 @@ export async function findReceipts(
   };
 }
 
-/** The newest answers of people in all sessions, with what they were about. */
+/** The newest answers of people in all sessions. */
 export async function answerHistory(env: Environment): Promise<readonly ReceiptRow[]> {
   const folders = new Set((await pastSessions(env)).slice(0, 100).map(({ cwd }) => cwd));
   const found: ReceiptRow[] = [];
@@ -112,7 +112,7 @@ async function readJournals(
   }
 }
 
-/** Steps of hooks name their event and their place: `PreToolUse Bash /settings.json:7`. */
+/** The source of a hook's step names its event and file: `PreToolUse Bash /settings.json:7`. */
 const HOOK_SOURCE = /^(?:PreToolUse|PermissionRequest)\b/;
 
 function lanesOf(entries: readonly JournalEntry[]): readonly HookLane[] {

@@ -9,7 +9,7 @@ import { dirname } from '../platform/fs/paths.js';
 import { readMessages, writeMessage } from './json-lines.js';
 import type { LiveSession } from './live-files.js';
 
-/** A question with what an answer to it has to name. */
+/** A question and the hash that an answer must name. */
 export interface BoundQuestion {
   readonly question: Question;
   readonly hash: string;
@@ -65,7 +65,7 @@ export class RemoteSession implements ConsoleSession {
     });
   }
 
-  /** Joins a session. Rejects where it is gone, or refuses this process. */
+  /** Joins a session. Rejects where it has ended or refuses this process. */
   static connect(live: LiveSession, directory: string): Promise<RemoteSession> {
     return new Promise((resolve, reject) => {
       const socket = connect(live.socket);
@@ -81,7 +81,7 @@ export class RemoteSession implements ConsoleSession {
       });
       readMessages(socket, (message) => {
         if (typeof message.prove === 'string') {
-          // fail-closed: only a file of the directory of sessions is opened because a session says so.
+          // fail-closed: a session can make this process open no file outside the directory of sessions.
           if (proof !== undefined || dirname(message.prove) !== directory) {
             socket.destroy();
             return;
@@ -117,7 +117,7 @@ export class RemoteSession implements ConsoleSession {
     await this.#call({ call: 'events', ...options });
     return () => {
       this.#listeners.delete(id);
-      // A session that is gone sends no more events anyway.
+      // A closed session sends no more events.
       this.#call({ call: 'stop', of: id }).catch(() => undefined);
     };
   }

@@ -33,7 +33,7 @@ export interface LiveRow
 /** An open question of any session, as the inbox shows it. */
 export interface InboxRow {
   readonly id: string;
-  /** Of the session that is joined; empty: it asks in files, and can be allowed or refused. */
+  /** The key of the session; empty: it cannot be joined, and its question is stored in a file. */
   readonly key: string;
   readonly sessionId: string;
   readonly title: string;
@@ -44,7 +44,7 @@ export interface InboxRow {
   readonly sameAs: string;
   readonly question: Question;
   readonly change?: ProposedChange | undefined;
-  /** Not all of it can be shown here, so it can only be refused. */
+  /** The question is too long to be shown whole, so it can only be refused. */
   readonly tooLong: boolean;
 }
 
@@ -61,14 +61,15 @@ export function inboxRow(
     sameAs: call ? sha256(JSON.stringify([call.tool, call.cwd, call.input])) : question.id,
     question: shorten(question),
     change: call && change(call, session.remote === true ? () => undefined : readText(call.cwd)),
-    // fail-closed: a yes would cover what nobody was shown.
+    // fail-closed: an approval would cover text that was not shown.
     tooLong: !isShort(question),
   };
 }
 
 /** A question of a background agent whose session cannot be joined. */
 export function storedRow(stored: InboxQuestion): InboxRow {
-  const { id, sessionId, callHash, agent, askedAt, expiresAt, reason, tool, summary, cwd } = stored;
+  const { id, sessionId, callHash, agent, askedAt, expiresAt, reason } = stored;
+  const { toolUseId, tool, summary, cwd } = stored;
   const at = new Date(askedAt).toISOString();
   const until = new Date(expiresAt).toISOString();
   const question: Question = {
@@ -78,14 +79,7 @@ export function storedRow(stored: InboxQuestion): InboxRow {
     reason,
     askedAt: at,
     expiresAt: until,
-    call: {
-      toolUseId: stored.toolUseId,
-      tool,
-      summary,
-      input: {},
-      cwd,
-      suggestedUpdates: [],
-    },
+    call: { toolUseId, tool, summary, input: {}, cwd, suggestedUpdates: [] },
     options: [
       { key: 'y', label: 'Yes, this once', answer: { behavior: 'allow' } },
       {
@@ -112,7 +106,7 @@ function readText(cwd: string) {
       const stat = statSync(file);
       return stat.isFile() && stat.size <= LARGEST_FILE ? readFileSync(file, 'utf8') : undefined;
     } catch {
-      // The change is shown without the text around it.
+      // The diff is shown without context lines.
       return undefined;
     }
   };

@@ -7,24 +7,24 @@ import { StartedSessions } from './start-session.js';
 export interface ConsoleOptions extends AccessOptions {
   /** Absent: 127.0.0.1. Another address needs a password file or a proxy's secret. */
   readonly host?: string | undefined;
-  /** Absent or 0: one that is free. */
+  /** Absent or 0: a free one. */
   readonly port?: number | undefined;
-  /** Shows only the session whose id begins so. */
+  /** Shows only sessions whose id begins with this. */
   readonly session?: string | undefined;
-  /** Names under which people reach it, for instance that of a proxy. */
+  /** Further host names to accept, such as that of a proxy. */
   readonly allowedHosts?: readonly string[] | undefined;
   /** Absent: the variables of this process. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** The program that new sessions are started with; absent: none are. */
+  /** The command that starts new sessions; absent: the page cannot start any. */
   readonly program?: readonly string[] | undefined;
   readonly pageDirectory: string;
 }
 
 export interface Console {
-  /** With the token of the person who started it, where there is one. */
+  /** Contains the token of the person who started it, unless people sign in. */
   readonly url: string;
   readonly port: number;
-  /** An address for a program that opens it: it works once, and others may see it. */
+  /** An address for a browser's command line: it works once, since other users can see it. */
   openUrl(): string;
   close(): Promise<void>;
 }
@@ -33,7 +33,7 @@ export interface Console {
 export async function serveConsole(options: ConsoleOptions): Promise<Console> {
   const { host = '127.0.0.1', port = 0, env = process.env, allowedHosts = [] } = options;
   const access = new Access(options);
-  // fail-closed: beyond this machine a token in an address is not enough to know who acts.
+  // fail-closed: a token in an address does not identify a person on another machine.
   if (!isLoopback(host) && access.token !== undefined) {
     throw new PortcullisError(
       'config',

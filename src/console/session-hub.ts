@@ -20,10 +20,10 @@ const SCAN_MS = 500;
 const SETTLE_MS = 60;
 /** A session whose socket refused or failed is tried again after this time. */
 const RETRY_MS = 5_000;
-/** How old the snapshot of a session that works may be. */
+/** The greatest age of the snapshot of a working session. */
 const RUNNING_MS = 2_000;
 
-/** Joins every session of this user on this machine and follows what it asks. */
+/** Joins every session of this user on this machine and follows its state and questions. */
 export class SessionHub {
   readonly #env: Environment;
   /** The beginning of the id of the one session that is shown. */
@@ -50,7 +50,7 @@ export class SessionHub {
     const { fleet } = this;
     const asked = [...sessions.flatMap((one) => one.inbox()), ...(fleet?.inbox() ?? [])];
     const known = new Set(asked.map(({ id }) => id));
-    // Background agents of sessions that cannot be joined ask in files.
+    // Sessions that cannot be joined store the questions of their background agents in files.
     const stored = this.only === undefined ? openInboxOf(this.#env).list() : [];
     const rows = stored.filter(({ id }) => !known.has(id)).map(storedRow);
     const inbox = [...asked, ...rows].sort((a, b) =>
@@ -60,14 +60,14 @@ export class SessionHub {
     return { sessions: live, inbox, problem: fleet?.problem };
   }
 
-  /** Calls the listener now and after every change. Returns the end of it. */
+  /** Calls the listener now and after every change. Returns a function that ends this. */
   subscribe(listener: (overview: Overview) => void): () => void {
     this.#listeners.add(listener);
     listener(this.overview());
     return () => void this.#listeners.delete(listener);
   }
 
-  /** The session of a key. Rejects where it is gone. */
+  /** The session of a key. Rejects where it has ended. */
   async session(key: string): Promise<ConsoleSession> {
     const found = this.#joined.get(key)?.remote ?? (await this.fleet?.session(key));
     if (found !== undefined) return found;
@@ -144,7 +144,7 @@ export class SessionHub {
     this.#stored = stored;
   }
 
-  /** Tells the listeners once for all that happens within a moment. */
+  /** Notifies the listeners once for all changes within a moment. */
   #changed(): void {
     if (this.#settling !== undefined) return;
     this.#settling = setTimeout(() => {
@@ -275,13 +275,13 @@ class JoinedSession {
       const options = { after, deltas: false, types: CHANGES };
       await remote.subscribe(() => void this.#refresh(), options);
     } catch (thrown) {
-      // Shown in the list, and tried again later.
+      // The list shows the problem; the next attempt follows after RETRY_MS.
       this.#problem = messageOf(thrown);
     }
     this.#onChange();
   }
 
-  /** Takes a new snapshot; changes meanwhile are in the next one. */
+  /** Takes a new snapshot, and another one where the session changed meanwhile. */
   async #refresh(): Promise<void> {
     this.#isStale = true;
     if (this.#isRefreshing) return;
@@ -296,7 +296,7 @@ class JoinedSession {
         await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
       }
     } catch {
-      // The session is gone; the end of its connection says so.
+      // The session has ended; `closed` of its connection resolves.
     } finally {
       this.#isRefreshing = false;
     }

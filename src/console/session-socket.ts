@@ -32,7 +32,7 @@ interface SocketFacts {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Paths of sockets may not be longer on Linux. */
+/** Linux limits the length of socket paths. */
 const LONGEST_SOCKET_PATH = 100;
 const HELLO_MS = 5_000;
 
@@ -94,18 +94,18 @@ export async function openSessionSocket(
   };
 }
 
-/** For this user alone, as the directory of all sessions is. */
+/** A directory for this user alone whose path is short enough for a socket. */
 function shortDirectory(): string {
   return mkdtempSync(join(hostFacts().temporaryDirectory, 'portcullis-'));
 }
 
-/** One listener for all sessions of the process. */
+/** One exit listener serves all sessions of the process. */
 const atExit = new Set<() => void>();
 process.once('exit', () => {
   for (const remove of atExit) remove();
 });
 
-/** What a question is known by: an answer names it, and counts for nothing else. */
+/** The hash that an answer must name, so that it holds for no other question. */
 export function questionHash(question: Question): string {
   return sha256(JSON.stringify(['question 1', question]));
 }
@@ -118,12 +118,12 @@ interface ConnectionFacts {
 
 type Message = Readonly<Record<string, unknown>>;
 
-/** One console that has joined, or tries to. */
+/** The connection of one console. */
 class Connection {
   readonly #socket: Socket;
   readonly #facts: ConnectionFacts;
   readonly #subscriptions = new Map<unknown, () => void>();
-  /** The file that the client has to open, and the process that it says it is. */
+  /** The file that the client must open, and the process that it claims to be. */
   #proof: { readonly file: string; readonly pid: number } | undefined;
   #client: LocalClient | undefined;
   #last: { readonly envelope: Envelope; readonly text: string } | undefined;
@@ -159,7 +159,7 @@ class Connection {
 
   #hello({ token, pid }: Message): void {
     const { live, directory } = this.#facts;
-    // fail-closed: whoever cannot read the file of the session does not join it.
+    // fail-closed: only processes that can read the file of the session know its token.
     if (typeof token !== 'string' || !sameText(token, live.token) || typeof pid !== 'number') {
       this.#refuse('the token is not that of the session');
       return;
@@ -170,17 +170,17 @@ class Connection {
     writeMessage(this.#socket, { prove: file });
   }
 
-  /** The other end of the socket is the process that it names, and no agent runs that. */
+  /** Checks that the client is the process that it claims to be, and not a process of an agent. */
   #prove({ file, pid }: { readonly file: string; readonly pid: number }): void {
     const isProven = hasOpenFile(pid, file);
     rmSync(file, { force: true });
-    // Undefined where the system does not show the files of processes; the page says that this is not held.
+    // Undefined where the system does not show the files of processes; the page says so.
     if (isProven === false) {
       this.#refuse('the process is not the one that it names');
       return;
     }
     if (isProven === true && pid !== process.pid && isOtherRunByAgent(pid)) {
-      this.#refuse('an agent runs this process, and only people answer for agents');
+      this.#refuse('a process of an agent cannot answer for people');
       return;
     }
     this.#client = connectClient(this.#facts.runner, { name: 'console', answers: ALL_QUESTIONS });
@@ -255,7 +255,7 @@ class Connection {
   #textOf(envelope: Envelope): string {
     if (this.#last?.envelope === envelope) return this.#last.text;
     const whole = JSON.stringify(envelope);
-    // Nothing of a value whose JSON is short can be too long.
+    // A value whose JSON is short has no text to cut.
     const text = whole.length <= MOST_OF_ONE ? whole : JSON.stringify(shorten(envelope));
     this.#last = { envelope, text };
     return text;
@@ -265,7 +265,7 @@ class Connection {
     const { question: id, hash, answer, person } = message;
     const open = this.#facts.runner.questions.open.find((one) => one.id === id);
     if (open === undefined) return 'closed';
-    // fail-closed: an answer to what was shown is no answer to anything else.
+    // fail-closed: an answer holds only for the question that was shown.
     if (questionHash(open) !== hash) {
       throw new PortcullisError('usage', 'the question has changed since it was shown', {
         remedy: 'read it again, then answer',
@@ -278,7 +278,7 @@ class Connection {
   }
 }
 
-/** Of the parts of an answer only those with text are sent, and nothing beside the types that a client names. */
+/** A client gets the types that it names; otherwise everything but parts of an answer without text. */
 function isWanted(event: Envelope['event'], types: unknown): boolean {
   if (Array.isArray(types)) return types.includes(event.type);
   if (event.type === 'block') return false;

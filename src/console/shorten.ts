@@ -1,18 +1,18 @@
 import { sliceWhole } from '../lib/truncate.js';
 
-/** Characters of one text, and of all texts of a value, that a console is sent. */
+/** Limits of the characters of one text, and of all texts of a value. */
 export const MOST_OF_ONE = 40_000;
 const MOST_OF_ALL = 400_000;
 const MOST_ITEMS = 5_000;
 
-/** A copy of a JSON value with texts that are too long for a page cut, with a note; short values as they are. */
+/** A copy of a JSON value whose long texts are cut and say so; a short value is returned itself. */
 export function shorten<T>(value: T): T {
   const budget = { left: MOST_OF_ALL, cut: false };
   const copy = cut(value, budget) as T;
   return budget.cut ? copy : value;
 }
 
-/** Whether nothing of a value would be cut. */
+/** Whether `shorten` would cut nothing. */
 export function isShort(value: unknown): boolean {
   return shorten(value) === value;
 }

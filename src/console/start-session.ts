@@ -14,7 +14,7 @@ export interface NewSession {
 const OPEN_MS = 20_000;
 const LOOK_MS = 50;
 
-/** Sessions that this console started, as processes of the ordinary program. They end with the console. */
+/** Sessions that this console started, each a process of its own. They end with the console. */
 export class StartedSessions {
   readonly #env: Readonly<Record<string, string | undefined>>;
   /** The program and its first arguments. */
@@ -60,14 +60,14 @@ export class StartedSessions {
       parent_tool_use_id: null,
       session_id: '',
     };
-    // A child that ends at once says why on standard error; writing to it then fails.
+    // Writing to a child that has ended fails; it has written the reason to standard error.
     child.stdin?.on('error', () => undefined);
     child.stdin?.write(`${JSON.stringify(message)}\n`);
     await this.#opened(child, sessionId, () => complaint.trim());
     return { sessionId };
   }
 
-  /** Rejects with what the program printed where it ends before its session can be joined. */
+  /** Waits until the session can be joined. Rejects with the program's error output where it ends before. */
   async #opened(child: ChildProcess, sessionId: string, complaint: () => string): Promise<void> {
     let failure: string | undefined;
     child.once('error', (error) => {
@@ -87,7 +87,7 @@ export class StartedSessions {
     });
   }
 
-  /** Lets the running turns end: no more prompts come. */
+  /** Ends the input of the sessions, which end after their running turn. */
   close(): void {
     for (const child of this.#running) child.stdin?.end();
   }

@@ -201,7 +201,7 @@ describe('the console', () => {
       prompt: 'go',
     });
     expect(done.toolResult(0).text).toContain('403');
-    expect(done.toolResult(0).text).toContain('an agent runs this process');
+    expect(done.toolResult(0).text).toContain('a process of an agent');
     // The same from here, where no agent is above, is refused for what it says.
     const own = await page.post('/api/answer', {});
     expect(own.status).toBe(400);

@@ -29,7 +29,8 @@ const INFO = {
 function said(text: string): SessionEvent {
   id += 1;
   const message = { id: `msg_${id}`, content: [{ type: 'text', text }], usage: {} };
-  return { type: 'answer', answer: { message, usage: {} } } as unknown as SessionEvent;
+  const answer = { message, blockIds: [message.id], usage: {} };
+  return { type: 'answer', answer } as unknown as SessionEvent;
 }
 
 function called(name: string, input: object, output: string): readonly SessionEvent[] {
@@ -38,7 +39,7 @@ function called(name: string, input: object, output: string): readonly SessionEv
   const message = { id: `msg_${id}`, content: [block], usage: {} };
   const result = { type: 'tool_result', tool_use_id: block.id, content: output };
   return [
-    { type: 'answer', answer: { message, usage: {} } },
+    { type: 'answer', answer: { message, blockIds: [message.id], usage: {} } },
     { type: 'tool_result', call: block, result: { block: result, uuid: block.id } },
   ] as unknown as readonly SessionEvent[];
 }

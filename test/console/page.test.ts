@@ -84,7 +84,7 @@ describeWith(['tmux', 'chromium'], 'the page of the console', () => {
   it('streams a transcript; a reload in the middle and a second tab show everything once', async () => {
     const long = Array.from({ length: 40 }, (_, i) => `Line ${i} of the answer.`).join('\n');
     const { tty, served } = await setUp({
-      script: [long, 'A second answer.'],
+      script: [long, 'A second answer.', 'A second answer.'],
       slowly: { bytes: 120, ms: 150 },
     });
     const page = await openPage(browser, served.url);
@@ -94,6 +94,7 @@ describeWith(['tmux', 'chromium'], 'the page of the console', () => {
     await page.getByRole('button', { name: 'Send' }).click();
     await page.getByText('Line 3 of the answer.').waitFor();
     expect(await page.locator('.transcript').textContent()).not.toContain('Line 39');
+    await picture(page, 'streaming');
     await page.reload();
     await page.getByText('Line 39 of the answer.').waitFor();
     const second = await openPage(browser, served.url);
@@ -116,6 +117,10 @@ describeWith(['tmux', 'chromium'], 'the page of the console', () => {
       }
     }
     await tty.shows('A second answer.');
+    await picture(second, 'second-tab');
+    tty.line('say it again');
+    await page.getByText('A second answer.').nth(1).waitFor();
+    expect(await page.getByText('A second answer.').count()).toBe(2);
     await expectAccessible(page);
     expect([...page.problems, ...second.problems]).toEqual([]);
   });
@@ -135,6 +140,7 @@ describeWith(['tmux', 'chromium'], 'the page of the console', () => {
     await page.getByText('needs you').waitFor();
     await served.close('SIGKILL');
     await page.getByRole('alert').filter({ hasText: 'does not answer' }).waitFor();
+    await picture(page, 'lost');
     await tty.shows('Allow Bash');
     const again = await startConsole(tty.project.home, ['--port', String(served.port)]);
     open.push(again);
@@ -144,6 +150,7 @@ describeWith(['tmux', 'chromium'], 'the page of the console', () => {
     await fresh.getByRole('link', { name: 'Sessions' }).click();
     await fresh.locator('.session').click();
     await fresh.locator('.item.tool .badge', { hasText: 'running' }).waitFor();
+    await picture(fresh, 'restarted');
     await fresh.getByRole('button', { name: 'Interrupt' }).click();
     await fresh.getByText('interrupted', { exact: false }).first().waitFor();
     expect(tty.project.exists('late.txt')).toBe(false);
@@ -194,12 +201,47 @@ describeWith(['tmux', 'chromium'], 'the page of the console', () => {
     await expectAccessible(page);
     await picture(page, 'receipts');
     await page.locator('.receipt-row').click();
-    await page.getByRole('heading', { name: "Every guard's word" }).waitFor();
+    await page.getByRole('heading', { name: 'Guards' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('tab', { name: 'Agents and money' }).click();
     await page.getByRole('img', { name: /Cost over time\. claude-opus-5-5: \$/ }).waitFor();
     await expectAccessible(page);
     await picture(page, 'money');
+    expect(page.problems).toEqual([]);
+  });
+
+  it('shows what is spent, reserved for the running call, and left of a budget', async () => {
+    const { tty, served } = await setUp({
+      script: [
+        { text: 'First.', usage: { input_tokens: 20_000, output_tokens: 400 } },
+        'word '.repeat(2_000),
+      ],
+      files: { '.claude/settings.json': JSON.stringify({ portcullis: { budget: { usd: 5 } } }) },
+      slowly: { bytes: 200, ms: 100 },
+    });
+    tty.line('begin');
+    await tty.shows('First.');
+    const page = await openPage(browser, served.url);
+    await page.getByRole('link', { name: 'Sessions' }).click();
+    await page.locator('.session').click();
+    await page.getByRole('tab', { name: 'Agents and money' }).click();
+    const cells = page.locator('tbody tr').first().locator('td');
+    await cells
+      .nth(5)
+      .getByText(/^\$0\.\d+$/)
+      .waitFor();
+    expect(await cells.nth(6).textContent()).toBe('$0');
+    tty.line('tell me a lot');
+    await cells
+      .nth(6)
+      .getByText(/^\$\d+\.\d+$/)
+      .waitFor();
+    await cells
+      .nth(7)
+      .getByText(/^\$4\.\d+/)
+      .waitFor();
+    await expectAccessible(page);
+    await picture(page, 'budget');
     expect(page.problems).toEqual([]);
   });
 
@@ -239,6 +281,76 @@ describeWith(['tmux', 'chromium'], 'the page of the console', () => {
     await picture(page, 'trust');
     await page.getByRole('link', { name: 'Policy' }).click();
     await page.locator('.badge', { hasText: 'shadowed' }).waitFor();
+    expect(page.problems).toEqual([]);
+  });
+
+  it('shows hostile text as text in receipts, policy and trust, and marks failed hooks in their lanes', async () => {
+    const tag = '<img src=x onerror="document.body.dataset.hacked=1">';
+    // Rules with invisible characters stop the start, so they cannot reach the page.
+    const hostile = `${tag}\u001b[2J\u001b]0;t\u0007\u202e`;
+    const hooks = [
+      { type: 'command', command: 'true' },
+      { type: 'command', command: `exit 1 # ${hostile}` },
+    ];
+    const { tty, served } = await setUp({
+      script: [
+        { tool: 'Read', input: { file_path: hostile } },
+        bash(`echo '${hostile}'`, hostile),
+        'Both are done.',
+      ],
+      files: {
+        '.claude/settings.json': JSON.stringify({
+          permissions: { allow: [`Bash(${tag})`], deny: [`Read(./${tag}*)`] },
+          hooks: { PreToolUse: [{ matcher: 'Bash|Read', hooks }] },
+          disabledMcpjsonServers: ['evil'],
+        }),
+        '.mcp.json': JSON.stringify({
+          mcpServers: { evil: { command: 'sh', args: ['-c', hostile] } },
+        }),
+      },
+      args: ['--trust', '--allowedTools', 'Bash(echo *)'],
+    });
+    tty.line('go');
+    await tty.shows('Answer [y/n]');
+    tty.line('y');
+    await tty.shows('Both are done.');
+    const page = await openPage(browser, served.url);
+    const expectText = async (selector: string): Promise<void> => {
+      const text = (await page.locator(selector).textContent()) ?? '';
+      expect(text).toContain('<img src=x onerror=');
+      expect(text).not.toMatch(/[\u0000-\u0008\u000b-\u001f\u202e]/);
+      expect(await page.locator('img:not([src="/icon.svg"])').count()).toBe(0);
+      expect(await page.evaluate('document.body.dataset.hacked')).toBeUndefined();
+    };
+    await page.getByRole('link', { name: 'Receipts' }).click();
+    await page.locator('.receipt-row').nth(1).waitFor();
+    await expectText('.rows');
+    await expectText('.plot svg');
+    expect(await page.locator('rect.run').count()).toBe(4);
+    const failed = page.locator('rect.run.failed');
+    expect(await failed.count()).toBe(2);
+    expect(await failed.first().textContent()).toContain('exit');
+    await expectAccessible(page);
+    await picture(page, 'lanes');
+    for (const row of [0, 1]) {
+      await page.locator('.receipt-row').nth(row).click();
+      await page.getByRole('heading', { name: 'Guards' }).waitFor();
+      await expectText('dialog');
+      await page.keyboard.press('Escape');
+    }
+    await page.getByRole('link', { name: 'Policy' }).click();
+    await page.getByLabel('Call').fill(`Read ${hostile}`);
+    await page.getByRole('button', { name: 'Explain' }).click();
+    await page.locator('.verdict .badge', { hasText: 'deny' }).waitFor();
+    await page.locator('table', { hasText: 'settings.json' }).last().waitFor();
+    await expectText('.explain');
+    await expectText('.view > .scroll');
+    await page.getByRole('link', { name: 'Trust' }).click();
+    await page.getByRole('heading', { name: 'MCP servers' }).waitFor();
+    await expectText('.view');
+    await page.getByRole('button', { name: 'Trust this folder' }).click();
+    await page.getByText('You trust what is listed here').waitFor();
+    await expectText('.view');
     expect(page.problems).toEqual([]);
   });
 

@@ -108,7 +108,7 @@ describeWith(['tmux'], 'a session in a terminal and the console', () => {
     tty.line('go');
     await tty.shows('Done.');
     expect(JSON.parse(tty.project.read('said.json'))).toMatchObject({
-      refused: 'an agent runs this process, and only people answer for agents',
+      refused: 'a process of an agent cannot answer for people',
     });
   });
 });

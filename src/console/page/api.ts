@@ -2,7 +2,7 @@ import type { Envelope, Json, Overview } from './types.js';
 
 const STORED = 'portcullis.token';
 
-/** An answer of the server that is not what was asked for. */
+/** An error response of the server. */
 export class ApiError extends Error {
   readonly status: number;
 
@@ -12,7 +12,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Takes the token out of the address, so that it is neither shown nor kept in the history. */
+/** Moves the token from the address to the session storage, so that it is not in the browser's history. */
 export async function takeToken(): Promise<void> {
   const [, kind, value] = /^#(token|code)=(.+)$/.exec(location.hash) ?? [];
   if (value === undefined) return;
@@ -63,7 +63,7 @@ export type StreamMessage =
   | { readonly type: 'event'; readonly key: string; readonly envelope: Envelope }
   | { readonly type: 'gone' | 'stale'; readonly key: string; readonly reason: string };
 
-/** Reads the stream of the server until it ends. Messages that arrive together are handed over together. */
+/** Reads the event stream until it ends; messages of one chunk are passed on together. */
 export async function readStream(
   query: Readonly<Record<string, string>>,
   receive: (messages: readonly StreamMessage[]) => void,

@@ -40,8 +40,8 @@ function App(): VNode {
       <nav aria-label="Views">${PAGES.map(([name, title]) => html`<a href=${`#/${name}`} aria-current=${name === current ? 'page' : undefined}>${title}${name === 'inbox' && waiting > 0 ? html`<span class="count alert">${waiting}</span>` : null}</a>`)}</nav>
       <span class="who">${me === undefined ? '' : html`${clean(me.name)} <span class="muted">${me.role}</span>`}<span class=${`dot ${connection}`} role="img" aria-label=${`Connection: ${connection}`} title=${`Connection: ${connection}`}></span></span>
     </header>
-    ${connection === 'lost' ? html`<p class="banner" role="alert">The console does not answer. What you see may be old; it is tried again every second.</p>` : null}
-    ${me?.tellsAgents === false ? html`<p class="banner">On this system it cannot be told whether an agent's own process uses this console. Keep its address away from agents.</p>` : null}
+    ${connection === 'lost' ? html`<p class="banner" role="alert">The console does not answer. This page may be out of date; it tries again every second.</p>` : null}
+    ${me?.tellsAgents === false ? html`<p class="banner">This system does not show which process sends a request: an agent that learns this address could answer for you. Keep the address away from agents.</p>` : null}
     <main tabindex="-1">${viewOf(page, id, new URLSearchParams(route.split('?')[1] ?? ''))}</main>
   </div>`;
 }
@@ -91,7 +91,7 @@ function SignIn(): VNode {
 
 const root = document.getElementById('app');
 if (root !== null) {
-  // An address that has been used already leads to the form for signing in.
+  // A used one-time address leads to the sign-in form.
   await takeToken().catch(() => undefined);
   render(html`<${App} />`, root);
   if (!hasToken()) setToken('none');

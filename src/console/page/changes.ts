@@ -29,7 +29,7 @@ interface Target {
   readonly words: string;
 }
 
-/** What a session changed, turn by turn, and the way back. */
+/** The changes of a session by turn, with rewind. */
 export function ChangesView({ place }: { place: Place }): VNode {
   const { me } = useStore();
   const query = { session: place.sessionId, cwd: place.cwd };
@@ -130,7 +130,7 @@ function RewindDialog({
             value.restored.map(({ action, path }) => `${action} ${path}`),
           )}
           ${list(
-            'Kept, because somebody else changed them since',
+            'Kept, because others changed them since',
             value.conflicts.map(({ path, why }) => `${path}: ${why}`),
           )}
           ${list(

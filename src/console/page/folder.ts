@@ -21,7 +21,7 @@ type FolderReport = Omit<Awaited<ReturnType<typeof folderView>>, 'trust'> & {
 };
 type ProcessRow = ReturnType<typeof processRows>[number];
 
-/** Chooses one of the folders that sessions work in. */
+/** A select of the folders of all sessions. */
 export function FolderChooser({
   cwd,
   onChoose,
@@ -46,7 +46,7 @@ export function TrustList({ trust }: { trust: TrustReport }): VNode {
   )}</tbody></table></div>`;
 }
 
-/** What a folder would run: trust, hooks and servers; and the processes of all sessions. */
+/** Trust, hooks and MCP servers of a folder, and the processes of all sessions. */
 export function FolderView(): VNode {
   const [cwd, setCwd] = useState('');
   return html`<section class="view" aria-labelledby="folder-title">
@@ -95,7 +95,7 @@ function Folder({ cwd }: { cwd: string }): VNode {
     ${servers.length === 0 ? html`<${Empty}>No server is declared.<//>` : html`<ul class="plain">${servers.map(({ name, scope, state, details }) => html`<li><b>${clean(name)}</b> <${Badge} kind=${state} /> <span class="muted">${clean(scope)}</span> <span class="mono">${clean(details.join(' '))}</span></li>`)}</ul>`}`;
 }
 
-/** The servers of running sessions, which can be connected again. */
+/** The MCP servers of running sessions, with a button to reconnect. */
 function LiveServers(): VNode | null {
   const { overview, me } = useStore();
   const [told, tell] = useState('');

@@ -23,7 +23,7 @@ import {
   usePost,
 } from './ui.js';
 
-/** Every open question of every session, and the answers that were given. */
+/** The open questions of all sessions, and the history of answers. */
 export function InboxView(): VNode {
   const { overview, me } = useStore();
   const [chosen, choose] = useState<string>();
@@ -46,7 +46,9 @@ export function InboxView(): VNode {
       try {
         const { outcome } = await post('/api/answer', { key, question: id, hash, answer: given });
         outcomes.push(
-          outcome === 'closed' ? 'Somebody else was faster: this question is over.' : 'Answered.',
+          outcome === 'closed'
+            ? 'Another answer came first: this question is closed.'
+            : 'Answered.',
         );
       } catch (thrown) {
         outcomes.push((thrown as Error).message);
@@ -137,7 +139,7 @@ function CallView({ input, summary }: { input: Json; summary: string }): VNode {
   return html`<${Code} text=${Object.keys(input).length === 0 ? summary : JSON.stringify(input, null, 2)} label="input" />`;
 }
 
-/** What the gate makes of the call now: parsed, with every guard's word. */
+/** The decision of the gate: the parsed command and the steps of all guards. */
 function Why({ row }: { row: InboxRow }): VNode {
   const { value, error, send } = usePost<PolicyDecision>('/api/explain');
   const load = (event: Event): void => {

@@ -3,13 +3,13 @@ import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { callSummary, type Item } from './transcript.js';
 import { Badge, Code, clean, clock, html, ReceiptView } from './ui.js';
 
-/** What an item is taken to be high before it was drawn. */
+/** The assumed height of an item that has not been drawn. */
 const GUESS = 44;
 const BEYOND = 600;
 
 /**
- * Items of different heights, of which only those near the view are in the page. Stays at the end while new ones
- * arrive, unless the person has scrolled up.
+ * A list that keeps only the items near the visible part in the page. It follows new items unless the person has
+ * scrolled up.
  */
 export function ItemList({ items, label }: { items: readonly Item[]; label: string }): VNode {
   const box = useRef<HTMLDivElement>(null);
@@ -57,7 +57,7 @@ export function ItemList({ items, label }: { items: readonly Item[]; label: stri
   </div>`;
 }
 
-/** The last index whose offset is not beyond a place. */
+/** The last index whose offset is not greater than a position. */
 function indexAt(offsets: readonly number[], place: number): number {
   let [low, high] = [0, offsets.length - 1];
   while (low < high) {

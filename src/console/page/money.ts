@@ -5,7 +5,7 @@ import { Plot, type Series } from './plot.js';
 import type { LiveRow, SessionPlace as Place } from './types.js';
 import { Badge, clean, count, dollars, Empty, html, many, Problem, typed, useFetch } from './ui.js';
 
-/** The agents of a session with what each has spent, and cost and tokens over time. */
+/** The agents of a session with their budgets, and plots of cost and tokens. */
 export function MoneyView({ place, row }: { place: Place; row?: LiveRow }): VNode {
   const query = { session: place.sessionId, cwd: place.cwd, cost: String(row?.costUsd ?? '') };
   const { value, error } = useFetch<{ calls: readonly ModelCall[] }>('/api/spending', query);
@@ -18,7 +18,7 @@ export function MoneyView({ place, row }: { place: Place; row?: LiveRow }): VNod
   return html`<div class="money">
     <${Problem} text=${error} />
     <${AgentTree} calls=${calls} row=${row} />
-    ${unknown.length === 0 ? null : html`<p class="problem">The price of ${clean(unknown.join(', '))} is not known: its cost is in no sum below.</p>`}
+    ${unknown.length === 0 ? null : html`<p class="problem">The price of ${clean(unknown.join(', '))} is unknown; its cost is in none of these sums.</p>`}
     <div class="head"><h3>Over time</h3><label>by <select value=${by} onChange=${typed((value) => setBy(value as 'model' | 'agent'))}><option value="model">model</option><option value="agent">agent</option></select></label></div>
     ${calls.length === 0 ? html`<${Empty}>No model has answered yet.<//>` : null}
     ${known.length === 0 ? null : html`<h4>Cost</h4><${Plot} label="Cost over time" series=${seriesOf(known, by, ({ usd }) => usd ?? 0)} format=${dollars} />`}
@@ -72,7 +72,7 @@ function AgentTree({ calls, row }: { calls: readonly ModelCall[]; row?: LiveRow 
     const isMain = path === 'main';
     const { left = {}, reserved } = (isMain ? row?.main : now?.spent) ?? {};
     const isWorking = isMain ? row !== undefined && row.state !== 'idle' : now !== undefined;
-    // Reserved is shown in the units that are limited.
+    // Reservations are shown in the units that have a limit.
     const held = {
       usd: left.usd === undefined ? undefined : reserved?.usd,
       tokens: left.tokens === undefined ? undefined : reserved?.tokens,
@@ -82,7 +82,7 @@ function AgentTree({ calls, row }: { calls: readonly ModelCall[]; row?: LiveRow 
     return html`<tr><td class=${`depth-${Math.min(depth, 5)}`}>${clean(path.split('/').at(-1) ?? path)} <span class="muted">${clean(now?.description ?? '')}</span></td>
       <td><${Badge} kind=${isWorking ? 'working' : 'idle'} /></td>
       <td class="num">${own.length}</td><td class="num">${count(sum((call) => call.inputTokens + call.cacheReadTokens + call.cacheWriteTokens))}</td><td class="num">${count(sum((call) => call.outputTokens))}</td><td class="num">${cost}</td>
-      <td class="num">${amounts(held)}</td><td class="num">${amounts(left) || html`<span class="muted">no limit</span>`}</td></tr>`;
+      <td class="num">${amounts(held)}</td><td class="num">${amounts(left) || html`<span class="muted">no budget</span>`}</td></tr>`;
   });
   return html`<h3>Agents</h3><div class="scroll"><table class="grid"><thead><tr><th>Agent</th><th>State</th><th class="num">Calls</th><th class="num">Input</th><th class="num">Output</th><th class="num">Spent</th><th class="num">Reserved</th><th class="num">Left</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }

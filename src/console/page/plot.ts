@@ -13,7 +13,7 @@ const LEFT = 56;
 const BOTTOM = 22;
 const COLOURS = 8;
 
-/** Lines over time, one for each series; each value is added to those before it. */
+/** Cumulative sums over time, one line for each series. */
 export function Plot({
   series,
   label,
@@ -59,7 +59,7 @@ export function Plot({
 
 const LANE = 24;
 
-/** Each hook as a lane, each run as a bar as long as it took; failures are marked. */
+/** A lane for each hook with a bar for each run, as wide as it took; failures are marked. */
 export function Lanes({ lanes }: { lanes: readonly HookLane[] }): VNode {
   const times = lanes.flatMap(({ runs }) => runs.map(({ time }) => Date.parse(time)));
   const [from, to] = [Math.min(...times), Math.max(...times)];

@@ -18,7 +18,7 @@ import {
   usePost,
 } from './ui.js';
 
-/** What would be decided about a call, the rules in force, and what another policy would have changed. */
+/** Explains a call, lists the rules, and replays recorded calls with other settings. */
 export function PolicyView(): VNode {
   const [cwd, setCwd] = useState('');
   return html`<section class="view" aria-labelledby="policy-title">
@@ -45,7 +45,7 @@ function Explain({ cwd }: { cwd: string }): VNode {
       <input type="text" aria-label="Agent" placeholder="Agent: main" value=${agent} onInput=${typed(setAgent)} />
       <select aria-label="Mode" value=${mode} onChange=${typed(setMode)}>${MODES.map((one) => html`<option value=${one}>${one === '' ? 'Mode of the settings' : one}</option>`)}</select>
       <button type="submit" class="primary">Explain</button></div>
-    <p class="muted">As in a rule: Bash(git push), Read src/x.ts, WebFetch https://x.example. Nothing runs, and nobody is asked.</p>
+    <p class="muted">As in a rule: Bash(git push), Read src/x.ts, WebFetch https://x.example. Nothing runs, and no question is asked.</p>
     <${Problem} text=${error} />
     ${
       found === undefined
@@ -53,8 +53,8 @@ function Explain({ cwd }: { cwd: string }): VNode {
         : html`<div role="status"><p class="verdict"><${Badge} kind=${found.decision} /> by <b>${clean(found.decidedBy)}</b> ${found.rule === undefined ? null : html`<code>${clean(found.rule)}</code>`}</p>
           <p>${clean(found.reason)}</p>
           ${found.receipt.command === undefined ? null : html`<h4>Command as understood</h4><${Code} text=${found.receipt.command} label="parsed command" />`}
-          <h4>Every guard's word</h4><${TraceTable} trace=${trace} />
-          ${found.unaskedHooks === undefined ? null : html`<p class="muted">${found.unaskedHooks} hooks match the call and were not asked; they may still refuse it.</p>`}</div>`
+          <h4>Guards</h4><${TraceTable} trace=${trace} />
+          ${found.unaskedHooks === undefined ? null : html`<p class="muted">${found.unaskedHooks} hooks match this call and did not run here; they may still refuse it.</p>`}</div>`
     }
   </form>`;
 }

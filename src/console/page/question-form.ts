@@ -14,12 +14,12 @@ type Option = Pick<AnswerOption, 'key' | 'label'> & Partial<AnswerOption>;
 
 const ARM_MS = 500;
 
-/** The ways to answer a question, each with what it would save. */
+/** The possible answers to a question, each with the rule that it would save. */
 export function QuestionForm({ row, mayAnswer, onAnswer }: FormProps): VNode {
   const [isBusy, setBusy] = useState(true);
   const [text, setText] = useState('');
   const { question } = row;
-  // A click that was meant for the question before must not answer the one that took its place.
+  // A click on the previous question must not answer the one that took its place.
   useEffect(() => {
     const timer = setTimeout(() => setBusy(false), ARM_MS);
     return () => clearTimeout(timer);
@@ -54,7 +54,7 @@ export function QuestionForm({ row, mayAnswer, onAnswer }: FormProps): VNode {
 
 type GiveProps = { readonly row: InboxRow; give(given: Json): Promise<void> };
 
-/** The questions of an agent, each with labels to choose from or an answer of one's own. */
+/** The questions of AskUserQuestion with their choices. */
 function Choices({ row, give }: GiveProps): VNode {
   const [chosen, setChosen] = useState<Readonly<Record<string, readonly string[]>>>({});
   const questions = row.question.questions ?? [];

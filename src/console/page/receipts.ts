@@ -26,7 +26,7 @@ export function ReceiptsView({ query }: { query: URLSearchParams }): VNode {
   </section>`;
 }
 
-/** Decisions of the journal: searched, with the chain that proves them and the hooks over time. */
+/** A search of the journal, with chain verification and hook lanes. */
 export function ReceiptsTable({
   cwd,
   session,

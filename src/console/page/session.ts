@@ -14,7 +14,7 @@ const TABS = ['Transcript', 'Receipts', 'Changes', 'Agents and money'] as const;
 
 type Tab = (typeof TABS)[number];
 
-/** A session that runs: its transcript as it streams, and what can be done with it. */
+/** A running session with its live transcript and controls. */
 export function SessionView({ sessionKey }: { sessionKey: string }): VNode {
   const { overview, me } = useStore();
   const row = overview?.sessions.find(({ key }) => key === sessionKey);
@@ -96,7 +96,9 @@ function LiveTranscript({
   const [round, again] = useState(0);
   const [error, setError] = useState('');
   const transcript = useRef(new Transcript());
+  const isJoined = row.state !== 'opening' && row.state !== 'unreachable';
   useEffect(() => {
+    if (!isJoined) return;
     let stop = (): void => undefined;
     let isGone = false;
     const start = async (): Promise<void> => {
@@ -130,7 +132,7 @@ function LiveTranscript({
       isGone = true;
       stop();
     };
-  }, [key, round]);
+  }, [key, round, isJoined]);
   const send = (name: string, params: object): Promise<void> =>
     post('/api/send', { key, name, params }).then(
       () => setError(''),
@@ -139,7 +141,7 @@ function LiveTranscript({
   return html`<div class="live">
     <${ItemList} items=${transcript.current.items} label="Transcript" />
     <${Problem} text=${error} />
-    ${maySteer ? html`<${Controls} row=${row} send=${send} />` : isOver ? html`<p class="muted">The session has ended.</p>` : null}
+    ${maySteer && isJoined ? html`<${Controls} row=${row} send=${send} />` : isOver ? html`<p class="muted">The session has ended.</p>` : null}
   </div>`;
 }
 

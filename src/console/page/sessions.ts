@@ -18,15 +18,9 @@ import {
   useFetch,
 } from './ui.js';
 
-const ORDER: readonly LiveRow['state'][] = [
-  'needs you',
-  'working',
-  'opening',
-  'idle',
-  'unreachable',
-];
+const ORDER = ['needs you', 'working', 'opening', 'idle', 'unreachable'];
 
-/** The sessions that run, those that need somebody first, and those on disk. */
+/** Running sessions, those with open questions first, then those on disk. */
 export function SessionsView(): VNode {
   const { overview, me } = useStore();
   const [isStarting, setStarting] = useState(false);
@@ -71,7 +65,7 @@ function LiveCard({ row }: { row: LiveRow }): VNode {
   </a></li>`;
 }
 
-/** Starts a session in a folder; what the folder would run is shown first. */
+/** Starts a session in a folder, after the person has seen what the folder would run. */
 function StartDialog({
   folders: known,
   onClose,

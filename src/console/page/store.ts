@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiError, get, readStream, type StreamMessage } from './api.js';
 import type { Me, Overview } from './types.js';
 
-/** What every view shows. */
+/** The state that all views share. */
 export interface State {
   readonly me?: Me | undefined;
   readonly overview?: Overview | undefined;
@@ -33,7 +33,7 @@ export function useStore(): State {
   return state;
 }
 
-/** Follows the events of one session; the stream starts anew with it. Returns the end of it. */
+/** Restarts the stream with the events of one session. Returns a function that ends this. */
 export function watchSession(
   key: string,
   after: () => number,
@@ -51,7 +51,7 @@ export function watchSession(
 const RETRY_MS = 1_000;
 const HIDDEN_MS = 10_000;
 
-/** Keeps one stream open while the page is seen; a hidden page only looks from time to time. */
+/** Keeps one stream open while the page is visible; a hidden page polls. */
 export async function connect(): Promise<void> {
   document.addEventListener('visibilitychange', () => running?.abort());
   for (;;) {

@@ -1,6 +1,6 @@
 import type { Envelope, Json, Receipt } from './types.js';
 
-/** One thing that a transcript shows. */
+/** One entry of a transcript. */
 export interface Item {
   readonly id: string;
   readonly kind: 'user' | 'text' | 'thinking' | 'tool' | 'notice' | 'turn';
@@ -20,16 +20,16 @@ export interface ToolItem {
   readonly receipt?: Receipt | undefined;
 }
 
-/** Builds the transcript of a session from its events; the same events twice change nothing. */
+/** Builds a transcript from events; an event that is delivered twice has no effect. */
 export class Transcript {
   readonly items: Item[] = [];
-  /** The last event that is in it. */
+  /** The sequence number of the last event. */
   seq = 0;
   readonly #places = new Map<string, number>();
   readonly #drafts = new Map<string, string>();
   #notices = 0;
 
-  /** Takes what was recorded before the events of the running session begin. */
+  /** Adds recorded entries, which precede the live events. */
   takeRecorded(events: readonly { readonly time: string; readonly event: Json }[]): void {
     for (const { time, event } of events) this.#take(event, time, '');
   }
@@ -102,7 +102,7 @@ export class Transcript {
     } else this.#change(place, { text: (this.items[place]?.text ?? '') + text });
   }
 
-  /** The whole answer takes the place of its parts. */
+  /** Removes streamed parts: the whole answer replaces them. */
   #endDrafts(agent: string): void {
     for (const [id, of] of this.#drafts) {
       const place = this.#places.get(id);
@@ -115,27 +115,22 @@ export class Transcript {
 
   #answer({ answer, display }: Json, time: string, agent: string): void {
     this.#endDrafts(agent);
-    const message = (answer as Json).message as Json;
+    const { message, blockIds } = answer as { message: Json; blockIds: readonly string[] };
     const blocks = (message.content as readonly Json[] | undefined) ?? [];
     for (const [index, block] of blocks.entries()) {
       const shown = (display as Json | undefined)?.[index];
       const text = String(shown ?? block.text ?? block.thinking ?? '');
       if (block.type === 'tool_use') {
-        this.#put(`tool ${block.id}`, {
-          kind: 'tool',
-          time,
-          agent,
-          text: '',
-          tool: { name: String(block.name), input: block.input, state: 'pending', output: '' },
-        });
+        const tool: ToolItem = {
+          name: String(block.name),
+          input: block.input,
+          state: 'pending',
+          output: '',
+        };
+        this.#put(`tool ${block.id}`, { kind: 'tool', time, agent, text: '', tool });
       } else if (text !== '') {
         const kind = block.type === 'thinking' ? 'thinking' : 'text';
-        this.#put(`answer ${message.id} ${text.length} ${text.slice(0, 40)}`, {
-          kind,
-          time,
-          agent,
-          text,
-        });
+        this.#put(`answer ${blockIds[index]}`, { kind, time, agent, text });
       }
     }
   }
@@ -204,7 +199,7 @@ export class Transcript {
   }
 }
 
-/** What a transcript says about an event that is no part of the conversation, and how important it is. */
+/** The text and level of a notice for an event that is not part of the conversation. */
 function noticeOf(event: Json): readonly [text?: string, level?: string] {
   switch (event.type) {
     case 'notice':
@@ -232,7 +227,7 @@ function noticeOf(event: Json): readonly [text?: string, level?: string] {
   }
 }
 
-/** The text of content blocks, with what stands for pictures. */
+/** The text of content blocks; other blocks are shown by their type. */
 export function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
@@ -241,7 +236,7 @@ export function textOf(content: unknown): string {
     .join('\n');
 }
 
-/** One line that says what a call is about. */
+/** The most telling field of a call's input. */
 export function callSummary(input: unknown): string {
   if (typeof input !== 'object' || input === null) return '';
   const { command, file_path: file, url, pattern, description, prompt, path } = input as Json;

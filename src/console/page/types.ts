@@ -1,4 +1,4 @@
-/** What the server sends, as far as the page reads it. All texts come from outside and are shown as text. */
+/** The server's responses, as far as the page uses them. Texts are untrusted and never rendered as HTML. */
 import type { Question as AnyQuestion } from '../../client/questions.js';
 import type { InboxRow as ServedRow } from '../rows.js';
 import type { Overview as ServedOverview } from '../session-hub.js';

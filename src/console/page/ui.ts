@@ -8,7 +8,7 @@ import type { Receipt, TraceStep } from './types.js';
 export { html };
 export type Children = ComponentChildren;
 
-/** A text with control characters made visible: it may come from a model, a file or a program. */
+/** Replaces control and bidirectional characters in untrusted text. */
 export function clean(text: string): string {
   return text.replace(
     /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
@@ -34,12 +34,12 @@ export function Code({ text, label }: { text: string; label?: string }): VNode {
   return html`<pre class="code" tabindex="0" aria-label=${label ?? 'text'}>${clean(text)}</pre>`;
 }
 
-/** A listener that hands over what a field contains. */
+/** A listener that passes on the value of a field. */
 export function typed(set: (value: string) => void) {
   return (event: Event): void => set((event.target as HTMLInputElement).value);
 }
 
-/** How long ago, in one word. */
+/** The time since a moment, such as `5m`. */
 export function ago(time: string | number): string {
   const seconds = Math.max(0, Math.round((Date.now() - new Date(time).getTime()) / 1000));
   if (seconds < 60) return `${seconds}s`;
@@ -113,7 +113,7 @@ export function DiffLines({ lines }: { lines: readonly string[] }): VNode {
     )}${rest > 0 ? html`<span>… ${rest} more lines</span>` : null}</pre>`;
 }
 
-/** Every guard's word: those that said something as rows, the others by name. */
+/** The steps of a decision: guards with an opinion as rows, the others by name. */
 export function TraceTable({ trace }: { trace: readonly TraceStep[] }): VNode {
   const isSilent = ({ decision, reason, source, failure }: TraceStep): boolean =>
     (decision === 'none' || decision === 'pass') && !reason && !source && !failure;
@@ -122,7 +122,7 @@ export function TraceTable({ trace }: { trace: readonly TraceStep[] }): VNode {
   const spoken = trace.filter((step) => !isSilent(step));
   const silent = trace.filter(isSilent).map(({ guard }) => guard);
   return html`${spoken.length === 0 ? null : html`<div class="scroll"><table class="grid trace"><thead><tr><th>Guard</th><th>Said</th><th>Why</th><th>Source</th><th class="num">Took</th></tr></thead><tbody>${spoken.map(row)}</tbody></table></div>`}
-    ${silent.length === 0 ? null : html`<p class="muted">Asked and had no objection: ${clean(silent.join(', '))}</p>`}`;
+    ${silent.length === 0 ? null : html`<p class="muted">No objection: ${clean(silent.join(', '))}</p>`}`;
 }
 
 export function ReceiptView({ receipt }: { receipt: Receipt }): VNode {
@@ -131,7 +131,7 @@ export function ReceiptView({ receipt }: { receipt: Receipt }): VNode {
     <p class="muted">${clean(receipt.reason)}</p>
     ${receipt.command === undefined ? null : html`<h4>Command as understood</h4><${Code} text=${receipt.command} label="parsed command" />`}
     <h4>Input</h4><${Code} text=${JSON.stringify(receipt.input, null, 2)} label="input" />
-    <h4>Every guard's word</h4><${TraceTable} trace=${receipt.trace} />
+    <h4>Guards</h4><${TraceTable} trace=${receipt.trace} />
   </div>`;
 }
 
@@ -156,7 +156,7 @@ export function Dialog({
   </dialog>`;
 }
 
-/** Loads something again whenever its dependencies change. */
+/** Loads a value, and again whenever its dependencies change. */
 export function useLoad<T>(load: () => Promise<T>, dependencies: readonly unknown[]) {
   const [state, set] = useState<{ value?: T; error?: string; loading: boolean }>({ loading: true });
   const [round, again] = useState(0);
@@ -178,7 +178,7 @@ export function useFetch<T>(path: string, query: Readonly<Record<string, string>
   return useLoad<T>(() => get<T>(path, query), [path, JSON.stringify(query)]);
 }
 
-/** Posts what it is given, and keeps the last result or problem. */
+/** Posts bodies to a path, and keeps the last result or error. */
 export function usePost<T>(path: string) {
   const [state, set] = useState<{ value?: T; error?: string }>({});
   const send = (body: object): Promise<void> =>
