@@ -121,12 +121,14 @@ function lanesOf(entries: readonly JournalEntry[]): readonly HookLane[] {
     { hook: string; source: string; runs: HookLane['runs'][number][] }
   >();
   for (const { time, receipt } of entries) {
-    for (const { guard, decision, source = '', ms, failure } of receipt.trace) {
+    for (const { guard, decision, source = '', ms, reason, failure } of receipt.trace) {
       if (!HOOK_SOURCE.test(source) || guard === 'asker' || ms === undefined) continue;
       const key = `${guard}\n${source}`;
       const lane = lanes.get(key) ?? { hook: guard, source, runs: [] };
       lanes.set(key, lane);
-      lane.runs.push({ time, ms, decision, tool: receipt.tool, failure });
+      // A hook that exits with an error and does not block passes with a reason.
+      const problem = failure ?? (decision === 'pass' ? reason : undefined);
+      lane.runs.push({ time, ms, decision, tool: receipt.tool, failure: problem });
     }
   }
   return [...lanes.values()];
