@@ -16,19 +16,18 @@ export function statusRow(
 ): McpServerStatusRow {
   const { name, state, serverInfo, error, transport, scope, protocolVersion } = status;
   const problems = [...(listing?.problems ?? []), ...(status.leftOut ?? [])];
-  const config = shownEntry(written);
   return {
     name,
     status: state,
     serverInfo,
     error,
-    config,
+    config: shownEntry(written),
     transport,
     scope,
     source: transport === 'sdk' ? 'sdk' : scope,
     protocolVersion,
-    ...(listing === undefined || state === 'disabled' ? {} : { tools: toolRows(listing) }),
-    ...(problems.length === 0 || state === 'disabled' ? {} : { problems }),
+    tools: listing === undefined || state === 'disabled' ? undefined : toolRows(listing),
+    problems: problems.length === 0 || state === 'disabled' ? undefined : problems,
   };
 }
 
@@ -58,7 +57,7 @@ function hintsOf(annotations: Readonly<Record<string, unknown>>): McpToolRow['an
 }
 
 /** Names are shown, values are not. fail-closed: a field that is not known here is left out. */
-export function shownEntry(raw: unknown): Readonly<Record<string, unknown>> | undefined {
+function shownEntry(raw: unknown): Readonly<Record<string, unknown>> | undefined {
   if (!isRecord(raw)) return undefined;
   const { type, name, command, args, env, url, headers, timeout, alwaysLoad } = raw;
   return {

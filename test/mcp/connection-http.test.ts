@@ -1,4 +1,3 @@
-import type { OAuthClientProvider } from '@modelcontextprotocol/client';
 import { describe, expect, it } from 'vitest';
 import { ok } from '../../src/lib/result.js';
 import { ServerAuthError } from '../../src/mcp/auth/types.js';
@@ -299,7 +298,7 @@ describe('a sign-in', () => {
     });
     const scopes: (string | undefined)[] = [];
     const connection = connectTo(remote('http', rig.url), {
-      authProvider: provider(() => token),
+      authProvider: { token: async () => token },
       stepUp: async ({ scope }) => {
         scopes.push(scope);
         token = 'large';
@@ -321,7 +320,7 @@ describe('a sign-in', () => {
       return true;
     });
     const connection = connectTo(remote('http', rig.url), {
-      authProvider: provider(() => 'small'),
+      authProvider: { token: async () => 'small' },
       stepUp: async () => false,
     });
     const refused = await call(connection, 'write');
@@ -355,16 +354,3 @@ describe('a sign-in', () => {
     expect(connection.status().state).toBe('needs-auth');
   });
 });
-
-function provider(token: () => string): OAuthClientProvider {
-  return {
-    redirectUrl: 'http://127.0.0.1/callback',
-    clientMetadata: { redirect_uris: ['http://127.0.0.1/callback'] },
-    clientInformation: () => ({ client_id: 'me' }),
-    tokens: () => ({ access_token: token(), token_type: 'Bearer' }),
-    saveTokens: () => {},
-    redirectToAuthorization: () => {},
-    saveCodeVerifier: () => {},
-    codeVerifier: () => 'v',
-  } as OAuthClientProvider;
-}

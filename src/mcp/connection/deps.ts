@@ -1,4 +1,4 @@
-import type { AuthProvider, OAuthClientProvider } from '@modelcontextprotocol/client';
+import type { AuthProvider } from '@modelcontextprotocol/client';
 import type { Result } from '../../lib/result.js';
 import type { Clock } from '../../platform/clock.js';
 import type { Environment } from '../../platform/environment.js';
@@ -28,13 +28,6 @@ export interface StepUpChallenge {
   readonly description?: string;
 }
 
-/** Where the tokens of a connection come from: our own provider, or one that the library drives. */
-export type ConnectionAuth = AuthProvider | OAuthClientProvider;
-
-export async function currentToken(source: ConnectionAuth): Promise<string | undefined> {
-  return 'token' in source ? source.token() : (await source.tokens())?.access_token;
-}
-
 export interface ConnectionDeps {
   readonly processes: Pick<ProcessSupervisor, 'open'>;
   /** The whole environment. Children get the minimal part; time limits and proxies are read from it. */
@@ -46,7 +39,7 @@ export interface ConnectionDeps {
   roots(): readonly string[];
   readonly elicit: Elicit;
   /** Not used where the headers carry an `Authorization` of their own. */
-  readonly authProvider?: ConnectionAuth;
+  readonly authProvider?: AuthProvider;
   /** True: a token with more scope is stored, and the refused request is sent once more. */
   readonly stepUp?: (challenge: StepUpChallenge) => Promise<boolean>;
   /** Called before somebody wants a server back whose sign-in was missing. */

@@ -230,10 +230,7 @@ function distinctResources(resources: readonly RawResource[]): {
     else byUri.set(resource.uri, resource);
   }
   const reason = 'it is listed more than once; the first one counts';
-  return {
-    kept: repeated.size === 0 ? resources : [...byUri.values()],
-    unusable: [...repeated].map((name) => ({ name, reason })),
-  };
+  return { kept: [...byUri.values()], unusable: [...repeated].map((name) => ({ name, reason })) };
 }
 
 /** Prompts that stay in the list and are not offered. */

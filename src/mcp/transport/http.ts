@@ -1,12 +1,7 @@
-import type { JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
+import type { AuthProvider, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { orAbort } from '../../lib/abort.js';
 import type { Fetch } from '../../platform/http/fetch.js';
-import {
-  type ConnectionAuth,
-  currentToken,
-  LONGEST_TIMER_MS,
-  type StepUpChallenge,
-} from '../connection/deps.js';
+import { LONGEST_TIMER_MS, type StepUpChallenge } from '../connection/deps.js';
 import type { McpLibrary } from '../connection/library.js';
 import { HeadersFailed, STREAM_ENDED } from '../connection/thrown.js';
 import { readAnswers, WaitingRequests } from './http-answers.js';
@@ -21,7 +16,7 @@ interface RemoteParts {
   readonly headers: Readonly<Record<string, string>>;
   /** Asks for the headers once more; absent where none but the entry's are sent. */
   readonly freshHeaders?: () => Promise<Readonly<Record<string, string>>>;
-  readonly authProvider: ConnectionAuth | undefined;
+  readonly authProvider: AuthProvider | undefined;
   readonly stepUp: ((challenge: StepUpChallenge) => Promise<boolean>) | undefined;
   readonly limits: RateLimitParts;
 }
@@ -208,7 +203,7 @@ async function steppedUp(
     description: asked.errorDescription,
   });
   if (!hasMore) return response;
-  const token = await currentToken(authProvider);
+  const token = await authProvider.token();
   if (token === undefined) return response;
   await response.body?.cancel();
   return send({ authorization: `Bearer ${token}` });
