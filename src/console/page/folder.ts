@@ -86,7 +86,7 @@ function Folder({ cwd }: { cwd: string }): VNode {
     ${
       hooks.rows.length + hooks.skipped.length === 0
         ? html`<${Empty}>No hook is declared.<//>`
-        : html`<div class="scroll"><table class="grid"><thead><tr><th>Event</th><th>Matches</th><th>Runs</th><th>Its failure</th><th>Declared in</th></tr></thead><tbody>
+        : html`<div class="scroll"><table class="grid"><thead><tr><th>Event</th><th>Matches</th><th>Runs</th><th>If it fails</th><th>Declared in</th></tr></thead><tbody>
       ${hooks.rows.map(({ event, matcher, runs, failure, file, line, source, broken }) => html`<tr><td>${event}</td><td>${clean(matcher ?? '*')}</td><td class="mono wrap">${clean(runs)}</td><td>${broken === undefined ? failure : html`<span class="problem">${clean(broken)}</span>`}</td><td class="mono">${clean(file === undefined ? source : `${shortPath(file)}:${line ?? 1}`)}</td></tr>`)}
       ${hooks.skipped.map(({ event, label, origin, why }) => html`<tr class="off"><td>${event ?? ''}</td><td></td><td class="mono wrap">${clean(label)}</td><td>not asked: ${clean(why)}</td><td class="mono">${clean(origin)}</td></tr>`)}
     </tbody></table></div>`

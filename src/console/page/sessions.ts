@@ -60,7 +60,7 @@ function LiveCard({ row }: { row: LiveRow }): VNode {
   return html`<li><a class="card session" href=${`#/session/${key}`}>
     <span class="top"><b>${clean(title || 'New session')}</b><${Badge} kind=${state} /></span>
     <span class="muted mono" title=${where}>${clean(shortPath(where))}</span>
-    <span class="row-facts"><span>${clean(model || '…')}</span><span>${clean(mode)}</span><span>${kind}</span><span>${cost}</span>${agents.length === 0 ? null : html`<span>${agents.length} agents</span>`}</span>
+    <span class="row-facts">${[clean(model), clean(mode), kind, cost].filter((fact) => fact !== '').map((fact) => html`<span>${fact}</span>`)}${agents.length === 0 ? null : html`<span>${agents.length} agents</span>`}</span>
     <${Problem} text=${problem} />
   </a></li>`;
 }
