@@ -77,11 +77,10 @@ async function expected(view: CallView, effect: Effect): Promise<Sure> {
   if (tool.kind !== 'execute') return 'no';
   if (await isHarmless(view)) return 'no';
   const reading = await view.shell();
+  const deletes = reading?.commands.some(({ views }) => views.some(isDeletion));
+  if (effect === 'deletes' && deletes === true) return 'yes';
   if (reading === undefined || reading.opaque !== undefined) return 'maybe';
-  if (effect === 'deletes') {
-    const deletes = reading.commands.some(({ views }) => views.some(isDeletion));
-    return deletes ? 'yes' : await unlessKnown(reading);
-  }
+  if (effect === 'deletes') return await unlessKnown(reading);
   const { paths, unknown } = await view.shellPaths();
   const written = paths.filter(({ access }) => access === 'write');
   if (effect === 'writes') return written.length > 0 ? 'yes' : 'maybe';
