@@ -13,6 +13,7 @@ import {
   type SessionEnvironment,
   systemOf,
 } from '../agents/core/session-environment.js';
+import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { watchShells } from '../agents/delivery/background.js';
 import { heldTo } from '../agents/runtime/agent-host.js';
@@ -22,22 +23,22 @@ import { compactEnvironment } from '../context/compaction/trigger.js';
 import { openOpening } from '../context/prompt/opening.js';
 import { reminder, showsOpening } from '../context/prompt/reminders.js';
 import { messageOf } from '../errors.js';
-import type { InputMessage } from '../loop/types.js';
+import type { IdleDecision, InputMessage, ModelAnswer } from '../loop/types.js';
 import { NO_SERVERS } from '../mcp/no-servers.js';
 import { modelAccounts } from '../model/usage.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
+import type { PermissionMode } from '../protocol/permissions.js';
 import { DEFERRED_MARK } from '../session/resume.js';
 import { SKILL_TOOL } from '../skills/grants/approval.js';
 import { loadValidators } from '../tools/define-tool.js';
+import type { OpenAgents } from './agents.js';
 import { loadAgain, takeLateTools } from './dynamic-tools.js';
 import { openHostRequests } from './host-requests.js';
 import { type LiveSessionSettings, openLiveSessionSettings } from './live-settings.js';
-import { openPlanNotes } from './plan-notes.js';
 import { openSessionEvents, type SessionEvents } from './session-events.js';
 import { sessionInfo } from './session-info.js';
 import type { Parts } from './session-parts.js';
-import { teamRest } from './team-idle.js';
 import { typedShell } from './typed-calls.js';
 
 /** The agent and what happens around its runs. */
@@ -331,4 +332,35 @@ function agentSetup(
     },
     uuid,
   };
+}
+
+/** What a host wants the agent to do in plan mode: told once each time that the mode is entered. */
+export function openPlanNotes(
+  instructions: string | undefined,
+  mode: () => PermissionMode,
+): () => readonly string[] {
+  let isTold = false;
+  if (instructions === undefined || instructions.trim() === '') return () => [];
+  return () => {
+    const plans = mode() === 'plan';
+    const isNew = plans && !isTold;
+    isTold = plans;
+    return isNew ? [reminder(`${BEFORE}\n\n${instructions}\n\n${AFTER}`)] : [];
+  };
+}
+
+const BEFORE = 'Plan mode is on: explore and read, change nothing.';
+const AFTER =
+  'When the plan is complete, present it with ExitPlanMode; work begins after approval.';
+
+/** One that works for another session waits for it instead of leaving. Undefined: the run ends. */
+export async function teamRest(
+  { agents, hooks }: { readonly agents: OpenAgents; readonly hooks: OpenHooks },
+  answer: ModelAnswer,
+  signal: AbortSignal,
+): Promise<IdleDecision> {
+  const move = await agents.teams?.side.rest?.(hooks.scene(signal), textOf(answer.message.content));
+  if (move?.kind === 'go-on') return await hooks.notes.note([move.text]);
+  if (move?.kind !== 'leave' || move.stop === undefined) return undefined;
+  return { leave: { kind: 'stop_prevented', message: move.stop } };
 }

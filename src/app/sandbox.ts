@@ -23,14 +23,7 @@ export function openSandboxing(
   let opened: SessionFence | undefined;
   let loading: Promise<SessionFence> | undefined;
   const told = new Set<string>();
-  /** For which settings it was found out: every call asks. */
-  let looked: { readonly at: EffectiveSettings; readonly isOff: boolean } | undefined;
-  const isOff = (): boolean => {
-    if (looked?.at !== settings) {
-      looked = { at: settings, isOff: sandboxAskedBy(settings.values) === undefined };
-    }
-    return looked.isOff;
-  };
+  const isOff = (): boolean => sandboxAskedBy(settings.values) === undefined;
   const make = async (): Promise<SessionFence> => {
     const [{ openFence }, { createFinder }] = await Promise.all([
       import('../sandbox/session/guard.js'),

@@ -88,7 +88,7 @@ export function openSkills(
     managedDir,
     sources: environment.sources,
     plugins: environment.plugins,
-    additionalDirectories: () => besidesFirst(environment.workspace.roots),
+    additionalDirectories: () => environment.workspace.roots.slice(1),
     parseYaml,
     override,
     trusts: folderTrust(config, environment).trusts,
@@ -271,13 +271,6 @@ export type OpenSkills = ReturnType<typeof openSkills>;
 /** By itself, or by the last part of its name. */
 function isNamed(name: string, names: readonly string[]): boolean {
   return names.some((one) => one === name || name.endsWith(`:${one}`));
-}
-
-const NOWHERE: readonly string[] = [];
-
-/** Mostly there is only one, and each file that is read asks. */
-function besidesFirst(directories: readonly string[]): readonly string[] {
-  return directories.length === 1 ? NOWHERE : directories.slice(1);
 }
 
 /** Who started a skill, and in whose conversation. */

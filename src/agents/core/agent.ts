@@ -78,7 +78,6 @@ export function createAgent(setup: AgentSetup): Agent {
     system: setup.system,
     tools: setup.pool.definitions,
     messages: conversation.messages,
-    // Last: V8 gives a literal that begins with a spread a shape of its own each time.
     ...setup.choice(),
   });
   const compact = async (

@@ -71,15 +71,7 @@ export function createToolRestrictions(parts: {
 }): ToolRestrictions {
   /** With those of the agents above it, which may end before it does. */
   const fences = new Map<string, Fences>();
-  /** Read once for all agents of one definition, which may be hundreds. */
-  const known = new WeakMap<FenceText, Result<Fence | undefined, string>>();
-  const fenceOf = (text: FenceText): Result<Fence | undefined, string> => {
-    const fence = known.get(text) ?? readFence(text, parts);
-    known.set(text, fence);
-    return fence;
-  };
-  const of = (agent: AgentRef): Fences | undefined =>
-    fences.size === 0 ? undefined : nearestAbove(fences, agent.path);
+  const of = (agent: AgentRef): Fences | undefined => nearestAbove(fences, agent.path);
   return {
     guard: {
       name: 'agent fence',
@@ -95,7 +87,7 @@ export function createToolRestrictions(parts: {
     raise(ref, definition, above = []) {
       const all = ref.depth === 0 ? [] : [...(fences.get(MAIN_AGENT.path)?.all ?? [])];
       for (const text of [...above, definition]) {
-        const made = fenceOf(text);
+        const made = readFence(text, parts);
         if (!made.ok) return made;
         if (made.value !== undefined) all.push(made.value);
       }

@@ -45,7 +45,7 @@ export interface TypeRules {
 
 export function createTypeRules(parts: TypeRuleParts): TypeRules {
   const { book, fences } = parts;
-  const callFor = virtualCalls(parts);
+  const callFor = (agent: AgentRef): CallView => virtualCall(parts, agent);
   return {
     guard: {
       name: 'agent types',
@@ -152,18 +152,7 @@ export function named(view: CallView, type: string): CallView {
 }
 
 /** The call that would start an agent, were it started by one; which type is said by `named`. */
-export function virtualCalls(parts: TypeRuleParts): (agent: AgentRef) => CallView {
-  let last: CallView | undefined;
-  return (agent) => {
-    const rules = parts.rules(agent);
-    const mode = parts.mode(agent);
-    const isSame = last?.call.agent === agent && last.rules === rules && last.mode === mode;
-    if (last === undefined || !isSame) last = virtualCall(parts, agent);
-    return last;
-  };
-}
-
-function virtualCall(parts: TypeRuleParts, agent: AgentRef): CallView {
+export function virtualCall(parts: TypeRuleParts, agent: AgentRef): CallView {
   const { fs, home, workspace } = parts;
   const tool = parts.tool();
   const input = { subagent_type: DEFAULT_AGENT, description: '', prompt: '' };
@@ -220,7 +209,7 @@ type Parts = Omit<TypeRuleParts, 'tool'> & {
 const MOST_KEPT = 256;
 
 export function createResumeAsks(parts: Parts): ResumeAsks {
-  const callFor = virtualCalls(parts);
+  const callFor = (agent: AgentRef): CallView => virtualCall(parts, agent);
   const asked = new Map<string, string>();
   const decideMessage = async ({ agent, toolUseId }: GateCall, to: string): Promise<Finding> => {
     const view = callFor(agent);
