@@ -177,7 +177,6 @@ export type InstructionGround = Pick<
   | 'configDir'
   | 'stateDirectory'
   | 'host'
-  | 'levels'
   | 'sources'
   | 'settings'
   | 'workspace'
@@ -205,7 +204,6 @@ export function openInstructionBook(
   const book = createInstructionBook({
     fs,
     cwd: config.cwd,
-    levels: environment.levels,
     home,
     configDir,
     managedDir: managedSettingsDirectory(environment.host.os),

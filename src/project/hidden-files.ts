@@ -51,7 +51,6 @@ async function open(parts: HiddenFilesParts): Promise<IsHidden> {
       ...places,
       env: settings.env,
       host: hostFacts(),
-      levels: new LevelsOfStart(cwd),
       settings: settings.settings,
       workspace: createWorkspace([cwd, ...added]),
       trust: { now: settings.trusted },

@@ -136,21 +136,17 @@ describe('compaction', () => {
   });
 
   it('never loses what the user said last, nor parts a call from its result', async () => {
-    for (const keepRecent of [0, 1, 2, 3, 9]) {
-      for (const keepTokens of [0, 30, 20_000]) {
-        for (const messages of [history, history.slice(0, 5), history.slice(0, 6)]) {
-          const { newMessages } = await done(new Model('S'), { messages, keepRecent, keepTokens });
-          const text = JSON.stringify(newMessages);
-          if (messages === history) expect(text).toContain('and now this');
-          for (const id of ['t1', 't2', 't3']) {
-            expect(text.includes(`"id":"${id}"`)).toBe(text.includes(`"tool_use_id":"${id}"`));
-          }
-          expect(newMessages.map(({ role }) => role)).toEqual(
-            newMessages.map((_, index) => (index % 2 === 0 ? 'user' : 'assistant')),
-          );
-          expect(text).not.toContain('start');
-        }
+    for (const messages of [history, history.slice(0, 5), history.slice(0, 6)]) {
+      const { newMessages } = await done(new Model('S'), { messages });
+      const text = JSON.stringify(newMessages);
+      if (messages === history) expect(text).toContain('and now this');
+      for (const id of ['t1', 't2', 't3']) {
+        expect(text.includes(`"id":"${id}"`)).toBe(text.includes(`"tool_use_id":"${id}"`));
       }
+      expect(newMessages.map(({ role }) => role)).toEqual(
+        newMessages.map((_, index) => (index % 2 === 0 ? 'user' : 'assistant')),
+      );
+      expect(text).not.toContain('start');
     }
   });
 

@@ -15,10 +15,6 @@ export interface CompactOptions {
   /** Goes into the new history word for word, after the summary. */
   readonly preserve?: string;
   readonly signal: AbortSignal;
-  /** How many of the last answers stay as they are, with the results of their calls. */
-  readonly keepRecent?: number;
-  /** What those may take together. */
-  readonly keepTokens?: number;
   /** How full the context was, where that is known better than by estimate. */
   readonly usedTokens?: number;
 }
@@ -37,8 +33,9 @@ export type CompactFailure =
   | { readonly kind: 'empty_summary' }
   | { readonly kind: 'model_failure'; readonly failure: ModelFailure };
 
-export const DEFAULT_KEEP_RECENT = 2;
-const DEFAULT_KEEP_TOKENS = 20_000;
+/** How many of the last answers stay as they are, with the results of their calls, and what they may take. */
+const KEEP_RECENT = 2;
+const KEEP_TOKENS = 20_000;
 const RETRIES_WHEN_TOO_LONG = 2;
 
 /** Asks the model for a summary of the history and builds the history that takes its place. */
@@ -138,16 +135,10 @@ function shortened(options: CompactOptions, summary: string): readonly Message[]
  */
 function recent(options: CompactOptions): readonly Message[] {
   const { messages } = options;
-  const wanted = options.keepRecent ?? DEFAULT_KEEP_RECENT;
-  const room = options.keepTokens ?? DEFAULT_KEEP_TOKENS;
-  const answers = answerStarts(messages);
   let start = messages.length;
   // The first answer always goes: keeping all of them would summarise nothing.
-  for (const index of answers
-    .slice(1)
-    .slice(-wanted || answers.length)
-    .toReversed()) {
-    if (estimateMessages(messages.slice(index)) > room) break;
+  for (const index of answerStarts(messages).slice(1).slice(-KEEP_RECENT).toReversed()) {
+    if (estimateMessages(messages.slice(index)) > KEEP_TOKENS) break;
     start = index;
   }
   return start < messages.length ? messages.slice(start) : pendingPrompt(messages.at(-1));

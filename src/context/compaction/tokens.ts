@@ -25,41 +25,12 @@ export function estimateMessages(messages: readonly Message[]): number {
 }
 
 /** System prompt and tools: what every request of the conversation carries. */
-export function estimateFixed(request: Pick<ModelRequest, 'system' | 'tools'>): number {
-  const system = request.system.reduce((sum, block) => sum + estimateSystem(block), 0);
-  return system + estimateTools(request.tools);
-}
-
-/** Agents share their tools and what they are told of themselves, so each is measured once. */
-const measuredParts = new WeakMap<object, number>();
-
-function estimateTools(tools: ModelRequest['tools']): number {
-  // Only what is frozen stays as it was measured.
-  const isWhole = Object.isFrozen(tools);
-  const known = isWhole ? measuredParts.get(tools) : undefined;
-  if (known !== undefined) return known;
+export function estimateFixed({ system, tools }: Pick<ModelRequest, 'system' | 'tools'>): number {
+  const texts = system.reduce((sum, { text }) => sum + estimateText(text), 0);
   // Two brackets, and a comma between two of them.
   const punctuation = 2 + Math.max(0, tools.length - 1);
-  const bytes = tools.reduce((sum, tool) => sum + toolBytes(tool), punctuation);
-  const tokens = Math.ceil(bytes / JSON_BYTES_PER_TOKEN);
-  if (isWhole) measuredParts.set(tools, tokens);
-  return tokens;
-}
-
-function estimateSystem(block: ModelRequest['system'][number]): number {
-  const known = measuredParts.get(block);
-  if (known !== undefined) return known;
-  const tokens = estimateText(block.text);
-  measuredParts.set(block, tokens);
-  return tokens;
-}
-
-function toolBytes(tool: ModelRequest['tools'][number]): number {
-  const known = measuredParts.get(tool);
-  if (known !== undefined) return known;
-  const bytes = Buffer.byteLength(toolText(tool));
-  measuredParts.set(tool, bytes);
-  return bytes;
+  const bytes = tools.reduce((sum, tool) => sum + Buffer.byteLength(toolText(tool)), punctuation);
+  return texts + Math.ceil(bytes / JSON_BYTES_PER_TOKEN);
 }
 
 /** Everything that the model had read and written when it ended this answer. */
@@ -140,10 +111,9 @@ class RunningEstimate {
     const count = this.#count;
     const goesOn = count > 0 && messages[0] === this.#first && messages[count - 1] === this.#last;
     if (!goesOn) this.#tokens = 0;
-    // Each is measured once here: to remember them one by one would only be work for the collector.
     for (let at = goesOn ? count : 0; at < messages.length; at++) {
       const message = messages[at];
-      if (message !== undefined) this.#tokens += measure(message);
+      if (message !== undefined) this.#tokens += estimateMessage(message);
     }
     this.#count = messages.length;
     this.#first = messages[0];
@@ -155,18 +125,7 @@ class RunningEstimate {
 const MIN_SCALE = 0.5;
 const MAX_SCALE = 2;
 
-/** Messages never change, so whoever asks about the same ones again and again has each measured once. */
-const measured = new WeakMap<Message, number>();
-
 function estimateMessage(message: Message): number {
-  const known = measured.get(message);
-  if (known !== undefined) return known;
-  const tokens = measure(message);
-  measured.set(message, tokens);
-  return tokens;
-}
-
-function measure(message: Message): number {
   let sum = 0;
   for (const block of message.content) sum += estimateBlock(block) + BLOCK_OVERHEAD;
   return sum;

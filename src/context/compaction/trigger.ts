@@ -1,3 +1,5 @@
+import { isOn } from '../instructions/memory-files.js';
+
 /** The environment as far as compaction goes by it. */
 export type CompactEnvironment = Readonly<Record<string, string | undefined>>;
 
@@ -74,10 +76,6 @@ export function createCompactionBreaker(): CompactionBreaker {
 
 const RAPID_TURNS = 2;
 const MAX_RAPID = 3;
-
-function isOn(value: string | undefined): boolean {
-  return value !== undefined && ['1', 'true', 'yes', 'on'].includes(value.trim().toLowerCase());
-}
 
 function positive(value: string | undefined): number | undefined {
   const number = Number(value?.trim() || Number.NaN);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseLocatedJson } from '../../settings/files/json.js';
 import { enforcedRules } from './enforced.js';
-import { mayEnforce } from './entries.js';
 
 const file = { path: '/p/CLAUDE.md', source: 'project', root: '/p' } as const;
 const read = (text: string) => enforcedRules({ ...file, text }, parseLocatedJson);
@@ -138,30 +137,10 @@ describe('a block of enforced rules', () => {
     expect(fatal[0]).toMatchObject({ source: 'project', file: '/p/CLAUDE.md' });
   });
 
-  it('is found wherever the quick look sends somebody, and that misses none', () => {
-    const letters = [...'portcullis'];
-    const swapped = letters.map((_, at) =>
-      letters.with(at, letters[at + 1] ?? '').with(Math.min(at + 1, 9), letters[at] ?? ''),
-    );
-    for (const word of [letters, ...swapped].map((one) => one.join(''))) {
-      for (let at = 0; at < word.length; at++) {
-        for (const spelled of [
-          word.slice(0, at) + word.slice(at + 1),
-          word.replace(word.charAt(at), 'x'),
-        ]) {
-          expect(mayEnforce(`x\n~~~ ${spelled}\n`), spelled).toBe(true);
-        }
-      }
-    }
-    expect(mayEnforce('`\u200b`\u2060`portcullis\n')).toBe(true);
-    expect(mayEnforce('`` `portcullis\n')).toBe(false);
-    expect(mayEnforce('```bash\nmake\n```\n~~~ts\n~~~')).toBe(false);
-    expect(mayEnforce(`${'`'.repeat(500_000)}`)).toBe(false);
-  });
-
   it('is looked for in time with the length of a line', () => {
     const line = `${'` `` '.repeat(200_000)}\`\`\`portcullis`;
     expect(read(line).problems).toHaveLength(1);
+    expect(read('`'.repeat(500_000)).problems).toEqual([]);
   });
 
   it('does not hide the block that follows it', () => {

@@ -2,7 +2,7 @@ import type { ConfigProblem, SourcedRule } from '../../settings/types.js';
 import type { Gathering, GivenUp } from '../instructions/load-result.js';
 import type { Entry, Fitting } from '../instructions/loader.js';
 import type { SkippedInstruction } from '../instructions/types.js';
-import type { EnforcedRules, LocateJson } from './enforced.js';
+import { type EnforcedRules, enforcedRules, type LocateJson } from './enforced.js';
 
 /** Restrictions, and which of them hold only for some files. */
 export interface FoundRules extends EnforcedRules {
@@ -16,36 +16,12 @@ export interface NearRules extends FoundRules {
   readonly paths: readonly string[];
 }
 
-/** Any fence, with all that stands behind it on its line. Between its marks may be what nobody sees. */
-const FENCE = /([`~])[^\n\x20-\x7e]*\1[^\n\x20-\x7e]*\1([^\n]*)/g;
-/**
- * Two mistakes, even two letters swapped each, leave one of these pairs of `portcullis` as it is. What
- * is not plain text may look like any letter.
- */
-const MAY_BE_OURS = /po|rt|cu|ll|is|[^\t\x20-\x7e]/i;
-
-/** The word by its consonants, or letters as wide as signs of other scripts. */
-const WORD = /p\w{0,2}r\w{0,2}t\w{0,2}c\w{0,3}l\w{0,2}s|[\uff21-\uff5a]{8}/i;
-const RULES = /\{[^{}]*(?:deny|ask|permissions)/i;
-
-/**
- * Worth a closer look: a fence with a word behind it that may be ours, or the word, and rules behind it.
- * Most files have none.
- */
-export function mayEnforce(source: string): boolean {
-  // Hundreds of files have no such sign, and to see that is much less work.
-  const fences = source.includes('`') || source.includes('~') ? source.matchAll(FENCE) : [];
-  for (const [, , behind = ''] of fences) if (MAY_BE_OURS.test(behind)) return true;
-  const word = source.search(WORD);
-  return word !== -1 && RULES.test(source.slice(word));
-}
-
 /** What the files of a gathering enforce. */
-export async function enforcedIn(
+export function enforcedIn(
   entries: readonly Entry[],
   locateJson: LocateJson,
   { enforced, skipped }: Pick<Gathering, 'enforced' | 'skipped'>,
-): Promise<FoundRules> {
+): FoundRules {
   const found = { deny: [] as SourcedRule[], ask: [] as SourcedRule[] };
   const problems: ConfigProblem[] = [
     ...(enforced?.givenUp ?? []).flatMap(givenUpProblem),
@@ -55,8 +31,7 @@ export async function enforcedIn(
   for (const { place, source, line, when: fitting } of entries) {
     const { scope, path, base } = place;
     // What a model wrote down for itself binds nobody.
-    if (scope === 'memory' || scope === 'team' || !mayEnforce(source)) continue;
-    const { enforcedRules } = await import('./enforced.js');
+    if (scope === 'memory' || scope === 'team') continue;
     const file = { path, text: source, source: scope, root: base };
     const rules = enforcedRules(line === undefined ? file : { ...file, line }, locateJson);
     found.deny.push(...rules.deny);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseLocatedJson } from '../../settings/files/json.js';
 import { enforcedRules } from './enforced.js';
-import { mayEnforce } from './entries.js';
 
 const file = { path: '/p/CLAUDE.md', source: 'project', root: '/p' } as const;
 const read = (text: string) => enforcedRules({ ...file, text }, parseLocatedJson);
@@ -49,8 +48,6 @@ describe('rules that are meant as an enforced block and are none', () => {
     const { problems } = read(text);
     expect(problems).toMatchObject([{ severity: 'fatal', file: '/p/CLAUDE.md', line }]);
     expect(problems[0]?.remedy).toContain('portcullis');
-    // The quick look must not pass over what the closer one names.
-    expect(mayEnforce(text)).toBe(true);
   });
 });
 
@@ -118,7 +115,7 @@ describe('a text that mentions the word', () => {
     const many = `portcullis\n${'\n'.repeat(200)}`.repeat(500);
     expect(read(many).problems).toEqual([]);
     expect(read(`${'-'.repeat(500_000)}\nportcullis\n`).problems).toEqual([]);
-    expect(mayEnforce(`portcullis ${'{'.repeat(500_000)}`)).toBe(false);
-    expect(mayEnforce('p'.repeat(500_000))).toBe(false);
+    expect(read(`portcullis ${'{'.repeat(500_000)}`).problems).toEqual([]);
+    expect(read('p'.repeat(500_000)).problems).toEqual([]);
   });
 });

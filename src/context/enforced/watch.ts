@@ -2,7 +2,7 @@ import type { Entry, InstructionLoader } from '../instructions/loader.js';
 import { type InstructionReader, isLocated } from '../instructions/reader.js';
 
 interface LookParts {
-  readonly reader: Pick<InstructionReader, 'locate' | 'isAsLocated'>;
+  readonly reader: Pick<InstructionReader, 'locate'>;
   readonly loader: Pick<InstructionLoader, 'prepare'>;
 }
 
@@ -22,18 +22,14 @@ interface Seen {
 const GONE: Seen = { stamp: '', source: '' };
 
 export function createEnforcedWatch(): EnforcedWatch {
-  /** As they were read; most sessions are over, or a request is under way, before anybody looks again. */
-  let first: readonly Entry[] = [];
-  let later: Map<string, Seen> | undefined;
+  let seen = new Map<string, Seen>();
   const keyOf = ({ place }: Entry): string =>
     JSON.stringify([place.path, place.parent, place.base]);
   return {
     begin(entries) {
-      first = entries;
-      later = undefined;
+      seen = new Map(entries.map((entry) => [keyOf(entry), asRead(entry)]));
     },
     async look(entries, parts) {
-      const seen = later ?? new Map(first.map((entry) => [keyOf(entry), asRead(entry)]));
       const now = new Map<string, Seen>();
       for (const entry of entries) {
         const key = keyOf(entry);
@@ -44,7 +40,7 @@ export function createEnforcedWatch(): EnforcedWatch {
       const isSame =
         now.size === seen.size &&
         [...now].every(([key, { stamp }]) => seen.get(key)?.stamp === stamp);
-      later = now;
+      seen = now;
       if (isSame) return undefined;
       return entries.map((entry) => ({
         ...entry,
@@ -59,12 +55,10 @@ function asRead({ located, source }: Entry): Seen {
 }
 
 async function sourceNow(
-  { place, located }: Entry,
+  { place }: Entry,
   before: Seen | undefined,
   { reader, loader }: LookParts,
 ): Promise<Seen> {
-  // Mostly nothing has changed, and that is told by one look.
-  if (before?.stamp === located.stamp && (await reader.isAsLocated(located))) return before;
   const sought = await reader.locate(place);
   if (!isLocated(sought)) return GONE;
   if (before?.stamp === sought.stamp) return before;

@@ -121,7 +121,7 @@ function openBook(
       const { waiting } = await opened();
       const there = await worldOf();
       const found = await nearbyIn(there, { waiting, ...use });
-      const rules = await enforcedIn(enforcing(found), parts.locateJson, found);
+      const rules = enforcedIn(enforcing(found), parts.locateJson, found);
       return { paths: namesIn(there, use.paths), ...rules };
     });
   const watch = createEnforcedWatch();
@@ -130,7 +130,7 @@ function openBook(
       const found = enforcingGathering();
       const { takeBelow } = await import('./below.js');
       const looked = await takeBelow(await worldOf(), await directories(), found);
-      return { ...(await enforcedIn(enforcing(found), parts.locateJson, found)), ...looked };
+      return { ...enforcedIn(enforcing(found), parts.locateJson, found), ...looked };
     });
 
   return {
@@ -158,7 +158,7 @@ function openBook(
       serial(async () => {
         const found = fromStart(await opened());
         watch.begin(enforcing(found));
-        return await enforcedIn(enforcing(found), parts.locateJson, found);
+        return enforcedIn(enforcing(found), parts.locateJson, found);
       }),
     enforcedAgain: () =>
       serial(async () => {
@@ -166,7 +166,7 @@ function openBook(
         const now = await watch.look(enforcing(fromStart(before)), await worldOf());
         if (now === undefined) return undefined;
         const more = await newlyIncluded(await worldOf(), before, now);
-        return await enforcedIn([...now, ...more.unshown], parts.locateJson, more);
+        return enforcedIn([...now, ...more.unshown], parts.locateJson, more);
       }),
     enforcedNear: (paths, look) => near({ paths, look }),
     enforcedBelow: (directories) => below(async () => directories),
@@ -273,7 +273,6 @@ async function hidesAny({ entries }: Gathering, { reader }: World): Promise<bool
 /** Undefined when it is the same; with the same instruction when only its stamp is new. */
 async function lookAgain(entry: Entry, { reader, loader }: World): Promise<Entry | undefined> {
   const { instruction, place, located } = entry;
-  if (await reader.isAsLocated(located)) return undefined;
   const sought = await reader.locate(place);
   const isShowable = isLocated(sought) && sought.hidden === undefined;
   if (isShowable && sought.stamp === located.stamp) return undefined;

@@ -20,14 +20,9 @@ export interface Survey {
   readonly agents: Map<string, Sought>;
 }
 
-export interface SurveyHow {
+export interface SurveyParts {
   /** In a folder that the session came to later. */
-  readonly nested?: boolean;
-  /** It is known to have no `.claude`. */
-  readonly hasNoDot?: boolean;
-}
-
-export interface SurveyParts extends SurveyHow {
+  readonly nested: boolean;
   readonly fs: FileSystem;
   readonly reader: InstructionReader;
   readonly configDir: string;
@@ -40,16 +35,17 @@ export const AGENTS_FILE = 'AGENTS.md';
 
 /** Looks for all names that have a meaning in a directory. */
 export async function surveyOf(look: SurveyParts, directory: string): Promise<Survey> {
-  const { fs, reader, sources, nested, hasNoDot } = look;
+  const { fs, reader, sources, nested } = look;
   const around = await areaOf(fs, directory, look.projects);
-  const area = nested === true ? { ...around, nested } : around;
+  const area = nested ? { ...around, nested } : around;
   const found = async (path: string, scope: 'project' | 'local'): Promise<Sought> =>
     sources.includes(scope) ? await reader.locate({ path, scope, ...area }) : 'absent';
   const dot = join(directory, '.claude');
-  const mayBeThere = sources.includes('project') && hasNoDot !== true;
   // The user's own configuration is not the project's, also where it lies above it.
   const hasDotClaude =
-    mayBeThere && (await isDirectory(fs, dot)) && !(await isSamePlace(fs, dot, look.configDir));
+    sources.includes('project') &&
+    (await isDirectory(fs, dot)) &&
+    !(await isSamePlace(fs, dot, look.configDir));
   return {
     directory,
     area,

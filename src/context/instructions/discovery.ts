@@ -2,12 +2,10 @@ import type { ParseYaml } from '../../lib/parse-yaml.js';
 import type { Sourced } from '../../lib/sourced.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
-import type { ProjectLevels } from '../../platform/fs/project-levels.js';
 import {
   AGENTS_FILE,
   isDirectory,
   type Survey,
-  type SurveyHow,
   type Surveys,
   surveyOf,
 } from './directory-survey.js';
@@ -38,8 +36,6 @@ export interface DiscoveryParts {
   readonly loader: InstructionLoader;
   readonly matcher?: PathMatcher;
   readonly parseYaml?: ParseYaml;
-  /** What the start has seen of the project's directories. Absent: it is looked for. */
-  readonly levels?: ProjectLevels;
 }
 
 export interface Discovery {
@@ -61,8 +57,8 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
   const filesOff = managedOnly || isOn(parts.env.CLAUDE_CODE_DISABLE_CLAUDE_MDS);
   const sources = filesOff ? [] : parts.sources;
   const projects = [project, ...added];
-  const survey = (directory: string, how: SurveyHow = {}): Survey | Promise<Survey> =>
-    surveyOf({ ...how, ...parts, sources, projects }, directory);
+  const survey = (directory: string, { nested = false } = {}): Promise<Survey> =>
+    surveyOf({ ...parts, sources, projects, nested }, directory);
 
   async function takeSurvey(one: Survey, agents: boolean, { how, into }: Task): Promise<void> {
     const { directory, area } = one;
@@ -98,11 +94,7 @@ export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPl
       const task = { how, into: enforcingGathering() };
       await takeManaged(parts, task);
       if (sources.includes('user')) await takeUser(parts, task);
-      const bare = (parts.levels?.look() ?? []).filter(({ hasDirectory }) => !hasDirectory);
-      const withoutDot = new Set(bare.map(({ path }) => path));
-      const surveys = await Promise.all(
-        project.ancestors.map((one) => survey(one, { hasNoDot: withoutDot.has(one) })),
-      );
+      const surveys = await Promise.all(project.ancestors.map((one) => survey(one)));
       const agents = wantsAgents(settings, surveys.some(hasClaudeFile));
       for (const one of surveys) await takeSurvey(one, agents, task);
       for (const { root } of added) {

@@ -1,6 +1,5 @@
 import type { ParseYaml } from '../../lib/parse-yaml.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
-import type { ProjectLevels } from '../../platform/fs/project-levels.js';
 import type { LocateJson } from '../enforced/enforced.js';
 import type { Surveys } from './directory-survey.js';
 import { createDiscovery, type Discovery } from './discovery.js';
@@ -36,8 +35,6 @@ export interface InstructionBookParts {
   readonly parseYaml?: ParseYaml;
   /** For the patterns of rules; absent: as of .gitignore. */
   readonly matcher?: PathMatcher;
-  /** What the start has seen of the project's directories. Absent: it is looked for. */
-  readonly levels?: ProjectLevels;
   /** Reads the JSON of enforced rules. */
   readonly locateJson: LocateJson;
 }

@@ -180,9 +180,6 @@ function preparedFrom(
   };
 }
 
-/** While it is made. */
-type Writable<T> = { -readonly [K in keyof T]: T[K] };
-
 function mayInclude({ place, located, source }: Entry): boolean {
   if (place.kind === 'memory' || !source.includes('@')) return false;
   return isProseFile(place.path, located.real);
@@ -211,7 +208,7 @@ interface Found {
 
 function entryOf(place: Place, { located, how, depth }: Found, prepared: Prepared): Entry {
   const { text, notes, globs, source } = prepared;
-  const instruction: Writable<LoadedInstruction> = {
+  const instruction: LoadedInstruction = {
     path: place.path,
     scope: place.scope,
     memoryType: memoryTypeOf(place.scope),
@@ -220,12 +217,11 @@ function entryOf(place: Place, { located, how, depth }: Found, prepared: Prepare
     text,
     bytes: located.bytes,
     notes,
+    globs,
+    parent: place.parent,
+    trigger: how.trigger,
   };
-  if (globs !== undefined) instruction.globs = globs;
-  if (place.parent !== undefined) instruction.parent = place.parent;
-  if (how.trigger !== undefined) instruction.trigger = how.trigger;
-  const entry = { instruction, place, located, source, depth };
-  return how.when === undefined ? entry : { ...entry, when: how.when };
+  return { instruction, place, located, source, depth, when: how.when };
 }
 
 function isTextInclude({ wanted, real }: Located): boolean {

@@ -1,4 +1,3 @@
-import type { FileStat } from '../../platform/fs/fs.js';
 import type { InstructionScope, SkippedInstruction } from './types.js';
 
 /** A file to look for. */
@@ -24,8 +23,6 @@ export interface Located {
   /** Changes whenever the content does. */
   readonly stamp: string;
   readonly bytes: number;
-  /** As it was looked at; absent for what is no file. */
-  readonly stat?: FileStat;
   /** It is not shown, and why; what it enforces holds all the same. */
   readonly hidden?: SkippedInstruction;
 }

@@ -1,7 +1,7 @@
 import { messageOf, systemCodeOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { Sourced } from '../../lib/sourced.js';
-import { type FileStat, type FileSystem, isSameVersion, stampOf } from '../../platform/fs/fs.js';
+import { type FileStat, type FileSystem, stampOf } from '../../platform/fs/fs.js';
 import {
   basename,
   dirname,
@@ -30,11 +30,6 @@ export interface InstructionText {
 export interface InstructionReader {
   /** Looks, but does not read. */
   locate(wanted: Wanted): Promise<Sought>;
-  /**
-   * Whether a file is still the very one that was located and nothing of it has changed. False also
-   * where only `locate` can tell.
-   */
-  isAsLocated(located: Located): Promise<boolean>;
   read(located: Located): Promise<Result<InstructionText, SkippedInstruction>>;
 }
 
@@ -86,7 +81,7 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
     if (stat.size > MAX_INSTRUCTION_BYTES) {
       return skip(wanted, 'too large', `it is larger than ${MAX_INSTRUCTION_BYTES} bytes`);
     }
-    const located = { wanted, real, stamp: stampOf(stat), bytes: stat.size, stat };
+    const located = { wanted, real, stamp: stampOf(stat), bytes: stat.size };
     if (scope === 'managed' || !(await isHidden(wanted, { real, isLink }))) return located;
     return {
       ...located,
@@ -134,17 +129,6 @@ export function createInstructionReader(parts: ReaderParts): InstructionReader {
   }
 
   return {
-    async isAsLocated({ wanted, real, stat, hidden }) {
-      try {
-        if (stat === undefined || wasChosen(wanted) || hidden !== undefined) return false;
-        if (!isAsNamed(wanted.path, real)) return false;
-        const now = await fs.lstat(wanted.path);
-        return now?.kind === 'file' && isSameVersion(now, stat);
-      } catch {
-        // `locate` says why it cannot be looked at.
-        return false;
-      }
-    },
     async locate(wanted) {
       try {
         // Only what is a link has to be looked at twice.
