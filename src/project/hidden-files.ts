@@ -2,7 +2,6 @@ import { PortcullisError } from '../errors.js';
 import { visible } from '../lib/visible.js';
 import type { IsHidden } from '../permissions/paths/hidden-files.js';
 import { homeDirectory } from '../platform/fs/paths.js';
-import { LevelsOfStart } from '../platform/fs/project-levels.js';
 import { hostFacts } from '../platform/host.js';
 import { createWorkspace } from '../tools/workspace.js';
 import type { ProjectPlaces } from './places.js';
