@@ -1,9 +1,8 @@
 import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import { relative, toPosix } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
-import { parseGlob } from '../tools/search/glob-pattern.js';
-import { walk } from '../tools/search/glob-walk.js';
-import { runRipgrep } from '../tools/search/ripgrep.js';
+import { parseGlob, walk } from '../tools/search/glob-pattern.js';
+import { runRipgrep } from '../tools/search/grep.js';
 
 const WALK_MS = 5_000;
 const SKIPPED = new Set(['.git', 'node_modules']);

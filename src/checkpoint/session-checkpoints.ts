@@ -1,7 +1,7 @@
 import type { Clock } from '../platform/clock.js';
 import { type CheckpointFiles, storeTroubleOf } from './disk/state-files.js';
 import { isInGit, type RewindFiles } from './disk/workspace-files.js';
-import { writePlaceOf } from './disk/workspace-paths.js';
+import { writePlaceOf } from './disk/workspace-read.js';
 import type { ChangeLog } from './journal/change-log.js';
 import { Points } from './journal/points.js';
 import { Recorder } from './journal/recorder.js';
@@ -9,8 +9,7 @@ import { Windows } from './journal/windows.js';
 import { type Retention, tidyUp } from './retention.js';
 import { type Candidate, candidatesOf, candidatesOfRedo, lastRewind } from './rewind/candidates.js';
 import { diffOf } from './rewind/diff.js';
-import { draftFor } from './rewind/plan.js';
-import { presentPlan } from './rewind/present-plan.js';
+import { draftFor, presentPlan } from './rewind/plan.js';
 import { carryOut } from './rewind/rewind.js';
 import { passes, type Selection, selectionFor } from './rewind/target.js';
 import type {

@@ -1,4 +1,4 @@
-import { ANY_DEPTH, type NamePattern, nameFits, namePatternOf } from './name-pattern.js';
+import { ANY_DEPTH, type NamePattern, nameFits, namePatternOf, namesFit } from './name-pattern.js';
 
 /** The rules of one ignore file, as git reads them. */
 export interface IgnoreRules {
@@ -61,30 +61,9 @@ function nameMatcher(pattern: string): Rule['matches'] | undefined {
   return (path) => nameFits(tokens, path.at(-1) ?? '');
 }
 
-/** All names have to be used up; a `**` at the end stands for at least one. */
+/** A `**` at the end stands for at least one name. */
 function stepsFit(steps: readonly NamePattern[], names: readonly string[]): boolean {
-  let at = 0;
-  let step = 0;
-  let deep = -1;
-  let resume = 0;
-  if (steps.at(-1) === ANY_DEPTH) {
-    // What lies below `a/**` has a part that `a` fits: the rest is what the two stars stand for.
-    return names.some((_, end) => stepsFit(steps.slice(0, -1), names.slice(0, end)));
-  }
-  while (at < names.length) {
-    const current = steps[step];
-    if (current === ANY_DEPTH) {
-      deep = step++;
-      resume = at;
-    } else if (current !== undefined && nameFits(current, names[at] ?? '')) {
-      at++;
-      step++;
-    } else {
-      if (deep === -1) return false;
-      step = deep + 1;
-      at = ++resume;
-    }
-  }
-  while (steps[step] === ANY_DEPTH) step++;
-  return step === steps.length;
+  if (steps.at(-1) !== ANY_DEPTH) return namesFit(steps, names);
+  // What lies below `a/**` has a part that `a` fits: the rest is what the two stars stand for.
+  return names.some((_, end) => stepsFit(steps.slice(0, -1), names.slice(0, end)));
 }

@@ -105,6 +105,30 @@ export function nameFits(tokens: readonly NameToken[], name: string): boolean {
   return token === tokens.length;
 }
 
+/** Whether the steps fit all of the names. */
+export function namesFit(steps: readonly NamePattern[], names: readonly string[]): boolean {
+  let at = 0;
+  let step = 0;
+  let deep = -1;
+  let resume = 0;
+  while (at < names.length) {
+    const current = steps[step];
+    if (current === ANY_DEPTH) {
+      deep = step++;
+      resume = at;
+    } else if (current !== undefined && nameFits(current, names[at] ?? '')) {
+      at++;
+      step++;
+    } else {
+      if (deep === -1) return false;
+      step = deep + 1;
+      at = ++resume;
+    }
+  }
+  while (steps[step] === ANY_DEPTH) step++;
+  return step === steps.length;
+}
+
 /** How many of the first names the steps fit, or -1. What follows lies in the directory that they name. */
 export function stepsReach(steps: readonly NamePattern[], names: readonly string[]): number {
   let at = 0;

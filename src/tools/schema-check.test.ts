@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileSchema } from './schema-check.js';
-import { MAX_NESTED_PATTERN_INPUT, MAX_PATTERN_INPUT } from './schema-pattern.js';
+import { compileSchema, MAX_NESTED_PATTERN_INPUT, MAX_PATTERN_INPUT } from './schema-check.js';
 
 async function problems(schema: unknown, input: unknown) {
   const check = await compileSchema(schema);

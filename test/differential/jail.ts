@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import path from 'node:path';
-import { shellProgram } from '../../src/tools/bash/shell-program.js';
+import { shellProgram } from '../../src/tools/bash/shells.js';
 import { STUB_NAMES } from './stub-names.js';
 
 /** A program that a script started, as its stand-in saw it. */

@@ -6,7 +6,7 @@ import { nodeFileSystem as fs } from '../../src/platform/fs/node-fs.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import type { ProcessResult } from '../../src/platform/process/process.js';
 import { grepTool } from '../../src/tools/search/grep.js';
-import { globsOf } from '../../src/tools/search/grep-arguments.js';
+import { globsOf } from '../../src/tools/search/grep-report.js';
 import { type CallHost, callHost } from '../support/tool-call.js';
 
 const ANY_PERMIT = {} as Parameters<ReturnType<typeof grepTool>['run']>[2];

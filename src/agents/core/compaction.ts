@@ -1,4 +1,4 @@
-import { SUMMARY_TAG } from '../../context/compaction/summary-tag.js';
+import { SUMMARY_TAG } from '../../context/compaction/compact.js';
 import {
   createTokenMeter,
   estimateFixed,

@@ -2,7 +2,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { writePlaceOf } from './workspace-paths.js';
+import { writePlaceOf } from './workspace-read.js';
 
 let home: string;
 let root: string;

@@ -1,13 +1,17 @@
 import type { Clock } from '../../platform/clock.js';
 import { storeTroubleOf } from '../disk/state-files.js';
-import { ScanQueue } from '../scan/scan-queue.js';
-import { UnkeptFiles } from '../scan/unsaved-files.js';
 import type { Author, Change, Look, NodeState, TreeChange, TreeTracker } from '../types.js';
-import { candidatesFor, type LookSpan, mayBeThePersons, spanOf, timeOf } from './attribution.js';
+import {
+  candidatesFor,
+  type LookSpan,
+  mayBeThePersons,
+  renamesIn,
+  spanOf,
+  timeOf,
+} from './attribution.js';
 import type { ChangeLog } from './change-log.js';
 import type { Points } from './points.js';
-import { renamesIn } from './renames.js';
-import { sameState } from './states.js';
+import { sameState, whyNotStored } from './states.js';
 import type { TrackedWindow, Windows } from './windows.js';
 
 export interface RecorderParts {
@@ -187,4 +191,69 @@ function inOrder(changes: readonly TreeChange[]): TreeChange[] {
     })
     .sort((a, b) => a.at - b.at)
     .map(({ change }) => change);
+}
+
+/**
+ * Scans one after the other. A request that arrives while a scan runs is answered by the next scan, together with
+ * all other requests of that time: only a scan that begins after a request can answer it.
+ */
+class ScanQueue {
+  readonly #look: () => Promise<void>;
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  /** `look` must not reject. */
+  constructor(look: () => Promise<void>) {
+    this.#look = look;
+  }
+
+  request(): Promise<void> {
+    if (this.#next !== undefined) return this.#next;
+    if (this.#running === undefined) return this.#start();
+    this.#next = this.#running.then(() => {
+      this.#next = undefined;
+      return this.#start();
+    });
+    return this.#next;
+  }
+
+  get isBusy(): boolean {
+    return this.#running !== undefined || this.#next !== undefined;
+  }
+
+  /** Resolves when nothing that was asked for so far is under way. */
+  async idle(): Promise<void> {
+    await (this.#next ?? this.#running);
+  }
+
+  #start(): Promise<void> {
+    const running = this.#look().finally(() => {
+      if (this.#running === running) this.#running = undefined;
+    });
+    this.#running = running;
+    return running;
+  }
+}
+
+/** More than these are not named. */
+const MOST_NAMED = 5;
+
+/** Files that stand in the tree and whose bytes are not in the store. */
+class UnkeptFiles {
+  readonly #why = new Map<string, string>();
+
+  note(path: string, state: NodeState | undefined): void {
+    const why = state === undefined ? undefined : whyNotStored(state);
+    if (why === undefined) this.#why.delete(path);
+    else this.#why.set(path, why);
+  }
+
+  /** For a person. The same for the same files, so that a point need not be amended twice. */
+  texts(): readonly string[] {
+    const texts = [...this.#why]
+      .slice(0, MOST_NAMED)
+      .map(([path, why]) => `the bytes of ${JSON.stringify(path)} are not kept: ${why}`);
+    if (this.#why.size > MOST_NAMED) texts.push('the bytes of more files are not kept');
+    return texts;
+  }
 }

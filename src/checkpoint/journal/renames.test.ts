@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeState } from '../types.js';
-import { renamesIn } from './renames.js';
+import { renamesIn } from './attribution.js';
 
 const file = (blob: string, size = 1): NodeState => ({ kind: 'file', size, mode: 0o644, blob });
 

@@ -1,5 +1,5 @@
-import { chainsOf } from '../journal/chains.js';
 import type { History, RewindRecord } from '../journal/history.js';
+import { chainsOf } from '../journal/history.js';
 import type { Author, Change, NodeState } from '../types.js';
 import type { Selection } from './target.js';
 

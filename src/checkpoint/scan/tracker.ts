@@ -6,11 +6,14 @@ import { TreeIgnore } from '../disk/ignore.js';
 import { readTreeMemory, writeTreeMemory } from '../disk/index-file.js';
 import {
   type EntryStat,
+  type Found,
   isSameEntry,
+  isSameState,
   type KnownTree,
   nodeOf,
   parentOf,
   type TreeNode,
+  withRenames,
 } from '../disk/known-tree.js';
 import {
   gapTexts,
@@ -21,7 +24,6 @@ import {
   walkTree,
 } from '../disk/walk.js';
 import type { BlobId, Look, NodeState, TrackerState, TreeTracker } from '../types.js';
-import { type Found, isSameState, withRenames } from './tree-changes.js';
 
 const DEFAULT_FILE_BYTES = 50 * 1024 ** 2;
 const DEFAULT_FILES = 300_000;

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ModelEvent, ModelFailure, ModelRequest } from '../../model/client.js';
 import type { Message } from '../../protocol/content.js';
 import { textOf } from '../../protocol/content.js';
-import { type CompactOptions, compact } from './compact.js';
-import { SUMMARY_TAG } from './summary-tag.js';
+import { type CompactOptions, compact, SUMMARY_TAG } from './compact.js';
 import { estimateMessages } from './tokens.js';
 
 type Reply = string | ModelFailure | readonly ModelEvent[];

@@ -2,7 +2,6 @@ import { err, ok, type Result } from '../../lib/result.js';
 import type { ModelEvent, ModelFailure, ModelRequest } from '../../model/client.js';
 import type { Message, UserBlock, UserMessage } from '../../protocol/content.js';
 import instruction from './compact.md';
-import { SUMMARY_TAG } from './summary-tag.js';
 import { estimateMessages } from './tokens.js';
 
 export interface CompactOptions {
@@ -183,3 +182,6 @@ function appendUser(messages: readonly Message[], content: readonly UserBlock[])
     ? [...messages.slice(0, -1), { role: 'user', content: [...last.content, ...content] }]
     : [...messages, { role: 'user', content }];
 }
+
+/** Marks the summary for the model, and for whoever looks for it in a history. */
+export const SUMMARY_TAG = 'conversation-summary';

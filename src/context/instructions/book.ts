@@ -1,6 +1,6 @@
 import type { EnforcedRules } from '../enforced/enforced.js';
 import { enforcedIn, type NearRules } from '../enforced/entries.js';
-import { createEnforcedWatch } from '../enforced/watch.js';
+import { createEnforcedWatch } from '../enforced/policy.js';
 import type { BelowRules } from './below.js';
 import { type CallLook, namesIn, nearbyIn, touchedIn } from './for-path.js';
 import { createWorld, type InstructionBookParts, type World } from './load-context.js';

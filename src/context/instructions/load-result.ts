@@ -1,6 +1,5 @@
-import type { Entry, Place, WaitingRule } from './entry.js';
 import type { Located } from './reader.js';
-import type { SkippedInstruction } from './types.js';
+import type { Entry, Place, SkippedInstruction, WaitingRule } from './types.js';
 
 /** What one look at the disk has found. */
 export interface Gathering {

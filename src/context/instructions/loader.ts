@@ -1,7 +1,6 @@
 import type { ParseYaml } from '../../lib/parse-yaml.js';
 import { ok, type Result } from '../../lib/result.js';
 import { basename, extname } from '../../platform/fs/paths.js';
-import type { Entry, Place, Taking } from './entry.js';
 import { admit, type Gathering, mayLookUp } from './load-result.js';
 import {
   type InstructionReader,
@@ -14,9 +13,10 @@ import {
 import type { RuleHead } from './rule-files.js';
 import { firstLines, withoutBlockComments, withoutHidden } from './text.js';
 import { DOCUMENT_EXTENSIONS, isTextName, PROSE_EXTENSIONS } from './text-extensions.js';
+import type { Entry, Place, Taking } from './types.js';
 import { type LoadedInstruction, memoryTypeOf, type SkippedInstruction } from './types.js';
 
-export type { Entry, Fitting, Place, Taking, WaitingRule } from './entry.js';
+export type { Entry, Fitting, Place, Taking, WaitingRule } from './types.js';
 
 export interface LoaderParts {
   readonly reader: InstructionReader;

@@ -13,11 +13,17 @@ import {
   toPosix,
 } from '../../platform/fs/paths.js';
 import type { IncludeApprovals } from './include-approvals.js';
-import type { Located, Sought, Wanted } from './located.js';
 import type { PathMatcher } from './path-matcher.js';
-import type { InstructionScope, SkipKind, SkippedInstruction } from './types.js';
+import type {
+  InstructionScope,
+  Located,
+  SkipKind,
+  SkippedInstruction,
+  Sought,
+  Wanted,
+} from './types.js';
 
-export type { Located, Sought, Wanted } from './located.js';
+export type { Located, Sought, Wanted } from './types.js';
 
 /** More than this is not instructions. */
 export const MAX_INSTRUCTION_BYTES = 4 * 1024 * 1024;

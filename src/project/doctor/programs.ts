@@ -1,7 +1,7 @@
 import { minimalEnvironment } from '../../platform/environment.js';
 import { hostFacts, nodeVersion } from '../../platform/host.js';
 import { createProcessSupervisor } from '../../platform/process/node-process.js';
-import { ripgrepProgram } from '../../tools/search/ripgrep.js';
+import { ripgrepProgram } from '../../tools/search/grep.js';
 import { VERSION } from '../../version.js';
 import { type AreaCheck, type DoctorCheck, ok, problem, warning } from './report.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { benignExit, signalOfExit } from './shell-exit.js';
+import { benignExit, signalOfExit } from './bash-result.js';
 
 describe('benignExit', () => {
   it.each([

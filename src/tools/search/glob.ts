@@ -14,8 +14,7 @@ import { targetPath } from '../files/file-target.js';
 import { failure, failureFrom } from '../output.js';
 import type { Tool, ToolContext, ToolOutput, Workspace } from '../tool.js';
 import description from './glob.md';
-import { namesSegment, parseGlob } from './glob-pattern.js';
-import { type Walk, walk } from './glob-walk.js';
+import { namesSegment, parseGlob, type Walk, walk } from './glob-pattern.js';
 
 type GlobInput = ToolInputs['Glob'];
 

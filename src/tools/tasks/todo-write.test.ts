@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callTool } from '../../../test/support/permitted-call.js';
-import { todoWriteTool } from './todo-write.js';
-import { createTodoStore } from './todos.js';
+import { createTodoStore, todoWriteTool } from './todo-write.js';
 
 const item = (content: string, status: 'pending' | 'in_progress' | 'completed') => ({
   content,

@@ -2,7 +2,6 @@ import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../define-tool.js';
 import type { Tool } from '../tool.js';
 import description from './todo-write.md';
-import type { TodoStore } from './todos.js';
 
 export function todoWriteTool(deps: { readonly todos: TodoStore }): Tool<ToolInputs['TodoWrite']> {
   return defineTool({
@@ -18,4 +17,28 @@ export function todoWriteTool(deps: { readonly todos: TodoStore }): Tool<ToolInp
       return { content, structured: { oldTodos, newTodos: input.todos } };
     },
   });
+}
+
+type Todo = ToolInputs['TodoWrite']['todos'][number];
+
+/** The to-do list of each agent, for as long as the session runs. */
+export interface TodoStore {
+  get(agentId: string): readonly Todo[];
+  /** Replaces the list and returns the one before. */
+  replace(agentId: string, todos: readonly Todo[]): readonly Todo[];
+  forget(agentId: string): void;
+}
+
+export function createTodoStore(): TodoStore {
+  const lists = new Map<string, readonly Todo[]>();
+  const get = (agentId: string): readonly Todo[] => lists.get(agentId) ?? [];
+  return {
+    get,
+    replace(agentId, todos) {
+      const before = get(agentId);
+      lists.set(agentId, [...todos]);
+      return before;
+    },
+    forget: (agentId) => void lists.delete(agentId),
+  };
 }
