@@ -172,14 +172,7 @@ export type InstructionConfig = Pick<
 /** What they are looked for with. */
 export type InstructionGround = Pick<
   SessionEnvironment,
-  | 'fs'
-  | 'env'
-  | 'configDir'
-  | 'stateDirectory'
-  | 'host'
-  | 'sources'
-  | 'settings'
-  | 'workspace'
+  'fs' | 'env' | 'configDir' | 'stateDirectory' | 'host' | 'sources' | 'settings' | 'workspace'
 > & { readonly trust: Pick<SessionEnvironment['trust'], 'now'> };
 
 export interface OpenedBook {
