@@ -49,6 +49,7 @@ function headersOf(options: AnthropicOptions, own: readonly string[] = []): Reco
   const { apiKey, authToken, customHeaders } = options;
   const headers: Record<string, string> = {
     'anthropic-version': '2023-06-01',
+    'user-agent': options.userAgent,
   };
   if (apiKey !== undefined) headers['x-api-key'] = apiKey;
   if (authToken !== undefined) headers.authorization = `Bearer ${authToken}`;

@@ -47,9 +47,9 @@ export function openAiClient(options: OpenAiOptions): ModelClient {
   };
 }
 
-function headersOf({ apiKey, customHeaders }: OpenAiOptions): Record<string, string> {
+function headersOf({ userAgent, apiKey, customHeaders }: OpenAiOptions): Record<string, string> {
   const key = apiKey === undefined ? undefined : { authorization: `Bearer ${apiKey}` };
-  return { ...key, ...customHeaders };
+  return { 'user-agent': userAgent, ...key, ...customHeaders };
 }
 
 function randomId(): string {

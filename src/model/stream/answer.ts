@@ -61,7 +61,6 @@ export async function* streamAnswer(parts: AnswerParts): AsyncGenerator<ModelEve
       headers: {
         accept: 'text/event-stream',
         'content-type': 'application/json',
-        'user-agent': options.userAgent,
         ...parts.headers,
       },
       body: parts.body(),
