@@ -1,12 +1,11 @@
-/** Frames that stand beside messages on the wire: requests both ways, and what keeps a copy of the transcript. */
+/** Frames beside messages on the wire: requests both ways, and copies of transcript lines. */
 import { z } from 'zod';
 import { type Declaration, declare, handWritten } from './declare.schema.js';
-import { command, effort } from './messages.schema.js';
+import { command, count, effort, flag, list, may, text, words } from './messages.schema.js';
 import { permissionUpdate, serverProvenance } from './permission-types.schema.js';
 
 export const CONTROL_TYPES: Declaration[] = [];
 
-const text = z.string();
 const open = z.record(z.string(), z.unknown());
 const frame = <F extends z.ZodRawShape>(name: string, about: string, type: string, fields: F) =>
   declare(CONTROL_TYPES, name, about, z.object({ type: z.literal(type), ...fields }));
@@ -22,51 +21,49 @@ frame('SDKControlRequest', 'A question to the host; it answers once.', 'control_
     z.union([
       request('can_use_tool', {
         tool_name: text,
-        display_name: text.optional(),
-        title: text.optional(),
-        description: text.optional(),
+        display_name: may(text),
+        title: may(text),
+        description: may(text),
         input: open,
         tool_use_id: text,
-        decision_reason: text.optional(),
-        decision_reason_type: text.optional(),
+        decision_reason: may(text),
+        decision_reason_type: may(text),
         held_by: text.describe('Ours: the guard that asks.').optional(),
-        blocked_path: text.optional(),
-        matched_ask_rule: z
-          .object({ source: text, tool_name: text, rule_content: text.optional() })
-          .optional(),
-        agent_id: text.optional(),
-        mcp_server: serverProvenance.optional(),
+        blocked_path: may(text),
+        matched_ask_rule: may(z.object({ source: text, tool_name: text, rule_content: may(text) })),
+        agent_id: may(text),
+        mcp_server: may(serverProvenance),
         requires_user_interaction: z.boolean().optional(),
         permission_suggestions: z.array(permissionUpdate).optional(),
       }),
       request('hook_callback', {
         callback_id: text,
         input: handWritten('HookInput'),
-        tool_use_id: text.optional(),
+        tool_use_id: may(text),
       }),
       request('mcp_message', { server_name: text, message: z.unknown() }),
       request('elicitation', {
         mcp_server_name: text,
         message: text,
-        mode: z.enum(['form', 'url']).optional(),
-        url: text.optional(),
-        elicitation_id: text.optional(),
-        requested_schema: open.optional(),
+        mode: may(words('form url')),
+        url: may(text),
+        elicitation_id: may(text),
+        requested_schema: may(open),
         property_order: z.array(text).optional(),
-        display_name: text.optional(),
-        description: text.optional(),
+        display_name: may(text),
+        description: may(text),
       }),
     ]),
   ),
 });
 frame('SDKControlResponse', 'The answer to a request of the host.', 'control_response', {
   response: z.union([
-    z.object({ subtype: z.literal('success'), request_id: text, response: open.optional() }),
+    z.object({ subtype: z.literal('success'), request_id: text, response: may(open) }),
     z.object({
       subtype: z.literal('error'),
       request_id: text,
       error: text,
-      error_code: text.optional(),
+      error_code: may(text),
     }),
   ]),
 });
@@ -86,61 +83,49 @@ frame(
 frame('SDKCommandLifecycleMessage', 'What becomes of a prompt.', 'command_lifecycle', {
   command_uuid: text,
   state: text,
-  uuid: text.optional(),
-  session_id: text.optional(),
+  uuid: may(text),
+  session_id: may(text),
 });
 
 /** What requests of the host are answered with. */
 export const RESPONSE_TYPES: Declaration[] = [];
 
-const flag = z.boolean();
-const count = z.number();
-const list = z.array(text);
 const response = <F extends z.ZodRawShape>(name: string, about: string, fields: F) =>
   declare(RESPONSE_TYPES, name, about, z.object(fields));
 
 const modelInfo = response('ModelInfo', 'A model that can be chosen.', {
   value: text,
-  resolvedModel: text.optional(),
+  resolvedModel: may(text),
   displayName: text,
   description: text,
-  supportsEffort: flag.optional(),
+  supportsEffort: may(flag),
   supportedEffortLevels: z.array(effort).optional(),
-  supportsAdaptiveThinking: flag.optional(),
-  supportsFastMode: flag.optional(),
-  supportsAutoMode: flag.optional(),
+  supportsAdaptiveThinking: may(flag),
+  supportsFastMode: may(flag),
+  supportsAutoMode: may(flag),
 });
 const agentInfo = response('AgentInfo', 'An agent that can be started.', {
   name: text,
   description: text,
-  model: text.optional(),
+  model: may(text),
 });
 const account = response('AccountInfo', 'Whose key is used, and where.', {
-  email: text.optional(),
-  organization: text.optional(),
-  subscriptionType: text.optional(),
-  tokenSource: text.optional(),
-  apiKeySource: text.optional(),
-  apiProvider: z
-    .enum([
-      'firstParty',
-      'bedrock',
-      'vertex',
-      'foundry',
-      'anthropicAws',
-      'anthropicGoogleCloud',
-      'mantle',
-      'gateway',
-    ])
-    .optional(),
+  email: may(text),
+  organization: may(text),
+  subscriptionType: may(text),
+  tokenSource: may(text),
+  apiKeySource: may(text),
+  apiProvider: may(
+    words('firstParty bedrock vertex foundry anthropicAws anthropicGoogleCloud mantle gateway'),
+  ),
 });
-const limits = { timeout: count.optional(), alwaysLoad: flag.optional() };
+const limits = { timeout: may(count), alwaysLoad: may(flag) };
 const toolPolicies = z
   .array(
     response('McpServerToolPolicy', 'What a host says of one tool of a server.', {
       name: text,
-      permission_policy: z.enum(['always_allow', 'always_ask', 'always_deny']).optional(),
-      org_max_permission: z.enum(['allow', 'ask', 'blocked']).optional(),
+      permission_policy: may(words('always_allow always_ask always_deny')),
+      org_max_permission: may(words('allow ask blocked')),
     }),
   )
   .optional();
@@ -158,7 +143,7 @@ const serverConfig = declare(
     response('McpStdioServerConfig', 'A server that is a program.', {
       type: z.literal('stdio').optional(),
       command: text,
-      args: list.optional(),
+      args: may(list),
       env: z.record(text, text).optional(),
       ...limits,
     }),
@@ -173,7 +158,7 @@ const serverConfig = declare(
     response('McpSdkServerConfig', "A server in the host's process.", {
       type: z.literal('sdk'),
       name: text,
-      timeout: count.optional(),
+      timeout: may(count),
       tools: toolPolicies,
     }),
   ]),
@@ -188,31 +173,27 @@ const statusConfig = declare(
       type: z.literal('claudeai-proxy'),
       url: text,
       id: text,
-      timeout: count.optional(),
+      timeout: may(count),
     }),
   ]),
 );
 const serverStatus = response('McpServerStatus', 'The status of an MCP server.', {
   name: text,
-  status: z.enum(['connected', 'failed', 'needs-auth', 'pending', 'disabled']),
+  status: words('connected failed needs-auth pending disabled'),
   serverInfo: z.object({ name: text, version: text }).optional(),
-  error: text.optional(),
-  config: statusConfig.optional(),
-  scope: text.optional(),
-  source: text.optional(),
+  error: may(text),
+  config: may(statusConfig),
+  scope: may(text),
+  source: may(text),
   tools: z
     .array(
       z.object({
         name: text,
-        description: text.optional(),
-        annotations: z
-          .object({
-            readOnly: flag.optional(),
-            destructive: flag.optional(),
-            openWorld: flag.optional(),
-          })
-          .optional(),
-        _meta: open.optional(),
+        description: may(text),
+        annotations: may(
+          z.object({ readOnly: may(flag), destructive: may(flag), openWorld: may(flag) }),
+        ),
+        _meta: may(open),
       }),
     )
     .optional(),
@@ -229,33 +210,33 @@ response('SDKControlInitializeResponse', 'The answer to `initialize`.', {
   available_output_styles: list,
   models: z.array(modelInfo),
   account,
-  hooks_applied: flag.optional(),
-  hook_on_failure_supported: flag.optional(),
+  hooks_applied: may(flag),
+  hook_on_failure_supported: may(flag),
   plugins_applied: flag.describe('The session was opened with these plugins.').optional(),
   mcp_servers_applied: flag.describe('The session was opened with these servers.').optional(),
-  claude_code_version: text.optional(),
+  claude_code_version: may(text),
 });
 response('SDKControlInterruptResponse', 'Prompts that still wait, or were cancelled.', {
   still_queued: list,
-  cancelled: list.optional(),
+  cancelled: may(list),
 });
 response('RewindFilesResult', 'What rewinding files did or would do.', {
   canRewind: flag,
-  error: text.optional(),
-  filesChanged: list.optional(),
-  insertions: count.optional(),
-  deletions: count.optional(),
-  skippedLinks: count.optional(),
+  error: may(text),
+  filesChanged: may(list),
+  insertions: may(count),
+  deletions: may(count),
+  skippedLinks: may(count),
 });
 response('SDKControlGetContextUsageResponse', 'What fills the context window.', {
   categories: z.array(
     z.object({
-      id: text.optional(),
+      id: may(text),
       name: text,
       tokens: count,
       color: text,
-      isDeferred: flag.optional(),
-      kind: z.enum(['used', 'free', 'buffer', 'deferred']),
+      isDeferred: may(flag),
+      kind: words('used free buffer deferred'),
     }),
   ),
   totalTokens: count,
@@ -265,12 +246,10 @@ response('SDKControlGetContextUsageResponse', 'What fills the context window.', 
   gridRows: z.array(z.array(z.unknown())),
   model: text,
   memoryFiles: z.array(z.object({ path: text, type: text, tokens: count })),
-  mcpTools: z.array(
-    z.object({ name: text, serverName: text, tokens: count, isLoaded: flag.optional() }),
-  ),
+  mcpTools: z.array(z.object({ name: text, serverName: text, tokens: count, isLoaded: may(flag) })),
   agents: z.array(z.object({ agentType: text, source: text, tokens: count })),
   isAutoCompactEnabled: flag,
-  autoCompactThreshold: count.optional(),
+  autoCompactThreshold: may(count),
   apiUsage: z
     .object({
       input_tokens: count,
@@ -283,27 +262,25 @@ response('SDKControlGetContextUsageResponse', 'What fills the context window.', 
 response('SDKControlReadFileResponse', 'The contents of a file.', {
   contents: text,
   absPath: text,
-  truncated: flag.optional(),
+  truncated: may(flag),
   encoding: z.literal('base64').optional(),
-  lossy: flag.optional(),
+  lossy: may(flag),
 });
 response('SDKControlMcpReadResourceResponse', 'The contents of a resource.', {
   contents: z.array(
     z.object({
       uri: text,
-      mimeType: text.optional(),
-      text: text.optional(),
-      blob: text.optional(),
-      _meta: open.optional(),
+      mimeType: may(text),
+      text: may(text),
+      blob: may(text),
+      _meta: may(open),
     }),
   ),
 });
 response('SDKControlReloadPluginsResponse', 'What plugins bring now.', {
   commands: z.array(command),
   agents: z.array(agentInfo),
-  plugins: z.array(
-    z.object({ name: text, path: text, source: text.optional(), version: text.optional() }),
-  ),
+  plugins: z.array(z.object({ name: text, path: text, source: may(text), version: may(text) })),
   mcpServers: z.array(serverStatus),
   error_count: count,
 });

@@ -29,7 +29,7 @@ describe('the notification idle_prompt', () => {
     if (isAnswered) prompted();
     vi.advanceTimersByTime(isAnswered ? 600_000 : 0);
     vi.useRealTimers();
-    if (!isAnswered) await vi.waitUntil(() => linesOf(session, 'seen.jsonl').length > 0);
+    if (!isAnswered) await expect.poll(() => linesOf(session, 'seen.jsonl')).not.toEqual([]);
     await session.session.close();
     return linesOf(session, 'seen.jsonl').map((line) => JSON.parse(line));
   };

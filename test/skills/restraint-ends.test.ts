@@ -63,11 +63,11 @@ describe.each(Object.entries(HEADS))('%s of a skill', (_, head) => {
       },
     });
     await session.say('go');
-    await vi.waitFor(() => expect(session.news('task_started')).toHaveLength(2));
+    await expect.poll(() => session.news('task_started')).toHaveLength(2);
     await settled(session);
     expect(isThere('early')).toBe(false);
     await session.say('go on');
-    await vi.waitFor(() => expect(session.news('task_started')).toHaveLength(3));
+    await expect.poll(() => session.news('task_started')).toHaveLength(3);
     await settled(session);
     expect(isThere('late')).toBe(true);
   });
