@@ -5,12 +5,9 @@ import {
   type HookEventDefinition,
 } from '../../src/protocol/hook-event.schema.js';
 import {
-  type EventOutput,
   HOOK_TIMEOUTS,
   type HookEventFacts,
   LONGEST_SESSION_END_MS,
-  type OutputFields,
-  type OutputShape,
 } from '../../src/protocol/hook-event-facts.js';
 import {
   HOOK_DEFINITIONS,
@@ -29,6 +26,7 @@ import {
   type Schema,
   table,
 } from './lib.js';
+import { nodeOf, nodesOf } from './settings.js';
 
 type Definitions = Readonly<Record<string, HookEventDefinition>>;
 
@@ -58,17 +56,18 @@ function schemaFile(event: string, side: 'input' | 'output', schema: z.ZodType) 
 const SOURCES = 'src/protocol/hook-events*.schema.ts';
 
 function eventTable(events: Definitions): string {
-  const outputs = mapValues(events, ({ topOutput, output = {} }): EventOutput => {
-    const top = topOutput === undefined ? undefined : fieldsOf(topOutput).fields;
-    return { top, own: fieldsOf(output) };
+  const outputs = mapValues(events, ({ topOutput, output = {} }) => {
+    const top = topOutput === undefined ? undefined : nodesOf(fields(topOutput), nodeOf);
+    return { top, own: { keys: {}, ...nodeOf(fields(output)), type: 'object' } };
   });
-  return `${notice(SOURCES)}import type { EventOutput, HookEventFacts, OutputShape } from '../../src/protocol/hook-event-facts.js';
+  return `${notice(SOURCES)}import type { EventOutput, HookEventFacts } from '../../src/protocol/hook-event-facts.js';
+import type { SettingTable } from '../../src/protocol/setting-node.js';
 
 export const HOOK_EVENTS = {
 ${entries(mapValues(events, factsOf))}
 } as const satisfies Readonly<Record<string, HookEventFacts>>;
 
-export const COMMON_HOOK_OUTPUT: Readonly<Record<string, OutputShape>> = ${JSON.stringify(fieldsOf(COMMON_OUTPUT).fields)};
+export const COMMON_HOOK_OUTPUT: SettingTable = ${JSON.stringify(nodesOf(fields(COMMON_OUTPUT), nodeOf))};
 
 export const HOOK_OUTPUTS: Readonly<Record<keyof typeof HOOK_EVENTS, EventOutput>> = {
 ${entries(outputs)}
@@ -94,28 +93,6 @@ function factsOf(definition: HookEventDefinition): HookEventFacts {
 
 function mapValues<T>(events: Definitions, make: (one: HookEventDefinition) => T) {
   return Object.fromEntries(Object.entries(events).map(([event, one]) => [event, make(one)]));
-}
-
-function fieldsOf(shape: z.ZodRawShape): OutputFields {
-  const found = shapeOf(fields(shape));
-  return typeof found === 'object' && 'fields' in found ? found : { fields: {} };
-}
-
-/** JSON schema → the few shapes that answers have. An unknown one fails the generator. */
-function shapeOf(schema: Schema): OutputShape {
-  if (Array.isArray(schema.anyOf)) return { one: schema.anyOf.map(shapeOf) };
-  if (Array.isArray(schema.enum)) return { words: schema.enum };
-  if (schema.type === 'array') return { list: shapeOf(schema.items as Schema) };
-  if (schema.type === 'object') {
-    const inner = Object.entries(propertiesOf(schema)).map(([name, one]) => [name, shapeOf(one)]);
-    const required = schema.required as readonly string[] | undefined;
-    return inner.length === 0 ? 'object' : { fields: Object.fromEntries(inner), required };
-  }
-  if (schema.type === undefined) return 'any';
-  if (schema.type === 'string') return 'text';
-  if (schema.type === 'boolean') return 'flag';
-  if (schema.type === 'number' && schema.minimum === 0) return 'amount';
-  throw new Error(`no shape for ${JSON.stringify(schema)}`);
 }
 
 /** By role: what a no of a hook does, what its failure does, and the latter in a word. */

@@ -56,14 +56,14 @@ function published({ $schema, ...rest }: Schema): Schema {
   };
 }
 
-function nodesOf(schema: Schema, make: (one: Schema) => unknown): Record<string, unknown> {
+export function nodesOf(schema: Schema, make: (one: Schema) => unknown): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(propertiesOf(schema)).map(([name, one]) => [name, make(one)]),
   );
 }
 
 /** JSON schema → the few shapes that settings have, with our facts. */
-function nodeOf(schema: Schema): Record<string, unknown> {
+export function nodeOf(schema: Schema): Record<string, unknown> {
   const facts = schema[FACTS] as KeyFacts | undefined;
   const hasFacts = facts !== undefined && Object.keys(facts).length > 0;
   return { ...shapeOf(schema), facts: hasFacts ? facts : undefined };
@@ -146,7 +146,7 @@ const INTRODUCTION = `Strict JSON: no comments, no trailing commas. The JSON sch
 
 Lists of all sources add up. Objects merge key by key. A single value comes from the strongest source that has it, except where the table says that the strict value wins. \`portcullis config\` shows what is in force, where each value stands, and what it shadows.
 
-Column "trust": from a project's files the key counts only once the folder is trusted (the value in parentheses needs no trust). Column "fault": what happens when the value cannot be understood. \`refuses\`: nothing starts, in any mode; \`"portcullis": {"strict": false}\` in the user's or managed settings turns that into warnings. Column "state": *later* is accepted and without effect in this version; **refused** is a restriction that this version cannot enforce, so that it does not start with it.`;
+Column "trust": from a project's files the key counts only once the folder is trusted (the value in parentheses needs no trust). Column "fault": what happens when the value cannot be understood. \`refuses\`: nothing starts, in any mode; \`"portcullis": {"strict": false}\` in the user's or managed settings turns that into warnings. Column "state": *live* takes effect in an open session, with all below it, every other key when a session opens; *later* is accepted and without effect in this version; **refused** is a restriction that this version cannot enforce, so that it does not start with it.`;
 
 function rowsOf(name: string, schema: Schema, inherited = false): readonly (readonly string[])[] {
   const facts = (schema[FACTS] ?? {}) as KeyFacts;
@@ -157,7 +157,8 @@ function rowsOf(name: string, schema: Schema, inherited = false): readonly (read
     .map((value) => code(JSON.stringify(value)))
     .join(', then ');
   const trust = facts.strict === undefined ? 'needed' : `needed (${strict})`;
-  const state = facts.status === 'elsewhere' ? 'no effect here' : (facts.status ?? '');
+  const live = facts.live === true ? 'live' : '';
+  const state = facts.status === 'elsewhere' ? 'no effect here' : (facts.status ?? live);
   return [
     [
       code(name),

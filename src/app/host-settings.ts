@@ -39,44 +39,6 @@ export async function applySettings(
   });
 }
 
-/**
- * Keys that are read at the time of use, each with all below it. Whatever else has an effect is built
- * once, when the session opens.
- */
-export const LIVE_SETTINGS: ReadonlySet<string> = new Set([
-  '$schema',
-  'model',
-  'permissions.allow',
-  'permissions.ask',
-  'permissions.deny',
-  'permissions.disableBypassPermissionsMode',
-  'permissions.disableAutoMode',
-  'permissions.denyInsteadOfPrompting',
-  'disableAutoMode',
-  'hooks',
-  'disableAllHooks',
-  'allowedHttpHookUrls',
-  'httpHookAllowedEnvVars',
-  'disableSkillShellExecution',
-  'skillOverrides',
-  'skillListingBudgetFraction',
-  'skillListingMaxDescChars',
-  'autoCompactEnabled',
-  'autoMemoryEnabled',
-  'worktree',
-  'teammateMode',
-  'portcullis.strict',
-  'portcullis.askReadOnly',
-  'portcullis.hookFailure',
-  'portcullis.hookTimeouts',
-  'portcullis.agents',
-  'portcullis.forks',
-  'portcullis.limits',
-  'portcullis.passEnv',
-  'portcullis.inbox.expiryMinutes',
-  'portcullis.effects',
-]);
-
 interface Change {
   /** With dots. */
   readonly path: string;
@@ -90,7 +52,7 @@ interface Change {
 /** The keys that say something else than before and would not be heard. */
 function withoutEffect({ path, node, restricts, now, before }: Change): readonly string[] {
   const isSame = JSON.stringify(now ?? null) === JSON.stringify(before ?? null);
-  if (isSame || LIVE_SETTINGS.has(path)) return [];
+  if (isSame || node.facts?.live === true) return [];
   const holdsBack = node.facts?.restricts ?? restricts;
   // A convenience that this program does not have is passed over as in a file.
   const { status, needsTrust } = node.facts ?? {};

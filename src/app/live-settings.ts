@@ -1,6 +1,6 @@
 import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import { messageOf } from '../errors.js';
-import { fatalOf } from '../settings/files/refuse.js';
+import { fatalOf } from '../settings/files/load.js';
 import type { LiveSettings } from '../settings/files/watch.js';
 import type { SessionEvents } from './session-events.js';
 import type { Parts } from './session-parts.js';

@@ -2,8 +2,7 @@ import type { SessionConfig } from '../agents/core/session-config.js';
 import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import { mayBeThere, projectLevels } from '../platform/fs/project-levels.js';
-import { managedSettingsDirectory } from '../settings/files/load.js';
-import { refuseBroken } from '../settings/files/refuse.js';
+import { managedSettingsDirectory, refuseBroken } from '../settings/files/load.js';
 import type { McpParts, OpenServersOfSession } from './mcp-servers.js';
 
 /**

@@ -10,7 +10,7 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 import { namedSettings, sandboxAskedBy } from '../sandbox/policy/settings.js';
 import type { FencedKind, SessionFence } from '../sandbox/session/guard.js';
 import { fencedSupervisor } from '../sandbox/session/supervisor.js';
-import { refuseBroken } from '../settings/files/refuse.js';
+import { refuseBroken } from '../settings/files/load.js';
 import type { ConfigProblem, EffectiveSettings } from '../settings/types.js';
 
 /** The fence around what a session starts. Loaded once somebody wants one. */

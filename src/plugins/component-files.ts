@@ -5,7 +5,7 @@ import { visible } from '../lib/visible.js';
 import type { FileStat } from '../platform/fs/fs.js';
 import { isInside, join, toPosix } from '../platform/fs/paths.js';
 import { parseLocatedJson } from '../settings/files/json.js';
-import type { CheckOptions } from '../settings/schema/check-options.js';
+import type { CheckOptions } from '../settings/schema/type-check.js';
 import type { ConfigProblem } from '../settings/types.js';
 import type { ComponentField, Manifest, PluginFiles } from './manifest.js';
 import type { PluginPaths } from './plugin.js';

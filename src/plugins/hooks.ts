@@ -4,7 +4,7 @@ import { visible } from '../lib/visible.js';
 import { join } from '../platform/fs/paths.js';
 import { HOOK_EVENTS } from '../protocol/hook-events.js';
 import { checkHooksOf } from '../settings/schema/check.js';
-import { isDescriptive } from '../settings/schema/hook-keys.js';
+import { isDescriptive } from '../settings/schema/handler.js';
 import { isComment } from '../settings/schema/type-check.js';
 import type { ConfigProblem } from '../settings/types.js';
 import {

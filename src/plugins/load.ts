@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.js';
 import { visible } from '../lib/visible.js';
 import { join, resolve } from '../platform/fs/paths.js';
-import type { CheckOptions } from '../settings/schema/check-options.js';
+import type { CheckOptions } from '../settings/schema/type-check.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { componentPaths, type OpenedPlugin } from './component-files.js';
 import { hooksOf } from './hooks.js';

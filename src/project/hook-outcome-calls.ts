@@ -1,4 +1,4 @@
-import type { EventDeps } from '../hooks/events/event-answers.js';
+import type { EventDeps } from '../hooks/answers/round.js';
 import { createHookAsker } from '../hooks/events/permission-request.js';
 import { createPostToolHooks } from '../hooks/events/post-tool-use.js';
 import { createHookPrecheck } from '../hooks/events/pre-tool-use.js';

@@ -1,4 +1,5 @@
-import { createAgentHooks } from '../hooks/events/agent.js';
+import { contextsFor, tellIgnored, textsIn } from '../hooks/answers/round.js';
+import { createAgentHooks, createTaskHooks } from '../hooks/events/agent.js';
 import { createCompactHooks } from '../hooks/events/compact.js';
 import { type ConfigChange, createConfigHooks } from '../hooks/events/config.js';
 import {
@@ -6,14 +7,12 @@ import {
   type Elicitation,
   type ElicitationResult,
 } from '../hooks/events/elicitation.js';
-import { contextsFor, tellIgnored, textsIn } from '../hooks/events/event-answers.js';
 import { createDisplayHooks, type ShownText } from '../hooks/events/message-display.js';
 import { createModelHooks, type ModelSwitch } from '../hooks/events/model.js';
 import { createPostToolHooks } from '../hooks/events/post-tool-use.js';
 import { createPromptHooks, type ExpandedPrompt } from '../hooks/events/prompt.js';
 import { createSessionHooks, type SessionStarting } from '../hooks/events/session.js';
 import { createStopHooks } from '../hooks/events/stop.js';
-import { createTaskHooks } from '../hooks/events/task.js';
 import { createWorktreeHooks } from '../hooks/events/worktree.js';
 import type { HookEventName } from '../hooks/registry/hook.js';
 import {

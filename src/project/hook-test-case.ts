@@ -2,7 +2,7 @@ import { HOOK_SAMPLES } from '../../build/generated/hook-samples.js';
 import { PortcullisError } from '../errors.js';
 import { namesOf } from '../hooks/events/tool-occasion.js';
 import type { HookEventName } from '../hooks/registry/hook.js';
-import { sampleCall } from '../hooks/testing/probe-samples.js';
+import { sampleCall } from '../hooks/testing/probe.js';
 import { isRecord } from '../lib/own.js';
 import { visible } from '../lib/visible.js';
 import { absoluteInput } from '../permissions/gate/precheck.js';

@@ -84,7 +84,7 @@ function outputTo(report: HookReport): Destination {
     return toNone('stdout is context only when a hook exits with 0 and prints no JSON');
   }
   return toNone(
-    Object.hasOwn(HOOK_OUTPUTS[event].own.fields, 'additionalContext')
+    Object.hasOwn(HOOK_OUTPUTS[event].own.keys, 'additionalContext')
       ? 'to reach the model, print JSON with hookSpecificOutput.additionalContext'
       : 'this event takes no context',
   );
@@ -106,7 +106,7 @@ export function ignoredKeys({ hook, stdout = '' }: HookReport): readonly string[
       (name) => !Object.hasOwn(known, name) || WITHOUT_EFFECT.includes(name),
     ),
     ...Object.keys(specific)
-      .filter((name) => name !== 'hookEventName' && !Object.hasOwn(shape.fields, name))
+      .filter((name) => name !== 'hookEventName' && !Object.hasOwn(shape.keys, name))
       .map((name) => `hookSpecificOutput.${name}`),
   ];
 }

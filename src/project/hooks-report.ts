@@ -1,4 +1,4 @@
-import type { HookStat } from '../hooks/dispatch/stats.js';
+import type { HookStat } from '../hooks/dispatch/dispatcher.js';
 import { seconds } from '../hooks/dispatch/timeout.js';
 import type { HookSet } from '../hooks/registry/captured.js';
 import { table } from '../lib/table.js';

@@ -7,7 +7,7 @@ import { loadMcpConfiguration, type McpConfiguration } from '../mcp/config/load.
 import { type McpStores, mcpStores } from '../mcp/config/stores.js';
 import type { ServerDeclaration } from '../mcp/server.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
-import type { StartedTrust } from '../settings/trust/start.js';
+import type { StartedTrust } from '../settings/trust/project-trust.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';
 

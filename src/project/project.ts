@@ -7,8 +7,12 @@ import { closeAll } from '../lib/close-all.js';
 import { lookAtLevels } from '../platform/fs/project-levels.js';
 import type { ArchiveItem, TranscriptArchive } from '../session/transcript/archive.js';
 import { openTranscripts, projectKeyOf } from '../session/transcripts.js';
-import { openProjectTrust, type ProjectTrust } from '../settings/trust/project-trust.js';
-import { type StartedTrust, startTrust } from '../settings/trust/start.js';
+import {
+  openProjectTrust,
+  type ProjectTrust,
+  type StartedTrust,
+  startTrust,
+} from '../settings/trust/project-trust.js';
 import { openTrustStore, type TrustStore } from '../settings/trust/store.js';
 import type { ProjectAgents } from './agents.js';
 import type { ProjectChanges } from './changes.js';

@@ -3,12 +3,16 @@ import type { SessionConfig } from '../agents/core/session-config.js';
 import { PortcullisError } from '../errors.js';
 import { createLiveRules, type LiveRules } from '../permissions/rules/agent-rules.js';
 import { homeDirectory } from '../platform/fs/paths.js';
-import { type LoadedSettings, loadSettings } from '../settings/files/load.js';
-import { fatalOf, withStrictness } from '../settings/files/refuse.js';
+import {
+  fatalOf,
+  type LoadedSettings,
+  loadSettings,
+  withStrictness,
+} from '../settings/files/load.js';
 import { type ConfigProblem, describeProblem } from '../settings/types.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 
-export { fatalOf } from '../settings/files/refuse.js';
+export { fatalOf } from '../settings/files/load.js';
 export { type ConfigProblem, describeProblem } from '../settings/types.js';
 
 /** The settings that a session in this directory would use. */

@@ -1,3 +1,5 @@
+import type { SettingNode, SettingTable } from './setting-node.js';
+
 /**
  * What an event's hooks can do. `gate`: their failure refuses. `block`: they may hold things up, but
  * their failure lets them pass. `observe`: they only watch.
@@ -45,28 +47,10 @@ export const HOOK_TIMEOUTS: Readonly<Record<HookKind, number>> = {
 /** A hook of SessionEnd that names a limit itself gets no more than this. */
 export const LONGEST_SESSION_END_MS = 60_000;
 
-/** What a field of a hook's output may be; generated from the schema, small enough to walk. */
-export type OutputShape =
-  | 'text'
-  | 'flag'
-  /** Not below zero. */
-  | 'amount'
-  | 'object'
-  | 'any'
-  | { readonly words: readonly string[] }
-  | { readonly list: OutputShape }
-  | { readonly one: readonly OutputShape[] }
-  | OutputFields;
-
-/** An object with known fields; others are fine. */
-export interface OutputFields {
-  readonly fields: Readonly<Record<string, OutputShape>>;
-  readonly required?: readonly string[];
-}
-
+/** What a hook may answer at one event; generated from its definition. */
 export interface EventOutput {
   /** Top-level fields of this event alone. */
-  readonly top?: Readonly<Record<string, OutputShape>>;
+  readonly top?: SettingTable;
   /** Fields of `hookSpecificOutput`, beside the name of the event. */
-  readonly own: OutputFields;
+  readonly own: Extract<SettingNode, { type: 'object' }>;
 }

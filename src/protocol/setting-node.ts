@@ -14,6 +14,8 @@ export interface KeyFacts {
   readonly scope?: 'managed' | 'user';
   /** `later`: accepted, without effect in this version. `elsewhere`: other programs' look and feel. */
   readonly status?: 'later' | 'elsewhere';
+  /** Read at the time of use, with all below it: a change takes effect in an open session. */
+  readonly live?: true;
   /** A `later` key that people rely on as a fence: setting it stops the start. */
   readonly unenforced?: true;
 }

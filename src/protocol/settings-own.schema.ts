@@ -9,22 +9,23 @@ export const portcullis = z.strictObject({
   strict: key(
     flag(),
     'false: a restriction that cannot be honoured only warns. Counts in the settings of the user or an administrator.',
-    { restricts: true },
+    { restricts: true, live: true },
   ),
   askReadOnly: key(flag(), 'Also asks for commands that only read.', {
     restricts: true,
     strict: true,
     strictest: true,
+    live: true,
   }),
   hookFailure: key(
     z.enum(['strict', 'closed', 'open', 'block', 'continue']),
     'What it means when a guarding hook fails that does not say so itself. closed (the default): what it guards is refused, except when the hook ends with exit code 1. strict: exit code 1 refuses, too. open: a failure passes, with a warning. block and continue are other words for closed and open.',
-    { restricts: true, strict: ['strict', 'closed'], strictest: true, scope: 'user' },
+    { restricts: true, strict: ['strict', 'closed'], strictest: true, scope: 'user', live: true },
   ),
   hookTimeouts: key(
     z.partialRecord(z.enum(eventNames), z.number().positive()),
     'Milliseconds by event, for hooks that name no timeout: {"PreToolUse": 5000}. Of a project: where nobody else says anything.',
-    { restricts: true, needsTrust: true },
+    { restricts: true, needsTrust: true, live: true },
   ),
   probeHooks: key(
     flag(),
@@ -44,7 +45,7 @@ export const portcullis = z.strictObject({
   forks: key(
     flag(),
     'Offers the agent type fork: a copy of the agent that starts it, with all that was said. CLAUDE_CODE_FORK_SUBAGENT goes before it.',
-    { restricts: false, strict: false, scope: 'user' },
+    { restricts: false, strict: false, scope: 'user', live: true },
   ),
   limits: key(
     z.strictObject({
@@ -56,7 +57,7 @@ export const portcullis = z.strictObject({
       }),
     }),
     'Limits on agents. Not from the files of a project.',
-    { restricts: true, scope: 'user' },
+    { restricts: true, scope: 'user', live: true },
   ),
   budget: key(
     z.strictObject({
@@ -84,14 +85,14 @@ export const portcullis = z.strictObject({
   passEnv: key(
     list(),
     'Names of variables that shell commands get although they look like secrets or hold a password. Not from the files of a project.',
-    { restricts: false, scope: 'user' },
+    { restricts: false, scope: 'user', live: true },
   ),
   inbox: key(
     z.strictObject({
       expiryMinutes: key(
         count(1, 1440),
         'How long a question of a background agent waits for an answer. Default 30.',
-        { restricts: true },
+        { restricts: true, live: true },
       ),
       unattended: key(
         flag(),
@@ -137,11 +138,11 @@ export const portcullis = z.strictObject({
       ),
     }),
     'What calls may do to files, judged by what they did.',
-    { restricts: true },
+    { restricts: true, live: true },
   ),
   agents: key(
     z.record(z.string(), ruleLists),
     'Rules for some agents: a pattern over agent paths or types (main, main/*, **/reviewer#*, reviewer) and its rules.',
-    { restricts: true },
+    { restricts: true, live: true },
   ),
 });

@@ -2,9 +2,19 @@ import { z } from 'zod';
 import { flag, key, LATER, list } from './setting-key.schema.js';
 
 export const permissions = z.strictObject({
-  allow: key(list(), 'Calls that need no asking.', { needsTrust: true, restricts: false }),
-  ask: key(list(), 'Calls that are asked about, whatever allows them.', { restricts: true }),
-  deny: key(list(), 'Calls that are refused, whatever allows them.', { restricts: true }),
+  allow: key(list(), 'Calls that need no asking.', {
+    needsTrust: true,
+    restricts: false,
+    live: true,
+  }),
+  ask: key(list(), 'Calls that are asked about, whatever allows them.', {
+    restricts: true,
+    live: true,
+  }),
+  deny: key(list(), 'Calls that are refused, whatever allows them.', {
+    restricts: true,
+    live: true,
+  }),
   additionalDirectories: key(list(), 'Directories that count as inside, beside the working one.', {
     needsTrust: true,
     restricts: false,
@@ -18,15 +28,12 @@ export const permissions = z.strictObject({
     restricts: true,
     strict: 'disable',
     strictest: true,
+    live: true,
   }),
   disableAutoMode: key(
     z.literal('disable'),
     'Forbids the mode auto, which is not available here.',
-    {
-      restricts: true,
-      strict: 'disable',
-      strictest: true,
-    },
+    { restricts: true, strict: 'disable', strictest: true, live: true },
   ),
   blockReadsOutsideWorkingDirectories: key(
     flag(),
@@ -53,6 +60,7 @@ export const permissions = z.strictObject({
     restricts: true,
     strict: true,
     strictest: true,
+    live: true,
   }),
   workingDirectoriesAsGiven: key(flag(), 'Takes the given directories as they are.', LATER),
 });

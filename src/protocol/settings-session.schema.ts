@@ -17,7 +17,7 @@ import {
 const ttl = z.enum(['5m', '1h']);
 
 export const modelSettings = {
-  model: key(text(), 'The model a session starts with: an id or an alias.'),
+  model: key(text(), 'The model a session starts with: an id or an alias.', { live: true }),
   fallbackModel: key(list(), 'Models to try when the first is overloaded.', {
     ...LATER,
     whole: true,
@@ -60,7 +60,7 @@ export const modelSettings = {
 };
 
 export const sessionSettings = {
-  $schema: key(text(), 'Address of the JSON schema of this file, for editors.'),
+  $schema: key(text(), 'Address of the JSON schema of this file, for editors.', { live: true }),
   env: key(
     z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
     'Variables of the session and of what it starts.',
@@ -70,6 +70,7 @@ export const sessionSettings = {
   autoCompactEnabled: key(
     flag(),
     'False: long conversations are summarised only when somebody asks for it. Default true.',
+    { live: true },
   ),
   autoCompactWindow: key(count(1), 'Tokens from which it does.', LATER),
   precomputeCompactionEnabled: key(flag(), 'Prepares summaries.', LATER),
@@ -86,7 +87,9 @@ export const sessionSettings = {
     "Patterns of instruction files that are not read. Of a project: not for the user's own.",
     { needsTrust: true },
   ),
-  autoMemoryEnabled: key(flag(), 'Whether notes of earlier sessions are shown at the start.'),
+  autoMemoryEnabled: key(flag(), 'Whether notes of earlier sessions are shown at the start.', {
+    live: true,
+  }),
   autoMemoryDirectory: key(text(), 'Where these notes are: absolute or ~/….', {
     needsTrust: true,
   }),
@@ -109,7 +112,7 @@ export const sessionSettings = {
       location: key(text(), 'Where worktrees are made.', LATER),
     }),
     'How worktrees of agents are made.',
-    { needsTrust: true },
+    { needsTrust: true, live: true },
   ),
   bashOutputMaxChars: key(count(4000, 128000), 'Longest output of a command.', LATER),
   taskOutputMaxChars: key(count(1), 'Longest output of a task.', LATER),
@@ -131,5 +134,6 @@ export const sessionSettings = {
   teammateMode: key(
     z.enum(['auto', 'tmux', 'iterm2', 'in-process']),
     'Where teammates run: in the process of the lead, or in a pane as a process of their own. auto: in a pane where the lead runs in tmux.',
+    { live: true },
   ),
 };

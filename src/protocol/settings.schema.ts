@@ -19,6 +19,7 @@ const guardSettings = {
   hooks: key(hooks, 'Programs that are asked or told at events.', {
     restricts: true,
     needsTrust: true,
+    live: true,
   }),
   sandbox: key(sandbox, 'A fence of the operating system around programs.', {
     restricts: true,
@@ -32,7 +33,7 @@ const guardSettings = {
   disableAllHooks: key(
     flag(),
     'No hooks but those of an administrator and of the host. Of an administrator: none of his either. Of a project: none of its own; those of others stay.',
-    { restricts: true, needsTrust: true, strict: false },
+    { restricts: true, needsTrust: true, strict: false, live: true },
   ),
   allowManagedHooksOnly: key(
     flag(),
@@ -42,17 +43,18 @@ const guardSettings = {
   allowedHttpHookUrls: key(
     list(),
     'The only URLs that HTTP hooks may call, whoever wrote them; * stands for anything, [] allows none.',
-    { restricts: true, needsTrust: true },
+    { restricts: true, needsTrust: true, live: true },
   ),
   httpHookAllowedEnvVars: key(
     list(),
     'The only variables that headers of HTTP hooks may use, of those that a hook lists itself.',
-    { restricts: true, needsTrust: true },
+    { restricts: true, needsTrust: true, live: true },
   ),
   disableAutoMode: key(z.literal('disable'), 'As permissions.disableAutoMode.', {
     restricts: true,
     strict: 'disable',
     strictest: true,
+    live: true,
   }),
   skipDangerousModePermissionPrompt: key(flag(), 'No confirmation of bypassPermissions.', {
     needsTrust: true,

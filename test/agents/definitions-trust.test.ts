@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AgentBook } from '../../src/agents/definitions/definitions.js';
 import { parseYaml } from '../../src/lib/parse-yaml.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
-import { startTrust } from '../../src/settings/trust/start.js';
+import { startTrust } from '../../src/settings/trust/project-trust.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
 import { agentText } from './definitions-rig.js';
 

@@ -8,9 +8,11 @@ import { createPromptHooks } from '../../src/hooks/events/prompt.js';
 import { createWorktreeHooks } from '../../src/hooks/events/worktree.js';
 import { captureHooks } from '../../src/hooks/registry/capture.js';
 import type { HookEventName } from '../../src/hooks/registry/hook.js';
-import type { HostCallbacks } from '../../src/hooks/registry/host-callbacks.js';
+import {
+  createCallbackRunner,
+  type HostCallbacks,
+} from '../../src/hooks/registry/host-callbacks.js';
 import { createAgentRunner } from '../../src/hooks/runners/agent.js';
-import { createCallbackRunner } from '../../src/hooks/runners/callback.js';
 import { createCommandRunner } from '../../src/hooks/runners/command.js';
 import { createHttpRunner } from '../../src/hooks/runners/http.js';
 import { createMcpRunner } from '../../src/hooks/runners/mcp.js';

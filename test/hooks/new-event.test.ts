@@ -27,7 +27,7 @@ describe('a new hook event', () => {
     const table = files['build/generated/hook-events.ts'] ?? '';
     expect(table).toMatch(/"?DeployStarted"?: \{"role":"gate","matcherField":"target"/);
     expect(table).toContain('"matches":"value"');
-    expect(table).toMatch(/"?DeployStarted"?: \{"own":\{"fields":\{"ticket":"text"\}/);
+    expect(table).toMatch(/"?DeployStarted"?: \{"own":\{.*"keys":\{"ticket":\{"type":"string"\}/);
     expect(files['build/generated/hook-samples.ts']).toContain('{"target":"staging"}');
     expect(files['docs/reference/hooks.md']).toContain(
       '## DeployStarted\n\nFires before a deployment starts. Role gate:',

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import type { Reach } from '../../src/sandbox/host/dial.js';
+import type { Reach } from '../../src/sandbox/host/proxy-rules.js';
 import { openSandbox } from '../../src/sandbox/session/sandbox.js';
 import type { Sandbox, SandboxPolicy, WrappedProgram } from '../../src/sandbox/types.js';
 

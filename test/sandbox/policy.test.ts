@@ -551,3 +551,18 @@ it('rules and protected names hold however deep a file lies', async () => {
   expect(policy.hidden).toContain(project.at(`${deep}/.env`));
   expect(policy.protected).toContain(project.at(`${deep}/nested/.git/hooks`));
 });
+
+it('protected names hold at any depth of a tree that a setting opens', async () => {
+  const opened = makeTempProject({ under: BASE });
+  const deep = opened.at(Array.from({ length: 9 }, (_, at) => `d${at}`).join('/'));
+  mkdirSync(`${deep}/nested/.git`, { recursive: true });
+  writeFileSync(`${deep}/.bashrc`, '');
+  const { project, policyFor } = await world({
+    user: { sandbox: { enabled: true, filesystem: { allowWrite: [opened.directory] } } },
+  });
+  const policy = await policyFor(main(project));
+  opened.remove();
+  expect(policy.writable).toContain(opened.directory);
+  expect(policy.protected).toContain(`${deep}/nested/.git/hooks`);
+  expect(policy.protected).toContain(`${deep}/.bashrc`);
+});

@@ -37,7 +37,6 @@ async function sent(raw: string, way: 'direct' | 'upstream'): Promise<string> {
           ? undefined
           : { url: new URL(`http://127.0.0.1:${host}`), port: host, headers: {} },
     },
-    refused: () => {},
   });
   closing.push(() => proxy.close());
   const front = await listen((socket) => proxy.serve(socket));

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { createHookVariables } from '../../src/hooks/dispatch/env-variables.js';
+import { createHookVariables } from '../../src/hooks/dispatch/env-file.js';
 import { makeTempProject } from '../../src/testing/temp-project.js';
 import { attempt, MARK } from './attempt.js';
 

@@ -1,4 +1,4 @@
-import type { ReadAnswer } from '../../src/hooks/answers/result.js';
+import type { ReadAnswer } from '../../src/hooks/answers/report-step.js';
 import {
   type BackgroundResult,
   createHookDispatch,

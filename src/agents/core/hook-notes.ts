@@ -1,5 +1,5 @@
 import { reminder } from '../../context/prompt/reminders.js';
-import { type LongTextFiles, spillLong } from '../../hooks/dispatch/long-text.js';
+import { type LongTextFiles, spillLong } from '../../hooks/answers/text.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { UserBlock } from '../../protocol/content.js';
 

@@ -1,8 +1,7 @@
-import { readEnvFile } from '../../hooks/dispatch/env-file.js';
-import type { HookVariables } from '../../hooks/dispatch/env-variables.js';
+import { type HookVariables, readEnvFile } from '../../hooks/dispatch/env-file.js';
 import type { Hook, HookHandler, HookRunner, HookRunners } from '../../hooks/registry/hook.js';
+import { createCallbackRunner } from '../../hooks/registry/host-callbacks.js';
 import { type AgentJudge, createAgentRunner } from '../../hooks/runners/agent.js';
-import { createCallbackRunner } from '../../hooks/runners/callback.js';
 import { createCommandRunner } from '../../hooks/runners/command.js';
 import { createHttpRunner } from '../../hooks/runners/http.js';
 import { createMcpRunner, type McpRunnerDeps } from '../../hooks/runners/mcp.js';

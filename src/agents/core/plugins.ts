@@ -5,7 +5,7 @@ import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { homeDirectory } from '../../platform/fs/paths.js';
 import type { Plugin } from '../../plugins/plugin.js';
-import { refuseBroken } from '../../settings/files/refuse.js';
+import { refuseBroken } from '../../settings/files/load.js';
 import { sideloadRefusal } from '../../settings/merge/switches.js';
 import type { EffectiveSettings } from '../../settings/types.js';
 import type { SessionConfig } from './session-config.js';

@@ -3,15 +3,14 @@ import {
   createHookDispatch,
   type DispatchDeps,
 } from '../../hooks/dispatch/dispatcher.js';
-import { createHookVariables } from '../../hooks/dispatch/env-variables.js';
+import { createHookVariables } from '../../hooks/dispatch/env-file.js';
 import type { Scene } from '../../hooks/dispatch/scene.js';
 import {
   createAttention,
   createNotificationHooks,
   type Notification,
 } from '../../hooks/events/notification.js';
-import { createDenialHooks } from '../../hooks/events/permission-denied.js';
-import { createHookAsker } from '../../hooks/events/permission-request.js';
+import { createDenialHooks, createHookAsker } from '../../hooks/events/permission-request.js';
 import { createPostToolHooks } from '../../hooks/events/post-tool-use.js';
 import { createHookPrecheck } from '../../hooks/events/pre-tool-use.js';
 import { captureHooks } from '../../hooks/registry/capture.js';

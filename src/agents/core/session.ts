@@ -1,6 +1,6 @@
 import type { Checkpoints } from '../../checkpoint/types.js';
 import type { ContextReport } from '../../context/compaction/context-report.js';
-import type { HookStat } from '../../hooks/dispatch/stats.js';
+import type { HookStat } from '../../hooks/dispatch/dispatcher.js';
 import type { HookSet } from '../../hooks/registry/captured.js';
 import type { Result } from '../../lib/result.js';
 import type {

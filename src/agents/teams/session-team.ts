@@ -1,6 +1,5 @@
-import { createAgentHooks } from '../../hooks/events/agent.js';
+import { createAgentHooks, createTaskHooks } from '../../hooks/events/agent.js';
 import { stopHookCap } from '../../hooks/events/stop.js';
-import { createTaskHooks } from '../../hooks/events/task.js';
 import { ok } from '../../lib/result.js';
 import type { LoopEvent } from '../../loop/types.js';
 import { join } from '../../platform/fs/paths.js';

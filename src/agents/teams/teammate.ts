@@ -1,6 +1,5 @@
 import type { Scene } from '../../hooks/dispatch/scene.js';
-import type { AgentHooks } from '../../hooks/events/agent.js';
-import type { TaskHooks } from '../../hooks/events/task.js';
+import type { AgentHooks, TaskHooks } from '../../hooks/events/agent.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import type { TaskStore } from '../../tools/tasks/task-store.js';
 import type { RestMove } from '../runtime/run.js';

@@ -5,7 +5,7 @@ import { parseRules } from '../../permissions/rules/rules.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { dirname } from '../../platform/fs/paths.js';
 import type { SessionNews } from '../../protocol/session-events.js';
-import { refuseBroken } from '../../settings/files/refuse.js';
+import { refuseBroken } from '../../settings/files/load.js';
 import { type ConfigProblem, describeProblem, type SourcedRule } from '../../settings/types.js';
 import type { InstructionBook } from '../instructions/book.js';
 import { skip } from '../instructions/reader.js';

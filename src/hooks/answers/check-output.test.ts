@@ -60,24 +60,24 @@ describe('checking an output', () => {
   });
 
   it.each<[HookEventName, object, string]>([
-    ['Stop', { continue: 'no' }, 'continue must be true or false, not "no"'],
-    ['Stop', { reason: ['x'] }, 'reason must be a string, not a list'],
-    ['Stop', { decision: 'deny' }, 'decision must be "approve" or "block", not "deny"'],
+    ['Stop', { continue: 'no' }, 'continue must be true or false; it is "no"'],
+    ['Stop', { reason: ['x'] }, 'reason must be a string; it is a list'],
+    ['Stop', { decision: 'deny' }, 'decision must be one of "approve", "block"; it is "deny"'],
     [
       'Stop',
       { asyncTimeout: Number.NaN },
-      'asyncTimeout must be a number that is not negative, not NaN',
+      'asyncTimeout must be a number of at least 0; it is NaN',
     ],
     [
       'PreCompact',
       { hookSpecificOutput: { preserve: [1] } },
-      'hookSpecificOutput.preserve must be a string or a list of strings, not a list',
+      'hookSpecificOutput.preserve must be a list of strings; item 1 is 1',
     ],
     ['WorktreeCreate', { hookSpecificOutput: {} }, 'hookSpecificOutput.worktreePath is missing'],
     [
       'PermissionRequest',
       { hookSpecificOutput: { decision: { behavior: 'no' } } },
-      'hookSpecificOutput.decision.behavior must be "allow" or "deny", not "no"',
+      'hookSpecificOutput.decision.behavior must be one of "allow", "deny"; it is "no"',
     ],
   ])('%s: %j', (event, output, message) => {
     expect(outputProblem(event, { ...output })).toBe(message);

@@ -1,8 +1,8 @@
 import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../../build/generated/hook-events.js';
-import { isRecord } from '../../lib/own.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import type { OutputFields, OutputShape } from '../../protocol/hook-event-facts.js';
+import { editDistance, nearest } from '../../lib/nearest.js';
+import { isRecord, own as ownValue } from '../../lib/own.js';
 import type { HookEventName } from '../../protocol/hook-events.js';
+import { checkValue, DETACHED_FILE } from '../../settings/schema/type-check.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -12,17 +12,23 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function outputProblem(event: HookEventName, output: Fields): string | undefined {
   const { top, own } = HOOK_OUTPUTS[event];
-  const fields = top === undefined ? COMMON_HOOK_OUTPUT : { ...COMMON_HOOK_OUTPUT, ...top };
-  const specific = output.hookSpecificOutput ?? undefined;
-  return (
-    problemInside({ fields }, output, '') ??
-    (specific === undefined ? undefined : problem(own, specific, 'hookSpecificOutput'))
-  );
+  const keys = { ...COMMON_HOOK_OUTPUT, ...top, hookSpecificOutput: own };
+  const context = { file: DETACHED_FILE, path: [], restricts: true };
+  const [problem] = checkValue({ type: 'object', keys, open: true }, present(output), context);
+  return problem?.message.replace(/^`([^`]*)`/, '$1').replace(/\.$/, '');
+}
+
+/** A value without the fields of its objects that are null. */
+function present(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(present);
+  if (!isRecord(value)) return value;
+  const fields = Object.entries(value).filter(([, inner]) => inner !== undefined && inner !== null);
+  return Object.fromEntries(fields.map(([name, inner]) => [name, present(inner)]));
 }
 
 /** The fields of `hookSpecificOutput` that the event knows, without those that are absent. */
 export function ownFields(event: HookEventName, specific: Fields): Fields {
-  const known = Object.keys(HOOK_OUTPUTS[event].own.fields);
+  const known = Object.keys(HOOK_OUTPUTS[event].own.keys);
   return Object.fromEntries(
     known
       .map((name) => [name, specific[name]] as const)
@@ -30,84 +36,86 @@ export function ownFields(event: HookEventName, specific: Fields): Fields {
   );
 }
 
-function problem(shape: OutputShape, value: unknown, place: string): string | undefined {
-  if (typeof shape === 'string')
-    return isPlain(shape, value) ? undefined : wrong(shape, value, place);
-  if ('words' in shape) {
-    const known = shape.words.some((word) => word === value);
-    return known ? undefined : wrong(shape, value, place);
-  }
-  if ('one' in shape) {
-    const fits = shape.one.some((choice) => problem(choice, value, place) === undefined);
-    return fits ? undefined : wrong(shape, value, place);
-  }
-  if ('list' in shape) {
-    if (!Array.isArray(value)) return wrong(shape, value, place);
-    return first(value, (item, index) => problem(shape.list, item, `${place}[${index}]`));
-  }
-  return isRecord(value) ? problemInside(shape, value, `${place}.`) : wrong(shape, value, place);
+/** Fields by which an answer decides or changes something, and whether a value looks meant for them. */
+const DECIDING: Readonly<Record<string, (value: unknown) => boolean>> = {
+  decision: isVerdictValue,
+  permissionDecision: isVerdictValue,
+  behavior: isVerdictValue,
+  action: isVerdictValue,
+  continue: (value) => value === false,
+  hookSpecificOutput: isRecord,
+  updatedInput: isRecord,
+  updatedPrompt: (value) => typeof value === 'string',
+};
+
+/** Their nearest misspellings (one letter, other case, `_` or `-`) need no such value. */
+const VERDICTS: ReadonlySet<string> = new Set(['decision', 'permissionDecision', 'behavior']);
+/** Letters by which the other fields may be misspelt: their values tell less. */
+const CLOSE = 2;
+
+/**
+ * A field of an answer that is a misspelt verdict, in words. Only fields of the answer itself and of
+ * `hookSpecificOutput` are compared, and only with fields that the event knows.
+ */
+export function misspeltVerdict(event: HookEventName, output: Fields): string | undefined {
+  const { top, own } = HOOK_OUTPUTS[event];
+  const common = { ...COMMON_HOOK_OUTPUT, ...top, hookSpecificOutput: 'object' };
+  const specific = isRecord(output.hookSpecificOutput) ? output.hookSpecificOutput : {};
+  const everywhere = [...Object.keys(common), ...Object.keys(own.keys)];
+  return (
+    misspeltIn(output, { known: common, candidates: everywhere, prefix: '' }) ??
+    misspeltIn(specific, {
+      known: { ...own.keys, hookEventName: 'text' },
+      candidates: everywhere,
+      prefix: 'hookSpecificOutput.',
+    })
+  );
 }
 
-function problemInside(
-  { fields, required = [] }: OutputFields,
-  value: Fields,
-  prefix: string,
+/** The deciding field that a key is meant to be; undefined for one that is spelt well, or unrelated. */
+export function meantField(
+  key: string,
+  value: unknown,
+  candidates: Iterable<string> = Object.keys(DECIDING),
 ): string | undefined {
-  return first(Object.entries(fields), ([name, shape]) => {
-    const inner = value[name];
-    if (inner !== undefined && inner !== null) return problem(shape, inner, `${prefix}${name}`);
-    return required.includes(name) ? `${prefix}${name} is missing` : undefined;
-  });
+  if (value === undefined || value === null) return undefined;
+  const name = folded(key);
+  const near = nearest(name, candidates);
+  const isMeant = near === undefined ? undefined : ownValue(DECIDING, near);
+  if (near === undefined || near === key || isMeant === undefined) return undefined;
+  const distance = editDistance(name, near.toLowerCase());
+  const isClose = VERDICTS.has(near) || distance <= CLOSE;
+  if (isClose && isMeant(value)) return near;
+  return VERDICTS.has(near) && distance <= 1 && !Array.isArray(value) ? near : undefined;
 }
 
-function first<T>(
-  items: readonly T[],
-  look: (item: T, index: number) => string | undefined,
-): string | undefined {
-  for (const [index, item] of items.entries()) {
-    const found = look(item, index);
-    if (found !== undefined) return found;
+interface Place {
+  readonly known: Fields;
+  readonly candidates: readonly string[];
+  readonly prefix: string;
+}
+
+function misspeltIn(output: Fields, { known, candidates, prefix }: Place): string | undefined {
+  for (const [key, value] of Object.entries(output)) {
+    // What is spelt as a field of this or another place is judged by its place.
+    if (Object.hasOwn(known, key) || Object.hasOwn(DECIDING, key)) continue;
+    const meant = meantField(key, value, candidates);
+    if (meant !== undefined) return `\`${prefix}${key}\` is not a field; did you mean ${meant}?`;
   }
   return undefined;
 }
 
-type PlainShape = Extract<OutputShape, string>;
+const VERDICT_WORDS: ReadonlySet<string> = new Set(
+  'allow allowed approve approved accept ask block blocked cancel decline defer deny denied refuse refused reject rejected'.split(
+    ' ',
+  ),
+);
 
-function isPlain(shape: PlainShape, value: unknown): boolean {
-  switch (shape) {
-    case 'text':
-      return typeof value === 'string';
-    case 'flag':
-      return typeof value === 'boolean';
-    case 'amount':
-      return typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY;
-    case 'object':
-      return isRecord(value);
-    case 'any':
-      return true;
-  }
+function isVerdictValue(value: unknown): boolean {
+  if (typeof value === 'string') return VERDICT_WORDS.has(value.trim().toLowerCase());
+  return typeof value === 'boolean' || (isRecord(value) && Object.hasOwn(value, 'behavior'));
 }
 
-function wrong(shape: OutputShape, value: unknown, place: string): string {
-  return `${place} must be ${wanted(shape)}, not ${shown(value)}`;
-}
-
-function wanted(shape: OutputShape): string {
-  if (shape === 'text') return 'a string';
-  if (shape === 'flag') return 'true or false';
-  if (shape === 'amount') return 'a number that is not negative';
-  if (shape === 'any') return 'anything';
-  if (shape === 'object' || 'fields' in shape) return 'an object';
-  if ('words' in shape) return shape.words.map((word) => JSON.stringify(word)).join(' or ');
-  if ('one' in shape) return shape.one.map(wanted).join(' or ');
-  return shape.list === 'text' ? 'a list of strings' : 'a list';
-}
-
-const SHOWN_CHARS = 60;
-
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(sliceWhole(value, 0, SHOWN_CHARS));
-  if (typeof value === 'function') return 'a function';
-  if (value === null || typeof value !== 'object') return String(value).slice(0, SHOWN_CHARS);
-  return Array.isArray(value) ? 'a list' : 'an object';
+function folded(key: string): string {
+  return key.trim().toLowerCase().replaceAll(/[_-]/g, '');
 }

@@ -110,7 +110,9 @@ describe('what an event understands', () => {
       sessionTitle: 'T',
     });
     const wrong = specific({ watchPaths: ['/a', 1] }, 'CwdChanged');
-    expect(value('CwdChanged', wrong).failure?.message).toContain('watchPaths[1]');
+    expect(value('CwdChanged', wrong).failure?.message).toContain(
+      'watchPaths must be a list of strings; item 2',
+    );
   });
 
   it('a new input may stand at the top', () => {

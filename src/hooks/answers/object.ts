@@ -3,10 +3,9 @@ import { err, ok, type Result } from '../../lib/result.js';
 import { readAskAnswer } from '../../permissions/gate/questions.js';
 import type { Restriction } from '../../protocol/permissions.js';
 import type { Hook, HookAnswer, HookEventName, HookFailure } from '../registry/hook.js';
-import { outputProblem, ownFields } from './check-output.js';
-import { misspeltVerdict } from './misspelt.js';
+import { misspeltVerdict, outputProblem, ownFields } from './check-output.js';
+import { failure } from './report-step.js';
 import { isRestraint, restraintAnywhere, restraintIn, withoutGrants } from './restraint.js';
-import { failure } from './result.js';
 import { LONGEST_CONTEXT, said } from './text.js';
 
 type Fields = HookAnswer['fields'];

@@ -5,8 +5,8 @@ import { readJsonAt } from '../../settings/files/json.js';
 import { type Hook, type HookAnswer, type HookFailure, NO_ANSWER } from '../registry/hook.js';
 import { duplicateProblem } from './json.js';
 import { readObject } from './object.js';
+import { failure } from './report-step.js';
 import { isRestraint } from './restraint.js';
-import { failure } from './result.js';
 import { holdsBrokenVerdict, holdsPlainVerdict, holdsVerdict } from './search.js';
 import { LONGEST_CONTEXT, said, tidy } from './text.js';
 

@@ -2,9 +2,9 @@ import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { hookEventFacts } from '../../protocol/hook-events.js';
 import type { Hook, HookAnswer, HookRaw } from '../registry/hook.js';
-import type { ReadAnswer } from './result.js';
+import type { ReadAnswer } from './report-step.js';
+import { walkKeys } from './restraint.js';
 import { unescaped } from './text.js';
-import { walkKeys } from './walk.js';
 
 const NAME = 'updated_?(?:mcp_?)?tool_?output';
 const KEY = new RegExp(`^\\s*${NAME}\\s*$`, 'i');

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { oneRewrite, type Rewrite } from './rewrite.js';
+import { oneRewrite, type Rewrite } from './round.js';
 
 const wish = (by: string, input: Rewrite['input'], allowed = false): Rewrite => ({
   by,

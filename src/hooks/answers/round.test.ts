@@ -9,32 +9,10 @@ import {
   endOf,
   prefixOf,
   stopOf,
-  worst,
 } from './round.js';
 
 const round = (...hooks: ScriptedHook[]) => roundOf('PreToolUse', hooks);
 const timeout = { cause: 'timeout', message: 'no answer within 5 s' } as const;
-
-describe('worst', () => {
-  it('is the strictest decision, in whatever order it was given', () => {
-    expect(worst(round())).toBe('none');
-    expect(worst(round({ decision: 'allow' }, {}))).toBe('allow');
-    expect(worst(round({ decision: 'ask' }, { decision: 'allow' }))).toBe('ask');
-    expect(worst(round({ decision: 'ask' }, { decision: 'defer' }))).toBe('defer');
-    expect(worst(round({ decision: 'deny' }, { decision: 'defer' }))).toBe('deny');
-  });
-
-  it('counts a guard without a verdict as a no, and a failure that passes as nothing', () => {
-    expect(worst(round({ decision: 'allow' }, { failure: timeout, refuses: true }))).toBe('deny');
-    expect(worst(round({ failure: timeout }))).toBe('none');
-  });
-
-  it('does not count the yes of a hook that may only restrict, nor a word of one that went on', () => {
-    expect(worst(round({ decision: 'allow', restrictOnly: true }))).toBe('none');
-    expect(worst(round({ decision: 'deny', restrictOnly: true }))).toBe('deny');
-    expect(worst(round({ decision: 'deny', asyncMs: 100 }))).toBe('none');
-  });
-});
 
 describe('objections', () => {
   const mixed = round(

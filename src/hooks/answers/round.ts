@@ -1,7 +1,14 @@
-import type { HookAnswer, HookEventName, HookReport, HookRound } from '../registry/hook.js';
+import { own } from '../../lib/own.js';
+import { hookEventFacts } from '../../protocol/hook-events.js';
+import { canonicalJson } from '../../settings/trust/digest.js';
+import type {
+  HookAnswer,
+  HookDispatch,
+  HookEventName,
+  HookReport,
+  HookRound,
+} from '../registry/hook.js';
 import { causeText } from './report-step.js';
-
-export type HookDecision = HookAnswer['decision'];
 
 /** A no, and whose it is. */
 export interface Objection {
@@ -12,7 +19,6 @@ export interface Objection {
   readonly failed: boolean;
 }
 
-const LADDER: readonly HookDecision[] = ['none', 'allow', 'ask', 'defer', 'deny'];
 const NO_REASON = 'no reason given';
 
 /** The hooks whose answer is known now. One that goes on by itself decides nothing any more. */
@@ -20,26 +26,9 @@ export function spoken(round: HookRound): readonly HookReport[] {
   return round.reports.filter(({ answer }) => answer.asyncMs === undefined);
 }
 
-/** The strictest of what the hooks decided: deny > defer > ask > allow > none. */
-export function worst(round: HookRound): HookDecision {
-  return spoken(round).reduce<HookDecision>((held, report) => {
-    const decision = decisionOf(report);
-    return LADDER.indexOf(decision) > LADDER.indexOf(held) ? decision : held;
-  }, 'none');
-}
-
-/** What one hook's answer counts as. */
-export function decisionOf({ hook, answer, refuses }: HookReport): HookDecision {
-  // fail-closed: a guard without a verdict says no.
-  if (refuses === true) return 'deny';
-  return answer.decision === 'allow' && hook.restrictOnly === true ? 'none' : answer.decision;
-}
-
 /** Hooks that said no in words. */
 export function deniedBy(round: HookRound): readonly Objection[] {
-  return spoken(round)
-    .filter(({ answer }) => answer.decision === 'deny')
-    .map(({ hook, answer }) => ({ by: hook.label, reason: reasonOf(answer), failed: false }));
+  return blockedBy(round).filter(({ failed }) => !failed);
 }
 
 /** Everything that counts as a no: what was said, and guards that could not say anything. */
@@ -85,11 +74,9 @@ export function prefixOf(event: HookEventName, tool?: string): string {
 
 /** What hooks add for the model, one text a hook. */
 export function contextsOf(round: HookRound, prefix: string): readonly string[] {
-  return rawContextsOf(round).map((context) => `${prefix} hook additional context: ${context}`);
-}
-
-export function rawContextsOf(round: HookRound): readonly string[] {
-  return spoken(round).flatMap(({ answer }) => (isBlank(answer.context) ? [] : [answer.context]));
+  return spoken(round).flatMap(({ answer: { context } }) =>
+    isBlank(context) ? [] : [`${prefix} hook additional context: ${context}`],
+  );
 }
 
 /** Noes about what has happened already: the model reads them, nothing is undone. */
@@ -122,4 +109,127 @@ export function agree<T>(
 
 export function isBlank(text: string | undefined): text is undefined | '' {
   return text === undefined || text.trim() === '';
+}
+
+/** What the functions of all events need. */
+export interface EventDeps {
+  readonly dispatch: HookDispatch;
+  /**
+   * A person should know this. Failures, complaints and `systemMessage` are the dispatch's to tell;
+   * here it is what only the event knows, such as a no that has no effect.
+   */
+  tell(text: string): void;
+}
+
+/** Why a hook says no, or, for a guard, that it could say nothing. */
+export function noOf({ hook, ms, answer, failure, refuses }: HookReport): string | undefined {
+  if (refuses === true) {
+    // fail-closed: a guard that cannot answer refuses.
+    const why = failure === undefined ? 'no-verdict' : causeText(failure);
+    return `guard failed: ${hook.label} gave no verdict after ${Math.round(ms)} ms (${why})`;
+  }
+  if (answer.asyncMs !== undefined || answer.decision !== 'deny') return undefined;
+  return withReason(`${hook.label} said no`, answer.reason);
+}
+
+/** A hook that leaves the decision to a person, or puts it off. */
+export function questionOf({ hook, answer }: HookReport): string | undefined {
+  if (answer.asyncMs !== undefined) return undefined;
+  if (answer.decision !== 'ask' && answer.decision !== 'defer') return undefined;
+  const what = answer.decision === 'ask' ? 'wants a person to decide' : 'puts the decision off';
+  return withReason(`${hook.label} ${what}`, answer.reason);
+}
+
+/** `continue: false`, with who said it. */
+export function wishToStop({ hook, answer }: HookReport): string | undefined {
+  if (answer.asyncMs !== undefined || answer.stop === undefined) return undefined;
+  return withReason(`${hook.label} wants everything to stop`, answer.stop);
+}
+
+/** All that a gate takes for a no, in the order in which the hooks are declared. */
+export function gateRefusals(round: HookRound): readonly string[] {
+  return round.reports.flatMap((report) => {
+    // fail-closed: who wants everything to stop, or somebody else to decide, has not said yes.
+    const refusal = noOf(report) ?? wishToStop(report) ?? questionOf(report);
+    return refusal === undefined ? [] : [refusal];
+  });
+}
+
+/** What the hooks have for the model, in the order in which they are declared. */
+export function contextsFor(event: HookEventName, round: HookRound): readonly string[] {
+  const textCounts = hookEventFacts(event).textIsContext === true;
+  return spoken(round).flatMap((report) => {
+    const { context, text } = report.answer;
+    // Who reads answers may have made one of the other already.
+    const given = isBlank(context) && textCounts && endedWell(report) ? text : context;
+    return isBlank(given) ? [] : [given];
+  });
+}
+
+/** What a program printed before it failed is no message to the model. */
+function endedWell({ exitCode, answer }: HookReport): boolean {
+  return answer.decision !== 'deny' && (exitCode === undefined || exitCode === 0);
+}
+
+/** For events that hooks cannot hold up: a no and a wish to stop reach the person, and no more. */
+export function tellIgnored(deps: EventDeps, event: HookEventName, round: HookRound): void {
+  for (const report of round.reports) {
+    const said = noOf(report) ?? wishToStop(report);
+    if (said !== undefined) deps.tell(`${event} hooks cannot hold anything up: ${said}`);
+  }
+}
+
+/** A list of texts among the event's own fields; undefined when there is none. */
+export function textsIn(fields: HookAnswer['fields'], name: string): readonly string[] | undefined {
+  const value = own(fields, name);
+  if (!Array.isArray(value)) return undefined;
+  return value.filter((item): item is string => typeof item === 'string' && !isBlank(item));
+}
+
+/** A text among the event's own fields; undefined when there is none or it is blank. */
+export function textIn(fields: HookAnswer['fields'], name: string): string | undefined {
+  const value = own(fields, name);
+  return typeof value === 'string' && !isBlank(value) ? value : undefined;
+}
+
+function withReason(text: string, reason: string | undefined): string {
+  return isBlank(reason) ? text : `${text}: ${reason}`;
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** A new input for a call that a hook gives, and whether the hook says yes to it. */
+export interface Rewrite {
+  /** The label of the hook. */
+  readonly by: string;
+  readonly input: Input;
+  readonly allowed: boolean;
+  /** The hooks that want it; they have seen it. */
+  readonly authors: readonly string[];
+}
+
+/**
+ * The one new input; a text when two hooks want different ones; undefined when the input stays. A
+ * hook that gives back one of the inputs `now` (as it is, as it was shown) changes nothing.
+ */
+export function oneRewrite(
+  wanted: readonly Rewrite[],
+  now: readonly Input[],
+): Rewrite | { readonly conflict: string } | undefined {
+  const same = now.map((one) => canonicalJson(one));
+  const wishes = wanted
+    .map((rewrite) => ({ by: rewrite.by, value: { rewrite, text: canonicalJson(rewrite.input) } }))
+    .filter(({ value }) => !same.includes(value.text));
+  const agreed: Agreement<(typeof wishes)[number]['value']> = agree(
+    wishes,
+    (a, b) => a.text === b.text,
+  );
+  if (agreed.kind === 'none') return undefined;
+  if (agreed.kind === 'conflict') {
+    // fail-closed: no order between hooks says whose input is the safe one.
+    return { conflict: `${agreed.between.join(' and ')} want different inputs` };
+  }
+  const allowing = wishes.find(({ value }) => value.rewrite.allowed);
+  const authors = wishes.flatMap(({ value }) => value.rewrite.authors);
+  return { ...(allowing ?? agreed.wish).value.rewrite, authors };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createBackgroundRounds } from './background-rounds.js';
+import { createBackgroundRounds } from './scene.js';
 
 describe('rounds in the background', () => {
   it('run a few at a time, in order, all of them', async () => {

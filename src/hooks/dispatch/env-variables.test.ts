@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createHookVariables } from './env-variables.js';
+import { createHookVariables } from './env-file.js';
 
 describe('variables that hooks leave', () => {
   it('add up, the later one counts, and undefined takes away', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LONGEST_HOOK_TEXT, spillLong } from './long-text.js';
+import { LONGEST_HOOK_TEXT, spillLong } from '../answers/text.js';
 
 function files() {
   const saved = new Map<string, string>();

@@ -2,8 +2,8 @@ import { messageOf } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
 import type { Clock } from '../../platform/clock.js';
 import type { SessionNews } from '../../protocol/session-events.js';
+import type { ReadAnswer } from '../answers/report-step.js';
 import { restraintAnywhere } from '../answers/restraint.js';
-import type { ReadAnswer } from '../answers/result.js';
 import { runsBeside } from '../registry/handler.js';
 import {
   type Hook,

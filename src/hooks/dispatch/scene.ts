@@ -1,3 +1,5 @@
+import type { BaseHookInput, HookInput } from '../../../build/generated/sdk-types.js';
+import { messageOf } from '../../errors.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import {
@@ -7,7 +9,16 @@ import {
   NO_ROUND,
   type Occasion,
 } from '../registry/hook.js';
-import type { BackgroundRounds } from './background-rounds.js';
+import { settlesWithin } from './timeout.js';
+
+type Lists<V> = V extends readonly (infer I)[] ? readonly I[] : V;
+type OwnFields<T> = Omit<T, keyof BaseHookInput | 'hook_event_name'>;
+
+/** What an event's input has beside the common fields, by the names that hooks read. */
+export type HookFields<E extends HookInput['hook_event_name']> =
+  OwnFields<Extract<HookInput, { hook_event_name: E }>> extends infer T
+    ? { readonly [K in keyof T]: Lists<T[K]> }
+    : never;
 
 /** Who something is about, where it happens, and until when anybody waits. */
 export interface Scene {
@@ -60,4 +71,69 @@ export const EVERY_HOOK: readonly string[] = Object.freeze([]) as readonly [];
 /** What is absent stays absent: scripts tell an absent field from an empty one. */
 function withoutAbsent(fields: Occasion['fields']): Occasion['fields'] {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+}
+
+/** Hooks that nobody waits for: a few rounds at a time, and the rest of them at the close. */
+export interface BackgroundRounds {
+  /** False when it is left out: too many wait, or it is over. */
+  run(work: Work): boolean;
+  /** Takes no more, waits for what is under way, and cuts it short when that takes too long. */
+  close(): Promise<void>;
+}
+
+type Work = (signal: AbortSignal) => Promise<void>;
+
+export function createBackgroundRounds(options: {
+  tell(text: string): void;
+  /** Rounds at the same time. */
+  readonly most?: number;
+  /** Rounds that may wait for their turn. */
+  readonly mostWaiting?: number;
+  /** Milliseconds that the close waits. */
+  readonly closeMs?: number;
+}): BackgroundRounds {
+  const { tell, most = 4, mostWaiting = 256, closeMs = 10_000 } = options;
+  const over = new AbortController();
+  const waiting: Work[] = [];
+  const running = new Set<Promise<void>>();
+  let isClosed = false;
+  let isFullTold = false;
+
+  const next = (): void => {
+    while (running.size < most) {
+      const work = waiting.shift();
+      if (work === undefined) return;
+      const one = (async () => work(over.signal))()
+        .catch((thrown: unknown) => tell(`a hook could not be run: ${messageOf(thrown)}`))
+        .finally(() => {
+          running.delete(one);
+          next();
+        });
+      running.add(one);
+    }
+  };
+  const idle = async (): Promise<void> => {
+    while (running.size > 0) await Promise.all(running);
+  };
+
+  return {
+    run(work) {
+      if (isClosed) return false;
+      if (waiting.length >= mostWaiting) {
+        if (!isFullTold) tell('too much happens at once: some hooks that watch are left out');
+        isFullTold = true;
+        return false;
+      }
+      waiting.push(work);
+      next();
+      return true;
+    },
+    async close() {
+      isClosed = true;
+      if (await settlesWithin(idle(), closeMs)) return;
+      waiting.length = 0;
+      over.abort(new Error('the session is over'));
+      tell(`hooks that were still running were ended after ${closeMs} ms`);
+    },
+  };
 }

@@ -1,9 +1,9 @@
 import { own } from '../../lib/own.js';
 import { blockedBy, isBlank, spoken, stopOf } from '../answers/round.js';
-import { ask, type Scene } from '../dispatch/scene.js';
+import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound } from '../registry/hook.js';
 
-export type CompactTrigger = 'auto' | 'manual';
+type CompactTrigger = HookFields<'PreCompact'>['trigger'];
 
 export interface CompactionAhead extends Omit<Scene, 'mode'> {
   readonly trigger: CompactTrigger;

@@ -1,17 +1,9 @@
 import type { WatchedPath } from '../../settings/types.js';
-import { ask, type Scene } from '../dispatch/scene.js';
-import { type EventDeps, gateRefusals } from './event-answers.js';
+import { type EventDeps, gateRefusals } from '../answers/round.js';
+import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
 
-/** One file that is not as it was, by the names that hooks read. */
-export interface ConfigChange {
-  readonly source:
-    | 'user_settings'
-    | 'project_settings'
-    | 'local_settings'
-    | 'policy_settings'
-    | 'skills';
-  readonly file_path?: string;
-}
+/** One file that is not as it was. */
+export type ConfigChange = HookFields<'ConfigChange'>;
 
 /** Hooks that guard the settings. */
 export interface ConfigHooks {

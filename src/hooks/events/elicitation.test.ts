@@ -11,7 +11,7 @@ import { createElicitationHooks, type ElicitationResult } from './elicitation.js
 const QUESTION = {
   mcp_server_name: 'srv',
   message: 'Which branch?',
-  mode: 'form',
+  mode: 'form' as const,
   requested_schema: { type: 'object' },
 };
 

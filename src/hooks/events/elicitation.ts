@@ -1,9 +1,8 @@
 import { isRecord, own } from '../../lib/own.js';
 import { canonicalJson } from '../../settings/trust/digest.js';
-import { agree } from '../answers/round.js';
-import { ask, type Scene } from '../dispatch/scene.js';
+import { agree, type EventDeps, gateRefusals } from '../answers/round.js';
+import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
 import type { HookReport, HookRound } from '../registry/hook.js';
-import { type EventDeps, gateRefusals } from './event-answers.js';
 
 type Content = Readonly<Record<string, unknown>>;
 
@@ -11,15 +10,7 @@ type Content = Readonly<Record<string, unknown>>;
 const ACTIONS = ['accept', 'decline', 'cancel'] as const;
 export type ElicitationAction = (typeof ACTIONS)[number];
 
-/** What a server wants to know, by the names that hooks read. */
-export interface Elicitation {
-  readonly mcp_server_name: string;
-  readonly message: string;
-  readonly mode?: string;
-  readonly url?: string;
-  readonly elicitation_id?: string;
-  readonly requested_schema?: Content;
-}
+export type Elicitation = HookFields<'Elicitation'>;
 
 export type ElicitationAnswer =
   /** No hook has an answer: the person or the host is asked. */
@@ -30,13 +21,7 @@ export type ElicitationAnswer =
   | { readonly kind: 'refused'; readonly reason: string };
 
 /** An answer on its way back to the server. */
-export interface ElicitationResult {
-  readonly mcp_server_name: string;
-  readonly action: ElicitationAction;
-  readonly content?: Content;
-  readonly mode?: string;
-  readonly elicitation_id?: string;
-}
+export type ElicitationResult = HookFields<'ElicitationResult'>;
 
 export interface ElicitationOutcome {
   readonly action: ElicitationAction;

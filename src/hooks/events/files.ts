@@ -1,15 +1,15 @@
 import { basename, join, resolve } from '../../platform/fs/paths.js';
 import type { FileEvent, FileWatcher, OpenFileWatcher } from '../../platform/fs/watch-files.js';
-import { spoken } from '../answers/round.js';
-import { createBackgroundRounds } from '../dispatch/background-rounds.js';
-import { ask, askInBackground, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
+import { type EventDeps, spoken, tellIgnored, textsIn } from '../answers/round.js';
+import {
+  ask,
+  askInBackground,
+  createBackgroundRounds,
+  EVERY_HOOK,
+  type HookFields,
+  type Scene,
+} from '../dispatch/scene.js';
 import type { HookRound } from '../registry/hook.js';
-import { type EventDeps, tellIgnored, textsIn } from './event-answers.js';
-
-export interface AddedDirectory {
-  readonly directory: string;
-  readonly source: 'slash_command' | 'register_repo_root';
-}
 
 /** Hooks about files and directories. None of them can hold anything up. */
 export interface WatchHooks {
@@ -18,12 +18,9 @@ export interface WatchHooks {
   /** What SessionStart hooks want watched besides. */
   watch(paths: readonly string[], cwd: string): void;
   /** Waits for the hooks: they may set variables for the commands that follow. */
-  cwdChanged(
-    fields: { readonly old_cwd: string; readonly new_cwd: string },
-    scene: Scene,
-  ): Promise<void>;
+  cwdChanged(fields: HookFields<'CwdChanged'>, scene: Scene): Promise<void>;
   /** Nobody waits for these, except `close`. */
-  directoryAdded(added: AddedDirectory, scene: Scene): void;
+  directoryAdded(added: HookFields<'DirectoryAdded'>, scene: Scene): void;
   close(): Promise<void>;
 }
 

@@ -1,7 +1,5 @@
 import { messageOf } from '../../errors.js';
 import { orAbort } from '../../lib/abort.js';
-import { ask, type Scene } from '../dispatch/scene.js';
-import type { HookRound } from '../registry/hook.js';
 import {
   contextsFor,
   type EventDeps,
@@ -9,25 +7,12 @@ import {
   questionOf,
   tellIgnored,
   wishToStop,
-} from './event-answers.js';
+} from '../answers/round.js';
+import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
+import type { HookRound } from '../registry/hook.js';
 
-/** A change of the model, by the names that hooks read. */
-export interface ModelSwitch {
-  readonly from_model: string;
-  readonly to_model: string;
-  /** As it was asked for; null: back to the one that the session started with. */
-  readonly requested_model: string | null;
-  readonly source: 'command' | 'picker' | 'sdk';
-  readonly context_tokens: number;
-  readonly prompt_cache_warm: boolean;
-  readonly cache_ttl: '5m' | '1h';
-  readonly estimated_cache_write_usd: number;
-  readonly pricing: 'configured' | 'catalog' | 'default';
-}
-
-export type ModelSwitched = Omit<ModelSwitch, 'source'> & {
-  readonly source: ModelSwitch['source'] | 'auto' | 'resume';
-};
+export type ModelSwitch = HookFields<'PreModelSwitch'>;
+export type ModelSwitched = HookFields<'PostModelSwitch'>;
 
 export interface BeforeSwitch {
   /** Set when the model stays. */

@@ -1,6 +1,5 @@
-import { createBackgroundRounds } from '../dispatch/background-rounds.js';
-import { askInBackground, type Scene } from '../dispatch/scene.js';
-import type { EventDeps } from './event-answers.js';
+import type { EventDeps } from '../answers/round.js';
+import { askInBackground, createBackgroundRounds, type Scene } from '../dispatch/scene.js';
 
 export type NotificationType =
   | 'permission_prompt'

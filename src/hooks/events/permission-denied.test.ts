@@ -3,7 +3,7 @@ import { fakeHooks, type Says } from '../../../test/support/fake-hooks.js';
 import { gateRig, type RigOptions, standIn } from '../../../test/support/gate-rig.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { makeTempProject } from '../../testing/temp-project.js';
-import { createDenialHooks } from './permission-denied.js';
+import { createDenialHooks } from './permission-request.js';
 
 const project = makeTempProject();
 afterAll(() => project.remove());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SettingSource } from '../../lib/sourced.js';
 import type { PermissionUpdate } from '../../protocol/permissions.js';
-import { withinReach } from './permission-reach.js';
+import { withinReach } from './permission-request.js';
 
 const rules = [{ toolName: 'Bash', ruleContent: 'touch *' }];
 const add = { type: 'addRules', rules, behavior: 'allow' } as const;

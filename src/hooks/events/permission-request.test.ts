@@ -64,6 +64,18 @@ describe('PermissionRequest hooks', () => {
     expect(withdrawn).toBe(true);
   });
 
+  it('are one asker for the same agent and person, and forget agents that are gone', () => {
+    const { dispatch } = fakeHooks('PermissionRequest', { h: yes });
+    const around = createHookAsker(dispatch, { ifRule });
+    const call = (name: string) =>
+      ({ agent: { path: `main/${name}` }, tool: { name: 'Bash' } }) as unknown as GateCall;
+    const first = around(call('a'), never);
+    expect(around(call('a'), never)).toBe(first);
+    expect(around(call('a'), undefined)).not.toBe(first);
+    for (let at = 0; at < 1000; at++) around(call(`b${at}`), never);
+    expect(around(call('a'), never)).not.toBe(first);
+  });
+
   it('lose against a person who is quicker, and are let finish', async () => {
     let withdrawn = false;
     let finish: (said: Said) => void = () => undefined;

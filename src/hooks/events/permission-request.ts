@@ -1,15 +1,20 @@
 import { isRecord, own } from '../../lib/own.js';
+import type { SettingSource } from '../../lib/sourced.js';
 import { ASKS_PERSON } from '../../permissions/gate/guard.js';
 import { readAskAnswer } from '../../permissions/gate/questions.js';
-import type { AskAnswer, Asker, AskRequest, GateCall } from '../../permissions/gate/types.js';
+import type {
+  AskAnswer,
+  Asker,
+  AskRequest,
+  GateCall,
+  GateVerdict,
+} from '../../permissions/gate/types.js';
 import { suggestedUpdates } from '../../permissions/grants/suggest.js';
-import type { TraceStep } from '../../protocol/permissions.js';
+import type { PermissionMode, PermissionUpdate, TraceStep } from '../../protocol/permissions.js';
+import { isOfOwner } from '../../settings/types.js';
 import { failureText, reportStep } from '../answers/report-step.js';
-import { oneRewrite } from '../answers/rewrite.js';
-import { isBlank } from '../answers/round.js';
-import type { HookDispatch, HookReport } from '../registry/hook.js';
-import { modeDecides } from './permission-denied.js';
-import { withinReach } from './permission-reach.js';
+import { isBlank, oneRewrite } from '../answers/round.js';
+import type { Hook, HookDispatch, HookReport } from '../registry/hook.js';
 import { PRE_TOOL_USE_HOOKS } from './pre-tool-use.js';
 import { type AboutCall, type FitsRule, namesOf, toolOccasion } from './tool-occasion.js';
 
@@ -37,12 +42,12 @@ export function createHookAsker(
 ): (call: GateCall, asker: Asker | undefined) => Asker | undefined {
   // Questions that are the same are recognised by whom they are put to: one wrapper per asker, and,
   // as hooks can be for some agents, per agent.
-  const wrapped = new Map<Asker | undefined, Map<string, Asker>>();
+  const wrapped = new WeakMap<object, Map<string, Asker>>();
   return (call, asker) => {
     const { agent } = call;
     if (!dispatch.has(EVENT, { agent, matched: namesOf(call) })) return asker;
-    const ofAsker = wrapped.get(asker) ?? new Map<string, Asker>();
-    wrapped.set(asker, ofAsker);
+    const ofAsker = wrapped.get(asker ?? NOBODY) ?? new Map<string, Asker>();
+    wrapped.set(asker ?? NOBODY, ofAsker);
     const known = ofAsker.get(agent.path);
     if (known !== undefined) return known;
     const made: Asker = (request) => put(request, asker, (at) => hooksSay(dispatch, deps, at));
@@ -54,6 +59,7 @@ export function createHookAsker(
 }
 
 const MOST_AGENTS = 256;
+const NOBODY = {};
 
 interface Asked {
   readonly request: AskRequest;
@@ -227,3 +233,104 @@ function joinYeses(
     scope: yeses.length > 1 ? undefined : scope,
   };
 }
+
+/** Told of a refused call; `hint` is for the model. */
+export type DenialHooks = (
+  call: GateCall,
+  verdict: GateVerdict,
+) => Promise<{ readonly hint?: string }>;
+
+/**
+ * Whether the mode itself decides about such a call: plan mode lets no command run that might change
+ * something, and where nobody is there to be asked, no hook is asked in their place.
+ */
+export function modeDecides(call: Pick<GateCall, 'tool'>, mode: PermissionMode): boolean {
+  return mode === 'plan' && call.tool.kind === 'execute';
+}
+
+/**
+ * Tells PermissionDenied hooks of calls that the mode refused without anybody having said no. They
+ * only watch: the refusal stands.
+ */
+export function createDenialHooks(
+  dispatch: HookDispatch,
+  deps: PermissionRequestDeps,
+): DenialHooks {
+  return async (call, verdict) => {
+    if (verdict.kind !== 'refused' || verdict.unanswered !== true) return {};
+    const { agent } = call;
+    if (!dispatch.has('PermissionDenied', { agent, matched: namesOf(call) })) return {};
+    const { mode, reason, input } = verdict.receipt;
+    if (!modeDecides(call, mode)) return {};
+    // The input that was judged: a hook may have given the call another one.
+    const judged = isRecord(input) ? { ...call, input } : call;
+    const about = { call: judged, mode };
+    const fits = deps.ifRule(about);
+    const { reports } = await dispatch.fire(
+      'PermissionDenied',
+      toolOccasion('PermissionDenied', about, { fits, fields: { reason } }),
+    );
+    const again = reports.filter(({ answer }) => own(answer.fields, 'retry') === true);
+    if (again.length === 0) return {};
+    const by = again.map(({ hook }) => hook.label).join(', ');
+    return {
+      hint: `${by} says that this call may be tried again; it will be judged as any other.`,
+    };
+  };
+}
+
+/** What counts of a hook's answer, and what of it does not, each with why. */
+export interface Reached {
+  readonly answer: AskAnswer | undefined;
+  readonly refused: readonly string[];
+}
+
+/**
+ * Leaves of a yes what its hook may change beyond the call: a script takes no restriction away, and
+ * one that came with a project writes nothing into its user's settings. A host's callback stands in
+ * for its user and may do what the user may.
+ */
+export function withinReach(
+  { handler, source }: Pick<Hook, 'handler' | 'source'>,
+  answer: AskAnswer | undefined,
+): Reached {
+  if (answer?.behavior !== 'allow' || handler.type === 'callback') return { answer, refused: [] };
+  const { updatedPermissions = [], scope, ...rest } = answer;
+  const judged = updatedPermissions.map((update) => ({ update, why: beyond(update, source) }));
+  const kept = judged.flatMap(({ update, why }) => (why === undefined ? [update] : []));
+  const isTooWide = scope?.until === 'user' && !isOfOwner(source);
+  return {
+    answer: {
+      ...rest,
+      ...(kept.length === 0 ? {} : { updatedPermissions: kept }),
+      // What is not kept in the user's settings is for this call.
+      scope: isTooWide ? undefined : scope,
+    },
+    refused: [
+      ...judged.flatMap(({ update, why }) =>
+        why === undefined ? [] : [`${update.type} (${update.destination}) was left out: ${why}`],
+      ),
+      ...(isTooWide ? [`its yes is for this call alone: ${NOT_OF_USER}`] : []),
+    ],
+  };
+}
+
+const NOT_OF_USER = "a hook that is not the user's own changes nothing in the user's settings";
+
+/** fail-closed: why an update is more than the hook may do; undefined when it is not. */
+function beyond(update: PermissionUpdate, source: SettingSource): string | undefined {
+  const { type, destination } = update;
+  const isKept = destination !== 'session' && destination !== 'cliArg';
+  if (type === 'removeRules' || type === 'replaceRules') {
+    if (update.behavior !== 'allow') return `a hook takes no ${update.behavior} rule away`;
+    if (type === 'replaceRules' && isKept) return 'a hook replaces rules for this session only';
+  }
+  if (isOfOwner(source)) return undefined;
+  if (destination === 'userSettings') return NOT_OF_USER;
+  if (isKept && type !== 'addRules') return `a project's hook only adds rules to its settings`;
+  // Its files cannot raise the mode either.
+  const raises = type === 'setMode' && RAISED.has(update.mode);
+  return raises ? `a project's hook does not raise the mode to ${update.mode}` : undefined;
+}
+
+const RAISED: ReadonlySet<string> = new Set(['acceptEdits', 'bypassPermissions']);

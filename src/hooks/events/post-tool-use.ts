@@ -1,20 +1,27 @@
+import type { PostToolBatchToolCall } from '../../../build/generated/sdk-types.js';
+import { parseJson } from '../../lib/json.js';
+import { isRecord, own } from '../../lib/own.js';
+import { err, ok, type Result } from '../../lib/result.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
-import { textOf } from '../../protocol/content.js';
+import { type ResultBlock, textOf } from '../../protocol/content.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { MalformedInput } from '../../protocol/tool-call.js';
+import { canonicalJson } from '../../settings/trust/digest.js';
 import type { AnyTool, ToolOutput, ValidationProblem, Workspace } from '../../tools/tool.js';
 import {
+  agree,
   blockedBy,
   blockingNotes,
   contextsOf,
   deniedBy,
   endOf,
   prefixOf,
+  spoken,
   stopOf,
+  type Wish,
 } from '../answers/round.js';
 import { ask, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
-import { replaceOutput, responseOf } from './replace-output.js';
 import { type FitsRule, namesOf, toolOccasion } from './tool-occasion.js';
 
 type Input = Readonly<Record<string, unknown>>;
@@ -49,15 +56,6 @@ export interface AfterCall {
   readonly stop?: string;
 }
 
-/** One call of a batch, as the model sees it. */
-export interface BatchCall {
-  readonly tool_name: string;
-  readonly tool_input: Input;
-  readonly tool_use_id: string;
-  /** The text of its result. */
-  readonly tool_response: string;
-}
-
 export interface AfterBatch {
   readonly contexts: readonly string[];
   readonly stop?: string;
@@ -78,7 +76,7 @@ export interface PostToolHooks {
   /** PostToolUse, or PostToolUseFailure for an output that is an error. */
   after(finished: FinishedCall): Promise<AfterCall>;
   /** PostToolBatch: once for all calls of an answer, when each has its result. */
-  batch(scene: Scene, calls: readonly BatchCall[]): Promise<AfterBatch>;
+  batch(scene: Scene, calls: readonly PostToolBatchToolCall[]): Promise<AfterBatch>;
   /** ToolInputInvalid. What the hooks add for the model. */
   invalid(invalid: InvalidCall): Promise<readonly string[]>;
 }
@@ -183,4 +181,170 @@ function fieldsOfInvalid({
     problems,
     raw: malformed?.raw,
   };
+}
+
+/** Characters of a replacement as JSON. Pictures are long. */
+export const LARGEST_REPLACEMENT = 16 * 1024 * 1024;
+/** Text in content blocks, which nobody cuts to a bearable length later. */
+const MOST_BLOCK_TEXT = 450_000;
+
+export type Replacement =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'replaced'; readonly output: ToolOutput }
+  /** Nothing of the output may be shown; `why` quotes nothing of it either. */
+  | { readonly kind: 'withheld'; readonly why: string };
+
+const NONE: Replacement = { kind: 'none' };
+
+/** Text, or an object or list that is nothing but data. */
+type Plain = string | object;
+
+/** What hooks are shown as the result of a call. */
+export function responseOf({ structured, content }: ToolOutput): unknown {
+  return structured ?? content;
+}
+
+/**
+ * What the hooks of a finished call put in the place of its output. A hook that gives back what it
+ * was shown wants no change.
+ *
+ * Contract: whatever a hook gives, the outcome is the output it wants or nothing at all; who wanted
+ * the original replaced never sees it go out because of a mistake in the replacement.
+ */
+export function replaceOutput(tool: AnyTool, output: ToolOutput, round: HookRound): Replacement {
+  const failed = round.reports.find(({ redacts }) => redacts === true);
+  if (failed !== undefined) {
+    return unusable(failed.hook.label, failed.failure?.cause ?? 'it is not said as it must be');
+  }
+  const wanted = spoken(round).flatMap(({ hook, answer }) => {
+    const value = wantedOutput(answer.fields);
+    return value === undefined ? [] : [{ by: hook.label, ...value }];
+  });
+  if (wanted.length === 0) return NONE;
+  const shown = plainOf(responseOf(output));
+  const before = shown.ok ? canonicalJson(shown.value) : undefined;
+  const wishes: Wish<Plain>[] = [];
+  for (const { by, value, forMcp } of wanted) {
+    const plain = plainOf(value);
+    if (!plain.ok) return unusable(by, plain.error);
+    if (canonicalJson(plain.value) === before) continue;
+    if (forMcp && !isMcpTool(tool.name)) {
+      return unusable(by, 'updatedMCPToolOutput is for MCP tools; updatedToolOutput is for all');
+    }
+    wishes.push({ by, value: plain.value });
+  }
+  return settle(tool, output, wishes);
+}
+
+function settle(tool: AnyTool, output: ToolOutput, wishes: readonly Wish<Plain>[]): Replacement {
+  const agreed = agree(wishes, (a, b) => canonicalJson(a) === canonicalJson(b));
+  if (agreed.kind === 'none') return NONE;
+  if (agreed.kind === 'conflict') {
+    // fail-closed: each of them hides something else of it.
+    const why = `two hooks want different outputs: ${agreed.between.join(' and ')}`;
+    return { kind: 'withheld', why };
+  }
+  const { by, value } = agreed.wish;
+  try {
+    const made = outputOf(tool, output, value);
+    return made.ok ? { kind: 'replaced', output: made.value } : unusable(by, made.error);
+  } catch {
+    // The message of what was thrown may quote the value.
+    return unusable(by, 'it could not be applied');
+  }
+}
+
+/** fail-closed: a replacement that cannot be applied still means that the original is not to be shown. */
+function unusable(by: string, problem: string): Replacement {
+  return {
+    kind: 'withheld',
+    why: `the output that ${by} gave in its place is of no use: ${problem}`,
+  };
+}
+
+/** For any tool, or, weaker, for MCP tools alone. Null is a value, and a wrong one. */
+function wantedOutput(
+  fields: Readonly<Record<string, unknown>>,
+): { readonly value: unknown; readonly forMcp: boolean } | undefined {
+  const value = own(fields, 'updatedToolOutput');
+  if (value !== undefined) return { value, forMcp: false };
+  const forMcp = own(fields, 'updatedMCPToolOutput');
+  return forMcp === undefined ? undefined : { value: forMcp, forMcp: true };
+}
+
+function isMcpTool(name: string): boolean {
+  return name.startsWith('mcp__');
+}
+
+/** A copy that is data alone, so that what was checked is what is shown. */
+function plainOf(value: unknown): Result<Plain, string> {
+  if (typeof value === 'string') return sized(value, value);
+  if (typeof value !== 'object' || value === null) return err('it is neither a text nor an object');
+  let text: string | undefined;
+  try {
+    text = JSON.stringify(value);
+  } catch {
+    // A loop in it, or a value that JSON does not have: its message may quote the value.
+    return err('it cannot be written as JSON');
+  }
+  if (text === undefined) return err('it cannot be written as JSON');
+  const parsed = parseJson(text);
+  if (!parsed.ok) return err(parsed.error);
+  const plain = parsed.value;
+  if (typeof plain === 'string') return sized(plain, text);
+  if (typeof plain !== 'object' || plain === null) return err('it is neither a text nor an object');
+  return sized(plain, text);
+}
+
+function sized(value: Plain, text: string): Result<Plain, string> {
+  return text.length > LARGEST_REPLACEMENT
+    ? err(`it has ${text.length} characters, and ${LARGEST_REPLACEMENT} are the limit`)
+    : ok(value);
+}
+
+function outputOf(tool: AnyTool, output: ToolOutput, value: Plain): Result<ToolOutput, string> {
+  const own = tool.present?.(value);
+  // The answer that ends a run was promised in a form; only its tool can say what has that form.
+  const ends = output.finish !== undefined;
+  if (ends && own === undefined) return err('it is no answer that this tool could have given');
+  const content =
+    typeof value === 'string' && !ends ? value : (own ?? blocksOf(value) ?? JSON.stringify(value));
+  if (typeof content !== 'string' && textOf(content).length > MOST_BLOCK_TEXT) {
+    return err(`its blocks hold more than ${MOST_BLOCK_TEXT} characters`);
+  }
+  return ok({
+    content,
+    structured: value,
+    ...(output.isError === true ? { isError: true } : {}),
+    ...(ends ? { finish: { structuredOutput: value } } : {}),
+  });
+}
+
+/** A list of content blocks is shown as such. Undefined when it is none, or not only of them. */
+function blocksOf(value: Plain): readonly ResultBlock[] | undefined {
+  if (!Array.isArray(value) || value.length === 0) return undefined;
+  const blocks = value.map(blockOf);
+  return blocks.every((block) => block !== undefined) ? blocks : undefined;
+}
+
+/** Only the fields that a block has; a provider refuses others. */
+function blockOf(value: unknown): ResultBlock | undefined {
+  if (!isRecord(value)) return undefined;
+  const { type, text, title } = value;
+  if (type === 'text') return typeof text === 'string' ? { type, text } : undefined;
+  if (type !== 'image' && type !== 'document') return undefined;
+  const source = sourceOf(value.source);
+  if (source === undefined) return undefined;
+  if (type === 'image') return { type, source };
+  return { type, source, ...(typeof title === 'string' ? { title } : {}) };
+}
+
+function sourceOf(value: unknown): Extract<ResultBlock, { type: 'image' }>['source'] | undefined {
+  if (!isRecord(value)) return undefined;
+  const { type, media_type, data, url } = value;
+  if (type === 'url') return typeof url === 'string' ? { type, url } : undefined;
+  if (type !== 'base64' || typeof media_type !== 'string' || typeof data !== 'string') {
+    return undefined;
+  }
+  return { type, media_type, data };
 }

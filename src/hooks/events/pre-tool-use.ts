@@ -13,10 +13,15 @@ import {
   type TraceStep,
 } from '../../protocol/permissions.js';
 import { failureText, reportStep } from '../answers/report-step.js';
-import { oneRewrite, type Rewrite } from '../answers/rewrite.js';
-import { contextsOf, isBlank, prefixOf } from '../answers/round.js';
+import {
+  contextsOf,
+  isBlank,
+  oneRewrite,
+  prefixOf,
+  type Rewrite,
+  textIn,
+} from '../answers/round.js';
 import type { HookDispatch, HookReport, HookRound } from '../registry/hook.js';
-import { textIn } from './event-answers.js';
 import { type FitsRule, toolOccasion } from './tool-occasion.js';
 
 const EVENT = 'PreToolUse';

@@ -9,17 +9,11 @@ import {
   stopOf,
   type Wish,
 } from '../answers/round.js';
-import { ask, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
+import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
 
 /** Where a prompt comes from, as hooks are told. */
-export type PromptSource =
-  | 'user'
-  | 'sdk'
-  | 'system'
-  | 'loop_wakeup'
-  | 'schedule_wakeup'
-  | 'poll_event';
+export type PromptSource = NonNullable<HookFields<'UserPromptSubmit'>['source']>;
 
 export interface SubmittedPrompt extends Scene {
   readonly prompt: string;
@@ -29,7 +23,7 @@ export interface SubmittedPrompt extends Scene {
 
 /** A command, skill or MCP prompt that somebody typed and that stands for a longer text. */
 export interface ExpandedPrompt extends Scene {
-  readonly type: 'slash_command' | 'mcp_prompt';
+  readonly type: HookFields<'UserPromptExpansion'>['expansion_type'];
   readonly command: string;
   readonly args: string;
   /** Where the command is defined. */
@@ -67,24 +61,17 @@ export interface PromptHooks {
   expand(prompt: ExpandedPrompt): Promise<PromptOutcome>;
 }
 
-const PASS: PromptOutcome = Object.freeze({
-  kind: 'pass',
-  contexts: Object.freeze([]) as readonly [],
-});
-
 /** What hooks do to a prompt before the model reads it. They are gates: no verdict is a no. */
 export function createPromptHooks(dispatch: HookDispatch): PromptHooks {
   return {
     async submit(submitted) {
-      const { agent, prompt, source, sessionTitle } = submitted;
-      if (!dispatch.has('UserPromptSubmit', { agent, matched: EVERY_HOOK })) return PASS;
+      const { prompt, source, sessionTitle } = submitted;
       const fields = { prompt, source, session_title: sessionTitle };
       const round = await ask(dispatch, 'UserPromptSubmit', { scene: submitted, fields });
       return outcomeOf(round, prompt, prefixOf('UserPromptSubmit'));
     },
     async expand(expanded) {
       const matched = [expanded.command];
-      if (!dispatch.has('UserPromptExpansion', { agent: expanded.agent, matched })) return PASS;
       const question = { scene: expanded, fields: fieldsOfExpansion(expanded), matched };
       const round = await ask(dispatch, 'UserPromptExpansion', question);
       return outcomeOf(round, expanded.prompt, prefixOf('UserPromptExpansion'));

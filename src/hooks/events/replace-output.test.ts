@@ -11,8 +11,7 @@ import {
 } from '../../../test/support/finished-call.js';
 import { type ScriptedHook, scriptedHooks } from '../../../test/support/scripted-hooks.js';
 import type { ToolOutput } from '../../tools/tool.js';
-import { createPostToolHooks } from './post-tool-use.js';
-import { LARGEST_REPLACEMENT } from './replace-output.js';
+import { createPostToolHooks, LARGEST_REPLACEMENT } from './post-tool-use.js';
 
 /** What these PostToolUse hooks make of a call. */
 function run(hooks: readonly ScriptedHook[], call: Finished = {}) {

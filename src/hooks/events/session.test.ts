@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type EventHook, eventHooks, FAILED, scene } from '../../../test/support/event-hooks.js';
-import { createSessionHooks, NOTHING_STARTED, type SessionStarting } from './session.js';
+import { createSessionHooks, type SessionStarting } from './session.js';
+
+const NOTHING_STARTED = { contexts: [], watchPaths: [], reloadSkills: false };
 
 const started = async (hooks: readonly EventHook[], starting: SessionStarting) => {
   const rig = eventHooks({ SessionStart: hooks });

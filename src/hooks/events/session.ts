@@ -1,22 +1,23 @@
 import { messageOf } from '../../errors.js';
 import { orAbort } from '../../lib/abort.js';
 import { LONGEST_SESSION_END_MS } from '../../protocol/hook-event-facts.js';
-import { spoken } from '../answers/round.js';
-import { createBackgroundRounds } from '../dispatch/background-rounds.js';
-import { ask, askInBackground, type Scene } from '../dispatch/scene.js';
-import { contextsFor, type EventDeps, tellIgnored, textIn, textsIn } from './event-answers.js';
+import {
+  contextsFor,
+  type EventDeps,
+  spoken,
+  tellIgnored,
+  textIn,
+  textsIn,
+} from '../answers/round.js';
+import {
+  ask,
+  askInBackground,
+  createBackgroundRounds,
+  type HookFields,
+  type Scene,
+} from '../dispatch/scene.js';
 
-/** The input of SessionStart, by the names that hooks read. */
-export interface SessionStarting {
-  readonly source: 'startup' | 'resume' | 'clear' | 'compact' | 'fork';
-  readonly model?: string;
-  readonly session_title?: string;
-  /** Only when a session is taken up again. */
-  readonly seconds_since_last_response?: number;
-  readonly context_tokens?: number;
-  readonly prompt_cache_likely_expired?: boolean;
-  readonly estimated_cache_write_usd?: number;
-}
+export type SessionStarting = HookFields<'SessionStart'>;
 
 /** What hooks want at the start of a session. They cannot keep it from starting. */
 export interface SessionStarted {
@@ -32,38 +33,20 @@ export interface SessionStarted {
   readonly reloadSkills: boolean;
 }
 
-export interface InstructionsLoaded {
-  readonly file_path: string;
-  readonly memory_type: 'User' | 'Project' | 'Local' | 'Managed';
-  readonly load_reason:
-    | 'session_start'
-    | 'nested_traversal'
-    | 'path_glob_match'
-    | 'include'
-    | 'compact';
-  readonly globs?: readonly string[];
-  readonly trigger_file_path?: string;
-  readonly parent_file_path?: string;
-}
-
-export interface SessionEnding {
-  readonly reason: 'clear' | 'resume' | 'logout' | 'prompt_input_exit' | 'other';
-}
-
 /** The hooks around a session. None of them can hold anything up. */
 export interface SessionHooks {
   start(starting: SessionStarting, scene: Scene): Promise<SessionStarted>;
   setup(
-    fields: { readonly trigger: 'init' | 'maintenance' },
+    fields: HookFields<'Setup'>,
     scene: Scene,
   ): Promise<{ readonly contexts: readonly string[] }>;
   /** Returns in bounded time and never throws. A signal that has aborted already runs nothing. */
   end(
-    ending: SessionEnding,
+    ending: HookFields<'SessionEnd'>,
     scene: Omit<Scene, 'signal'> & Partial<Pick<Scene, 'signal'>>,
   ): Promise<void>;
   /** Nobody waits for these, except `close`. */
-  instructionsLoaded(loaded: InstructionsLoaded, scene: Scene): void;
+  instructionsLoaded(loaded: HookFields<'InstructionsLoaded'>, scene: Scene): void;
   /** Waits, for a while, for hooks that are still running. */
   close(): Promise<void>;
 }
@@ -74,12 +57,6 @@ export interface SessionHookDeps extends EventDeps {
   /** Milliseconds that `close` waits. */
   readonly closeMs?: number;
 }
-
-export const NOTHING_STARTED: SessionStarted = Object.freeze({
-  contexts: Object.freeze([]) as readonly [],
-  watchPaths: Object.freeze([]) as readonly [],
-  reloadSkills: false,
-});
 
 export function createSessionHooks(deps: SessionHookDeps): SessionHooks {
   const { dispatch, closeMs } = deps;
@@ -129,7 +106,7 @@ async function start(
 
 async function end(
   deps: SessionHookDeps,
-  ending: SessionEnding,
+  ending: HookFields<'SessionEnd'>,
   scene: Parameters<SessionHooks['end']>[1],
 ): Promise<void> {
   const over = new AbortController();

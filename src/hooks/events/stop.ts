@@ -1,16 +1,10 @@
+import type { BackgroundTaskSummary } from '../../../build/generated/sdk-types.js';
 import { contextsOf, deniedBy, isBlank, prefixOf, spoken, stopOf } from '../answers/round.js';
 import { ask, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
 
 /** A piece of background work, as hooks are shown it. */
-export interface BackgroundTaskFacts {
-  readonly id: string;
-  readonly type: string;
-  readonly status: string;
-  readonly description: string;
-  readonly command?: string;
-  readonly agent_type?: string;
-}
+export type BackgroundTaskFacts = Readonly<BackgroundTaskSummary>;
 
 /** An agent that has nothing more to do. */
 export interface Leaving extends Scene {

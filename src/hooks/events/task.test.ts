@@ -5,7 +5,7 @@ import {
   FAILED_OPEN,
   scene,
 } from '../../../test/support/event-hooks.js';
-import { createTaskHooks } from './task.js';
+import { createTaskHooks } from './agent.js';
 
 const TASK = { id: '3', subject: 'tidy up', description: 'all of it', teammateName: 'ann' };
 

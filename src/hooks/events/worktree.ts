@@ -10,10 +10,16 @@ import {
   normalise,
   toPosix,
 } from '../../platform/fs/paths.js';
-import { agree, isBlank, type Wish } from '../answers/round.js';
+import {
+  agree,
+  type EventDeps,
+  gateRefusals,
+  isBlank,
+  textIn,
+  type Wish,
+} from '../answers/round.js';
 import { ask, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
 import type { HookReport, HookRound } from '../registry/hook.js';
-import { type EventDeps, gateRefusals, textIn } from './event-answers.js';
 
 /** What hooks made of the wish for a tree of its own. */
 export type WorktreeMade =

@@ -26,27 +26,20 @@ type Parsed = readonly Rule[] | undefined;
  * into substitutions, and what could fit fits. A hook that runs too often guards more than it need.
  */
 export function createIfRule(deps: IfRuleDeps): IfRule {
-  const known = new Map<string, Parsed>();
   const told = new Set<string>();
   const parsed = (text: string, view: CallView): Parsed => {
-    const { cwd } = view.call.workspace;
-    const key = `${cwd}\n${text}`;
-    if (known.has(key)) return known.get(key);
-    if (known.size >= MOST_KNOWN) known.clear();
     const rule = parseRule('deny', sourced(text, deps.root), {
-      cwd,
+      cwd: view.call.workspace.cwd,
       home: view.home,
       knownTools: deps.knownTools?.() ?? [],
       ignoresCase: deps.ignoresCase,
     });
-    const made =
-      'rule' in rule ? [rule.rule, ...(rule.below === undefined ? [] : [rule.below])] : undefined;
-    known.set(key, made);
-    if ('why' in rule && !told.has(text)) {
+    if ('rule' in rule) return [rule.rule, ...(rule.below === undefined ? [] : [rule.below])];
+    if (!told.has(text)) {
       told.add(text);
       deps.onUnreadable?.(text, rule.why);
     }
-    return made;
+    return undefined;
   };
   return (view) => async (text) => {
     if (text.trim() === '') return true;
@@ -62,8 +55,6 @@ export function createIfRule(deps: IfRuleDeps): IfRule {
     }
   };
 }
-
-const MOST_KNOWN = 1_000;
 
 /** Whether the rule fits or nobody can tell that it does not. */
 async function mayFit(rules: readonly Rule[], view: CallView): Promise<boolean> {

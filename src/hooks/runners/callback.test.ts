@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { hookOf, requestOf } from '../../../test/hooks/runner-rig.js';
-import type { CallbackRequest, HostCallbacks } from '../registry/host-callbacks.js';
-import { createCallbackRunner } from './callback.js';
+import {
+  type CallbackRequest,
+  createCallbackRunner,
+  type HostCallbacks,
+} from '../registry/host-callbacks.js';
 
 const hook = hookOf({ type: 'callback', id: 'hook_0' });
 const run = (call: HostCallbacks['call'], more: Parameters<typeof requestOf>[0] = {}) =>

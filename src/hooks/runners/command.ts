@@ -1,7 +1,7 @@
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
 import type { ProcessResult, ProcessSupervisor } from '../../platform/process/process.js';
-import { cannotStart } from '../answers/result.js';
+import { cannotStart } from '../answers/report-step.js';
 import { calledOff } from '../dispatch/timeout.js';
 import type {
   CommandHandler,

@@ -1,38 +1,337 @@
-/**
- * Hooks with `"persistent": true`: one child answers many questions, so that a question costs a
- * fraction of a millisecond instead of a program start.
- *
- * The child is started at the first question, in the project's directory, and is spoken to by lines of
- * JSON in UTF-8. Each question is one line on its standard input,
- *
- *     {"id": 7, "input": {…the hook's input, as other command hooks read it…}}
- *
- * and each answer one line on its standard output, in any order:
- *
- *     {"id": 7, "output": {…what other command hooks would print…}}
- *     {"id": 7, "output": null}            no opinion
- *     {"id": 7, "error": "what went wrong"}
- *
- * Standard error is free for messages. What a line means that is no such answer:
- *
- * | line | meaning |
- * |---|---|
- * | JSON, but no question of this id is open | a late answer: passed over and logged |
- * | JSON, but no object | noise: counted and logged |
- * | no JSON, and a question is open | every open question failed; the child is started afresh |
- * | no JSON, and no question is open | noise |
- * | a key stands twice, and a question is open | as no JSON |
- * | a verdict beside `output` | that question failed |
- *
- * A child that does not answer in time is ended and started afresh with the next question, unless it has
- * answered others meanwhile and more are open: then only that question failed. A child that ended is
- * started afresh too; after three ends within ten seconds nobody is asked for ten seconds. When the
- * session ends, its standard input is closed; a child that is still there 200 ms later is ended.
- */
-import type { ProcessSupervisor } from '../../platform/process/process.js';
-import type { CommandHandler, HookRaw, HookRequest } from '../registry/hook.js';
-import { type CommandContext, createCommandLauncher } from './launch.js';
-import { PersistentChild, SESSION_ENDED } from './persistent-child.js';
+import { isRecord } from '../../lib/own.js';
+import type { Result } from '../../lib/result.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import type {
+  LineProcess,
+  LineProcessEnd,
+  ProcessSupervisor,
+} from '../../platform/process/process.js';
+import { parseLocatedJson } from '../../settings/files/json.js';
+import { duplicateProblem } from '../answers/json.js';
+import { wantsReplacement } from '../answers/redaction.js';
+import { restraintAnywhere } from '../answers/restraint.js';
+import { calledOff, seconds, settlesWithin } from '../dispatch/timeout.js';
+import type { CommandHandler, HookFailure, HookRaw, HookRequest } from '../registry/hook.js';
+import { type CommandContext, type CommandLaunch, createCommandLauncher } from './launch.js';
+
+export interface PersistentChildParts {
+  /** As written, for messages. */
+  readonly command: string;
+  readonly cwd: string;
+  readonly launch: () => Result<CommandLaunch, string>;
+  readonly processes: Pick<ProcessSupervisor, 'open'>;
+  readonly log: (text: string) => void;
+  readonly monotonic: () => number;
+}
+
+/** Between the end of its input and the first signal, when it is not needed any more. */
+const CLOSE_MS = 200;
+/** Between the polite signal and the final one. */
+const GRACE_MS = 250;
+/** How long the end of a process that takes no more lines is waited for. */
+const END_MS = 200;
+/** Lines that are no answers are logged up to this many, then every thousandth. */
+const LOGGED_LINES = 20;
+
+/** Nobody is asked any more. */
+export const SESSION_ENDED: HookFailure = {
+  cause: 'unavailable',
+  message: 'the session has ended',
+};
+
+interface Question {
+  readonly id: number;
+  readonly request: HookRequest;
+  readonly resolve: (raw: HookRaw) => void;
+  readonly onAbort: () => void;
+  /** How many answers the child had given when it was asked. */
+  answersBefore: number;
+  isSettled: boolean;
+}
+
+/** One child and the questions that it has been asked. */
+export class PersistentChild {
+  readonly #parts: PersistentChildParts;
+  readonly #restarts: RestartLimit;
+  readonly #open = new Map<number, Question>();
+  #process: LineProcess | undefined;
+  /** An earlier process that is being ended; the next one starts when it is gone. */
+  #ending: Promise<void> | undefined;
+  #lastId = 0;
+  #answers = 0;
+  #strayLines = 0;
+  #isClosed = false;
+
+  constructor(parts: PersistentChildParts) {
+    this.#parts = parts;
+    this.#restarts = new RestartLimit(parts.monotonic);
+  }
+
+  ask(request: HookRequest): Promise<HookRaw> {
+    if (request.signal.aborted) return Promise.resolve(failed(calledOff(request)));
+    return new Promise((resolve) => {
+      this.#sendWhenFree(this.#question(request, resolve));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#failAll(SESSION_ENDED);
+    const process = this.#process;
+    this.#process = undefined;
+    if (process !== undefined) {
+      process.closeInput();
+      await settlesWithin(process.exited, CLOSE_MS);
+      await process.kill();
+    }
+    await this.#ending;
+  }
+
+  #question(request: HookRequest, resolve: (raw: HookRaw) => void): Question {
+    const onAbort = (): void => this.#calledOff(question, calledOff(request));
+    const question: Question = {
+      id: ++this.#lastId,
+      request,
+      resolve,
+      onAbort,
+      answersBefore: this.#answers,
+      isSettled: false,
+    };
+    request.signal.addEventListener('abort', onAbort, { once: true });
+    return question;
+  }
+
+  /** Two processes of one hook never run at a time: they may share a file or a port. */
+  #sendWhenFree(question: Question): void {
+    if (this.#ending === undefined) this.#send(question);
+    else void this.#ending.then(() => this.#sendWhenFree(question));
+  }
+
+  #send(question: Question): void {
+    // Its time was up, or nobody waited any more, before it could be asked.
+    if (question.isSettled) return;
+    if (this.#isClosed) {
+      this.#settle(question, failed(SESSION_ENDED));
+      return;
+    }
+    const blocked = this.#restarts.blocked();
+    if (blocked !== undefined) {
+      this.#settle(question, failed({ cause: 'unavailable', message: blocked }));
+      return;
+    }
+    const process = this.#process ?? this.#start();
+    if (typeof process === 'string') {
+      this.#settle(question, failed({ cause: 'cannot-start', message: process }));
+      return;
+    }
+    question.answersBefore = this.#answers;
+    this.#open.set(question.id, question);
+    if (process.write(`{"id":${question.id},"input":${oneLine(question.request.json)}}`)) return;
+    if (process.pendingBytes > 0) {
+      this.#open.delete(question.id);
+      const message = 'it does not read its input, and no more can wait';
+      this.#settle(question, failed({ cause: 'unavailable', message }));
+      return;
+    }
+    void this.#deaf(process);
+  }
+
+  /** Not started, ended, or it has closed its input. In the first two cases its end comes by itself. */
+  async #deaf(process: LineProcess): Promise<void> {
+    await settlesWithin(process.exited, END_MS);
+    if (process !== this.#process) return;
+    const message = 'it has closed its input';
+    this.#failAll({ cause: 'unavailable', message });
+    this.#restart(message);
+  }
+
+  #start(): LineProcess | string {
+    const { launch, cwd, command, processes } = this.#parts;
+    const program = launch();
+    if (!program.ok) return program.error;
+    const process = processes.open({
+      ...program.value,
+      cwd,
+      graceMs: GRACE_MS,
+      label: `persistent hook: ${sliceWhole(command, 0, 80)}`,
+    });
+    this.#process = process;
+    process.onLine((line) => {
+      if (process === this.#process) this.#receive(line);
+    });
+    void process.exited.then((end) => {
+      if (process === this.#process) this.#ended(end);
+    });
+    return process;
+  }
+
+  #receive(line: string): void {
+    const parsed = parseLocatedJson(line);
+    const twice = parsed.ok ? duplicateProblem(parsed.duplicates) : undefined;
+    if (!parsed.ok || twice !== undefined) {
+      if (this.#open.size === 0) this.#stray('a line that is no answer', line);
+      else this.#broken(line, twice === undefined ? 'not JSON' : `no answer, as ${twice}`);
+      return;
+    }
+    const { value } = parsed;
+    if (!isRecord(value)) {
+      this.#stray('a line that is no JSON object', line);
+      return;
+    }
+    const question = typeof value.id === 'number' ? this.#open.get(value.id) : undefined;
+    if (question === undefined) {
+      this.#stray('an answer to no open question', line);
+      return;
+    }
+    this.#answers += 1;
+    this.#open.delete(question.id);
+    this.#settle(question, answerOf(value, line));
+  }
+
+  #stray(what: string, line: string): void {
+    this.#strayLines += 1;
+    const count = this.#strayLines;
+    if (count > LOGGED_LINES && count % 1000 !== 0) return;
+    this.#parts.log(
+      `persistent hook ${excerpt(this.#parts.command)} wrote ${what} (${count} so far): ${excerpt(line)}`,
+    );
+  }
+
+  #broken(line: string, problem: string): void {
+    // fail-closed: which answer the line was meant to be cannot be told, so none counts.
+    const message = `it wrote a line that is ${problem}: ${excerpt(line)}`;
+    this.#failAll({ cause: 'broken-output', message }, line);
+    this.#restart(message);
+  }
+
+  #ended(end: LineProcessEnd): void {
+    this.#process = undefined;
+    const failure = failureOf(end);
+    if (end.startError === undefined) this.#restarts.ended(failure.message);
+    this.#failAll(failure);
+  }
+
+  #calledOff(question: Question, failure: HookFailure): void {
+    const wasAsked = this.#open.delete(question.id);
+    this.#settle(question, failed(failure));
+    if (!wasAsked || failure.cause !== 'timeout') return;
+    const isAtWork = this.#open.size > 0 && this.#answers > question.answersBefore;
+    if (isAtWork) return;
+    const limit = seconds(question.request.timeoutMs);
+    this.#failAll({
+      cause: 'unavailable',
+      message: `its process was ended: it left another question unanswered for ${limit}`,
+    });
+    this.#restart(failure.message);
+  }
+
+  /** Ends the process; the next question starts another. */
+  #restart(reason: string): void {
+    const process = this.#process;
+    if (process === undefined) return;
+    this.#process = undefined;
+    this.#restarts.ended(reason);
+    const ending = process.kill().then(() => {
+      if (this.#ending === ending) this.#ending = undefined;
+    });
+    this.#ending = ending;
+  }
+
+  #failAll(failure: HookFailure, printed?: string): void {
+    for (const question of this.#open.values()) this.#settle(question, failed(failure, printed));
+    this.#open.clear();
+  }
+
+  #settle(question: Question, raw: HookRaw): void {
+    if (question.isSettled) return;
+    question.isSettled = true;
+    question.request.signal.removeEventListener('abort', question.onAbort);
+    question.resolve(raw);
+  }
+}
+
+function answerOf(value: Readonly<Record<string, unknown>>, line: string): HookRaw {
+  const { id: _asked, output, error, ...beside } = value;
+  if (error !== undefined && error !== null) {
+    const text = typeof error === 'string' ? error : JSON.stringify(error);
+    return failed({ cause: 'threw', message: `it reports an error: ${excerpt(text)}` }, line);
+  }
+  if (restraintAnywhere(beside) !== 'none' || wantsReplacement(beside)) {
+    // fail-closed: what it says in the wrong place it still means.
+    const message = 'its answer says something beside "output" that belongs inside it';
+    return failed({ cause: 'invalid-output', message }, line);
+  }
+  if (output === null) return { kind: 'value', value: {} };
+  if (isRecord(output)) return { kind: 'value', value: output };
+  // fail-closed: an answer without a verdict in it is no verdict.
+  const message = 'its answer has neither an "output" object (or null) nor an "error"';
+  return failed({ cause: 'broken-output', message }, line);
+}
+
+function failureOf(end: LineProcessEnd): HookFailure {
+  if (end.startError !== undefined) return { cause: 'cannot-start', message: end.startError };
+  if (end.lineTooLong !== undefined) {
+    const message = `it wrote a line of more than ${end.lineTooLong} characters`;
+    return { cause: 'broken-output', message };
+  }
+  const said = end.stderr.trimEnd().split('\n').at(-1)?.trim() ?? '';
+  const detail = said === '' ? '' : `: ${excerpt(said)}`;
+  if (end.exitCode === null) {
+    return { cause: 'signal', message: `its process was ended by ${end.signal}${detail}` };
+  }
+  return {
+    cause: 'exit-code',
+    message: `its process ended with exit code ${end.exitCode}${detail}`,
+  };
+}
+
+function failed(failure: HookFailure, printed?: string): HookRaw {
+  return { kind: 'failed', failure, printed };
+}
+
+/** A line break in JSON can only stand between two tokens, where a blank means the same. */
+function oneLine(json: string): string {
+  return json.includes('\n') || json.includes('\r') ? json.replace(/[\r\n]/g, ' ') : json;
+}
+
+function excerpt(text: string): string {
+  return visible(sliceWhole(text, 0, 120));
+}
+
+const MOST_ENDS = 3;
+const WINDOW_MS = 10_000;
+const PAUSE_MS = 10_000;
+
+/** Keeps a program that ends again and again from being started for every question. */
+export class RestartLimit {
+  readonly #monotonic: () => number;
+  #ends: number[] = [];
+  #lastReason = '';
+  #pausedUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(monotonic: () => number) {
+    this.#monotonic = monotonic;
+  }
+
+  /** It has ended, or had to be ended. */
+  ended(reason: string): void {
+    const now = this.#monotonic();
+    this.#lastReason = reason;
+    this.#ends = [...this.#ends.filter((at) => now - at < WINDOW_MS), now];
+    if (this.#ends.length < MOST_ENDS) return;
+    this.#ends = [];
+    this.#pausedUntil = now + PAUSE_MS;
+  }
+
+  /** Why it must not be started now; undefined when it may. */
+  blocked(): string | undefined {
+    const leftMs = this.#pausedUntil - this.#monotonic();
+    if (leftMs <= 0) return undefined;
+    const again = seconds(Math.ceil(leftMs / 1000) * 1000);
+    return `it ended ${MOST_ENDS} times within ${seconds(WINDOW_MS)} and is not asked for another ${again}; last: ${this.#lastReason}`;
+  }
+}
 
 export interface PersistentHooksDeps extends CommandContext {
   readonly processes: Pick<ProcessSupervisor, 'open'>;
@@ -49,6 +348,10 @@ export interface PersistentHooks {
   close(): Promise<void>;
 }
 
+/**
+ * Hooks with `"persistent": true`: one child answers many questions by lines of JSON, so that a question
+ * costs a fraction of a millisecond instead of a program start. docs/hooks-testing.md has the protocol.
+ */
 export function createPersistentHooks(deps: PersistentHooksDeps): PersistentHooks {
   const launcher = createCommandLauncher(deps);
   const children = new Map<string, PersistentChild>();

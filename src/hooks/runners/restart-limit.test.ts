@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RestartLimit } from './persistent-child.js';
+import { RestartLimit } from './persistent.js';
 
 function limitAt(): { limit: RestartLimit; to(ms: number): void } {
   let now = 0;

@@ -1,4 +1,5 @@
 import { HOOK_SAMPLES } from '../../../build/generated/hook-samples.js';
+import { join } from '../../platform/fs/paths.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
@@ -8,7 +9,6 @@ import { seconds } from '../dispatch/timeout.js';
 import { type CapturedHook, EVENTS, type HookSet } from '../registry/captured.js';
 import { runsBeside } from '../registry/handler.js';
 import type { Hook, HookAnswer, HookFailure, Occasion } from '../registry/hook.js';
-import { SAMPLE_TOOLS, sampleCall } from './probe-samples.js';
 
 export interface ProbeDeps extends RunDeps {
   /** The hooks in force. */
@@ -233,4 +233,40 @@ function agentOf(pattern: string): AgentRef {
   const last = pattern.split('/').at(-1) ?? pattern;
   const type = last.replace(/#.*$/, '').replaceAll('*', 'agent') || 'agent';
   return { id: 'agent_sample', type, path: `main/${type}#1`, depth: 1, background: false };
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+const AGENT_CALL: Input = {
+  description: 'Review the parser',
+  prompt: 'Read src/parser.ts and look for mistakes.',
+  subagent_type: 'reviewer',
+};
+
+/** Inputs as tools of these names take them, for trying hooks out. The files need not be there. */
+const CALLS: Readonly<Record<string, (cwd: string) => Input>> = {
+  Bash: () => ({ command: 'npm test', description: 'Run the tests' }),
+  Write: (cwd) => ({ file_path: join(cwd, 'sample.txt'), content: 'a line\n' }),
+  Edit: (cwd) => ({
+    file_path: join(cwd, 'sample.txt'),
+    old_string: 'a line',
+    new_string: 'another line',
+  }),
+  Read: (cwd) => ({ file_path: join(cwd, 'sample.txt') }),
+  Glob: (cwd) => ({ pattern: '**/*.ts', path: cwd }),
+  Grep: (cwd) => ({ pattern: 'sample', path: cwd }),
+  NotebookEdit: (cwd) => ({ notebook_path: join(cwd, 'sample.ipynb'), new_source: '1 + 1' }),
+  WebFetch: () => ({ url: 'https://example.com/', prompt: 'What is it about?' }),
+  WebSearch: () => ({ query: 'sample' }),
+  Agent: () => AGENT_CALL,
+  Task: () => AGENT_CALL,
+  Skill: () => ({ skill: 'review' }),
+};
+
+/** Tools that there is a sample for, the most common ones first. */
+export const SAMPLE_TOOLS: readonly string[] = Object.keys(CALLS);
+
+/** What a call of the tool may look like; undefined for tools that nobody can know. */
+export function sampleCall(tool: string, cwd: string): Input | undefined {
+  return Object.hasOwn(CALLS, tool) ? CALLS[tool]?.(cwd) : undefined;
 }

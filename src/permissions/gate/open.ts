@@ -7,7 +7,7 @@ import { configDirectory, homeDirectory, stateDirectory } from '../../platform/f
 import { type AgentRef, EVERYBODY, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { PermissionMode, PermissionUpdate } from '../../protocol/permissions.js';
 import type { SessionNews } from '../../protocol/session-events.js';
-import { refuseBroken } from '../../settings/files/refuse.js';
+import { refuseBroken } from '../../settings/files/load.js';
 import type {
   ConfigProblem,
   PermissionSettings,

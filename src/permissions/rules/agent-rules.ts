@@ -1,5 +1,5 @@
 import { type AgentRef, DEFAULT_AGENT, DEFAULT_AGENT_ALIAS } from '../../protocol/agent-ref.js';
-import { fatalOf, withStrictness } from '../../settings/files/refuse.js';
+import { fatalOf, withStrictness } from '../../settings/files/load.js';
 import type {
   AgentRules,
   ConfigProblem,

@@ -2,7 +2,7 @@ import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { PROXY_PORT } from './forwarder.js';
-import { openLink, pipePairs } from './link.js';
+import { makePipes, openLink } from './mux.js';
 import {
   inheritedDescriptors,
   isExecutable,
@@ -33,7 +33,7 @@ export interface SandboxHost {
   inheritedDescriptors(): readonly number[];
   machineWideProc(): readonly string[];
   namedSockets(): readonly string[];
-  pipePairs: typeof pipePairs;
+  makePipes: typeof makePipes;
   openLink: typeof openLink;
 }
 
@@ -51,7 +51,7 @@ export function nodeSandboxHost(): SandboxHost {
     inheritedDescriptors,
     machineWideProc,
     namedSockets,
-    pipePairs,
+    makePipes,
     openLink,
   };
 }

@@ -1,5 +1,8 @@
 import type { Buffer as NodeBuffer } from 'node:buffer';
+import { constants, openSync } from 'node:fs';
 import type { Duplex, Readable, Writable } from 'node:stream';
+import { PortcullisError } from '../../errors.js';
+import { runProbe } from './probe.js';
 
 /** One connection among those that share the pipes. */
 interface Channel {
@@ -178,4 +181,53 @@ export class Multiplexer {
       this.#push(id, channel);
     }
   }
+}
+
+/** Names of two pipes: for the program's side to read from, and to write to. */
+export interface PipePair {
+  readonly fromHost: string;
+  readonly toHost: string;
+}
+
+/** Makes two pipes with the program mkfifo: Node cannot. */
+export async function makePipes(base: string, mkfifo: string): Promise<PipePair> {
+  const pipes = { fromHost: `${base}.in`, toHost: `${base}.out` };
+  const made = await runProbe(mkfifo, ['-m', '600', pipes.fromHost, pipes.toHost]);
+  if (made.code === 0) return pipes;
+  // fail-closed: without the pipes there is no way to the proxy, and no other way is offered.
+  throw new PortcullisError('io', `the sandbox cannot make its pipes: ${made.stderr.trim()}`, {
+    remedy: 'Make the directory for temporary files (TMPDIR) writable.',
+  });
+}
+
+/**
+ * Opens the pipes and calls `serve` with each connection that comes through them. Pipes, because
+ * inside there are neither sockets of this machine nor its network.
+ */
+export async function openLink(
+  { fromHost, toHost }: PipePair,
+  serve: (connection: Duplex) => void,
+): Promise<{ close(): void }> {
+  const net = await import('node:net');
+  // For both ways at once, so that opening does not wait for the other side.
+  const writer = new net.Socket({
+    fd: openSync(fromHost, constants.O_RDWR | constants.O_NONBLOCK),
+    readable: false,
+    writable: true,
+  });
+  const reader = new net.Socket({
+    fd: openSync(toHost, constants.O_RDONLY | constants.O_NONBLOCK),
+    readable: true,
+    writable: false,
+  });
+  for (const end of [reader, writer]) end.on('error', () => end.destroy());
+  const { Duplex: Stream } = await import('node:stream');
+  const connections = new Multiplexer(Stream, { readable: reader, writable: writer }, serve);
+  return {
+    close() {
+      connections.close();
+      reader.destroy();
+      writer.destroy();
+    },
+  };
 }

@@ -113,23 +113,10 @@ export function machineWideProc(): readonly string[] {
   return MACHINE_WIDE.map((name) => `/proc/${name}`).filter((path) => existsSync(path));
 }
 
-const MACHINE_WIDE = [
-  'acpi',
-  'asound',
-  'bus',
-  'driver',
-  'dynamic_debug',
-  'fs',
-  'irq',
-  'latency_stats',
-  'mtrr',
-  'pressure',
-  'scsi',
-  'sys',
-  'sysrq-trigger',
-  'timer_stats',
-  'tty',
-];
+const MACHINE_WIDE =
+  'acpi asound bus driver dynamic_debug fs irq latency_stats mtrr pressure scsi sys sysrq-trigger timer_stats tty'.split(
+    ' ',
+  );
 
 /** Sockets with a name in the file system on which somebody may be listening. */
 export function namedSockets(): readonly string[] {

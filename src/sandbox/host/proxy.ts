@@ -6,24 +6,20 @@ import {
   dialDirect,
   dialThrough,
   findWay,
-  type Reach,
-  type Way,
-} from './dial.js';
-import { REFUSAL_MARK } from './proxy-mark.js';
-import {
   hostHeaderAgrees,
   type ProxyRules,
   parseAbsolute,
   parseAuthority,
+  REFUSAL_MARK,
+  type Reach,
   type Target,
+  targetOf,
+  type Way,
 } from './proxy-rules.js';
-import { serveSocks } from './socks.js';
 
 export interface SandboxProxyOptions {
   readonly rules: ProxyRules;
   readonly reach: Reach;
-  /** Called with each target that was not let pass, and why. */
-  refused(target: string, why: string): void;
   /** What a client has to bring along, as `proxy-authorization` has it, where others could reach us. */
   readonly token?: string;
 }
@@ -36,6 +32,8 @@ const MAX_HEADER_BYTES = 64 * 1024;
  * the first byte. It dials itself, so the host that is judged is the host that is reached.
  */
 export class SandboxProxy {
+  /** Each target that was not let pass, and why. */
+  readonly refused = new Map<string, string>();
   readonly #options: SandboxProxyOptions;
   readonly #server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -151,7 +149,7 @@ export class SandboxProxy {
     const hosts = hostHeaders(incoming);
     const named = hosts.map((host) => parseAuthority(host, target.port)?.host);
     if (hosts.length > 1 || named.some((host) => host !== target.host)) {
-      this.#options.refused(`${target.host}:${target.port}`, 'the Host header names another host');
+      this.refused.set(`${target.host}:${target.port}`, 'the Host header names another host');
       return end('403 Forbidden', `${REFUSAL_MARK}: the Host header names another host`);
     }
     const dialled = await this.#dial(target, 'https');
@@ -165,10 +163,12 @@ export class SandboxProxy {
   }
 
   async #dial(target: Target, scheme: 'http' | 'https'): Promise<Result<Duplex, DialFailure>> {
-    const { rules, reach, refused } = this.#options;
+    const { rules, reach } = this.#options;
     const way = await findWay(target, scheme, rules, reach);
     if (!way.ok) {
-      if (way.error.kind === 'refused') refused(`${target.host}:${target.port}`, way.error.text);
+      if (way.error.kind === 'refused') {
+        this.refused.set(`${target.host}:${target.port}`, way.error.text);
+      }
       return way;
     }
     return way.value.kind === 'direct'
@@ -190,7 +190,7 @@ export class SandboxProxy {
   }
 
   #refuse(response: ServerResponse, target: Target, why: string): void {
-    this.#options.refused(`${target.host}:${target.port}`, why);
+    this.refused.set(`${target.host}:${target.port}`, why);
     say(response, 403, `${REFUSAL_MARK}: ${why}`);
   }
 
@@ -224,17 +224,8 @@ function hostHeaders({ rawHeaders }: IncomingMessage): readonly string[] {
 }
 
 /** Those that belong to one connection only. */
-const OF_THE_CONNECTION = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
+const OF_THE_CONNECTION =
+  /^(?:connection|keep-alive|proxy-authenticate|proxy-authorization|proxy-connection|te|trailer|transfer-encoding|upgrade)$/i;
 
 /** What says whom a message is for and where it ends; nobody may call them the connection's own. */
 const OF_THE_MESSAGE = new Set(['host', 'content-length']);
@@ -248,8 +239,85 @@ function forwardedHeaders(raw: readonly string[]): string[] {
     .flatMap(([, value]) => value.toLowerCase().split(/\s*,\s*/))
     .filter((name) => !OF_THE_MESSAGE.has(name));
   return pairs
-    .filter(
-      ([name]) => !OF_THE_CONNECTION.has(name.toLowerCase()) && !named.includes(name.toLowerCase()),
-    )
+    .filter(([name]) => !OF_THE_CONNECTION.test(name) && !named.includes(name.toLowerCase()))
     .flat();
+}
+
+const VERSION = 5;
+const NO_AUTHENTICATION = 0;
+const NONE_FITS = 0xff;
+const CONNECT = 1;
+const REPLY = { done: 0, failed: 1, notAllowed: 2, unreachable: 4, badCommand: 7, badAddress: 8 };
+
+/** Speaks SOCKS 5 until the target is known, and hands over the stream once it is reached. */
+export async function serveSocks(
+  connection: Duplex,
+  dial: (target: Target) => Promise<Result<Duplex, DialFailure>>,
+  join: (inside: Duplex, outside: Duplex) => void,
+): Promise<void> {
+  const [, methodCount = 0] = await take(connection, 2);
+  const methods = await take(connection, methodCount);
+  if (!methods.includes(NO_AUTHENTICATION)) {
+    connection.end(Buffer.from([VERSION, NONE_FITS]));
+    return;
+  }
+  connection.write(Buffer.from([VERSION, NO_AUTHENTICATION]));
+  const [version, command, , kind = 0] = await take(connection, 4);
+  const host = await readHost(connection, kind);
+  const port = (await take(connection, 2)).readUInt16BE(0);
+  const target = host === undefined ? undefined : targetOf(host, port);
+  if (version !== VERSION || command !== CONNECT) return answer(connection, REPLY.badCommand);
+  if (target === undefined) return answer(connection, REPLY.badAddress);
+  const dialled = await dial(target);
+  if (!dialled.ok) {
+    const isRefused = dialled.error.kind === 'refused';
+    return answer(connection, isRefused ? REPLY.notAllowed : REPLY.unreachable);
+  }
+  answer(connection, REPLY.done);
+  join(connection, dialled.value);
+}
+
+async function readHost(connection: Duplex, kind: number): Promise<string | undefined> {
+  if (kind === 1) return [...(await take(connection, 4))].join('.');
+  if (kind === 3) {
+    const [length = 0] = await take(connection, 1);
+    return (await take(connection, length)).toString('latin1');
+  }
+  if (kind !== 4) return undefined;
+  const bytes = await take(connection, 16);
+  const groups = Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(at * 2).toString(16));
+  return groups.join(':');
+}
+
+function answer(connection: Duplex, reply: number): void {
+  const bytes = Buffer.from([VERSION, reply, 0, 1, 0, 0, 0, 0, 0, 0]);
+  if (reply === REPLY.done) connection.write(bytes);
+  else connection.end(bytes);
+}
+
+/** Rejects when the stream ends before. */
+function take(connection: Duplex, count: number): Promise<Buffer> {
+  if (count === 0) return Promise.resolve(Buffer.alloc(0));
+  return new Promise((resolve, reject) => {
+    const look = (): void => {
+      const bytes: Buffer | null = connection.read(count);
+      if (bytes === null) return;
+      done();
+      if (bytes.length < count) reject(new Error('cut off'));
+      else resolve(bytes);
+    };
+    const cut = (): void => {
+      done();
+      reject(new Error('cut off'));
+    };
+    const done = (): void => {
+      connection.off('readable', look);
+      connection.off('end', cut);
+      connection.off('close', cut);
+    };
+    connection.on('readable', look);
+    connection.once('end', cut);
+    connection.once('close', cut);
+    look();
+  });
 }

@@ -1,21 +1,23 @@
 import { PortcullisError } from '../../errors.js';
 import { join } from '../../platform/fs/paths.js';
-import type { Reach } from '../host/dial.js';
 import { type SandboxFiles, sandboxFiles } from '../host/files.js';
 import {
   type ForwarderTools,
+  FROM_HOST,
+  STARTER,
   STARTER_ENVIRONMENT,
   starterText,
+  TO_HOST,
   withForwarder,
 } from '../host/forwarder.js';
 import { INNER_PROXY, type SandboxHost } from '../host/host.js';
-import type { PipePair } from '../host/link.js';
 import { type MountPoints, mountPoints } from '../host/mount-points.js';
+import type { PipePair } from '../host/mux.js';
+import { SandboxProxy } from '../host/proxy.js';
+import { type Reach, realReach } from '../host/proxy-rules.js';
 import { programEnvironment } from '../session/environment.js';
 import type { SandboxedProgram, SandboxPolicy, WrappedProgram } from '../types.js';
-import { type BubblewrapFeatures, bubblewrapOptions, launcher } from './argv.js';
-import { type MountPlan, planMounts } from './mounts.js';
-import { type ProgramProxy, programProxy } from './network.js';
+import { type Mount, type MountPlan, planMounts } from './mounts.js';
 import { describeRefusals } from './refusals.js';
 import { seccompFilter } from './seccomp.js';
 
@@ -40,14 +42,13 @@ export class BubblewrapDriver {
   readonly #points: MountPoints;
   /** By their options: the same for thousands of programs. */
   readonly #filters = new Map<string, string>();
-  readonly #pipes: () => Promise<PipePair>;
+  readonly #mkfifo: string;
   /** The file of the text that starts the forwarder. */
   #starter: string | undefined;
 
   constructor(parts: BubblewrapParts) {
     this.#parts = parts;
-    const mkfifo = parts.host.program('mkfifo') ?? '/usr/bin/mkfifo';
-    this.#pipes = parts.host.pipePairs(() => this.#files.fresh(), mkfifo);
+    this.#mkfifo = parts.host.program('mkfifo') ?? '/usr/bin/mkfifo';
     this.#home = join(parts.stateDirectory, 'sandbox');
     this.#files = sandboxFiles(this.#home);
     this.#points = mountPoints(this.#home);
@@ -162,10 +163,10 @@ export class BubblewrapDriver {
     release: (() => void | Promise<void>)[],
   ): Promise<Connected | undefined> {
     if (network.kind !== 'filtered') return undefined;
-    const { host, env, reach } = this.#parts;
-    const proxy = programProxy(network, { env, reach });
+    const { host, env, reach = realReach(env) } = this.#parts;
+    const proxy = new SandboxProxy({ rules: network, reach });
     release.push(() => proxy.close());
-    const pipes = await this.#pipes();
+    const pipes = await host.makePipes(this.#files.fresh(), this.#mkfifo);
     release.push(() => {
       this.#files.remove(pipes.fromHost);
       this.#files.remove(pipes.toHost);
@@ -204,7 +205,7 @@ export class BubblewrapDriver {
 /** How a program comes to the proxy. */
 interface Connected {
   readonly link: PipePair & { readonly starter: string };
-  readonly proxy: ProgramProxy;
+  readonly proxy: SandboxProxy;
 }
 
 const TMP = '/tmp';
@@ -226,4 +227,151 @@ async function releaseAll(release: (() => void | Promise<void>)[]): Promise<void
       // What stays is a file or an empty directory, which the next program sweeps up.
     }
   }
+}
+
+/** What this machine's bubblewrap can do. */
+export interface BubblewrapFeatures {
+  readonly version: string;
+  /** `--disable-userns`, since 0.8.0. */
+  readonly disableUserNamespaces: boolean;
+  /** Parts of /proc that are the whole machine's, and which an administrator could write. */
+  readonly machineWide: readonly string[];
+}
+
+export interface ArgvInput {
+  readonly policy: SandboxPolicy;
+  readonly mounts: readonly Mount[];
+  readonly features: BubblewrapFeatures;
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** The private directory that stands for a place of temporary files. Absent: kept in memory. */
+  readonly scratch?: string;
+  /** Whether the filter of system calls is open at its descriptor. */
+  readonly hasFilter: boolean;
+}
+
+/** The options of bubblewrap for one program; the program itself is not among them. */
+export function bubblewrapOptions(input: ArgvInput): readonly string[] {
+  const { policy, mounts, features, cwd, env } = input;
+  return [
+    ...isolation(policy, features),
+    '--ro-bind',
+    '/',
+    '/',
+    ...mounts.flatMap((mount) => mountOptions(mount, input.scratch)),
+    '--dev',
+    '/dev',
+    '--proc',
+    '/proc',
+    // A fresh /proc still has the machine's own settings in it; an administrator without any
+    // capability may write some of them.
+    ...features.machineWide.flatMap((path) => ['--ro-bind', path, path]),
+    // Only when all in it is mounted.
+    ...mounts.flatMap(({ kind, path }) => (kind === 'masked-tree' ? ['--remount-ro', path] : [])),
+    ...(input.hasFilter ? ['--seccomp', String(FILTER_DESCRIPTOR)] : []),
+    // Of the shell that starts us.
+    ...SHELL_VARIABLES.flatMap((name) => (Object.hasOwn(env, name) ? [] : ['--unsetenv', name])),
+    ...Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]),
+    '--chdir',
+    cwd,
+  ];
+}
+
+const SHELL_VARIABLES = ['PWD', 'OLDPWD', 'SHLVL', '_'];
+
+/** The same for everybody, whoever we are: an administrator keeps its capabilities otherwise. */
+function isolation(policy: SandboxPolicy, features: BubblewrapFeatures): readonly string[] {
+  const isNested = policy.weaker.nestedUserNamespaces === true;
+  return [
+    '--unshare-all',
+    // Not only where it happens to be possible.
+    '--unshare-user',
+    ...(policy.network.kind === 'open' ? ['--share-net'] : []),
+    '--cap-drop',
+    'ALL',
+    '--die-with-parent',
+    '--new-session',
+    ...(features.disableUserNamespaces && !isNested ? ['--disable-userns'] : []),
+  ];
+}
+
+function mountOptions({ kind, path }: Mount, scratch: string | undefined): readonly string[] {
+  switch (kind) {
+    case 'writable':
+      return ['--bind', path, path];
+    case 'read-only':
+      return ['--ro-bind', path, path];
+    case 'masked-tree':
+      return ['--tmpfs', path];
+    // Devices do not work on such a mount, so opening it fails instead of reading as empty.
+    case 'masked-file':
+      return ['--ro-bind', '/dev/null', path];
+    case 'temporary':
+      return scratch === undefined ? ['--tmpfs', path] : ['--bind', scratch, path];
+  }
+}
+
+export interface LaunchOrder {
+  readonly bubblewrap: string;
+  /** Options in a file: the environment is among them, and arguments can be seen by everybody. */
+  readonly optionsFile: string;
+  readonly filterFile: string | undefined;
+  /** Pipes to the proxy, and the text that makes use of them inside. */
+  readonly link:
+    | { readonly fromHost: string; readonly toHost: string; readonly starter: string }
+    | undefined;
+  readonly inherited: readonly number[];
+  readonly program: readonly string[];
+}
+
+/** Descriptors by which bubblewrap and the forwarder find their files. */
+export const OPTIONS_DESCRIPTOR = 8;
+export const FILTER_DESCRIPTOR = 9;
+const HIGHEST_OF_SH = 9;
+
+/**
+ * A shell that opens what bubblewrap reads from descriptors, and becomes bubblewrap. Its environment
+ * is empty: what the program is given must not reach the shell, which runs outside.
+ */
+export function launcher(order: LaunchOrder): Pick<SandboxedProgram, 'command' | 'args' | 'env'> {
+  const { link, filterFile, optionsFile, bubblewrap } = order;
+  const files = [
+    { redirect: `${OPTIONS_DESCRIPTOR}<`, path: optionsFile },
+    ...(filterFile === undefined ? [] : [{ redirect: `${FILTER_DESCRIPTOR}<`, path: filterFile }]),
+    ...(link === undefined
+      ? []
+      : [
+          { redirect: `${STARTER}<`, path: link.starter },
+          { redirect: `${FROM_HOST}<`, path: link.fromHost },
+          { redirect: `${TO_HOST}>`, path: link.toHost },
+        ]),
+  ];
+  const opened = files.map(({ redirect }) => Number.parseInt(redirect, 10));
+  const closed = [4, 5, 6, 7, 8, 9, ...order.inherited]
+    .filter((fd, at, all) => fd > 3 && !opened.includes(fd) && all.indexOf(fd) === at)
+    .map((fd) => `${fd}>&-`);
+  const script = [
+    ...files.map((_, at) => `f${at}=$1; shift;`),
+    `exec ${closed.join(' ')};`,
+    `exec "$0" --args ${OPTIONS_DESCRIPTOR} -- "$@"`,
+    ...files.map(({ redirect }, at) => `${redirect}"$f${at}"`),
+  ].join(' ');
+  const shell = shellFor(order.inherited);
+  const paths = files.map(({ path }) => path);
+  return {
+    command: shell.command,
+    args: [...shell.args, script, bubblewrap, ...paths, ...order.program],
+    env: {},
+  };
+}
+
+/** Only bash can close descriptors of more than one digit. */
+export function needsBash(inherited: readonly number[]): boolean {
+  return inherited.some((fd) => fd > HIGHEST_OF_SH);
+}
+
+function shellFor(inherited: readonly number[]): { command: string; args: readonly string[] } {
+  return needsBash(inherited)
+    ? { command: '/bin/bash', args: ['--norc', '--noprofile', '-c'] }
+    : { command: '/bin/sh', args: ['-c'] };
 }

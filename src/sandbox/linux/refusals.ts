@@ -1,6 +1,6 @@
 import { visible } from '../../lib/visible.js';
 import { isAbsolute, isInside, resolve } from '../../platform/fs/paths.js';
-import { REFUSAL_MARK } from '../host/proxy-mark.js';
+import { REFUSAL_MARK } from '../host/proxy-rules.js';
 import type { SandboxPolicy } from '../types.js';
 
 /** What a program left behind, and what the sandbox knows of it. */

@@ -1,13 +1,12 @@
-import { join } from '../../platform/fs/paths.js';
+import { dirname, join } from '../../platform/fs/paths.js';
 import { randomUuid } from '../../platform/random.js';
-import type { Reach } from '../host/dial.js';
 import { type SandboxFiles, sandboxFiles } from '../host/files.js';
 import { listenOnLoopback, type SandboxHost } from '../host/host.js';
-import { type ProgramProxy, programProxy } from '../linux/network.js';
+import { SandboxProxy } from '../host/proxy.js';
+import { type Reach, realReach } from '../host/proxy-rules.js';
 import { describeRefusals } from '../linux/refusals.js';
 import { programEnvironment } from '../session/environment.js';
 import type { SandboxedProgram, SandboxPolicy, WrappedProgram } from '../types.js';
-import { seatbeltProfile } from './profile.js';
 
 export const SANDBOX_EXEC = '/usr/bin/sandbox-exec';
 
@@ -87,17 +86,17 @@ export class SeatbeltDriver {
     | {
         readonly port: number;
         readonly address: string;
-        readonly proxy: ProgramProxy;
+        readonly proxy: SandboxProxy;
         close(): void;
       }
     | undefined
   > {
     if (network.kind !== 'filtered') return undefined;
-    const { env, reach } = this.#parts;
+    const { env, reach = realReach(env) } = this.#parts;
     // Every program of this machine could connect, so ours has to say a word.
     const word = randomUuid();
     const token = `Basic ${Buffer.from(`sandbox:${word}`).toString('base64')}`;
-    const proxy = programProxy(network, { env, reach, token });
+    const proxy = new SandboxProxy({ rules: network, reach, token });
     const listening = await listenOnLoopback((one) => proxy.serve(one));
     return {
       port: listening.port,
@@ -109,4 +108,137 @@ export class SeatbeltDriver {
       },
     };
   }
+}
+
+export interface SeatbeltOrder {
+  /** Resolved, as in the policy that the plan made. */
+  readonly policy: SandboxPolicy;
+  /** The private directory for temporary files. */
+  readonly scratch: string;
+  /** Port of our proxy on this machine's loopback, where the network is filtered. */
+  readonly proxyPort?: number | undefined;
+}
+
+/**
+ * The rules for `sandbox-exec`. Later ones win, so what is closed stands behind what is open. Nothing
+ * is allowed that is not named.
+ */
+export function seatbeltProfile(order: SeatbeltOrder): string {
+  const { policy, scratch } = order;
+  return [
+    '(version 1)',
+    '(deny default)',
+    ...BASE,
+    '(allow file-read*)',
+    // Temporary files of other programs, and sockets among them.
+    `(deny file-read* file-write* ${SHARED_TEMPORARY.map(subpath).join(' ')})`,
+    `(allow file-read-metadata ${SHARED_TEMPORARY.map(subpath).join(' ')})`,
+    ...areas(policy, scratch),
+    rule('deny file-write*', policy.protected.map(subpath)),
+    // Neither what is protected nor what is above it can be moved away and made anew.
+    rule('deny file-write-unlink', aboveProtected(policy).map(literal)),
+    `(allow file-write-data file-read* ${['/dev/null', '/dev/zero', '/dev/tty', '/dev/dtracehelper'].map(literal).join(' ')})`,
+    '(deny file-write-setugid)',
+    ...network(order),
+    ...sockets(policy),
+    '',
+  ]
+    .filter((line) => line !== undefined)
+    .join('\n');
+}
+
+/** What every program needs to start, and no more: no Apple events, no launch services, no pasteboard. */
+const BASE = [
+  '(allow process-exec process-fork)',
+  '(allow process-info* (target same-sandbox))',
+  '(allow signal (target same-sandbox))',
+  '(allow mach-priv-task-port (target same-sandbox))',
+  '(allow sysctl-read)',
+  '(allow file-ioctl (literal "/dev/null") (literal "/dev/tty") (regex #"^/dev/ttys[0-9]+$"))',
+  '(allow pseudo-tty)',
+  '(allow ipc-posix-sem)',
+  '(allow user-preference-read)',
+  '(allow mach-lookup',
+  '  (global-name "com.apple.system.opendirectoryd.libinfo")',
+  '  (global-name "com.apple.system.opendirectoryd.membership")',
+  '  (global-name "com.apple.system.logger")',
+  '  (global-name "com.apple.system.notification_center")',
+  '  (global-name "com.apple.logd")',
+  '  (global-name "com.apple.trustd.agent")',
+  '  (global-name "com.apple.SystemConfiguration.configd"))',
+];
+
+const SHARED_TEMPORARY = ['/private/tmp', '/private/var/tmp', '/private/var/folders'];
+
+function network({ policy, proxyPort }: SeatbeltOrder): readonly string[] {
+  if (policy.network.kind === 'open') {
+    return ['(allow network-outbound (remote ip))', ...(binding(policy) ?? [])];
+  }
+  // Only the proxy: other services of this machine listen on the same loopback.
+  const out =
+    proxyPort === undefined
+      ? []
+      : [`(allow network-outbound (remote ip "localhost:${proxyPort}"))`];
+  return [...out, ...(binding(policy) ?? [])];
+}
+
+function binding({ weaker }: SandboxPolicy): readonly string[] | undefined {
+  if (weaker.localBinding !== true) return undefined;
+  return [
+    '(allow network-bind (local ip "localhost:*"))',
+    '(allow network-inbound (local ip "localhost:*"))',
+    '(allow network-outbound (remote ip "localhost:*"))',
+  ];
+}
+
+function sockets({ weaker }: SandboxPolicy): readonly string[] {
+  const { unixSockets } = weaker;
+  if (unixSockets === undefined) return [];
+  if (unixSockets === 'all')
+    return ['(allow system-socket)', '(allow network* (remote unix-socket))'];
+  const paths = unixSockets.map((path) => `(remote unix-socket ${subpath(path)})`);
+  return ['(allow system-socket)', ...paths.map((path) => `(allow network-outbound ${path})`)];
+}
+
+/** Deeper ones behind, so that they win; where a place is named twice, it is hidden. */
+function areas(policy: SandboxPolicy, scratch: string): readonly string[] {
+  const all = [
+    ...policy.shown.map((path) => ({ path, head: 'allow file-read*' })),
+    ...[...policy.writable, scratch].map((path) => ({
+      path,
+      head: 'allow file-read* file-write*',
+    })),
+    ...policy.hidden.map((path) => ({ path, head: 'deny file-read* file-write*' })),
+  ];
+  const depth = (path: string): number => path.split('/').length;
+  return all
+    .sort((a, b) => depth(a.path) - depth(b.path))
+    .map(({ path, head }) => `(${head} ${subpath(path)})`);
+}
+
+function aboveProtected({ writable, protected: kept }: SandboxPolicy): readonly string[] {
+  const above = new Set<string>();
+  for (const path of kept) {
+    const root = writable.find((one) => path.startsWith(`${one}/`));
+    if (root === undefined) continue;
+    for (let at = path; at !== dirname(root); at = dirname(at)) above.add(at);
+  }
+  return [...above];
+}
+
+function rule(head: string, targets: readonly string[]): string | undefined {
+  return targets.length === 0 ? undefined : `(${head} ${targets.join(' ')})`;
+}
+
+function subpath(path: string): string {
+  return `(subpath ${quoted(path)})`;
+}
+
+function literal(path: string): string {
+  return `(literal ${quoted(path)})`;
+}
+
+/** fail-closed: nothing in a path can end the text it stands in. */
+function quoted(path: string): string {
+  return `"${path.replace(/[\\"]/g, '\\$&').replace(/\n/g, '\\n').replace(/\r/g, '\\r')}"`;
 }

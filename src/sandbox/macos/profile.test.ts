@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SandboxPolicy } from '../types.js';
-import { seatbeltProfile } from './profile.js';
+import { seatbeltProfile } from './driver.js';
 
 const policy: SandboxPolicy = {
   writable: ['/Users/me/project'],

@@ -56,3 +56,19 @@ it('enters libraries and repositories for rules, not for names that programs tru
     project.at('node_modules/a/key.pem'),
   ]);
 });
+
+it('does not fail a project for the size of its libraries', async () => {
+  const stat = { kind: 'directory', inode: 1, mtimeMs: 0, ctimeMs: 0 } as unknown as FileStat;
+  const many = Array.from({ length: MOST_ENTRIES + 1 }, (_, at) => `f${at}`);
+  const finder = createFinder(
+    {
+      lstat: async () => stat,
+      list: async (directory) =>
+        directory === '/p'
+          ? [{ name: 'node_modules', kind: 'directory' as const }]
+          : [...many, 'key.pem'].map((name) => ({ name, kind: 'file' as const })),
+    },
+    () => 0,
+  );
+  expect(await finder.find({ ...order, entersAll: true })).toEqual(['/p/node_modules/key.pem']);
+});

@@ -24,12 +24,19 @@ export interface Finder {
 }
 
 export const MOST_ENTRIES = 200_000;
+/** Counted apart: a normal project has more files in its libraries than of its own. */
+const MOST_LIBRARY_ENTRIES = 2_000_000;
 /** A directory that changed this lately may change again within the same tick of its time stamp. */
 const SETTLED_MS = 50;
 /** Searches for names that programs trust skip them: the tools that own them write there. */
-const NEVER_ENTERED: ReadonlySet<string> = new Set(['node_modules', '.git', '.hg', '.svn']);
+const LIBRARIES: ReadonlySet<string> = new Set(['node_modules', '.git', '.hg', '.svn']);
 
 type Entries = Awaited<ReturnType<FileSystem['list']>>;
+
+interface Level {
+  readonly directory: string;
+  readonly kind: 'own' | 'library';
+}
 
 interface Remembered {
   readonly stamp: string;
@@ -55,18 +62,20 @@ export function createFinder(fs: FinderFiles, now: () => number): Finder {
   return {
     async find({ start, depth = Number.POSITIVE_INFINITY, wanted, entersAll, take }) {
       const paths: string[] = [];
-      let left = MOST_ENTRIES;
-      let level: string[] = [start];
+      const left = { own: MOST_ENTRIES, library: MOST_LIBRARY_ENTRIES };
+      let level: Level[] = [{ directory: start, kind: 'own' }];
       for (let at = 0; at < depth && level.length > 0; at++) {
-        const next: string[] = [];
-        for (const directory of level) {
+        const next: Level[] = [];
+        for (const { directory, kind: owner } of level) {
           // What may not be listed by us may not be listed inside either.
           for (const { name, kind } of await look(directory).catch((): Entries => [])) {
-            if (left-- <= 0) throw tooMany(start, wanted);
+            if (left[owner]-- <= 0) throw tooMany(start, wanted);
             const path = join(directory, name);
             if (take(path, name, kind)) paths.push(path);
-            else if (kind === 'directory' && (entersAll === true || !NEVER_ENTERED.has(name))) {
-              next.push(path);
+            else if (kind === 'directory') {
+              const isLibrary = LIBRARIES.has(name);
+              if (isLibrary && entersAll !== true) continue;
+              next.push({ directory: path, kind: isLibrary ? 'library' : owner });
             }
           }
         }

@@ -109,8 +109,6 @@ function rulesFor(agent: AgentRef, { rules }: PolicyParts): RuleSet {
 
 interface Writable {
   readonly trees: readonly string[];
-  /** Those among the trees that rules and settings open beside the working directories. */
-  readonly opened: readonly string[];
   /** Inside them and not to be written. */
   readonly kept: readonly string[];
   /** Those among the trees that are git's own. */
@@ -144,12 +142,12 @@ async function writableOf({ order, settings, rules, parts }: Job): Promise<Writa
     kept.push(...OF_MAIN_CHECKOUT.map((name) => join(git, name)));
   }
   const lent = await resolved(order.lent?.writable ?? [], parts);
-  return { trees: unique([...roots, ...more, ...shared, ...lent]), opened: more, kept, shared };
+  return { trees: unique([...roots, ...more, ...shared, ...lent]), kept, shared };
 }
 
 async function protectedOf(
   { order, settings, rules, parts }: Job,
-  { trees, opened, kept, shared }: Writable,
+  { trees, kept, shared }: Writable,
 ): Promise<readonly string[]> {
   const base = { cwd: parts.cwd, home: parts.home };
   const spots: Spot[] = [
@@ -165,7 +163,7 @@ async function protectedOf(
   const own = await Promise.all(
     trees
       .filter((tree) => !lent.includes(tree) && !shared.includes(tree))
-      .map((tree) => protectedIn(tree, { ...parts, opened: opened.includes(tree) })),
+      .map((tree) => protectedIn(tree, parts)),
   );
   const named = [
     ...denied,

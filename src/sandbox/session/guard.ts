@@ -4,7 +4,7 @@ import type { RuleSet } from '../../permissions/rules/rules.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { ConfigProblem, EffectiveSettings } from '../../settings/types.js';
-import { type PlantedFiles, watchForPlanted } from '../policy/planted-git.js';
+import { type PlantedFiles, watchForPlanted } from '../policy/places.js';
 import {
   createPolicyMaker,
   type PolicyMaker,

@@ -1,20 +1,12 @@
 import { messageOf, PortcullisError } from '../../errors.js';
 import { statFileSync } from '../../platform/fs/node-fs.js';
-import type { Reach } from '../host/dial.js';
 import { nodeSandboxHost, type SandboxHost } from '../host/host.js';
-import { needsBash } from '../linux/argv.js';
-import { BubblewrapDriver, type BubblewrapParts } from '../linux/driver.js';
+import type { NamespaceFacts } from '../host/probe.js';
+import type { Reach } from '../host/proxy-rules.js';
+import { BubblewrapDriver, type BubblewrapParts, needsBash } from '../linux/driver.js';
 import { callTable } from '../linux/syscalls.js';
 import { SANDBOX_EXEC, SeatbeltDriver } from '../macos/driver.js';
 import type { Sandbox, SandboxAvailability, SandboxPolicy } from '../types.js';
-import {
-  doesNotRun,
-  leakedDescriptors,
-  missingProgram,
-  missingSeatbelt,
-  unknownArchitecture,
-  wrongPlatform,
-} from './availability.js';
 
 export interface SandboxOptions {
   /** Our own environment: where temporary files go, and through which proxy we ourselves go out. */
@@ -45,7 +37,10 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 function openSeatbelt(options: SandboxOptions, host: SandboxHost): Sandbox {
-  if (!host.isExecutable(SANDBOX_EXEC)) return closedFor(missingSeatbelt());
+  if (!host.isExecutable(SANDBOX_EXEC)) {
+    const remedy = 'It is part of macOS: repair the system.';
+    return closedFor(unavailable(`${SANDBOX_EXEC} is not there`, remedy));
+  }
   const { env, stateDirectory, reach } = options;
   const driver = new SeatbeltDriver({ host, env, stateDirectory, reach });
   return {
@@ -71,7 +66,12 @@ const found = new Map<string, Promise<Found>>();
 
 async function openBubblewrap(options: SandboxOptions, host: SandboxHost): Promise<Sandbox> {
   if (callTable(host.arch) === undefined && options.unixSockets !== 'all') {
-    return closedFor(unknownArchitecture(host.arch));
+    return closedFor(
+      unavailable(
+        `the system calls of ${host.arch} are not known, so sockets of other programs cannot be closed`,
+        'Allow them all (sandbox.network.allowAllUnixSockets), or turn the sandbox off.',
+      ),
+    );
   }
   const key = JSON.stringify([options.bwrapPath, options.unixSockets]);
   // Another machine than this one is a test's.
@@ -105,7 +105,10 @@ async function findBubblewrap(options: SandboxOptions, host: SandboxHost): Promi
   }
   const inherited = host.inheritedDescriptors();
   if (needsBash(inherited) && !host.isExecutable('/bin/bash')) {
-    return { ok: false, why: leakedDescriptors(inherited) };
+    const leaked = inherited.join(', ');
+    const missing = `the program that started us left descriptors open (${leaked}), and only bash can close them`;
+    const remedy = 'Install bash, or start the program from another terminal.';
+    return { ok: false, why: unavailable(missing, remedy) };
   }
   const said = await host.probe(path, ['--version']);
   const version = /(\d+\.\d+(?:\.\d+)?)/.exec(said.stdout)?.[1];
@@ -186,4 +189,85 @@ function closedFor(availability: Unavailable): Sandbox {
       ),
     close: async () => {},
   };
+}
+
+function unavailable(missing: string, remedy: string): Unavailable {
+  return { kind: 'unavailable', missing, remedy };
+}
+
+function wrongPlatform(platform: string): Unavailable {
+  const isWindows = platform === 'win32';
+  return unavailable(
+    `there is no sandbox for ${isWindows ? 'Windows' : platform}`,
+    isWindows
+      ? 'Use WSL 2, which is Linux, or turn the sandbox off in settings (sandbox.enabled).'
+      : 'Use Linux or macOS, or turn the sandbox off in settings (sandbox.enabled).',
+  );
+}
+
+function missingProgram(name: string, facts: NamespaceFacts): Unavailable {
+  return unavailable(`${name} is not installed`, installCommand(facts.distribution, name));
+}
+
+/** Why bubblewrap is there and does not run. */
+function doesNotRun(said: string, facts: NamespaceFacts): Unavailable {
+  const words = said.trim().split('\n').at(-1) ?? '';
+  const missing = `bubblewrap does not run here: ${words === '' ? 'it gave no reason' : words}`;
+  if (facts.firstWsl) {
+    return unavailable(
+      missing,
+      'WSL 1 has no namespaces: convert it (wsl --set-version <name> 2).',
+    );
+  }
+  if (facts.appArmorRestricts && /permission|denied|not permitted|uid map/i.test(said)) {
+    return unavailable(missing, APPARMOR);
+  }
+  if (facts.disabledBySysctl) {
+    return unavailable(
+      missing,
+      'User namespaces are turned off: sudo sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=15000',
+    );
+  }
+  if (facts.inContainer) {
+    return unavailable(
+      missing,
+      'This is a container: start it so that it may make namespaces (docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined).',
+    );
+  }
+  return unavailable(
+    missing,
+    'Try it by hand: bwrap --unshare-all --ro-bind / / --proc /proc true',
+  );
+}
+
+const APPARMOR =
+  'AppArmor keeps programs from making user namespaces (Ubuntu 23.10 and later). Give bubblewrap a profile: ' +
+  'sudo apt install apparmor-profiles && sudo ln -s /usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/ && ' +
+  'sudo apparmor_parser -r /etc/apparmor.d/bwrap-userns-restrict';
+
+const PACKAGE: Readonly<Record<string, string>> = {
+  bwrap: 'bubblewrap',
+  mkfifo: 'coreutils',
+};
+
+const INSTALLERS: readonly (readonly [distribution: string, command: string])[] = [
+  ['debian', 'sudo apt install'],
+  ['ubuntu', 'sudo apt install'],
+  ['fedora', 'sudo dnf install'],
+  ['rhel', 'sudo dnf install'],
+  ['arch', 'sudo pacman -S'],
+  ['alpine', 'sudo apk add'],
+  ['suse', 'sudo zypper install'],
+  ['opensuse', 'sudo zypper install'],
+  ['gentoo', 'sudo emerge'],
+  ['void', 'sudo xbps-install'],
+  ['nixos', 'nix-env -iA nixos.'],
+];
+
+function installCommand(distribution: readonly string[], program: string): string {
+  const name = PACKAGE[program] ?? program;
+  const installer = INSTALLERS.find(([id]) => distribution.includes(id))?.[1];
+  if (installer === undefined)
+    return `Install the package ${name} with your system's package manager.`;
+  return `Install it: ${installer}${installer.endsWith('.') ? '' : ' '}${name}`;
 }

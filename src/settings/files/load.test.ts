@@ -9,8 +9,12 @@ import {
 } from '../../testing/temp-project.js';
 import { contributionsOf } from '../merge/merge.js';
 import { describeProblem } from '../types.js';
-import { type LoadedSettings, loadSettings, managedSettingsDirectory } from './load.js';
-import { withStrictness } from './refuse.js';
+import {
+  type LoadedSettings,
+  loadSettings,
+  managedSettingsDirectory,
+  withStrictness,
+} from './load.js';
 
 let project: TempProject;
 afterEach(() => project.remove());

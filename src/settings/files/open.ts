@@ -1,10 +1,9 @@
 import type { Sourced } from '../../lib/sourced.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import type { SessionNews } from '../../protocol/session-events.js';
-import { type StartedTrust, startTrust, type TrustStart } from '../trust/start.js';
+import { type StartedTrust, startTrust, type TrustStart } from '../trust/project-trust.js';
 import type { EffectiveSettings, RuleLists } from '../types.js';
-import { type LoadSettingsOptions, loadSettings } from './load.js';
-import { refuseBroken } from './refuse.js';
+import { type LoadSettingsOptions, loadSettings, refuseBroken } from './load.js';
 import { type LiveSettings, type LiveSettingsDeps, watchSettings } from './watch.js';
 
 export interface OpenSettingsOptions

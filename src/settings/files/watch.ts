@@ -9,9 +9,8 @@ import {
   type SettingsFile,
   type WatchedPath,
 } from '../types.js';
-import type { LoadedSettings } from './load.js';
+import { fatalOf, type LoadedSettings, withStrictness } from './load.js';
 import { changedPaths } from './read.js';
-import { fatalOf, withStrictness } from './refuse.js';
 
 /** The settings of a session as they are now: one frozen snapshot after another. */
 export interface LiveSettings {

@@ -2,14 +2,11 @@ import { SETTINGS } from '../../../build/generated/settings-table.js';
 import { isRecord, own } from '../../lib/own.js';
 import { type SettingNode, type SettingTable, strictValues } from '../../protocol/setting-node.js';
 import type { JsonPath } from '../files/json.js';
+import { innerNode } from '../merge/merge.js';
 import { type ConfigProblem, placeOf, type SettingsFile } from '../types.js';
-import type { CheckOptions } from './check-options.js';
-
-export type { CheckOptions } from './check-options.js';
-
 import { checkHooks, checkHookTimeouts } from './hooks.js';
 import { checkTopLevel } from './keys.js';
-import { checkValue, fits, formatPath } from './type-check.js';
+import { type CheckOptions, checkValue, fits, formatPath } from './type-check.js';
 
 /** The faults of hooks that stand in another file than settings, judged as theirs are. */
 export function checkHooksOf(file: SettingsFile, options: CheckOptions): readonly ConfigProblem[] {
@@ -102,7 +99,7 @@ function onlyRestrictions(file: SettingsFile, table: SettingTable): SettingsFile
 
 function restrictions(node: SettingNode, value: unknown): unknown {
   if (!fits(node, value)) return undefined;
-  const inner = innerOf(node);
+  const inner = node.facts?.needsTrust === true ? undefined : innerNode(node);
   if (inner !== undefined && isRecord(value)) {
     const kept = Object.entries(value).flatMap(([name, one]) => {
       const child = inner(name);
@@ -119,10 +116,4 @@ function restrictions(node: SettingNode, value: unknown): unknown {
   // restricts is: that there is one holds back.
   const holdsBack = Array.isArray(value) || (value === true && needsTrust !== true);
   return holdsBack ? value : undefined;
-}
-
-function innerOf(node: SettingNode): ((name: string) => SettingNode | undefined) | undefined {
-  if (node.facts?.needsTrust === true) return undefined;
-  if (node.type === 'object') return (name) => own(node.keys, name);
-  return node.type === 'map' ? () => node.of : undefined;
 }

@@ -2,13 +2,13 @@ import { isRecord, own } from '../../lib/own.js';
 import { HOOK_EVENTS, oddHookEvent } from '../../protocol/hook-events.js';
 import type { SettingNode } from '../../protocol/setting-node.js';
 import type { ConfigProblem, SettingsFile } from '../types.js';
-import type { CheckOptions, EventCheck } from './check-options.js';
-import { checkHandler } from './handler.js';
-import { checkMetadata, isDescriptive, unknownHookKey } from './hook-keys.js';
+import { checkHandler, checkMetadata, isDescriptive, unknownHookKey } from './handler.js';
 import { checkMatcher } from './matcher.js';
 import {
   asWarning,
+  type CheckOptions,
   checkValue,
+  type EventCheck,
   formatPath,
   isComment,
   problem,

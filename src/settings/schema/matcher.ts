@@ -6,8 +6,14 @@ import { NAME_LETTERS, wordsOf } from '../../lib/pattern-words.js';
 import { TOOL_ALIASES } from '../../lib/tool-names.js';
 import { HOOK_EVENTS } from '../../protocol/hook-events.js';
 import type { ConfigProblem } from '../types.js';
-import type { EventCheck } from './check-options.js';
-import { asWarning, DETACHED_FILE, formatPath, problem, type ValueContext } from './type-check.js';
+import {
+  asWarning,
+  DETACHED_FILE,
+  type EventCheck,
+  formatPath,
+  problem,
+  type ValueContext,
+} from './type-check.js';
 
 /** In whatever case a name stands, it means its tool. A name that is nearly a tool's means nothing. */
 export function checkMatcher(

@@ -1,5 +1,7 @@
 import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import type { HookEventFacts } from '../../protocol/hook-event-facts.js';
 import type { SettingNode } from '../../protocol/setting-node.js';
 import type { JsonPath } from '../files/json.js';
 import { type ConfigProblem, placeOf, type SettingsFile } from '../types.js';
@@ -116,6 +118,7 @@ export function unknownKey(node: ObjectNode, name: string, context: ValueContext
 
 /** Objects that name their own kind are judged as that kind, so that its fields can be named. */
 function variantOf(choices: readonly SettingNode[], value: unknown): SettingNode | undefined {
+  if (Array.isArray(value)) return choices.find((choice) => choice.type === 'list');
   if (!isRecord(value)) return undefined;
   const objects = choices.filter((choice) => choice.type === 'object');
   const named = objects.find(({ keys }) => {
@@ -166,7 +169,8 @@ export function asWarning(context: ValueContext): ValueContext {
 function kindOf(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 60));
+  if (typeof value === 'string') return JSON.stringify(sliceWhole(value, 0, 60));
+  if (typeof value === 'function') return 'a function';
   return typeof value === 'object' ? 'an object' : String(value);
 }
 
@@ -186,6 +190,7 @@ export function fits(node: SettingNode, value: unknown): boolean {
     case 'integer':
       return (
         typeof value === 'number' &&
+        Number.isFinite(value) &&
         (node.type === 'number' || Number.isInteger(value)) &&
         value >= (node.least ?? Number.NEGATIVE_INFINITY) &&
         value > (node.above ?? Number.NEGATIVE_INFINITY) &&
@@ -243,3 +248,19 @@ export const DETACHED_FILE: SettingsFile = {
   duplicates: [],
   lineOf: () => undefined,
 };
+
+/** What the checks of settings need to know of parts that the settings know nothing about. */
+export interface CheckOptions {
+  /** Names that a hook's matcher may mean; without them matchers are not compared with tools. */
+  readonly knownTools?: readonly string[];
+  /** Why a text is no permission rule; undefined when it is one. */
+  checkRule?(text: string): string | undefined;
+  /** Why a pattern names no agent there could be; undefined when it may name one. */
+  checkAgents?(pattern: string): string | undefined;
+}
+
+/** One event of a file, as its hooks are checked. */
+export interface EventCheck extends CheckOptions {
+  readonly event: string;
+  readonly facts: HookEventFacts;
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { projectMayNotSet } from './env.js';
+import { projectMayNotSet, runsOtherCode } from './env.js';
 
 describe("a project's variables", () => {
   it.each(
@@ -26,4 +26,22 @@ describe("a project's variables", () => {
   )('with trust: %s', (name) => {
     expect(projectMayNotSet(name)).toBeUndefined();
   });
+});
+
+describe('variables that a hook leaves', () => {
+  it.each(
+    `NODE_OPTIONS LD_PRELOAD BASH_ENV BASH_FUNC_ls%% IFS PYTHONSTARTUP GIT_DIR PAGER EDITOR
+    npm_config_script_shell RIPGREP_CONFIG_PATH`
+      .trim()
+      .split(/\s+/),
+  )('never, as commands would run other code: %s', (name) => {
+    expect(runsOtherCode(name)).toBeDefined();
+  });
+
+  it.each('PATH HOME HTTPS_PROXY OPENAI_API_KEY DATABASE_URL GIT_AUTHOR_NAME'.split(' '))(
+    'may: %s',
+    (name) => {
+      expect(runsOtherCode(name)).toBeUndefined();
+    },
+  );
 });

@@ -38,7 +38,7 @@ export function summary(check: Pick<TrustCheck, 'declarations' | 'root'>): strin
       const more = names.length > MOST_NAMES ? ' …' : '';
       const first = those[0];
       const place = first === undefined ? '' : `; ${placeOf(first, check.root)}`;
-      return `${those.length} ${those.length === 1 ? kind : PLURAL[kind]} (${shown}${more}${place})`;
+      return `${those.length} ${those.length === 1 ? kind : (PLURAL[kind] ?? `${kind}s`)} (${shown}${more}${place})`;
     })
     .join(', ');
 }
@@ -56,22 +56,9 @@ export function declarationLines(check: TrustCheck): readonly string[] {
 const MOST_NAMES = 3;
 const MOST_TEXT = 2_000;
 
-const PLURAL: Readonly<Record<DeclarationKind, string>> = {
-  hook: 'hooks',
-  helper: 'helpers',
-  'status line': 'status lines',
-  'MCP server': 'MCP servers',
-  'MCP approval': 'MCP approvals',
-  'skill shell': 'skill shells',
-  'skill grant': 'skill grants',
-  'agent grant': 'agent grants',
-  'allow rule': 'allow rules',
+const PLURAL: Readonly<Partial<Record<DeclarationKind, string>>> = {
   directory: 'directories',
-  mode: 'modes',
-  variable: 'variables',
-  plugin: 'plugins',
   sandbox: 'sandbox settings',
-  setting: 'settings',
   unreadable: 'unreadable parts',
 };
 

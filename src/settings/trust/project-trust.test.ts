@@ -12,8 +12,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../../testing/temp-project.js';
 import { digest } from './digest.js';
-import { openProjectTrust, type ProjectTrust } from './project-trust.js';
-import { startTrust } from './start.js';
+import { openProjectTrust, type ProjectTrust, startTrust } from './project-trust.js';
 import { openTrustStore } from './store.js';
 import type { TrustCheck } from './types.js';
 

@@ -1,2 +1,0 @@
-/** Begins every refusal that the proxy of a sandbox sends. */
-export const REFUSAL_MARK = 'Refused by the Portcullis sandbox';
