@@ -78,15 +78,13 @@ const BLANKS = /[ \t\n\r]*/y;
 const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})[^"\\\u0000-\u001f]*)*"/y;
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
-class JsonError extends Error {
+/** Thrown by a reader that has noted what is wrong: texts with many faults are read without many errors. */
+const FAILED = new Error('the text is not JSON');
+
+interface Fault {
   readonly offset: number;
   readonly isRefused: boolean;
-
-  constructor(message: string, offset: number, isRefused = false) {
-    super(message);
-    this.offset = offset;
-    this.isRefused = isRefused;
-  }
+  readonly describe: () => string;
 }
 
 class JsonReader {
@@ -94,6 +92,7 @@ class JsonReader {
   readonly #path: (string | number)[] = [];
   readonly #duplicates: { path: JsonPath; offset: number }[] = [];
   #at: number;
+  #fault: Fault | undefined;
 
   constructor(text: string, start = 0) {
     this.#text = text;
@@ -116,9 +115,18 @@ class JsonReader {
     try {
       return { ok: true, node: read(), end: this.#at, duplicates: this.#duplicates };
     } catch (thrown) {
-      if (!(thrown instanceof JsonError)) throw thrown;
-      const { offset, message, isRefused } = thrown;
-      return { ok: false, offset, message, isRefused };
+      const fault = this.#fault;
+      if (thrown !== FAILED || fault === undefined) throw thrown;
+      const { offset, isRefused, describe } = fault;
+      // Finding the words takes a look at the whole text, so that only who wants them pays for it.
+      return {
+        ok: false,
+        offset,
+        isRefused,
+        get message() {
+          return describe();
+        },
+      };
     }
   }
 
@@ -126,7 +134,7 @@ class JsonReader {
     const first = this.#peek();
     const offset = this.#at;
     if (this.#path.length > MAX_DEPTH) {
-      throw new JsonError('it is nested too deeply', offset, true);
+      this.#throw({ offset, isRefused: true, describe: () => 'it is nested too deeply' });
     }
     if (first === '{') return this.#object(offset);
     if (first === '[') return this.#array(offset);
@@ -145,7 +153,8 @@ class JsonReader {
         const key = this.#string();
         // fail-closed: such a key could reach a prototype when the value is merged later.
         if (key === '__proto__') {
-          throw new JsonError('the key "__proto__" is not accepted', keyAt, true);
+          const describe = (): string => 'the key "__proto__" is not accepted';
+          this.#throw({ offset: keyAt, isRefused: true, describe });
         }
         if (this.#peek() !== ':') this.#fail(`a colon is missing after "${key}"`);
         this.#at++;
@@ -224,19 +233,25 @@ class JsonReader {
 
   /** Names the usual mistakes; otherwise says what was expected. */
   #fail(message: string, opened?: number): never {
-    const text = this.#text;
-    const here = text.charAt(this.#at);
-    throw new JsonError(this.#usualMistake(here, opened) ?? message, this.#at);
+    const offset = this.#at;
+    const describe = (): string => this.#usualMistake(offset, opened) ?? message;
+    return this.#throw({ offset, isRefused: false, describe });
   }
 
-  #usualMistake(here: string, opened: number | undefined): string | undefined {
+  #throw(fault: Fault): never {
+    this.#fault = fault;
+    throw FAILED;
+  }
+
+  #usualMistake(at: number, opened: number | undefined): string | undefined {
     const text = this.#text;
-    if (/^(?:\/\/|\/\*|#)/.test(text.slice(this.#at, this.#at + 2))) {
+    const here = text.charAt(at);
+    if (/^(?:\/\/|\/\*|#)/.test(text.slice(at, at + 2))) {
       return 'there is a comment, and JSON has no comments';
     }
     if (here === "'") return 'there are single quotes where JSON wants double quotes';
     if (here === '}' || here === ']') {
-      const before = text.slice(0, this.#at).trimEnd().at(-1);
+      const before = text.slice(0, at).trimEnd().at(-1);
       return before === ',' ? `there is a trailing comma before ${here}` : undefined;
     }
     if (here !== '') return undefined;
