@@ -41,6 +41,10 @@ async function trapAt(
   }
   const key = trapAmong(entries);
   if (key !== undefined) return `the configuration of the repository sets ${key}`;
+  const tree = entries.findLast(({ key: name }) => name === 'core.worktree')?.value;
+  if (tree !== undefined && resolve(own, tree) !== root) {
+    return `the files of the repository ${root} are in ${tree}`;
+  }
   const hooks = entries.findLast(({ key: name }) => name === 'core.hookspath')?.value;
   const hook = resolve(root, hooks ?? resolve(shared, 'hooks'), 'post-index-change');
   if (await exists(fs, hook)) return `the repository has the hook ${hook}`;
@@ -96,6 +100,7 @@ const STARTS_PROGRAMS = [
   /^pager\./,
   /^diff\.external$/,
   /^diff\..*\.(command|textconv)$/s,
+  /^merge\..*\.driver$/s,
   /^filter\..*\.(clean|smudge|process)$/s,
   /^gpg\.(.*\.)?program$/s,
   /^hook\..*\.command$/s,

@@ -1,6 +1,6 @@
 import { simpleFileUse } from '../shell/effects/uses.js';
 import { programOf, type ShellWord } from '../shell/model.js';
-import { hazardIn } from '../shell/runners/hazards.js';
+import { hazardsIn } from '../shell/runners/hazards.js';
 
 /**
  * How many leading words of a command a rule for "commands like this" should fix, or undefined when
@@ -14,7 +14,7 @@ export function prefixLength(words: readonly ShellWord[]): number | undefined {
   }
   if (simpleFileUse(words)?.writes[0] !== undefined) return undefined;
   const literal = words.every((word) => word.literal && word.pattern === undefined);
-  if (!literal || hazardIn({ words, fed: false }) !== undefined) return undefined;
+  if (!literal || hazardsIn({ words, fed: false }).length > 0) return undefined;
   const depth = Object.hasOwn(SUBCOMMANDS, program) ? SUBCOMMANDS[program] : undefined;
   if (depth === undefined) return words.length > 1 ? 1 : undefined;
   return subcommandLength(words, depth);

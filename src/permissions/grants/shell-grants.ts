@@ -13,7 +13,7 @@ import {
   type ShellWord,
   type SimpleCommand,
 } from '../shell/model.js';
-import { hazardIn } from '../shell/runners/hazards.js';
+import { hazardsIn } from '../shell/runners/hazards.js';
 import { canonicalText, unwrapForGrant } from '../shell/runners/runners.js';
 import { cdTarget } from '../shell/syntax/directories.js';
 
@@ -228,8 +228,7 @@ async function ruleCoverage(
     if (pattern.tokens === undefined) continue;
     const fitsWhole = whole !== bare && reachesInside(pattern, wrapped) && fits(pattern, whole);
     if (!fits(pattern, bare) && !fitsWhole) continue;
-    const hazard = hazardIn({ words, fed });
-    if (hazard !== undefined && !isSpelledOut(hazard, pattern)) continue;
+    if (!hazardsIn({ words, fed }).every((hazard) => isSpelledOut(hazard, pattern))) continue;
     const writes = simpleFileUse(words)?.writes ?? knownWrites(words);
     // A rule for any program is not one for those that write, or that bring their own.
     const isAny = pattern.text.startsWith('*');

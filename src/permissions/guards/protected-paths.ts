@@ -67,7 +67,7 @@ export function staysClosed(path: PathSpellings, place: ProtectedPlace): boolean
     if (ownPart(spelling, place) !== undefined) return true;
     const names = belowRoot(spelling, place.roots);
     if (names.includes('.git') || START_UP.has(names.at(-1) ?? '')) return true;
-    const at = names.indexOf('.claude');
+    const at = names.lastIndexOf('.claude');
     if (names.includes('.portcullis')) return true;
     return at !== -1 && (names.length === at + 1 || RULES.test(names[at + 1] ?? ''));
   });

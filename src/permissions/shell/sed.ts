@@ -1,11 +1,11 @@
 const ADDRESS = '(?:\\d+|\\$|/[^/\\\\\\n]*/)';
 const RANGE = `(?:${ADDRESS}(?:,(?:${ADDRESS}|[+~]\\d+))?)?`;
-const PRINT = new RegExp(`^\\s*${RANGE}\\s*[p=dq]?\\s*$`);
-const BEFORE_SUBSTITUTE = new RegExp(`^\\s*${RANGE}\\s*s`);
+const PRINT = new RegExp(`^${RANGE}\\s*[p=dq]?$`);
+const BEFORE_SUBSTITUTE = new RegExp(`^${RANGE}\\s*s`);
 
 /** A sed script that only chooses lines: nothing that writes a file or runs a command. */
 function isPrintingScript(script: string): boolean {
-  return script !== '' && script.split(/[;\n]/).every((command) => PRINT.test(command));
+  return script !== '' && script.split(/[;\n]/).every((command) => PRINT.test(command.trim()));
 }
 
 /** A sed script that changes text and nothing else: as above, or one plain substitution. */
@@ -14,7 +14,8 @@ export function isEditingScript(script: string): boolean {
 }
 
 /** `s/old/new/flags`; the flags `w` and `e` would write a file and run a command. */
-function isSubstitution(script: string): boolean {
+function isSubstitution(text: string): boolean {
+  const script = text.trimStart();
   const start = BEFORE_SUBSTITUTE.exec(script)?.[0].length;
   if (start === undefined) return false;
   const delimiter = script.charAt(start);
@@ -38,6 +39,14 @@ export function isPlainScript(script: string): boolean {
 
 /** The scripts among the arguments of sed. Undefined: there is an option that is not known, or a file of commands. */
 export function scriptsOfSed(values: readonly string[]): readonly string[] | undefined {
+  const read = readSed(values);
+  return 'unknown' in read ? undefined : read.scripts;
+}
+
+/** The scripts among the arguments of sed, or the first option that is not known or names a file of commands. */
+export function readSed(
+  values: readonly string[],
+): { readonly scripts: readonly string[] } | { readonly unknown: string } {
   const scripts: string[] = [];
   const operands: string[] = [];
   for (let at = 0; at < values.length; at++) {
@@ -53,9 +62,9 @@ export function scriptsOfSed(values: readonly string[]): readonly string[] | und
     const given = SCRIPT_OPTION.exec(value);
     if (given !== null) scripts.push(given[1] || given[2] || (values[++at] ?? ''));
     else if (/^-[nrEsuzb]*l$|^--line-length$/.test(value)) at++;
-    else if (!PLAIN_OPTION.test(value)) return undefined;
+    else if (!PLAIN_OPTION.test(value)) return { unknown: value };
   }
-  return scripts.length > 0 ? scripts : operands.slice(0, 1);
+  return { scripts: scripts.length > 0 ? scripts : operands.slice(0, 1) };
 }
 
 /** `-e script`, `-nescript`, `--expression=script`; long options may be cut short. */
@@ -76,7 +85,16 @@ interface SedUse {
 /** Goes through a script as sed does: what follows `w`, `r` and `e` needs no blank in front of it. */
 export function scanSed(script: string): SedUse {
   const scan = new Scan(script);
-  return { ...scan.found, broken: !scan.toEnd() };
+  if (scan.toEnd()) return { ...scan.found, broken: false };
+  // fail-closed: where it cannot be followed, every word may be a file or a command, also right behind its letter.
+  const words = script.match(/[^\s;{}[\]]+/g)?.flatMap((word) => [word, word.slice(1)]) ?? [];
+  const { reads, writes, runs } = scan.found;
+  return {
+    reads: [...reads, ...words],
+    writes: [...writes, ...words],
+    runs: [...runs, ...words],
+    broken: true,
+  };
 }
 
 const LINE_ADDRESS = /^(?:\d+(?:~\d+)?|\$|[+~]\d+)/;
@@ -174,6 +192,8 @@ class Scan {
     if (delimiter === '') return false;
     while (this.#at < this.#script.length) {
       const char = this.#script.charAt(this.#at);
+      // fail-closed: with such a delimiter it is open where a set begins and where it ends.
+      if (sets && char === '[' && /[[\]^:.=-]/.test(delimiter)) return false;
       const end = sets && char === '[' ? this.#setEnd() : undefined;
       this.#at = end ?? this.#at + (char === '\\' ? 2 : 1);
       if (char === delimiter && end === undefined) return true;

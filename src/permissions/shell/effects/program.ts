@@ -219,7 +219,9 @@ function operandEffects(row: Program, given: GivenOptions): readonly Effect[] {
     case 'delete':
       return orUnknown(operands, 1).concat(operands.map((word) => deletes(word, recursion)));
     case 'read-write':
-      return operands.filter(isFile).map((word, at) => (at === 0 ? reads(word) : writes(word)));
+      return operands.flatMap((word, at) =>
+        isFile(word) ? [at === 0 ? reads(word) : writes(word)] : [],
+      );
     case 'copy':
     case 'move':
       return transfers(row, given, recursion);

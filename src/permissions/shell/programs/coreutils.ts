@@ -78,7 +78,12 @@ const PRINTING: Readonly<Record<string, Program>> = {
   hexdump: program('-bcCdovx -ns:', 'read', plain),
   base64: program('-di -w: decode ignore-garbage wrap:', 'read', { ...plain, most: 1 }),
   base32: program('-di -w: decode ignore-garbage wrap:', 'read', { ...plain, most: 1 }),
-  strings: program('-afow -nte: all bytes: radix: encoding:', 'read', plain),
+  strings: program('-afow -nte: all bytes: radix: encoding:', 'read', {
+    ...plain,
+    // A file of further arguments.
+    also: ({ operands }) =>
+      operands.filter(({ value }) => value.startsWith('@')).map((word) => unknown('operand', word)),
+  }),
   cksum: program('', 'read', plain),
   sum: program('-rs', 'read', plain),
   md5sum: CHECKSUM,

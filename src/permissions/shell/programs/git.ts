@@ -98,6 +98,8 @@ export const GIT_LOOKS: Readonly<Record<string, Program>> = {
       if (flags.has('l') || flags.has('list')) return key === undefined && flags.has('local');
       // A name alone is looked up, too.
       const isLookup = more.length === 0 && [...flags].every((flag) => LOOKUP.has(flag));
+      // A word without a dot is a subcommand of newer versions.
+      if (!(key ?? '').includes('.')) return false;
       return isLookup && (flags.has('local') || PLAIN_SETTING.test(key ?? ''));
     }),
   ),

@@ -117,8 +117,10 @@ function effectsOfXxd(words: readonly ShellWord[]): readonly Effect[] {
       effects.push(unknown('option', word));
     else operands.push(word);
   }
-  const named = operands.filter(({ value }) => value !== '-');
-  return [...effects, ...named.map((word, at) => (at === 0 ? reads(word) : writes(word)))];
+  const files = operands.flatMap((word, at) =>
+    word.value === '-' ? [] : [at === 0 ? reads(word) : writes(word)],
+  );
+  return [...effects, ...files];
 }
 
 const DATE = optionTable('-uR -d: -I? utc universal rfc-3339: iso-8601? date: rfc-email');

@@ -4,7 +4,7 @@ import { nameOf, programOf, type ShellWord } from '../model.js';
 import { GIT_LOOKS } from '../programs/git.js';
 import { PROGRAMS } from '../programs/index.js';
 import { assignsByFormat } from '../programs/text.js';
-import { isPlainScript, scriptsOfSed } from '../sed.js';
+import { isPlainScript, readSed } from '../sed.js';
 import { GRANT_WRAPPERS } from './tables.js';
 
 /** Programs that run others, and builtins that change what the commands after them mean. */
@@ -17,60 +17,69 @@ interface HazardQuery {
   readonly fed: boolean;
 }
 
-/** The word that a prefix rule does not cover, if there is one. */
-export function hazardIn({ words, fed }: HazardQuery): string | undefined {
+/** The words that a prefix rule does not cover. */
+export function hazardsIn({ words, fed }: HazardQuery): readonly string[] {
   const name = nameOf(words) ?? '';
-  if (NEVER_BY_PREFIX.test(name)) return name;
+  if (NEVER_BY_PREFIX.test(name)) return [name];
   const program = programOf(words) ?? '';
   // Options that are not understood: what it runs has to be named by the rule.
   if (GRANT_WRAPPERS.has(name)) return runBy(words);
-  if (program === 'env' && words.length > 1) return 'env';
-  if (/^[gmn]?awk$/.test(program)) return awkHazard(words);
-  if (/^g?sed$/.test(program)) return sedHazard(words);
-  const whole = onlyAsWhole(words);
-  if (whole !== undefined) return whole;
-  const subscript = evaluatedSubscript(name, words);
-  if (subscript !== undefined) return subscript;
+  if (program === 'env') return envHazards(words);
+  if (/^g?(awk|sed)$|^[mn]awk$/.test(program)) {
+    // Whatever comes out of the input may be the script.
+    if (fed) return ['xargs'];
+    return program.endsWith('sed') ? sedHazards(words) : awkHazards(words);
+  }
+  const whole = onlyAsWhole(words) ?? evaluatedSubscript(name, words);
+  if (whole !== undefined) return [whole];
   const module = /^python[\d.]*$/.test(program)
     ? words.findIndex(({ value }) => value === '-m')
     : -1;
-  // \`python -m pytest -p x\` is \`pytest -p x\`.
-  if (module !== -1) return hazardIn({ words: words.slice(module + 1), fed });
+  // `python -m pytest -p x` is `pytest -p x`.
+  if (module !== -1) return hazardsIn({ words: words.slice(module + 1), fed });
   const hazard = own(HAZARDS, program);
   const uncovered = uncoveredIn(program, words);
   // Whatever comes out of the input may be an option of any program.
-  if (fed && !isPlain(program)) return 'xargs';
-  if (uncovered !== undefined || hazard === undefined) return uncovered;
+  if (fed && !isPlain(program)) return ['xargs', ...uncovered];
+  return hazard === undefined ? uncovered : [...uncovered, ...listedIn(program, hazard, words)];
+}
+
+/** Options and words of the table below. */
+function listedIn(program: string, hazard: Hazard, words: readonly ShellWord[]): readonly string[] {
   // A wildcard in front may become the name of a file that is an option.
-  const wild = words.find((word) => word.pattern !== undefined && /^[*?[]/.test(word.pattern));
-  if (wild !== undefined) return wild.raw;
+  const wild = words.filter(({ pattern }) => /^[*?[]/.test(pattern ?? '')).map(({ raw }) => raw);
   const rest = words.slice(1).map((word) => word.value);
-  const subcommand = rest.find((value) => !value.startsWith('-')) ?? '';
-  const short =
-    (hazard.short ?? '') +
-    (program === 'git' && Object.hasOwn(GIT_SHORT, subcommand) ? GIT_SHORT[subcommand] : '');
-  // git's own -c and -C come before the subcommand; behind it they mean something else.
-  const end = program === 'git' ? rest.indexOf(subcommand) : rest.length;
+  const isGit = program === 'git';
+  const end = isGit ? gitSubcommand(rest) : rest.findIndex((value) => !value.startsWith('-'));
+  const subcommand = rest[end] ?? '';
+  const short = (hazard.short ?? '') + (isGit ? (own(GIT_SHORT, subcommand) ?? '') : '');
   // What follows the name of a package is for its program.
-  const mine = program === 'npx' ? rest.slice(0, rest.indexOf(subcommand) + 1) : rest;
-  return mine.find((value, index) => {
-    const early = program !== 'git' || index <= end;
-    if (early && hazard.words?.test(value) === true) return true;
-    if (program === 'git' && (/^ext::/i.test(value) || isGitRunner(subcommand, value))) return true;
+  const mine = program === 'npx' ? rest.slice(0, end + 1) : rest;
+  const found = mine.filter((value, at) => {
+    if (isGit) {
+      // In front of the subcommand an option may take the next word, and change everything.
+      if (at < end || end === -1) return value.startsWith('-') && !GIT_LEADING.test(value);
+      // An alias, or a program of its own.
+      if (at === end) return !GIT_SUBCOMMANDS.has(value);
+      if (/^ext::/i.test(value) || isGitRunner(subcommand, value)) return true;
+    } else if (hazard.words?.test(value) === true) return true;
+    // The old way to write options, without a dash.
+    if (program === 'tar' && at === 0 && /^[^-]*[IFP]/.test(value)) return true;
     return hasLong(value, hazard.long) || hasShort(value, short);
   });
+  return [...wild, ...found];
 }
 
 /** By the row of the program, or of its subcommand: what is not listed may do anything. */
-function uncoveredIn(program: string, words: readonly ShellWord[]): string | undefined {
+function uncoveredIn(program: string, words: readonly ShellWord[]): readonly string[] {
   const row = program === 'git' ? own(GIT_LOOKS, words[1]?.value ?? '') : own(PROGRAMS, program);
-  if (row === undefined) return undefined;
+  if (row === undefined) return [];
   const rest = words.slice(program === 'git' ? 2 : 1);
-  const [option] = uncoveredOptions(row, rest);
-  if (option !== undefined) return option.value;
+  const options = uncoveredOptions(row, rest).map(({ value }) => value);
   // A wildcard in front may become the name of a file that is an option.
   const isOpen = row.plain !== true && row.custom === undefined && row.operands !== 'text';
-  return isOpen ? rest.find(({ pattern }) => /^[*?[]/.test(pattern ?? ''))?.raw : undefined;
+  const wild = isOpen ? rest.filter(({ pattern }) => /^[*?[]/.test(pattern ?? '')) : [];
+  return [...options, ...wild.map(({ raw }) => raw)];
 }
 
 /** Programs of which no option starts another: what the input may hold is no worse than what the rule opens. */
@@ -99,8 +108,16 @@ function onlyAsWhole(words: readonly ShellWord[]): string | undefined {
     : undefined;
 }
 
-function runBy(words: readonly ShellWord[]): string | undefined {
-  return words.slice(1).find(({ value }) => !/^-|^[\d.]+[a-z]?$/.test(value))?.value;
+function runBy(words: readonly ShellWord[]): readonly string[] {
+  const run = words.slice(1).find(({ value }) => !/^-|^[\d.]+[a-z]?$/.test(value));
+  return run === undefined ? [] : [run.value];
+}
+
+/** Its options, the variables it sets, and what it runs. */
+function envHazards(words: readonly ShellWord[]): readonly string[] {
+  const rest = words.slice(1).map(({ value }) => value);
+  const end = rest.findIndex((value) => !/^-|=/.test(value));
+  return end === -1 ? rest : rest.slice(0, end + 1);
 }
 
 function hasLong(value: string, list: string | undefined): boolean {
@@ -117,15 +134,23 @@ function hasShort(value: string, letters: string): boolean {
 }
 
 /** Only programs that print: no files, pipes, commands or further source files. */
-function awkHazard(words: readonly ShellWord[]): string | undefined {
-  return words
-    .slice(1)
-    .map((word) => word.value)
-    .find(
-      (value) =>
-        /^-[fiElo]|^--(file|include|load|exec|output)/.test(value) ||
-        /[>|]|\bsystem\b|getline|@/.test(value),
-    );
+function awkHazards(words: readonly ShellWord[]): readonly string[] {
+  const values = words.slice(1).map((word) => word.value);
+  const found = values.filter((value) => /[>|]|\bsystem\b|getline|@/.test(value));
+  for (let at = 0; at < values.length && /^-./.test(values[at] ?? ''); at++) {
+    const value = values[at] ?? '';
+    if (value === '--') break;
+    if (/^-[Fv]$/.test(value)) at++;
+    else if (!/^-[Fv]/.test(value)) found.push(value);
+  }
+  return found;
+}
+
+/** Where the subcommand stands; -1: there is none. */
+function gitSubcommand(rest: readonly string[]): number {
+  return rest.findIndex(
+    (value, index) => !value.startsWith('-') && !/^-[cC]$/.test(rest[index - 1] ?? ''),
+  );
 }
 
 /** `submodule foreach …` and `bisect run …` run what follows. */
@@ -137,12 +162,11 @@ function isGitRunner(subcommand: string, value: string): boolean {
 }
 
 /** Scripts from files, and those that write, read or run something. */
-function sedHazard(words: readonly ShellWord[]): string | undefined {
-  const values = words.slice(1).map((word) => word.value);
-  const scripts = scriptsOfSed(values);
+function sedHazards(words: readonly ShellWord[]): readonly string[] {
+  const read = readSed(words.slice(1).map((word) => word.value));
   // fail-closed: behind an option that is not known anything may be the script.
-  if (scripts === undefined) return values.find((value) => value.startsWith('-'));
-  return scripts.find((script) => !isPlainScript(script));
+  if ('unknown' in read) return [read.unknown];
+  return read.scripts.filter((script) => !isPlainScript(script));
 }
 
 /** Builtins that evaluate `name[…]` in an argument, substitutions and all. */
@@ -180,7 +204,6 @@ interface Hazard {
  * rule that spells the option out, or the whole command, does.
  */
 const HAZARDS: Readonly<Record<string, Hazard>> = {
-  awk: { long: 'profile dump-variables debug pretty-print' },
   bazel: { long: 'run_under action_env shell_executable output_base output_user_root' },
   cargo: { short: 'ZC', long: 'config manifest-path target-dir' },
   clang: { words: /^-(wrapper|fplugin|load|Xclang|specs|B|T)/, short: 'o' },
@@ -209,9 +232,8 @@ const HAZARDS: Readonly<Record<string, Hazard>> = {
   git: {
     long: `config-env exec-path git-dir work-tree namespace output ext-diff textconv open-files-in-pager
       upload-pack receive-pack exec template no-index contents paginate sendmail-cmd extcmd to-cmd
-      cc-cmd header-cmd smtp-server
+      cc-cmd header-cmd smtp-server strategy
       tree-filter index-filter msg-filter env-filter commit-filter parent-filter`,
-    words: /^(-c.*|-C.*|-p|filter-branch|instaweb|daemon|shell|cvsserver)$/s,
   },
   go: {
     words:
@@ -279,8 +301,6 @@ const HAZARDS: Readonly<Record<string, Hazard>> = {
     short: 'IFP',
     long: `checkpoint-action use-compress-program to-command rsh-command rmt-command
       new-volume-script info-script absolute-names`,
-    // The old way to write options, without a dash.
-    words: /^(?=[A-Za-z]*[xctru])(?=[A-Za-z]*[IFP])[A-Za-z]+$/,
   },
   tcpdump: { short: 'zw' },
   terraform: { words: /^--?(chdir|out|state|state-out|plugin-dir)\b/ },
@@ -303,5 +323,24 @@ const GIT_SHORT: Readonly<Record<string, string>> = {
   'format-patch': 'o',
   grep: 'O',
   help: 'w',
-  rebase: 'x',
+  merge: 's',
+  pull: 's',
+  rebase: 'xs',
 };
+
+/** Options in front of a subcommand that take no value and change nothing. */
+const GIT_LEADING =
+  /^(-P|-h|-v|--(no-pager|no-optional-locks|no-replace-objects|no-lazy-fetch|no-advice|help|version|(literal|glob|noglob|icase)-pathspecs))$/;
+
+/** Subcommands that start programs only by options listed above, hooks and the configuration of the repository. */
+const GIT_SUBCOMMANDS = new Set(
+  `add am annotate apply archive bisect blame branch bundle cat-file check-attr check-ignore check-mailmap
+  check-ref-format checkout checkout-index cherry cherry-pick clean clone column commit commit-graph commit-tree config
+  count-objects describe diff diff-files diff-index diff-tree difftool fetch for-each-ref format-patch fsck gc grep
+  hash-object help index-pack init interpret-trailers log ls-files ls-remote ls-tree mailinfo merge merge-base
+  merge-file merge-tree mktag mktree mv name-rev notes pack-objects prune pull push range-diff read-tree rebase reflog
+  remote repack replace request-pull rerere reset restore rev-list rev-parse revert rm send-email shortlog show
+  show-branch show-index show-ref sparse-checkout stash status stripspace submodule switch symbolic-ref tag
+  unpack-objects update-index update-ref var verify-commit verify-pack verify-tag version whatchanged worktree
+  write-tree`.split(/\s+/),
+);
