@@ -4,10 +4,26 @@ import { PROJECT_EVENTS } from './hook-events-project.schema.js';
 import { SESSION_EVENTS } from './hook-events-session.schema.js';
 import { TOOL_EVENTS } from './hook-events-tools.schema.js';
 
-/** Every event, in the order of the reference page. */
+const {
+  SessionStart,
+  Setup,
+  InstructionsLoaded,
+  UserPromptSubmit,
+  UserPromptExpansion,
+  MessageDisplay,
+  ...afterTools
+} = SESSION_EVENTS;
+
+/** Every event, in the order in which a session comes to it; lists and the reference page have this order. */
 export const HOOK_DEFINITIONS = {
-  ...SESSION_EVENTS,
+  SessionStart,
+  Setup,
+  InstructionsLoaded,
+  UserPromptSubmit,
+  UserPromptExpansion,
+  MessageDisplay,
   ...TOOL_EVENTS,
+  ...afterTools,
   ...PROJECT_EVENTS,
 };
 

@@ -64,6 +64,11 @@ export class Workspaces {
   /** Makes the workspace of a session: as its drive before left it here, or from its snapshot or base. */
   async open(session: FleetSession): Promise<Workspace> {
     const { id } = session.order;
+    // A worker that lost the session while it was slow must not replace the files of the one that has it.
+    if (!this.#isOwner(session)) {
+      throw new PortcullisError('session', 'another worker has taken the session over');
+    }
+    stateFiles.write(this.#owner(id), String(session.epoch));
     const directory = join(this.#place(id), 'work');
     const kept = stateFiles.read(this.#marker(id));
     // Without the marker a crash leads to the snapshot: nobody knows what the files are.
@@ -135,6 +140,7 @@ export class Workspaces {
   /** Frees the disk: the snapshot has the files. */
   async remove(session: FleetSession): Promise<void> {
     const { id } = session.order;
+    if (!this.#isOwner(session)) return;
     stateFiles.remove(this.#marker(id));
     rmSync(this.#place(id), { recursive: true, force: true });
   }
@@ -215,6 +221,15 @@ export class Workspaces {
 
   get #store(): string {
     return this.#settings.snapshots ?? join(this.#settings.root, 'snapshots.git');
+  }
+
+  #isOwner({ order, epoch }: FleetSession): boolean {
+    return Number(stateFiles.read(this.#owner(order.id)) ?? 0) <= epoch;
+  }
+
+  /** The epoch of the drive that has the files here. */
+  #owner(id: string): string {
+    return join(this.#settings.root, 'owners', id);
   }
 
   #place(id: string): string {

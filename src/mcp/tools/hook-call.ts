@@ -14,7 +14,7 @@ export interface HookCallParts {
 }
 
 /** What a hook's call came to. */
-interface HookCallResult {
+export interface HookCallResult {
   readonly text: string;
   readonly isError: boolean;
   readonly structured: unknown;
