@@ -4,7 +4,7 @@ import type { HookEventName, HookFailureCause } from '../../src/hooks/registry/h
 import { hookEventFacts } from '../../src/protocol/hook-events.js';
 import type { ScenarioRun } from '../../src/testing/scenario.js';
 import type { ProjectFiles } from '../../src/testing/temp-project.js';
-import { listen, startServer, type TestServer } from '../web/http-server.js';
+import { startServer, type TestServer } from '../web/http-server.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 /** A handler as people write it. */
@@ -171,9 +171,8 @@ export async function failureWorld(): Promise<FailureWorld> {
     else if (request.url === '/prose') response.end('fine by me');
     // Else: no answer at all.
   });
-  const refusing = await closedPort();
   return {
-    modes: [...PROCESS_ROWS, ...serverRows(server, refusing)].map(modeOf),
+    modes: [...PROCESS_ROWS, ...serverRows(server)].map(modeOf),
     home: { 'not-executable': { text: '#!/bin/sh\nexit 0\n', mode: 0o644 } },
     close: () => server.close(),
   };
@@ -223,13 +222,14 @@ const PROCESS_ROWS: readonly Row[] = [
   ],
 ];
 
-function serverRows(server: TestServer, refusing: number): readonly Row[] {
+function serverRows(server: TestServer): readonly Row[] {
   return [
     [
       'http-refused',
       'http',
       'ECONNREFUSED',
-      () => ({ type: 'http', url: `http://127.0.0.1:${refusing}/` }),
+      // A free port could be taken by another test meanwhile.
+      () => ({ type: 'http', url: 'http://127.0.0.1:1/' }),
     ],
     ['http-500', 'http', 'answered 500', () => ({ type: 'http', url: `${server.url}/500` })],
     [
@@ -278,13 +278,4 @@ function unknownWord(event: HookEventName): Fields {
     default:
       return { decision: 'sure', reason: 'why not' };
   }
-}
-
-/** A port on which nobody listens. */
-async function closedPort(): Promise<number> {
-  const { createServer } = await import('node:net');
-  const server = createServer();
-  const port = await listen(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }

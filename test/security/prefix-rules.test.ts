@@ -31,6 +31,22 @@ describe('commands that write or run something by an unusual word', () => {
   });
 
   it.each([
+    'git -C . push origin main',
+    'git --no-pager push',
+    'git -c a.b=c push',
+    'npm -w x publish',
+    'npm --silent publish',
+  ])('are not let pass by a rule for the subcommand: %s', async (command) => {
+    const denied = [
+      'Bash(git push *)',
+      'Bash(git push)',
+      'Bash(npm publish *)',
+      'Bash(npm publish)',
+    ];
+    expect(await rig({ allow: ['Bash'], deny: denied }).bash(command)).toBe('asks');
+  });
+
+  it.each([
     ['Bash(sed -n *)', "sed -n 's[x[touch P[e;#];[z[' a.txt"],
     ['Bash(sed *)', "sed 's]x]y]w P' a.txt"],
     ['Bash(sed -n *)', 'sed -n -f x a.txt'],

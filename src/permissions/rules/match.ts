@@ -162,7 +162,7 @@ function restrictingWords(
       const found = rules.find(({ pattern }) => fits(pattern, text));
       if (found !== undefined) return { rule: found.rule, sure: 'yes' };
     }
-    return expandedWords(rules, words);
+    return behindOptions(rules, spellings) ?? expandedWords(rules, words);
   }
   const starts = spellings.map(beginning);
   for (const start of starts) {
@@ -183,6 +183,29 @@ function restrictingWords(
   const hasPattern = words.slice(0, open).some(({ pattern }) => pattern !== undefined);
   return hasPattern ? expandedWords(rules, words) : undefined;
 }
+
+/** `git -C dir push` may be a `git push`: options in front of a subcommand, each with a value or without. */
+function behindOptions(
+  rules: ToolRules['commands'],
+  spellings: readonly (readonly ShellWord[])[],
+): RestrictionMatch | undefined {
+  for (const [head, ...rest] of spellings) {
+    const isOption = (at: number): boolean => /^-./.test(rest[at]?.value ?? '');
+    for (let at = 0; head !== undefined && (isOption(at) || isOption(at - 1)); at++) {
+      // fail-closed: nobody writes so many; any rule about the program may be meant.
+      const isTooMany = at === MOST_LEADING_WORDS;
+      const text = isTooMany ? '' : canonicalText([head, ...rest.slice(at + 1)]);
+      const found = isTooMany
+        ? rulesNaming(rules, head.value)[0]
+        : rules.find(({ pattern }) => fits(pattern, text));
+      if (found !== undefined) return { rule: found.rule, sure: 'maybe' };
+      if (isTooMany) return undefined;
+    }
+  }
+  return undefined;
+}
+
+const MOST_LEADING_WORDS = 32;
 
 /** The command without its last words, where all of these may turn out empty. */
 function shortest(start: readonly ShellWord[], open: readonly ShellWord[]): string | undefined {
