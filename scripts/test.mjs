@@ -14,7 +14,13 @@ import { ensureBuilt, ensureInstalled, ROOT } from './setup.mjs';
 const SHARED = path.join(ROOT, '..', 'shared');
 /** Seeds of `test:full`, beside the one that `npm test` uses. */
 const SEEDS = [1, 2, 3, 4, 5];
-const GENERATED_TESTS = ['property', 'test/differential', 'workspace-fence', 'odd-heads'];
+const GENERATED_TESTS = [
+  'property',
+  'test/differential',
+  'workspace-fence',
+  'guards/workspace',
+  'odd-heads',
+];
 /** What `test:full` plays more often, once. */
 const COUNTED_TESTS = ['kill.test', 'core-lifecycle', 'rewind.property'];
 
