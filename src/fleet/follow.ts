@@ -5,7 +5,7 @@ import type { Fleet, FleetSession, OpenAsk } from './types.js';
 
 const POLL_MS = 1_000;
 const MOST_SESSIONS = 200;
-/** A client leaves its session when nobody has followed it for this time. */
+/** A client leaves its session when no page has followed it for this time. */
 const UNUSED_MS = 10 * 60_000;
 
 /** Follows the newest sessions and all open questions of a fleet. A session is attached only while it is used. */

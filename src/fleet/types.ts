@@ -270,7 +270,7 @@ export interface Fleet {
   read(claim: Claim): Promise<SessionRecord>;
   /** Mail that is not in the transcript yet, oldest first. */
   mail(session: string): Promise<readonly Mail[]>;
-  /** Answers to questions of a session; those that nobody answered in time are `expired`. */
+  /** Answers to questions of a session; those without an answer in time are `expired`. */
   answers(
     session: string,
     asks: readonly string[],

@@ -47,7 +47,7 @@ const TOUCH_MS = 5_000;
 
 /**
  * One drive of a session: provision, run turns until there is nothing to do, release. The steps are called in this
- * order; each can be repeated by nobody but the owner of the epoch.
+ * order; only the owner of the epoch can repeat one.
  */
 export class Drive {
   readonly #parts: DriveParts;

@@ -44,10 +44,10 @@ describe('what a second run of a call does', () => {
 
 describe('the hash of a call', () => {
   it('is the same on another machine, and another for another input or directory', () => {
-    const one = { tool: 'Bash', cwd: '/a/work/sub', input: { command: 'ls' } };
-    const hash = callHash(one, '/a/work');
+    const one = { tool: 'Bash', cwd: '/a/tree/sub', input: { command: 'ls' } };
+    const hash = callHash(one, '/a/tree');
     expect(callHash({ ...one, cwd: '/b/sub' }, '/b')).toBe(hash);
-    expect(callHash({ ...one, cwd: '/a/work' }, '/a/work')).not.toBe(hash);
-    expect(callHash({ ...one, input: { command: 'rm' } }, '/a/work')).not.toBe(hash);
+    expect(callHash({ ...one, cwd: '/a/tree' }, '/a/tree')).not.toBe(hash);
+    expect(callHash({ ...one, input: { command: 'rm' } }, '/a/tree')).not.toBe(hash);
   });
 });

@@ -4,7 +4,7 @@ import type { EffectClass, SessionOrder } from '../types.js';
 
 /**
  * What a second run of a call would do. `read`: nothing, it may run again. `idempotent`: nothing more, under the same
- * key. `unsafe`: nobody knows. fail-closed: what is not known to be harmless is unsafe.
+ * key. `unsafe`: unknown. fail-closed: what is not known to be harmless is unsafe.
  */
 export function effectOf(call: DrivenCall, order: Pick<SessionOrder, 'idempotent'>): EffectClass {
   const { tool, input, readsOnly } = call;

@@ -87,7 +87,7 @@ export function digestOf(session: AgentSession, order: SessionOrder): string {
   return sha256(JSON.stringify(['policy 1', order.options, facts, managedOnly, mode]));
 }
 
-/** What the model is told by the worker that takes up its turn. */
+/** The message to the model from the worker that continues its turn. */
 export function takeoverNote(snapshot: Snapshot | undefined, isRestored: boolean): string {
   const restored =
     snapshot === undefined

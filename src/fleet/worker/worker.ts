@@ -39,7 +39,7 @@ export class Worker {
   readonly #running = new Map<string, Promise<void>>();
   #rates: readonly string[] = [];
   #isLost = false;
-  /** A claim failed, and nobody knows whether it was made. */
+  /** A claim failed, and the database may have made it. */
   #mayOwnMore = false;
   #lastBeat = performance.now();
 

@@ -71,7 +71,7 @@ export class Workspaces {
     stateFiles.write(this.#owner(id), String(session.epoch));
     const directory = join(this.#place(id), 'work');
     const kept = stateFiles.read(this.#marker(id));
-    // Without the marker a crash leads to the snapshot: nobody knows what the files are.
+    // Without the marker the files may be in any state: the snapshot is restored.
     stateFiles.remove(this.#marker(id));
     if (
       kept !== undefined &&
@@ -102,7 +102,7 @@ export class Workspaces {
   }
 
   /**
-   * Saves the files as a commit. Undefined: they are those of the last snapshot. `outdated`: one that nobody restores any
+   * Saves the files as a commit. Undefined: they are those of the last snapshot. `outdated`: a snapshot that no worker restores any
    * more; the newer ones have it as an ancestor.
    */
   async snapshot(

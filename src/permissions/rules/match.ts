@@ -192,7 +192,7 @@ function behindOptions(
   for (const [head, ...rest] of spellings) {
     const isOption = (at: number): boolean => /^-./.test(rest[at]?.value ?? '');
     for (let at = 0; head !== undefined && (isOption(at) || isOption(at - 1)); at++) {
-      // fail-closed: nobody writes so many; any rule about the program may be meant.
+      // fail-closed: with so many options, every rule about the program may apply.
       const isTooMany = at === MOST_LEADING_WORDS;
       const text = isTooMany ? '' : canonicalText([head, ...rest.slice(at + 1)]);
       const found = isTooMany
