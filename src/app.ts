@@ -69,7 +69,7 @@ export type { SdkBridge } from './mcp/connection/deps.js';
 export { knownLimits } from './model/catalog/models.js';
 export { readAskAnswer } from './permissions/gate/questions.js';
 export type { AskAnswer, Asker, AskRequest } from './permissions/gate/types.js';
-export { describeRule } from './permissions/grants/answers.js';
+export { describeRule } from './permissions/grants/suggest.js';
 export { suggestedUpdates } from './permissions/grants/suggest.js';
 export { systemClock } from './platform/clock.js';
 export { nodeFileSystem } from './platform/fs/node-fs.js';

@@ -7,8 +7,7 @@ import type { OpenTeams } from '../agents/teams/session-team.js';
 import { PortcullisError } from '../errors.js';
 import { type GateExtension, openPermissions, type Permissions } from '../permissions/gate/open.js';
 import type { Asker, GateCall, JudgedCall } from '../permissions/gate/types.js';
-import { createRuleJoin } from '../permissions/grants/grants.js';
-import { NO_RULES, type RuleSet } from '../permissions/rules/rules.js';
+import { joinRules } from '../permissions/rules/rule.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../protocol/content.js';
@@ -311,20 +310,10 @@ function refuseMode(): never {
 
 /** Several extensions of the gate as one. */
 function together(extensions: readonly GateExtension[]): GateExtension {
-  const join = createRuleJoin();
-  const rulesOf = extensions.map(({ rules }) => rules);
   return {
     guards: extensions.flatMap(({ guards }) => guards),
     resolvers: extensions.flatMap(({ resolvers }) => resolvers),
-    rules(agent) {
-      let all: RuleSet = NO_RULES;
-      // Asked at every call, and mostly none of them has any.
-      for (let at = 0; at < rulesOf.length; at++) {
-        const more = (rulesOf[at] as GateExtension['rules'])(agent);
-        if (more !== NO_RULES) all = join(all, more);
-      }
-      return all;
-    },
+    rules: (agent) => joinRules(extensions.map(({ rules }) => rules(agent)).reverse()),
     contentOf: (toolUseId) =>
       extensions.map((one) => one.contentOf?.(toolUseId)).find((one) => one !== undefined),
     notes: (agent) => extensions.flatMap((one) => one.notes?.(agent) ?? []),

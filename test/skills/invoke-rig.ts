@@ -1,6 +1,6 @@
 import { createGate } from '../../src/permissions/gate/gate.js';
 import type { Asker, Gate, GateVerdict } from '../../src/permissions/gate/types.js';
-import { createRuleJoin } from '../../src/permissions/grants/grants.js';
+import { joinRules } from '../../src/permissions/rules/rule.js';
 import { parseRules } from '../../src/permissions/rules/rules.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { shellEnvironment } from '../../src/platform/environment.js';
@@ -117,14 +117,13 @@ export function skillRig(book: SkillBook, options: RigOptions = {}): SkillRig {
     managedOnly: () => options.managedOnly,
   });
   const approvals = createSkillApprovals(book);
-  const joinRules = createRuleJoin();
   const gateWith = (asker: Asker | undefined): Gate =>
     createGate({
       fs: nodeFileSystem,
       home: project.home,
       clock: systemClock,
       mode: () => options.mode ?? 'default',
-      rules: (agent) => joinRules(base, grants.rules(agent)),
+      rules: (agent) => joinRules([grants.rules(agent), base]),
       asker: () => asker,
       guards: [grants.guard, approvals.guard],
       resolvers: [approvals.resolver],

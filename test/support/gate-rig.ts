@@ -3,12 +3,10 @@ import type { Guard } from '../../src/permissions/gate/guard.js';
 import type { Precheck } from '../../src/permissions/gate/precheck.js';
 import type { Asker, GateCall, GateVerdict } from '../../src/permissions/gate/types.js';
 import type { GateFacts } from '../../src/permissions/gate/view.js';
-import {
-  type Answering,
-  type AnswerTargets,
-  openAnswering,
-} from '../../src/permissions/grants/answering.js';
+import { type Answering, openAnswering } from '../../src/permissions/grants/answering.js';
+import type { AnswerTargets } from '../../src/permissions/grants/updates.js';
 import { createAgentRules } from '../../src/permissions/rules/agent-rules.js';
+import { joinRules, NO_RULES } from '../../src/permissions/rules/rule.js';
 import { parseRules, type RuleKind } from '../../src/permissions/rules/rules.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { resolve } from '../../src/platform/fs/paths.js';
@@ -129,10 +127,7 @@ export function gateRig(options: RigOptions): Rig {
     home,
     clock,
     mode: () => options.mode ?? 'default',
-    rules: (agent) => {
-      const mine = agentRules.rulesOf(agent);
-      return answering?.withAnswers(mine, agent) ?? mine;
-    },
+    rules: (agent) => joinRules([answering?.rules(agent) ?? NO_RULES, agentRules.rulesOf(agent)]),
     ...(options.facts === undefined ? {} : { facts: options.facts }),
     ...(answering === undefined ? {} : { keep: answering.keep, resolvers: [answering.resolver] }),
     asker: (call) =>

@@ -2,7 +2,7 @@ import { messageOf } from '../../errors.js';
 import type { Clock } from '../../platform/clock.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import { type PermissionMode, strictest, type TraceStep } from '../../protocol/permissions.js';
-import type { KeepAnswer } from '../grants/answers.js';
+import type { KeepAnswer } from '../grants/updates.js';
 import { STANDARD_GUARDS } from '../guards/guards.js';
 import type { PathFileSystem } from '../paths/paths.js';
 import type { RuleSet } from '../rules/rules.js';

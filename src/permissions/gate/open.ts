@@ -15,20 +15,14 @@ import type {
   Strictness,
 } from '../../settings/types.js';
 import type { Workspace } from '../../tools/tool.js';
-import {
-  type Answering,
-  type AnsweringParts,
-  type AnswerTargets,
-  openAnswering,
-} from '../grants/answering.js';
-import type { AppliedUpdates } from '../grants/answers.js';
-import { createRuleJoin } from '../grants/grants.js';
+import { type Answering, openAnswering } from '../grants/answering.js';
+import type { AnsweringParts, AnswerTargets, AppliedUpdates } from '../grants/updates.js';
 import { hiddenBy, type IsHidden } from '../paths/hidden-files.js';
 import type { PathFileSystem } from '../paths/paths.js';
 import { createWorkingTrees } from '../paths/working-trees.js';
 import { createLiveRules, type LiveRules } from '../rules/agent-rules.js';
 import { rulesForTool } from '../rules/list.js';
-import type { Rule, RuleSet } from '../rules/rule.js';
+import { joinRules, NO_RULES, type Rule, type RuleSet } from '../rules/rule.js';
 import { RULE_TOOLS } from '../rules/tools.js';
 import type { GateDeps } from './evaluate.js';
 import { createGate } from './gate.js';
@@ -73,7 +67,6 @@ export interface PermissionParts {
 export interface GateExtension {
   readonly guards: readonly Guard[];
   readonly resolvers: readonly Resolver[];
-  /** The same object while nothing changes. */
   rules(agent: AgentRef): RuleSet;
   /** What a call was judged with besides its input: an answer for this very call is for it alone. */
   contentOf?(toolUseId: string): string | undefined;
@@ -132,12 +125,9 @@ export function openPermissions(parts: PermissionParts): Permissions {
   const answering = answeringOf(parts, live, { home, setMode, mode: () => mode });
   const refusals = createRefusals(parts.clock);
   const { extension } = parts;
-  const join = createRuleJoin();
-  const joinHidden = createRuleJoin();
   const rulesOf = (agent: AgentRef): RuleSet => {
-    const rules = live.rules(agent);
-    const answered = answering?.withAnswers(rules, agent) ?? rules;
-    return extension === undefined ? answered : join(answered, extension.rules(agent));
+    const answered = answering?.rules(agent) ?? NO_RULES;
+    return joinRules([extension?.rules(agent) ?? NO_RULES, answered, live.rules(agent)]);
   };
   const gate = createGate({
     fs: parts.fs,
@@ -175,8 +165,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
       };
     },
     hidden(agent, { roots }) {
-      const own = live.rules(agent);
-      const rules = extension === undefined ? own : joinHidden(own, extension.rules(agent));
+      const rules = joinRules([extension?.rules(agent) ?? NO_RULES, live.rules(agent)]);
       return hiddenBy(rules, { fs: parts.fs, roots, home, trees });
     },
     stuck: refusals.stuck,

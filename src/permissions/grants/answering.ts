@@ -1,54 +1,32 @@
-import { messageOf } from '../../errors.js';
-import type { Clock } from '../../platform/clock.js';
-import { expandHome, resolve } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
-import { ruleTextOf } from '../../protocol/permission-updates.js';
-import type { PermissionMode, PermissionUpdate } from '../../protocol/permissions.js';
-import type { SessionNews } from '../../protocol/session-events.js';
+import type { AnswerScope, PermissionUpdate, TraceStep } from '../../protocol/permissions.js';
 import { runPipeline } from '../gate/evaluate.js';
 import type { Resolver } from '../gate/guard.js';
-import { lowerMode } from '../gate/modes.js';
 import { STANDARD_RESOLVERS } from '../gate/resolvers.js';
 import { type CallView, viewOf } from '../gate/view.js';
-import type { PathFileSystem } from '../paths/paths.js';
-import { parseRule, type Rule, type RuleSet } from '../rules/rules.js';
-import { type AnswerParts, createKeeper, type KeepAnswer, reachOf } from './answers.js';
-import { answeredBefore, createGrants, createRuleJoin, type Grants } from './grants.js';
+import type { Rule, RuleSet } from '../rules/rule.js';
+import { answeredBefore, createGrants } from './grants.js';
+import { createAnswerFiles } from './settings-file.js';
+import { describeRule, suggestFor } from './suggest.js';
 import {
-  type AnswerFileParts,
-  type AnswerFiles,
-  createAnswerFiles,
-  type SettingsEdit,
-} from './settings-file.js';
-
-/** What answers may change beyond the rules of the session. */
-export interface AnswerTargets extends Omit<AnswerFileParts, 'cwd'> {
-  addDirectory(directory: string): void;
-  removeDirectory(directory: string): void;
-}
-
-export interface AnsweringParts {
-  readonly fs: PathFileSystem;
-  readonly clock: Clock;
-  readonly cwd: string;
-  readonly home: string;
-  readonly targets: AnswerTargets;
-  /** Of the session, now. */
-  mode(): PermissionMode;
-  setMode(mode: PermissionMode): void;
-  managedOnly(): string | undefined;
-  emit(news: SessionNews): void;
-  /** What a call was judged with besides its input. */
-  contentOf?(toolUseId: string): string | undefined;
-}
+  type AnswerContext,
+  type AnsweringParts,
+  type AppliedUpdates,
+  applyUpdates,
+  type GivenAnswer,
+  type KeepAnswer,
+  type Kept,
+  parseAnswerRule,
+  reachOf,
+} from './updates.js';
 
 export interface Answering {
   readonly keep: KeepAnswer;
   readonly resolver: Resolver;
   /** Changes rules, mode or directories as an answer of the main agent's would. */
-  readonly applyUpdates: AnswerParts['applyUpdates'];
-  /** The rules of the settings with those of answers. */
-  withAnswers(base: RuleSet, agent: AgentRef): RuleSet;
+  applyUpdates(updates: readonly PermissionUpdate[], agent: AgentRef): Promise<AppliedUpdates>;
+  /** The rules of answers. */
+  rules(agent: AgentRef): RuleSet;
   beginTurn(): void;
   /** An agent has ended: what was answered for it alone is over. */
   forget(agentPath: string): void;
@@ -56,55 +34,129 @@ export interface Answering {
 
 /** Everything that makes an answer reach further than its call. */
 export function openAnswering(parts: AnsweringParts): Answering {
-  const { fs, clock, cwd, home, targets, managedOnly, emit } = parts;
-  const grants = createGrants(clock.now, parts.contentOf);
-  const files = createAnswerFiles({ cwd, ...targets });
-  const join = createRuleJoin();
-  const parse: Parameters<typeof createKeeper>[0]['parse'] = (kind, text) => {
-    const origin = { value: { text, root: cwd }, source: 'answer', trusted: true } as const;
-    return parseRule(kind, origin, { cwd, home });
-  };
-  const applyUpdates = createUpdates({
-    grants,
-    files,
-    cwd,
-    home,
-    parse,
-    managedOnly,
-    emit,
-    mode: parts.mode,
-    setMode: parts.setMode,
-    addDirectory: targets.addDirectory,
-    removeDirectory: targets.removeDirectory,
-  });
+  const grants = createGrants(parts.clock.now, parts.contentOf);
+  const save = createAnswerFiles({ cwd: parts.cwd, ...parts.targets });
+  const context: AnswerContext = { ...parts, grants, save };
+  const seen = new WeakSet<object>();
   return {
-    applyUpdates,
-    keep: createKeeper({
-      grants,
-      files,
-      parse,
-      managedOnly,
-      applyUpdates,
-      emit,
-      now: clock.now,
-      opens: (rule, view) => opensCall(rule, view, { fs, clock }),
-    }),
+    applyUpdates: (updates, agent) => applyUpdates(context, updates, agent),
+    keep(given) {
+      // One answer may settle several calls that waited for it; what becomes of it is told once.
+      const isTold = seen.has(given.answer);
+      seen.add(given.answer);
+      return keepAnswer(isTold ? { ...context, emit: () => undefined } : context, given);
+    },
     resolver: answeredBefore(grants),
-    withAnswers: (base, agent) => join(base, grants.rules(agent)),
+    rules: grants.rules,
     beginTurn: grants.beginTurn,
     forget: grants.forget,
   };
+}
+
+async function keepAnswer(
+  parts: AnswerContext,
+  { view, answer, held }: GivenAnswer,
+): Promise<Kept> {
+  const { scope, updatedPermissions = [] } = answer;
+  const steps: TraceStep[] = [];
+  const say = (reason: string): void => {
+    steps.push({ guard: 'answer', decision: 'pass', reason });
+  };
+  const { notes, refused } = await applyUpdates(parts, updatedPermissions, view.call.agent);
+  for (const note of notes) say(note);
+  if (refused !== undefined) return { steps, refused };
+  if (scope !== undefined && scope.what !== 'call' && scope.until !== 'once') {
+    say(await keepScope(parts, { view, scope, held }));
+  }
+  return { steps };
+}
+
+interface Wider extends Omit<GivenAnswer, 'answer'> {
+  readonly scope: AnswerScope;
+}
+
+/** The answer's scope, kept where it can be; otherwise it holds for this call, and the person is told. */
+async function keepScope(parts: AnswerContext, wider: Wider): Promise<string> {
+  const kept = await widen(parts, wider);
+  if ('done' in kept) {
+    if (kept.tell === true) parts.emit({ type: 'notice', level: 'info', text: kept.done });
+    return kept.done;
+  }
+  const text = `the answer holds for this call alone: ${kept.why}`;
+  parts.emit({ type: 'notice', level: 'warning', text });
+  return text;
+}
+
+type Widened = { readonly done: string; readonly tell?: boolean } | { readonly why: string };
+
+async function widen(parts: AnswerContext, { view, scope, held }: Wider): Promise<Widened> {
+  const { call } = view;
+  if (held !== undefined) return { why: `${held}, which is asked about every time` };
+  const managed = parts.managedOnly();
+  if (managed !== undefined) return { why: managed };
+  if (scope.expiresAt !== undefined && scope.expiresAt <= parts.clock.now()) {
+    return { why: 'its end has passed already' };
+  }
+  const reach = reachOf(scope, call.agent);
+  const text = await ruleFor(view, scope.what);
+  const keepsFile = scope.until === 'project' || scope.until === 'user';
+  if (
+    scope.what === 'exact' &&
+    !keepsFile &&
+    (call.subject.command !== undefined || text === undefined)
+  ) {
+    parts.grants.addCall(call, reach);
+    return { done: `this very call is allowed ${spanOf(scope)}` };
+  }
+  if (text === undefined) return { why: `no rule says ${WORDS[scope.what]} safely` };
+  const parsed = parseAnswerRule(parts, 'allow', text);
+  if ('why' in parsed) return { why: `the rule ${text} cannot be used: ${parsed.why}` };
+  const { rule } = parsed;
+  if (!(await opensCall(rule, view, parts))) {
+    return { why: `the rule ${text} would not let the same call through next time` };
+  }
+  parts.grants.addRule(rule, reach);
+  const what = `${text} (${describeRule(text)})`;
+  if (!keepsFile) return { done: `${what} is allowed ${spanOf(scope)}` };
+  if (scope.expiresAt !== undefined) {
+    const done = `${what} is allowed ${spanOf({ ...scope, until: 'session' })}; settings files cannot hold an end, so it is not saved`;
+    return { done, tell: true };
+  }
+  const destination = scope.until === 'project' ? 'localSettings' : 'userSettings';
+  const saved = await parts.save(destination, { kind: 'add', list: 'allow', items: [text] });
+  const done = saved.ok
+    ? `${what} is allowed from now on: saved in ${saved.value}`
+    : `${what} is allowed for this session; it was not saved, because ${saved.error}`;
+  return { done, tell: true };
+}
+
+const WORDS = {
+  exact: 'exactly this',
+  prefix: '"calls like this"',
+  tool: 'this tool',
+  call: 'this',
+};
+
+async function ruleFor(view: CallView, what: AnswerScope['what']): Promise<string | undefined> {
+  const { suggestions = {} } = await suggestFor(view);
+  if (what === 'tool') return view.call.tool.needsPerson === true ? undefined : view.call.tool.name;
+  return what === 'call' ? undefined : suggestions[what];
+}
+
+function spanOf({ until, expiresAt }: AnswerScope): string {
+  const span = until === 'turn' ? 'for this turn' : 'for this session';
+  return expiresAt === undefined ? span : `${span}, until ${new Date(expiresAt).toISOString()}`;
 }
 
 /** Whether a rule would have let a call through that no guard held back and nothing allowed. */
 async function opensCall(
   rule: Rule,
   view: CallView,
-  deps: { readonly fs: PathFileSystem; readonly clock: Pick<Clock, 'monotonic'> },
+  { fs, clock }: AnswerContext,
 ): Promise<boolean> {
   const { call, mode, home, rules, facts } = view;
   const tried = viewOf(call, {
-    fs: deps.fs,
+    fs,
     home,
     mode,
     facts,
@@ -113,182 +165,7 @@ async function opensCall(
   const { outcome } = await runPipeline(tried, {
     guards: [],
     resolvers: STANDARD_RESOLVERS,
-    clock: deps.clock,
+    clock,
   });
   return outcome.kind === 'allowed';
-}
-
-interface UpdateParts {
-  readonly grants: Grants;
-  readonly files: AnswerFiles;
-  readonly cwd: string;
-  readonly home: string;
-  readonly parse: AnswerParts['parse'];
-  readonly managedOnly: AnswerParts['managedOnly'];
-  /** Of the session, now. */
-  mode(): PermissionMode;
-  setMode(mode: PermissionMode): void;
-  addDirectory(directory: string): void;
-  removeDirectory(directory: string): void;
-  emit(news: SessionNews): void;
-}
-
-/**
- * Applies the `updatedPermissions` of an answer, in order. What a settings file gets is in force at
- * once, too. A restriction that cannot be understood refuses the answer before anything is applied; a
- * grant that cannot be is left out and told.
- */
-function createUpdates(parts: UpdateParts): AnswerParts['applyUpdates'] {
-  return async (updates, agent) => {
-    const refused = updates
-      .map((update) => unusable(update, parts))
-      .find((why) => why !== undefined);
-    if (refused !== undefined) return { notes: [], refused };
-    const notes: string[] = [];
-    for (const update of updates) notes.push(...(await apply(parts, update, agent)));
-    return { notes };
-  };
-}
-
-/** fail-closed: an answer whose restriction means nothing is no answer. */
-function unusable(update: PermissionUpdate, parts: UpdateParts): string | undefined {
-  if (!('rules' in update) || update.behavior === 'allow' || update.type === 'removeRules') {
-    return undefined;
-  }
-  for (const value of update.rules) {
-    const text = ruleTextOf(value);
-    const rule = parts.parse(update.behavior, text);
-    if ('why' in rule)
-      return `the ${update.behavior} rule ${text} that came with the answer cannot be honoured: ${rule.why}`;
-  }
-  return undefined;
-}
-
-async function apply(
-  parts: UpdateParts,
-  update: PermissionUpdate,
-  agent: AgentRef,
-): Promise<readonly string[]> {
-  switch (update.type) {
-    case 'addRules':
-    case 'replaceRules':
-    case 'removeRules':
-      return applyRules(parts, update, agent);
-    case 'setMode':
-      return applyMode(parts, update);
-    case 'addDirectories':
-    case 'removeDirectories':
-      return applyDirectories(parts, update);
-  }
-}
-
-type RuleUpdate = Extract<PermissionUpdate, { rules: unknown }>;
-
-async function applyRules(
-  parts: UpdateParts,
-  update: RuleUpdate,
-  agent: AgentRef,
-): Promise<readonly string[]> {
-  const { behavior, destination, type } = update;
-  const opens = behavior === 'allow' ? type !== 'removeRules' : type !== 'addRules';
-  const managed = opens ? parts.managedOnly() : undefined;
-  if (managed !== undefined) {
-    const what =
-      behavior === 'allow' ? 'no allow rule was added' : `no ${behavior} rule was taken away`;
-    return [told(parts, `${what}: ${managed}`)];
-  }
-  const notes: string[] = [];
-  const rules: Rule[] = [];
-  for (const value of update.rules) {
-    const text = ruleTextOf(value);
-    const parsed = parts.parse(behavior, text);
-    if ('rule' in parsed) {
-      rules.push(parsed.rule, ...(parsed.below === undefined ? [] : [parsed.below]));
-    } else if (type !== 'removeRules') {
-      notes.push(
-        told(parts, `the rule ${text} that came with the answer is not used: ${parsed.why}`),
-      );
-    }
-  }
-  const texts =
-    type === 'removeRules'
-      ? update.rules.map(ruleTextOf)
-      : [...new Set(rules.map(({ text }) => text))];
-  const reach = reachOf({ until: 'session' }, agent);
-  if (type === 'removeRules') parts.grants.removeRules(behavior, texts);
-  else if (type === 'replaceRules') parts.grants.replaceRules(behavior, rules, reach);
-  else for (const rule of rules) parts.grants.addRule(rule, reach);
-  const list = texts.join(', ');
-  notes.push(`${VERBS[type]} ${behavior} ${list} (${destination})`);
-  const kind = type === 'addRules' ? 'add' : type === 'replaceRules' ? 'replace' : 'remove';
-  if (texts.length > 0 || kind === 'replace') {
-    notes.push(...(await toFile(parts, update, { kind, list: behavior, items: texts })));
-  }
-  return notes;
-}
-
-const VERBS = {
-  addRules: 'added',
-  replaceRules: 'replaced by',
-  removeRules: 'removed',
-} as const;
-
-async function applyMode(
-  parts: UpdateParts,
-  update: Extract<PermissionUpdate, { type: 'setMode' }>,
-): Promise<readonly string[]> {
-  const managed = parts.managedOnly();
-  // fail-closed: a wider mode is a grant, and lasts longer than the call that it came with.
-  if (managed !== undefined && lowerMode(update.mode, parts.mode()) !== update.mode) {
-    return [told(parts, `the mode stays as it is: ${managed}`)];
-  }
-  try {
-    parts.setMode(update.mode);
-  } catch (thrown) {
-    return [told(parts, `the mode stays as it is: ${messageOf(thrown)}`)];
-  }
-  // What is lower than now may be higher than what the file says.
-  const saved =
-    managed === undefined
-      ? await toFile(parts, update, { kind: 'mode', mode: update.mode })
-      : [`it is not saved: ${managed}`];
-  return [`mode ${update.mode} (${update.destination})`, ...saved];
-}
-
-async function applyDirectories(
-  parts: UpdateParts,
-  update: Extract<PermissionUpdate, { directories: unknown }>,
-): Promise<readonly string[]> {
-  const { cwd, home } = parts;
-  const adds = update.type === 'addDirectories';
-  const managed = adds ? parts.managedOnly() : undefined;
-  if (managed !== undefined) return [told(parts, `no directory was added: ${managed}`)];
-  const directories = update.directories.map((one) => resolve(cwd, expandHome(one, home)));
-  for (const directory of directories) {
-    if (adds) parts.addDirectory(directory);
-    else parts.removeDirectory(directory);
-  }
-  const saved = await toFile(parts, update, {
-    kind: adds ? 'add' : 'remove',
-    list: 'additionalDirectories',
-    items: adds ? directories : [...update.directories, ...directories],
-  });
-  const verb = adds ? 'added' : 'removed';
-  return [`${verb} directories ${directories.join(', ')} (${update.destination})`, ...saved];
-}
-
-async function toFile(
-  parts: UpdateParts,
-  { destination }: PermissionUpdate,
-  edit: SettingsEdit,
-): Promise<readonly string[]> {
-  if (destination === 'session' || destination === 'cliArg') return [];
-  const saved = await parts.files.save(destination, edit);
-  if (saved.ok) return [`saved in ${saved.value}`];
-  return [told(parts, `it holds for this session only, because ${saved.error}`)];
-}
-
-function told(parts: UpdateParts, text: string): string {
-  parts.emit({ type: 'notice', level: 'warning', text });
-  return text;
 }

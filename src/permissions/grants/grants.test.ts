@@ -3,9 +3,9 @@ import { standIn } from '../../../test/support/gate-rig.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { createWorkspace } from '../../tools/workspace.js';
 import type { GateCall } from '../gate/types.js';
-import { NO_RULES, parseRule, type Rule } from '../rules/rules.js';
-import { reachOf } from './answers.js';
-import { createGrants, createRuleJoin } from './grants.js';
+import { parseRule, type Rule } from '../rules/rules.js';
+import { createGrants } from './grants.js';
+import { reachOf } from './updates.js';
 
 const agent = (path: string, background = false): AgentRef => ({
   ...MAIN_AGENT,
@@ -63,34 +63,15 @@ describe('grants', () => {
     );
   });
 
-  it('give the same set while nothing changes, so that it need not be joined anew', () => {
+  it('end with their time', () => {
     let now = 0;
     const grants = createGrants(() => now);
-    const join = createRuleJoin();
-    const base = { ...NO_RULES, allow: [rule('Bash(base *)')] };
-    expect(join(base, grants.rules(MAIN_AGENT))).toBe(base);
     grants.addRule(rule('Bash(a *)'), { until: 'session', expiresAt: 10 });
     grants.addRule(rule('Bash(d *)', 'deny'), { until: 'session' });
-    const first = join(base, grants.rules(MAIN_AGENT));
-    expect(join(base, grants.rules(MAIN_AGENT))).toBe(first);
-    expect(first.allow.map(({ text }) => text)).toEqual(['Bash(a *)', 'Bash(base *)']);
-    expect(first.deny).toHaveLength(1);
+    expect(grants.rules(MAIN_AGENT).allow.map(({ text }) => text)).toEqual(['Bash(a *)']);
+    expect(grants.rules(MAIN_AGENT).deny).toHaveLength(1);
     now = 10;
-    expect(join(base, grants.rules(MAIN_AGENT)).allow).toEqual(base.allow);
-  });
-
-  it('joins the rules of many agents once each, and nothing with nothing', () => {
-    const join = createRuleJoin();
-    const base = { ...NO_RULES, deny: [rule('Bash(base *)', 'deny')] };
-    const [one, other] = ['a', 'b'].map((name) => ({
-      ...NO_RULES,
-      deny: [rule(`Bash(${name} *)`, 'deny')],
-    })) as [typeof base, typeof base];
-    const joined = join(base, one);
-    expect(join(base, other)).not.toBe(joined);
-    expect(join(base, one)).toBe(joined);
-    expect(join(base, { ...NO_RULES })).toBe(base);
-    expect(join(NO_RULES, one)).toBe(one);
+    expect(grants.rules(MAIN_AGENT).allow).toEqual([]);
   });
 
   it('keep a rule once', () => {

@@ -1,7 +1,7 @@
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { Resolver } from '../gate/guard.js';
 import type { GateCall } from '../gate/types.js';
-import { NO_RULES, type Rule, type RuleKind, type RuleSet } from '../rules/rules.js';
+import type { Rule, RuleKind, RuleSet } from '../rules/rule.js';
 
 /** How long and for whom a grant holds. */
 export interface Reach {
@@ -22,7 +22,6 @@ export interface Grants {
   replaceRules(kind: RuleKind, rules: readonly Rule[], reach: Reach): void;
   removeRules(kind: RuleKind, texts: readonly string[]): void;
   addCall(call: GateCall, reach: Reach): void;
-  /** The same object while nothing changes. */
   rules(agent: AgentRef): RuleSet;
   covers(call: GateCall): boolean;
   /** A new prompt: what held for one turn is over. */
@@ -42,7 +41,6 @@ export function createGrants(
 ): Grants {
   let rules: Entry<Rule>[] = [];
   let calls: Entry<string>[] = [];
-  const compiled = new Map<string, { readonly names: string; readonly set: RuleSet }>();
 
   const holds = ({ reach }: Entry<unknown>, agent: AgentRef): boolean =>
     (reach.expiresAt === undefined || reach.expiresAt > now()) &&
@@ -65,15 +63,9 @@ export function createGrants(
       calls = [...calls, { what: keyOf(call, contentOf(call.toolUseId)), reach }];
     },
     rules(agent) {
-      if (rules.length === 0) return NO_RULES;
       const active = rules.filter((entry) => holds(entry, agent)).map(({ what }) => what);
-      const names = active.map((rule) => `${rule.kind} ${rule.text}`).join('\n');
-      const known = compiled.get(agent.path);
-      if (known?.names === names) return known.set;
       const of = (kind: RuleKind) => active.filter((rule) => rule.kind === kind);
-      const set = { allow: of('allow'), ask: of('ask'), deny: of('deny') };
-      compiled.set(agent.path, { names, set });
-      return set;
+      return { allow: of('allow'), ask: of('ask'), deny: of('deny') };
     },
     covers(call) {
       if (calls.length === 0) return false;
@@ -88,7 +80,6 @@ export function createGrants(
       const isOthers = ({ reach }: Entry<unknown>): boolean => reach.agent !== agentPath;
       rules = rules.filter(isOthers);
       calls = calls.filter(isOthers);
-      compiled.delete(agentPath);
     },
   };
 }
@@ -102,31 +93,6 @@ export function answeredBefore(grants: Grants): Resolver {
         ? { decision: 'allow', reason: 'the same call was allowed before', source: 'answer' }
         : undefined,
   };
-}
-
-/** The rules of the settings with those of answers in front. */
-export function createRuleJoin(): (base: RuleSet, granted: RuleSet) => RuleSet {
-  // Agents that work at once may have been granted, or be held to, different things.
-  const joined = new WeakMap<RuleSet, WeakMap<RuleSet, RuleSet>>();
-  return (base, granted) => {
-    if (granted === NO_RULES || isEmpty(granted)) return base;
-    if (isEmpty(base)) return granted;
-    const ofBase = joined.get(base) ?? new WeakMap<RuleSet, RuleSet>();
-    joined.set(base, ofBase);
-    const known = ofBase.get(granted);
-    if (known !== undefined) return known;
-    const set: RuleSet = {
-      allow: [...granted.allow, ...base.allow],
-      ask: [...granted.ask, ...base.ask],
-      deny: [...granted.deny, ...base.deny],
-    };
-    ofBase.set(granted, set);
-    return set;
-  };
-}
-
-function isEmpty({ allow, ask, deny }: RuleSet): boolean {
-  return allow.length + ask.length + deny.length === 0;
 }
 
 function isSame(entry: Entry<Rule>, rule: Rule, reach: Reach): boolean {

@@ -9,11 +9,11 @@ import type { PermissionMode, UpdateDestination } from '../../protocol/permissio
 
 type FileDestination = Exclude<UpdateDestination, 'session' | 'cliArg'>;
 
-/** The settings files that answers may change. */
-export interface AnswerFiles {
-  /** The file that was changed, or why it was not. */
-  save(destination: FileDestination, edit: SettingsEdit): Promise<Result<string, string>>;
-}
+/** Changes a settings file. Returns the file that was changed, or why it was not. */
+export type SaveSettings = (
+  destination: FileDestination,
+  edit: SettingsEdit,
+) => Promise<Result<string, string>>;
 
 export interface AnswerFileParts {
   readonly fs: EditFiles;
@@ -34,10 +34,10 @@ interface OwnWrite {
   readonly directories?: readonly string[];
 }
 
-export function createAnswerFiles(parts: AnswerFileParts): AnswerFiles {
+export function createAnswerFiles(parts: AnswerFileParts): SaveSettings {
   // One change at a time: two answers at once must not undo each other.
   let queue: Promise<unknown> = Promise.resolve();
-  const save: AnswerFiles['save'] = async (destination, edit) => {
+  const save: SaveSettings = async (destination, edit) => {
     const target = targetOf(parts, destination);
     const edited = await editSettings(parts.fs, target, edit);
     if (!edited.ok) return err(`${target.file} was left alone: ${edited.error}`);
@@ -47,12 +47,10 @@ export function createAnswerFiles(parts: AnswerFileParts): AnswerFiles {
     const waits = bound === undefined || bound === 'bound' ? '' : WAITS;
     return ok(`${target.file}${waits}`);
   };
-  return {
-    save(destination, edit) {
-      const saving = queue.then(() => save(destination, edit));
-      queue = saving.catch(() => undefined);
-      return saving;
-    },
+  return (destination, edit) => {
+    const saving = queue.then(() => save(destination, edit));
+    queue = saving.catch(() => undefined);
+    return saving;
   };
 }
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gateRig } from '../../../test/support/gate-rig.js';
 import { makeTempProject, type TempProject } from '../../testing/temp-project.js';
 import type { AskRequest, Suggestions } from '../gate/types.js';
-import { describeRule } from './answers.js';
+import { describeRule } from './suggest.js';
 
 let project: TempProject;
 beforeAll(() => {

@@ -8,10 +8,10 @@ import type {
   Strictness,
 } from '../../settings/types.js';
 import { ANY_DEPTH, reachesEnd, type Segment, segmentOf } from './path-pattern.js';
-import type { ParseRulesOptions, Rule, RuleKind, RuleSet } from './rule.js';
-import { NO_RULES, parseRules, splitRuleList } from './rules.js';
+import { joinRules, NO_RULES, type ParseRulesOptions, type RuleSet } from './rule.js';
+import { parseRules, placeOf, splitRuleList } from './rules.js';
 
-/** The rules of an agent: everybody's, and those that name it. The same object for the same agent. */
+/** The rules of an agent: everybody's, and those that name it. */
 export type RulesOf = (agent: AgentRef) => RuleSet;
 
 /**
@@ -32,25 +32,16 @@ export function createAgentRules(
     problems.push(...deadPattern(entry, why));
     return [];
   });
-  // By the patterns that fit, of which there are few; agents come and go.
-  const known = new Map<string, RuleSet>();
   return {
     problems,
     rulesOf(agent) {
-      if (compiled.length === 0) return everybody;
-      const mine = compiled.flatMap(({ names, binds, rules }, index) => {
+      const mine = compiled.flatMap(({ names, binds, rules }) => {
         if (!binds(agent)) return [];
         // fail-closed: a folder that nobody trusts cannot call its agent by a name that may more.
-        return [{ index, rules, grants: agent.untrusted !== true && names(agent) }];
+        const grants = agent.untrusted !== true && names(agent);
+        return [grants ? rules : { ...rules, allow: [] }];
       });
-      if (mine.length === 0) return everybody;
-      const key = mine.map(({ index, grants }) => `${index}${grants ? '+' : ''}`).join(' ');
-      const found = known.get(key);
-      if (found !== undefined) return found;
-      const sets = mine.map(({ rules, grants }) => (grants ? rules : { ...rules, allow: [] }));
-      const made = joined([everybody, ...sets]);
-      known.set(key, made);
-      return made;
+      return joinRules([everybody, ...mine]);
     },
   };
 }
@@ -174,19 +165,6 @@ function deadPattern(entry: AgentRules, why: string): readonly ConfigProblem[] {
       remedy: 'Name a type (reviewer) or a path (main, main/*, main/reviewer#1, **/reviewer#*).',
     },
   ];
-}
-
-function placeOf({ source, file, line }: SourcedRule): Partial<ConfigProblem> {
-  return {
-    source,
-    file,
-    line,
-  };
-}
-
-function joined(sets: readonly RuleSet[]): RuleSet {
-  const of = (kind: RuleKind): readonly Rule[] => sets.flatMap((set) => set[kind]);
-  return { allow: of('allow'), ask: of('ask'), deny: of('deny') };
 }
 
 interface LiveRulesParts {

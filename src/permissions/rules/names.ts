@@ -22,24 +22,7 @@ interface NameContext {
 }
 
 export function resolveRuleName(name: string, context: NameContext): RuleName | Malformed {
-  // There are as many names of servers as rules about them.
   if (/^mcp__/i.test(name)) return mcpName(name, context);
-  if (context.knownTools.length > 0) return resolveName(name, context);
-  // Hundreds of rules name the same few tools.
-  const key = `${context.kind} ${context.scoped} ${name}`;
-  const before = resolved.get(key);
-  if (before !== undefined) return before;
-  const found = resolveName(name, context);
-  if (resolved.size >= MOST_RESOLVED) resolved.clear();
-  resolved.set(key, found);
-  return found;
-}
-
-/** What the names of the table mean never changes. */
-const resolved = new Map<string, RuleName | Malformed>();
-const MOST_RESOLVED = 500;
-
-function resolveName(name: string, context: NameContext): RuleName | Malformed {
   // fail-closed: it would wait for a tool that cannot be.
   if (NO_NAME.test(name)) return impossibleName(name, context);
   if (name.includes('*')) return namePattern(name, context);
@@ -111,13 +94,9 @@ function mcpName(name: string, { kind }: NameContext): RuleName | Malformed {
   // A restriction may spell the tool as its server does: in names, other characters are underscores.
   const meant = isGrant ? name : name.replace(/[^A-Za-z0-9_*-]/gu, '_');
   const pattern = end === -1 && !server.includes('*') ? `${meant}__*` : meant;
-  // Read when the first tool is held against it: most grants are for calls that nobody makes.
-  let tokens: ReturnType<typeof commandTokens> | undefined;
-  const matchesTool = (names: readonly string[]): boolean => {
-    const read = tokens ?? commandTokens(isGrant ? pattern : pattern.toLowerCase());
-    tokens = read;
-    return names.some((one) => matches(read, isGrant ? one : one.toLowerCase()));
-  };
+  const tokens = commandTokens(isGrant ? pattern : pattern.toLowerCase());
+  const matchesTool = (names: readonly string[]): boolean =>
+    names.some((one) => matches(tokens, isGrant ? one : one.toLowerCase()));
   return name.includes('*') || end === -1 ? { matchesTool } : { canonical: name, matchesTool };
 }
 

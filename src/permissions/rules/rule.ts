@@ -56,6 +56,11 @@ export interface RuleSet {
 
 export const NO_RULES: RuleSet = { allow: [], ask: [], deny: [] };
 
+export function joinRules(sets: readonly RuleSet[]): RuleSet {
+  const of = (kind: RuleKind): readonly Rule[] => sets.flatMap((set) => set[kind]);
+  return { allow: of('allow'), ask: of('ask'), deny: of('deny') };
+}
+
 export interface ParseRulesOptions extends Pick<PatternBase, 'cwd' | 'home' | 'ignoresCase'> {
   /** Tools of this session beyond the built-in table. */
   readonly knownTools?: readonly string[];

@@ -150,7 +150,7 @@ function problemOf(
   };
 }
 
-function placeOf({ source, file, line }: SourcedRule): Partial<ConfigProblem> {
+export function placeOf({ source, file, line }: SourcedRule): Partial<ConfigProblem> {
   return { source: source === 'answer' ? undefined : source, file, line };
 }
 

@@ -83,32 +83,19 @@ export function matches(tokens: readonly Token[], text: string): boolean {
 
 /** Whether some text that begins with `beginning` would fit the pattern. */
 export function couldMatch(tokens: readonly Token[], beginning: string): boolean {
-  const first = tokens.findIndex((token) => token.kind === 'star');
-  if (first === -1) return literalCould(tokens, beginning);
   let at = 0;
-  for (let index = 0; index < first; index++) {
-    if (at >= beginning.length) return true;
-    const token = tokens[index];
-    if (token === undefined || token.kind === 'star' || !fits(token, beginning, at)) return false;
+  for (const token of tokens) {
+    // From the first star on, whatever was begun can be ended as the pattern wants.
+    if (at >= beginning.length || token.kind === 'star') return true;
+    if (!fits(token, beginning, at)) return false;
     at += width(beginning, at);
   }
-  // From the first star on, whatever was begun can be ended as the pattern wants.
-  return true;
+  return at >= beginning.length;
 }
 
 /** Whether every text that begins with `beginning` fits the pattern. */
 export function mustMatch(tokens: readonly Token[], beginning: string): boolean {
   return tokens.at(-1)?.kind === 'star' && matches(tokens, beginning);
-}
-
-function literalCould(tokens: readonly Token[], beginning: string): boolean {
-  let at = 0;
-  for (const token of tokens) {
-    if (at >= beginning.length) return true;
-    if (token.kind === 'star' || !fits(token, beginning, at)) return false;
-    at += width(beginning, at);
-  }
-  return at >= beginning.length;
 }
 
 function fits(token: Token, text: string, at: number): boolean {

@@ -1,0 +1,251 @@
+import { messageOf } from '../../errors.js';
+import type { Clock } from '../../platform/clock.js';
+import { expandHome, resolve } from '../../platform/fs/paths.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import { ruleTextOf } from '../../protocol/permission-updates.js';
+import type {
+  AnswerScope,
+  PermissionMode,
+  PermissionUpdate,
+  TraceStep,
+} from '../../protocol/permissions.js';
+import type { SessionNews } from '../../protocol/session-events.js';
+import { lowerMode } from '../gate/modes.js';
+import type { AskAnswer } from '../gate/types.js';
+import type { CallView } from '../gate/view.js';
+import type { PathFileSystem } from '../paths/paths.js';
+import type { Rule, RuleKind } from '../rules/rule.js';
+import { type ParsedRule, parseRule } from '../rules/rules.js';
+import type { Grants, Reach } from './grants.js';
+import type { AnswerFileParts, SaveSettings, SettingsEdit } from './settings-file.js';
+
+/** What answers may change beyond the rules of the session. */
+export interface AnswerTargets extends Omit<AnswerFileParts, 'cwd'> {
+  addDirectory(directory: string): void;
+  removeDirectory(directory: string): void;
+}
+
+export interface AnsweringParts {
+  readonly fs: PathFileSystem;
+  readonly clock: Clock;
+  readonly cwd: string;
+  readonly home: string;
+  readonly targets: AnswerTargets;
+  /** Of the session, now. */
+  mode(): PermissionMode;
+  setMode(mode: PermissionMode): void;
+  managedOnly(): string | undefined;
+  emit(news: SessionNews): void;
+  /** What a call was judged with besides its input. */
+  contentOf?(toolUseId: string): string | undefined;
+}
+
+export interface GivenAnswer {
+  readonly view: CallView;
+  readonly answer: Extract<AskAnswer, { behavior: 'allow' }>;
+  /** Why the call is asked about whatever the rules allow; absent when an allow rule would open it. */
+  readonly held: string | undefined;
+}
+
+export interface Kept {
+  /** What became of it, for the receipt. */
+  readonly steps: readonly TraceStep[];
+  /** Set when the answer carries a restriction that cannot be honoured. */
+  readonly refused?: string;
+}
+
+/** Keeps what an answer says beyond the call it was given for. Never throws. */
+export type KeepAnswer = (given: GivenAnswer) => Promise<Kept>;
+
+export interface AnswerContext extends AnsweringParts {
+  readonly grants: Grants;
+  readonly save: SaveSettings;
+}
+
+/** What became of changes of the rules; `refused`: why none of them was made. */
+export interface AppliedUpdates {
+  readonly notes: readonly string[];
+  readonly refused?: string;
+}
+
+/**
+ * Applies the `updatedPermissions` of an answer, in order. What a settings file gets is in force at
+ * once, too. A restriction that cannot be understood refuses the answer before anything is applied; a
+ * grant that cannot be is left out and told.
+ */
+export async function applyUpdates(
+  parts: AnswerContext,
+  updates: readonly PermissionUpdate[],
+  agent: AgentRef,
+): Promise<AppliedUpdates> {
+  const refused = updates.map((update) => unusable(update, parts)).find((why) => why !== undefined);
+  if (refused !== undefined) return { notes: [], refused };
+  const notes: string[] = [];
+  for (const update of updates) notes.push(...(await apply(parts, update, agent)));
+  return { notes };
+}
+
+/** fail-closed: an answer whose restriction means nothing is no answer. */
+function unusable(update: PermissionUpdate, parts: AnswerContext): string | undefined {
+  if (!('rules' in update) || update.behavior === 'allow' || update.type === 'removeRules') {
+    return undefined;
+  }
+  for (const value of update.rules) {
+    const text = ruleTextOf(value);
+    const rule = parseAnswerRule(parts, update.behavior, text);
+    if ('why' in rule)
+      return `the ${update.behavior} rule ${text} that came with the answer cannot be honoured: ${rule.why}`;
+  }
+  return undefined;
+}
+
+async function apply(
+  parts: AnswerContext,
+  update: PermissionUpdate,
+  agent: AgentRef,
+): Promise<readonly string[]> {
+  switch (update.type) {
+    case 'addRules':
+    case 'replaceRules':
+    case 'removeRules':
+      return applyRules(parts, update, agent);
+    case 'setMode':
+      return applyMode(parts, update);
+    case 'addDirectories':
+    case 'removeDirectories':
+      return applyDirectories(parts, update);
+  }
+}
+
+type RuleUpdate = Extract<PermissionUpdate, { rules: unknown }>;
+
+async function applyRules(
+  parts: AnswerContext,
+  update: RuleUpdate,
+  agent: AgentRef,
+): Promise<readonly string[]> {
+  const { behavior, destination, type } = update;
+  const opens = behavior === 'allow' ? type !== 'removeRules' : type !== 'addRules';
+  const managed = opens ? parts.managedOnly() : undefined;
+  if (managed !== undefined) {
+    const what =
+      behavior === 'allow' ? 'no allow rule was added' : `no ${behavior} rule was taken away`;
+    return [told(parts, `${what}: ${managed}`)];
+  }
+  const notes: string[] = [];
+  const rules: Rule[] = [];
+  for (const value of update.rules) {
+    const text = ruleTextOf(value);
+    const parsed = parseAnswerRule(parts, behavior, text);
+    if ('rule' in parsed) {
+      rules.push(parsed.rule, ...(parsed.below === undefined ? [] : [parsed.below]));
+    } else if (type !== 'removeRules') {
+      notes.push(
+        told(parts, `the rule ${text} that came with the answer is not used: ${parsed.why}`),
+      );
+    }
+  }
+  const texts =
+    type === 'removeRules'
+      ? update.rules.map(ruleTextOf)
+      : [...new Set(rules.map(({ text }) => text))];
+  const reach = reachOf({ until: 'session' }, agent);
+  if (type === 'removeRules') parts.grants.removeRules(behavior, texts);
+  else if (type === 'replaceRules') parts.grants.replaceRules(behavior, rules, reach);
+  else for (const rule of rules) parts.grants.addRule(rule, reach);
+  const list = texts.join(', ');
+  notes.push(`${VERBS[type]} ${behavior} ${list} (${destination})`);
+  const kind = type === 'addRules' ? 'add' : type === 'replaceRules' ? 'replace' : 'remove';
+  if (texts.length > 0 || kind === 'replace') {
+    notes.push(...(await toFile(parts, update, { kind, list: behavior, items: texts })));
+  }
+  return notes;
+}
+
+const VERBS = {
+  addRules: 'added',
+  replaceRules: 'replaced by',
+  removeRules: 'removed',
+} as const;
+
+async function applyMode(
+  parts: AnswerContext,
+  update: Extract<PermissionUpdate, { type: 'setMode' }>,
+): Promise<readonly string[]> {
+  const managed = parts.managedOnly();
+  // fail-closed: a wider mode is a grant, and lasts longer than the call that it came with.
+  if (managed !== undefined && lowerMode(update.mode, parts.mode()) !== update.mode) {
+    return [told(parts, `the mode stays as it is: ${managed}`)];
+  }
+  try {
+    parts.setMode(update.mode);
+  } catch (thrown) {
+    return [told(parts, `the mode stays as it is: ${messageOf(thrown)}`)];
+  }
+  // What is lower than now may be higher than what the file says.
+  const saved =
+    managed === undefined
+      ? await toFile(parts, update, { kind: 'mode', mode: update.mode })
+      : [`it is not saved: ${managed}`];
+  return [`mode ${update.mode} (${update.destination})`, ...saved];
+}
+
+async function applyDirectories(
+  parts: AnswerContext,
+  update: Extract<PermissionUpdate, { directories: unknown }>,
+): Promise<readonly string[]> {
+  const { cwd, home } = parts;
+  const adds = update.type === 'addDirectories';
+  const managed = adds ? parts.managedOnly() : undefined;
+  if (managed !== undefined) return [told(parts, `no directory was added: ${managed}`)];
+  const directories = update.directories.map((one) => resolve(cwd, expandHome(one, home)));
+  for (const directory of directories) {
+    if (adds) parts.targets.addDirectory(directory);
+    else parts.targets.removeDirectory(directory);
+  }
+  const saved = await toFile(parts, update, {
+    kind: adds ? 'add' : 'remove',
+    list: 'additionalDirectories',
+    items: adds ? directories : [...update.directories, ...directories],
+  });
+  const verb = adds ? 'added' : 'removed';
+  return [`${verb} directories ${directories.join(', ')} (${update.destination})`, ...saved];
+}
+
+async function toFile(
+  parts: AnswerContext,
+  { destination }: PermissionUpdate,
+  edit: SettingsEdit,
+): Promise<readonly string[]> {
+  if (destination === 'session' || destination === 'cliArg') return [];
+  const saved = await parts.save(destination, edit);
+  if (saved.ok) return [`saved in ${saved.value}`];
+  return [told(parts, `it holds for this session only, because ${saved.error}`)];
+}
+
+function told(parts: AnswerContext, text: string): string {
+  parts.emit({ type: 'notice', level: 'warning', text });
+  return text;
+}
+
+/** A rule for this session, or why it is none. */
+export function parseAnswerRule(
+  { cwd, home }: AnswerContext,
+  kind: RuleKind,
+  text: string,
+): ParsedRule {
+  const origin = { value: { text, root: cwd }, source: 'answer', trusted: true } as const;
+  return parseRule(kind, origin, { cwd, home });
+}
+
+/** A background agent's answer stays its own; an agent that somebody waits for shares his. */
+export function reachOf(
+  { until, expiresAt }: Pick<AnswerScope, 'until' | 'expiresAt'>,
+  agent: AgentRef,
+): Reach {
+  return {
+    until: until === 'turn' ? 'turn' : 'session',
+    expiresAt,
+    ...(agent.background ? { agent: agent.path } : {}),
+  };
+}
