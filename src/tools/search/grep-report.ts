@@ -80,15 +80,30 @@ async function filesReport(fs: FileSystem, found: Found): Promise<GrepReport> {
 }
 
 function contentReport(found: Found): GrepReport {
-  const files = new Set<string>();
-  const lines = linesOf(found).map((line) => {
+  const byFile = new Map<string, string[]>();
+  let separator: string[] = [];
+  let betweenFiles: readonly string[] = [];
+  for (const line of linesOf(found)) {
     const [path, rest] = splitPath(line, found);
-    if (path === undefined) return line;
-    files.add(path);
+    if (path === undefined) {
+      separator = [line];
+      continue;
+    }
+    const own = byFile.get(path) ?? [];
+    if (byFile.has(path)) own.push(...separator);
+    else if (byFile.size > 0) betweenFiles = separator;
+    byFile.set(path, own);
+    separator = [];
     // Context lines carry a dash after their number, and then one before it.
     const mark = /^\d+-/.test(rest) && found.input['-n'] !== false ? '-' : ':';
-    return `${path}${mark}${rest}`;
-  });
+    own.push(`${path}${mark}${rest}`);
+  }
+  // Ripgrep prints the files as its threads come to an end; pages need one order.
+  const files = [...byFile.keys()].sort();
+  const lines = files.flatMap((path, index) => [
+    ...(index === 0 ? [] : betweenFiles),
+    ...(byFile.get(path) ?? []),
+  ]);
   const page = pageOf(lines, found.input);
   const content = page.items.join('\n');
   return {
@@ -96,8 +111,8 @@ function contentReport(found: Found): GrepReport {
     notes: page.notes,
     structured: {
       mode: 'content',
-      numFiles: files.size,
-      filenames: [...files],
+      numFiles: files.length,
+      filenames: files,
       content,
       numLines: page.items.length,
       totalLines: lines.length,
