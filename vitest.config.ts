@@ -10,15 +10,13 @@ const markdownAsText = {
   },
 };
 
-/** Tests that leave nothing behind in their process share one: importing the program costs more than most of them. */
-const SHARED = [
-  'src/**/*.test.ts',
-  'test/{agents,attack,bash,checkpoint,client,context,corpus,e2e,hooks}/**/*.test.ts',
-  'test/{instructions,mcp,model,pins,plugins,project,security}/**/*.test.ts',
-  'test/{session,skills,tools,tui,web,wire}/**/*.test.ts',
-];
+const TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts'];
 /** They take the one permit issuer of a process, or count what is left in it. */
-const ALONE = ['src/tools/invoke.test.ts', 'test/agents/core-lifecycle.test.ts'];
+const ALONE = [
+  'src/tools/invoke.test.ts',
+  'test/agents/core-lifecycle.test.ts',
+  'test/model/http-connection.test.ts',
+];
 
 const common = {
   setupFiles: ['test/setup.ts'],
@@ -41,9 +39,9 @@ export default defineConfig({
     // One more than the cores that we count on: many tests wait for a child.
     maxWorkers: 3,
     projects: [
-      project('shared', { include: SHARED, exclude: ALONE, isolate: false }),
+      // Importing the program costs more than most tests.
+      project('shared', { include: TESTS, exclude: ALONE, isolate: false }),
       project('alone', { include: ALONE }),
-      project('processes', { include: ['test/**/*.test.ts'], exclude: SHARED }),
     ],
   },
 });

@@ -397,8 +397,7 @@ describeWith(['tmux', 'chromium'], 'the page of the console', () => {
       expect(width, view).toBeLessThanOrEqual(390);
       await expectAccessible(page);
     }
-    await page.getByRole('button', { name: 'Yes, this once' }).focus();
-    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Yes, this once' }).press('Enter');
     await tty.shows('Done.');
     expect(page.problems).toEqual([]);
   });
