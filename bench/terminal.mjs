@@ -2,33 +2,24 @@
 // the first prompt on the screen, key press to screen while the model streams 200 tokens a second under a conversation of
 // 10,000 lines, and the memory that takes.
 //
-//   node bench/terminal.mjs [--rounds 9] [--peers DIR]      exit code 1: a bound of portcullis does not hold
-// DIR is a node_modules with @earendil-works/pi-coding-agent or @anthropic-ai/claude-agent-sdk.
+//   node bench/terminal.mjs [--rounds=9]      exit code 1: a bound does not hold
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import http from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import xterm from '@xterm/headless';
-import { writeTo } from './lib.mjs';
+import { option, writeTo } from './lib.mjs';
 
 const SELF = fileURLToPath(import.meta.url);
 const PROGRAM = path.join(path.dirname(SELF), '..', 'bin', 'portcullis');
-const CLAUDE = `@anthropic-ai/claude-agent-sdk-${process.platform}-${process.arch}/claude`;
-const PI = '@earendil-works/pi-coding-agent/dist/cli.js';
 const LINES = 10_000;
 const [COLUMNS, ROWS] = [100, 30];
 
-const text = { type: 'string' };
-const { values } = parseArgs({
-  options: { rounds: text, peers: text, model: { type: 'boolean' } },
-});
-
-if (values.model) serveModel();
+if (process.argv.includes('--model')) serveModel();
 else await measureAll();
 
 /** The model, in a process of its own: a prompt with "lines" gets 10,000 lines at once, every other one a slow stream. */
@@ -73,33 +64,22 @@ function serveModel() {
   server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));
 }
 
-/** The programs: how each is started, and what its empty prompt looks like. */
-function programs(url, root) {
-  const home = path.join(root, 'home');
-  const cwd = path.join(root, 'project');
+const PROMPT = /^> ?$/m;
+
+function programIn(root, url) {
+  writeTo(root, { 'home/.keep': '', 'project/package.json': '{}' });
   const key = 'sk-ant-bench-00000000000000000000';
-  const models = [{ id: 'bench', name: 'bench', contextWindow: 200_000, maxTokens: 8_000 }];
-  const provider = { baseUrl: url, apiKey: 'bench', api: 'anthropic-messages', models };
-  const files = {
-    'home/.claude.json': {
-      hasCompletedOnboarding: true,
-      customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
-      projects: { [cwd]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+  const terminal = { TERM: 'xterm-256color', LANG: 'C.UTF-8', HOME: path.join(root, 'home') };
+  return {
+    argv: [PROGRAM, '--model', 'claude-sonnet-4-5'],
+    cwd: path.join(root, 'project'),
+    env: {
+      PATH: process.env.PATH,
+      ...terminal,
+      ANTHROPIC_BASE_URL: url,
+      ANTHROPIC_API_KEY: key,
     },
-    'home/.pi/agent/models.json': { providers: { bench: provider } },
-    'project/package.json': {},
   };
-  for (const [name, json] of Object.entries(files)) writeTo(root, { [name]: JSON.stringify(json) });
-  const terminal = { PATH: process.env.PATH, HOME: home, TERM: 'xterm-256color', LANG: 'C.UTF-8' };
-  const quiet = { CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', PI_OFFLINE: '1' };
-  const env = { ...terminal, ...quiet, ANTHROPIC_BASE_URL: url, ANTHROPIC_API_KEY: key };
-  const peer = (name) => path.join(values.peers ?? root, name);
-  const program = (name, argv, prompt) => ({ name, argv, prompt, env, cwd });
-  return [
-    program('portcullis', [PROGRAM, '--model', 'claude-sonnet-4-5'], /^> ?$/m),
-    program('claude', [peer(CLAUDE), '--model', 'claude-sonnet-4-5'], /^\W*[❯>](?:\s|$)/m),
-    program('pi', [peer(PI), '--model', 'bench/bench'], /^─{20,}\n\s*\n─{20,}/m),
-  ].filter(({ argv: [file] }) => existsSync(file));
 }
 
 /** A program on a pseudo-terminal; `until` resolves with the time at which the bytes came that made the screen match. */
@@ -170,7 +150,7 @@ async function keysWhileStreaming(program) {
     terminal.type('\r');
     await terminal.until((screen) => screen.includes(seen));
   };
-  await terminal.until((screen) => program.prompt.test(screen));
+  await terminal.until((screen) => PROMPT.test(screen));
   await send('write lines', 'END OF LINES');
   await send('stream', 'word word');
   const times = [];
@@ -201,24 +181,21 @@ function at(times, share) {
 async function measure(program, model) {
   const first = [];
   const bare = [];
-  const isOurs = program.name === 'portcullis';
   // The first round warms caches.
-  for (let round = 0; round <= Number(values.rounds ?? 9); round++) {
+  for (let round = 0; round <= Number(option('rounds', '9')); round++) {
     const terminal = openTerminal(program);
-    const shown = await terminal.until((screen) => program.prompt.test(screen));
+    const shown = await terminal.until((screen) => PROMPT.test(screen));
     await terminal.close();
-    const cold = isOurs ? await headless(program, model) : 0;
+    const cold = await headless(program, model);
     if (round === 0) continue;
     first.push(shown - terminal.started);
     bare.push(cold);
   }
   const { times, memory } = await keysWhileStreaming(program);
   const ratio = at(first, 0.5) / at(bare, 0.5);
-  const beside = isOurs ? `, ${ratio.toFixed(2)} × a headless start (${at(bare, 0.5)} ms)` : '';
-  console.log(`${program.name}:
-  first prompt ${at(first, 0.5).toFixed(0)} ms${beside}
-  key to screen ${at(times, 0.5).toFixed(1)} ms, at 95 % ${at(times, 0.95).toFixed(1)} ms
-  memory ${memory.toFixed(0)} MB`);
+  console.log(`first prompt ${at(first, 0.5).toFixed(0)} ms, ${ratio.toFixed(2)} × a headless start (${at(bare, 0.5)} ms)
+key to screen ${at(times, 0.5).toFixed(1)} ms, at 95 % ${at(times, 0.95).toFixed(1)} ms
+memory ${memory.toFixed(0)} MB`);
   return ratio <= 1.6 && at(times, 0.95) <= 30 && memory <= 150;
 }
 
@@ -228,13 +205,8 @@ async function measureAll() {
   const model = spawn(process.execPath, [SELF, '--model'], { stdio });
   try {
     const [{ port }] = await once(model, 'message');
-    for (const program of programs(`http://127.0.0.1:${port}`, root)) {
-      const holds = await measure(program, model).catch((thrown) => {
-        console.log(`${program.name}: ${thrown.message}`);
-        return false;
-      });
-      if (program.name === 'portcullis' && !holds) process.exitCode = 1;
-    }
+    const holds = await measure(programIn(root, `http://127.0.0.1:${port}`), model);
+    if (!holds) process.exitCode = 1;
   } finally {
     model.kill();
     rmSync(root, { recursive: true, force: true, maxRetries: 20 });

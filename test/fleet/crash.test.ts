@@ -17,12 +17,12 @@ import {
   until,
 } from './rig.js';
 
-/** Small here; `node bench/fleet.mjs` plays it with 200 sessions of 5 turns and 5 kills. */
-const number = (name: string, usual: number): number => Number(process.env[name] ?? usual);
-const SESSIONS = number('PORTCULLIS_FLEET_SESSIONS', 12);
-const TURNS = number('PORTCULLIS_FLEET_TURNS', 3);
-const KILLS = number('PORTCULLIS_FLEET_KILLS', 2);
-const LIMIT_MS = number('PORTCULLIS_FLEET_LIMIT_MS', 240_000);
+/** With PORTCULLIS_FLEET_FULL=1 the full proof, small otherwise. */
+const FULL = process.env.PORTCULLIS_FLEET_FULL === '1';
+const SESSIONS = FULL ? 200 : 12;
+const TURNS = FULL ? 5 : 3;
+const KILLS = FULL ? 5 : 2;
+const LIMIT_MS = FULL ? 1_800_000 : 240_000;
 const KINDS: readonly TaskKind[] = ['unsafe', 'keyed', 'write', 'mcp', 'talk'];
 const WORKER = ['--slots', '4', '--deadline', '3', '--max-turns', '2'];
 

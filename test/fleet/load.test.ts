@@ -10,11 +10,11 @@ import { startPostgres, type TestPostgres } from '../support/postgres.js';
 import { describeWith } from '../support/programs.js';
 import { mailOf, openRig, PROGRAM, type Rig, transcriptProblems, until } from './rig.js';
 
-/** Small here; `node bench/fleet.mjs load` plays it with 1,000 sessions of 5 turns. */
-const number = (name: string, usual: number): number => Number(process.env[name] ?? usual);
-const SESSIONS = number('PORTCULLIS_FLEET_SESSIONS', 12);
-const TURNS = number('PORTCULLIS_FLEET_TURNS', 2);
-const LIMIT_MS = number('PORTCULLIS_FLEET_LIMIT_MS', 180_000);
+/** With PORTCULLIS_FLEET_FULL=1 a real load, small otherwise. */
+const FULL = process.env.PORTCULLIS_FLEET_FULL === '1';
+const SESSIONS = FULL ? 1_000 : 12;
+const TURNS = FULL ? 5 : 2;
+const LIMIT_MS = FULL ? 1_800_000 : 180_000;
 
 vi.setConfig({ testTimeout: LIMIT_MS, hookTimeout: 120_000 });
 
@@ -127,7 +127,7 @@ describeWith(['git', 'postgres'], 'a fleet under load', () => {
   });
 
   it('adds little to a turn', async () => {
-    const turns = number('PORTCULLIS_FLEET_TALK', 20);
+    const turns = FULL ? 200 : 20;
     for (const driver of ['local', 'postgres'] as const) {
       await withFleet(driver, async (fleet, rig) => {
         const plain = await localTurns(rig, turns);
