@@ -79,78 +79,65 @@ function classAt(
   return { name: chars.slice(start + 2, close - 1).join(''), end: close };
 }
 
-/** Time grows with pattern and name, never faster. */
 export function nameFits(tokens: readonly NameToken[], name: string): boolean {
-  const chars = [...name];
-  let at = 0;
-  let token = 0;
-  let star = -1;
-  let resume = 0;
-  while (at < chars.length) {
-    const current = tokens[token];
-    if (current === 'star') {
-      star = token++;
-      resume = at;
-    } else if (current?.(chars[at] ?? '')) {
-      at++;
-      token++;
-    } else {
-      // The last star takes one more character; earlier ones need no second thought.
-      if (star === -1) return false;
-      token = star + 1;
-      at = ++resume;
-    }
-  }
-  while (tokens[token] === 'star') token++;
-  return token === tokens.length;
+  return matched(tokens, [...name], IN_NAMES, 'all') !== -1;
 }
 
 /** Whether the steps fit all of the names. */
 export function namesFit(steps: readonly NamePattern[], names: readonly string[]): boolean {
-  let at = 0;
-  let step = 0;
-  let deep = -1;
-  let resume = 0;
-  while (at < names.length) {
-    const current = steps[step];
-    if (current === ANY_DEPTH) {
-      deep = step++;
-      resume = at;
-    } else if (current !== undefined && nameFits(current, names[at] ?? '')) {
-      at++;
-      step++;
-    } else {
-      if (deep === -1) return false;
-      step = deep + 1;
-      at = ++resume;
-    }
-  }
-  while (steps[step] === ANY_DEPTH) step++;
-  return step === steps.length;
+  return matched(steps, names, IN_PATHS, 'all') !== -1;
 }
 
 /** How many of the first names the steps fit, or -1. What follows lies in the directory that they name. */
 export function stepsReach(steps: readonly NamePattern[], names: readonly string[]): number {
+  return matched(steps, names, IN_PATHS, 'first');
+}
+
+interface Meaning<Step> {
+  /** Whether the step stands for any number of parts. */
+  isWild(step: Step): boolean;
+  fits(step: Step, part: string): boolean;
+}
+
+const IN_NAMES: Meaning<NameToken> = {
+  isWild: (token) => token === 'star',
+  fits: (token, char) => token !== 'star' && token(char),
+};
+const IN_PATHS: Meaning<NamePattern> = {
+  isWild: (step) => step === ANY_DEPTH,
+  fits: (step, name) => step !== ANY_DEPTH && nameFits(step, name),
+};
+
+/**
+ * How many parts the steps match, `all` of them or the `first` ones; -1: they do not. Where it does not go on, the last
+ * wildcard takes one more part; earlier ones need no second try, so that time grows with steps times parts.
+ */
+function matched<Step>(
+  steps: readonly Step[],
+  parts: readonly string[],
+  { isWild, fits }: Meaning<Step>,
+  wanted: 'all' | 'first',
+): number {
   let at = 0;
   let step = 0;
-  let deep = -1;
+  let wild = -1;
   let resume = 0;
-  while (step < steps.length) {
+  while (wanted === 'all' ? at < parts.length : step < steps.length) {
     const current = steps[step];
-    const name = names[at];
-    if (current === ANY_DEPTH) {
-      deep = step++;
+    const part = parts[at];
+    if (current !== undefined && isWild(current)) {
+      wild = step++;
       resume = at;
-    } else if (name !== undefined && current !== undefined && nameFits(current, name)) {
+    } else if (current !== undefined && part !== undefined && fits(current, part)) {
       at++;
       step++;
     } else {
-      if (deep === -1 || resume >= names.length) return -1;
-      step = deep + 1;
+      if (wild === -1 || resume >= parts.length) return -1;
+      step = wild + 1;
       at = ++resume;
     }
   }
-  return at;
+  return steps.slice(step).every(isWild) ? at : -1;
 }
 
 /** Whether a character is of a named class, as `[[:alpha:]]` means it: those of ASCII alone, as in git. */

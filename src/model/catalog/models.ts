@@ -1,6 +1,36 @@
 import type { Usage } from '../../protocol/content.js';
 import type { ThinkingConfig } from '../client.js';
 
+/** Dollars per million tokens. */
+export interface Price {
+  readonly input: number;
+  readonly output: number;
+  readonly cacheWrite5m: number;
+  readonly cacheWrite1h: number;
+  readonly cacheRead: number;
+}
+
+interface PriceList extends Price {
+  /** A dearer price for the whole request when its prompt is longer than `above` tokens. */
+  readonly long?: { readonly above: number; readonly price: Price };
+}
+
+/** Prices of the user's own: for other models, or for other terms with the provider. */
+export type PriceOverrides = Readonly<Record<string, Price>>;
+
+const WEB_SEARCH_USD = 0.01;
+
+/** Writing to the cache costs 1.25 times the input price for five minutes, twice for an hour. */
+function price(input: number, output: number, cacheReadShare = 0.1): Price {
+  return {
+    input,
+    output,
+    cacheWrite5m: input * 1.25,
+    cacheWrite1h: input * 2,
+    cacheRead: input * cacheReadShare,
+  };
+}
+
 /**
  * What is known of Anthropic's models. `thinking`: `budget` takes a token budget only, `both` a
  * budget or adaptive, `adaptive` no budget, `always` neither a budget nor switching off,
@@ -12,6 +42,8 @@ interface ModelFacts {
   readonly thinking: 'none' | 'budget' | 'both' | 'adaptive' | 'always' | 'between_tools';
   readonly effort: boolean;
   readonly forcedTool: boolean;
+  /** Anthropic's list price, as published in October 2026. */
+  readonly price: PriceList | undefined;
 }
 
 const M = 1_000_000;
@@ -19,40 +51,58 @@ const M = 1_000_000;
 function facts(
   limits: readonly [contextWindow: number, maxOutput: number],
   thinking: ModelFacts['thinking'],
-  more: { readonly effort?: boolean; readonly forcedTool?: boolean } = {},
+  { price, effort = true, forcedTool = true }: Partial<ModelFacts>,
 ): ModelFacts {
   return {
     contextWindow: limits[0],
     maxOutput: limits[1],
     thinking,
-    effort: more.effort ?? true,
-    forcedTool: more.forcedTool ?? true,
+    effort,
+    forcedTool,
+    price,
   };
 }
 
 const FACTS: ReadonlyMap<string, ModelFacts> = new Map([
-  ['claude-fable-5-1', facts([M, 128_000], 'always', { forcedTool: false })],
-  ['claude-mythos-5-1', facts([M, 128_000], 'always', { forcedTool: false })],
-  ['claude-fable-5', facts([M, 128_000], 'always')],
-  ['claude-mythos-5', facts([M, 128_000], 'always')],
-  ['claude-opus-5-5', facts([M, 128_000], 'always', { forcedTool: false })],
-  ['claude-opus-5', facts([M, 128_000], 'adaptive')],
-  ['claude-opus-4-8', facts([M, 128_000], 'adaptive')],
-  ['claude-opus-4-7', facts([M, 128_000], 'adaptive')],
-  ['claude-opus-4-6', facts([M, 128_000], 'both')],
-  ['claude-opus-4-5', facts([200_000, 64_000], 'budget')],
-  ['claude-opus-4-1', facts([200_000, 32_000], 'budget', { effort: false })],
-  ['claude-opus-4', facts([200_000, 32_000], 'budget', { effort: false })],
-  ['claude-sonnet-5-5', facts([M, 128_000], 'between_tools', { forcedTool: false })],
-  ['claude-sonnet-5', facts([M, 128_000], 'adaptive')],
-  ['claude-sonnet-4-6', facts([M, 64_000], 'both')],
-  ['claude-sonnet-4-5', facts([200_000, 64_000], 'budget', { effort: false })],
-  ['claude-sonnet-4', facts([200_000, 64_000], 'budget', { effort: false })],
-  ['claude-haiku-5-5', facts([M, 128_000], 'adaptive')],
-  ['claude-haiku-4-5', facts([200_000, 64_000], 'budget', { effort: false })],
-  ['claude-3-7-sonnet', facts([200_000, 64_000], 'budget', { effort: false })],
+  [
+    'claude-fable-5-1',
+    facts([M, 128_000], 'always', { price: price(10, 50, 0.025), forcedTool: false }),
+  ],
+  [
+    'claude-mythos-5-1',
+    facts([M, 128_000], 'always', { price: price(10, 50, 0.025), forcedTool: false }),
+  ],
+  ['claude-fable-5', facts([M, 128_000], 'always', { price: price(10, 50) })],
+  ['claude-mythos-5', facts([M, 128_000], 'always', { price: price(10, 50) })],
+  [
+    'claude-opus-5-5',
+    facts([M, 128_000], 'always', { price: price(4, 20, 0.05), forcedTool: false }),
+  ],
+  ['claude-opus-5', facts([M, 128_000], 'adaptive', { price: price(5, 25) })],
+  ['claude-opus-4-8', facts([M, 128_000], 'adaptive', { price: price(5, 25) })],
+  ['claude-opus-4-7', facts([M, 128_000], 'adaptive', { price: price(5, 25) })],
+  ['claude-opus-4-6', facts([M, 128_000], 'both', { price: price(5, 25) })],
+  ['claude-opus-4-5', facts([200_000, 64_000], 'budget', { price: price(5, 25) })],
+  ['claude-opus-4-1', facts([200_000, 32_000], 'budget', { price: price(15, 75), effort: false })],
+  ['claude-opus-4', facts([200_000, 32_000], 'budget', { price: price(15, 75), effort: false })],
+  [
+    'claude-sonnet-5-5',
+    facts([M, 128_000], 'between_tools', { price: price(2, 10, 0.05), forcedTool: false }),
+  ],
+  ['claude-sonnet-5', facts([M, 128_000], 'adaptive', { price: price(2, 10) })],
+  ['claude-sonnet-4-6', facts([M, 64_000], 'both', { price: price(3, 15) })],
+  ['claude-sonnet-4-5', facts([200_000, 64_000], 'budget', { price: price(3, 15), effort: false })],
+  ['claude-sonnet-4', facts([200_000, 64_000], 'budget', { price: price(3, 15), effort: false })],
+  [
+    'claude-haiku-5-5',
+    facts([M, 128_000], 'adaptive', {
+      price: { ...price(0.1, 0.5), long: { above: 100_000, price: price(0.5, 2.5) } },
+    }),
+  ],
+  ['claude-haiku-4-5', facts([200_000, 64_000], 'budget', { price: price(1, 5), effort: false })],
+  ['claude-3-7-sonnet', facts([200_000, 64_000], 'budget', { price: price(3, 15), effort: false })],
   ['claude-3-5-sonnet', facts([200_000, 8_192], 'none', { effort: false })],
-  ['claude-3-5-haiku', facts([200_000, 8_192], 'none', { effort: false })],
+  ['claude-3-5-haiku', facts([200_000, 8_192], 'none', { price: price(0.8, 4), effort: false })],
 ]);
 
 /** The name under which a model is known here: without provider prefix, date, `[1m]` and the like. */
@@ -108,62 +158,6 @@ export function acceptedThinking(
   return kind === 'between_tools' ? { type: 'between_tools' } : thinking;
 }
 
-/** Dollars per million tokens. */
-export interface Price {
-  readonly input: number;
-  readonly output: number;
-  readonly cacheWrite5m: number;
-  readonly cacheWrite1h: number;
-  readonly cacheRead: number;
-}
-
-interface PriceList extends Price {
-  /** A dearer price for the whole request when its prompt is longer than `above` tokens. */
-  readonly long?: { readonly above: number; readonly price: Price };
-}
-
-/** Prices of the user's own: for other models, or for other terms with the provider. */
-export type PriceOverrides = Readonly<Record<string, Price>>;
-
-const MILLION = 1_000_000;
-const WEB_SEARCH_USD = 0.01;
-
-/** Writing to the cache costs 1.25 times the input price for five minutes, twice for an hour. */
-function price(input: number, output: number, cacheReadShare = 0.1): Price {
-  return {
-    input,
-    output,
-    cacheWrite5m: input * 1.25,
-    cacheWrite1h: input * 2,
-    cacheRead: input * cacheReadShare,
-  };
-}
-
-/** Anthropic's list prices, as published in October 2026. */
-const LIST_PRICES: ReadonlyMap<string, PriceList> = new Map<string, PriceList>([
-  ['claude-fable-5-1', price(10, 50, 0.025)],
-  ['claude-mythos-5-1', price(10, 50, 0.025)],
-  ['claude-fable-5', price(10, 50)],
-  ['claude-mythos-5', price(10, 50)],
-  ['claude-opus-5-5', price(4, 20, 0.05)],
-  ['claude-opus-5', price(5, 25)],
-  ['claude-opus-4-8', price(5, 25)],
-  ['claude-opus-4-7', price(5, 25)],
-  ['claude-opus-4-6', price(5, 25)],
-  ['claude-opus-4-5', price(5, 25)],
-  ['claude-opus-4-1', price(15, 75)],
-  ['claude-opus-4', price(15, 75)],
-  ['claude-sonnet-5-5', price(2, 10, 0.05)],
-  ['claude-sonnet-5', price(2, 10)],
-  ['claude-sonnet-4-6', price(3, 15)],
-  ['claude-sonnet-4-5', price(3, 15)],
-  ['claude-sonnet-4', price(3, 15)],
-  ['claude-3-7-sonnet', price(3, 15)],
-  ['claude-haiku-5-5', { ...price(0.1, 0.5), long: { above: 100_000, price: price(0.5, 2.5) } }],
-  ['claude-haiku-4-5', price(1, 5)],
-  ['claude-3-5-haiku', price(0.8, 4)],
-]);
-
 export interface CostQuestion {
   readonly model: string;
   readonly usage: Usage;
@@ -187,7 +181,7 @@ export function costOf(question: CostQuestion): number | undefined {
     (written - hour) * price.cacheWrite5m +
     hour * price.cacheWrite1h +
     usage.cache_read_input_tokens * price.cacheRead;
-  return tokens / MILLION + (usage.server_tool_use?.web_search_requests ?? 0) * WEB_SEARCH_USD;
+  return tokens / M + (usage.server_tool_use?.web_search_requests ?? 0) * WEB_SEARCH_USD;
 }
 
 /** Whether a budget in dollars can be kept with this model. */
@@ -202,5 +196,5 @@ function priceList(question: Omit<CostQuestion, 'usage'>): PriceList | undefined
       if (Object.hasOwn(overrides, name)) return overrides[name];
     }
   }
-  return provider === 'anthropic' ? LIST_PRICES.get(plainModelName(model)) : undefined;
+  return provider === 'anthropic' ? FACTS.get(plainModelName(model))?.price : undefined;
 }
