@@ -115,9 +115,7 @@ export async function openSession(asked: SessionConfig): Promise<AgentSession> {
   });
   const parts = await openParts(config, environment, model, earlier);
   try {
-    const session = await joinParts(config, environment, parts);
-    environment.levels.startIsOver();
-    return session;
+    return await joinParts(config, environment, parts);
   } catch (thrown) {
     // Why it does not start is what a person has to know; what else goes wrong is not told.
     await parts.close().catch(() => undefined);

@@ -95,7 +95,6 @@ export function openAgentTypes(
   return new AgentBook({
     fs: environment.fs,
     cwd: config.cwd,
-    levels: environment.levels,
     configDir: environment.configDir,
     managedDir: managedSettingsDirectory(environment.host.os),
     sources: environment.sources,

@@ -1,7 +1,7 @@
 import type { SessionConfig } from '../agents/core/session-config.js';
 import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
-import { mayBeThere, projectLevels } from '../platform/fs/project-levels.js';
+import { lookAtLevels, mayBeThere, projectLevels } from '../platform/fs/project-levels.js';
 import { managedSettingsDirectory, refuseBroken } from '../settings/files/load.js';
 import type { McpParts, OpenServersOfSession } from './mcp-servers.js';
 
@@ -51,7 +51,7 @@ function mayHaveServers(config: SessionConfig, environment: SessionEnvironment):
   if ((config.mcpConfig?.length ?? 0) > 0 || config.mcpBridge !== undefined) return true;
   if (environment.settings.values.get('managedMcpServers') !== undefined) return true;
   if (environment.plugins.some(({ servers }) => servers.length > 0)) return true;
-  if (environment.levels.look().some(({ hasServers }) => hasServers)) return true;
+  if (lookAtLevels(config.cwd).some(({ hasServers }) => hasServers)) return true;
   const files = [
     join(homeDirectory(config.env), '.claude.json'),
     join(environment.configDir, '.claude.json'),

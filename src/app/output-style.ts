@@ -8,6 +8,7 @@ import {
 } from '../context/prompt/output-styles.js';
 import { parseYaml } from '../lib/parse-yaml.js';
 import { join } from '../platform/fs/paths.js';
+import { lookAtLevels } from '../platform/fs/project-levels.js';
 
 /** The session with the style that its settings name. An unknown style is reported, and the default is used. */
 export async function withOutputStyle(
@@ -37,12 +38,11 @@ function outputStylesOf(
   environment: SessionEnvironment,
   isTrusted: boolean,
 ): Promise<OutputStyles> {
-  const { fs, levels, sources, configDir } = environment;
+  const { fs, cwd, sources, configDir } = environment;
   const yields = !isTrusted;
   const inside = (path: string): string => join(path, 'output-styles');
   const project = sources.includes('project')
-    ? levels
-        .look()
+    ? lookAtLevels(cwd)
         .filter(({ hasDirectory }) => hasDirectory)
         .map(({ path }) => ({ path: inside(join(path, '.claude')), root: path, yields }))
     : [];

@@ -83,7 +83,6 @@ export function openSkills(
   const book = openSkillBook({
     fs,
     cwd: config.cwd,
-    levels: environment.levels,
     configDir: environment.configDir,
     managedDir,
     sources: environment.sources,

@@ -11,7 +11,6 @@ import {
   resolve,
   stateDirectory,
 } from '../../platform/fs/paths.js';
-import { LevelsOfStart } from '../../platform/fs/project-levels.js';
 import { hostFacts } from '../../platform/host.js';
 import { openSessionLog, type SessionLog } from '../../session/transcript/open-log.js';
 import { managedSettingsDirectory } from '../../settings/files/load.js';
@@ -26,12 +25,10 @@ export async function openSessionEnvironment(config: SessionConfig) {
   const host = hostFacts();
   const fs = nodeFileSystem;
   const configDir = configDirectory(config.env);
-  const levels = new LevelsOfStart(config.cwd);
   const sources = config.settingSources ?? (['user', 'project', 'local'] as const);
   const opened = await openSettings({
     fs,
     cwd: config.cwd,
-    levels,
     configDir,
     managedDir: managedSettingsDirectory(host.os),
     stateDirectory: stateDirectory(config.env),
@@ -58,8 +55,7 @@ export async function openSessionEnvironment(config: SessionConfig) {
   ];
   return {
     fs,
-    /** What the parts of the start look for in the project's directories. */
-    levels,
+    cwd: config.cwd,
     host,
     configDir,
     sources,

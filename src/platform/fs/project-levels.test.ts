@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSyn
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LevelsOfStart, lookAtLevels, mayBeThere, projectLevels } from './project-levels.js';
+import { lookAtLevels, mayBeThere, projectLevels } from './project-levels.js';
 
 let root: string;
 let below: string;
@@ -49,18 +49,5 @@ describe('lookAtLevels', () => {
 
   it('takes for there what cannot be looked at', () => {
     expect(mayBeThere(path.join(root, 'x'.repeat(300)))).toBe(true);
-  });
-});
-
-describe('LevelsOfStart', () => {
-  it('looks once until the start is over, and then every time', () => {
-    const levels = new LevelsOfStart(root);
-    const [first] = levels.look();
-    mkdirSync(path.join(root, '.claude'));
-    expect([first, levels.look()[0]].map((level) => level?.hasDirectory)).toEqual([false, false]);
-    levels.startIsOver();
-    expect(levels.look()[0]?.hasDirectory).toBe(true);
-    rmSync(path.join(root, '.claude'), { recursive: true });
-    expect(levels.look()[0]?.hasDirectory).toBe(false);
   });
 });

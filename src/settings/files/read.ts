@@ -2,7 +2,7 @@ import { messageOf, systemCodeOf } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
 import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
 import { dirname, join, resolve } from '../../platform/fs/paths.js';
-import { lookAtLevels, type ProjectLevels } from '../../platform/fs/project-levels.js';
+import { lookAtLevels } from '../../platform/fs/project-levels.js';
 import type { ConfigProblem, SettingsFile, WatchedPath } from '../types.js';
 import { parseLocatedJson } from './json.js';
 
@@ -21,8 +21,6 @@ export interface SettingsPlaces {
   /** Which of the optional sources count. */
   readonly sources: readonly ProjectSource[];
   readonly trustProject: boolean;
-  /** What the start has seen of the project's directories. Absent: it is looked for. */
-  readonly levels?: ProjectLevels;
   /** The user's settings as text, in place of every file: nothing is read. */
   readonly only?: { readonly file: string; readonly text: string };
 }
@@ -122,7 +120,7 @@ function user(places: SettingsPlaces): Place {
 
 /** Local before project in each directory's kind; from the start directory up to the repository root. */
 function projectFiles(places: SettingsPlaces): readonly Place[] {
-  const levels = places.levels?.look() ?? lookAtLevels(places.cwd);
+  const levels = lookAtLevels(places.cwd);
   const userFile = join(places.configDir, 'settings.json');
   const of = (source: 'local' | 'project', name: string): Place[] =>
     places.sources.includes(source)

@@ -1,10 +1,6 @@
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { basename, dirname, join, relative, toPosix } from '../../platform/fs/paths.js';
-import {
-  lookAtLevels,
-  type ProjectLevels,
-  projectLevels,
-} from '../../platform/fs/project-levels.js';
+import { lookAtLevels, projectLevels } from '../../platform/fs/project-levels.js';
 import { collectDeclarations } from './collect.js';
 import { declarationLines, trustNotice } from './messages.js';
 import { changedScript, type PinPlace, type SeenScripts } from './scripts.js';
@@ -25,8 +21,6 @@ export interface TrustPlaces {
   readonly stateDirectory: string;
   /** Which optional settings sources count; default: all. */
   readonly sources?: readonly string[];
-  /** The project's directories as the start saw them. Absent: the disk is asked. */
-  readonly levels?: ProjectLevels;
   now(): number;
 }
 
@@ -103,7 +97,7 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
   }
 
   async function check({ atStart, used }: CheckOptions = {}): Promise<TrustCheck> {
-    const all = places.levels?.look() ?? lookAtLevels(places.cwd);
+    const all = lookAtLevels(places.cwd);
     const root = await fs.realPath(all.at(-1)?.path ?? places.cwd);
     const levels = all.filter(({ hasDirectory, hasServers }) => hasDirectory || hasServers);
     const isEmptyProject = levels.length === 0;

@@ -1,7 +1,7 @@
 import type { SettingSource } from '../../lib/sourced.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { basename, dirname, join } from '../../platform/fs/paths.js';
-import { lookAtLevels, type ProjectLevels } from '../../platform/fs/project-levels.js';
+import { lookAtLevels } from '../../platform/fs/project-levels.js';
 import type { SkillOrigin } from '../skill.js';
 
 export type SkillFiles = Pick<
@@ -43,8 +43,6 @@ export interface SkillPlaces {
   /** The further working directories, as they are now. */
   additionalDirectories(): readonly string[];
   readonly plugins?: readonly PluginPlace[];
-  /** What the start has seen of the project's directories. Absent: it is looked for. */
-  readonly levels?: ProjectLevels;
   /** Whether rules keep a file from being read: then no link shows it. Absent: there are no rules. */
   isHidden?(path: string): Promise<boolean>;
 }
@@ -122,7 +120,7 @@ export async function projectDirectories(
   if (!places.sources.includes('project')) return [];
   const own = await realOrSelf(places.fs, places.configDir);
   const found: ProjectDirectory[] = [];
-  const levels = places.levels?.look() ?? lookAtLevels(places.cwd);
+  const levels = lookAtLevels(places.cwd);
   for (const { path: level, hasDirectory } of levels) {
     // Most levels have none, and each root would be looked for by itself.
     if (!hasDirectory) continue;
