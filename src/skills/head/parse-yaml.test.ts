@@ -1,4 +1,6 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { parseDocument } from 'yaml';
 import { MOST_YAML, parseYaml, yamlWithin } from '../../lib/parse-yaml.js';
 import { readSkill } from './head.js';
 
@@ -77,5 +79,64 @@ describe('YAML that takes long', () => {
     within.begin();
     expect(await within.parse?.('c: 1')).toEqual({ c: 1 });
     expect(yamlWithin(undefined, 10).parse).toBeUndefined();
+  });
+});
+
+describe('heads of one-line texts', () => {
+  const bits = [
+    'a',
+    'Z9',
+    ' ',
+    '  ',
+    ': ',
+    ':',
+    '#',
+    ' #',
+    '"',
+    "'",
+    ', ',
+    '[',
+    '}',
+    '*',
+    '&',
+    '!',
+    '|',
+    '-',
+    '%',
+    '@',
+    '\\',
+    '\t',
+    '\u00a0',
+    '\u2014',
+    '\u3000',
+    '\u2028',
+    'true',
+    'Null',
+    'FALSE',
+    '1',
+    '.inf',
+    '~',
+    '---',
+    '<<',
+  ];
+  const words = fc.array(fc.constantFrom(...bits), { maxLength: 6 }).map((all) => all.join(''));
+  const line = fc.tuple(words, fc.constantFrom(': ', ':', ':  '), words).map((all) => all.join(''));
+  const plain = fc
+    .tuple(fc.constantFrom('name', 'a-b', 'true', 'x_1'), words)
+    .map(([key, value]) => `${key}: a${value}`);
+
+  it('mean what they mean to the YAML library', async () => {
+    const heads = fc.array(fc.oneof(line, plain), { minLength: 1, maxLength: 3 });
+    await fc.assert(
+      fc.asyncProperty(heads, async (lines) => {
+        const text = lines.join('\n');
+        const read = await Promise.resolve(parseYaml(text)).catch(() => 'refused');
+        const document = parseDocument(text, { schema: 'core', merge: false });
+        const isYaml = document.errors.length + document.warnings.length === 0;
+        if (!isYaml) expect(read).toBe('refused');
+        else if (read !== 'refused') expect(read).toEqual(document.toJS({ maxAliasCount: 0 }));
+      }),
+      { numRuns: 3_000 },
+    );
   });
 });
