@@ -33,13 +33,14 @@ const NOT_A_TEXT = /^(?:null|true|false)\s*$/i;
 function parsePlainLines(text: string): Record<string, string> | undefined {
   const fields = new Map<string, string>();
   for (const line of text.split('\n')) {
+    if (line === '') continue;
     const [, key = '', value = ''] = PLAIN_LINE.exec(line) ?? [];
     if (value === '' || NOT_A_TEXT.test(value) || NOT_A_TEXT.test(key) || fields.has(key)) {
       return undefined;
     }
     fields.set(key, trimEnd(value, ' '));
   }
-  return Object.fromEntries(fields);
+  return fields.size === 0 ? undefined : Object.fromEntries(fields);
 }
 
 /** Throws for a map with a key twice, or with one that is no plain value. */
