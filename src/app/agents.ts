@@ -42,7 +42,6 @@ import { openWorkspaces } from '../agents/workspaces/session-workspaces.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/events/stop.js';
 import { closeAll } from '../lib/close-all.js';
-import { parseYaml } from '../lib/parse-yaml.js';
 import { err, ok, type Result } from '../lib/result.js';
 import type { GateExtension } from '../permissions/gate/open.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
@@ -103,7 +102,6 @@ export function openAgentTypes(
     trusts: folderTrust(config, environment).trusts,
     isHidden,
     host: host.value,
-    parseYaml,
   });
 }
 

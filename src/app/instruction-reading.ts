@@ -14,7 +14,6 @@ import { projectPlace } from '../context/instructions/places.js';
 import { instructionSettings } from '../context/instructions/settings.js';
 import type { SkippedInstruction } from '../context/instructions/types.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import { parseYaml } from '../lib/parse-yaml.js';
 import { hiddenBy, keepsFromReading } from '../permissions/paths/hidden-files.js';
 import { createLiveRules } from '../permissions/rules/agent-rules.js';
 import { hasPathRules } from '../permissions/rules/list.js';
@@ -208,7 +207,6 @@ export function openInstructionBook(
     trusted: environment.trust.now || config.trust || config.env.PORTCULLIS_TRUST === 'once',
     approvals,
     isHidden: hiding.isHidden,
-    parseYaml,
     locateJson: parseLocatedJson,
   });
   return { book, hiding, approvals, problems };

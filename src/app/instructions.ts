@@ -119,9 +119,7 @@ export async function openInstructions(
       const own = elsewhere.has(toolUseId) ? elsewhere.get(toolUseId) : itsOwn;
       if (paths.length === 0 || own === undefined) return { paths };
       const kindOf = kindsIn(view.pathsFound());
-      // What was on the way to a file that was only read is there still.
-      const call = view.call.tool.kind === 'read' ? view : undefined;
-      const brought = await own.touched(paths, signal, { kindOf, call });
+      const brought = await own.touched(paths, signal, { kindOf });
       const isNothing = brought.files.length + brought.skipped.length === 0;
       return { paths, text: isNothing ? undefined : await toldTo(agent, brought) };
     },

@@ -6,7 +6,6 @@ import {
   loadOutputStyles,
   type OutputStyles,
 } from '../context/prompt/output-styles.js';
-import { parseYaml } from '../lib/parse-yaml.js';
 import { join } from '../platform/fs/paths.js';
 import { lookAtLevels } from '../platform/fs/project-levels.js';
 
@@ -50,7 +49,7 @@ function outputStylesOf(
   const own = inside(configDir);
   const user = sources.includes('user') ? [{ path: own, root: own, yields: false }] : [];
   const folders = yields ? [...user, ...project] : [...project, ...user];
-  return loadOutputStyles({ fs, folders, parseYaml });
+  return loadOutputStyles({ fs, folders });
 }
 
 export async function styleNames(environment: SessionEnvironment): Promise<readonly string[]> {

@@ -8,7 +8,6 @@ import { agentTrees } from '../agents/workspaces/agent-trees.js';
 import { reminder } from '../context/prompt/reminders.js';
 import { createConfigHooks } from '../hooks/events/config.js';
 import { isRecord } from '../lib/own.js';
-import { parseYaml } from '../lib/parse-yaml.js';
 import { err } from '../lib/result.js';
 import type { GateExtension } from '../permissions/gate/open.js';
 import type { RuleSet } from '../permissions/rules/rules.js';
@@ -88,7 +87,6 @@ export function openSkills(
     sources: environment.sources,
     plugins: environment.plugins,
     additionalDirectories: () => environment.workspace.roots.slice(1),
-    parseYaml,
     override,
     trusts: folderTrust(config, environment).trusts,
     isHidden: parts.isHidden,

@@ -76,23 +76,17 @@ function isPair(value: unknown): value is Part {
 }
 
 /** The same for many texts that may not take more than so much together; `begin` counts anew. */
-export function yamlWithin(
-  parse: ParseYaml | undefined,
-  most: number,
-): { readonly parse: ParseYaml | undefined; begin(): void } {
+export function yamlWithin(most: number): { readonly parse: ParseYaml; begin(): void } {
   let left = most;
   return {
     begin() {
       left = most;
     },
-    parse:
-      parse === undefined
-        ? undefined
-        : (text) => {
-            left -= text.length;
-            // fail-closed: a head that is not read grants nothing.
-            if (left < 0) throw new Error('all heads together are more than is read');
-            return parse(text);
-          },
+    parse(text) {
+      left -= text.length;
+      // fail-closed: a head that is not read grants nothing.
+      if (left < 0) throw new Error('all heads together are more than is read');
+      return parseYaml(text);
+    },
   };
 }

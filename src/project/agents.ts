@@ -8,7 +8,6 @@ import { fenceProblem } from '../agents/limits/tool-restrictions.js';
 import { nodeTeamFiles } from '../agents/teams/host/files.js';
 import { openTeam } from '../agents/teams/team.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import { parseYaml } from '../lib/parse-yaml.js';
 import { visible } from '../lib/visible.js';
 import { join, resolve } from '../platform/fs/paths.js';
 import { sideloadRefusal } from '../settings/merge/switches.js';
@@ -40,7 +39,7 @@ export async function openProjectAgents(
   { settings }: ProjectSettings,
 ): Promise<ProjectAgents> {
   const host = await agentsOfFlag(given, places, sideloadRefusal(settings));
-  const book = new AgentBook({ ...places, parseYaml, host });
+  const book = new AgentBook({ ...places, host });
   return {
     book,
     limitProblems: (agents) => limitProblems(places, agents),
@@ -74,7 +73,7 @@ async function validateFiles(
   places: ProjectPlaces,
   paths: readonly string[],
 ): Promise<AgentValidation> {
-  const reader = openDefinitionReader({ fs: places.fs, parseYaml, knownTools: KNOWN_TOOLS });
+  const reader = openDefinitionReader({ fs: places.fs, knownTools: KNOWN_TOOLS });
   const findings: Finding[] = [];
   let agents = 0;
   for (const place of await filesAt(places, paths, findings)) {

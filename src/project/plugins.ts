@@ -1,7 +1,6 @@
 import { hookChecks, hooksOfPlugins } from '../agents/core/plugins.js';
 import { AgentBook } from '../agents/definitions/definitions.js';
 import { captureHooks } from '../hooks/registry/capture.js';
-import { parseYaml } from '../lib/parse-yaml.js';
 import { loadPlugins } from '../plugins/load.js';
 import type { Plugin } from '../plugins/plugin.js';
 import type { SettingValues } from '../settings/types.js';
@@ -61,7 +60,6 @@ async function inspect(
     sources: [],
     additionalDirectories: () => [],
     plugins: [plugin],
-    parseYaml,
     trusts: async () => false,
   };
   const skills = openSkillBook({ ...alone, isIgnored: async () => false });

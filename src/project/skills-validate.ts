@@ -1,5 +1,4 @@
 import { messageOf, PortcullisError } from '../errors.js';
-import { parseYaml } from '../lib/parse-yaml.js';
 import { visible } from '../lib/visible.js';
 import { RULE_TOOLS } from '../permissions/rules/tools.js';
 import { basename, dirname, join, resolve } from '../platform/fs/paths.js';
@@ -122,7 +121,6 @@ async function checkFile({ fs }: DocumentPlaces, place: string): Promise<readonl
       directoryName: basename(directory),
       exists: async (path) => (await fs.stat(join(directory, path))) !== undefined,
       knownTools: Object.keys(RULE_TOOLS),
-      parseYaml,
     });
     return findings.map((finding) => ({ ...finding, place }));
   } catch (thrown) {

@@ -1,6 +1,5 @@
 import { PortcullisError } from '../errors.js';
 import { nearest } from '../lib/nearest.js';
-import { parseYaml } from '../lib/parse-yaml.js';
 import type { Result } from '../lib/result.js';
 import { visible } from '../lib/visible.js';
 import { join, relative, toPosix } from '../platform/fs/paths.js';
@@ -55,7 +54,6 @@ export async function openProjectSkills(
   const bundled = privateDirectory(hostFacts().temporaryDirectory, 'portcullis-skills-');
   const book = openSkillBook({
     ...places,
-    parseYaml,
     override,
     isIgnored: gitIgnored({
       fs,

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { afterEach } from 'vitest';
 import { AgentBook, type AgentBookDeps } from '../../src/agents/definitions/definitions.js';
-import { parseYaml } from '../../src/lib/parse-yaml.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import {
   makeTempProject,
@@ -53,7 +52,6 @@ export function openAgentWorld(options: AgentWorldOptions = {}): AgentWorld {
     sources: ['user', 'project', 'local'],
     additionalDirectories: () => added.map((one) => path.join(project.root, one)),
     trusts: async () => true,
-    parseYaml,
     ...deps,
     fs: fs === undefined ? nodeFileSystem : fs(nodeFileSystem),
   });

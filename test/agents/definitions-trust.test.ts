@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { AgentBook } from '../../src/agents/definitions/definitions.js';
-import { parseYaml } from '../../src/lib/parse-yaml.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { startTrust } from '../../src/settings/trust/project-trust.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
@@ -37,7 +36,6 @@ async function started({ given }: { given: boolean }) {
     sources,
     additionalDirectories: () => [],
     trusts: (_directory, used) => trust.covers(used),
-    parseYaml,
   });
   return { book, trust };
 }

@@ -79,30 +79,6 @@ describe('rules', () => {
     expect(files[0]?.notes).toHaveLength(notes);
   });
 
-  it('take their patterns from a YAML library', async () => {
-    const asked: string[] = [];
-    const parseYaml = (text: string) => {
-      asked.push(text);
-      return { paths: ['src/**'], metadata: { a: 'b' } };
-    };
-    const world = bookWorld({
-      'project/.claude/rules/r.md': rule('paths: src/**\nmetadata:\n  a: b', 'R'),
-      'project/.claude/rules/s.md': rule('paths: src/**', 'S'),
-    });
-    const book = world.book({ parseYaml });
-    expect((await book.open()).files).toEqual([]);
-    expect(asked).toEqual(['paths: src/**\nmetadata:\n  a: b', 'paths: src/**']);
-    expect(world.texts(await book.touched([world.at('src/x')], never))).toEqual(['R', 'S']);
-  });
-
-  it('take another matcher', async () => {
-    const matcher = (patterns: readonly string[]) => (file: string) => patterns.includes(file);
-    const world = bookWorld({ 'project/.claude/rules/r.md': rule('paths: src/**', 'R') });
-    const book = world.book({ matcher });
-    expect(world.texts(await book.touched([world.at('src/x')], never))).toEqual([]);
-    expect(world.texts(await book.touched([world.at('src/**')], never))).toEqual(['R']);
-  });
-
   it('of the user and the administrator are meant from the project', async () => {
     const world = bookWorld(
       {

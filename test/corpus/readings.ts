@@ -2,10 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { readDefinition } from '../../src/agents/definitions/reader.js';
 import { KNOWN_TOOLS } from '../../src/agents/definitions/tools.js';
-import { readRuleHead } from '../../src/context/instructions/rule-files.js';
+import { readRuleHead } from '../../src/context/instructions/rules.js';
 import { captureHooks } from '../../src/hooks/registry/capture.js';
 import type { ScopedHooks } from '../../src/hooks/registry/captured.js';
-import { parseYaml } from '../../src/lib/parse-yaml.js';
 import { patternProblem } from '../../src/permissions/rules/agent-rules.js';
 import { ruleChecker } from '../../src/permissions/rules/rules.js';
 import { RULE_TOOLS } from '../../src/permissions/rules/tools.js';
@@ -31,7 +30,7 @@ export const READINGS: Readonly<Record<string, (text: string) => Promise<Reading
 
 /** `loads`, `refusal`, `asks` (why a call of the model asks), `notes`, and the fields of the head. */
 async function skillReading(text: string, how: { readonly isCommand: boolean }): Promise<Reading> {
-  const { head, body, problems, refusal } = await readSkill(text, { parseYaml, ...how });
+  const { head, body, problems, refusal } = await readSkill(text, how);
   return {
     ...head,
     loads: refusal === undefined,
@@ -44,7 +43,7 @@ async function skillReading(text: string, how: { readonly isCommand: boolean }):
 
 /** `loads`, `isDocument`, `name`, the fields of the definition, `errors` and `warnings`. */
 async function agentReading(text: string): Promise<Reading> {
-  const read = await readDefinition(text, { parseYaml, knownTools: KNOWN_TOOLS });
+  const read = await readDefinition(text, { knownTools: KNOWN_TOOLS });
   const said = (severity: string): readonly string[] =>
     read.findings.filter((one) => one.severity === severity).map(({ message }) => message);
   return {
@@ -59,7 +58,7 @@ async function agentReading(text: string): Promise<Reading> {
 
 /** `globs` (absent: the rule applies always), `notes`, `body`. */
 async function ruleReading(text: string): Promise<Reading> {
-  const { globs, notes, body } = await readRuleHead(text, parseYaml);
+  const { globs, notes, body } = await readRuleHead(text);
   return { globs, notes, body: body.trim() };
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readRuleHead } from '../../src/context/instructions/rule-files.js';
+import { readRuleHead } from '../../src/context/instructions/rules.js';
 import { parseYaml } from '../../src/lib/parse-yaml.js';
 import { type ReadSkill, readSkill } from '../../src/skills/head/head.js';
 
@@ -231,7 +231,7 @@ describe('heads as people write them', () => {
     expect(long.problems[0]?.message).toContain('not closed');
     const read = await readSkill(`---\ndescription: |\n  d\n---\n${big}`, { parseYaml });
     expect(read).toMatchObject({ head: { description: 'd' }, problems: [], body: big });
-    expect((await readRuleHead(`---\npaths: a/b\n---\n${big}`, parseYaml)).globs).toEqual(['a/b']);
+    expect((await readRuleHead(`---\npaths: a/b\n---\n${big}`)).globs).toEqual(['a/b']);
   });
 });
 
@@ -239,7 +239,7 @@ describe('heads of rules as people write them', () => {
   it('have their patterns, or apply always with a note', async () => {
     await fc.assert(
       fc.asyncProperty(file, async ({ heads, text }) => {
-        const { body, globs, notes } = await readRuleHead(text, parseYaml);
+        const { body, globs, notes } = await readRuleHead(text);
         expect(body).toBe('BODY');
         const paths = heads.find(({ field }) => field === 'paths');
         const isOdd = heads.some(({ odd }) => odd);

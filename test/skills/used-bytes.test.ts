@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../../src/lib/parse-yaml.js';
 import { openAgentWorld } from '../agents/definitions-rig.js';
 import { openWorld, skillText } from './rig.js';
 
@@ -47,7 +46,6 @@ describe('a skill that is used', () => {
   it('is not used when what is there now cannot be', async () => {
     const { book, project, reason } = openWorld({
       files: { [FILE]: skillText('description: one') },
-      parseYaml,
       fs: timeless,
     });
     await book.offered();

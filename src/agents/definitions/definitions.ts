@@ -1,5 +1,4 @@
 import { nearest } from '../../lib/nearest.js';
-import type { ParseYaml } from '../../lib/parse-yaml.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { visible } from '../../lib/visible.js';
 import { isSameVersion } from '../../platform/fs/fs.js';
@@ -39,7 +38,6 @@ export interface AgentBookDeps extends SkillPlaces {
   readonly host?: ReadHostAgents | undefined;
   /** Names that `tools` may hold; those of the rules unless said otherwise. */
   readonly knownTools?: readonly string[];
-  readonly parseYaml?: ParseYaml | undefined;
 }
 
 const MOST_TOLD = 3;
@@ -76,8 +74,8 @@ export class AgentBook {
 
   constructor(deps: AgentBookDeps) {
     this.#deps = deps;
-    const { fs, parseYaml, knownTools = KNOWN_TOOLS } = deps;
-    this.#reader = openDefinitionReader({ fs, parseYaml, knownTools });
+    const { fs, knownTools = KNOWN_TOOLS } = deps;
+    this.#reader = openDefinitionReader({ fs, knownTools });
   }
 
   /** In force, sorted by name. What needs trust and has none is taken out of them. */

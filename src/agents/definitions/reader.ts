@@ -58,14 +58,13 @@ const MOST_YAML_OF_ALL = 4 * 1024 * 1024;
 
 export function openDefinitionReader(deps: {
   readonly fs: Files;
-  readonly parseYaml?: ParseYaml | undefined;
   readonly knownTools: readonly string[];
 }): DefinitionReader {
   const { fs, knownTools } = deps;
-  const yaml = yamlWithin(deps.parseYaml, MOST_YAML_OF_ALL);
+  const yaml = yamlWithin(MOST_YAML_OF_ALL);
   let room = MOST_OF_ALL;
 
-  async function readFile(at: FileAt, parseYaml: ParseYaml | undefined): Promise<WholeDefinition> {
+  async function readFile(at: FileAt, parseYaml?: ParseYaml): Promise<WholeDefinition> {
     const { stat: version, text } = await readVersion(fs, at);
     const { file } = at;
     const found = await readDefinition(text, { parseYaml, knownTools, file });
@@ -81,7 +80,7 @@ export function openDefinitionReader(deps: {
     },
     async readWhole(file) {
       try {
-        const whole = await readFile({ file, real: await fs.realPath(file) }, deps.parseYaml);
+        const whole = await readFile({ file, real: await fs.realPath(file) });
         const prompt = splitFile(whole.text).body.trim();
         return { ...whole, read: { ...whole.read, prompt: () => Promise.resolve(prompt) } };
       } catch {

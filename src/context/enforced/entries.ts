@@ -1,7 +1,6 @@
 import type { ConfigProblem, SourcedRule } from '../../settings/types.js';
 import type { Gathering, GivenUp } from '../instructions/load-result.js';
-import type { Entry, Fitting } from '../instructions/loader.js';
-import type { SkippedInstruction } from '../instructions/types.js';
+import type { Entry, Fitting, SkippedInstruction } from '../instructions/types.js';
 import { type EnforcedRules, enforcedRules, type LocateJson } from './enforced.js';
 
 /** Restrictions, and which of them hold only for some files. */

@@ -31,7 +31,7 @@ export function nearGuard(book: NearBook, compile: CompileEnforced, hold: Enforc
   const decideNamed = async (view: CallView, named: Named): Promise<Finding> => {
     const { paths, whole, unknown, kindOf } = named;
     if (paths.length === 0 && unknown === undefined) return NOTHING;
-    const near = compiled(hold.with(await book.enforcedNear(paths, { kindOf, call: view })));
+    const near = compiled(hold.with(await book.enforcedNear(paths, { kindOf })));
     if ('decision' in near) return near;
     const finding = near === NO_RULES ? NOTHING : await judged(near, view, named);
     if (finding.decision !== 'none') return finding;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SourcedRule } from '../../settings/types.js';
-import type { Fitting } from '../instructions/loader.js';
+import type { Fitting } from '../instructions/types.js';
 import { createEnforcedHold, joinEnforced } from './policy.js';
 
 const rule = (text: string, file = '/p/sub/CLAUDE.md', root = '/p/sub'): SourcedRule => ({

@@ -1,8 +1,9 @@
 import { isInside } from '../../platform/fs/paths.js';
 import type { SourcedRule } from '../../settings/types.js';
 import type { BelowRules } from '../instructions/below.js';
-import type { Entry, Fitting, InstructionLoader } from '../instructions/loader.js';
+import type { InstructionLoader } from '../instructions/loader.js';
 import { type InstructionReader, isLocated } from '../instructions/reader.js';
+import type { Entry, Fitting } from '../instructions/types.js';
 import type { EnforcedRules } from './enforced.js';
 import type { NearRules } from './entries.js';
 

@@ -1,11 +1,11 @@
 import { isInside } from '../../platform/fs/paths.js';
 import type { EnforcedRules } from '../enforced/enforced.js';
-import { isDirectory, type World } from './load-context.js';
+import type { World } from './load-context.js';
 import { type Gathering, newGathering } from './load-result.js';
-import type { Taking } from './loader.js';
 import { MOST_BELOW, nestedDirectories } from './nested-search.js';
-import { asFound, isForeign } from './places.js';
+import { asFound, isDirectory, isForeign } from './places.js';
 import type { NestedFindings } from './report.js';
+import type { Taking } from './types.js';
 
 /** Restrictions in folders below. */
 export interface BelowRules extends EnforcedRules {
@@ -43,7 +43,7 @@ export async function takeBelow(
   const directories: string[] = [];
   let isCut = false;
   for (const path of new Set(paths)) {
-    if (!(await isDirectory(world, path))) continue;
+    if (!(await isDirectory(world.fs, path))) continue;
     directories.push(path, ...world.projects.map((project) => asFound(path, project)));
     for (const project of world.projects) {
       const root = asFound(path, project);

@@ -1,16 +1,17 @@
 import type { EnforcedRules } from '../enforced/enforced.js';
 import { enforcedIn, type NearRules } from '../enforced/entries.js';
 import { createEnforcedWatch } from '../enforced/policy.js';
-import type { BelowRules } from './below.js';
+import { type BelowRules, takeBelow, waitingBelow } from './below.js';
+import type { InstructionBookParts } from './discovery.js';
 import { type CallLook, namesIn, nearbyIn, touchedIn } from './for-path.js';
-import { createWorld, type InstructionBookParts, type World } from './load-context.js';
+import { createWorld, type World } from './load-context.js';
 import { copyOf, enforcingGathering, type Gathering, newGathering } from './load-result.js';
-import type { Entry, Taking } from './loader.js';
+
 import { isLocated } from './reader.js';
 import { type InstructionReport, reportOf } from './report.js';
-import type { LoadedFiles, LoadedInstruction, SkippedInstruction } from './types.js';
+import type { Entry, LoadedFiles, LoadedInstruction, SkippedInstruction, Taking } from './types.js';
 
-export type { InstructionBookParts } from './load-context.js';
+export type { InstructionBookParts } from './discovery.js';
 
 /** The instructions of a session: which files there are, which are shown, and which come into play. */
 export interface InstructionBook {
@@ -128,7 +129,6 @@ function openBook(
   const below = (directories: () => Promise<readonly string[]>): Promise<BelowRules> =>
     serial(async () => {
       const found = enforcingGathering();
-      const { takeBelow } = await import('./below.js');
       const looked = await takeBelow(await worldOf(), await directories(), found);
       return { ...enforcedIn(enforcing(found), parts.locateJson, found), ...looked };
     });
@@ -146,7 +146,6 @@ function openBook(
     report: () =>
       serial(async () => {
         const shown = await opened();
-        const { waitingBelow } = await import('./below.js');
         return reportOf(shown, await waitingBelow(await worldOf(), shown.seen));
       }),
     hideAgain: () =>

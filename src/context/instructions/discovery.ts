@@ -1,41 +1,47 @@
-import type { ParseYaml } from '../../lib/parse-yaml.js';
 import type { Sourced } from '../../lib/sourced.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
-import { join } from '../../platform/fs/paths.js';
-import {
-  AGENTS_FILE,
-  isDirectory,
-  type Survey,
-  type Surveys,
-  surveyOf,
-} from './directory-survey.js';
+import { isInside, join } from '../../platform/fs/paths.js';
+import type { LocateJson } from '../enforced/enforced.js';
+import type { IncludeApprovals } from './include-approvals.js';
 import { enforcingGathering, type Gathering } from './load-result.js';
-import type { Entry, InstructionLoader, Place, Taking } from './loader.js';
+import type { InstructionLoader } from './loader.js';
 import { isOn, takeMemories } from './memory-files.js';
-import type { PathMatcher } from './path-matcher.js';
-import type { ProjectPlace } from './places.js';
-import { type InstructionReader, isLocated, type Sought } from './reader.js';
-import type { RuleDirectory } from './rule-taking.js';
+import { gitignoreMatcher } from './path-matcher.js';
+import { isDirectory, type ProjectPlace, pathFrom, realOrSelf } from './places.js';
+import { type InstructionReader, isLocated, skip, unreadable } from './reader.js';
+import { readRuleHead, ruleFilesIn } from './rules.js';
 import type { InstructionSettings } from './settings.js';
 import { withoutBlockComments, withoutHidden } from './text.js';
-import type { InstructionScope } from './types.js';
+import type { Area, Entry, InstructionScope, Located, Place, Sought, Taking } from './types.js';
 
-export interface DiscoveryParts {
+export interface InstructionBookParts {
   readonly fs: FileSystem;
+  readonly cwd: string;
   readonly home: string;
+  /** The user's configuration directory. */
   readonly configDir: string;
+  /** An administrator's directory. */
   readonly managedDir?: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Which optional settings sources count; instruction files follow them. */
   readonly sources: readonly string[];
   readonly settings: InstructionSettings;
+  /** Directories that were added by a flag or a host, not by settings. */
+  readonly additionalDirectories?: readonly string[];
   /** Whether the project is trusted. */
   readonly trusted: boolean;
+  readonly approvals: IncludeApprovals;
+  /** Whether a permission rule keeps a file from being read. `isIncluded`: another file brings it in. */
+  isHidden?(path: string, how: { readonly isIncluded: boolean }): Promise<boolean>;
+  /** Reads the JSON of enforced rules. */
+  readonly locateJson: LocateJson;
+}
+
+/** What instructions are looked for with. */
+export interface DiscoveryParts extends InstructionBookParts {
   readonly project: ProjectPlace;
   readonly reader: InstructionReader;
   readonly loader: InstructionLoader;
-  readonly matcher?: PathMatcher;
-  readonly parseYaml?: ParseYaml;
 }
 
 export interface Discovery {
@@ -43,6 +49,22 @@ export interface Discovery {
   start(how: Taking): Promise<Gathering>;
   /** What one directory below the working directory brings; in `surveys` it is looked up first. */
   nested(directory: string, how: Taking, into: Gathering, surveys?: Surveys): Promise<void>;
+}
+
+/** Directories that were looked at, by their paths. */
+export type Surveys = Map<string, Survey>;
+
+/** What stands in one directory under the names that have a meaning. */
+interface Survey {
+  readonly directory: string;
+  readonly area: Area;
+  readonly own: Sought;
+  readonly dotted: Sought;
+  readonly local: Sought;
+  readonly hasDotClaude: boolean;
+  readonly hasRules: boolean;
+  /** Looked for only where they count. */
+  readonly agents: Map<string, Sought>;
 }
 
 interface Task {
@@ -181,7 +203,105 @@ function settingEntry(setting: Sourced<string>, { reason }: Taking, base: string
   ];
 }
 
-/** Most projects have none, so the code for them is not part of the start. */
-async function takeRules(parts: DiscoveryParts, rules: RuleDirectory, task: Task): Promise<void> {
-  await (await import('./rule-taking.js')).takeRules(parts, rules, task);
+interface RuleDirectory {
+  readonly path: string;
+  readonly scope: InstructionScope;
+  readonly area: Area;
+  /** The directories that patterns are meant from; the first is the one the rules speak for. */
+  readonly bases: readonly [string, ...string[]];
+}
+
+/** Takes the rules of a directory that apply always, and notes those that wait. */
+async function takeRules(
+  { fs, reader, loader }: DiscoveryParts,
+  { path, scope, area, bases }: RuleDirectory,
+  { how, into }: Task,
+): Promise<void> {
+  const found = await ruleFilesIn(fs, path);
+  for (const { path: file, realDirectory } of found.files) {
+    const place: Place = { path: file, scope, kind: 'rule', base: bases[0], ...area };
+    const sought = await reader.locate({ ...place, realDirectory });
+    const globs = isLocated(sought) ? await globsAt(reader, sought) : undefined;
+    if (globs === undefined || !isLocated(sought)) await loader.take(place, how, into, sought);
+    else into.waiting.push({ place, real: sought.real, globs, fits: fitsFrom(bases, globs) });
+  }
+  for (const closed of found.closed) {
+    const wanted = { path: closed.path, scope, ...area };
+    into.skipped.push(unreadable(wanted, closed.why, { isThere: true }));
+  }
+  if (found.cut) {
+    into.skipped.push(skip({ path, scope }, 'too many', 'it holds more files than are looked at'));
+  }
+}
+
+/** Undefined: the rule applies always, or cannot be read, which is said where it is taken. */
+async function globsAt(
+  reader: InstructionReader,
+  located: Located,
+): Promise<readonly string[] | undefined> {
+  const read = await reader.read(located);
+  return read.ok ? (await readRuleHead(read.value.text)).globs : undefined;
+}
+
+function fitsFrom(bases: readonly string[], globs: readonly string[]): (path: string) => boolean {
+  const matches = gitignoreMatcher(globs);
+  return (path) =>
+    bases
+      .map((base) => pathFrom(base, path))
+      .some((relative) => relative !== undefined && matches(relative));
+}
+
+interface SurveyParts extends DiscoveryParts {
+  /** In a folder that the session came to later. */
+  readonly nested: boolean;
+  /** The project, then the added directories that count like it. */
+  readonly projects: readonly ProjectPlace[];
+}
+
+const AGENTS_FILE = 'AGENTS.md';
+
+/** Looks for all names that have a meaning in a directory. */
+async function surveyOf(look: SurveyParts, directory: string): Promise<Survey> {
+  const { fs, reader, sources, nested } = look;
+  const around = await areaOf(fs, directory, look.projects);
+  const area = nested ? { ...around, nested } : around;
+  const found = async (path: string, scope: 'project' | 'local'): Promise<Sought> =>
+    sources.includes(scope) ? await reader.locate({ path, scope, ...area }) : 'absent';
+  const dot = join(directory, '.claude');
+  // The user's own configuration is not the project's, also where it lies above it.
+  const hasDotClaude =
+    sources.includes('project') &&
+    (await isDirectory(fs, dot)) &&
+    !(await isSamePlace(fs, dot, look.configDir));
+  return {
+    directory,
+    area,
+    own: await found(join(directory, 'CLAUDE.md'), 'project'),
+    dotted: hasDotClaude ? await found(join(dot, 'CLAUDE.md'), 'project') : 'absent',
+    local: await found(join(directory, 'CLAUDE.local.md'), 'local'),
+    hasDotClaude,
+    hasRules: hasDotClaude && (await isDirectory(fs, join(dot, 'rules'))),
+    agents: new Map(),
+  };
+}
+
+/** Above the project a file may lie beside its link, and include what is in the project. */
+async function areaOf(
+  fs: FileSystem,
+  directory: string,
+  projects: readonly ProjectPlace[],
+): Promise<Area> {
+  const around = projects.find(({ root }) => isInside(directory, root));
+  if (around !== undefined) return { within: [around.realRoot], includesWithin: [around.realRoot] };
+  const roots = projects.slice(0, 1).map(({ realRoot }) => realRoot);
+  const within = [...roots, await realOrSelf(fs, directory)];
+  return { within, includesWithin: roots, aboveProject: true };
+}
+
+async function isSamePlace(
+  fs: Pick<FileSystem, 'realPath'>,
+  one: string,
+  other: string,
+): Promise<boolean> {
+  return one === other || (await realOrSelf(fs, one)) === (await realOrSelf(fs, other));
 }

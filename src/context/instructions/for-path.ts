@@ -1,10 +1,10 @@
 import type { FileStat } from '../../platform/fs/fs.js';
 import { isInside } from '../../platform/fs/paths.js';
-import type { Surveys } from './directory-survey.js';
-import { isDirectory, type World } from './load-context.js';
+import type { Surveys } from './discovery.js';
+import type { World } from './load-context.js';
 import { enforcingGathering, type Gathering, isAdmitted, newGathering } from './load-result.js';
-import type { Taking, WaitingRule } from './loader.js';
-import { asFound, directoriesTowards, type ProjectPlace } from './places.js';
+import { asFound, directoriesTowards, isDirectory, type ProjectPlace } from './places.js';
+import type { Taking, WaitingRule } from './types.js';
 
 /** What stands at a path, where somebody has looked a moment ago. */
 export type KindOf = (path: string) => FileStat['kind'] | undefined;
@@ -12,8 +12,8 @@ export type KindOf = (path: string) => FileStat['kind'] | undefined;
 /** What is known of the files of a call already. */
 export interface CallLook {
   readonly kindOf: KindOf;
-  /** The call: what was seen on the way to its files is not looked for again. */
-  readonly call?: object;
+  /** Directories that were looked at already, for whoever asks about many files. */
+  readonly surveys?: Surveys;
 }
 
 /** What the use of files brings that was not shown yet. */
@@ -65,7 +65,7 @@ async function standsForItself(
   look: CallLook | undefined,
 ): Promise<boolean> {
   const known = look?.kindOf(path);
-  return known === undefined ? await isDirectory(world, path) : known === 'directory';
+  return known === undefined ? await isDirectory(world.fs, path) : known === 'directory';
 }
 
 /** These paths, also as the files see them. */
@@ -95,13 +95,12 @@ async function takeTowards(
 ): Promise<void> {
   const { projects, discovery, loader } = world;
   const { found, waiting, look, itself = false } = into;
-  const surveys = surveysFor(world, look?.call);
   for (const project of projects) {
     const target = asFound(path, project);
     if (!isInside(target, project.root)) continue;
     const nested: Taking = { reason: 'nested_traversal', trigger: path };
     for (const directory of directoriesTowards(target, project, { itself })) {
-      await discovery.nested(directory, nested, found, surveys);
+      await discovery.nested(directory, nested, found, look?.surveys);
     }
     for (const rule of waitingIn(waiting, found.waiting)) {
       const isKnown = found.seen.has(rule.real) && isAdmitted(found, rule.place, rule.real);
@@ -110,13 +109,6 @@ async function takeTowards(
       await loader.take(rule.place, by, found);
     }
   }
-}
-
-function surveysFor({ looks }: World, call: object | undefined): Surveys | undefined {
-  if (call === undefined) return undefined;
-  const surveys: Surveys = looks.get(call) ?? new Map();
-  looks.set(call, surveys);
-  return surveys;
 }
 
 /** Both, each rule once. Mostly there is none. */

@@ -1,5 +1,4 @@
-import type { Located } from './reader.js';
-import type { Entry, Place, SkippedInstruction, WaitingRule } from './types.js';
+import type { Entry, Located, Place, SkippedInstruction, WaitingRule } from './types.js';
 
 /** What one look at the disk has found. */
 export interface Gathering {

@@ -1,27 +1,25 @@
-import type { ParseYaml } from '../../lib/parse-yaml.js';
 import { ok, type Result } from '../../lib/result.js';
 import { basename, extname } from '../../platform/fs/paths.js';
+import { includeTargets, resolveTarget } from './includes.js';
 import { admit, type Gathering, mayLookUp } from './load-result.js';
-import {
-  type InstructionReader,
-  type InstructionText,
-  isLocated,
-  type Located,
-  type Sought,
-  skip,
-} from './reader.js';
-import type { RuleHead } from './rule-files.js';
+import { type InstructionReader, type InstructionText, isLocated, skip } from './reader.js';
+import { type RuleHead, readRuleHead } from './rules.js';
 import { firstLines, withoutBlockComments, withoutHidden } from './text.js';
 import { DOCUMENT_EXTENSIONS, isTextName, PROSE_EXTENSIONS } from './text-extensions.js';
-import type { Entry, Place, Taking } from './types.js';
-import { type LoadedInstruction, memoryTypeOf, type SkippedInstruction } from './types.js';
-
-export type { Entry, Fitting, Place, Taking, WaitingRule } from './types.js';
+import {
+  type Entry,
+  type LoadedInstruction,
+  type Located,
+  memoryTypeOf,
+  type Place,
+  type SkippedInstruction,
+  type Sought,
+  type Taking,
+} from './types.js';
 
 export interface LoaderParts {
   readonly reader: InstructionReader;
   readonly home: string;
-  readonly parseYaml?: ParseYaml;
 }
 
 export interface InstructionLoader {
@@ -60,10 +58,7 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
   const prepare: InstructionLoader['prepare'] = async (place, located) => {
     const read = await reader.read(located);
     if (!read.ok) return read;
-    // Most rules have no head, and the code for those is loaded with the first that has.
-    const rule = mayHaveHead(place, read.value)
-      ? await (await import('./rule-files.js')).readRuleHead(read.value.text, parts.parseYaml)
-      : undefined;
+    const rule = mayHaveHead(place, read.value) ? await readRuleHead(read.value.text) : undefined;
     return ok(preparedFrom(place, located, { read: read.value, rule }));
   };
 
@@ -96,7 +91,6 @@ export function createInstructionLoader(parts: LoaderParts): InstructionLoader {
     const { place, located, source, depth } = entry;
     const { unshown } = options ?? { unshown: false };
     if (!mayInclude(entry)) return;
-    const { includeTargets, resolveTarget } = await import('./includes.js');
     for (const target of includeTargets(source)) {
       if (!mayLookUp(into, entry)) return;
       // Beside the file as it was found, or else beside what it is a link to.

@@ -1,22 +1,18 @@
-import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import type { Gathering } from './load-result.js';
-import type { InstructionLoader, Place, Taking } from './loader.js';
-import { memoryDirectory, type ProjectPlace } from './places.js';
+import type { InstructionLoader } from './loader.js';
+import { type MemoryPlace, memoryDirectory } from './places.js';
 import { skip } from './reader.js';
 import type { InstructionSettings } from './settings.js';
+import type { Place, Taking } from './types.js';
 
-export interface MemoryParts {
-  readonly fs: FileSystem;
-  readonly home: string;
-  readonly configDir: string;
+type MemoryParts = Pick<MemoryPlace, 'fs' | 'home' | 'configDir' | 'project'> & {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly sources: readonly string[];
   readonly settings: InstructionSettings;
   readonly trusted: boolean;
-  readonly project: ProjectPlace;
   readonly loader: InstructionLoader;
-}
+};
 
 /** The notes of earlier sessions, then those that a team shares. */
 export async function takeMemories(
@@ -41,16 +37,7 @@ export async function takeMemories(
 }
 
 async function memoryFile(parts: MemoryParts): Promise<Place | undefined> {
-  const { fs, configDir, home, project } = parts;
-  const said = parts.settings.autoMemoryDirectory;
-  const place = {
-    fs,
-    configDir,
-    home,
-    project,
-    directory: said,
-  };
-  const base = await memoryDirectory(place);
+  const base = await memoryDirectory({ ...parts, directory: parts.settings.autoMemoryDirectory });
   if (base === undefined) return undefined;
   return { path: join(base, 'MEMORY.md'), scope: 'memory', kind: 'memory', base };
 }

@@ -45,6 +45,15 @@ export async function realOrSelf(fs: Pick<FileSystem, 'realPath'>, path: string)
   }
 }
 
+export async function isDirectory(fs: Pick<FileSystem, 'stat'>, path: string): Promise<boolean> {
+  try {
+    return (await fs.stat(path))?.kind === 'directory';
+  } catch {
+    // What cannot be looked at cannot be read either; a file still lies in its directory.
+    return false;
+  }
+}
+
 /** A tool may have resolved the path; the names below the root are the same. */
 export function asFound(path: string, { root, realRoot }: ProjectPlace): string {
   if (root === realRoot || isInside(path, root) || !isInside(path, realRoot)) return path;

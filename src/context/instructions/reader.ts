@@ -13,7 +13,7 @@ import {
   toPosix,
 } from '../../platform/fs/paths.js';
 import type { IncludeApprovals } from './include-approvals.js';
-import type { PathMatcher } from './path-matcher.js';
+import { gitignoreMatcher } from './path-matcher.js';
 import type {
   InstructionScope,
   Located,
@@ -22,8 +22,6 @@ import type {
   Sought,
   Wanted,
 } from './types.js';
-
-export type { Located, Sought, Wanted } from './types.js';
 
 /** More than this is not instructions. */
 export const MAX_INSTRUCTION_BYTES = 4 * 1024 * 1024;
@@ -46,10 +44,7 @@ export interface ReaderParts {
   readonly root: string;
   readonly realRoot: string;
   /** Patterns of files that are not read. */
-  readonly excludes?: {
-    readonly patterns: readonly Sourced<string>[];
-    readonly matcher: PathMatcher;
-  };
+  readonly excludes: readonly Sourced<string>[];
   readonly approvals: IncludeApprovals;
   /** Whether a rule keeps the file from being read. `isIncluded`: another file brings it in. */
   isHidden?(path: string, how: { readonly isIncluded: boolean }): Promise<boolean>;
@@ -224,12 +219,10 @@ function excludedBy({
   excludes,
   home,
 }: ReaderParts): (paths: readonly string[], scope: InstructionScope) => boolean {
-  if (excludes === undefined) return () => false;
-  const { patterns, matcher } = excludes;
   const compiled = (list: readonly Sourced<string>[]) =>
-    matcher(list.map(({ value }) => absolutePattern(value, home)));
-  const all = compiled(patterns);
-  const own = compiled(patterns.filter(({ source }) => source !== 'project' && source !== 'local'));
+    gitignoreMatcher(list.map(({ value }) => absolutePattern(value, home)));
+  const all = compiled(excludes);
+  const own = compiled(excludes.filter(({ source }) => source !== 'project' && source !== 'local'));
   return (paths, scope) => {
     const isFitting = scope === 'user' || scope === 'memory' ? own : all;
     return paths.some((path) => isFitting(toPosix(path)));

@@ -1,8 +1,13 @@
 import { estimateText } from '../compaction/tokens.js';
 import type { Gathering } from './load-result.js';
-import type { WaitingRule } from './loader.js';
+
 import { shownSections } from './reminder.js';
-import type { InstructionScope, LoadedInstruction, SkippedInstruction } from './types.js';
+import type {
+  InstructionScope,
+  LoadedInstruction,
+  SkippedInstruction,
+  WaitingRule,
+} from './types.js';
 
 /** One shown file without its text. */
 export type ReportedInstruction = Omit<LoadedInstruction, 'text'> & {

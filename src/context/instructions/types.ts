@@ -126,6 +126,9 @@ export interface Place extends Wanted {
   readonly onceByContent?: boolean;
 }
 
+/** Where a directory's files may lie and include from. */
+export type Area = Pick<Place, 'within' | 'includesWithin' | 'aboveProject' | 'nested'>;
+
 /** Why and how a file is taken. */
 export interface Taking {
   readonly reason: LoadReason;

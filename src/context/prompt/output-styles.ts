@@ -1,7 +1,6 @@
 import { messageOf, systemCodeOf } from '../../errors.js';
 import { loadFrontmatter } from '../../lib/frontmatter.js';
 import { nearest } from '../../lib/nearest.js';
-import type { ParseYaml } from '../../lib/parse-yaml.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { basename, isInside, join } from '../../platform/fs/paths.js';
 import explanatory from '../output-styles/explanatory.md';
@@ -26,7 +25,6 @@ export interface OutputStyleDeps {
   readonly fs: Pick<FileSystem, 'list' | 'readText' | 'realPath'>;
   /** The first that has a style of a name wins. */
   readonly folders: readonly StyleFolder[];
-  readonly parseYaml: ParseYaml;
 }
 
 /** A folder of styles. */
@@ -106,7 +104,7 @@ async function styleFiles(
 const MOST_BYTES = 64 * 1024;
 
 async function readStyle(
-  { fs, parseYaml }: OutputStyleDeps,
+  { fs }: OutputStyleDeps,
   { root }: StyleFolder,
   file: string,
 ): Promise<OutputStyle> {
@@ -114,7 +112,7 @@ async function readStyle(
   // fail-closed: a link must not send a file from elsewhere to the model.
   if (!isInside(real, await fs.realPath(root))) throw new Error(`it is a link to ${real}`);
   const text = await fs.readText(file, { maxBytes: MOST_BYTES });
-  const { fields, body } = await loadFrontmatter(text, { parseYaml });
+  const { fields, body } = await loadFrontmatter(text);
   const named = typeof fields.name === 'string' ? fields.name.trim() : '';
   if (body.trim() === '') throw new Error('it has no text');
   return {

@@ -1,6 +1,5 @@
 import { gitignoreMatcher } from '../../context/instructions/path-matcher.js';
 import { messageOf, PortcullisError } from '../../errors.js';
-import type { ParseYaml } from '../../lib/parse-yaml.js';
 import { err, type Result } from '../../lib/result.js';
 import { isSameVersion } from '../../platform/fs/fs.js';
 import { isInside, relative, resolve, toPosix } from '../../platform/fs/paths.js';
@@ -44,7 +43,6 @@ export interface SkillBookDeps extends SkillPlaces {
   isGuarded?(): boolean;
   /** Where bundled skills put their files. Absent: there are none (`disableBundledSkills`). */
   readonly bundled?: Extraction | undefined;
-  readonly parseYaml?: ParseYaml | undefined;
 }
 
 /** The skills of a session, and which of them wait for a file. */

@@ -1,5 +1,5 @@
 import { messageOf, PortcullisError } from '../../errors.js';
-import { type ParseYaml, yamlWithin } from '../../lib/parse-yaml.js';
+import { yamlWithin } from '../../lib/parse-yaml.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { type FileStat, isSameVersion } from '../../platform/fs/fs.js';
 import { type ReadSkill, readSkill } from '../head/head.js';
@@ -32,12 +32,8 @@ const ENOUGH_BLANKS = 256 * 1024;
 const MOST_OF_ALL = 64 * 1024 * 1024;
 const MOST_YAML_OF_ALL = 4 * 1024 * 1024;
 
-export function openSkillReader(deps: {
-  readonly fs: SkillFiles;
-  readonly parseYaml?: ParseYaml | undefined;
-}): SkillFileReader {
-  const { fs } = deps;
-  const yaml = yamlWithin(deps.parseYaml, MOST_YAML_OF_ALL);
+export function openSkillReader({ fs }: { readonly fs: SkillFiles }): SkillFileReader {
+  const yaml = yamlWithin(MOST_YAML_OF_ALL);
   let room = MOST_OF_ALL;
 
   async function readNew({ file, real, root }: Candidate): Promise<Result<ReadFile, string>> {
@@ -72,8 +68,7 @@ export function openSkillReader(deps: {
     },
     async parse(text, { kind }) {
       if (text.includes('\0')) return err('it is no text');
-      const { parseYaml } = deps;
-      return ok(await readSkill(text, { parseYaml, isCommand: kind === 'commands' }));
+      return ok(await readSkill(text, { isCommand: kind === 'commands' }));
     },
     async versionOf(file) {
       try {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../../lib/parse-yaml.js';
 import { BUNDLED_SKILLS } from '../bundled/index.js';
 import { validateSkill } from './validate.js';
 
@@ -11,7 +10,6 @@ async function findings(head: string, body = 'Do it.', files: readonly string[] 
     directoryName: 'deploy',
     exists: async (path) => files.includes(path),
     knownTools: ['Bash', 'Read'],
-    parseYaml,
   });
   return found.map(({ severity, line, message }) => `${severity}:${line}: ${message}`);
 }
@@ -116,7 +114,7 @@ describe('skills validate', () => {
     'the bundled %s is a good example',
     async (directoryName, { text, files }) => {
       const exists = async (path: string): Promise<boolean> => Object.hasOwn(files, path);
-      expect(await validateSkill({ text, directoryName, exists, parseYaml })).toEqual([]);
+      expect(await validateSkill({ text, directoryName, exists })).toEqual([]);
       expect(text.split('\n').length).toBeLessThan(120);
       // Its description stands in the first message of a session: one other letter anywhere in the text
       // would double what every copy of that message takes.

@@ -1,7 +1,6 @@
 import { type Frontmatter, loadFrontmatter } from '../../lib/frontmatter.js';
 import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
-import type { ParseYaml } from '../../lib/parse-yaml.js';
 import { readSkill } from './head.js';
 import { listOf, textOf } from './values.js';
 
@@ -13,7 +12,6 @@ export interface SkillUnderTest {
   exists(path: string): Promise<boolean>;
   /** The tools that rules of `allowed-tools` may name; not looked at when absent. */
   readonly knownTools?: readonly string[];
-  readonly parseYaml?: ParseYaml | undefined;
 }
 
 const LONGEST_NAME = 64;
@@ -24,7 +22,7 @@ const MOST_LINES = 500;
 /** Holds a skill against the public Agent Skills specification, and against what has gone wrong before. */
 export async function validateSkill(skill: SkillUnderTest): Promise<readonly SkillFinding[]> {
   const { text } = skill;
-  const read = await loadFrontmatter(text, skill);
+  const read = await loadFrontmatter(text);
   const findings = [
     ...(await headFindings(skill)),
     ...(read.how === 'none' ? noHead(read) : fieldFindings(skill, read.fields, read.lines)),
@@ -48,8 +46,7 @@ function noHead({ problem }: Pick<Frontmatter, 'problem'>): readonly SkillFindin
 
 /** What the reader of heads itself has to say. */
 async function headFindings(skill: SkillUnderTest): Promise<readonly SkillFinding[]> {
-  const { text, parseYaml } = skill;
-  const { refusal, problems, head } = await readSkill(text, { parseYaml });
+  const { refusal, problems, head } = await readSkill(skill.text);
   const findings: SkillFinding[] = problems.map(({ line, message }) => ({
     severity: /cannot be read as YAML/.test(message) ? 'error' : 'warning',
     line,

@@ -1,6 +1,5 @@
 import { systemCodeOf } from '../../errors.js';
 import { type Frontmatter, loadFrontmatter } from '../../lib/frontmatter.js';
-import type { ParseYaml } from '../../lib/parse-yaml.js';
 import { visible } from '../../lib/visible.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { separator } from '../../platform/fs/paths.js';
@@ -9,7 +8,7 @@ import { isUniversal, splitPatterns } from './path-matcher.js';
 /** More entries than any project needs; a limit, so that a start stays quick. */
 const MOST_ENTRIES = 5_000;
 
-export type RuleFiles = Pick<FileSystem, 'list' | 'stat' | 'realPath'>;
+type RuleFiles = Pick<FileSystem, 'list' | 'stat' | 'realPath'>;
 
 /** A directory to look into. */
 interface Open {
@@ -19,7 +18,7 @@ interface Open {
 }
 
 /** What was found in a directory of rules. */
-export interface FoundRules {
+interface FoundRules {
   readonly files: readonly RuleFile[];
   /** Directories that are there and could not be looked into, and why. */
   readonly closed: readonly { readonly path: string; readonly why: unknown }[];
@@ -58,7 +57,7 @@ export async function ruleFilesIn(fs: RuleFiles, directory: string): Promise<Fou
   return { files: files.sort(byPath), closed, cut: false };
 }
 
-export interface RuleFile {
+interface RuleFile {
   readonly path: string;
   /** The directory that it was found in, behind all links. */
   readonly realDirectory: string;
@@ -92,11 +91,8 @@ export interface RuleHead {
 }
 
 /** Any mistake in the head makes the rule apply always: shown too often is better than never. */
-export async function readRuleHead(
-  text: string,
-  parseYaml: ParseYaml | undefined,
-): Promise<RuleHead> {
-  const read = await loadFrontmatter(text, { parseYaml });
+export async function readRuleHead(text: string): Promise<RuleHead> {
+  const read = await loadFrontmatter(text);
   const { globs, note } = globsOf(read);
   return {
     body: read.body,

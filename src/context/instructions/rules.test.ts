@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DirectoryEntries } from '../../platform/fs/fs.js';
-import { ruleFilesIn } from './rule-files.js';
+import { ruleFilesIn } from './rules.js';
 
 const failure = (code: string): Error => Object.assign(new Error(`${code}: no`), { code });
 
