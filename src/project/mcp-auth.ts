@@ -1,9 +1,9 @@
 import { PortcullisError } from '../errors.js';
 import { shellWord } from '../lib/shell-word.js';
 import { visible } from '../lib/visible.js';
-import { createServerAuth } from '../mcp/auth/server-auth.js';
+import { ServerAuth } from '../mcp/auth/server-auth.js';
 import { browserAgent, openBrowser, pasteAgent } from '../mcp/auth/sign-in-agents.js';
-import type { RemoteDeclaration, ServerAuth, SignInAgent } from '../mcp/auth/types.js';
+import type { RemoteDeclaration, SignInAgent } from '../mcp/auth/types.js';
 import { systemClock } from '../platform/clock.js';
 import { hostFacts } from '../platform/host.js';
 import { createFetch } from '../platform/http/fetch.js';
@@ -32,7 +32,7 @@ export async function openSignIn(
 ): Promise<ServerSignIn> {
   const declaration = remoteDeclaration(serverNamed(await project.mcp(), name), wanted);
   const { places } = project;
-  const auth = createServerAuth(declaration, {
+  const auth = new ServerAuth(declaration, {
     ...places,
     clock: systemClock,
     fetch: createFetch({ environment: places.env }),

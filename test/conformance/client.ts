@@ -3,7 +3,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
-import { createServerAuth } from '../../src/mcp/auth/server-auth.js';
+import { ServerAuth } from '../../src/mcp/auth/server-auth.js';
 import { browserAgent } from '../../src/mcp/auth/sign-in-agents.js';
 import type { MachineGrant } from '../../src/mcp/auth/types.js';
 import { createConnection } from '../../src/mcp/connection/connection.js';
@@ -63,7 +63,7 @@ async function main(url: string): Promise<number> {
 
 function authFor({ name, entry }: ServerDeclaration & { readonly entry: RemoteEntry }) {
   const machine = machineGrant();
-  return createServerAuth(
+  return new ServerAuth(
     { name, entry },
     {
       fs: nodeFileSystem,

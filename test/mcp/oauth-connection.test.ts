@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ServerAuth } from '../../src/mcp/auth/types.js';
+import type { ServerAuth } from '../../src/mcp/auth/server-auth.js';
 import { type ClientConnection, createConnection } from '../../src/mcp/connection/connection.js';
 import { systemClock } from '../../src/platform/clock.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
@@ -54,6 +54,21 @@ describe('a connection with authorization', () => {
     await rig.auth().signIn(willing(), AbortSignal.timeout(20_000));
     expect(await one.reconnect()).toMatchObject({ ok: true });
     expect(await one.listTools()).toMatchObject({ ok: true, value: [{ name: 'greet' }] });
+  });
+
+  it('does not contact a server again that wants a sign-in, until there is one', async () => {
+    const one = connection(rig.auth());
+    await one.connect();
+    const asked = rig.server.requests.length;
+    expect(asked).toBeGreaterThan(0);
+    expect(await one.connect()).toMatchObject({ ok: false, error: { code: 'needs-auth' } });
+    expect(await one.listTools()).toMatchObject({ ok: false, error: { code: 'needs-auth' } });
+    const call = one.call({ tool: 'greet', arguments: {} }, AbortSignal.timeout(20_000));
+    expect(await call).toMatchObject({ ok: false, error: { code: 'needs-auth' } });
+    expect(await connection(rig.auth()).connect()).toMatchObject({ ok: false });
+    expect(rig.server.requests).toHaveLength(asked);
+    await rig.auth().signIn(willing(), AbortSignal.timeout(20_000));
+    expect(await one.listTools()).toMatchObject({ ok: true });
   });
 
   it('signs in on its way where a person is, and steps up for a call', async () => {

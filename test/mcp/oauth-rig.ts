@@ -3,13 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { err, ok } from '../../src/lib/result.js';
 import { failureInside } from '../../src/mcp/auth/failure.js';
-import { createServerAuth } from '../../src/mcp/auth/server-auth.js';
-import type {
-  AuthFailure,
-  ServerAuth,
-  ServerAuthDeps,
-  SignInAgent,
-} from '../../src/mcp/auth/types.js';
+import { ServerAuth } from '../../src/mcp/auth/server-auth.js';
+import type { AuthFailure, ServerAuthDeps, SignInAgent } from '../../src/mcp/auth/types.js';
 import type { OAuthEntry } from '../../src/mcp/server.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { OAuthTestServer } from './oauth-server.js';
@@ -68,7 +63,7 @@ export async function startRig(): Promise<OAuthRig> {
     auth({ name = 'guarded', url = server.url, oauth, ...deps } = {}) {
       const entry = { type: 'http', url, headers: {}, ...(oauth && { oauth }) } as const;
       const base = { fs: nodeFileSystem, stateDirectory: directory, clock };
-      return createServerAuth({ name, entry }, { ...base, ...deps });
+      return new ServerAuth({ name, entry }, { ...base, ...deps });
     },
     ask: (auth, method = 'tools/list') => askServer(server, auth, method),
     tokens: () => readFileSync(path.join(directory, 'mcp-tokens.json'), 'utf8'),

@@ -106,6 +106,16 @@ describe('where nobody can sign in', () => {
     expect(rig.server.to('/mcp')).toHaveLength(2);
   });
 
+  it('gives no token and contacts nobody while it is remembered', async () => {
+    const auth = rig.auth();
+    await rig.failure(auth);
+    const asked = rig.server.requests.length;
+    await expect(auth.provider.token()).rejects.toThrow('portcullis mcp auth');
+    await expect(auth.provider.tokens()).rejects.toThrow('portcullis mcp auth');
+    expect(rig.server.requests).toHaveLength(asked);
+    expect(auth.lastFailure()?.kind).toBe('needs-auth');
+  });
+
   it('forgets it when somebody signs in elsewhere, without being told', async () => {
     const auth = rig.auth();
     await rig.failure(auth);

@@ -1,5 +1,5 @@
 import { createElicitationHooks } from '../../hooks/events/elicitation.js';
-import { createServerAuth } from '../../mcp/auth/server-auth.js';
+import { ServerAuth } from '../../mcp/auth/server-auth.js';
 import { createHeadersHelper } from '../../mcp/config/headers-helper.js';
 import { type ClientConnection, createConnection } from '../../mcp/connection/connection.js';
 import { oneLine } from '../../mcp/resources/content.js';
@@ -47,7 +47,7 @@ export function connectionMaker(
     const isRemote = entry !== undefined && 'url' in entry;
     const auth =
       isRemote && entry.type !== 'ws'
-        ? createServerAuth(
+        ? new ServerAuth(
             { name, entry },
             { fs, stateDirectory, clock, fetch: createFetch({ environment: env }) },
           )

@@ -6,22 +6,23 @@ import type {
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { parseUrl } from '../../lib/parse-url.js';
+import { VERSION } from '../../version.js';
 import type { McpLibrary } from '../connection/library.js';
 import { isUnreachable } from './failure.js';
 import { addressRefusal, RefusedAddress } from './guarded-fetch.js';
-import type { Challenge, Discovered, RemoteDeclaration } from './types.js';
+import type { Challenge, Discovered, RemoteDeclaration, SignInContext } from './types.js';
 
 /**
  * Finds out where to sign in: the server's own metadata (RFC 9728) names its authorization server, whose
  * metadata (RFC 8414) names the endpoints. Throws what `reasonOf` can tell.
  */
-export async function discover(
-  library: McpLibrary,
-  { entry }: RemoteDeclaration,
-  context: { readonly challenge: Challenge; readonly fetch: FetchLike },
-): Promise<Discovered> {
-  const { fetch } = context;
-  const resource = await resourceMetadata(library, entry.url, context);
+export async function discover({
+  library,
+  declaration: { entry },
+  challenge,
+  fetch,
+}: SignInContext): Promise<Discovered> {
+  const resource = await resourceMetadata(library, entry.url, { challenge, fetch });
   const own = library.resourceUrlFromServerUrl(entry.url);
   if (resource !== undefined) {
     const asked = { requestedResource: own, configuredResource: resource.resource };
@@ -109,5 +110,49 @@ function refuseBadEndpoints(metadata: AuthorizationServerMetadata, serverUrl: st
   for (const endpoint of [authorization_endpoint, token_endpoint, registration_endpoint]) {
     const refusal = endpoint === undefined ? undefined : addressRefusal(endpoint, serverUrl);
     if (refusal !== undefined) throw new RefusedAddress(refusal);
+  }
+}
+
+const TIMEOUT_MS = 15_000;
+
+/**
+ * What a server says about signing in to somebody who has not: the words of its refusal name the scopes
+ * and the place of its metadata. A server that does not refuse, or does not answer, says nothing.
+ */
+export async function probeChallenge(
+  library: McpLibrary,
+  { entry }: RemoteDeclaration,
+  fetch: FetchLike,
+): Promise<Challenge> {
+  const first = {
+    jsonrpc: '2.0',
+    id: 0,
+    method: 'initialize',
+    params: {
+      protocolVersion: '2025-11-25',
+      capabilities: {},
+      clientInfo: { name: 'portcullis', version: VERSION },
+    },
+  };
+  const isStream = entry.type === 'sse';
+  try {
+    const response = await fetch(entry.url, {
+      method: isStream ? 'GET' : 'POST',
+      headers: {
+        ...entry.headers,
+        ...(isStream
+          ? { accept: 'text/event-stream' }
+          : { accept: 'application/json, text/event-stream', 'content-type': 'application/json' }),
+      },
+      body: isStream ? undefined : JSON.stringify(first),
+      redirect: 'manual',
+      signal: AbortSignal.timeout(TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    if (response.status !== 401) return {};
+    const { resourceMetadataUrl, scope } = library.extractWWWAuthenticateParams(response);
+    return { resourceMetadataUrl, scope };
+  } catch {
+    return {};
   }
 }

@@ -1,13 +1,14 @@
-import type { AuthProvider, FetchLike } from '@modelcontextprotocol/client';
+import type { AuthProvider, FetchLike, StoredOAuthTokens } from '@modelcontextprotocol/client';
 import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { resolveName } from '../../platform/http/ip-address.js';
 import { fetchPublic } from '../../platform/http/public-fetch.js';
+import type { StepUpChallenge } from '../connection/deps.js';
 import { loadLibrary } from '../connection/library.js';
+import { probeChallenge } from './discovery.js';
 import { authFailed, needsAuth } from './failure.js';
 import { guardedAuthFetch } from './guarded-fetch.js';
-import { probeChallenge, signInAsMachine } from './machine.js';
-import { scopesToAsk, signInWithPerson } from './sign-in.js';
+import { type PersonSignIn, scopesToAsk, signInAsMachine, signInWithPerson } from './sign-in.js';
 import {
   AUTH_MEMORY_MS,
   openAuthMemory,
@@ -20,11 +21,11 @@ import {
   type AuthFailure,
   type Challenge,
   type RemoteDeclaration,
-  type ServerAuth,
   type ServerAuthDeps,
   ServerAuthError,
   type SignedOut,
   type SignInAgent,
+  type SignInContext,
 } from './types.js';
 
 const NEVER = new AbortController().signal;
@@ -33,15 +34,6 @@ const NEVER = new AbortController().signal;
 const FRESH_MS = 5_000;
 
 type UnauthorizedContext = Parameters<NonNullable<AuthProvider['onUnauthorized']>>[0];
-
-/**
- * Authorization for one server. Tokens come from a file that is read anew for each request, so that a
- * sign-in elsewhere counts at once; they are renewed when they end; and where a person is at hand (`agent`)
- * the person signs in. Where nobody is, the server needs a sign-in, and that is remembered.
- */
-export function createServerAuth(declaration: RemoteDeclaration, deps: ServerAuthDeps): ServerAuth {
-  return new RemoteServerAuth(declaration, { ...fromEntry(declaration), ...deps });
-}
 
 /** What the entry itself says about who signs in. */
 function fromEntry({
@@ -55,7 +47,12 @@ function fromEntry({
   };
 }
 
-class RemoteServerAuth implements ServerAuth {
+/**
+ * Authorization for one server. Tokens come from a file that is read anew for each request, so that a
+ * sign-in elsewhere counts at once; they are renewed when they end; and where a person is at hand (`agent`)
+ * the person signs in. Where nobody is, the server needs a sign-in, and that is remembered.
+ */
+export class ServerAuth {
   readonly #declaration: RemoteDeclaration;
   readonly #deps: ServerAuthDeps;
   readonly #key: string;
@@ -78,7 +75,7 @@ class RemoteServerAuth implements ServerAuth {
   constructor(declaration: RemoteDeclaration, deps: ServerAuthDeps) {
     const { fs, stateDirectory, clock } = deps;
     this.#declaration = declaration;
-    this.#deps = deps;
+    this.#deps = { ...fromEntry(declaration), ...deps };
     this.#key = tokenKey(declaration.name, declaration.entry.url);
     this.#store = openTokenStore({ fs, stateDirectory });
     this.#memory = openAuthMemory({ fs, stateDirectory, now: () => clock.now() });
@@ -91,21 +88,31 @@ class RemoteServerAuth implements ServerAuth {
     this.#fetch = guardedAuthFetch(network, declaration.entry.url);
   }
 
-  readonly provider: ServerAuth['provider'] = {
-    token: () => this.#token(),
-    tokens: async () => {
-      const token = await this.#token();
-      return token === undefined ? undefined : { access_token: token, token_type: 'Bearer' };
-    },
-    onUnauthorized: (context) => this.#onUnauthorized(context),
-  };
+  /**
+   * For the library's transports, as their `authProvider`: without the methods by which the library would drive a
+   * sign-in itself, as it knows no pinned scopes. Throws the library's `UnauthorizedError` when a person has to sign in,
+   * and a `ServerAuthError` when that would not help.
+   */
+  readonly provider: Required<AuthProvider> & { tokens(): Promise<StoredOAuthTokens | undefined> } =
+    {
+      token: () => this.#token(),
+      tokens: async () => {
+        const token = await this.#token();
+        return token === undefined ? undefined : { access_token: token, token_type: 'Bearer' };
+      },
+      onUnauthorized: (context) => this.#onUnauthorized(context),
+    };
 
+  /** The last failure, for errors that lost it on their way. */
   lastFailure(): AuthFailure | undefined {
     return this.#failure;
   }
 
+  /** Starts anew: no refresh, a person signs in. */
   signIn(agent: SignInAgent, signal: AbortSignal): Promise<Result<void, AuthFailure>> {
-    return this.#signIn(agent, { keepScopes: false, signal });
+    return this.#once(undefined, (context) =>
+      this.#byPerson(context, { agent, keepScopes: false, signal }),
+    );
   }
 
   async #token(): Promise<string | undefined> {
@@ -150,7 +157,8 @@ class RemoteServerAuth implements ServerAuth {
     await this.#refuse(done.error);
   }
 
-  async stepUp(asked: Parameters<ServerAuth['stepUp']>[0]): Promise<boolean> {
+  /** The server wants more scopes. True: there is a new token, and the request may be sent once more. */
+  async stepUp(asked: StepUpChallenge): Promise<boolean> {
     const url = asked.resourceMetadataUrl;
     const challenge: Challenge = {
       scope: asked.scope,
@@ -183,67 +191,47 @@ class RemoteServerAuth implements ServerAuth {
     { reason, keepScopes }: { readonly reason: string; readonly keepScopes: boolean },
   ): Promise<Result<void, AuthFailure>> {
     const { agent, machine } = this.#deps;
-    if (machine === undefined && agent === undefined) {
-      return err(needsAuth(this.#declaration.name, reason));
-    }
-    if (agent !== undefined && machine === undefined) {
-      return await this.#signIn(agent, { challenge, keepScopes, signal: NEVER });
-    }
-    return await this.#once(async () => {
-      if (machine === undefined) return err('there is no grant');
-      const stored = await this.#store.read(this.#key);
-      if (!stored.ok) return stored;
-      return await signInAsMachine({
-        library: await loadLibrary(),
-        declaration: this.#declaration,
-        challenge,
-        grant: machine,
-        stored: stored.value,
-        fetch: this.#fetch,
-        now: () => this.#now(),
-      });
-    });
+    if (machine !== undefined)
+      return await this.#once(challenge, (context) => signInAsMachine(context, machine));
+    if (agent === undefined) return err(needsAuth(this.#declaration.name, reason));
+    return await this.#once(challenge, (context) =>
+      this.#byPerson(context, { agent, keepScopes, signal: NEVER }),
+    );
   }
 
-  #signIn(
-    agent: SignInAgent,
-    how: {
-      /** Absent: the server is asked. */
-      readonly challenge?: Challenge;
-      readonly keepScopes: boolean;
-      readonly signal: AbortSignal;
-    },
+  #byPerson(context: SignInContext, how: PersonSignIn): Promise<Result<StoredAuth, string>> {
+    const { clientMetadataUrl } = this.#deps;
+    return signInWithPerson(context, { clientMetadataUrl, ...how });
+  }
+
+  /** Without a challenge the server is asked for one. */
+  #once(
+    challenge: Challenge | undefined,
+    work: (context: SignInContext) => Promise<Result<StoredAuth, string>>,
   ): Promise<Result<void, AuthFailure>> {
-    return this.#once(async () => {
-      const stored = await this.#store.read(this.#key);
-      if (!stored.ok) return stored;
-      const library = await loadLibrary();
-      const declaration = this.#declaration;
-      const challenge = how.challenge ?? (await probeChallenge(library, declaration, this.#plain));
-      return await signInWithPerson({
-        library,
-        declaration,
-        stored: stored.value,
-        agent,
-        clientMetadataUrl: this.#deps.clientMetadataUrl,
-        fetch: this.#fetch,
-        now: () => this.#now(),
-        ...how,
-        challenge,
-      });
-    });
-  }
-
-  #once(work: () => Promise<Result<StoredAuth, string>>): Promise<Result<void, AuthFailure>> {
-    this.#underWay ??= this.#keep(work).finally(() => {
+    this.#underWay ??= this.#keep(challenge, work).finally(() => {
       this.#underWay = undefined;
     });
     return this.#underWay;
   }
 
-  async #keep(work: () => Promise<Result<StoredAuth, string>>): Promise<Result<void, AuthFailure>> {
-    const { name } = this.#declaration;
-    const made = await work();
+  async #keep(
+    challenge: Challenge | undefined,
+    work: (context: SignInContext) => Promise<Result<StoredAuth, string>>,
+  ): Promise<Result<void, AuthFailure>> {
+    const declaration = this.#declaration;
+    const { name } = declaration;
+    const stored = await this.#store.read(this.#key);
+    if (!stored.ok) return err(authFailed(name, stored.error));
+    const library = await loadLibrary();
+    const made = await work({
+      library,
+      declaration,
+      challenge: challenge ?? (await probeChallenge(library, declaration, this.#plain)),
+      stored: stored.value,
+      fetch: this.#fetch,
+      now: () => this.#now(),
+    });
     if (!made.ok) return err(authFailed(name, made.error));
     const written = await this.#store.write(this.#key, made.value);
     if (!written.ok) return err(authFailed(name, written.error));
@@ -253,6 +241,7 @@ class RemoteServerAuth implements ServerAuth {
     return ok(undefined);
   }
 
+  /** Before an attempt after a failure: forgets the failure and refreshes what can be refreshed. */
   async refresh(): Promise<void> {
     await this.#memory.clear(this.#key);
     const stored = await this.#store.read(this.#key);
@@ -281,6 +270,7 @@ class RemoteServerAuth implements ServerAuth {
     return renewed;
   }
 
+  /** Forgets everything that is kept for this server, and has the tokens revoked where that is offered. */
   async signOut(): Promise<Result<SignedOut, AuthFailure>> {
     await this.#memory.clear(this.#key);
     const stored = await this.#store.read(this.#key);

@@ -1,4 +1,4 @@
-import type { FetchLike, OAuthClientMetadata } from '@modelcontextprotocol/client';
+import type { OAuthClientMetadata, OAuthTokens } from '@modelcontextprotocol/client';
 import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { randomBytes } from '../../platform/random.js';
@@ -10,66 +10,106 @@ import { addressRefusal } from './guarded-fetch.js';
 import { clientInformation, type StoredAuth, type StoredClient } from './token-store.js';
 import { authRecord, tokensFrom } from './tokens.js';
 import type {
-  Challenge,
   Discovered,
+  MachineGrant,
   RemoteDeclaration,
   SignInAgent,
+  SignInContext,
   SignInVisit,
 } from './types.js';
 
-export interface SignInContext {
-  readonly library: McpLibrary;
-  readonly declaration: RemoteDeclaration;
-  readonly challenge: Challenge;
-  /** What is kept from before: its registration is used again. */
-  readonly stored: StoredAuth | undefined;
+/** How a person signs in. */
+export interface PersonSignIn {
+  readonly agent: SignInAgent;
   /** The scopes asked for before are asked for again, with those of the challenge. */
   readonly keepScopes: boolean;
-  readonly agent: SignInAgent;
   readonly clientMetadataUrl?: string | undefined;
-  readonly fetch: FetchLike;
-  readonly now: () => number;
   readonly signal: AbortSignal;
 }
 
 /** The whole way from a refusal to tokens, with a person in the middle. The error is one line. */
 export async function signInWithPerson(
   context: SignInContext,
+  how: PersonSignIn,
 ): Promise<Result<StoredAuth, string>> {
-  const { library, declaration, agent } = context;
+  const { declaration, stored } = context;
+  const { oauth } = declaration.entry;
   let visit: SignInVisit | undefined;
   try {
-    const found = await discover(library, declaration, context);
-    const { stored } = context;
+    const found = await discover(context);
     const refusal =
-      declaration.entry.oauth?.clientSecret === undefined
+      oauth?.clientSecret === undefined
         ? undefined
         : secretRefusal(declaration, found, { stored, byPerson: true });
     if (refusal !== undefined) return err(refusal);
     const scope = scopesToAsk({
-      pinned: declaration.entry.oauth?.scopes,
+      pinned: oauth?.scopes,
       challenged: context.challenge.scope,
-      earlier: context.keepScopes ? earlierScopes(context.stored, found) : undefined,
+      earlier: how.keepScopes ? earlierScopes(stored, found) : undefined,
       resource: found.resourceScopes,
       offered: found.metadata?.scopes_supported,
     });
-    const begun = await agent.begin();
+    const begun = await how.agent.begin();
     if (!begun.ok) return begun;
     visit = begun.value;
-    const client = await clientFor(library, declaration, {
-      ...context,
-      found,
-      redirectUrl: visit.redirectUrl,
-      scope,
-      clientMetadataUrl: context.clientMetadataUrl,
-      now: context.now(),
-    });
-    return await askAndExchange(context, { found, scope, client, visit });
+    return await askAndExchange(context, { found, scope, visit, ...how });
   } catch (thrown) {
     return err(reasonOf(thrown));
   } finally {
     await visit?.close();
   }
+}
+
+/** Signs in as the program itself (client credentials): with a secret, or with a key that signs. */
+export async function signInAsMachine(
+  context: SignInContext,
+  grant: MachineGrant,
+): Promise<Result<StoredAuth, string>> {
+  const { library, declaration, stored } = context;
+  try {
+    const found = await discover(context);
+    const refusal =
+      grant.kind === 'client-secret'
+        ? secretRefusal(declaration, found, { stored, byPerson: false })
+        : undefined;
+    if (refusal !== undefined) return err(refusal);
+    const scope = scopesToAsk({
+      pinned: declaration.entry.oauth?.scopes,
+      challenged: context.challenge.scope,
+      resource: found.resourceScopes,
+    });
+    const options = { ...grant, expectedIssuer: found.issuer };
+    const provider =
+      options.kind === 'client-secret'
+        ? new library.ClientCredentialsProvider(options)
+        : new library.PrivateKeyJwtProvider(options);
+    const granted = await library.fetchToken(provider, found.authorizationServer, {
+      metadata: found.metadata,
+      resource: found.resource,
+      scope,
+      fetchFn: context.fetch,
+    });
+    return grantedRecord(context, granted, { found, scope, client: { clientId: grant.clientId } });
+  } catch (thrown) {
+    return err(reasonOf(thrown));
+  }
+}
+
+function grantedRecord(
+  { declaration, now }: SignInContext,
+  granted: OAuthTokens,
+  { found, scope, client }: Asked,
+): Result<StoredAuth, string> {
+  const tokens = tokensFrom(granted, { now: now(), requestedScope: scope });
+  return tokens === undefined
+    ? err('the authorization server gave a token of an unknown kind')
+    : ok(authRecord(declaration.name, found, { client, tokens }));
+}
+
+interface Asked {
+  readonly found: Discovered;
+  readonly scope: string | undefined;
+  readonly client: StoredClient;
 }
 
 function earlierScopes(stored: StoredAuth | undefined, found: Discovered): string | undefined {
@@ -79,44 +119,39 @@ function earlierScopes(stored: StoredAuth | undefined, found: Discovered): strin
 
 async function askAndExchange(
   context: SignInContext,
-  parts: {
-    readonly found: Discovered;
-    readonly scope: string | undefined;
-    readonly client: StoredClient;
-    readonly visit: SignInVisit;
-  },
+  parts: Omit<Asked, 'client'> & PersonSignIn & { readonly visit: SignInVisit },
 ): Promise<Result<StoredAuth, string>> {
-  const { library, declaration, fetch } = context;
-  const { found, scope, client, visit } = parts;
+  const { library, declaration } = context;
+  const { found, scope, visit } = parts;
+  const { redirectUrl } = visit;
+  const client = await clientFor(context, { ...parts, redirectUrl });
   const state = randomBytes(24).toString('base64url');
-  const { metadata } = found;
-  const start = await library.startAuthorization(found.authorizationServer, {
-    metadata,
+  const common = {
+    metadata: found.metadata,
     clientInformation: clientInformation(client),
-    redirectUrl: visit.redirectUrl,
-    state,
     resource: found.resource,
+  };
+  const start = await library.startAuthorization(found.authorizationServer, {
+    ...common,
+    redirectUrl,
+    state,
     scope,
   });
   const refusal = addressRefusal(start.authorizationUrl, declaration.entry.url);
   if (refusal !== undefined) return err(refusal);
-  const answer = await visit.visit({ url: start.authorizationUrl.href, state }, context.signal);
+  const answer = await visit.visit({ url: start.authorizationUrl.href, state }, parts.signal);
   if (!answer.ok) return answer;
   const code = codeFrom(library, answer.value, { found, state });
   if (!code.ok) return code;
   const granted = await library.exchangeAuthorization(found.authorizationServer, {
-    metadata,
-    clientInformation: clientInformation(client),
+    ...common,
     authorizationCode: code.value,
     codeVerifier: start.codeVerifier,
-    redirectUri: visit.redirectUrl,
-    resource: found.resource,
-    fetchFn: fetch,
+    redirectUri: redirectUrl,
+    fetchFn: context.fetch,
     iss: answer.value.get('iss') ?? undefined,
   });
-  const tokens = tokensFrom(granted, { now: context.now(), requestedScope: scope });
-  if (tokens === undefined) return err('the authorization server gave a token of an unknown kind');
-  return ok(authRecord(declaration.name, found, { client, tokens }));
+  return grantedRecord(context, granted, { found, scope, client });
 }
 
 /** fail-closed: nothing of an answer counts before its state and its sender have been checked. */
@@ -182,63 +217,44 @@ function wordsOf(scope: string | undefined): readonly string[] {
  * As whom we sign in: the client that the entry names, the one that was registered before, our own
  * description where the authorization server takes such addresses, and else a new registration.
  */
-export async function clientFor(
-  library: McpLibrary,
-  { entry }: RemoteDeclaration,
-  context: {
-    readonly found: Discovered;
-    readonly stored: StoredAuth | undefined;
-    readonly redirectUrl: string;
-    readonly scope: string | undefined;
-    readonly clientMetadataUrl: string | undefined;
-    readonly fetch: FetchLike;
-    readonly now: number;
-  },
-): Promise<StoredClient> {
-  const { found, stored, redirectUrl, clientMetadataUrl } = context;
-  const { clientId, clientSecret } = entry.oauth ?? {};
-  if (clientId !== undefined) {
-    return { clientId, clientSecret };
-  }
-  if (stored !== undefined && canServe(stored, context)) return stored.client;
-  if (
-    clientMetadataUrl !== undefined &&
-    found.metadata?.client_id_metadata_document_supported === true
-  ) {
-    return { clientId: clientMetadataUrl };
-  }
-  const made = await library.registerClient(found.authorizationServer, {
-    metadata: found.metadata,
-    clientMetadata: describeUs(redirectUrl, found),
-    scope: context.scope,
-    fetchFn: context.fetch,
-  });
-  const { client_secret, client_secret_expires_at, token_endpoint_auth_method } = made;
-  return {
-    clientId: made.client_id,
-    redirectUrl,
-    clientSecret: client_secret,
-    authMethod: token_endpoint_auth_method,
-    // Zero: never.
-    ...(client_secret_expires_at ? { secretExpiresAt: client_secret_expires_at * 1000 } : {}),
-  };
-}
-
-/** A registration counts where it was made, for the address that was registered, while its secret lives. */
-function canServe(
-  stored: StoredAuth,
+async function clientFor(
+  { library, declaration, stored, fetch, now }: SignInContext,
   {
     found,
     redirectUrl,
-    now,
-  }: { readonly found: Discovered; readonly redirectUrl: string; readonly now: number },
-): boolean {
-  const { client, issuer } = stored;
-  return (
-    issuer === found.issuer &&
-    client.redirectUrl === redirectUrl &&
-    (client.secretExpiresAt === undefined || client.secretExpiresAt > now)
-  );
+    scope,
+    clientMetadataUrl,
+  }: Omit<Asked, 'client'> & {
+    readonly redirectUrl: string;
+    readonly clientMetadataUrl?: string | undefined;
+  },
+): Promise<StoredClient> {
+  const { clientId, clientSecret } = declaration.entry.oauth ?? {};
+  if (clientId !== undefined) return { clientId, clientSecret };
+  // A registration counts where it was made, for the address that was registered, while its secret lives.
+  if (
+    stored?.issuer === found.issuer &&
+    stored.client.redirectUrl === redirectUrl &&
+    (stored.client.secretExpiresAt ?? Number.POSITIVE_INFINITY) > now()
+  )
+    return stored.client;
+  const takesAddress = found.metadata?.client_id_metadata_document_supported === true;
+  if (clientMetadataUrl !== undefined && takesAddress) return { clientId: clientMetadataUrl };
+  const made = await library.registerClient(found.authorizationServer, {
+    metadata: found.metadata,
+    clientMetadata: describeUs(redirectUrl, found),
+    scope,
+    fetchFn: fetch,
+  });
+  const { client_secret_expires_at: expires } = made;
+  return {
+    clientId: made.client_id,
+    redirectUrl,
+    clientSecret: made.client_secret,
+    authMethod: made.token_endpoint_auth_method,
+    // Zero: never.
+    secretExpiresAt: expires ? expires * 1000 : undefined,
+  };
 }
 
 function describeUs(redirectUrl: string, { metadata }: Discovered): OAuthClientMetadata {

@@ -1,14 +1,11 @@
-import type {
-  AuthorizationServerMetadata,
-  AuthProvider,
-  FetchLike,
-  StoredOAuthTokens,
-} from '@modelcontextprotocol/client';
+import type { AuthorizationServerMetadata, FetchLike } from '@modelcontextprotocol/client';
 import type { Result } from '../../lib/result.js';
 import type { Clock } from '../../platform/clock.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import type { PublicFetch } from '../../platform/http/public-fetch.js';
+import type { McpLibrary } from '../connection/library.js';
 import type { RemoteEntry, ServerDeclaration } from '../server.js';
+import type { StoredAuth } from './token-store.js';
 
 /** Why a server does not let us in. Our own words, without tokens, and safe to show. */
 export interface AuthFailure {
@@ -76,33 +73,6 @@ export interface ServerAuthDeps {
   readonly machine?: MachineGrant;
 }
 
-/** Without the methods by which the library would drive a sign-in itself: it knows no pinned scopes. */
-export interface TokenProvider extends Required<AuthProvider> {
-  tokens(): Promise<StoredOAuthTokens | undefined>;
-}
-
-/** What a connection needs of authorization. One for each server of a session. */
-export interface ServerAuth {
-  /**
-   * For the library's transports, as their `authProvider`. Throws the library's `UnauthorizedError` when
-   * a person has to sign in, and a `ServerAuthError` when that would not help.
-   */
-  readonly provider: TokenProvider;
-  /** The server wants more scopes. True: there is a new token, and the request may be sent once more. */
-  stepUp(challenge: {
-    readonly scope?: string | undefined;
-    readonly resourceMetadataUrl?: string | undefined;
-  }): Promise<boolean>;
-  /** Before an attempt after a failure: forgets the failure and refreshes what can be refreshed. */
-  refresh(): Promise<void>;
-  /** The last failure, for errors that lost it on their way. */
-  lastFailure(): AuthFailure | undefined;
-  /** Starts anew: no refresh, a person signs in. */
-  signIn(agent: SignInAgent, signal: AbortSignal): Promise<Result<void, AuthFailure>>;
-  /** Forgets everything that is kept for this server, and has the tokens revoked where that is offered. */
-  signOut(): Promise<Result<SignedOut, AuthFailure>>;
-}
-
 export interface SignedOut {
   /** Whether anything was kept. */
   readonly was: boolean;
@@ -119,6 +89,17 @@ export interface RemoteDeclaration extends Pick<ServerDeclaration, 'name'> {
 export interface Challenge {
   readonly resourceMetadataUrl?: URL | undefined;
   readonly scope?: string | undefined;
+}
+
+/** What every sign-in needs, by a person or by the program itself. */
+export interface SignInContext {
+  readonly library: McpLibrary;
+  readonly declaration: RemoteDeclaration;
+  readonly challenge: Challenge;
+  /** What is kept from before: its registration is used again, and its authorization server knows the secret. */
+  readonly stored: StoredAuth | undefined;
+  readonly fetch: FetchLike;
+  readonly now: () => number;
 }
 
 /** Where to sign in for a server, after all checks. */
