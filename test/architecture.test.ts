@@ -77,6 +77,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'tools/output.ts',
     'tools/define-tool.ts',
     'context/compaction/tokens.ts',
+    'hooks/dispatch/scene.ts',
+    'hooks/events/elicitation.ts',
   ],
   tools: [
     'platform',

@@ -7,7 +7,7 @@ import { messageOf } from '../errors.js';
 import { orAbort } from '../lib/abort.js';
 import { sortedNames } from '../lib/sorted-names.js';
 import { visible } from '../lib/visible.js';
-import { besidesHostServers, openToolApprovals } from '../mcp/approval/tool-approvals.js';
+import { openToolApprovals } from '../mcp/approval/tool-approvals.js';
 import { oneAtATime, problemTeller, resourcesOfServers } from '../mcp/changes.js';
 import type { McpConfiguration } from '../mcp/config/types.js';
 import type { ClientConnection } from '../mcp/connection/deps.js';
@@ -82,7 +82,7 @@ export function openServersOfSession(
   };
   const book = createToolBook({
     fs,
-    approvals: besidesHostServers(openToolApprovals({ fs, stateDirectory })),
+    approvals: openToolApprovals({ fs, stateDirectory }),
     env: environment.env,
     // What agents bring for themselves is answered for by their own books.
     covers: ({ origin }) => origin?.ofAgent !== true,

@@ -1,7 +1,6 @@
-import type { FileSystem } from '../platform/fs/fs.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { ClientConnection } from './connection/deps.js';
-import { offersResources, resourceTools } from './resources/resources.js';
+import { offersResources, type ResourceToolDeps, resourceTools } from './resources/resources.js';
+import type { McpConnection } from './server.js';
 
 /** Least time between two questions that a server brings about by saying that its lists are others. */
 const GAP_MS = 500;
@@ -55,14 +54,8 @@ export function problemTeller(
   };
 }
 
-export interface ResourcesDeps {
-  /** The servers that may be used at this moment. */
-  connections(): readonly ClientConnection[];
-  readonly fs: FileSystem;
-}
-
 /** Which servers of a session have resources, and the two tools for them, offered with the first one. */
-export function resourcesOfServers(deps: ResourcesDeps) {
+export function resourcesOfServers(deps: ResourceToolDeps) {
   const known = new Map<string, boolean>();
   const has = (server: string): boolean => known.get(server) === true;
   let isOffered = false;
@@ -72,12 +65,12 @@ export function resourcesOfServers(deps: ResourcesDeps) {
     /** It had some when it was last asked. */
     note: (server: string): void => void known.set(server, true),
     /** Asks a server; what it once had it may have again. */
-    async ask(connection: ClientConnection): Promise<void> {
+    async ask(connection: McpConnection): Promise<void> {
       const { name } = connection.declaration;
       known.set(name, (await offersResources([connection])) || has(name));
     },
     /** The two tools, where one of these servers has resources and they are not offered yet. */
-    tools(connections: readonly ClientConnection[]): readonly AnyTool[] {
+    tools(connections: readonly McpConnection[]): readonly AnyTool[] {
       if (isOffered || !connections.some(({ declaration }) => has(declaration.name))) return [];
       isOffered = true;
       const { list, read } = resourceTools(deps);

@@ -33,14 +33,15 @@ export function statusRow(
 
 function toolRows({ tools }: ServerListing): readonly McpToolRow[] {
   return tools.map((tool) => {
-    const { name, description, annotations } = tool.raw();
-    const hints = isRecord(annotations) ? hintsOf(annotations) : {};
+    const { name, description, annotations = {} } = tool.raw();
+    const hints = HINTS.filter(([hint]) => typeof annotations[hint] === 'boolean');
     return {
       name: visible(name),
-      ...(typeof description === 'string'
-        ? { description: visible(sliceWhole(description, 0, DESCRIPTION_CHARS)) }
-        : {}),
-      ...(Object.keys(hints).length === 0 ? {} : { annotations: hints }),
+      description: description && visible(sliceWhole(description, 0, DESCRIPTION_CHARS)),
+      annotations:
+        hints.length === 0
+          ? undefined
+          : Object.fromEntries(hints.map(([hint, shown]) => [shown, annotations[hint]])),
     };
   });
 }
@@ -50,11 +51,6 @@ const HINTS = [
   ['destructiveHint', 'destructive'],
   ['openWorldHint', 'openWorld'],
 ] as const;
-
-function hintsOf(annotations: Readonly<Record<string, unknown>>): McpToolRow['annotations'] & {} {
-  const known = HINTS.filter(([hint]) => typeof annotations[hint] === 'boolean');
-  return Object.fromEntries(known.map(([hint, name]) => [name, annotations[hint]]));
-}
 
 /** Names are shown, values are not. fail-closed: a field that is not known here is left out. */
 function shownEntry(raw: unknown): Readonly<Record<string, unknown>> | undefined {

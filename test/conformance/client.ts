@@ -34,7 +34,7 @@ async function main(url: string): Promise<number> {
     clock: systemClock,
     roots: () => [],
     elicit: createElicit({
-      scene: () => undefined,
+      scene: () => undefined as never,
       clock: systemClock,
       // A person who agrees and leaves every field as it was.
       ask: async () => ({ action: 'accept', content: {} }),

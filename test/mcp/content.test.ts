@@ -16,7 +16,7 @@ import { call, connectTo, never, publicServer, text } from './connection-rig.js'
 function everything(ask?: AskElicitation) {
   const notes: string[] = [];
   const elicit = createElicit({
-    scene: () => undefined,
+    scene: () => undefined as never,
     ...(ask === undefined ? {} : { ask }),
     onNote: (note) => notes.push(note),
     clock: { monotonic: () => performance.now() },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { err, ok } from '../../src/lib/result.js';
-import { besidesHostServers, openToolApprovals } from '../../src/mcp/approval/tool-approvals.js';
+import { openToolApprovals } from '../../src/mcp/approval/tool-approvals.js';
 import type {
   ListKind,
   McpConnection,
@@ -53,7 +53,7 @@ function session(
   const heard: (readonly string[])[] = [];
   const book = createToolBook({
     fs,
-    approvals: besidesHostServers(openToolApprovals({ fs, stateDirectory: directory })),
+    approvals: openToolApprovals({ fs, stateDirectory: directory }),
     env: {},
     tell: () => undefined,
     onListing: (_connection, _listing, { changed }) => void heard.push(changed),

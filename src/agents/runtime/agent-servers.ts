@@ -124,20 +124,16 @@ async function connectAll(
   environment: SessionEnvironment,
   { needs, definition, brought, signal }: Bringing,
 ): Promise<Opened> {
-  const [
-    { declarations, notes },
-    { createToolBook },
-    { besidesHostServers, openToolApprovals },
-    more,
-  ] = await Promise.all([
-    declared(config, environment, { needs, definition, brought }),
-    import('../../mcp/tools/registry.js'),
-    import('../../mcp/approval/tool-approvals.js'),
-    import('../core/server-connections.js'),
-  ]);
+  const [{ declarations, notes }, { createToolBook }, { openToolApprovals }, more] =
+    await Promise.all([
+      declared(config, environment, { needs, definition, brought }),
+      import('../../mcp/tools/registry.js'),
+      import('../../mcp/approval/tool-approvals.js'),
+      import('../core/server-connections.js'),
+    ]);
   const { fs, stateDirectory, env } = environment;
   const { tell } = needs.hooks;
-  const approvals = besidesHostServers(openToolApprovals({ fs, stateDirectory }));
+  const approvals = openToolApprovals({ fs, stateDirectory });
   const book = createToolBook({ fs, approvals, env, tell });
   const connections = declarations.map(more.connectionMaker(config, environment, needs));
   const end = async (): Promise<void> => {

@@ -6,7 +6,7 @@ import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
 import type { McpConnection, McpEntry, ServerDeclaration } from '../server.js';
 import { listed, listingOf } from '../tools/listing.js';
 import { createToolBook } from '../tools/registry.js';
-import { besidesHostServers, openToolApprovals } from './tool-approvals.js';
+import { openToolApprovals } from './tool-approvals.js';
 
 const server = (entry: McpEntry): ServerDeclaration => ({
   name: 'srv',
@@ -24,12 +24,12 @@ it('what was approved is kept, but for servers in the host’s own process', asy
   const tool = listed({ name: 't', description: 'does t', inputSchema: { type: 'object' } });
   const own = server({ type: 'stdio', command: 'x', args: [], env: {} });
   const ofHost = server({ type: 'sdk' });
-  const first = besidesHostServers(openToolApprovals({ fs, stateDirectory }));
+  const first = openToolApprovals({ fs, stateDirectory });
   for (const one of [own, ofHost]) {
     await first.record(one, [tool]);
     await first.recordWords(one, 'Be kind.');
   }
-  const next = besidesHostServers(openToolApprovals({ fs, stateDirectory }));
+  const next = openToolApprovals({ fs, stateDirectory });
   expect(next.read(own).fingerprint('t')).toBe(tool.fingerprint);
   expect(next.read(own).definition('t')).toMatchObject({ description: 'does t' });
   expect(next.read(own).words()).toBe('Be kind.');
@@ -44,7 +44,7 @@ it('other words of such a server after it was connected anew are not its first o
   const declaration = server({ type: 'sdk' });
   const book = createToolBook({
     fs,
-    approvals: besidesHostServers(openToolApprovals({ fs, stateDirectory })),
+    approvals: openToolApprovals({ fs, stateDirectory }),
     env: {},
     tell: () => undefined,
   });

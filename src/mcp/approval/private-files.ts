@@ -7,7 +7,8 @@ import type { ServerDeclaration } from '../server.js';
 export type StoreFiles = Pick<FileSystem, 'stat' | 'writeAtomic' | 'makeDirectory' | 'remove'>;
 
 /** Which server something is kept about. */
-export type StoredServer = Pick<ServerDeclaration, 'name' | 'contentHash' | 'origin'>;
+export type StoredServer = Pick<ServerDeclaration, 'name' | 'contentHash' | 'origin'> &
+  Partial<Pick<ServerDeclaration, 'entry'>>;
 
 /** `damaged`: something is there that is not ours or cannot be read. */
 export type Read =

@@ -3,7 +3,7 @@ import { parseJson } from '../../lib/json.js';
 import { isRecord, own } from '../../lib/own.js';
 import { join } from '../../platform/fs/paths.js';
 import { sha256 } from '../../platform/hash.js';
-import type { RawTool, ServerDeclaration } from '../server.js';
+import type { RawTool } from '../server.js';
 import { definingParts, wordsFingerprint } from '../tools/fingerprint.js';
 import type { ListedTool } from '../tools/listing.js';
 import { normaliseName, toolNames } from '../tools/names.js';
@@ -108,11 +108,11 @@ export function openToolApprovals(place: {
     read(server) {
       known ??= content();
       const { servers, lost } = known;
-      const approved = servers.get(storedId(server)) ?? NONE;
+      const approved = (isKept(server) ? servers.get(storedId(server)) : undefined) ?? NONE;
       const { prints } = approved;
       const names = byFullName(server, prints.keys());
       return {
-        damaged: lost && !approved.isWhole,
+        damaged: lost && !approved.isWhole && isKept(server),
         fingerprint: (tool) => prints.get(tool),
         sameName: (tool) =>
           prints.has(tool)
@@ -130,8 +130,9 @@ export function openToolApprovals(place: {
         words: approved.words,
       };
     },
-    record: (server, tools) =>
-      queued((servers) => {
+    async record(server, tools) {
+      if (!isKept(server)) return;
+      await queued((servers) => {
         const before = servers.get(storedId(server)) ?? NONE;
         const prints = new Map(before.prints);
         const definitions = new Map(before.definitions());
@@ -148,16 +149,28 @@ export function openToolApprovals(place: {
           definitions.set(tool.name, definingParts(tool.raw()));
         }
         servers.set(storedId(server), { ...before, prints, definitions: () => definitions });
-      }),
-    recordWords: (server, words) =>
-      queued((servers) => {
+      });
+    },
+    async recordWords(server, words) {
+      if (!isKept(server)) return;
+      await queued((servers) => {
         const before = servers.get(storedId(server)) ?? NONE;
         const wordsPrint = wordsFingerprint(words);
         servers.set(storedId(server), { ...before, wordsPrint, words: () => words });
-      }),
+      });
+    },
     forget: (server) =>
       queued((servers) => void servers.set(storedId(server), { ...NONE, isWhole: true })),
   };
+}
+
+/**
+ * Nothing is kept of servers in the host's own process: their entries say nothing by which those of two
+ * hosts could be told apart, and no command could reach one to approve it. What a session has agreed to
+ * counts until its end, and a change within it asks.
+ */
+function isKept({ entry }: StoredServer): boolean {
+  return entry?.type !== 'sdk';
 }
 
 /** The same, and this tool as it is now. */
@@ -170,40 +183,6 @@ export function alsoApproved(approved: ApprovedTools, tool: ListedTool): Approve
     definition: (name) => (isIt(name) ? tool.raw() : approved.definition(name)),
   };
 }
-
-/** What a session's tools are held against. */
-export interface SessionApprovals {
-  read(server: ServerDeclaration): ApprovedTools;
-  record(server: ServerDeclaration, tools: readonly ListedTool[]): Promise<void>;
-  recordWords(server: ServerDeclaration, words: string): Promise<void>;
-}
-
-/**
- * Keeps nothing of servers in the host's own process: their entries say nothing by which those of two
- * hosts could be told apart, and no command could reach one to approve it. What a session has agreed to
- * counts until its end, and a change within it asks.
- */
-export function besidesHostServers(kept: ToolApprovals): SessionApprovals {
-  const isKept = ({ entry }: ServerDeclaration): boolean => entry?.type !== 'sdk';
-  return {
-    read: (server) => (isKept(server) ? kept.read(server) : NOTHING_APPROVED),
-    async record(server, tools) {
-      if (isKept(server)) await kept.record(server, tools);
-    },
-    async recordWords(server, words) {
-      if (isKept(server)) await kept.recordWords(server, words);
-    },
-  };
-}
-
-const NOTHING_APPROVED: ApprovedTools = {
-  damaged: false,
-  fingerprint: () => undefined,
-  sameName: () => undefined,
-  definition: () => undefined,
-  wordsFingerprint: () => undefined,
-  words: () => undefined,
-};
 
 function fullNames({ name }: StoredServer, tool: string): readonly string[] {
   const { name: short, long } = toolNames(normaliseName(name), tool);

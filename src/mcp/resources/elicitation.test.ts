@@ -29,7 +29,7 @@ const URL_QUESTION: ElicitRequest = {
 interface Rig {
   readonly hooks?: Readonly<Record<string, readonly EventHook[]>>;
   readonly ask?: AskElicitation | undefined;
-  readonly more?: Partial<ElicitDeps<typeof scene>>;
+  readonly more?: Partial<ElicitDeps>;
 }
 
 function rig({ hooks = {}, ask, more }: Rig) {

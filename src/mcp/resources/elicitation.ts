@@ -1,4 +1,6 @@
 import { messageOf } from '../../errors.js';
+import type { Scene } from '../../hooks/dispatch/scene.js';
+import type { ElicitationHooks } from '../../hooks/events/elicitation.js';
 import { orAbort } from '../../lib/abort.js';
 import { checkContent } from '../../lib/elicitation-check.js';
 import { parseUrl } from '../../lib/parse-url.js';
@@ -11,45 +13,13 @@ import type { Elicit, ElicitAnswer, ElicitRequest } from '../server.js';
 import { oneLine } from './content.js';
 import { readForm } from './elicitation-form.js';
 
-type Content = Readonly<Record<string, unknown>>;
-
-/** The hooks around a question. `Scene` is whatever they want to know of where it happens. */
-export interface ElicitationHooksLike<Scene> {
-  ask(
-    question: {
-      readonly mcp_server_name: string;
-      readonly message: string;
-      readonly mode?: string;
-      readonly url?: string;
-      readonly elicitation_id?: string;
-      readonly requested_schema?: Content;
-    },
-    scene: Scene,
-  ): Promise<
-    | { readonly kind: 'none' }
-    | ({ readonly kind: 'answer' } & ElicitReply)
-    | { readonly kind: 'refused'; readonly reason: string }
-  >;
-  result(
-    given: {
-      readonly mcp_server_name: string;
-      readonly action: ElicitReply['action'];
-      readonly content?: Content;
-      readonly mode?: string;
-      readonly elicitation_id?: string;
-    },
-    scene: Scene,
-    options?: { readonly answeredBy?: AnsweredBy },
-  ): Promise<ElicitReply & { readonly reason?: string }>;
-}
-
 /** `over`: there was no answer, or the question was withdrawn. */
 type ElicitMoment = 'asked' | ElicitReply['action'] | 'over';
 
 type AnsweredBy = 'person' | 'hook' | 'nobody';
 
-export interface ElicitDeps<Scene> {
-  readonly hooks?: ElicitationHooksLike<Scene>;
+export interface ElicitDeps {
+  readonly hooks?: ElicitationHooks;
   scene(signal: AbortSignal): Scene;
   /** The person or the host. Absent, or undefined from it: nobody can answer. */
   readonly ask?: AskElicitation;
@@ -69,7 +39,7 @@ const CANCEL: ElicitAnswer = Object.freeze({ action: 'cancel' });
  * The way of a server's question: hooks, then the person or the host, then hooks on the answer. What
  * goes back to the server has been checked against its form. Every doubt ends in "decline".
  */
-export function createElicit<Scene>(deps: ElicitDeps<Scene>): Elicit {
+export function createElicit(deps: ElicitDeps): Elicit {
   const limit = new ElicitLimit(deps.clock, deps.limits);
   return async (request, signal) => {
     if (signal.aborted) return CANCEL;
@@ -100,8 +70,8 @@ interface Asking {
   note(text: string): void;
 }
 
-async function answer<Scene>(
-  deps: ElicitDeps<Scene>,
+async function answer(
+  deps: ElicitDeps,
   request: ElicitRequest,
   { signal, note }: Asking,
 ): Promise<ElicitAnswer> {
@@ -123,8 +93,8 @@ interface Given {
   readonly by: AnsweredBy;
 }
 
-async function firstAnswer<Scene>(
-  deps: ElicitDeps<Scene>,
+async function firstAnswer(
+  deps: ElicitDeps,
   question: ElicitQuestion,
   { scene, signal, note }: Asking & { readonly scene: Scene },
 ): Promise<Given> {
@@ -160,8 +130,8 @@ function nobody(note: (text: string) => void): Given {
   return { reply: DECLINE, by: 'nobody' };
 }
 
-async function afterHooks<Scene>(
-  { hooks }: ElicitDeps<Scene>,
+async function afterHooks(
+  { hooks }: ElicitDeps,
   question: ElicitQuestion,
   { reply, by }: Given,
   scene: Scene,

@@ -24,18 +24,13 @@ export interface ResourceToolDeps {
   readonly fs: FileSystem;
 }
 
-export interface ResourceTools {
-  readonly list: Tool<ToolInputs['ListMcpResourcesTool']>;
-  readonly read: Tool<ToolInputs['ReadMcpResourceTool']>;
-}
-
 /** Characters of a resource that a file may hold; the model is shown less. */
 const MOST_TEXT = 10_000_000;
 /** Resources of one server that are listed. */
 const MOST_LISTED = 1000;
 
 /** The two tools for resources. To be offered only where `offersResources`. */
-export function resourceTools(deps: ResourceToolDeps): ResourceTools {
+export function resourceTools(deps: ResourceToolDeps) {
   return { list: listTool(deps), read: readTool(deps) };
 }
 
@@ -45,7 +40,7 @@ export async function offersResources(connections: readonly McpConnection[]): Pr
   return lists.some((list) => list.ok && list.value.length > 0);
 }
 
-function listTool(deps: ResourceToolDeps): ResourceTools['list'] {
+function listTool(deps: ResourceToolDeps): Tool<ToolInputs['ListMcpResourcesTool']> {
   return defineTool({
     name: 'ListMcpResourcesTool',
     aliases: ['ListMcpResources'],
@@ -103,7 +98,7 @@ async function listOf(
   return listed.value.slice(0, MOST_LISTED).map((one) => listedResource(name, one));
 }
 
-function readTool(deps: ResourceToolDeps): ResourceTools['read'] {
+function readTool(deps: ResourceToolDeps): Tool<ToolInputs['ReadMcpResourceTool']> {
   return defineTool({
     name: 'ReadMcpResourceTool',
     aliases: ['ReadMcpResource'],

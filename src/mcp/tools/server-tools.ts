@@ -1,7 +1,7 @@
 import { err, ok, type Result } from '../../lib/result.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import type { AnyTool } from '../../tools/tool.js';
-import type { ApprovedTools, SessionApprovals } from '../approval/tool-approvals.js';
+import type { ApprovedTools, ToolApprovals } from '../approval/tool-approvals.js';
 import type { McpConnection } from '../server.js';
 import { type ListedTool, listingOf, type ServerListing } from './listing.js';
 import { type Admission, type McpToolParts, mcpTool } from './tool.js';
@@ -20,7 +20,7 @@ export interface Offered {
 
 export interface ToolBookDeps {
   readonly fs: Pick<FileSystem, 'writeAtomic'>;
-  readonly approvals: SessionApprovals;
+  readonly approvals: Pick<ToolApprovals, 'read' | 'record' | 'recordWords'>;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** False: another book answers for the tool. Absent: this one does for all. */
   covers?(tool: AnyTool): boolean;
