@@ -5,6 +5,8 @@ import { Budget, TooComplexError } from '../gate/budget.js';
 import { matches, segmentTokens } from '../rules/wildcard.js';
 
 const MOST_FILES = 500;
+/** Listing a directory takes as long as so many steps of our own. */
+const STEPS_OF_LISTING = 100;
 
 interface PatternPlace {
   readonly directory: string;
@@ -82,7 +84,7 @@ async function fittingIn(
   const found: string[] = [];
   for (const place of places) {
     const entries = await entriesOf(fs, place, places.length === 1);
-    budget.spend(10 + entries.length * tokens.length);
+    budget.spend(STEPS_OF_LISTING + entries.length * tokens.length);
     for (const { name, kind } of entries) {
       // How many characters a name has depends on the locale too.
       if (!matches(tokens, name) && !/[^\x20-\x7e]/.test(name)) continue;

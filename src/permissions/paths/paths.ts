@@ -53,6 +53,9 @@ export function createPathJudge(fs: PathFileSystem, place: JudgedPlace): PathJud
   return new DiskJudge(fs, place);
 }
 
+/** What the system is asked about a path takes as long as so many steps of our own. */
+const STEPS_OF_LOOK = 50;
+
 class DiskJudge implements PathJudge {
   readonly disk: PathFileSystem;
   readonly budget: Budget;
@@ -79,7 +82,7 @@ class DiskJudge implements PathJudge {
     const literal = resolve(path);
     let found = this.#spellings.get(literal);
     if (found === undefined) {
-      this.budget.spend(1 + (literal.length >> 4));
+      this.budget.spend(STEPS_OF_LOOK + (literal.length >> 4));
       found = this.#spellOut(literal);
       this.#spellings.set(literal, found);
     }

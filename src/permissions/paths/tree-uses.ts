@@ -36,6 +36,7 @@ export function treeLook({ judge, home, call }: CallView): TreeLook {
 export async function restrictingUses(uses: readonly TreeUse[], place: TreePlace): Promise<Match> {
   let possible: Match;
   for (const use of uses) {
+    place.view.judge.budget.spend(1 + (use.moves?.length ?? 0) * 10);
     const found = await restrictingUse(use, place);
     if (found?.sure === 'yes') return found;
     possible ??= found;

@@ -288,7 +288,9 @@ export class Reader {
     command: Pick<SimpleCommand, 'words' | 'redirections' | 'directories'> & Partial<SimpleCommand>,
   ): void {
     const { budget } = this.#place;
-    budget.spend(STEPS_OF_COMMAND);
+    const size = command.words.length + command.redirections.length;
+    // Operands are compared with options and with each other: that may cost the square of their number.
+    budget.spend(STEPS_OF_COMMAND + size ** 2 / 10);
     const piped = command.piped === true;
     const found = disguisesOf(command.words, { piped, budget });
     const { views: seen, scripts, suspects, opaque } = found;

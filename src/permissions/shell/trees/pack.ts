@@ -38,17 +38,23 @@ const tar: TreeProgram = (given, context) => {
   const changed = [...options.flags].some((flag) =>
     /^(no-)?(anchored|wild|ignore-case)/.test(flag),
   );
-  const uses = [...options.operands, ...valuesOf(options, 'add-file').map(literalWord)].flatMap(
-    (start, at): readonly TreeUse[] => {
-      // An option counts for what stands behind it.
-      const before = options.values.filter(({ after }) => after <= at);
-      const moves = before.filter(({ option }) => /^(C|directory)$/.test(option));
-      const excluded = before.filter(({ option }) => option === 'exclude');
-      const left = globMatcher(changed ? [] : excluded.map(({ value }) => value));
-      const skips = { file: left, directory: left };
-      return [{ start, moves: moves.map(({ value }) => value), skips, ...use }];
-    },
-  );
+  const uses: TreeUse[] = [];
+  const excluded: string[] = [];
+  let left = globMatcher([]);
+  let moves: readonly string[] = [];
+  let next = 0;
+  const starts = [...options.operands, ...valuesOf(options, 'add-file').map(literalWord)];
+  for (const [at, start] of starts.entries()) {
+    // An option counts for what stands behind it.
+    for (; (options.values[next]?.after ?? Number.POSITIVE_INFINITY) <= at; next++) {
+      const { option, value } = options.values[next] ?? { option: '', value: '' };
+      if (/^(C|directory)$/.test(option)) moves = [...moves, value];
+      if (option !== 'exclude' || changed) continue;
+      excluded.push(value);
+      left = globMatcher(excluded);
+    }
+    uses.push({ start, moves, skips: { file: left, directory: left }, ...use });
+  }
   const listed = hasFlag(options, 'T files-from') || context.names('TAR_OPTIONS');
   return listed ? [...uses, { start: UNKNOWN_WORD, ...use }] : uses;
 };
