@@ -5,14 +5,6 @@
 import { createHookAgent } from './agents/core/hook-agent.js';
 import { type ModelLayer, openModelLayer } from './agents/core/model-layer.js';
 import type { AgentSession } from './agents/core/session.js';
-import type { SessionConfig } from './agents/core/session-config.js';
-import {
-  budgetOf,
-  type Log,
-  openLog,
-  openSessionEnvironment,
-  type SessionEnvironment,
-} from './agents/core/session-environment.js';
 import { openHooks } from './agents/core/session-hooks.js';
 import { createToolRestrictions } from './agents/limits/tool-restrictions.js';
 import { openAgents } from './app/agents.js';
@@ -28,6 +20,14 @@ import { openSkills } from './app/skills.js';
 import { openToolRuntime, type ToolRuntime } from './app/tool-runtime.js';
 import { strictest } from './budget/units.js';
 import { openCheckpointing } from './checkpoint/session-watch.js';
+import type { SessionConfig } from './config/session-config.js';
+import {
+  budgetOf,
+  type Log,
+  openLog,
+  openSessionEnvironment,
+  type SessionEnvironment,
+} from './config/session-environment.js';
 import { PortcullisError } from './errors.js';
 import type { AgentJudge } from './hooks/runners/agent.js';
 import { Journal, journalFile } from './journal/journal.js';
@@ -46,7 +46,6 @@ import { VERSION } from './version.js';
 export type { CommandRow } from './agents/core/host-requests.js';
 export { wireSource } from './agents/core/inspection.js';
 export type { AgentSession, RunResult } from './agents/core/session.js';
-export type { DrivenCall, SessionConfig, SessionDrive } from './agents/core/session-config.js';
 export { errorName } from './agents/core/session-run-hooks.js';
 export { openInboxOf } from './agents/delivery/messaging.js';
 export type { TeamRole } from './agents/teams/records.js';
@@ -56,6 +55,7 @@ export {
   readSessionOptions,
   type SessionFields,
 } from './app/session-options.js';
+export type { DrivenCall, SessionConfig, SessionDrive } from './config/session-config.js';
 export type { ContextReport } from './context/compaction/context-report.js';
 export type { AskIncludes } from './context/instructions/include-approvals.js';
 export {

@@ -1,5 +1,3 @@
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { Log, SessionEnvironment } from '../agents/core/session-environment.js';
 import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { AgentDefinition, DefinitionSource } from '../agents/definitions/definition.js';
 import {
@@ -10,6 +8,8 @@ import {
 } from '../agents/limits/inherited-hooks.js';
 import type { ChildFacts, ChildHooks } from '../agents/runtime/agent-host.js';
 import { FORK_TYPE, forkNotice } from '../agents/runtime/fork.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { Log, SessionEnvironment } from '../config/session-environment.js';
 import { instructionsReminder } from '../context/instructions/reminder.js';
 import type { Scene } from '../hooks/dispatch/scene.js';
 import { createAgentHooks } from '../hooks/events/agent.js';

@@ -1,11 +1,5 @@
 import { denialOf } from '../agents/core/call-ledger.js';
 import type { ModelLayer } from '../agents/core/model-layer.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
-import {
-  type Log,
-  openingFacts,
-  type SessionEnvironment,
-} from '../agents/core/session-environment.js';
 import type { OpenHooks } from '../agents/core/session-hooks.js';
 import { bareName } from '../agents/definitions/tools.js';
 import type { ToolRestrictions } from '../agents/limits/tool-restrictions.js';
@@ -22,6 +16,8 @@ import type { AgentMemories } from '../agents/runtime/memory.js';
 import type { AgentRun, ChildOutputLog } from '../agents/runtime/run.js';
 import { AGENT_TOOL } from '../agents/tools/agent-tool.js';
 import { createLimits } from '../budget/units.js';
+import type { SessionConfig } from '../config/session-config.js';
+import { type Log, openingFacts, type SessionEnvironment } from '../config/session-environment.js';
 import { compactEnvironment } from '../context/compaction/trigger.js';
 import { instructionsReminder } from '../context/instructions/reminder.js';
 import { reminder } from '../context/prompt/reminders.js';

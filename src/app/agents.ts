@@ -1,7 +1,4 @@
-import { folderTrust } from '../agents/core/folder-trust.js';
 import type { ModelLayer } from '../agents/core/model-layer.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { Log, SessionEnvironment } from '../agents/core/session-environment.js';
 import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { AgentBook } from '../agents/definitions/definitions.js';
@@ -39,6 +36,9 @@ import { limitsOf, offersForks, positive } from '../agents/runtime/spawn-limits.
 import type { OpenTeams } from '../agents/teams/session-team.js';
 import { AGENT_TOOL, agentTool } from '../agents/tools/agent-tool.js';
 import { openWorkspaces } from '../agents/workspaces/session-workspaces.js';
+import { folderTrust } from '../config/folder-trust.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { Log, SessionEnvironment } from '../config/session-environment.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/events/stop.js';
 import { closeAll } from '../lib/close-all.js';

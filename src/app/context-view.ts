@@ -1,12 +1,9 @@
-import type { SessionConfig } from '../agents/core/session-config.js';
-import {
-  openingFacts,
-  type SessionEnvironment,
-  systemOf,
-} from '../agents/core/session-environment.js';
+import type { SessionConfig } from '../config/session-config.js';
+import { openingFacts, type SessionEnvironment } from '../config/session-environment.js';
 import { type ContextReport, contextReport } from '../context/compaction/context-report.js';
 import { openOpening } from '../context/prompt/opening.js';
 import { reminder } from '../context/prompt/reminders.js';
+import { systemPrompt } from '../context/prompt/system-prompt.js';
 import type { InputMessage } from '../loop/types.js';
 import type { SystemBlock } from '../model/client.js';
 import type { Message } from '../protocol/content.js';
@@ -72,7 +69,7 @@ export async function contextAtStart(
   const listed = parts.hooks.notes.followUp(texts.filter((text) => text !== undefined));
   const own = await ownWords(config, parts);
   return await contextView(parts, {
-    system: systemOf(config),
+    system: systemPrompt(config),
     messages: asMessages([...opening.messages, ...listed, ...own]),
   });
 }

@@ -7,21 +7,18 @@ import {
 } from '../agents/core/create-session.js';
 import { createInspection } from '../agents/core/inspection.js';
 import type { AgentSession } from '../agents/core/session.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
-import {
-  openingFacts,
-  type SessionEnvironment,
-  systemOf,
-} from '../agents/core/session-environment.js';
 import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { watchShells } from '../agents/delivery/background.js';
 import { heldTo } from '../agents/runtime/agent-host.js';
 import { agentRows } from '../budget/rows.js';
 import { createLimits } from '../budget/units.js';
+import type { SessionConfig } from '../config/session-config.js';
+import { openingFacts, type SessionEnvironment } from '../config/session-environment.js';
 import { compactEnvironment } from '../context/compaction/trigger.js';
 import { openOpening } from '../context/prompt/opening.js';
 import { reminder, showsOpening } from '../context/prompt/reminders.js';
+import { systemPrompt } from '../context/prompt/system-prompt.js';
 import { messageOf } from '../errors.js';
 import type { IdleDecision, InputMessage, ModelAnswer } from '../loop/types.js';
 import { NO_SERVERS } from '../mcp/no-servers.js';
@@ -283,7 +280,7 @@ function agentSetup(
     ref: MAIN_AGENT,
     client: model.turns ?? client,
     choice: choices.current,
-    system: systemOf(config),
+    system: systemPrompt(config),
     pool: builtins.pool,
     invoke: toolRuntime.invoke,
     record: log.recorder,

@@ -4,9 +4,9 @@ import type {
   HostRequests,
   TaskOutput,
 } from '../agents/core/host-requests.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { compactEnvironment, mayCompact } from '../context/compaction/trigger.js';
 import { createMcpPrompts } from '../mcp/resources/prompts.js';
 import { targetPath } from '../tools/files/file-target.js';

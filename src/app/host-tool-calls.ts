@@ -1,5 +1,5 @@
 import type { FileAnswer, HostRequests, ToolAnswer } from '../agents/core/host-requests.js';
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { err, ok, type Result } from '../lib/result.js';
 import { resourceTools } from '../mcp/resources/resources.js';
 import type { McpConnection, RawResourceContent } from '../mcp/server.js';

@@ -1,6 +1,6 @@
 import type { InstructionFile } from '../agents/core/host-requests.js';
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import type { OpenHooks } from '../agents/core/session-hooks.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { projectPlace } from '../context/instructions/places.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';

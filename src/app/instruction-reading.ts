@@ -1,9 +1,9 @@
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import {
   createToolRestrictions,
   type ToolRestrictions,
 } from '../agents/limits/tool-restrictions.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { createInstructionBook, type InstructionBook } from '../context/instructions/book.js';
 import {
   type IncludeApprovalStore,

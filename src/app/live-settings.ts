@@ -1,4 +1,4 @@
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { messageOf } from '../errors.js';
 import { fatalOf } from '../settings/files/load.js';
 import type { LiveSettings } from '../settings/files/watch.js';

@@ -1,7 +1,7 @@
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { Log, SessionEnvironment } from '../agents/core/session-environment.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { openAgentMemories } from '../agents/runtime/memory.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { Log, SessionEnvironment } from '../config/session-environment.js';
 import { PortcullisError } from '../errors.js';
 import { openAgentTypes } from './agents.js';
 import { openHiding } from './instruction-reading.js';

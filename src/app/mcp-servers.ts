@@ -1,7 +1,7 @@
 import { connectionMaker } from '../agents/core/server-connections.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import type { OpenHooks } from '../agents/core/session-hooks.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { reminderOf } from '../context/prompt/reminders.js';
 import { messageOf } from '../errors.js';
 import { orAbort } from '../lib/abort.js';

@@ -1,5 +1,5 @@
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import { lookAtLevels, mayBeThere, projectLevels } from '../platform/fs/project-levels.js';
 import { managedSettingsDirectory, refuseBroken } from '../settings/files/load.js';

@@ -1,5 +1,5 @@
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import type { MentionedPlace } from '../context/prompt/mention-places.js';
 import { quoteMarks } from '../lib/quote-marks.js';
 import { err, type Result } from '../lib/result.js';

@@ -1,4 +1,4 @@
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { relative, toPosix } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { parseGlob, walk } from '../tools/search/glob-pattern.js';

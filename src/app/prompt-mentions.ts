@@ -1,6 +1,6 @@
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { Log, SessionEnvironment } from '../agents/core/session-environment.js';
 import type { Beside } from '../agents/core/typed-skills.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { Log, SessionEnvironment } from '../config/session-environment.js';
 import { type FileMention, fileMentions, keyOf } from '../context/prompt/file-mentions.js';
 import { mentionedPlaces, stillNames, type TypedText } from '../context/prompt/mention-places.js';
 import { reminder } from '../context/prompt/reminders.js';

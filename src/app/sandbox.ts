@@ -1,5 +1,5 @@
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { Log, SessionEnvironment } from '../agents/core/session-environment.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { Log, SessionEnvironment } from '../config/session-environment.js';
 import { ASKS_PERSON, NOTHING } from '../permissions/gate/guard.js';
 import type { GateExtension } from '../permissions/gate/open.js';
 import { settingsFilesGuard } from '../permissions/guards/guards.js';

@@ -1,8 +1,8 @@
 import type { ModelLayer } from '../agents/core/model-layer.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { bareName } from '../agents/definitions/tools.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import type { Permissions } from '../permissions/gate/open.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { deferral } from '../tools/deferral.js';

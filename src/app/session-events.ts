@@ -1,9 +1,9 @@
 import type { CompactionHooks } from '../agents/core/compaction.js';
 import { createModelSwitches } from '../agents/core/model-choice.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import { createRunHooks } from '../agents/core/session-run-hooks.js';
 import { submitTyped, type TypedSkillDeps } from '../agents/core/typed-skills.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { bringsCalls, typedText } from '../context/prompt/mention-places.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { createCompactHooks } from '../hooks/events/compact.js';

@@ -1,4 +1,4 @@
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { serverKey } from '../mcp/config/names.js';
 import type { ServerStatus } from '../mcp/server.js';
 import type { SessionInfo } from '../protocol/session-events.js';

@@ -1,5 +1,5 @@
 import { SESSION_OPTIONS, type SessionOptions } from '../../build/generated/session-options.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
+import type { SessionConfig } from '../config/session-config.js';
 import { isRecord, own } from '../lib/own.js';
 import { err, ok, type Result } from '../lib/result.js';
 import { visible } from '../lib/visible.js';

@@ -1,8 +1,8 @@
 import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionRun } from '../agents/core/session.js';
-import type { Log } from '../agents/core/session-environment.js';
 import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { OpenCheckpoints } from '../checkpoint/session-watch.js';
+import type { Log } from '../config/session-environment.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { OpenAgents } from './agents.js';
 import type { Feature } from './feature.js';

@@ -1,10 +1,10 @@
-import { folderTrust } from '../agents/core/folder-trust.js';
 import type { ModelChoices } from '../agents/core/model-choice.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import type { OpenHooks } from '../agents/core/session-hooks.js';
 import { judgesCalls } from '../agents/limits/inherited-hooks.js';
 import { agentTrees } from '../agents/workspaces/agent-trees.js';
+import { folderTrust } from '../config/folder-trust.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { reminder } from '../context/prompt/reminders.js';
 import { createConfigHooks } from '../hooks/events/config.js';
 import { isRecord } from '../lib/own.js';

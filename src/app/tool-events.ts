@@ -1,6 +1,6 @@
-import type { SessionConfig } from '../agents/core/session-config.js';
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
 import type { OpenHooks } from '../agents/core/session-hooks.js';
+import type { SessionConfig } from '../config/session-config.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { instructionFilesIn, isInstructionFile } from '../context/instructions/names.js';
 import { messageOf } from '../errors.js';
 import type { Scene } from '../hooks/dispatch/scene.js';

@@ -1,9 +1,9 @@
 import { CallLedger } from '../agents/core/call-ledger.js';
 import { extract, type ModelLayer } from '../agents/core/model-layer.js';
-import type { SessionConfig, SessionDrive } from '../agents/core/session-config.js';
-import type { Log, SessionEnvironment } from '../agents/core/session-environment.js';
 import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { OpenTeams } from '../agents/teams/session-team.js';
+import type { SessionConfig, SessionDrive } from '../config/session-config.js';
+import type { Log, SessionEnvironment } from '../config/session-environment.js';
 import { PortcullisError } from '../errors.js';
 import { type GateExtension, openPermissions, type Permissions } from '../permissions/gate/open.js';
 import type { Asker, GateCall, JudgedCall } from '../permissions/gate/types.js';

@@ -1,6 +1,6 @@
 import type { HostRequests, PromptImage } from '../agents/core/host-requests.js';
 import type { SessionParts } from '../agents/core/session.js';
-import type { SessionEnvironment } from '../agents/core/session-environment.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { PortcullisError } from '../errors.js';
 import { quoteMarks } from '../lib/quote-marks.js';
 import { err, ok, type Result } from '../lib/result.js';

@@ -1,5 +1,5 @@
-import type { SessionConfig } from '../agents/core/session-config.js';
 import { contextAtStart } from '../app/context-view.js';
+import type { SessionConfig } from '../config/session-config.js';
 import type { ContextReport } from '../context/compaction/context-report.js';
 import {
   type IncludeAnswers,

@@ -4,7 +4,7 @@ import type {
   Server,
   ServerContext,
 } from '@modelcontextprotocol/server';
-import type { SessionConfig } from '../agents/core/session-config.js';
+import type { SessionConfig } from '../config/session-config.js';
 import { PortcullisError } from '../errors.js';
 import { isRecord } from '../lib/own.js';
 import { visible } from '../lib/visible.js';

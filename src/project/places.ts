@@ -1,4 +1,4 @@
-import type { SessionConfig } from '../agents/core/session-config.js';
+import type { SessionConfig } from '../config/session-config.js';
 import { systemClock } from '../platform/clock.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { nodeFileSystem } from '../platform/fs/node-fs.js';

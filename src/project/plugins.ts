@@ -1,5 +1,5 @@
-import { hookChecks, hooksOfPlugins } from '../agents/core/plugins.js';
 import { AgentBook } from '../agents/definitions/definitions.js';
+import { hookChecks, hooksOfPlugins } from '../config/plugins.js';
 import { captureHooks } from '../hooks/registry/capture.js';
 import { loadPlugins } from '../plugins/load.js';
 import type { Plugin } from '../plugins/plugin.js';

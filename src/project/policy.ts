@@ -1,4 +1,4 @@
-import { hookChecks } from '../agents/core/plugins.js';
+import { hookChecks } from '../config/plugins.js';
 import { PortcullisError } from '../errors.js';
 import { namesOf } from '../hooks/events/tool-occasion.js';
 import { captureHooks } from '../hooks/registry/capture.js';

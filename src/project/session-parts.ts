@@ -1,13 +1,10 @@
 import { createModelChoices } from '../agents/core/model-choice.js';
 import { type ModelLayer, openModelLayer } from '../agents/core/model-layer.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
-import {
-  openSessionEnvironment,
-  type SessionEnvironment,
-} from '../agents/core/session-environment.js';
 import { asMainAgent } from '../app/main-agent.js';
 import type { Parts } from '../app/session-parts.js';
 import { openParts } from '../app.js';
+import type { SessionConfig } from '../config/session-config.js';
+import { openSessionEnvironment, type SessionEnvironment } from '../config/session-environment.js';
 import { PortcullisError } from '../errors.js';
 import { chooseProvider } from '../model/catalog/provider.js';
 import { withStoredModel } from '../model/catalog/stored.js';

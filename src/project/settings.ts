@@ -1,5 +1,5 @@
-import { hookChecks } from '../agents/core/plugins.js';
-import type { SessionConfig } from '../agents/core/session-config.js';
+import { hookChecks } from '../config/plugins.js';
+import type { SessionConfig } from '../config/session-config.js';
 import { PortcullisError } from '../errors.js';
 import { createLiveRules, type LiveRules } from '../permissions/rules/agent-rules.js';
 import { homeDirectory } from '../platform/fs/paths.js';

@@ -1,5 +1,5 @@
-import type { SessionConfig } from '../../src/agents/core/session-config.js';
 import { type AgentSession, openSession, type RunResult } from '../../src/app.js';
+import type { SessionConfig } from '../../src/config/session-config.js';
 import type { Actor } from '../../src/model/scripted/format.js';
 import { type FakeModelServer, startFakeModelServer } from '../../src/testing/fake-model-server.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';

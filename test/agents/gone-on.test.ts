@@ -9,9 +9,9 @@ import {
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { openModelLayer } from '../../src/agents/core/model-layer.js';
-import { openSessionEnvironment } from '../../src/agents/core/session-environment.js';
 import { joinParts } from '../../src/app/create-session.js';
 import { openParts, openSession, type SessionConfig } from '../../src/app.js';
+import { openSessionEnvironment } from '../../src/config/session-environment.js';
 import type { LoopEvent } from '../../src/loop/types.js';
 import type { Reply } from '../../src/model/scripted/format.js';
 import type { Asker } from '../../src/permissions/gate/types.js';

@@ -1,3 +1,6 @@
+import { folderTrust } from '../../config/folder-trust.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
 import { type HookVariables, readEnvFile } from '../../hooks/dispatch/env-file.js';
 import type { Hook, HookHandler, HookRunner, HookRunners } from '../../hooks/registry/hook.js';
 import { createCallbackRunner } from '../../hooks/registry/host-callbacks.js';
@@ -16,10 +19,7 @@ import type { ProcessSupervisor } from '../../platform/process/process.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import { hookSwitches } from '../../settings/merge/switches.js';
 import type { EffectiveSettings } from '../../settings/types.js';
-import { folderTrust } from './folder-trust.js';
 import type { ModelLayer } from './model-layer.js';
-import type { SessionConfig } from './session-config.js';
-import type { SessionEnvironment } from './session-environment.js';
 
 export interface HookRunnerParts {
   readonly config: SessionConfig;

@@ -1,5 +1,6 @@
 import { createSessionBudget, type SessionBudget } from '../../budget/session-budget.js';
 import type { BudgetLimits } from '../../budget/units.js';
+import type { SessionConfig } from '../../config/session-config.js';
 import { estimateFixed, estimateMessages } from '../../context/compaction/tokens.js';
 import { reminder } from '../../context/prompt/reminders.js';
 import { costOf } from '../../model/catalog/models.js';
@@ -18,7 +19,6 @@ import { UsageLedger } from '../../model/usage.js';
 import type { Clock } from '../../platform/clock.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { createModelChoices, type ModelChoices } from './model-choice.js';
-import type { SessionConfig } from './session-config.js';
 
 /** The provider's client, which model it is asked for, and what it has cost. */
 export interface ModelLayer {

@@ -1,3 +1,5 @@
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
 import { createElicitationHooks } from '../../hooks/events/elicitation.js';
 import { ServerAuth } from '../../mcp/auth/server-auth.js';
 import { createHeadersHelper } from '../../mcp/config/headers-helper.js';
@@ -9,8 +11,6 @@ import { join } from '../../platform/fs/paths.js';
 import { createFetch } from '../../platform/http/fetch.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';
 import { VERSION } from '../../version.js';
-import type { SessionConfig } from './session-config.js';
-import type { SessionEnvironment } from './session-environment.js';
 import type { OpenHooks } from './session-hooks.js';
 
 /** Makes connections with all that each kind of server needs. Loaded with the first of them. */

@@ -1,3 +1,6 @@
+import { hooksOfPlugins } from '../../config/plugins.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { Log, SessionEnvironment } from '../../config/session-environment.js';
 import {
   type BackgroundResult,
   createHookDispatch,
@@ -34,10 +37,7 @@ import type { EffectiveSettings } from '../../settings/types.js';
 import { createHookNotes } from './hook-notes.js';
 import type { HookRunnerParts, OpenRunners } from './hook-runners.js';
 import type { ModelLayer } from './model-layer.js';
-import { hooksOfPlugins } from './plugins.js';
 import type { SessionRun } from './session.js';
-import type { SessionConfig } from './session-config.js';
-import type { Log, SessionEnvironment } from './session-environment.js';
 
 export interface HookParts {
   readonly model: ModelLayer;

@@ -1,3 +1,5 @@
+import type { SessionConfig } from '../../config/session-config.js';
+import type { Log, SessionEnvironment } from '../../config/session-environment.js';
 import type { InputMessage, LoopEvent } from '../../loop/types.js';
 import type { Guard } from '../../permissions/gate/guard.js';
 import type { Asker } from '../../permissions/gate/types.js';
@@ -9,8 +11,6 @@ import { nodeProcesses } from '../../platform/process/process-stamp.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import type { AnyTool } from '../../tools/tool.js';
-import type { SessionConfig } from '../core/session-config.js';
-import type { Log, SessionEnvironment } from '../core/session-environment.js';
 import { inboxAsker, inboxGuard } from '../inbox/asker.js';
 import { type Inbox, openInbox } from '../inbox/inbox.js';
 import type { ReportWords } from '../runtime/report.js';

@@ -1,3 +1,5 @@
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
 import { visible } from '../../lib/visible.js';
 import type { ClientConnection } from '../../mcp/connection/deps.js';
 import type { BroughtServer, BroughtServers } from '../../mcp/tools/agent-servers.js';
@@ -12,8 +14,6 @@ import type { AgentRef } from '../../protocol/agent-ref.js';
 import { fatalOf, managedSettingsDirectory } from '../../settings/files/load.js';
 import { describeProblem } from '../../settings/types.js';
 import type { AnyTool } from '../../tools/tool.js';
-import type { SessionConfig } from '../core/session-config.js';
-import type { SessionEnvironment } from '../core/session-environment.js';
 import type { OpenHooks } from '../core/session-hooks.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import type { ChildServers } from './agent-host.js';

@@ -1,5 +1,6 @@
 import type { EarlierUse, Span } from '../../budget/earlier.js';
 import type { SessionBudget } from '../../budget/session-budget.js';
+import type { Log } from '../../config/session-environment.js';
 import { isRecord } from '../../lib/own.js';
 import type { UsageLedger } from '../../model/usage.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
@@ -8,7 +9,6 @@ import type { AssistantEntry, TranscriptEntry, UserEntry } from '../../protocol/
 import { SYNTHETIC_MODEL } from '../../session/recorder.js';
 import { isSafeId } from '../../session/session-id.js';
 import { INTERRUPTED_RESULT } from '../../session/transcript/messages.js';
-import type { Log } from '../core/session-environment.js';
 import { readInheritedLimits } from '../limits/limits.js';
 import { AGENT_MARK } from './agent-log.js';
 import type { EarlierAgent } from './resume.js';

@@ -1,3 +1,5 @@
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
 import { MEMORY_CAP } from '../../context/instructions/loader.js';
 import { isOn } from '../../context/instructions/memory-files.js';
 import { firstLines } from '../../context/instructions/text.js';
@@ -8,8 +10,6 @@ import type { Approval, Resolver } from '../../permissions/gate/guard.js';
 import type { CallView } from '../../permissions/gate/view.js';
 import { isInside, join, toPosix } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
-import type { SessionConfig } from '../core/session-config.js';
-import type { SessionEnvironment } from '../core/session-environment.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import { bareName } from '../definitions/tools.js';
 

@@ -1,10 +1,10 @@
+import { budgetOf } from '../../config/session-environment.js';
 import { messageOf } from '../../errors.js';
 import type { Result } from '../../lib/result.js';
 import type { Asker } from '../../permissions/gate/types.js';
 import { stateFiles } from '../../platform/fs/state-files.js';
 import { nodeProcesses } from '../../platform/process/process-stamp.js';
 import type { AnyTool, Workspace } from '../../tools/tool.js';
-import { budgetOf } from '../core/session-environment.js';
 import { type Inbox, type InboxQuestion, openInbox } from '../inbox/inbox.js';
 import { nodeTeamFiles } from './host/files.js';
 import { nodePanes } from './host/panes.js';

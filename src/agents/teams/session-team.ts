@@ -1,3 +1,5 @@
+import type { SessionConfig } from '../../config/session-config.js';
+import type { Log, SessionEnvironment } from '../../config/session-environment.js';
 import { createAgentHooks, createTaskHooks } from '../../hooks/events/agent.js';
 import { stopHookCap } from '../../hooks/events/stop.js';
 import { ok } from '../../lib/result.js';
@@ -7,8 +9,6 @@ import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import { createTaskStore } from '../../tools/tasks/task-store.js';
 import type { ToolContext } from '../../tools/tool.js';
-import type { SessionConfig } from '../core/session-config.js';
-import type { Log, SessionEnvironment } from '../core/session-environment.js';
 import type { OpenHooks } from '../core/session-hooks.js';
 import type { SendMessageDeps } from '../tools/send-message.js';
 import { nodeTeamFiles } from './host/files.js';

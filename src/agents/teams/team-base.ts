@@ -1,11 +1,11 @@
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
 import type { Scene } from '../../hooks/dispatch/scene.js';
 import type { Result } from '../../lib/result.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { TaskStore } from '../../tools/tasks/task-store.js';
 import type { AnyTool } from '../../tools/tool.js';
-import type { SessionConfig } from '../core/session-config.js';
-import type { SessionEnvironment } from '../core/session-environment.js';
 import type { RestMove } from '../runtime/run.js';
 import type { AgentRuntime } from '../runtime/runtime.js';
 import type { TeamClient } from './team-client.js';

@@ -1,9 +1,9 @@
+import type { SessionConfig } from '../../config/session-config.js';
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { join } from '../../platform/fs/paths.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
-import type { SessionConfig } from '../core/session-config.js';
 import { modesFor } from './duty.js';
 import type { TeamFiles } from './host/files.js';
 import {

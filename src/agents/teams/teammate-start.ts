@@ -1,10 +1,10 @@
+import type { SessionConfig } from '../../config/session-config.js';
 import { messageOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { DEFAULT_AGENT } from '../../protocol/agent-ref.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { TaskStore } from '../../tools/tasks/task-store.js';
 import type { ToolContext } from '../../tools/tool.js';
-import type { SessionConfig } from '../core/session-config.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import { newAgentId } from '../runtime/roster.js';
 import type { AgentRuntime } from '../runtime/runtime.js';

@@ -5,23 +5,23 @@ import defaultPrompt from './system-prompt.md';
 
 export interface SystemPromptOptions {
   /** Replaces the default text; an empty string means no system prompt of ours at all. */
-  readonly replacement?: string | readonly string[];
+  readonly systemPrompt?: string | readonly string[];
   /** Added after the default or the replacement. */
-  readonly appended?: string;
+  readonly appendSystemPrompt?: string;
   /** Shapes the default text; a replacement is used unchanged. */
-  readonly style?: OutputStyle | undefined;
+  readonly outputStyle?: OutputStyle | undefined;
 }
 
 /** The system prompt of a session: fixed when it opens, so that the prompt cache holds. */
 export function systemPrompt(options: SystemPromptOptions): readonly SystemBlock[] {
-  const { replacement, style } = options;
+  const { systemPrompt: replacement, appendSystemPrompt: appended, outputStyle: style } = options;
   const base =
     replacement === undefined
       ? defaultTexts(style)
       : typeof replacement === 'string'
         ? [replacement]
         : replacement;
-  const texts = options.appended === undefined ? base : [...base, options.appended];
+  const texts = appended === undefined ? base : [...base, appended];
   return Object.freeze(
     texts.filter((text) => text.trim() !== '').map((text) => ({ type: 'text' as const, text })),
   );

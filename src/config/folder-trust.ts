@@ -1,8 +1,8 @@
-import type { Hook } from '../../hooks/registry/hook.js';
-import { basename, dirname, stateDirectory } from '../../platform/fs/paths.js';
-import { projectLevels } from '../../platform/fs/project-levels.js';
-import { openProjectTrust, type ProjectTrust } from '../../settings/trust/project-trust.js';
-import type { UsedDocument } from '../../settings/trust/types.js';
+import type { Hook } from '../hooks/registry/hook.js';
+import { basename, dirname, stateDirectory } from '../platform/fs/paths.js';
+import { projectLevels } from '../platform/fs/project-levels.js';
+import { openProjectTrust, type ProjectTrust } from '../settings/trust/project-trust.js';
+import type { UsedDocument } from '../settings/trust/types.js';
 import type { SessionConfig } from './session-config.js';
 import type { SessionEnvironment } from './session-environment.js';
 

@@ -1,25 +1,24 @@
-import type { BudgetLimits } from '../../budget/units.js';
-import type { AskIncludes } from '../../context/instructions/include-approvals.js';
-import type { OutputStyle } from '../../context/prompt/output-styles.js';
-import type { HostCallbacks } from '../../hooks/registry/host-callbacks.js';
-import type { JournalParts } from '../../journal/journal.js';
-import type { LoopEvent } from '../../loop/types.js';
-import type { DynamicServers } from '../../mcp/config/types.js';
-import type { SdkBridge } from '../../mcp/connection/deps.js';
-import type { Asker } from '../../permissions/gate/types.js';
-import type { GivenPlugin } from '../../plugins/plugin.js';
-import type { AgentRef } from '../../protocol/agent-ref.js';
-import type { ToolUseBlock } from '../../protocol/content.js';
-import type { AskElicitation } from '../../protocol/elicitation.js';
-import type { PermissionMode } from '../../protocol/permissions.js';
-import type { SessionNews } from '../../protocol/session-events.js';
-import type { SessionStart } from '../../session/open.js';
-import type { SessionStore } from '../../session/transcript/store.js';
-import type { ProjectTrust } from '../../settings/trust/project-trust.js';
-import type { StartingCall } from '../../tools/invocation.js';
-import type { AgentDefinition } from '../definitions/definition.js';
-import type { HostAgents } from '../definitions/host.js';
-import type { TeamRole } from '../teams/records.js';
+import type { AgentDefinition } from '../agents/definitions/definition.js';
+import type { TeamRole } from '../agents/teams/records.js';
+import type { BudgetLimits } from '../budget/units.js';
+import type { AskIncludes } from '../context/instructions/include-approvals.js';
+import type { OutputStyle } from '../context/prompt/output-styles.js';
+import type { HostCallbacks } from '../hooks/registry/host-callbacks.js';
+import type { JournalParts } from '../journal/journal.js';
+import type { LoopEvent } from '../loop/types.js';
+import type { DynamicServers } from '../mcp/config/types.js';
+import type { SdkBridge } from '../mcp/connection/deps.js';
+import type { Asker } from '../permissions/gate/types.js';
+import type { GivenPlugin } from '../plugins/plugin.js';
+import type { AgentRef } from '../protocol/agent-ref.js';
+import type { ToolUseBlock } from '../protocol/content.js';
+import type { AskElicitation } from '../protocol/elicitation.js';
+import type { PermissionMode } from '../protocol/permissions.js';
+import type { SessionNews } from '../protocol/session-events.js';
+import type { SessionStart } from '../session/open.js';
+import type { SessionStore } from '../session/transcript/store.js';
+import type { ProjectTrust } from '../settings/trust/project-trust.js';
+import type { StartingCall } from '../tools/invocation.js';
 
 /** What a worker adds to a session that outlives it. */
 export interface SessionDrive {
@@ -105,7 +104,7 @@ export interface SessionConfig {
   /** Answers what servers ask people. Absent: nobody does, and they are told so. */
   readonly elicit?: AskElicitation | undefined;
   /** Kinds of agents by their names, as `--agents` and a host's `initialize` give them, or the same as JSON text. */
-  readonly agents?: HostAgents | undefined;
+  readonly agents?: string | Readonly<Record<string, unknown>> | undefined;
   /** The only skills that are offered; undefined: all. */
   readonly skills?: readonly string[] | undefined;
   /** The agent that the main conversation runs as; goes before the setting of that name. */

@@ -1,13 +1,13 @@
-import type { ScopedHooks } from '../../hooks/registry/captured.js';
-import { patternProblem } from '../../permissions/rules/agent-rules.js';
-import { ruleChecker } from '../../permissions/rules/rules.js';
-import { RULE_TOOLS } from '../../permissions/rules/tools.js';
-import type { FileSystem } from '../../platform/fs/fs.js';
-import { homeDirectory } from '../../platform/fs/paths.js';
-import type { Plugin } from '../../plugins/plugin.js';
-import { refuseBroken } from '../../settings/files/load.js';
-import { sideloadRefusal } from '../../settings/merge/switches.js';
-import type { EffectiveSettings } from '../../settings/types.js';
+import type { ScopedHooks } from '../hooks/registry/captured.js';
+import { patternProblem } from '../permissions/rules/agent-rules.js';
+import { ruleChecker } from '../permissions/rules/rules.js';
+import { RULE_TOOLS } from '../permissions/rules/tools.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { homeDirectory } from '../platform/fs/paths.js';
+import type { Plugin } from '../plugins/plugin.js';
+import { refuseBroken } from '../settings/files/load.js';
+import { sideloadRefusal } from '../settings/merge/switches.js';
+import type { EffectiveSettings } from '../settings/types.js';
 import type { SessionConfig } from './session-config.js';
 
 interface PluginGround {
@@ -22,7 +22,7 @@ export async function openPlugins(
   { fs, configDir, settings }: PluginGround,
 ): Promise<readonly Plugin[]> {
   if (given.length === 0) return [];
-  const { loadPlugins } = await import('../../plugins/load.js');
+  const { loadPlugins } = await import('../plugins/load.js');
   const forbidden = sideloadRefusal(settings);
   const { plugins, problems } = await loadPlugins(given, {
     fs,

@@ -1,22 +1,15 @@
-import { BUDGET_UNITS, type BudgetLimits, strictest } from '../../budget/units.js';
-import { systemPrompt } from '../../context/prompt/system-prompt.js';
-import { learnSecrets } from '../../lib/redact.js';
-import type { SystemBlock } from '../../model/client.js';
-import { systemClock } from '../../platform/clock.js';
-import { secretValues } from '../../platform/environment.js';
-import { nodeFileSystem } from '../../platform/fs/node-fs.js';
-import {
-  configDirectory,
-  currentBranch,
-  resolve,
-  stateDirectory,
-} from '../../platform/fs/paths.js';
-import { hostFacts } from '../../platform/host.js';
-import { openSessionLog, type SessionLog } from '../../session/transcript/open-log.js';
-import { managedSettingsDirectory } from '../../settings/files/load.js';
-import { openSettings } from '../../settings/files/open.js';
-import type { SettingValues } from '../../settings/types.js';
-import { createWorkspace } from '../../tools/workspace.js';
+import { BUDGET_UNITS, type BudgetLimits, strictest } from '../budget/units.js';
+import { learnSecrets } from '../lib/redact.js';
+import { systemClock } from '../platform/clock.js';
+import { secretValues } from '../platform/environment.js';
+import { nodeFileSystem } from '../platform/fs/node-fs.js';
+import { configDirectory, currentBranch, resolve, stateDirectory } from '../platform/fs/paths.js';
+import { hostFacts } from '../platform/host.js';
+import { openSessionLog, type SessionLog } from '../session/transcript/open-log.js';
+import { managedSettingsDirectory } from '../settings/files/load.js';
+import { openSettings } from '../settings/files/open.js';
+import type { SettingValues } from '../settings/types.js';
+import { createWorkspace } from '../tools/workspace.js';
 import { hookChecks, openPlugins } from './plugins.js';
 import type { SessionConfig } from './session-config.js';
 
@@ -117,12 +110,4 @@ export function openingFacts(environment: SessionEnvironment, model: string) {
     gitBranch: environment.gitBranch,
     model,
   };
-}
-
-export function systemOf(config: SessionConfig): readonly SystemBlock[] {
-  return systemPrompt({
-    replacement: config.systemPrompt,
-    appended: config.appendSystemPrompt,
-    style: config.outputStyle,
-  });
 }
