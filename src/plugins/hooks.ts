@@ -7,12 +7,8 @@ import { checkHooksOf } from '../settings/schema/check.js';
 import { isDescriptive } from '../settings/schema/handler.js';
 import { isComment } from '../settings/schema/type-check.js';
 import type { ConfigProblem } from '../settings/types.js';
-import {
-  type ComponentTable,
-  componentTables,
-  needsOption,
-  type OpenedPlugin,
-} from './component-files.js';
+import { componentTables, needsOption, type OpenedPlugin } from './component-files.js';
+import { fatal, type JsonTable } from './files.js';
 import type { PluginHooks } from './plugin.js';
 
 /** What `hooks/hooks.json` and the manifest say together. */
@@ -27,33 +23,29 @@ export async function hooksOf(plugin: OpenedPlugin): Promise<{
     const events = eventsIn(table);
     found.push(...strayKeys(table), ...needsOption('a hook', events, table));
     found.push(...checkHooksOf(asSettings(table, events, plugin), plugin.check));
-    const line = table.lineOf(['hooks']);
-    hooks.push({ hooks: events, file: table.file, line });
+    hooks.push({ hooks: events, file: table.file, line: table.lineOf(['hooks']) });
   }
   return { hooks, problems: found };
 }
 
 /** `{ "description": …, "hooks": { … } }` in a file; the events themselves in a manifest. */
-function eventsIn({ value }: ComponentTable): unknown {
+function eventsIn({ value }: JsonTable): unknown {
   const inner = own(value, 'hooks');
   if (inner !== undefined) return inner;
   return Object.fromEntries(Object.entries(value).filter(([key]) => !isDescriptive(key)));
 }
 
 /** Keys beside `hooks`: what may be a guard stops the start, what only describes is passed over. */
-function strayKeys({ value, file, lineOf }: ComponentTable): readonly ConfigProblem[] {
+function strayKeys({ value, file, lineOf }: JsonTable): readonly ConfigProblem[] {
   if (own(value, 'hooks') === undefined) return [];
   return Object.entries(value).flatMap(([key, inner]): readonly ConfigProblem[] => {
     if (key === 'hooks' || isComment(key)) return [];
-    const line = lineOf([key]);
-    const place = { file, line };
+    const place = { file, line: lineOf([key]) };
     const name = visible(key);
     // fail-closed: a guard placed beside the list instead of in it is never asked.
     if (isEventName(key) || mayHoldHooks(inner)) {
       const message = `\`${name}\` stands beside \`hooks\`, where no hook is read.`;
-      return [
-        { severity: 'fatal', ...place, message, remedy: `Move it into "hooks": { "${name}": … }.` },
-      ];
+      return [fatal(place, message, `Move it into "hooks": { "${name}": … }.`)];
     }
     if (key === 'enabled' && inner === false) {
       const message = '`enabled` beside `hooks` switches nothing off.';
@@ -86,7 +78,7 @@ function mayHoldHooks(value: unknown, depth = 0): boolean {
 }
 
 /** As the checks of settings want it: whoever named the plugin stands for it. */
-function asSettings({ file, lineOf }: ComponentTable, hooks: unknown, plugin: OpenedPlugin) {
+function asSettings({ file, lineOf }: JsonTable, hooks: unknown, plugin: OpenedPlugin) {
   return {
     source: 'cli' as const,
     file,

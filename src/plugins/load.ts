@@ -4,12 +4,13 @@ import { join, resolve } from '../platform/fs/paths.js';
 import type { CheckOptions } from '../settings/schema/type-check.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { componentPaths, type OpenedPlugin } from './component-files.js';
+import { fatal, type PluginFiles } from './files.js';
 import { hooksOf } from './hooks.js';
-import { type PluginFiles, readManifest } from './manifest.js';
+import { readManifest } from './manifest.js';
 import type { GivenPlugin, Plugin } from './plugin.js';
 import { serversOf } from './servers.js';
 
-export interface PluginDeps {
+interface PluginDeps {
   readonly fs: PluginFiles;
   /** What relative names start from, and the project. */
   readonly cwd: string;
@@ -21,7 +22,7 @@ export interface PluginDeps {
   readonly check: CheckOptions;
 }
 
-export interface LoadedPlugins {
+interface LoadedPlugins {
   readonly plugins: readonly Plugin[];
   /** Any `fatal` among them means: do not start. */
   readonly problems: readonly ConfigProblem[];
@@ -84,13 +85,11 @@ async function load(
     // fail-closed: a name that reads as a variable would be filled in once more.
     return { problems: [notLoaded(directory, 'its path holds "${"', 'Rename the directory.')] };
   }
-  const read = await readManifest(directory, fs);
-  if (!read.ok) return { problems: [read.problem] };
-  const { manifest } = read;
-  const paths = {
-    root: directory,
-    data: join(deps.configDir, 'plugins', 'data', manifest.name),
-  };
+  const read = await readManifest({ directory, fs });
+  if (!read.ok) return { problems: [read.error] };
+  const manifest = read.value;
+  const data = join(deps.configDir, 'plugins', 'data', manifest.name);
+  const paths = { root: directory, data };
   const { cwd: projectDir, check } = deps;
   const opened: OpenedPlugin = { directory, manifest, paths, projectDir, fs, check };
   const skills = await componentPaths('skills', opened);
@@ -116,10 +115,8 @@ async function load(
   return { plugin, problems: [...problems, ...(await unusedParts(opened))] };
 }
 
-/** fail-closed: a plugin may bring guards, so one that cannot be had stops the start. */
-function notLoaded(directory: string, why: string, remedy: string): ConfigProblem {
-  const message = `the plugin cannot be loaded: ${visible(why)}.`;
-  return { severity: 'fatal', file: directory, message, remedy };
+function notLoaded(file: string, why: string, remedy: string): ConfigProblem {
+  return fatal({ file }, `the plugin cannot be loaded: ${visible(why)}.`, remedy);
 }
 
 /** Parts of plugins that other programs use. */

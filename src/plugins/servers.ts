@@ -2,6 +2,7 @@ import { isRecord, own } from '../lib/own.js';
 import { visible } from '../lib/visible.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { componentTables, needsOption, type OpenedPlugin } from './component-files.js';
+import { fatal } from './files.js';
 import type { PluginPaths, PluginServers } from './plugin.js';
 
 /** What `.mcp.json` and the manifest say together, under their full names. */
@@ -17,12 +18,8 @@ export async function serversOf(plugin: OpenedPlugin): Promise<{
     const { value, file } = table;
     const listed = own(value, 'mcpServers') ?? value;
     if (!isRecord(listed)) {
-      found.push({
-        severity: 'fatal',
-        file,
-        message: '`mcpServers` is no table of servers.',
-        remedy: 'Write { "mcpServers": { "name": { … } } }.',
-      });
+      const remedy = 'Write { "mcpServers": { "name": { … } } }.';
+      found.push(fatal({ file }, '`mcpServers` is no table of servers.', remedy));
       continue;
     }
     const entries: [string, unknown][] = [];
@@ -30,7 +27,7 @@ export async function serversOf(plugin: OpenedPlugin): Promise<{
       found.push(...needsOption(`the server "${visible(name)}"`, entry, table));
       if (taken.has(name)) {
         const message = `the plugin has two servers called "${visible(name)}".`;
-        found.push({ severity: 'fatal', file, message, remedy: 'Rename one of them.' });
+        found.push(fatal({ file }, message, 'Rename one of them.'));
       }
       taken.add(name);
       entries.push([`plugin:${plugin.manifest.name}:${name}`, withPaths(entry, plugin)]);

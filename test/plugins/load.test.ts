@@ -177,7 +177,12 @@ describe('a plugin', () => {
     [
       'a manifest behind a link out of the plugin',
       { [MANIFEST]: { symlink: '../../out.json' }, 'out.json': '{"name":"a"}' },
-      /it leads out of the plugin/,
+      /leads out of the plugin to .*out\.json/,
+    ],
+    [
+      'a component that stands twice in the manifest',
+      { [MANIFEST]: '{"name":"a","hooks":{},"hooks":"./h.json"}', 'kit/h.json': '{"hooks":{}}' },
+      /plugin\.json:1: `hooks` stands twice/,
     ],
     [
       'guards that are a directory',
