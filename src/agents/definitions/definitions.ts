@@ -3,7 +3,6 @@ import { err, ok, type Result } from '../../lib/result.js';
 import { visible } from '../../lib/visible.js';
 import { isSameVersion } from '../../platform/fs/fs.js';
 import type { UsedDocument } from '../../settings/trust/types.js';
-import { AT_ONCE, mapBounded } from '../../skills/discovery/discovery-result.js';
 import { isTrusted, openHomes, rememberedTrust } from '../../skills/discovery/homes.js';
 import type { SkillPlaces } from '../../skills/discovery/roots.js';
 import { builtinAgents } from './builtin-agents.js';
@@ -14,7 +13,7 @@ import {
   type HiddenAgent,
   placeOf,
 } from './definition.js';
-import { type DefinitionFile, definitionRoots, findDefinitions } from './find.js';
+import { definitionRoots, findDefinitions, type SkippedFile } from './find.js';
 import type { ReadHostAgents } from './host.js';
 import { typeKey } from './names.js';
 import { type DefinitionReader, openDefinitionReader } from './reader.js';
@@ -22,7 +21,6 @@ import {
   buildRegistry,
   type DefinitionRegistry,
   type Registration,
-  type RegistryDeps,
   type RegistryFile,
 } from './registry.js';
 import { KNOWN_TOOLS } from './tools.js';
@@ -192,25 +190,17 @@ export class AgentBook {
     this.#reader.begin();
     const trusts = rememberedTrust(this.#deps);
     const homes = await openHomes({ userFolder: 'agents', ...this.#deps, trusts });
-    const roots = await definitionRoots(this.#deps);
-    const found = await mapBounded(roots, AT_ONCE, (root) =>
-      findDefinitions(root, { fs: this.#deps.fs, homes }),
-    );
-    const shelf: RegistryDeps = {
-      files: await this.#read(found.flatMap((one) => one.files)),
-      skipped: found.flatMap((one) => one.skipped),
-      host: this.#deps.host,
-      builtin: builtinAgents(),
-      trusts,
-    };
-    return await buildRegistry(shelf);
-  }
-
-  async #read(files: readonly DefinitionFile[]): Promise<readonly RegistryFile[]> {
-    return await mapBounded(files, AT_ONCE, async (file) => ({
-      ...file,
-      read: await this.#reader.read(file),
-    }));
+    const files: RegistryFile[] = [];
+    const skipped: SkippedFile[] = [];
+    for (const root of await definitionRoots(this.#deps)) {
+      const found = await findDefinitions(root, { fs: this.#deps.fs, homes });
+      for (const file of found.files) {
+        files.push({ ...file, read: await this.#reader.read(file) });
+      }
+      skipped.push(...found.skipped);
+    }
+    const { host } = this.#deps;
+    return await buildRegistry({ files, skipped, host, builtin: builtinAgents(), trusts });
   }
 }
 

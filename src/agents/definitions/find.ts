@@ -1,7 +1,7 @@
 import { messageOf } from '../../errors.js';
 import { join } from '../../platform/fs/paths.js';
 import { SKIPPED_DIRECTORIES } from '../../settings/trust/tree.js';
-import { type Entry, listed, MOST_ENTRIES } from '../../skills/discovery/discovery-result.js';
+import { type Entry, listDirectory, MOST_ENTRIES } from '../../skills/discovery/find.js';
 import type { Homes } from '../../skills/discovery/homes.js';
 import {
   entryOrAll,
@@ -116,16 +116,14 @@ class Walk implements FoundFiles {
   }
 
   async into(directory: string, folders: readonly string[]): Promise<void> {
-    const list = await listed(directory, this.#deps.fs);
-    if (!list.ok) {
-      for (const { file, reason } of list.found.skipped) this.skip(file, reason);
-      return;
-    }
+    const skip = (reason: string): void => this.skip(directory, reason);
+    const entries = await listDirectory(directory, this.#deps.fs, skip);
+    if (entries === undefined) return;
     const real = await this.#deps.fs.realPath(directory);
     if (this.#seen.has(real)) return;
     this.#seen.add(real);
     const at = { directory, real, folders, isHome: await this.#isHome(directory, real) };
-    for (const entry of list.entries) {
+    for (const entry of entries) {
       // fail-closed: whoever asks for trust does not look there either.
       if (entry.name.startsWith('.') || SKIPPED_DIRECTORIES.has(entry.name)) continue;
       if (this.#root.only !== undefined && this.#root.only !== entry.name) continue;

@@ -11,7 +11,7 @@ import {
 } from '../../platform/fs/paths.js';
 import { projectLevels } from '../../platform/fs/project-levels.js';
 import type { SkippedSkill } from '../skill.js';
-import { ALL } from './discovery-result.js';
+import { ALL } from './find.js';
 import { type SkillPlaces, type SkillRoot, skillsRoot } from './roots.js';
 
 export interface NestedDeps extends SkillPlaces {

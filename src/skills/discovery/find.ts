@@ -1,120 +1,213 @@
-import { messageOf } from '../../errors.js';
+import { messageOf, systemCodeOf } from '../../errors.js';
 import { join } from '../../platform/fs/paths.js';
 import { SKIPPED_DIRECTORIES } from '../../settings/trust/tree.js';
-import {
-  ALL,
-  AT_ONCE,
-  type Entry,
-  type FindDeps,
-  type Found,
-  joined,
-  listed,
-  MOST_ENTRIES,
-  mapBounded,
-  NOTHING,
-  passedOver,
-} from './discovery-result.js';
+import type { SkippedSkill } from '../skill.js';
+import type { Homes } from './homes.js';
 import { commandNameProblem, nameProblem } from './names.js';
 import type { SkillFiles, SkillRoot } from './roots.js';
 
-/** What is in one root. Reads directories, no file. */
-export async function findIn(root: SkillRoot, deps: FindDeps): Promise<Found> {
-  switch (root.kind) {
-    case 'commands':
-      return await findCommands(root, deps);
-    case 'skills':
-      return await findSkills(root, deps);
-    case 'plugin':
-      return await rootSkill(root, deps);
-  }
+/** A file that holds a skill, before it is read. */
+export interface Candidate {
+  /** What it is called by, as far as its place says. */
+  readonly name: string;
+  readonly root: SkillRoot;
+  readonly file: string;
+  readonly directory: string;
+  /** The file behind all links: what is the same file is the same skill. */
+  readonly real: string;
 }
 
+interface Found {
+  readonly candidates: readonly Candidate[];
+  readonly skipped: readonly SkippedSkill[];
+}
+
+interface FindDeps {
+  readonly fs: SkillFiles;
+  readonly homes: Homes;
+}
+
+export type Entry = Awaited<ReturnType<SkillFiles['list']>>[number];
+
+/** In place of a name, where something is said about a whole directory. */
+export const ALL = '*';
+/** More than anybody has; a limit, so that a start stays quick. */
+export const MOST_ENTRIES = 5_000;
 const SKILL_FILE = 'SKILL.md';
 /** Holds skills that an account brings, which are not read here. */
 const RESERVED = 'synced';
+const DEEPEST = 8;
 
-/** The skills of one directory: each a directory with a SKILL.md. */
-async function findSkills(root: SkillRoot, deps: FindDeps): Promise<Found> {
-  const list = await listed(root.directory, deps.fs);
-  if (!list.ok) return list.found;
-  const real = await deps.fs.realPath(root.directory);
-  const place = { root, real, deps };
-  const entries = list.entries.slice(0, MOST_ENTRIES);
-  const found = joined(await mapBounded(entries, AT_ONCE, (entry) => fromEntry(entry, place)));
-  if (list.entries.length <= MOST_ENTRIES) return found;
-  const reason = `only the first ${MOST_ENTRIES} entries of a directory are looked at`;
-  return joined([found, passedOver(ALL, root.directory, reason)]);
-}
-
-/** A plugin that is one skill, in its own directory. */
-async function rootSkill(root: SkillRoot, deps: FindDeps): Promise<Found> {
-  const file = join(root.directory, SKILL_FILE);
-  if ((await deps.fs.stat(file).catch(() => undefined))?.kind !== 'file') return NOTHING;
-  const real = await deps.fs.realPath(file);
-  const stray = await deps.homes.stray(root, { file, real });
-  if (stray !== undefined) return passedOver(SKILL_FILE, file, stray);
-  const name = root.prefix ?? '';
-  return { candidates: [{ name, root, file, directory: root.directory, real }], skipped: [] };
-}
-
-interface Place {
-  readonly root: SkillRoot;
-  /** The root's directory behind all links. */
-  readonly real: string;
-  readonly deps: FindDeps;
-}
-
-async function fromEntry(entry: Entry, place: Place): Promise<Found> {
-  const { root, deps } = place;
-  const directory = join(root.directory, entry.name);
-  if (entry.name.startsWith('.')) return NOTHING;
+/** What is in one root. Reads directories, no file. */
+export async function findIn(root: SkillRoot, deps: FindDeps): Promise<Found> {
+  const finder = new Finder(root, deps);
   try {
-    const kind = entry.kind === 'symlink' ? (await deps.fs.stat(directory))?.kind : entry.kind;
-    if (kind !== 'directory') return looseFile(entry, { directory, kind });
-    // fail-closed: whoever asks for trust does not look there either.
-    if (SKIPPED_DIRECTORIES.has(entry.name)) {
-      return passedOver(entry.name, directory, 'no skill may have this name');
-    }
-    if (root.origin === 'user' && entry.name === RESERVED) {
-      return passedOver(RESERVED, directory, 'the folder is kept for skills of an account');
-    }
-    return await fromDirectory({ ...place, name: entry.name, isLink: entry.kind === 'symlink' });
+    if (root.kind === 'commands') await finder.commandsIn(root.directory, []);
+    else if (root.kind === 'skills') await finder.skills();
+    else await finder.pluginItself();
   } catch (thrown) {
-    // fail-closed: what cannot be looked at is not used.
-    return passedOver(entry.name, directory, `it cannot be looked at: ${messageOf(thrown)}`);
+    finder.skip(ALL, root.directory, `it cannot be looked at: ${messageOf(thrown)}`);
+  }
+  return finder;
+}
+
+/** The entries of a directory; undefined where there is none, or where it is skipped. */
+export async function listDirectory(
+  directory: string,
+  fs: Pick<SkillFiles, 'stat' | 'list'>,
+  skip: (reason: string) => void,
+): Promise<readonly Entry[] | undefined> {
+  try {
+    return (await fs.stat(directory))?.kind === 'directory' ? await fs.list(directory) : undefined;
+  } catch (thrown) {
+    const code = systemCodeOf(thrown);
+    if (code !== 'ENOENT' && code !== 'ENOTDIR') skip(`it cannot be listed: ${messageOf(thrown)}`);
+    return undefined;
   }
 }
 
-function looseFile(
-  { name }: Entry,
-  { directory, kind }: { directory: string; kind: string | undefined },
-): Found {
-  if (kind === undefined) return passedOver(name, directory, 'it is a link to nothing');
-  const isDocument = name.toLowerCase().endsWith('.md') && !/^readme\.md$/i.test(name);
-  if (!isDocument) return NOTHING;
-  const reason = `a skill is a directory: put it into ${name.slice(0, -'.md'.length)}/${SKILL_FILE}`;
-  return passedOver(name, directory, reason);
-}
+class Finder implements Found {
+  readonly candidates: Candidate[] = [];
+  readonly skipped: SkippedSkill[] = [];
+  readonly #root: SkillRoot;
+  readonly #fs: SkillFiles;
+  readonly #homes: Homes;
+  /** Real directories of commands, so that a loop of links ends. */
+  readonly #seen = new Set<string>();
+  #entries = 0;
 
-async function fromDirectory(
-  place: Place & { readonly name: string; readonly isLink: boolean },
-): Promise<Found> {
-  const { root, deps, isLink } = place;
-  const directory = join(root.directory, place.name);
-  const file = join(directory, SKILL_FILE);
-  const stat = await deps.fs.lstat(file);
-  if (stat === undefined) {
-    return passedOver(place.name, directory, await whyNot(directory, deps.fs));
+  constructor(root: SkillRoot, { fs, homes }: FindDeps) {
+    this.#root = root;
+    this.#fs = fs;
+    this.#homes = homes;
   }
-  const name = place.name.normalize('NFC');
-  const problem = nameProblem(name);
-  if (problem !== undefined) return passedOver(place.name, file, problem);
-  const realDirectory = isLink ? await deps.fs.realPath(directory) : join(place.real, place.name);
-  const real =
-    stat.kind === 'symlink' ? await deps.fs.realPath(file) : join(realDirectory, SKILL_FILE);
-  const stray = await deps.homes.stray(root, { file, real });
-  if (stray !== undefined) return passedOver(name, file, stray);
-  return { candidates: [{ name, root, file, directory, real }], skipped: [] };
+
+  skip(name: string, file: string, reason: string): void {
+    this.skipped.push({ name, file, reason });
+  }
+
+  /** A plugin that is one skill, in its own directory. */
+  async pluginItself(): Promise<void> {
+    const { directory, prefix = '' } = this.#root;
+    const file = join(directory, SKILL_FILE);
+    if ((await this.#fs.stat(file).catch(() => undefined))?.kind !== 'file') return;
+    const candidate = { name: prefix, file, directory, real: await this.#fs.realPath(file) };
+    await this.#add(candidate, SKILL_FILE);
+  }
+
+  /** The skills of one directory: each a directory with a SKILL.md. */
+  async skills(): Promise<void> {
+    const { directory } = this.#root;
+    const entries = await this.#list(directory);
+    if (entries === undefined) return;
+    const real = await this.#fs.realPath(directory);
+    for (const entry of entries.slice(0, MOST_ENTRIES)) {
+      await this.#guarded(entry, join(directory, entry.name), (path) =>
+        this.#skillIn(entry, path, real),
+      );
+    }
+    if (entries.length > MOST_ENTRIES) {
+      const reason = `only the first ${MOST_ENTRIES} entries of a directory are looked at`;
+      this.skip(ALL, directory, reason);
+    }
+  }
+
+  /** Command files: every Markdown file below the directory. `a/b/c.md` is called `a:b:c`. */
+  async commandsIn(directory: string, folders: readonly string[]): Promise<void> {
+    const entries = await this.#list(directory);
+    if (entries === undefined) return;
+    const real = await this.#fs.realPath(directory);
+    if (this.#seen.has(real)) return;
+    this.#seen.add(real);
+    for (const entry of entries) {
+      if (++this.#entries > MOST_ENTRIES) {
+        this.skip(ALL, directory, `only the first ${MOST_ENTRIES} files are looked at`);
+        return;
+      }
+      const { only } = this.#root;
+      // fail-closed: whoever asks for trust does not look there either.
+      if (SKIPPED_DIRECTORIES.has(entry.name) || (only ?? entry.name) !== entry.name) continue;
+      await this.#guarded(entry, join(directory, entry.name), (path) =>
+        this.#command(entry, path, { directory, folders }),
+      );
+    }
+  }
+
+  #list(directory: string): Promise<readonly Entry[] | undefined> {
+    return listDirectory(directory, this.#fs, (reason) => this.skip(ALL, directory, reason));
+  }
+
+  async #guarded(
+    { name }: Entry,
+    path: string,
+    look: (path: string) => Promise<void>,
+  ): Promise<void> {
+    if (name.startsWith('.')) return;
+    try {
+      await look(path);
+    } catch (thrown) {
+      // fail-closed: what cannot be looked at is not used.
+      this.skip(name, path, `it cannot be looked at: ${messageOf(thrown)}`);
+    }
+  }
+
+  async #kindOf({ kind }: Entry, path: string): Promise<string | undefined> {
+    return kind === 'symlink' ? (await this.#fs.stat(path))?.kind : kind;
+  }
+
+  async #add(found: Omit<Candidate, 'root'>, shown = found.name): Promise<void> {
+    const stray = await this.#homes.stray(this.#root, found);
+    if (stray === undefined) this.candidates.push({ ...found, root: this.#root });
+    else this.skip(shown, found.file, stray);
+  }
+
+  async #skillIn(entry: Entry, directory: string, realRoot: string): Promise<void> {
+    const { name } = entry;
+    const kind = await this.#kindOf(entry, directory);
+    if (kind !== 'directory') return this.#looseFile(name, directory, kind);
+    // fail-closed: whoever asks for trust does not look there either.
+    if (SKIPPED_DIRECTORIES.has(name)) {
+      return this.skip(name, directory, 'no skill may have this name');
+    }
+    if (this.#root.origin === 'user' && name === RESERVED) {
+      return this.skip(RESERVED, directory, 'the folder is kept for skills of an account');
+    }
+    const file = join(directory, SKILL_FILE);
+    const stat = await this.#fs.lstat(file);
+    if (stat === undefined) return this.skip(name, directory, await whyNot(directory, this.#fs));
+    const normal = name.normalize('NFC');
+    const problem = nameProblem(normal);
+    if (problem !== undefined) return this.skip(name, file, problem);
+    const isLinked = entry.kind === 'symlink' || stat.kind === 'symlink';
+    const real = isLinked ? await this.#fs.realPath(file) : join(realRoot, name, SKILL_FILE);
+    await this.#add({ name: normal, file, directory, real });
+  }
+
+  #looseFile(name: string, path: string, kind: string | undefined): void {
+    if (kind === undefined) this.skip(name, path, 'it is a link to nothing');
+    else if (/\.md$/i.test(name) && !/^readme\.md$/i.test(name)) {
+      const folder = name.slice(0, -'.md'.length);
+      this.skip(name, path, `a skill is a directory: put it into ${folder}/${SKILL_FILE}`);
+    }
+  }
+
+  async #command(
+    entry: Entry,
+    file: string,
+    { directory, folders }: { readonly directory: string; readonly folders: readonly string[] },
+  ): Promise<void> {
+    const kind = await this.#kindOf(entry, file);
+    if (kind === 'directory') {
+      if (folders.length >= DEEPEST) this.skip(entry.name, file, 'it lies too deep');
+      else await this.commandsIn(file, [...folders, entry.name]);
+    }
+    if (kind !== 'file' || !entry.name.toLowerCase().endsWith('.md')) return;
+    const stem = entry.name.slice(0, -'.md'.length);
+    const name = [...folders, stem].join(':').normalize('NFC');
+    const reason = commandNameProblem(name);
+    if (reason !== undefined) this.skipped.push({ name, file, reason, told: true });
+    else await this.#add({ name, file, directory, real: await this.#fs.realPath(file) });
+  }
 }
 
 /** For people who wonder where their skill is. */
@@ -132,74 +225,4 @@ async function whyNot(directory: string, fs: SkillFiles): Promise<string> {
     }
   }
   return `there is no ${SKILL_FILE} in it`;
-}
-
-const DEEPEST = 8;
-
-/** Command files: every Markdown file below the directory. `a/b/c.md` is called `a:b:c`. */
-export async function findCommands(root: SkillRoot, deps: FindDeps): Promise<Found> {
-  const walk: Walk = { root, deps, seen: new Set(), entries: 0 };
-  return await commandsIn({ directory: root.directory, folders: [] }, walk);
-}
-
-interface Walk {
-  readonly root: SkillRoot;
-  readonly deps: FindDeps;
-  /** Real directories, so that a loop of links ends. */
-  readonly seen: Set<string>;
-  entries: number;
-}
-
-interface Folder {
-  readonly directory: string;
-  /** Those between the root and it. */
-  readonly folders: readonly string[];
-}
-
-async function commandsIn(at: Folder, walk: Walk): Promise<Found> {
-  const list = await listed(at.directory, walk.deps.fs);
-  if (!list.ok) return list.found;
-  const real = await walk.deps.fs.realPath(at.directory);
-  if (walk.seen.has(real)) return NOTHING;
-  walk.seen.add(real);
-  const found: Found[] = [];
-  for (const entry of list.entries) {
-    if (++walk.entries > MOST_ENTRIES) {
-      const reason = `only the first ${MOST_ENTRIES} files are looked at`;
-      return joined([...found, passedOver(ALL, at.directory, reason)]);
-    }
-    // fail-closed: whoever asks for trust does not look there either.
-    const counts = walk.root.only === undefined || walk.root.only === entry.name;
-    if (counts && !entry.name.startsWith('.') && !SKIPPED_DIRECTORIES.has(entry.name)) {
-      found.push(await commandsFrom(entry, at, walk));
-    }
-  }
-  return joined(found);
-}
-
-async function commandsFrom(entry: Entry, at: Folder, walk: Walk): Promise<Found> {
-  const { fs, homes } = walk.deps;
-  const file = join(at.directory, entry.name);
-  try {
-    const kind = entry.kind === 'symlink' ? (await fs.stat(file))?.kind : entry.kind;
-    if (kind === 'directory') {
-      if (at.folders.length >= DEEPEST) return passedOver(entry.name, file, 'it lies too deep');
-      return await commandsIn({ directory: file, folders: [...at.folders, entry.name] }, walk);
-    }
-    if (kind !== 'file' || !entry.name.toLowerCase().endsWith('.md')) return NOTHING;
-    const stem = entry.name.slice(0, -'.md'.length);
-    const name = [...at.folders, stem].join(':').normalize('NFC');
-    const problem = commandNameProblem(name);
-    if (problem !== undefined) {
-      return { candidates: [], skipped: [{ name, file, reason: problem, told: true }] };
-    }
-    const real = await fs.realPath(file);
-    const stray = await homes.stray(walk.root, { file, real });
-    if (stray !== undefined) return passedOver(name, file, stray);
-    const { root } = walk;
-    return { candidates: [{ name, root, file, directory: at.directory, real }], skipped: [] };
-  } catch (thrown) {
-    // fail-closed: what cannot be looked at is not used.
-    return passedOver(entry.name, file, `it cannot be looked at: ${messageOf(thrown)}`);
-  }
 }

@@ -3,7 +3,7 @@ import { yamlWithin } from '../../lib/parse-yaml.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { type FileStat, isSameVersion } from '../../platform/fs/fs.js';
 import { type ReadSkill, readSkill } from '../head/head.js';
-import type { Candidate } from './discovery-result.js';
+import type { Candidate } from './find.js';
 import type { SkillFiles } from './roots.js';
 
 /** The head of a file, and the version of the file that it was read from. */

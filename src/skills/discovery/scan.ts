@@ -1,19 +1,10 @@
-import { messageOf } from '../../errors.js';
 import { splitFile } from '../../lib/head-text.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { FileStat } from '../../platform/fs/fs.js';
 import type { ReadSkill } from '../head/head.js';
 import type { SkillOverride } from '../listing/listing.js';
 import type { Skill, SkillHead, SkillOrigin, SkippedSkill } from '../skill.js';
-import {
-  AT_ONCE,
-  type Candidate,
-  type Found,
-  joined,
-  mapBounded,
-  passedOver,
-} from './discovery-result.js';
-import { findIn } from './find.js';
+import { type Candidate, findIn } from './find.js';
 import { openHomes, rememberedTrust } from './homes.js';
 import { nameProblem } from './names.js';
 import type { ReadFile, SkillFileReader } from './read-file.js';
@@ -66,23 +57,17 @@ export interface Shelf {
 export async function scanSkills(deps: ScanDeps): Promise<Shelf> {
   const trusts = rememberedTrust(deps);
   const homes = await openHomes({ ...deps, trusts });
-  const find = async (root: SkillRoot): Promise<Found> => {
-    try {
-      return await findIn(root, { fs: deps.fs, homes });
-    } catch (thrown) {
-      return passedOver('*', root.directory, `it cannot be looked at: ${messageOf(thrown)}`);
-    }
-  };
-  const roots = [...(await skillRoots(deps)), ...deps.nestedRoots];
-  const found = joined(await mapBounded(roots, AT_ONCE, find));
   const names = new NameBook(deps);
-  for (const candidate of found.candidates) names.claim(candidate);
-  const read = await mapBounded([...names.claims], AT_ONCE, ([name, candidate]) =>
-    load(name, candidate, deps),
-  );
+  const skippedFiles: SkippedSkill[] = [];
+  for (const root of [...(await skillRoots(deps)), ...deps.nestedRoots]) {
+    const found = await findIn(root, { fs: deps.fs, homes });
+    for (const candidate of found.candidates) names.claim(candidate);
+    skippedFiles.push(...found.skipped);
+  }
   const entries: ShelfEntry[] = [];
   const skipped: SkippedSkill[] = [];
-  for (const one of read) {
+  for (const [name, candidate] of names.claims) {
+    const one = await load(name, candidate, deps);
     if ('skill' in one) entries.push(one);
     else skipped.push(one);
   }
@@ -107,7 +92,7 @@ export async function scanSkills(deps: ScanDeps): Promise<Shelf> {
     entries: [...byName.values()],
     byName,
     byAlias,
-    skipped: [...found.skipped, ...names.skipped, ...skipped],
+    skipped: [...skippedFiles, ...names.skipped, ...skipped],
   };
 }
 
