@@ -1,46 +1,21 @@
-import type { Result } from '../../lib/result.js';
 import { shellWord } from '../../lib/shell-word.js';
 import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
 import { describeChange } from './change.js';
-import { type Entry, isChanged, type Page, type ToolBookDeps } from './server-tools.js';
+import { type Entry, isChanged, type ServerTools, type ToolBookDeps } from './server-tools.js';
 
 /** Calls that were refused are never made and would stay for ever. */
 const MOST_NOTED = 256;
 
-interface DefinitionGuardParts {
-  pageOf(server: string): Page | undefined;
-  /** By which definition each call is judged. */
+/** Notes by which definition a call is judged, and holds back what nobody has agreed to in this form. */
+export function definitionGuard({
+  servers,
+  judged,
+  covers,
+}: {
+  readonly servers: ReadonlyMap<string, ServerTools>;
   readonly judged: Map<string, string>;
   readonly covers: ToolBookDeps['covers'];
-  /** Has the server say what it offers, unless it has just done so. */
-  refresh(page: Page): Promise<Result<undefined, string>>;
-}
-
-/** Notes by which definition a call is judged, and holds back what nobody has agreed to in this form. */
-export function definitionGuard({ pageOf, judged, covers, refresh }: DefinitionGuardParts): Guard {
-  const judge = (page: Page, entry: Entry, toolUseId: string): Finding => {
-    if (page.away !== undefined) return { decision: 'deny', reason: page.away };
-    judged.set(toolUseId, entry.current.fingerprint);
-    for (const [oldest] of judged) {
-      if (judged.size <= MOST_NOTED) break;
-      judged.delete(oldest);
-    }
-    return findingOf(page, entry);
-  };
-  /** What a cache remembers may be what the server has taken back since. */
-  const judgeAnew = async (page: Page, entry: Entry, toolUseId: string): Promise<Finding> => {
-    const asked = await refresh(page);
-    const server = page.connection.declaration.name;
-    const deny = (reason: string): Finding => ({ decision: 'deny', refusal: 'approval', reason });
-    // fail-closed: all that is known of it is a definition that nobody has agreed to.
-    if (!asked.ok)
-      return deny(
-        `the server "${server}" had changed the definition of ${entry.tool.name} since it was approved, and cannot be asked whether it still is so: ${asked.error}`,
-      );
-    return entry.gone
-      ? deny(`the server "${server}" no longer offers ${JSON.stringify(entry.current.name)}`)
-      : judge(page, entry, toolUseId);
-  };
+}): Guard {
   return {
     name: 'MCP tool definitions',
     // fail-closed: whether the definition was approved could not be told.
@@ -48,22 +23,45 @@ export function definitionGuard({ pageOf, judged, covers, refresh }: DefinitionG
     async decide(view) {
       const { tool, toolUseId } = view.call;
       if (tool.origin === undefined || covers?.(tool) === false) return NOTHING;
-      const page = pageOf(tool.origin.server);
-      const entry = page?.entries.get(tool.origin.tool);
-      if (page === undefined || entry?.tool.name !== tool.name) {
+      const tools = servers.get(tool.origin.server);
+      const entry = tools?.entries.get(tool.origin.tool);
+      if (tools === undefined || entry?.tool.name !== tool.name) {
         const reason = `${tool.name} belongs to no server of this session`;
         return { decision: 'deny', refusal: 'guard-failed', reason };
       }
       judged.delete(toolUseId);
-      const isOld = page.away === undefined && !page.live && isChanged(entry);
-      return isOld ? judgeAnew(page, entry, toolUseId) : judge(page, entry, toolUseId);
+      // What a cache remembers may be what the server has taken back since.
+      if (tools.away === undefined && !tools.live && isChanged(entry)) {
+        const refused = await refusalAnew(tools, entry);
+        if (refused !== undefined)
+          return { decision: 'deny', refusal: 'approval', reason: refused };
+      }
+      if (tools.away !== undefined) return { decision: 'deny', reason: tools.away };
+      judged.set(toolUseId, entry.current.fingerprint);
+      for (const [oldest] of judged) {
+        if (judged.size <= MOST_NOTED) break;
+        judged.delete(oldest);
+      }
+      return findingOf(tools, entry);
     },
   };
 }
 
-export function findingOf(page: Page, entry: Entry): Finding {
+/** Has the server say what it offers; why a tool that has changed cannot be judged by it. */
+async function refusalAnew(tools: ServerTools, entry: Entry): Promise<string | undefined> {
+  const asked = await tools.refresh();
+  const server = tools.connection.declaration.name;
+  // fail-closed: all that is known of it is a definition that nobody has agreed to.
+  if (!asked.ok)
+    return `the server "${server}" had changed the definition of ${entry.tool.name} since it was approved, and cannot be asked whether it still is so: ${asked.error}`;
+  return entry.gone
+    ? `the server "${server}" no longer offers ${JSON.stringify(entry.current.name)}`
+    : undefined;
+}
+
+export function findingOf(tools: ServerTools, entry: Entry): Finding {
   const { current, approved, tool } = entry;
-  const server = page.connection.declaration.name;
+  const server = tools.connection.declaration.name;
   const remedy = `To accept all definitions of the server: portcullis mcp approve ${shellWord(server)} --tools`;
   const ask = (what: string, forModel = what): Finding => ({
     decision: 'ask',
@@ -75,13 +73,13 @@ export function findingOf(page: Page, entry: Entry): Finding {
   });
   if (approved === current.fingerprint) return NOTHING;
   if (approved !== undefined) {
-    const change = describeChange(page.approved.definition(entry.approvedAs), current.raw());
+    const change = describeChange(tools.approved.definition(entry.approvedAs), current.raw());
     const has = `the server "${server}" has changed the definition of ${tool.name} since it was approved`;
     // The words of the change are what nobody has agreed to show the model.
     return ask(`${has}: ${change}.`, `${has}.`);
   }
   // fail-closed: an approval that is lost may have been one for another definition.
-  if (page.approved.damaged) {
+  if (tools.approved.damaged) {
     return ask(
       `what was approved of the server "${server}" can no longer be read, so nobody can tell whether ${tool.name} has changed.`,
     );

@@ -1,8 +1,14 @@
 import { err, ok, type Result } from '../../lib/result.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import type { AnyTool } from '../../tools/tool.js';
-import type { ApprovedTools, ToolApprovals } from '../approval/tool-approvals.js';
-import type { McpConnection } from '../server.js';
+import {
+  type ApprovedTools,
+  alsoApproved,
+  type ToolApprovals,
+} from '../approval/tool-approvals.js';
+import type { McpConnection, RawTool } from '../server.js';
+import { heardWords } from './change.js';
+import { checkDefinition, definitionOf } from './definition-check.js';
 import { type ListedTool, listingOf, type ServerListing } from './listing.js';
 import { type Admission, type McpToolParts, mcpTool } from './tool.js';
 
@@ -30,26 +36,12 @@ export interface ToolBookDeps {
   tell(text: string): void;
 }
 
-/** One server. */
-export interface Page {
-  /** Another one once the server was turned off and on, or its entry is a new one. */
-  connection: McpConnection;
-  readonly parts: McpToolParts;
-  approved: ApprovedTools;
-  readonly entries: Map<string, Entry>;
-  /** By full name: which of the entries has it, by its name on the server. */
-  readonly named: Map<string, string>;
-  /** What the server says about the use of its tools, as far as it is in force; undefined: not known yet. */
-  words: string | undefined;
-  /** Nobody has taken note of these words yet: they are not kept. */
-  wordsUnnoted: boolean;
-  /** Whether the server itself has said what it offers since it was last connected. */
-  live: boolean;
-  /** Why it must not be called: it was turned off, or taken away. */
-  away: string | undefined;
-  /** How often the server has said that its tools are others now. */
-  changes: number;
-  asking: Promise<Result<undefined, string>> | undefined;
+/** What the servers of a session share. */
+export interface SharedByServers extends ToolBookDeps {
+  /** Which definition each call was judged by. */
+  readonly judged: Map<string, string>;
+  /** Waits, at the end of the session, for an approval to be stored. */
+  keep(what: string, recording: Promise<void>): void;
 }
 
 /** One tool, by its name on its server. */
@@ -63,142 +55,245 @@ export interface Entry {
   gone: boolean;
 }
 
-export type Admit = (
-  page: Page,
-  name: string,
-  toolUseId: string,
-) => Promise<Result<Admission, string>>;
-
-export function openPage(
-  connection: McpConnection,
-  { approvals, fs, env, tell }: ToolBookDeps,
-  admit: Admit,
-): Page {
-  const approved = approvals.read(connection.declaration);
-  const page: Page = {
-    connection,
-    approved,
-    entries: new Map(),
-    named: new Map(),
-    words: undefined,
-    wordsUnnoted: false,
-    live: false,
-    away: undefined,
-    changes: 0,
-    asking: undefined,
-    parts: {
-      get connection() {
-        return page.connection;
-      },
-      fs,
-      env,
-      tell,
-      definition(name) {
-        const entry = page.entries.get(name);
-        if (entry === undefined) return err(`there is no tool ${name}`);
-        if (!isChanged(entry)) return ok(entry.current.raw());
-        const old = page.approved.definition(entry.approvedAs);
-        // fail-closed: what nobody has agreed to is not shown in its place.
-        return old === undefined ? err('it has changed, and nobody has agreed to it yet') : ok(old);
-      },
-      admit: (name, toolUseId) => admit(page, name, toolUseId),
-    },
-  };
-  watch(page, connection);
-  return page;
-}
-
-function watch(page: Page, connection: McpConnection): void {
-  connection.onChange((change) => {
-    if (page.connection !== connection) return;
-    const isAway = change === 'state' && connection.status().state !== 'connected';
-    if (change !== 'tools' && !isAway) return;
-    // fail-closed: a server that was away, or says so itself, may offer something else now.
-    page.live = false;
-    if (change === 'tools') page.changes += 1;
-  });
-}
-
-/** The same server by another connection, or another one under its name. */
-export function bind(page: Page, connection: McpConnection, deps: ToolBookDeps): Page {
-  if (page.connection !== connection) {
-    const approved = deps.approvals.read(connection.declaration);
-    page.connection = connection;
-    page.approved = approved;
-    // fail-closed: where nothing was kept, only these words can tell whether the next ones are others.
-    if (approved.wordsFingerprint() !== undefined) page.words = undefined;
-    page.live = false;
-    page.changes += 1;
-    for (const [name, entry] of page.entries) {
-      // fail-closed: the model knows the tool as it was, so another definition of it is a changed one.
-      const shown = entry.approved ?? entry.current.fingerprint;
-      const held = approvalOf(page, name);
-      entry.approved = held?.fingerprint ?? (approved.damaged ? undefined : shown);
-      entry.approvedAs = held?.name ?? name;
-    }
-    watch(page, connection);
-  }
-  page.away = undefined;
-  return page;
-}
-
-export function newEntry(page: Page, current: ListedTool): Entry {
-  const tool = mcpTool(page.parts, current);
-  const held = approvalOf(page, current.name) ?? shownBefore(page, tool.name);
-  return {
-    current,
-    approved: held?.fingerprint,
-    approvedAs: held?.name ?? current.name,
-    gone: false,
-    tool,
-  };
-}
-
 interface Held {
   readonly name: string;
   readonly fingerprint: string | undefined;
 }
 
-/** fail-closed: a tool that takes the name of an approved one is that one, changed, and not a new one. */
-function approvalOf({ approved }: Page, tool: string): Held | undefined {
-  const name = approved.sameName(tool);
-  return name === undefined ? undefined : { name, fingerprint: approved.fingerprint(name) };
-}
+/** The tools of one server, and which of their definitions somebody has agreed to. */
+export class ServerTools implements McpToolParts {
+  readonly entries = new Map<string, Entry>();
+  /** Another one once the server was turned off and on, or its entry is a new one. */
+  connection: McpConnection;
+  approved: ApprovedTools;
+  /** Whether the server itself has said what it offers since it was last connected. */
+  live = false;
+  /** Why it must not be called: it was turned off, or taken away. */
+  away: string | undefined;
+  readonly #shared: SharedByServers;
+  /** By full name: which of the entries has it, by its name on the server. */
+  readonly #named = new Map<string, string>();
+  /** What the server says about the use of its tools, as far as it is in force; undefined: not known yet. */
+  #words: string | undefined;
+  /** Nobody has taken note of these words yet: they are not kept. */
+  #wordsUnnoted = false;
+  /** How often the server has said that its tools are others now. */
+  #changes = 0;
+  #asking: Promise<Result<undefined, string>> | undefined;
 
-/** fail-closed: the same for one that nobody has called yet, but that the model knows by this name. */
-function shownBefore({ entries, named }: Page, fullName: string): Held | undefined {
-  const raw = named.get(fullName);
-  const entry = raw === undefined ? undefined : entries.get(raw);
-  if (raw === undefined || entry === undefined) return undefined;
-  return { name: raw, fingerprint: entry.approved ?? entry.current.fingerprint };
+  constructor(connection: McpConnection, shared: SharedByServers) {
+    this.#shared = shared;
+    this.connection = connection;
+    this.approved = shared.approvals.read(connection.declaration);
+    this.#watch(connection);
+  }
+
+  get fs(): ToolBookDeps['fs'] {
+    return this.#shared.fs;
+  }
+
+  get env(): ToolBookDeps['env'] {
+    return this.#shared.env;
+  }
+
+  tell(text: string): void {
+    this.#shared.tell(text);
+  }
+
+  /** The same server by another connection, or another one under its name. */
+  bind(connection: McpConnection): void {
+    this.away = undefined;
+    if (this.connection === connection) return;
+    const approved = this.#shared.approvals.read(connection.declaration);
+    this.connection = connection;
+    this.approved = approved;
+    // fail-closed: where nothing was kept, only these words can tell whether the next ones are others.
+    if (approved.wordsFingerprint() !== undefined) this.#words = undefined;
+    this.live = false;
+    this.#changes += 1;
+    for (const [name, entry] of this.entries) {
+      // fail-closed: the model knows the tool as it was, so another definition of it is a changed one.
+      const shown = entry.approved ?? entry.current.fingerprint;
+      const held = this.#approvalOf(name);
+      entry.approved = held?.fingerprint ?? (approved.damaged ? undefined : shown);
+      entry.approvedAs = held?.name ?? name;
+    }
+    this.#watch(connection);
+  }
+
+  #watch(connection: McpConnection): void {
+    connection.onChange((change) => {
+      if (this.connection !== connection) return;
+      const isAway = change === 'state' && connection.status().state !== 'connected';
+      if (change !== 'tools' && !isAway) return;
+      // fail-closed: a server that was away, or says so itself, may offer something else now.
+      this.live = false;
+      if (change === 'tools') this.#changes += 1;
+    });
+  }
+
+  definition(name: string): Result<RawTool, string> {
+    const entry = this.entries.get(name);
+    if (entry === undefined) return err(`there is no tool ${name}`);
+    if (!isChanged(entry)) return ok(entry.current.raw());
+    const old = this.approved.definition(entry.approvedAs);
+    // fail-closed: what nobody has agreed to is not shown in its place.
+    return old === undefined ? err('it has changed, and nobody has agreed to it yet') : ok(old);
+  }
+
+  /** Puts down what the server offers. `live`: it has just said so, and it is not what a cache remembers. */
+  offer(listing: ServerListing, { live }: { readonly live: boolean }): Offered {
+    const made: AnyTool[] = [];
+    const listed = new Set<string>();
+    for (const current of listing.tools) {
+      listed.add(current.name);
+      const known = this.entries.get(current.name);
+      if (known === undefined) made.push(this.#add(current));
+      else known.current = current;
+    }
+    for (const [name, entry] of this.entries) entry.gone = !listed.has(name);
+    this.live = live;
+    const changed = [...this.entries.values()].filter((entry) => !entry.gone && isChanged(entry));
+    // What a cache remembers was in force when it was written.
+    if (!live) this.#words ??= listing.instructions ?? '';
+    const problem = live ? this.#hear(listing.instructions) : undefined;
+    return {
+      tools: made,
+      changed: changed.map(({ tool }) => tool.name),
+      instructions: this.#words === '' ? undefined : this.#words,
+      saysOther: problem !== undefined,
+      problems: problem === undefined ? listing.problems : [...listing.problems, problem],
+    };
+  }
+
+  #add(current: ListedTool): AnyTool {
+    const tool = mcpTool(this, current);
+    const held = this.#approvalOf(current.name) ?? this.#shownBefore(tool.name);
+    const approvedAs = held?.name ?? current.name;
+    const approved = held?.fingerprint;
+    this.entries.set(current.name, { tool, current, approved, approvedAs, gone: false });
+    this.#named.set(tool.name, current.name);
+    return tool;
+  }
+
+  /** fail-closed: a tool that takes the name of an approved one is that one, changed, and not a new one. */
+  #approvalOf(tool: string): Held | undefined {
+    const name = this.approved.sameName(tool);
+    return name === undefined ? undefined : { name, fingerprint: this.approved.fingerprint(name) };
+  }
+
+  /** fail-closed: the same for one that nobody has called yet, but that the model knows by this name. */
+  #shownBefore(fullName: string): Held | undefined {
+    const name = this.#named.get(fullName);
+    const entry = name === undefined ? undefined : this.entries.get(name);
+    if (name === undefined || entry === undefined) return undefined;
+    return { name, fingerprint: entry.approved ?? entry.current.fingerprint };
+  }
+
+  /** Why what the server says now about the use of its tools is withheld; undefined when it is not. */
+  #hear(said = ''): string | undefined {
+    const { name } = this.connection.declaration;
+    const heard = heardWords({ name, said, known: this.#words, approved: this.approved });
+    this.#words = heard.inForce;
+    this.#wordsUnnoted = heard.unnoted;
+    // The model is told them at once. To say nothing is agreed to with the first call.
+    if (said !== '') this.#noteWords();
+    return heard.problem;
+  }
+
+  /** From now on these are the words of the server, and others wait. */
+  #noteWords(): void {
+    if (!this.#wordsUnnoted || this.#words === undefined) return;
+    this.#wordsUnnoted = false;
+    const { declaration } = this.connection;
+    const { keep, approvals } = this.#shared;
+    keep(`"${declaration.name}"`, approvals.recordWords(declaration, this.#words));
+  }
+
+  /** Asks the server what it offers, unless it has said so since it was connected. */
+  async refresh(): Promise<Result<undefined, string>> {
+    if (this.live) return ok(undefined);
+    this.#asking ??= this.#askAnew().finally(() => {
+      this.#asking = undefined;
+    });
+    return await this.#asking;
+  }
+
+  async #askAnew(): Promise<Result<undefined, string>> {
+    const connection = this.connection;
+    const changes = this.#changes;
+    const listed = await connection.listTools();
+    if (!listed.ok) return err(listed.error.message);
+    const { instructions, serverInfo } = connection.status();
+    const { declaration } = connection;
+    const listing = listingOf({ declaration, tools: listed.value, instructions, serverInfo });
+    const offered = this.offer(listing, { live: true });
+    // What was said while it answered may not be in the answer.
+    this.live = this.#changes === changes;
+    this.#shared.onListing?.(connection, listing, offered);
+    return ok(undefined);
+  }
+
+  /** The entry of a tool as the server describes it now. */
+  async current(name: string): Promise<Result<Entry, string>> {
+    const live = await this.refresh();
+    if (!live.ok) return live;
+    const entry = this.entries.get(name);
+    if (entry !== undefined && !entry.gone) return ok(entry);
+    const server = this.connection.declaration.name;
+    return err(
+      `The call was not made: the server "${server}" no longer offers ${JSON.stringify(name)}.`,
+    );
+  }
+
+  /** The last look before a call goes out: it must have been judged, by the definition there is now. */
+  async admit(name: string, toolUseId: string): Promise<Result<Admission, string>> {
+    const { judged } = this.#shared;
+    const by = judged.get(toolUseId);
+    judged.delete(toolUseId);
+    // fail-closed: it was turned off after the call was allowed.
+    if (this.away !== undefined) return err(`The call was not made: ${this.away}.`);
+    const found = await this.current(name);
+    if (!found.ok) return found;
+    const entry = found.value;
+    // fail-closed: nobody can say which definition was allowed.
+    if (by === undefined) return err(`${entry.tool.name} was not called: it was not judged.`);
+    if (by !== entry.current.fingerprint) {
+      const server = this.connection.declaration.name;
+      return err(
+        `The call was not made: the server "${server}" describes ${entry.tool.name} in another way than when the call was allowed. Call it again, and the new definition is judged.`,
+      );
+    }
+    const isNew = entry.approved === undefined || entry.approved === by;
+    const note = isNew ? undefined : acceptedNote(entry);
+    this.approve(entry);
+    return ok({ note });
+  }
+
+  approve(entry: Entry): void {
+    if (entry.approved === entry.current.fingerprint) return;
+    for (const other of this.entries.values()) {
+      // The name is this tool's from now on.
+      if (other.tool.name !== entry.tool.name) continue;
+      other.approved = entry.current.fingerprint;
+      other.approvedAs = entry.current.name;
+    }
+    // What is stored is seen by the next session; a change in this one is told against this definition.
+    this.approved = alsoApproved(this.approved, entry.current);
+    const { keep, approvals } = this.#shared;
+    keep(entry.tool.name, approvals.record(this.connection.declaration, [entry.current]));
+    this.#noteWords();
+  }
 }
 
 export function isChanged({ approved, current }: Entry): boolean {
   return approved !== undefined && approved !== current.fingerprint;
 }
 
-/** Asks the server what it offers, unless it has said so since it was connected. */
-export function askAnew(
-  page: Page,
-  deps: ToolBookDeps,
-  enter: (listing: ServerListing) => Offered,
-): Promise<Result<undefined, string>> {
-  if (page.live) return Promise.resolve(ok(undefined));
-  page.asking ??= (async (): Promise<Result<undefined, string>> => {
-    const { connection, changes } = page;
-    const listed = await connection.listTools();
-    if (!listed.ok) return err(listed.error.message);
-    const { instructions, serverInfo } = connection.status();
-    const { declaration } = connection;
-    const tools = listed.value;
-    const listing = listingOf({ declaration, tools, instructions, serverInfo });
-    const offered = enter(listing);
-    // What was said while it answered may not be in the answer.
-    page.live = page.changes === changes;
-    deps.onListing?.(connection, listing, offered);
-    return ok(undefined);
-  })().finally(() => {
-    page.asking = undefined;
-  });
-  return page.asking;
+/** The definition in the request stays as it was for this session; the new one is told beside it. */
+function acceptedNote({ tool, current }: Entry): string | undefined {
+  const checked = checkDefinition(current.raw());
+  if (!checked.ok) return undefined;
+  const text = JSON.stringify(definitionOf(tool.name, checked.value));
+  return `The definition of ${tool.name} has changed and was accepted. It is now, in the words of its server: ${text}`;
 }

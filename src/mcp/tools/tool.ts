@@ -108,7 +108,8 @@ class McpTool implements Tool<Input> {
     const { tool } = this.origin;
     const admitted = await this.#parts.admit(tool, context.toolUseId);
     if (!admitted.ok) return failure(admitted.error);
-    const { connection, fs, env, tell, definition } = this.#parts;
+    const parts = this.#parts;
+    const { connection, fs, env } = parts;
     const result = await connection.call(
       {
         tool,
@@ -121,9 +122,15 @@ class McpTool implements Tool<Input> {
       context.signal,
     );
     if (!result.ok) return failure(failureText(result.error));
-    const known = definition(tool);
-    const raw = known.ok ? known.value : {};
-    const output = await toolOutput(result.value, { fs, env, context, tool: this.name, raw, tell });
+    const known = parts.definition(tool);
+    const output = await toolOutput(result.value, {
+      fs,
+      env,
+      context,
+      tool: this.name,
+      raw: known.ok ? known.value : {},
+      tell: (text) => parts.tell?.(text),
+    });
     const { note } = admitted.value;
     return note === undefined ? output : { ...output, followUp: [{ text: note }] };
   }
