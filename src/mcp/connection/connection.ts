@@ -1,4 +1,3 @@
-import { orAbort } from '../../lib/abort.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
@@ -18,7 +17,7 @@ import type {
 } from '../server.js';
 import type { ClientConnection, ConnectionDeps } from './deps.js';
 import { Link } from './link.js';
-import { BadList, fetchList, LeftOut, type ListItems } from './lists.js';
+import { BadList, fetchList, type ListItems, unusableText } from './lists.js';
 import {
   isTransient,
   type Job,
@@ -59,7 +58,6 @@ const LIST_ATTEMPTS = 3;
 const UNKNOWN_METHOD = -32601;
 const INSTRUCTIONS = 16_384;
 const NOT_ASKED = ['aborted', 'was not asked: the call was cancelled.'] as const;
-const TOO_LATE = ['connect-timeout', 'did not answer in time.'] as const;
 
 class Connection implements ClientConnection {
   readonly declaration: ServerDeclaration;
@@ -67,7 +65,9 @@ class Connection implements ClientConnection {
   readonly #words: SafeWords;
   readonly #calls: OpenCalls;
   readonly #link: Link;
-  readonly #leftOut: LeftOut;
+  /** Resources and prompts that cannot be used, for whoever looks at the server. */
+  readonly #leftOut = new Map<ListKind, string>();
+  readonly #told = new Set<string>();
   readonly #listeners: ((change: ListKind | 'state') => void)[] = [];
   readonly #lists: { -readonly [K in ListKind]?: readonly ListItems[K][] } = {};
 
@@ -75,7 +75,6 @@ class Connection implements ClientConnection {
     this.declaration = declaration;
     this.#deps = deps;
     this.#words = safeWords(declaration.name, deps.env.HOME ?? deps.env.USERPROFILE);
-    this.#leftOut = new LeftOut(this.#words, (text) => quietly(() => deps.onNote?.(text)));
     this.#link = new Link(declaration, {
       deps,
       words: this.#words,
@@ -99,7 +98,7 @@ class Connection implements ClientConnection {
     const instructions = client?.getInstructions();
     const protocolVersion = client?.getNegotiatedProtocolVersion();
     const error = this.#link.error?.message;
-    const leftOut = [...this.#leftOut.texts(), ...this.#link.excess.texts()];
+    const leftOut = [...this.#leftOut.values(), ...this.#link.excess.texts()];
     return {
       name,
       scope,
@@ -121,7 +120,7 @@ class Connection implements ClientConnection {
   }
 
   async connect(): Promise<Result<ServerStatus, SafeError>> {
-    const session = await this.#session();
+    const session = await this.#link.connect();
     return session.ok ? ok(this.status()) : session;
   }
 
@@ -196,25 +195,6 @@ class Connection implements ClientConnection {
     await this.#link.close();
   }
 
-  /** `late`: what is said when the signal aborts first. */
-  async #session(
-    signal?: AbortSignal,
-    late: typeof NOT_ASKED | typeof TOO_LATE = TOO_LATE,
-  ): Promise<Result<Session, SafeError>> {
-    const { standing } = this.declaration;
-    if (standing.kind !== 'ready') {
-      // fail-closed: what nobody agreed to is not started, whoever asks.
-      return err(safeError(this.#words, 'refused', `may not be used: ${standing.reason}`));
-    }
-    if (signal === undefined) return this.#link.connect();
-    try {
-      signal.throwIfAborted();
-      return await orAbort(this.#link.connect(), signal);
-    } catch {
-      return err(safeError(this.#words, late[0], late[1]));
-    }
-  }
-
   /** Repeated only where the server surely did nothing, and then once for each reason. */
   async #request<T>(
     job: Job,
@@ -224,7 +204,7 @@ class Connection implements ClientConnection {
     const isCall = job.method === 'tools/call';
     const repeated = new Set<'session' | 'pages' | 'headers'>();
     for (;;) {
-      const session = await this.#session(signal, NOT_ASKED);
+      const session = await this.#link.connect(signal, NOT_ASKED);
       if (!session.ok) return session;
       const outcome = await this.#calls.request(session.value, this.#withTool(job), signal);
       if (outcome.kind === 'done') {
@@ -316,7 +296,7 @@ class Connection implements ClientConnection {
     const left = (): number => until - this.#deps.clock.monotonic();
     for (let attempt = 0; attempt < LIST_ATTEMPTS && left() > 0; attempt++) {
       const limit = attempt === 0 ? undefined : AbortSignal.timeout(Math.ceil(left()));
-      const session = await this.#session(limit);
+      const session = await this.#link.connect(limit);
       if (!session.ok) {
         last ??= session.error;
         break;
@@ -326,7 +306,7 @@ class Connection implements ClientConnection {
       try {
         const options = { left, signal: this.#link.ending };
         const { items, unusable } = await fetchList(session.value, kind, options);
-        this.#leftOut.listed(kind, unusable);
+        this.#noteLeftOut(kind, unusableText(kind, this.#words.server, unusable));
         Object.assign(this.#lists, { [kind]: items });
         return ok(items);
       } catch (thrown) {
@@ -345,10 +325,34 @@ class Connection implements ClientConnection {
     const old: readonly ListItems[K][] | undefined = this.#lists[kind];
     if (old !== undefined) return ok(old);
     const error = last ?? safeError(this.#words, 'protocol', 'gave no list.');
-    if (isOfList) this.#leftOut.failed(kind, error);
+    if (isOfList && OF_THE_LIST.has(error.code))
+      this.#noteLeftOut(kind, `no ${kind} are offered: ${error.message}`);
     return err(error);
   }
+
+  /** Tools that are left out are told of by whoever checks their definitions. */
+  #noteLeftOut(kind: ListKind, text: string | undefined): void {
+    if (kind === 'tools') return;
+    if (text === undefined) {
+      this.#leftOut.delete(kind);
+      return;
+    }
+    this.#leftOut.set(kind, text);
+    if (this.#told.has(text) || this.#told.size >= MOST_TOLD) return;
+    this.#told.add(text);
+    quietly(() => this.#deps.onNote?.(text));
+  }
 }
+
+/** A server whose lists are wrong in another way each time is told of no more. */
+const MOST_TOLD = 10;
+
+/** Other failures are those of the connection, which is told of for itself. */
+const OF_THE_LIST: ReadonlySet<SafeError['code']> = new Set([
+  'protocol',
+  'server-error',
+  'call-timeout',
+]);
 
 /** A listener's own trouble must not end what told it. */
 function quietly(tell: () => void): void {

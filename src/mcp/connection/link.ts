@@ -1,4 +1,4 @@
-import { abortableDelay } from '../../lib/abort.js';
+import { abortableDelay, orAbort } from '../../lib/abort.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type {
   ConnectionState,
@@ -41,6 +41,7 @@ interface Refusal {
 const FIRST_ATTEMPTS = 3;
 const REOPEN_ATTEMPTS = 5;
 const FIRST_PAUSE_MS = 250;
+const TOO_LATE = ['connect-timeout', 'did not answer in time.'] as const;
 
 const NO_ENTRY: McpEntry = { type: 'sdk' };
 
@@ -88,17 +89,26 @@ export class Link {
     return this.#session?.open.stderr() ?? this.#lastStderr;
   }
 
-  connect(): Promise<Result<Session, SafeError>> {
-    const ready = this.#session;
-    if (ready !== undefined) return Promise.resolve(ok(ready.open));
-    if (this.#attempt !== undefined) return this.#attempt;
-    const held = this.#heldBack();
-    if (held !== undefined) return Promise.resolve(err(held));
-    const attempt = this.#connect().finally(() => {
+  /** Connects unless it is connected, sharing one attempt. `late`: what is said when the signal aborts first. */
+  async connect(
+    signal?: AbortSignal,
+    late: readonly [SafeError['code'], string] = TOO_LATE,
+  ): Promise<Result<Session, SafeError>> {
+    const { standing } = this.#declaration;
+    const { words } = this.#parts;
+    if (standing.kind !== 'ready') {
+      // fail-closed: what nobody agreed to is not started, whoever asks.
+      return err(safeError(words, 'refused', `may not be used: ${standing.reason}`));
+    }
+    if (signal?.aborted) return err(safeError(words, ...late));
+    if (this.#session !== undefined) return ok(this.#session.open);
+    const held = this.#attempt === undefined ? this.#heldBack() : undefined;
+    if (held !== undefined) return err(held);
+    this.#attempt ??= this.#connect().finally(() => {
       this.#attempt = undefined;
     });
-    this.#attempt = attempt;
-    return attempt;
+    if (signal === undefined) return await this.#attempt;
+    return await orAbort(this.#attempt, signal).catch(() => err(safeError(words, ...late)));
   }
 
   /** Forgets failures, and the connection with them. */

@@ -1,9 +1,8 @@
 import { isRecord } from '../../lib/own.js';
 import { LONGEST_URI, oneLine } from '../resources/content.js';
-import type { ListKind, RawPrompt, RawResource, RawTool, SafeError } from '../server.js';
+import type { ListKind, RawPrompt, RawResource, RawTool } from '../server.js';
 import { normaliseName, shownName, toolNameProblem } from '../tools/names.js';
 import { AS_IT_IS, isSafeValue, readPrompt, readResource, readTool } from './results.js';
-import type { SafeWords } from './safe-error.js';
 import type { Session } from './session.js';
 
 const MAX_PAGES = 100;
@@ -16,7 +15,7 @@ export interface ListItems {
 }
 
 const READERS: { readonly [K in ListKind]: (value: unknown) => ListItems[K] | undefined } = {
-  tools: (value) => readTool(value) ?? nameAlone(value),
+  tools: readTool,
   resources: readResource,
   prompts: readPrompt,
 };
@@ -96,11 +95,11 @@ function readItem<K extends ListKind>(
   raw: unknown,
 ): { readonly item: ListItems[K] } | Unusable {
   const item = READERS[kind](raw);
-  const unread = kind === 'tools' ? undefined : unreadableReason(kind as PlainKind, raw);
-  const problem = unread ?? (item === undefined ? 'it cannot be read' : problemOf(session, item));
+  const problem =
+    unreadableReason(kind, raw) ?? (item === undefined ? undefined : problemOf(session, item));
   if (problem === undefined && item !== undefined) return { item };
-  if (kind === 'tools') return { item: nameAlone(item, problem) as ListItems[K] };
-  return { name: nameOfItem(kind as PlainKind, raw), reason: problem ?? '' };
+  if (kind === 'tools') return { item: nameAlone(raw, problem) as ListItems[K] };
+  return { name: nameOfItem(kind, raw), reason: problem ?? 'it cannot be read' };
 }
 
 /** Together, for what shows only when all are there. */
@@ -130,67 +129,15 @@ function problemOf(session: Session, item: ListItems[ListKind]): string | undefi
     : undefined;
 }
 
-/** Of one kind: a server whose list is wrong in another way each time is told of no more. */
-const MOST_TOLD = 5;
-
-/** Resources and prompts of one server that cannot be used: told once, and kept for whoever looks at it. */
-export class LeftOut {
-  readonly #words: SafeWords;
-  readonly #tell: (text: string) => void;
-  readonly #now = new Map<PlainKind, string>();
-  readonly #told = { resources: new Set<string>(), prompts: new Set<string>() };
-
-  constructor(words: SafeWords, tell: (text: string) => void) {
-    this.#words = words;
-    this.#tell = tell;
-  }
-
-  /** What is not offered of a list that has come. */
-  listed(kind: ListKind, unusable: readonly Unusable[]): void {
-    if (kind !== 'tools') this.#note(kind, unusableText(kind, this.#words.server, unusable));
-  }
-
-  /** The list itself could not be had from a server that is there. */
-  failed(kind: ListKind, error: SafeError): void {
-    if (kind === 'tools' || !OF_THE_LIST.has(error.code)) return;
-    this.#note(kind, `no ${kind} are offered: ${error.message}`);
-  }
-
-  texts(): readonly string[] {
-    return [...this.#now.values()];
-  }
-
-  #note(kind: PlainKind, text: string | undefined): void {
-    if (text === undefined) {
-      this.#now.delete(kind);
-      return;
-    }
-    this.#now.set(kind, text);
-    const told = this.#told[kind];
-    if (told.has(text) || told.size >= MOST_TOLD) return;
-    told.add(text);
-    this.#tell(text);
-  }
-}
-
-/** Other failures are those of the connection, which is told of for itself. */
-const OF_THE_LIST: ReadonlySet<SafeError['code']> = new Set([
-  'protocol',
-  'server-error',
-  'call-timeout',
-]);
-
-/** Kinds of lists whose items are told of here; tools are told of by whoever checks their definitions. */
-type PlainKind = 'resources' | 'prompts';
-
 /** An item of a server's list that cannot be used, and why. */
 interface Unusable {
   readonly name: unknown;
   readonly reason: string;
 }
 
-/** Why nothing can be read of an item; undefined when it can. */
-function unreadableReason(kind: PlainKind, value: unknown): string | undefined {
+/** Why nothing can be read of an item; undefined when it can. Tools are told of by whoever checks their definitions. */
+function unreadableReason(kind: ListKind, value: unknown): string | undefined {
+  if (kind === 'tools') return undefined;
   if (!isRecord(value)) return 'it is no object';
   if (kind === 'resources') return uriProblem(value.uri);
   if (typeof value.name !== 'string' || value.name === '') return 'it has no name';
@@ -202,7 +149,7 @@ function unreadableReason(kind: PlainKind, value: unknown): string | undefined {
 }
 
 /** By what people know it. */
-function nameOfItem(kind: PlainKind, value: unknown): unknown {
+function nameOfItem(kind: ListKind, value: unknown): unknown {
   if (!isRecord(value)) return '';
   const isGiven = (one: unknown): boolean => typeof one === 'string' && one !== '';
   return [kind === 'resources' ? value.uri : undefined, value.name, value.title].find(isGiven);
@@ -251,8 +198,8 @@ function unusablePrompts(prompts: readonly RawPrompt[]): readonly Unusable[] {
 const MOST_NAMED = 10;
 
 /** One text for all of them, of bounded length and with nothing invisible in it. */
-function unusableText(
-  kind: PlainKind,
+export function unusableText(
+  kind: ListKind,
   server: string,
   unusable: readonly Unusable[],
 ): string | undefined {
