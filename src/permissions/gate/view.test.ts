@@ -64,7 +64,7 @@ describe('shell code', () => {
     expect(await view.shell()).toBeUndefined();
     expect(view.commandRead()).toBeUndefined();
     expect(await view.mentionedPaths()).toEqual([]);
-    expect(await view.shellPaths()).toEqual({ paths: [] });
+    expect(await view.shellPaths()).toEqual({ paths: [], mayWrite: [] });
     expect(view.names).toEqual(['T', 'U']);
   });
 

@@ -17,6 +17,7 @@ import { attachedNames, filesInForeignCode } from '../shell/runners/foreign-code
 import { canonicalText, fedCommand } from '../shell/runners/runners.js';
 import { readShell } from '../shell/syntax/read.js';
 import { NAMES_ALONE } from '../shell/trees/find.js';
+import { isUnknownProgram } from '../shell/unknown-programs.js';
 import { Budget } from './budget.js';
 import type { GateCall, JudgedCall } from './types.js';
 
@@ -25,8 +26,10 @@ export type { TouchedPath } from '../../tools/tool.js';
 /** What the shell code of a call may touch, by all that can be seen of it. */
 interface ShellPaths {
   readonly paths: readonly TouchedPath[];
+  /** Those that a program is given of which nothing is known: it may write them. */
+  readonly mayWrite: readonly TouchedPath[];
   /** Why there may be more. */
-  readonly unknown?: string;
+  readonly unknown?: string | undefined;
 }
 
 /** A call with everything that guards ask about it. Each answer is worked out once, when first wanted. */
@@ -104,7 +107,7 @@ const NO_CODE: CodeView = {
   commandRead: () => undefined,
   mentionedPaths: async () => [],
   attachedPaths: async () => [],
-  shellPaths: async () => ({ paths: [] }),
+  shellPaths: async () => ({ paths: [], mayWrite: [] }),
 };
 
 function codeOf(
@@ -159,7 +162,8 @@ function codeOf(
         ? 'it changes what patterns of names stand for'
         : found.find((one) => one.unknown !== undefined)?.unknown;
       const paths = found.flatMap((one) => one.paths);
-      return unknown === undefined ? { paths } : { paths, unknown };
+      const mayWrite = found.flatMap((one) => one.mayWrite);
+      return { paths, mayWrite, unknown };
     }),
   };
 }
@@ -196,14 +200,18 @@ const IS_WRITTEN = /^(HISTFILE|TE?MP(DIR)?)$/;
 
 /** Files that a command names, each once: behind wrappers the same words come again and again. */
 class Wanted {
-  readonly #texts = { read: new Set<string>(), write: new Set<string>() };
+  readonly #texts = {
+    read: new Set<string>(),
+    write: new Set<string>(),
+    mayWrite: new Set<string>(),
+  };
 
-  add(access: 'read' | 'write', text: string): void {
+  add(access: 'read' | 'write' | 'mayWrite', text: string): void {
     this.#texts[access].add(text);
   }
 
-  get all(): readonly { readonly access: 'read' | 'write'; readonly text: string }[] {
-    return (['read', 'write'] as const).flatMap((access) =>
+  get all(): readonly { readonly access: 'read' | 'write' | 'mayWrite'; readonly text: string }[] {
+    return (['read', 'write', 'mayWrite'] as const).flatMap((access) =>
       [...this.#texts[access]].map((text) => ({ access, text })),
     );
   }
@@ -217,6 +225,7 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
     const use = possibleFileUse(view);
     for (const text of use.reads) wanted.add('read', text);
     for (const text of use.writes) wanted.add('write', text);
+    if (isUnknownProgram(view)) for (const text of use.reads) wanted.add('mayWrite', text);
     if (use.unknown)
       unknown ??= `\`${view[0]?.raw}\` takes a file name that is decided at run time`;
   }
@@ -237,11 +246,15 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
   }
   const directories = command.directories ?? [cwd];
   const paths: TouchedPath[] = [];
+  const mayWrite: TouchedPath[] = [];
   for (const directory of directories) {
     for (const { access, text } of wanted.all) {
       try {
         const spelled = await judge.spellFrom(directory, text);
-        paths.push(...spelled.map((spellings) => ({ access, spellings })));
+        for (const spellings of spelled) {
+          if (access === 'mayWrite') mayWrite.push({ access: 'write', spellings });
+          else paths.push({ access, spellings });
+        }
         if (spelled.some(({ perProcess }) => perProcess === true)) {
           unknown ??= `what ${text} leads to is known to a process alone`;
         }
@@ -264,7 +277,7 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
   if (command.directories === undefined && relative) {
     unknown ??= 'the directory it runs in is decided at run time';
   }
-  return unknown === undefined ? { paths } : { paths, unknown };
+  return { paths, mayWrite, unknown };
 }
 
 /** Programs, and subcommands of some, for which words out of the input are no files. */

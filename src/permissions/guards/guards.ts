@@ -100,7 +100,12 @@ async function doubted(view: CallView): Promise<Finding> {
     if (rule === undefined) continue;
     return doubt(`a word of the command may name a file that ${rule.label} is about`, rule.label);
   }
-  const { unknown } = await view.shellPaths();
+  const { unknown, mayWrite } = await view.shellPaths();
+  for (const rules of withPaths) {
+    const rule = restrictingPath(rules, mayWrite);
+    if (rule === undefined) continue;
+    return doubt(`the command may write a file that ${rule.label} is about`, rule.label);
+  }
   return withPaths.length > 0 && unknown !== undefined
     ? doubt(`the command cannot be checked against the path rules: ${unknown}`)
     : NOTHING;
@@ -142,6 +147,8 @@ async function protectedWrite(view: CallView): Promise<Finding> {
   const written = touched.filter(({ access }) => access === 'write');
   const named = written.find(({ spellings }) => isHeld(spellings));
   if (named !== undefined) return held(named.spellings, `is a ${PROTECTED}`);
+  const given = (await view.shellPaths()).mayWrite.find(({ spellings }) => isHeld(spellings));
+  if (given !== undefined) return held(given.spellings, `may be written, a ${PROTECTED}`);
   if (command !== undefined) {
     const { protectedDoubt } = await import('./protected-doubts.js');
     const doubt = await protectedDoubt(view, isHeld);

@@ -2,6 +2,7 @@ import { memoised } from '../../lib/memo.js';
 import { trimEnd } from '../../lib/trim-end.js';
 import { wordSet } from '../../lib/word-set.js';
 import { dirname, join } from '../../platform/fs/paths.js';
+import { withoutBraces } from './braces.js';
 import { type FileUse, readOnlyUse } from './effects/uses.js';
 import { programOf, type ShellWord } from './model.js';
 import { scanSed, scriptsOfSed } from './sed.js';
@@ -26,18 +27,7 @@ const TARS = /^(g|bsd)?tar$/;
 /** Programs of which a subcommand carries files to the place that is named last. */
 const TRANSFERS = /^(docker|podman|nerdctl|kubectl|oc|rclone|aws|gsutil|gcloud|s3cmd|mc)$/;
 const CARRIES = /^(cp|copy|copyto|sync|move|moveto|mv|rsync|get|mirror)$/;
-const TAKES_TEXT = new Set([
-  'echo',
-  'printf',
-  'true',
-  'false',
-  ':',
-  'exit',
-  'cd',
-  'pwd',
-  'seq',
-  'tr',
-]);
+const TAKES_TEXT = wordSet('echo printf true false : exit cd pwd seq tr');
 
 /** Whether all that a command is given is text for it. */
 export function takesText(words: readonly ShellWord[]): boolean {
@@ -60,13 +50,14 @@ function fileUseOf(words: readonly ShellWord[]): PossibleFileUse {
   if (looks !== undefined) return { reads: looks.reads, writes: [], unknown: false };
   if (program === 'git' && onlyForgets(rest)) return { reads: [], writes: [], unknown: false };
   const operands = rest
-    .filter((word, at) => (word.literal || word.value !== '') && !isLeftOut(program, rest, at))
-    .flatMap((word) => pathsIn(word.value));
+    .filter((word, at) => !isLeftOut(program, rest, at) && (word.literal || knownPart(word) !== ''))
+    .flatMap((word) => pathsIn(knownPart(word)));
   const takesFiles =
     isFileProgram(program) ||
     (program === 'git' && rest.some(({ value }) => value === 'rm' || value === 'mv'));
   const unknown =
     (takesFiles && rest.some((word) => !word.literal)) ||
+    rest.some(hasManyBraces) ||
     rest.some(({ value }) => isUrlPattern(value));
   const writes = writesOf(program, rest, operands);
   const isCopy = program === 'cp' && rest.some(({ value }) => COPIES_AS_LINK.test(value));
@@ -218,8 +209,12 @@ function outputValue(program: string, value: string, next: string | undefined): 
 
 function pathsIn(value: string): readonly string[] {
   // Some programs have lists of their own.
-  const list = /^(?:-[a-zA-Z])?\{(.+)\}$/s.exec(value)?.[1];
-  if (list !== undefined) return [value, ...list.split(',')];
+  const { texts } = withoutBraces(value);
+  if (texts.length > 1 || texts[0] !== value) return [value, ...texts.flatMap(pathsInPlain)];
+  return pathsInPlain(value);
+}
+
+function pathsInPlain(value: string): readonly string[] {
   if (!value.startsWith('-')) {
     const key = /^[A-Za-z_][\w.-]*=[@<]?(.+)$/s.exec(value);
     const file = /^@(.+)$/s.exec(value)?.[1] ?? fileOfUrl(value);
@@ -231,6 +226,23 @@ function pathsIn(value: string): readonly string[] {
   const lines = /^-L[^:]*:(?:.*:)?(.+)$/s.exec(value)?.[1];
   if (lines !== undefined) return [lines];
   return /^-[a-zA-Z].+/s.test(value) && !value.startsWith('--') ? [value.slice(2)] : [];
+}
+
+/** A word that is open only for its braces, as it stands; the shell spells it out. */
+function bracesOf({ literal, raw }: ShellWord): string | undefined {
+  return literal || /[$`<>(]/.test(raw) || !raw.includes('{')
+    ? undefined
+    : raw.replace(/["'\\]/g, '');
+}
+
+function knownPart(word: ShellWord): string {
+  return bracesOf(word) ?? word.value;
+}
+
+/** fail-closed: what is not spelled out here may be any name. */
+function hasManyBraces(word: ShellWord): boolean {
+  const text = bracesOf(word);
+  return text !== undefined && (/[*?[]|\.\./.test(text) || withoutBraces(text).isCut);
 }
 
 /** The file that an address of this machine leads to. */
@@ -259,6 +271,11 @@ const READS_FILES = wordSet(
   xzcat zstdcat lz4cat zless zmore look tsort ptx numfmt xmllint pandoc enscript gpg age`,
 );
 
+/** Whether it is known which of its operands a program writes. */
+export function isKnownFileProgram(program: string): boolean {
+  return isFileProgram(program) || EDITS_IN_PLACE.test(program) || TARS.test(program);
+}
+
 function isFileProgram(program: string): boolean {
   return WRITES_ALL.has(program) || WRITES_LAST.has(program) || READS_FILES.has(program);
 }
@@ -285,7 +302,7 @@ const ENDS_FILE = /^(-?[a-zA-Z]*f|--file)$/;
 
 /** Where a program that is known to write does so; empty for the others. */
 export function knownWrites(words: readonly ShellWord[]): readonly string[] {
-  if (readOnlyUse(words) !== undefined || TAKES_TEXT.has(programOf(words) ?? '')) return [];
+  if (readOnlyUse(words) !== undefined || takesText(words)) return [];
   return possibleFileUse(words).writes;
 }
 
@@ -320,11 +337,6 @@ function sedOutputs(rest: readonly ShellWord[]): readonly string[] {
 const GIT_WRITES =
   /^(add|am|apply|bundle|checkout|checkout-index|clean|clone|credential-store|fast-import|index-pack|init|mailinfo|mailsplit|merge-file|mv|pack-objects|read-tree|reset|restore|revert|rm|stash|submodule|switch|worktree)$/;
 
-/** Whether this is a word by which git changes files, for a quick look. */
-function isGitWrite(word: string): boolean {
-  return GIT_WRITES.test(word);
-}
-
 const GIT_VALUED =
   /^(-[cC]|--(git-dir|work-tree|exec-path|namespace|super-prefix|config-env|attr-source))$/;
 
@@ -341,7 +353,7 @@ function gitWrites(
   // Hooks of a template go into the repository that is there.
   const isTemplate = values.some((value) => /^--te|templatedir/i.test(value));
   const hooks = subcommand === 'init' && isTemplate ? ['.git/hooks'] : [];
-  return isGitWrite(subcommand ?? '') ? [...operands, ...hooks] : undefined;
+  return GIT_WRITES.test(subcommand ?? '') ? [...operands, ...hooks] : undefined;
 }
 
 const TAR_FILES =
