@@ -14,7 +14,7 @@ import type {
   UserBlock,
 } from '../protocol/content.js';
 import { Recorder } from './recorder.js';
-import { loadConversation } from './resume.js';
+import { DEFERRED_MARK, loadConversation } from './resume.js';
 import { createJsonlStore } from './transcript/jsonl-store.js';
 import { INTERRUPTED_RESULT } from './transcript/messages.js';
 import type { LoadedSession, SessionStore } from './transcript/store.js';
@@ -246,9 +246,22 @@ describe('resuming', () => {
     expect(
       resumed.messages.at(-1)?.content.map((block) => 'tool_use_id' in block && block.tool_use_id),
     ).toEqual(['t2', 't1', 't3']);
-    const kept = loadConversation(await load(), { keepDangling: true });
-    expect(kept.messages.at(-1)?.content).toHaveLength(1);
-    expect(kept.danglingCalls).toHaveLength(2);
+    const again = loadConversation(await load(), { runsAgain: ({ id }) => id === 't3' });
+    expect(again.messages.at(-1)?.content).toHaveLength(2);
+    expect(again.danglingCalls.map((dangling) => dangling.call.id)).toEqual(['t1']);
+    expect(again.deferredCalls.map(({ id }) => id)).toEqual(['t3']);
+  });
+
+  it('gives every call a result where another one ran beside a deferred one', async () => {
+    const player = new Player();
+    player.say('do');
+    player.assistant([call('t1'), call('t2')]);
+    player.recorder.attachment({ type: DEFERRED_MARK, toolUseId: 't1' });
+    const resumed = loadConversation(await load());
+    expect(resumed.deferredCalls).toEqual([]);
+    expect(
+      resumed.messages.at(-1)?.content.map((block) => 'tool_use_id' in block && block.tool_use_id),
+    ).toEqual(['t1', 't2']);
   });
 
   it('cuts after the entry that it is told to resume at', async () => {
@@ -290,15 +303,13 @@ describe('resuming', () => {
     const loaded = await load();
     const resumed = loadConversation(loaded);
     expect(resumed.messages).toEqual(history);
-    expect(resumed.compacted).toBe(true);
     expect(resumed.danglingCalls).toEqual([]);
-    expect(resumed.model).toBeUndefined();
     const after = new Player(resumed.lastUuid);
     after.assistant([said('after')]);
     expect(loadConversation(await load()).messages).toEqual([...history, ...after.messages]);
   });
 
-  it('restores model, usage and a known permission mode', async () => {
+  it('goes on behind entries that are no messages', async () => {
     const player = new Player();
     player.recorder.input({
       uuid: systemClock.uuid(),
@@ -308,9 +319,6 @@ describe('resuming', () => {
     player.assistant([said('a')]);
     player.recorder.attachment({ type: 'max_turns_reached', maxTurns: 3 });
     const resumed = loadConversation(await load());
-    expect(resumed.model).toBe('model-x');
-    expect(resumed.permissionMode).toBe('acceptEdits');
-    expect(resumed.lastUsage?.input_tokens).toBe(10);
     expect(resumed.lastUuid).toBe(player.recorder.head);
     expect(resumed.messages).toHaveLength(2);
   });
@@ -322,7 +330,6 @@ describe('resuming', () => {
       lastUuid: null,
       danglingCalls: [],
       deferredCalls: [],
-      compacted: false,
     });
   });
 });

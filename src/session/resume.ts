@@ -1,15 +1,11 @@
 import { createConversation } from '../loop/conversation.js';
-import type { Message, ToolUseBlock, Usage } from '../protocol/content.js';
-import { PERMISSION_MODES, type PermissionMode } from '../protocol/permissions.js';
-import type { AssistantEntry, TranscriptEntry } from '../protocol/transcript.js';
-import { SYNTHETIC_MODEL } from './recorder.js';
+import type { Message, ToolUseBlock } from '../protocol/content.js';
+import type { TranscriptEntry } from '../protocol/transcript.js';
 import { type ChainOptions, chainOf } from './transcript/chain.js';
 import { type DanglingCall, rebuildMessages } from './transcript/messages.js';
 import type { LoadedSession } from './transcript/store.js';
 
 export interface ResumeOptions extends ChainOptions {
-  /** Leaves unanswered calls at the end without a stand-in, for a caller that will run them. */
-  readonly keepDangling?: boolean;
   /** Calls at the end that run again instead of getting a stand-in. */
   readonly runsAgain?: ((call: ToolUseBlock) => boolean) | undefined;
 }
@@ -21,17 +17,11 @@ export interface ResumedConversation {
   readonly lastUuid: string | null;
   /**
    * Calls that were running when the run ended. Record each `result`, so that the transcript says
-   * what the model is told (`messages` already does, unless `keepDangling`).
+   * what the model is told (`messages` already does).
    */
   readonly danglingCalls: readonly DanglingCall[];
   /** The call that a hook put off, when the run ended for it: it has no result yet, nor a stand-in. */
   readonly deferredCalls: readonly ToolUseBlock[];
-  /** The model that answered last. */
-  readonly model?: string;
-  readonly permissionMode?: PermissionMode;
-  readonly compacted: boolean;
-  /** What the provider counted for the last answer; none when the history changed since. */
-  readonly lastUsage?: Usage;
 }
 
 /** Throws a `PortcullisError` when `resumeAt` is no entry of the session. */
@@ -39,29 +29,20 @@ export function loadConversation(
   loaded: LoadedSession,
   options: ResumeOptions = {},
 ): ResumedConversation {
-  const chain = chainOf(loaded, options);
-  const marked = deferredIn(chain.entries.at(-1));
-  const rebuilt = rebuildMessages(
-    chain.entries,
-    marked === undefined && options.runsAgain === undefined
-      ? options
-      : { ...options, keepDangling: true },
-  );
-  const { runsAgain } = options;
-  const again = rebuilt.dangling.filter(({ call }) => runsAgain?.(call) === true);
-  const unknown = rebuilt.dangling.filter((one) => !again.includes(one));
-  const [only, ...others] = rebuilt.dangling;
-  const deferred = others.length === 0 && only !== undefined && only.call.id === marked;
-  const answer = chain.entries.findLast(isRealAnswer);
+  const { entries, leaf } = chainOf(loaded, options);
+  const { messages, dangling } = rebuildMessages(entries);
+  const marked = deferredIn(entries.at(-1));
+  if (dangling.length === 1 && dangling[0]?.call.id === marked) {
+    const deferredCalls = dangling.map(({ call }) => call);
+    return { messages, lastUuid: leaf, danglingCalls: [], deferredCalls };
+  }
+  const again = dangling.filter(({ call }) => options.runsAgain?.(call) === true);
+  const unknown = dangling.filter((one) => !again.includes(one));
   return {
-    messages: runsAgain === undefined ? rebuilt.messages : withResults(rebuilt.messages, unknown),
-    lastUuid: chain.leaf,
-    danglingCalls: deferred ? [] : unknown,
-    deferredCalls: deferred ? [only.call] : again.map(({ call }) => call),
-    compacted: chain.compacted,
-    model: answer?.message.model,
-    lastUsage: answer?.message.usage,
-    permissionMode: lastMode(chain.entries),
+    messages: withResults(messages, unknown),
+    lastUuid: leaf,
+    danglingCalls: unknown,
+    deferredCalls: again.map(({ call }) => call),
   };
 }
 
@@ -80,24 +61,6 @@ function deferredIn(entry: TranscriptEntry | undefined): string | undefined {
   if (entry?.type !== 'attachment' || entry.attachment.type !== DEFERRED_MARK) return undefined;
   const { toolUseId } = entry.attachment;
   return typeof toolUseId === 'string' ? toolUseId : undefined;
-}
-
-function isRealAnswer(entry: TranscriptEntry): entry is AssistantEntry {
-  return (
-    entry.type === 'assistant' &&
-    typeof entry.message.model === 'string' &&
-    entry.message.model !== SYNTHETIC_MODEL &&
-    entry.message.usage !== undefined
-  );
-}
-
-function lastMode(entries: readonly TranscriptEntry[]): PermissionMode | undefined {
-  for (const entry of entries.toReversed()) {
-    if (entry.type !== 'user' || entry.permissionMode === undefined) continue;
-    // fail-closed: a mode that we do not know is not restored.
-    return PERMISSION_MODES.find((mode) => mode === entry.permissionMode);
-  }
-  return undefined;
 }
 
 /** What marks, as the last entry, that a run ended with a call that was put off. */

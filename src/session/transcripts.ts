@@ -1,17 +1,15 @@
 import { err, ok, type Result } from '../lib/result.js';
 import type { Conversation } from '../loop/types.js';
 import { systemClock } from '../platform/clock.js';
-import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import {
   configDirectory,
   type DirectoryEnvironment,
   join,
   projectSlug,
 } from '../platform/fs/paths.js';
-import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
 import { hostFacts } from '../platform/host.js';
 import { textOf } from '../protocol/content.js';
-import type { MetaLine, TranscriptEntry } from '../protocol/transcript.js';
+import type { TranscriptEntry } from '../protocol/transcript.js';
 import { forkSession } from './fork.js';
 import { loadConversation } from './resume.js';
 import {
@@ -22,15 +20,15 @@ import {
 } from './transcript/archive.js';
 import { chainOf } from './transcript/chain.js';
 import { createJsonlStore } from './transcript/jsonl-store.js';
+import { classifyLine } from './transcript/lines.js';
 import { createMemoryStore } from './transcript/memory-store.js';
 import { mirrored } from './transcript/mirror.js';
 import type { SessionLog } from './transcript/open-log.js';
-import type { SessionStore } from './transcript/store.js';
+import type { NewLine, SessionStore } from './transcript/store.js';
 
 /** The transcripts in files of the user whose environment this is. */
 export function openTranscripts(env: DirectoryEnvironment): TranscriptArchive {
-  const configDir = configDirectory(env);
-  return openFileArchive({ configDir, files: nodeTranscriptFiles, fs: nodeFileSystem });
+  return openFileArchive(configDirectory(env));
 }
 
 /** The name under which a directory's sessions are kept. */
@@ -98,23 +96,14 @@ export function memoryStoreOf(
     directory: join(hostFacts().temporaryDirectory, `portcullis-${systemClock.uuid()}`),
   });
   for (const { sessionId, agentId, lines } of sessions) {
-    const known = lines.filter(isKept) as unknown as readonly (TranscriptEntry | MetaLine)[];
+    const known = lines.flatMap((line): readonly NewLine[] => {
+      const parsed = classifyLine(line);
+      if (parsed.kind === 'entry') return [parsed.entry];
+      return parsed.kind === 'meta' ? [parsed.line] : [];
+    });
     store.append(sessionId, known, agentId);
   }
   return store;
-}
-
-const META: ReadonlySet<unknown> = new Set([
-  'custom-title',
-  'last-prompt',
-  'agent-setting',
-  'summary',
-  'tag',
-]);
-const ENTRIES: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'attachment']);
-
-function isKept({ type, uuid }: RawLine): boolean {
-  return META.has(type) || (typeof uuid === 'string' && ENTRIES.has(type));
 }
 
 async function fork(store: SessionStore, order: ForkOrder): Promise<string> {

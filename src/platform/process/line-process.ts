@@ -111,14 +111,7 @@ class LineChild implements LineProcess {
       for (const line of this.#lines.end()) this.#listener(line);
     }
     const { exitCode, signal, stderr, startError, startErrorKind, durationMs } = result;
-    return {
-      exitCode,
-      signal,
-      stderr,
-      durationMs,
-      ...(startError !== undefined && { startError }),
-      ...(startErrorKind !== undefined && { startErrorKind }),
-      ...(this.#lineTooLong !== undefined && { lineTooLong: this.#lineTooLong }),
-    };
+    const lineTooLong = this.#lineTooLong;
+    return { exitCode, signal, stderr, durationMs, startError, startErrorKind, lineTooLong };
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { randomBytes } from '../random.js';
 import { openLineProcess } from './line-process.js';
 import { PipePool } from './pipe-pool.js';
@@ -192,10 +193,6 @@ class NodeProcessSupervisor {
     this.#registry?.remove(tree.group);
     if (this.#watched.delete(tree.group)) this.#watchdog.remove(tree);
   }
-}
-
-function delay(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 /**

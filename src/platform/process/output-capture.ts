@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 export interface CaptureOptions {
   /** Bytes kept in memory. */
   readonly cap: number;
-  readonly spill?: SpillFile;
+  readonly spill?: SpillFile | undefined;
 }
 
 /** Keeps what a child writes: all of it up to the cap, beyond that its first and last part. */

@@ -77,7 +77,7 @@ export class SupervisedChild {
         fromStart: request.spillFromStart ?? false,
       });
     }
-    this.#stdout = new OutputCapture({ cap, ...(this.#spill && { spill: this.#spill }) });
+    this.#stdout = new OutputCapture({ cap, spill: this.#spill });
     if (!request.mergeStderr) {
       this.#stderr = new OutputCapture({ cap: request.maxStderrBytes ?? cap });
     }
@@ -274,7 +274,6 @@ export class SupervisedChild {
   }
 
   #outcome(): Omit<ProcessResult, 'control' | 'startError'> {
-    const spilledTo = this.#spill?.path;
     return {
       exitCode: this.#exit?.code ?? null,
       signal: this.#exit?.signal ?? null,
@@ -286,7 +285,7 @@ export class SupervisedChild {
       outputBytes: this.#totalBytes(),
       truncated: this.#stdout.truncated || this.#stderr?.truncated === true,
       stdoutTruncated: this.#stdout.truncated,
-      ...(spilledTo !== undefined && { spilledTo }),
+      spilledTo: this.#spill?.path,
       durationMs: performance.now() - this.#startedAt,
     };
   }

@@ -1,9 +1,9 @@
 import { PortcullisError } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
-import type { FileSystem } from '../../platform/fs/fs.js';
+import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
 import { join } from '../../platform/fs/paths.js';
-import type { TranscriptFiles } from '../../platform/fs/transcript-files.js';
+import { nodeTranscriptFiles as files } from '../../platform/fs/transcript-files.js';
 import { isSafeId, requireSafeId } from '../session-id.js';
 import { classifyLine, SessionReader } from './lines.js';
 import { agentsIn, LISTING_WINDOW, projectHolding, sessionsIn, transcriptIn } from './listing.js';
@@ -40,14 +40,8 @@ export interface TranscriptArchive {
   agents(place: ArchivePlace): Promise<readonly string[]>;
 }
 
-export interface FileArchiveParts {
-  readonly configDir: string;
-  readonly files: TranscriptFiles;
-  readonly fs: FileSystem;
-}
-
 /** The transcripts of a user, `<config>/projects/<project>/<session>.jsonl`. */
-export function openFileArchive({ configDir, files, fs }: FileArchiveParts): TranscriptArchive {
+export function openFileArchive(configDir: string): TranscriptArchive {
   const projects = join(configDir, 'projects');
   const directoryOf = ({ project, sessionId }: ArchivePlace): string =>
     join(projects, requireProject(project), requireSafeId(sessionId, 'session'));

@@ -14,7 +14,6 @@ export interface Chain {
   /** From the root, or the last compaction, to the leaf. */
   readonly entries: readonly TranscriptEntry[];
   readonly leaf: string | null;
-  readonly compacted: boolean;
 }
 
 /** The branch of the tree that the conversation goes on from: the one that was written to last. */
@@ -26,7 +25,7 @@ export function chainOf(loaded: LoadedSession, options: ChainOptions = {}): Chai
     options.resumeAt === undefined
       ? tree.lastLeaf()
       : (tree.get(options.resumeAt) ?? unknownEntry(loaded.sessionId, options.resumeAt));
-  if (leaf === undefined) return { entries: [], leaf: null, compacted: false };
+  if (leaf === undefined) return { entries: [], leaf: null };
   const chain = tree.walk(leaf);
   return {
     entries: withParallelParts(
@@ -34,7 +33,6 @@ export function chainOf(loaded: LoadedSession, options: ChainOptions = {}): Chai
       pool.slice(pool.indexOf(chain[0] ?? leaf), pool.indexOf(leaf) + 1),
     ),
     leaf: leaf.uuid,
-    compacted: chain[0] !== undefined && isBoundary(chain[0]),
   };
 }
 

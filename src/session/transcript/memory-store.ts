@@ -1,23 +1,23 @@
+import { makePrivateDirectory } from '../../platform/fs/append-log.js';
 import { join } from '../../platform/fs/paths.js';
-import { nodeTranscriptFiles } from '../../platform/fs/transcript-files.js';
 import type { MetaLine, TranscriptEntry } from '../../protocol/transcript.js';
 import { requireSafeId } from '../session-id.js';
 import { SessionReader } from './lines.js';
-import { onlyOne } from './listing.js';
+import { onlyOne, transcriptIn } from './listing.js';
 import { PAYLOAD_DIRECTORY } from './payload.js';
 import type { LoadedSession, SessionStore } from './store.js';
 
 export interface MemoryStoreOptions {
   /** Where spill directories go, and where transcripts are said to be. Only the former are made. */
   readonly directory: string;
-  readonly makeDirectory?: (path: string) => void;
 }
 
 type Line = TranscriptEntry | MetaLine;
 
 /** Sessions that end with the process: for runs that keep nothing, for embedding, for tests. */
 export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
-  const makeDirectory = options.makeDirectory ?? nodeTranscriptFiles.makeDirectory;
+  const directoryOf = (sessionId: string): string =>
+    join(options.directory, requireSafeId(sessionId, 'session'));
   /** By session, then by agent ('' for the session's own), oldest append first. */
   const sessions = new Map<string, Map<string, Line[]>>();
 
@@ -58,17 +58,11 @@ export function createMemoryStore(options: MemoryStoreOptions): SessionStore {
       const titled = [...sessions.keys()].filter((id) => read(id)?.title === idOrTitle);
       return onlyOne(titled, idOrTitle);
     },
-    transcriptPath(sessionId, agentId) {
-      const session = requireSafeId(sessionId, 'session');
-      if (agentId === undefined) return join(options.directory, `${session}.jsonl`);
-      const file = `agent-${requireSafeId(agentId, 'agent')}.jsonl`;
-      return join(options.directory, session, 'subagents', file);
-    },
+    transcriptPath: (sessionId, agentId) => transcriptIn(directoryOf(sessionId), agentId),
     release: () => undefined,
     spillDirectory(sessionId) {
-      const session = requireSafeId(sessionId, 'session');
-      const directory = join(options.directory, session, PAYLOAD_DIRECTORY);
-      makeDirectory(directory);
+      const directory = join(directoryOf(sessionId), PAYLOAD_DIRECTORY);
+      makePrivateDirectory(directory);
       return directory;
     },
     close: () => 0,

@@ -18,7 +18,7 @@ export interface DanglingCall {
 
 export interface Rebuilt {
   readonly messages: readonly Message[];
-  /** The unanswered calls at the very end; `messages` already holds their stand-ins. */
+  /** The unanswered calls at the very end, which `messages` leaves open. */
   readonly dangling: readonly DanglingCall[];
 }
 
@@ -31,10 +31,7 @@ const LOST_BEGINNING = '[The beginning of this conversation was lost.]';
  * The messages that entries stand for: what a running conversation held when it wrote them, made
  * acceptable to a model where the file does not hold all of it.
  */
-export function rebuildMessages(
-  entries: readonly TranscriptEntry[],
-  options: { readonly keepDangling?: boolean } = {},
-): Rebuilt {
+export function rebuildMessages(entries: readonly TranscriptEntry[]): Rebuilt {
   const drafts = draft(entries);
   const messages: Message[] = [];
   let dangling: readonly DanglingCall[] = [];
@@ -53,7 +50,7 @@ export function rebuildMessages(
     const answered = answer(current.blocks, reply?.blocks ?? []);
     const isEnd = index === drafts.length - 1 && answered.others.length === 0;
     if (isEnd) dangling = answered.missing;
-    const standIns = isEnd && options.keepDangling === true ? [] : answered.missing;
+    const standIns = isEnd ? [] : answered.missing;
     const content = [
       ...answered.results,
       ...standIns.map((missing) => missing.result),
