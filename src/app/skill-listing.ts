@@ -1,8 +1,7 @@
 import { reminder } from '../context/prompt/reminders.js';
 import type { LiveSkillBook } from '../skills/discovery/book.js';
 import type { SkillLedger } from '../skills/listing/ledger.js';
-import { listingMessage, type SkillListing } from '../skills/listing/listing.js';
-import { skillNotice } from '../skills/listing/start-notice.js';
+import { listingMessage, type SkillListing, skillNotice } from '../skills/listing/listing.js';
 import type { Skill } from '../skills/skill.js';
 
 export interface ListingParts {

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { skillNotice } from '../../src/skills/listing/start-notice.js';
+import { skillNotice } from '../../src/skills/listing/listing.js';
 import { oneSkill, openWorld, skillText } from './rig.js';
 
 const noticeOf = async ({ book }: ReturnType<typeof openWorld>): Promise<string | undefined> =>

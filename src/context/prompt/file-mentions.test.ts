@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MOST_NAMES } from '../instructions/named-files.js';
+import { MOST_NAMES } from '../instructions/includes.js';
 import { fileMentions } from './file-mentions.js';
 
 const names = (text: string) =>

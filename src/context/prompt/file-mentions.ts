@@ -1,5 +1,4 @@
-import { proseIn } from '../instructions/includes.js';
-import { MOST_NAMES, withoutSentenceEnd } from '../instructions/named-files.js';
+import { MOST_NAMES, proseIn, withoutSentenceEnd } from '../instructions/includes.js';
 
 /** What a name with an `@` in a prompt can mean. */
 export interface Meaning {

@@ -4,7 +4,7 @@ import type { InputMessage } from '../../loop/types.js';
 import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
 import { dirname, homeDirectory, isAbsolute, resolve } from '../../platform/fs/paths.js';
 import { textOf } from '../../protocol/content.js';
-import { findNamed, type LookUp, MOST_NAMES } from '../instructions/named-files.js';
+import { findNamed, type LookUp, MOST_NAMES } from '../instructions/includes.js';
 import type { FileMention, Meaning } from './file-mentions.js';
 
 /** A text that a person typed, and what a hook has made of it. */

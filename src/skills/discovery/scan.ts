@@ -122,7 +122,7 @@ class NameBook {
     const reason = this.#refusal(name, candidate);
     if (reason !== undefined) {
       const isClash = this.#files.get(real) === undefined && this.claims.has(name);
-      this.skipped.push({ name, file, reason, ...(isClash ? { told: true } : {}) });
+      this.skipped.push({ name, file, reason, told: isClash ? true : undefined });
       return;
     }
     this.#files.set(real, file);
@@ -186,14 +186,7 @@ function entryOf(
   const skill = skillOf(name, candidate, { deps, found: read.skill, body: () => bodyOf(read) });
   const use = (): Promise<Result<UsedSkill, string>> =>
     used(name, candidate, { deps, read, skill });
-  const { level } = root;
-  return {
-    skill,
-    version,
-    use,
-    level,
-    ...(skill.name === name ? {} : { alias: name }),
-  };
+  return { skill, version, use, level: root.level, alias: skill.name === name ? undefined : name };
 }
 
 async function bodyOf(read: ReadFile): Promise<string> {

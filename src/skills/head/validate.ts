@@ -23,7 +23,7 @@ const MOST_LINES = 500;
 export async function validateSkill(skill: SkillUnderTest): Promise<readonly SkillFinding[]> {
   const { text } = skill;
   const read = await loadFrontmatter(text);
-  const findings = [
+  const findings: SkillFinding[] = [
     ...(await headFindings(skill)),
     ...(read.how === 'none' ? noHead(read) : fieldFindings(skill, read.fields, read.lines)),
     ...argumentFindings(read.body, read.bodyLine),
@@ -82,8 +82,7 @@ function fieldFindings(
   lines: ReadonlyMap<string, number>,
 ): SkillFinding[] {
   const error = (field: string, message: string): SkillFinding => {
-    const line = lines.get(field);
-    return { severity: 'error', ...(line === undefined ? { line: 1 } : { line }), message };
+    return { severity: 'error', line: lines.get(field) ?? 1, message };
   };
   const found: SkillFinding[] = [];
   const name = own(fields, 'name');

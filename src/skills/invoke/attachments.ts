@@ -1,9 +1,9 @@
-import { includeTargets } from '../../context/instructions/includes.js';
 import {
   findNamed,
+  includeTargets,
   MOST_NAMES,
   withoutSentenceEnd,
-} from '../../context/instructions/named-files.js';
+} from '../../context/instructions/includes.js';
 import { isTextName } from '../../context/instructions/text-extensions.js';
 import { messageOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';

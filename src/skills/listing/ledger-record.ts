@@ -26,6 +26,9 @@ export interface SkillRecord {
   readonly last: string;
 }
 
+const COUNTS = ['offered', 'taken', 'model', 'person', 'shortened'] as const;
+const REASONS = ['room', 'people', 'settings', 'file'] as const;
+
 export const NOTHING_LEFT_OUT: SkillRecord['leftOut'] = {
   room: 0,
   people: 0,
@@ -48,6 +51,20 @@ function chosenOf({ model, person }: SkillRecord): number {
 
 export function recordKey({ name, file }: Pick<SkillRecord, 'name' | 'file'>): string {
   return `${name}\0${file}`;
+}
+
+/** What happened before and what happened now, together. */
+export function addCounts(
+  now: Omit<SkillRecord, 'last'>,
+  before: SkillRecord,
+): Omit<SkillRecord, 'last'> {
+  const both = <Name extends string>(
+    names: readonly Name[],
+    one: Readonly<Record<Name, number>>,
+    other: Readonly<Record<Name, number>>,
+  ) => Object.fromEntries(names.map((name) => [name, one[name] + other[name]]));
+  const leftOut = { ...now.leftOut, ...both(REASONS, now.leftOut, before.leftOut) };
+  return { ...now, ...both(COUNTS, now, before), leftOut };
 }
 
 /** One line for each; an error names the first line that is none. */
@@ -117,8 +134,8 @@ function recordIn(line: string): SkillRecord | undefined {
     return undefined;
   }
   if (!isRecord(leftOut)) return undefined;
-  const counts = countsIn(said, ['offered', 'taken', 'model', 'person', 'shortened']);
-  const reasons = countsIn(leftOut, ['room', 'people', 'settings', 'file']);
+  const counts = countsIn(said, COUNTS);
+  const reasons = countsIn(leftOut, REASONS);
   if (counts === undefined || reasons === undefined) return undefined;
   return { name, file, ...counts, leftOut: reasons, last };
 }

@@ -8,6 +8,7 @@ import { setAside } from '../../platform/fs/set-aside.js';
 import type { Invoker } from '../invoke/find.js';
 import type { Skill } from '../skill.js';
 import {
+  addCounts,
   type LeftOutWhy,
   ledgerText,
   MOST_LEDGER_BYTES,
@@ -116,29 +117,10 @@ async function add(parts: LedgerParts, tallies: readonly Tally[]): Promise<void>
   const last = new Date(parts.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
   for (const tally of tallies) {
     const key = recordKey(tally);
-    records.set(key, { ...sum(tally, records.get(key)), last });
+    const before = records.get(key);
+    records.set(key, { ...(before === undefined ? tally : addCounts(tally, before)), last });
   }
   await parts.fs.writeAtomic(file, ledgerText(records.values()), { mode: 0o600 });
-}
-
-function sum(tally: Tally, before: SkillRecord | undefined): Tally {
-  if (before === undefined) return tally;
-  const { leftOut } = tally;
-  return {
-    name: tally.name,
-    file: tally.file,
-    offered: tally.offered + before.offered,
-    taken: tally.taken + before.taken,
-    model: tally.model + before.model,
-    person: tally.person + before.person,
-    shortened: tally.shortened + before.shortened,
-    leftOut: {
-      room: leftOut.room + before.leftOut.room,
-      people: leftOut.people + before.leftOut.people,
-      settings: leftOut.settings + before.leftOut.settings,
-      file: leftOut.file + before.leftOut.file,
-    },
-  };
 }
 
 function readStarts(place: LedgerPlace): ReadonlyMap<string, number> {
