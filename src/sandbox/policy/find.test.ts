@@ -72,3 +72,18 @@ it('does not fail a project for the size of its libraries', async () => {
   );
   expect(await finder.find({ ...order, entersAll: true })).toEqual(['/p/node_modules/key.pem']);
 });
+
+it('takes a directory that cannot be listed as a whole: who owns it can open it inside', async () => {
+  const stat = { kind: 'directory', inode: 1, mtimeMs: 0, ctimeMs: 0 } as unknown as FileStat;
+  const finder = createFinder(
+    {
+      lstat: async () => stat,
+      list: async (directory) => {
+        if (directory !== '/p') throw new Error('EACCES');
+        return [{ name: 'closed', kind: 'directory' as const }];
+      },
+    },
+    () => 0,
+  );
+  expect(await finder.find(order)).toEqual(['/p/closed']);
+});

@@ -19,7 +19,10 @@ export interface FindOrder {
 
 /** Looks for files by name. Remembers what each directory held for as long as it stays unchanged. */
 export interface Finder {
-  /** Throws where there is more than can be looked at before every command. */
+  /**
+   * What is taken, and directories that cannot be listed. Throws where there is more than can be
+   * looked at before every command.
+   */
   find(order: FindOrder): Promise<readonly string[]>;
 }
 
@@ -67,8 +70,10 @@ export function createFinder(fs: FinderFiles, now: () => number): Finder {
       for (let at = 0; at < depth && level.length > 0; at++) {
         const next: Level[] = [];
         for (const { directory, kind: owner } of level) {
-          // What may not be listed by us may not be listed inside either.
-          for (const { name, kind } of await look(directory).catch((): Entries => [])) {
+          const entries = await look(directory).catch((): undefined => undefined);
+          // fail-closed: its owner, whose programs run inside, can make it readable and look.
+          if (entries === undefined) paths.push(directory);
+          for (const { name, kind } of entries ?? []) {
             if (left[owner]-- <= 0) throw tooMany(start, wanted);
             const path = join(directory, name);
             if (take(path, name, kind)) paths.push(path);

@@ -24,3 +24,15 @@ it('a configuration that git does not understand refuses the sandbox', async () 
   });
   await expect(protectedInGit(project.at('.git'), fs)).rejects.toThrow('cannot be read');
 });
+
+it('submodules that lie deeper than is looked refuse the sandbox', async () => {
+  const deep = (levels: number): string => Array.from({ length: levels }, () => 'd').join('/');
+  project = makeTempProject({
+    files: { '.git/HEAD': 'ref: x\n', [`.git/modules/${deep(12)}/HEAD`]: 'ref: x\n' },
+  });
+  const found = await protectedInGit(project.at('.git'), fs);
+  expect(found).toContain(project.at(`.git/modules/${deep(12)}/hooks`));
+  project.write(`.git/modules/${deep(40)}/HEAD`, 'ref: x\n');
+  project.write(`.git/modules/x/${deep(40)}/HEAD`, 'ref: x\n');
+  await expect(protectedInGit(project.at('.git'), fs)).rejects.toThrow('too deep');
+});

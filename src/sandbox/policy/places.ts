@@ -98,7 +98,13 @@ export async function protectedInGit(
 /** Submodules are kept under their names, which may be paths. */
 async function modulesIn(directory: string, fs: PlaceFiles, depth = 0): Promise<readonly string[]> {
   const modules: string[] = [];
-  for (const name of depth > DEEPEST_MODULE ? [] : await namesIn(directory, fs)) {
+  for (const name of await namesIn(directory, fs)) {
+    // fail-closed: git would run the hooks of a submodule that lies deeper.
+    if (depth > DEEPEST_MODULE) {
+      throw new PortcullisError('denied', `${directory} is too deep to look for submodules`, {
+        remedy: 'the sandbox has to know which hooks git runs: move it away',
+      });
+    }
     const inner = join(directory, name);
     if ((await fs.lstat(join(inner, 'HEAD'))) !== undefined) modules.push(inner);
     else modules.push(...(await modulesIn(inner, fs, depth + 1)));
@@ -106,7 +112,7 @@ async function modulesIn(directory: string, fs: PlaceFiles, depth = 0): Promise<
   return modules;
 }
 
-const DEEPEST_MODULE = 8;
+const DEEPEST_MODULE = 32;
 const LONGEST_CONFIG = 16 * 1024 * 1024;
 
 /** Where the configuration of a repository has its hooks and the rest of itself. */
