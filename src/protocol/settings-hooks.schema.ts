@@ -78,6 +78,9 @@ const handler = z.discriminatedUnion('type', [
   }),
 ]);
 
+/** A handler as settings declare it, once it has been checked. */
+export type HandlerSettings = z.infer<typeof handler>;
+
 const hookGroup = z.strictObject({
   matcher: key(text(), 'Names, a list a|b, or a regular expression; absent or * for all.'),
   agents: key(

@@ -68,12 +68,7 @@ function checked(answer: HookAnswer, meant: Restriction): Result<HookAnswer, Hoo
 }
 
 function onItsOwn({ asyncMs, systemMessage }: HookAnswer): HookAnswer {
-  return {
-    decision: 'none',
-    fields: {},
-    asyncMs,
-    systemMessage,
-  };
+  return { decision: 'none', fields: {}, asyncMs, systemMessage };
 }
 
 function answerOf(event: HookEventName, output: Fields, own: Fields): HookAnswer {

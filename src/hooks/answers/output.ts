@@ -94,13 +94,7 @@ function afterAsync(
     return broken('it announced "async": true and gave a verdict; an async hook decides nothing');
   }
   const { context, systemMessage, text: other } = rest.value;
-  return ok({
-    decision: 'none',
-    fields: {},
-    context,
-    systemMessage,
-    text: other,
-  });
+  return ok({ decision: 'none', fields: {}, context, systemMessage, text: other });
 }
 
 /** Some events show the model what a hook prints, where the hook has come to its end well. */

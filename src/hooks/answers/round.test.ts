@@ -1,15 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { roundOf, type ScriptedHook } from '../../../test/support/scripted-hooks.js';
-import {
-  agree,
-  blockedBy,
-  blockingNotes,
-  contextsOf,
-  deniedBy,
-  endOf,
-  prefixOf,
-  stopOf,
-} from './round.js';
+import { err, ok } from '../../lib/result.js';
+import { agree, blockedBy, blockingNotes, contextsOf, deniedBy, endOf, stopOf } from './round.js';
 
 const round = (...hooks: ScriptedHook[]) => roundOf('PreToolUse', hooks);
 const timeout = { cause: 'timeout', message: 'no answer within 5 s' } as const;
@@ -40,7 +32,7 @@ describe('objections', () => {
   });
 
   it('are told with event, tool and hook', () => {
-    expect(blockingNotes(deniedBy(mixed), prefixOf('PostToolUse', 'Bash'))[0]).toBe(
+    expect(blockingNotes(deniedBy(mixed), 'PostToolUse:Bash')[0]).toBe(
       'PostToolUse:Bash hook blocking error from a: too big',
     );
   });
@@ -63,7 +55,7 @@ describe('what ends a turn', () => {
 describe('contextsOf', () => {
   it('names the event, keeps the order and leaves out blanks', () => {
     const said = round({ context: 'one' }, { context: ' \n' }, {}, { context: 'two' });
-    expect(contextsOf(said, prefixOf('UserPromptSubmit'))).toEqual([
+    expect(contextsOf(said, 'UserPromptSubmit')).toEqual([
       'UserPromptSubmit hook additional context: one',
       'UserPromptSubmit hook additional context: two',
     ]);
@@ -72,12 +64,9 @@ describe('contextsOf', () => {
 
 describe('agree', () => {
   it('takes one wish, several like it, and names two that differ', () => {
-    expect(agree([])).toEqual({ kind: 'none' });
+    expect(agree([])).toEqual(ok(undefined));
     const one = { by: 'a', value: 'x' };
-    expect(agree([one, { by: 'b', value: 'x' }])).toEqual({ kind: 'one', wish: one });
-    expect(agree([one, { by: 'b', value: 'x' }, { by: 'c', value: 'y' }])).toEqual({
-      kind: 'conflict',
-      between: ['a', 'c'],
-    });
+    expect(agree([one, { by: 'b', value: 'x' }])).toEqual(ok(one));
+    expect(agree([one, { by: 'b', value: 'x' }, { by: 'c', value: 'y' }])).toEqual(err(['a', 'c']));
   });
 });

@@ -1,4 +1,5 @@
 import { own } from '../../lib/own.js';
+import { err, ok, type Result } from '../../lib/result.js';
 import { hookEventFacts } from '../../protocol/hook-events.js';
 import { canonicalJson } from '../../settings/trust/digest.js';
 import type {
@@ -8,7 +9,7 @@ import type {
   HookReport,
   HookRound,
 } from '../registry/hook.js';
-import { causeText } from './report-step.js';
+import { causeText, failureText } from './report-step.js';
 
 /** A no, and whose it is. */
 export interface Objection {
@@ -67,12 +68,7 @@ export function endOf(round: HookRound): string | undefined {
   return report === undefined ? undefined : reasonOf(report.answer);
 }
 
-/** `PostToolUse:Bash`: what stands before a hook's words when the model reads them. */
-export function prefixOf(event: HookEventName, tool?: string): string {
-  return tool === undefined ? event : `${event}:${tool}`;
-}
-
-/** What hooks add for the model, one text a hook. */
+/** What hooks add for the model, one text a hook. `prefix`: the event, `PostToolUse:Bash`. */
 export function contextsOf(round: HookRound, prefix: string): readonly string[] {
   return spoken(round).flatMap(({ answer: { context } }) =>
     isBlank(context) ? [] : [`${prefix} hook additional context: ${context}`],
@@ -90,21 +86,17 @@ export interface Wish<T> {
   readonly value: T;
 }
 
-export type Agreement<T> =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'one'; readonly wish: Wish<T> }
-  /** No order between hooks may decide which wish counts; the first two that differ are named. */
-  | { readonly kind: 'conflict'; readonly between: readonly [string, string] };
-
+/**
+ * The wish of all hooks that have one. No order between hooks may decide which one counts, so the error
+ * names the first two that differ.
+ */
 export function agree<T>(
   wishes: readonly Wish<T>[],
   same: (a: T, b: T) => boolean = Object.is,
-): Agreement<T> {
+): Result<Wish<T> | undefined, readonly [string, string]> {
   const [first, ...others] = wishes;
-  if (first === undefined) return { kind: 'none' };
-  const other = others.find(({ value }) => !same(first.value, value));
-  if (other !== undefined) return { kind: 'conflict', between: [first.by, other.by] };
-  return { kind: 'one', wish: first };
+  const other = others.find(({ value }) => first !== undefined && !same(first.value, value));
+  return first === undefined || other === undefined ? ok(first) : err([first.by, other.by]);
 }
 
 export function isBlank(text: string | undefined): text is undefined | '' {
@@ -119,6 +111,26 @@ export interface EventDeps {
    * here it is what only the event knows, such as a no that has no effect.
    */
   tell(text: string): void;
+}
+
+/** Why one hook's answer refuses a call; undefined where it does not. */
+export function refusalOf(
+  report: HookReport,
+): { readonly reason: string; readonly stop?: string; readonly failed?: true } | undefined {
+  const { hook, answer, refuses } = report;
+  const by = hook.label;
+  if (answer.stop !== undefined) {
+    // fail-closed: who wants the turn to end does not want the call to run.
+    const stop = isBlank(answer.stop) ? `${by} ended the turn` : answer.stop;
+    const ended = `${by} ended the turn: ${stop}`;
+    return { stop, reason: isBlank(answer.reason) ? ended : `${answer.reason}\n${ended}` };
+  }
+  if (answer.decision === 'deny') {
+    const reason = isBlank(answer.reason) ? `${by} said no` : answer.reason;
+    return { reason, stop: answer.endsTurn === true ? reason : undefined };
+  }
+  // fail-closed: a guard that cannot answer refuses.
+  return refuses === true ? { reason: failureText(report), failed: true } : undefined;
 }
 
 /** Why a hook says no, or, for a guard, that it could say nothing. */
@@ -220,16 +232,11 @@ export function oneRewrite(
   const wishes = wanted
     .map((rewrite) => ({ by: rewrite.by, value: { rewrite, text: canonicalJson(rewrite.input) } }))
     .filter(({ value }) => !same.includes(value.text));
-  const agreed: Agreement<(typeof wishes)[number]['value']> = agree(
-    wishes,
-    (a, b) => a.text === b.text,
-  );
-  if (agreed.kind === 'none') return undefined;
-  if (agreed.kind === 'conflict') {
-    // fail-closed: no order between hooks says whose input is the safe one.
-    return { conflict: `${agreed.between.join(' and ')} want different inputs` };
-  }
+  const agreed = agree(wishes, (a, b) => a.text === b.text);
+  // fail-closed: no order between hooks says whose input is the safe one.
+  if (!agreed.ok) return { conflict: `${agreed.error.join(' and ')} want different inputs` };
+  if (agreed.value === undefined) return undefined;
   const allowing = wishes.find(({ value }) => value.rewrite.allowed);
   const authors = wishes.flatMap(({ value }) => value.rewrite.authors);
-  return { ...(allowing ?? agreed.wish).value.rewrite, authors };
+  return { ...(allowing ?? agreed.value).value.rewrite, authors };
 }

@@ -82,7 +82,7 @@ export function createHookDispatch(deps: DispatchDeps, first: HookSnapshot): Hoo
 class Dispatcher implements HookDispatcher {
   readonly #deps: DispatchDeps;
   readonly #once = createOnceLedger();
-  readonly #stats = createHookStats();
+  readonly #stats = new Map<string, HookStat>();
   readonly #scoped = new Map<string, ScopedHooks>();
   readonly #closing = new AbortController();
   readonly #beside = new Map<Promise<void>, Hook>();
@@ -143,7 +143,7 @@ class Dispatcher implements HookDispatcher {
   }
 
   stats(): readonly HookStat[] {
-    return this.#stats.list();
+    return [...this.#stats.values()];
   }
 
   async close(): Promise<void> {
@@ -211,10 +211,10 @@ class Dispatcher implements HookDispatcher {
   /** Whether its `if` fits. The look at it takes no longer than the hook itself may. */
   async #fits(hook: Hook, occasion: Occasion): Promise<boolean | Ended> {
     const rule = hook.handler.if?.trim() ?? '';
-    const { fits, signal } = occasion;
-    if (rule === '' || fits === undefined) return true;
+    if (rule === '' || occasion.fits === undefined) return true;
     const ms = hook.timeoutMs;
-    const timed = await withTimeout({ ms, signal }, async () => occasion.fits?.(rule) ?? true);
+    const limit = { ms, signal: occasion.signal };
+    const timed = await withTimeout(limit, async () => occasion.fits?.(rule) ?? true);
     if (timed.kind === 'done') return timed.value;
     // fail-closed: a call that nobody could look at may be one that is meant.
     if (timed.kind === 'threw') return true;
@@ -276,20 +276,14 @@ class Dispatcher implements HookDispatcher {
     const rewake = wakeCall(hook, ended);
     if (context === undefined && rewake === undefined) return;
     const { agent, toolUseId } = occasion;
-    this.#deps.background?.({
-      hook,
-      agent,
-      toolUseId,
-      context,
-      rewake,
-    });
+    this.#deps.background?.({ hook, agent, toolUseId, context, rewake });
   }
 
   /** Counts a run and tells people what they should know of it. */
   #conclude({ report: first, cancelled }: Ended, occasion: Occasion): HookReport {
     const report = this.#withoutRepetition(first);
     const { hook, ms, answer, failure, refuses } = report;
-    this.#stats.count(hook, { ms, failed: failure !== undefined });
+    this.#count(report);
     const who = `${hook.event}: ${hook.label}`;
     if (failure !== undefined && refuses !== true && !cancelled) {
       const tag = hook.handler.type === 'callback' ? 'hook_callback_failed' : 'hook_failed';
@@ -307,6 +301,20 @@ class Dispatcher implements HookDispatcher {
     return report;
   }
 
+  #count({ hook: { id, label, event }, ms, failure }: HookReport): void {
+    const before = this.#stats.get(id) ?? { runs: 0, failures: 0, totalMs: 0, maxMs: 0 };
+    this.#stats.set(id, {
+      id,
+      label,
+      event,
+      runs: before.runs + 1,
+      failures: before.failures + (failure === undefined ? 0 : 1),
+      totalMs: before.totalMs + ms,
+      maxMs: Math.max(before.maxMs, ms),
+      lastMs: ms,
+    });
+  }
+
   /** A missing program is reported with its remedy once, and in one short line from then on. */
   #withoutRepetition(report: HookReport): HookReport {
     const { hook, failure } = report;
@@ -322,8 +330,7 @@ class Dispatcher implements HookDispatcher {
   }
 
   #warn(tag: string, text: string, hook?: Hook): void {
-    const about = { hookId: hook?.id };
-    tell(this.#deps, { type: 'notice', level: 'warning', text, tag, ...about });
+    tell(this.#deps, { type: 'notice', level: 'warning', text, tag, hookId: hook?.id });
   }
 }
 
@@ -361,29 +368,4 @@ export interface HookStat {
   readonly totalMs: number;
   readonly maxMs: number;
   readonly lastMs: number;
-}
-
-export interface HookStats {
-  count(hook: Hook, run: { readonly ms: number; readonly failed: boolean }): void;
-  list(): readonly HookStat[];
-}
-
-export function createHookStats(): HookStats {
-  const known = new Map<string, HookStat>();
-  return {
-    count({ id, label, event }, { ms, failed }) {
-      const before = known.get(id);
-      known.set(id, {
-        id,
-        label,
-        event,
-        runs: (before?.runs ?? 0) + 1,
-        failures: (before?.failures ?? 0) + (failed ? 1 : 0),
-        totalMs: (before?.totalMs ?? 0) + ms,
-        maxMs: Math.max(before?.maxMs ?? 0, ms),
-        lastMs: ms,
-      });
-    },
-    list: () => [...known.values()],
-  };
 }

@@ -1,4 +1,5 @@
 import { isRecord, own } from '../../lib/own.js';
+import { err, ok, type Result } from '../../lib/result.js';
 import { canonicalJson } from '../../settings/trust/digest.js';
 import { agree, type EventDeps, gateRefusals } from '../answers/round.js';
 import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
@@ -51,12 +52,10 @@ export function createElicitationHooks({ dispatch }: EventDeps): ElicitationHook
       return answerOf(round);
     },
     async result(given, scene, { answeredBy = 'person' } = {}) {
-      const { action, content } = given;
-      const unchanged = { action, content };
-      const matched = [given.mcp_server_name];
-      const asked = { scene, fields: { ...given }, matched };
+      const { action, content, mcp_server_name: server } = given;
+      const asked = { scene, fields: { ...given }, matched: [server] };
       const round = await ask(dispatch, 'ElicitationResult', asked);
-      return outcomeOf(round, unchanged, { isFirm: answeredBy === 'person' });
+      return outcomeOf(round, { action, content }, { isFirm: answeredBy === 'person' });
     },
   };
 }
@@ -80,7 +79,7 @@ function answerOf(round: HookRound): ElicitationAnswer {
   if (action === undefined) return NO_ANSWER;
   if (action !== 'accept') return { kind: 'answer', action };
   const content = oneContent(wanted);
-  if (content.conflict !== undefined) return { kind: 'refused', reason: content.conflict };
+  if (!content.ok) return { kind: 'refused', reason: content.error };
   return { kind: 'answer', action, content: content.value };
 }
 
@@ -107,7 +106,7 @@ function outcomeOf(
     return { action, reason: `${by} made it "${action}"` };
   }
   const content = oneContent(wanted);
-  if (content.conflict !== undefined) return decline(content.conflict);
+  if (!content.ok) return decline(content.error);
   return { action, content: content.value ?? given.content };
 }
 
@@ -149,27 +148,19 @@ function wantedBy({ hook, answer }: HookReport): Wanted | string {
 }
 
 function strictest(wanted: readonly Wanted[]): ElicitationAction | undefined {
-  const actions = wanted.flatMap(({ action }) => action ?? []);
-  return actions.reduce<ElicitationAction | undefined>(
-    (held, action) => (held === undefined || rank(action) > rank(held) ? action : held),
-    undefined,
-  );
+  return ACTIONS.findLast((action) => wanted.some((one) => one.action === action));
 }
 
 function rank(action: ElicitationAction): number {
   return ACTIONS.indexOf(action);
 }
 
-function oneContent(wanted: readonly Wanted[]): {
-  readonly value?: Content | undefined;
-  readonly conflict?: string;
-} {
+function oneContent(wanted: readonly Wanted[]): Result<Content | undefined, string> {
   const contents = wanted.flatMap(({ by, content }) =>
     content === undefined ? [] : [{ by, value: content }],
   );
   const agreed = agree(contents, (a, b) => canonicalJson(a) === canonicalJson(b));
-  if (agreed.kind === 'none') return {};
-  if (agreed.kind === 'one') return { value: agreed.wish.value };
   // fail-closed: no order between hooks says whose words the server may have.
-  return { conflict: `${agreed.between.join(' and ')} want different answers sent` };
+  if (!agreed.ok) return err(`${agreed.error.join(' and ')} want different answers sent`);
+  return ok(agreed.value?.value);
 }

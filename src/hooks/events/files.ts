@@ -37,10 +37,7 @@ export interface WatchHookDeps extends EventDeps {
 
 export function createWatchHooks(deps: WatchHookDeps): WatchHooks {
   const { dispatch, closeMs } = deps;
-  const background = createBackgroundRounds({
-    tell: deps.tell,
-    closeMs,
-  });
+  const background = createBackgroundRounds({ tell: deps.tell, closeMs });
   const changes = oneByOne((path, event) => {
     const isRun = background.run(async (closing) => {
       const scene = deps.scene();

@@ -37,9 +37,8 @@ export function createDisplayHooks(dispatch: HookDispatch): DisplayHooks {
         return typeof value === 'string' && value !== delta ? [{ by: hook.label, value }] : [];
       });
       const wanted = agree(wishes);
-      if (wanted.kind === 'none') return { text: delta };
-      if (wanted.kind === 'one') return { text: wanted.wish.value };
-      const who = wanted.between.join(' and ');
+      if (wanted.ok) return { text: wanted.value?.value ?? delta };
+      const who = wanted.error.join(' and ');
       const notice = `two MessageDisplay hooks want different texts, so the original is shown: ${who}`;
       return { text: delta, notice };
     },

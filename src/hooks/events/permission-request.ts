@@ -12,8 +12,8 @@ import type {
 import { suggestedUpdates } from '../../permissions/grants/suggest.js';
 import type { PermissionMode, PermissionUpdate, TraceStep } from '../../protocol/permissions.js';
 import { isOfOwner } from '../../settings/types.js';
-import { failureText, reportStep } from '../answers/report-step.js';
-import { isBlank, oneRewrite } from '../answers/round.js';
+import { reportStep } from '../answers/report-step.js';
+import { isBlank, oneRewrite, refusalOf } from '../answers/round.js';
 import type { Hook, HookDispatch, HookReport } from '../registry/hook.js';
 import { PRE_TOOL_USE_HOOKS } from './pre-tool-use.js';
 import { type AboutCall, type FitsRule, namesOf, toolOccasion } from './tool-occasion.js';
@@ -169,24 +169,25 @@ async function hooksSay(
 
 /** What one hook decided; undefined when it has no opinion. */
 function answerOf(report: HookReport): AskAnswer | undefined {
-  const { hook, answer, refuses, complaint } = report;
-  const reason = isBlank(answer.reason) ? undefined : answer.reason;
+  const { hook, answer, complaint } = report;
   const given = own(answer.fields, 'decision') ?? undefined;
   const read = given === undefined ? undefined : readAskAnswer(given);
   const decided = read?.ok === true ? read.value : undefined;
-  if (answer.stop !== undefined) {
-    // fail-closed: who wants the turn to end does not want the call to run.
-    const stop = isBlank(answer.stop) ? `${hook.label} ended the turn` : answer.stop;
-    return { behavior: 'deny', message: stop, stop };
+  const refusal = refusalOf(report);
+  if (answer.stop !== undefined && refusal?.stop !== undefined) {
+    return { behavior: 'deny', message: refusal.stop, stop: refusal.stop };
   }
-  const no = reason ?? `${hook.label} said no`;
   if (decided?.behavior === 'deny') {
     const isTold = isRecord(given) && typeof given.message === 'string' && !isBlank(given.message);
-    return isTold ? decided : { ...decided, message: no };
+    if (isTold) return decided;
+    const message = isBlank(answer.reason) ? `${hook.label} said no` : answer.reason;
+    return { ...decided, message };
   }
-  if (answer.decision === 'deny') return { behavior: 'deny', message: no };
-  // fail-closed: a guard that cannot answer refuses.
-  if (refuses === true) return broken(failureText(report));
+  if (refusal !== undefined) {
+    return refusal.failed === true
+      ? broken(refusal.reason)
+      : { behavior: 'deny', message: refusal.reason };
+  }
   if (read?.ok === false) {
     // fail-closed: what cannot be read may have been a no.
     return broken(`the guard failed: ${hook.label} gave no verdict (${read.error})`);

@@ -15,7 +15,6 @@ import {
   contextsOf,
   deniedBy,
   endOf,
-  prefixOf,
   spoken,
   stopOf,
   type Wish,
@@ -93,14 +92,14 @@ export function createPostToolHooks(dispatch: HookDispatch): PostToolHooks {
       const round = await dispatch.fire(event, occasionAfter(event, finished));
       // A failed call's own error goes on to the model, so a model's no about it does not end the turn.
       const stop = event === 'PostToolUse' ? endOf(round) : stopOf(round);
-      const result = resultOf(finished, round, prefixOf(event, call.tool.name));
+      const result = resultOf(finished, round, `${event}:${call.tool.name}`);
       return stop === undefined ? result : { ...result, stop };
     },
     async batch(scene, calls) {
       if (calls.length === 0) return { contexts: [] };
       const round = await ask(dispatch, 'PostToolBatch', { scene, fields: { tool_calls: calls } });
       const stop = stopOf(round) ?? blockedBy(round)[0]?.reason;
-      return { contexts: contextsOf(round, prefixOf('PostToolBatch')), stop };
+      return { contexts: contextsOf(round, 'PostToolBatch'), stop };
     },
     async invalid(invalid) {
       const { tool, toolUseId } = invalid;
@@ -110,7 +109,7 @@ export function createPostToolHooks(dispatch: HookDispatch): PostToolHooks {
         matched: namesOf({ tool }),
         toolUseId,
       });
-      return contextsOf(round, prefixOf('ToolInputInvalid', tool.name));
+      return contextsOf(round, `ToolInputInvalid:${tool.name}`);
     },
   };
 }
@@ -238,13 +237,13 @@ export function replaceOutput(tool: AnyTool, output: ToolOutput, round: HookRoun
 
 function settle(tool: AnyTool, output: ToolOutput, wishes: readonly Wish<Plain>[]): Replacement {
   const agreed = agree(wishes, (a, b) => canonicalJson(a) === canonicalJson(b));
-  if (agreed.kind === 'none') return NONE;
-  if (agreed.kind === 'conflict') {
+  if (!agreed.ok) {
     // fail-closed: each of them hides something else of it.
-    const why = `two hooks want different outputs: ${agreed.between.join(' and ')}`;
+    const why = `two hooks want different outputs: ${agreed.error.join(' and ')}`;
     return { kind: 'withheld', why };
   }
-  const { by, value } = agreed.wish;
+  if (agreed.value === undefined) return NONE;
+  const { by, value } = agreed.value;
   try {
     const made = outputOf(tool, output, value);
     return made.ok ? { kind: 'replaced', output: made.value } : unusable(by, made.error);

@@ -12,13 +12,13 @@ import {
   strictest,
   type TraceStep,
 } from '../../protocol/permissions.js';
-import { failureText, reportStep } from '../answers/report-step.js';
+import { reportStep } from '../answers/report-step.js';
 import {
   contextsOf,
   isBlank,
   oneRewrite,
-  prefixOf,
   type Rewrite,
+  refusalOf,
   textIn,
 } from '../answers/round.js';
 import type { HookDispatch, HookReport, HookRound } from '../registry/hook.js';
@@ -128,7 +128,7 @@ function roundOf(view: CallView, round: HookRound): Round {
   const said = round.reports.map(hear);
   const finding = findingOf(said);
   const { call } = view;
-  const contexts = contextsOf(round, prefixOf(EVENT, call.tool.name));
+  const contexts = contextsOf(round, `${EVENT}:${call.tool.name}`);
   const forAgent = said.flatMap(({ agentContext }) => agentContext ?? []).join('\n');
   const heard = {
     trace: said.map(({ step }) => step),
@@ -193,55 +193,23 @@ function hear(report: HookReport): Said {
   };
 }
 
-interface Restraint {
-  readonly restriction: Restriction;
-  readonly reason?: string;
-  readonly stop?: string;
-  readonly failed?: boolean;
-}
-
-/** `unusable`: why the input that it gave is none. */
-function restraintOf(report: HookReport, unusable: string | undefined): Restraint {
-  const { hook, answer, refuses } = report;
-  const by = hook.label;
-  const reason = isBlank(answer.reason) ? undefined : answer.reason;
-  if (answer.stop !== undefined) {
-    // fail-closed: who wants the turn to end does not want the call to run.
-    const stop = isBlank(answer.stop) ? `${by} ended the turn` : answer.stop;
-    const ended = `${by} ended the turn: ${stop}`;
-    return {
-      restriction: 'deny',
-      stop,
-      reason: reason === undefined ? ended : `${reason}\n${ended}`,
-    };
-  }
-  if (answer.decision === 'deny') {
-    const said = reason ?? `${by} said no`;
-    return {
-      restriction: 'deny',
-      reason: said,
-      ...(answer.endsTurn === true ? { stop: said } : {}),
-    };
-  }
-  // fail-closed: a guard that cannot answer refuses.
-  if (refuses === true) return { restriction: 'deny', reason: failureText(report), failed: true };
+/** What holds the call; `unusable`: why the input that the hook gave is none. */
+function restraintOf(
+  report: HookReport,
+  unusable: string | undefined,
+): Pick<Said, 'restriction'> & Partial<Pick<Said, 'reason' | 'stop' | 'failed'>> {
+  const { hook, answer } = report;
+  const refusal = refusalOf(report);
+  if (refusal !== undefined) return { restriction: 'deny', ...refusal };
   if (unusable !== undefined) {
     // fail-closed: nobody knows what the call was to become.
-    return {
-      restriction: 'deny',
-      reason: `the guard failed: ${by} gave an input that cannot be used: ${unusable}`,
-      failed: true,
-    };
+    const reason = `the guard failed: ${hook.label} gave an input that cannot be used: ${unusable}`;
+    return { restriction: 'deny', reason, failed: true };
   }
-  switch (answer.decision) {
-    case 'none':
-    case 'allow':
-      return { restriction: 'none' };
-    case 'ask':
-      return { restriction: 'ask', reason: reason ?? `${by} wants a person to decide` };
-    case 'defer':
-      return { restriction: 'defer', reason: reason ?? `${by} put it off` };
-  }
+  if (answer.decision !== 'ask' && answer.decision !== 'defer') return { restriction: 'none' };
+  const what = answer.decision === 'ask' ? 'wants a person to decide' : 'put it off';
+  const reason = isBlank(answer.reason) ? `${hook.label} ${what}` : answer.reason;
+  return { restriction: answer.decision, reason };
 }
 
 /** The strictest of what was said, in the words of all who said it, in the order they are declared. */

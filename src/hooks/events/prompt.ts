@@ -1,12 +1,13 @@
 import { own } from '../../lib/own.js';
+import { err, ok, type Result } from '../../lib/result.js';
 import {
   agree,
   blockedBy,
   contextsOf,
   isBlank,
-  prefixOf,
   spoken,
   stopOf,
+  textIn,
   type Wish,
 } from '../answers/round.js';
 import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
@@ -68,13 +69,13 @@ export function createPromptHooks(dispatch: HookDispatch): PromptHooks {
       const { prompt, source, sessionTitle } = submitted;
       const fields = { prompt, source, session_title: sessionTitle };
       const round = await ask(dispatch, 'UserPromptSubmit', { scene: submitted, fields });
-      return outcomeOf(round, prompt, prefixOf('UserPromptSubmit'));
+      return outcomeOf(round, prompt, 'UserPromptSubmit');
     },
     async expand(expanded) {
       const matched = [expanded.command];
       const question = { scene: expanded, fields: fieldsOfExpansion(expanded), matched };
       const round = await ask(dispatch, 'UserPromptExpansion', question);
-      return outcomeOf(round, expanded.prompt, prefixOf('UserPromptExpansion'));
+      return outcomeOf(round, expanded.prompt, 'UserPromptExpansion');
     },
   };
 }
@@ -108,14 +109,13 @@ function outcomeOf(round: HookRound, prompt: string, prefix: string): PromptOutc
   const stop = stopOf(round);
   if (stop !== undefined) return { kind: 'stopped', reason: stop };
   const rewrite = rewriteOf(round, prompt);
-  if (rewrite.kind === 'blocked') return { ...rewrite, ...suppress };
-  const title = titleOf(round);
+  if (!rewrite.ok) return { kind: 'blocked', ...rewrite.error, ...suppress };
   return {
     kind: 'pass',
     contexts: contextsOf(round, prefix),
-    updatedPrompt: rewrite.text,
+    updatedPrompt: rewrite.value,
     ...suppress,
-    sessionTitle: title,
+    sessionTitle: titleOf(round),
   };
 }
 
@@ -129,12 +129,11 @@ function undecided(round: HookRound): readonly { by: string; reason: string }[] 
     }));
 }
 
-type Rewrite =
-  | { readonly kind: 'fine'; readonly text?: string }
-  | { readonly kind: 'blocked'; readonly reason: string; readonly by: string };
-
 /** A hook that gives back what it was shown wants no change. */
-function rewriteOf(round: HookRound, prompt: string): Rewrite {
+function rewriteOf(
+  round: HookRound,
+  prompt: string,
+): Result<string | undefined, { readonly reason: string; readonly by: string }> {
   const wishes: Wish<string>[] = [];
   for (const { hook, answer } of spoken(round)) {
     const value = own(answer.fields, 'updatedPrompt');
@@ -142,32 +141,21 @@ function rewriteOf(round: HookRound, prompt: string): Rewrite {
     if (typeof value !== 'string' || value.trim() === '') {
       // fail-closed: the prompt was not to go out as it is.
       const reason = `${hook.label} gave an updatedPrompt that is no text or an empty one`;
-      return { kind: 'blocked', reason, by: hook.label };
+      return err({ reason, by: hook.label });
     }
     wishes.push({ by: hook.label, value });
   }
   const wanted = agree(wishes);
-  switch (wanted.kind) {
-    case 'none':
-      return { kind: 'fine' };
-    case 'one':
-      return { kind: 'fine', text: wanted.wish.value };
-    case 'conflict': {
-      // fail-closed: no order between hooks may decide what the model is told.
-      const [first, other] = wanted.between;
-      const reason = `two hooks want different prompts: ${first} and ${other}`;
-      return { kind: 'blocked', reason, by: namesIn(wanted.between) };
-    }
-  }
+  if (wanted.ok) return ok(wanted.value?.value);
+  // fail-closed: no order between hooks may decide what the model is told.
+  const reason = `two hooks want different prompts: ${wanted.error.join(' and ')}`;
+  return err({ reason, by: namesIn(wanted.error) });
 }
 
 /** Hooks stand in the order of their sources, the strongest first. */
 function titleOf(round: HookRound): string | undefined {
-  for (const { answer } of spoken(round)) {
-    const title = own(answer.fields, 'sessionTitle');
-    if (typeof title === 'string' && title.trim() !== '') return title.trim();
-  }
-  return undefined;
+  const titles = spoken(round).flatMap(({ answer }) => textIn(answer.fields, 'sessionTitle') ?? []);
+  return titles[0]?.trim();
 }
 
 function namesIn(labels: readonly string[]): string {

@@ -1,5 +1,5 @@
 import type { BackgroundTaskSummary } from '../../../build/generated/sdk-types.js';
-import { contextsOf, deniedBy, isBlank, prefixOf, spoken, stopOf } from '../answers/round.js';
+import { contextsOf, deniedBy, isBlank, spoken, stopOf } from '../answers/round.js';
 import { ask, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
 
@@ -159,7 +159,7 @@ function messageOf(round: HookRound, event: Leaving['event']): string | undefine
   const objections = deniedBy(heard).map(({ by, reason }) => `- [${by}]: ${reason}`);
   const parts = [
     ...(objections.length === 0 ? [] : ['Stop hook feedback:', ...objections]),
-    ...contextsOf(heard, prefixOf(event)),
+    ...contextsOf(heard, event),
   ];
   return parts.length === 0 ? undefined : parts.join('\n');
 }

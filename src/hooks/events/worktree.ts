@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.js';
-import { err, ok, type Result } from '../../lib/result.js';
+import { err, type Result } from '../../lib/result.js';
 import { visible } from '../../lib/visible.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import {
@@ -83,9 +83,7 @@ function pathOf(round: HookRound): Result<Wish<string> | undefined, string> {
   }
   const agreed = agree(wishes, (a, b) => normalise(a) === normalise(b));
   // fail-closed: no order between hooks says whose tree is meant.
-  if (agreed.kind === 'conflict')
-    return err(`${agreed.between.join(' and ')} gave different paths`);
-  return ok(agreed.kind === 'one' ? agreed.wish : undefined);
+  return agreed.ok ? agreed : err(`${agreed.error.join(' and ')} gave different paths`);
 }
 
 /** Whatever the hook's own `onFailure` says: half a working tree is none. */

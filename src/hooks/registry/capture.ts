@@ -129,7 +129,7 @@ class HookCollector {
       scope: agentId === undefined ? `${kind}:${name}` : `${kind}:${name}@${agentId}`,
       agentId,
       plugin,
-      ...(scoped.restrictOnly === true ? { restrictOnly: true } : {}),
+      restrictOnly: scoped.restrictOnly,
       file,
       line,
     };
@@ -288,16 +288,8 @@ class HookCollector {
     });
     const list = this.#hooks.get(event) ?? [];
     this.#hooks.set(event, list);
-    list.push(
-      Object.freeze({
-        hook,
-        standing: place.standing,
-        matches,
-        inherits,
-        copyOf,
-        broken,
-      }),
-    );
+    const { standing } = place;
+    list.push(Object.freeze({ hook, standing, matches, inherits, copyOf, broken }));
   }
 
   #whyDropped(event: HookEventName, place: Place, rule: unknown): string | undefined {

@@ -3,36 +3,24 @@ import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { HookKind, HookRole } from '../../protocol/hook-event-facts.js';
 import type { HookEventName } from '../../protocol/hook-events.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
+import type { HandlerSettings } from '../../protocol/settings-hooks.schema.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is the same for handlers of all kinds. */
-interface CommonHandler {
-  /** One permission rule; the hook runs only for calls that it fits. */
-  readonly if?: string;
-  readonly statusMessage?: string;
-  readonly once?: boolean;
-  readonly name?: string;
-  readonly description?: string;
-}
+/** A checked handler of a kind; `Hook` holds its limits. */
+type Declared<Type extends HandlerSettings['type']> =
+  Omit<Extract<HandlerSettings, { type: Type }>, 'timeout' | 'onFailure'> extends infer T
+    ? { readonly [K in keyof T]: T[K] extends (infer I)[] | undefined ? readonly I[] : T[K] }
+    : never;
 
-export interface CommandHandler extends CommonHandler {
-  readonly type: 'command';
-  /** Shell code, or, with `args`, a program that is started without a shell. */
-  readonly command: string;
-  readonly args?: readonly string[];
-  readonly shell?: 'bash' | 'powershell';
-  /** Runs beside the session and decides nothing. */
-  readonly async?: boolean;
-  /** As async; exit code 2 wakes the model. */
-  readonly asyncRewake?: boolean;
-  /** One process for all calls, spoken to by JSON lines. */
-  readonly persistent?: boolean;
-  /** Variables that pass although they look secret. */
-  readonly allowedEnvVars?: readonly string[];
+export type CommandHandler = Declared<'command'> & {
   /** Of a plugin: its directories. Said by whoever loaded it, never by the file. */
   readonly plugin?: PluginDirectories;
-}
+};
+export type HttpHandler = Declared<'http'>;
+export type McpToolHandler = Declared<'mcp_tool'>;
+export type PromptHandler = Declared<'prompt'>;
+export type AgentHandler = Declared<'agent'>;
 
 /** What `CLAUDE_PLUGIN_ROOT` and `CLAUDE_PLUGIN_DATA` are for a plugin's programs. */
 export interface PluginDirectories {
@@ -40,38 +28,11 @@ export interface PluginDirectories {
   readonly data: string;
 }
 
-export interface HttpHandler extends CommonHandler {
-  readonly type: 'http';
-  readonly url: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly allowedEnvVars?: readonly string[];
-}
-
-export interface McpToolHandler extends CommonHandler {
-  readonly type: 'mcp_tool';
-  readonly server: string;
-  readonly tool: string;
-  readonly input?: Fields;
-}
-
-export interface PromptHandler extends CommonHandler {
-  readonly type: 'prompt';
-  readonly prompt: string;
-  readonly model?: string;
-  readonly continueOnBlock?: boolean;
-}
-
-export interface AgentHandler extends CommonHandler {
-  readonly type: 'agent';
-  readonly prompt: string;
-  readonly model?: string;
-}
-
 /** A function of the host, asked over its channel. */
-export interface CallbackHandler extends CommonHandler {
+export type CallbackHandler = Pick<AgentHandler, 'if' | 'once' | 'name' | 'statusMessage'> & {
   readonly type: 'callback';
   readonly id: string;
-}
+};
 
 export type HookHandler =
   | CommandHandler

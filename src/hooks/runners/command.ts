@@ -89,43 +89,38 @@ function spawnRequest(parts: {
   };
 }
 
+/** What a program may have printed before it was ended is no answer. */
 function rawOf(
   result: ProcessResult | HookFailure,
-  run: EndedRun & { readonly note: string },
+  run: { readonly program: string; readonly request: HookRequest; readonly note: string },
 ): HookRaw {
   if ('cause' in result) return { kind: 'failed', failure: result };
+  const { exitCode, signal, stdout, stderr, fenced } = result;
   const failure = failureOf(result, run);
-  if (failure !== undefined) {
-    return { kind: 'failed', failure, ...(result.stdout === '' ? {} : { printed: result.stdout }) };
-  }
+  if (failure !== undefined) return { kind: 'failed', failure, printed: stdout || undefined };
   return {
     kind: 'process',
-    exitCode: result.exitCode,
-    signal: result.signal,
-    stdout: result.stdout,
-    stderr: run.note + result.stderr + (result.fenced === undefined ? '' : `\n${result.fenced}`),
+    exitCode,
+    signal,
+    stdout,
+    stderr: run.note + stderr + (fenced === undefined ? '' : `\n${fenced}`),
     ...(result.stdoutTruncated && { cut: true }),
   };
 }
 
-interface EndedRun {
-  readonly program: string;
-  readonly request: HookRequest;
-}
-
-/** What it may have printed before it was ended is no answer. */
-function failureOf(result: ProcessResult, run: EndedRun): HookFailure | undefined {
+function failureOf(
+  result: ProcessResult,
+  { program, request }: { readonly program: string; readonly request: HookRequest },
+): HookFailure | undefined {
   const { startError, startErrorKind } = result;
   if (startError !== undefined) {
     return startErrorKind === 'program-missing'
-      ? cannotStart(startError, { program: run.program, kind: 'missing' })
+      ? cannotStart(startError, { program, kind: 'missing' })
       : { cause: 'cannot-start', message: startError };
   }
   // fail-closed: an answer that was cut off by the deadline is none, whatever it looks like.
-  if (result.aborted) return calledOff(run.request);
-  if (result.outputLimitHit) {
-    const megabytes = MAX_TOTAL_BYTES / 1024 / 1024;
-    return { cause: 'broken-output', message: `it wrote more than ${megabytes} MB` };
-  }
-  return undefined;
+  if (result.aborted) return calledOff(request);
+  if (!result.outputLimitHit) return undefined;
+  const megabytes = MAX_TOTAL_BYTES / 1024 / 1024;
+  return { cause: 'broken-output', message: `it wrote more than ${megabytes} MB` };
 }

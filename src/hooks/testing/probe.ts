@@ -143,14 +143,7 @@ async function probe(
   const limitMs = Math.min(hook.timeoutMs, options.atMostMs ?? Number.POSITIVE_INFINITY);
   const ended = broken === undefined ? ask(deps, captured, options, limitMs) : notRun(hook, broken);
   const { ms, answer, failure, complaint } = (await ended).report;
-  return {
-    hook,
-    ms,
-    limitMs,
-    decision: answer.decision,
-    failure,
-    complaint,
-  };
+  return { hook, ms, limitMs, decision: answer.decision, failure, complaint };
 }
 
 async function ask(

@@ -242,9 +242,5 @@ function problemOf({ severity, message, remedy, source }: SandboxProblem): Confi
 }
 
 function placeOf({ source, file, line }: SandboxProblem['source']): Partial<ConfigProblem> {
-  return {
-    source,
-    file,
-    line,
-  };
+  return { source, file, line };
 }
