@@ -1,4 +1,4 @@
-// node bench/console.mjs [--calls=120]: whether a session is slower while a console is joined and a page follows its
+// node bench/console.mjs [--calls=400]: whether a session is slower while a console is joined and a page follows its
 // events. The options of bench/lib.mjs apply.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,7 +6,7 @@ import path from 'node:path';
 import { interleave, median, openBench, option, printTable, textFiles, writeTo } from './lib.mjs';
 
 const rounds = Number(option('rounds', '7'));
-const turns = Number(option('calls', '120'));
+const turns = Number(option('calls', '400'));
 const bench = await openBench();
 const program = bench.builds.now;
 const cwd = path.join(bench.root, 'project');

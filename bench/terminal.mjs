@@ -16,6 +16,7 @@ import { option, writeTo } from './lib.mjs';
 
 const SELF = fileURLToPath(import.meta.url);
 const PROGRAM = path.join(path.dirname(SELF), '..', 'bin', 'portcullis');
+const PROMPT = /^> ?$/m;
 const LINES = 10_000;
 const [COLUMNS, ROWS] = [100, 30];
 
@@ -63,8 +64,6 @@ function serveModel() {
   });
   server.listen(0, '127.0.0.1', () => process.send({ port: server.address().port }));
 }
-
-const PROMPT = /^> ?$/m;
 
 function programIn(root, url) {
   writeTo(root, { 'home/.keep': '', 'project/package.json': '{}' });
