@@ -1,6 +1,9 @@
+import { own } from '../../lib/own.js';
+import { wordSet } from '../../lib/word-set.js';
 import { simpleFileUse } from '../shell/effects/uses.js';
 import { programOf, type ShellWord } from '../shell/model.js';
 import { hazardsIn } from '../shell/runners/hazards.js';
+import { LAUNCHERS, runsAfter, SHELLS, WRAPPERS } from '../shell/runners/tables.js';
 
 /**
  * How many leading words of a command a rule for "commands like this" should fix, or undefined when
@@ -9,28 +12,29 @@ import { hazardsIn } from '../shell/runners/hazards.js';
 export function prefixLength(words: readonly ShellWord[]): number | undefined {
   const program = programOf(words);
   if (program === undefined || words[0]?.value !== program) return undefined;
-  if (RUNS_ANYTHING.has(program) || INTERPRETER.test(program) || DESTROYS.has(program)) {
-    return undefined;
-  }
+  if (runsAnything(program) || DESTROYS.has(program)) return undefined;
   if (simpleFileUse(words)?.writes[0] !== undefined) return undefined;
   const literal = words.every((word) => word.literal && word.pattern === undefined);
   if (!literal || hazardsIn({ words, fed: false }).length > 0) return undefined;
-  const depth = Object.hasOwn(SUBCOMMANDS, program) ? SUBCOMMANDS[program] : undefined;
-  if (depth === undefined) return words.length > 1 ? 1 : undefined;
-  return subcommandLength(words, depth);
+  if (!SUBCOMMANDS.has(program)) return words.length > 1 ? 1 : undefined;
+  return subcommandLength(words, program);
 }
 
 /** Whether the program is one whose subcommands are opened one at a time. */
 export function hasSubcommands(program: string | undefined): boolean {
-  return program !== undefined && Object.hasOwn(SUBCOMMANDS, program);
+  return program !== undefined && SUBCOMMANDS.has(program);
 }
 
-function subcommandLength(words: readonly ShellWord[], depth: number): number | undefined {
+function subcommandLength(words: readonly ShellWord[], program: string): number | undefined {
   const texts = words.map((word) => word.value);
-  const [program = '', first = ''] = texts;
+  const [, first = ''] = texts;
+  const isGroup = own(GROUPS, program)?.test(first) === true;
+  const runs = own(runsAfter, program)?.test(first) === true && !isGroup;
   // An option in front of the subcommand may change what it does.
-  if (!SUBCOMMAND.test(first) || RUNS_ANYTHING.has(`${program} ${first}`)) return undefined;
-  const length = depth + (GROUPS.has(`${program} ${first}`) ? 2 : 1);
+  if (!SUBCOMMAND.test(first) || runs || own(RUNNING_SUBCOMMANDS, program)?.test(first) === true) {
+    return undefined;
+  }
+  const length = (TWO_WORDS.has(program) ? 3 : 2) + (isGroup ? 1 : 0);
   const named = texts.slice(1, length);
   const isWhole = named.length === length - 1 && named.every((text) => SUBCOMMAND.test(text));
   return isWhole ? length : undefined;
@@ -38,139 +42,58 @@ function subcommandLength(words: readonly ShellWord[], depth: number): number | 
 
 const SUBCOMMAND = /^[a-z][a-z0-9:._-]*$/i;
 
-/** Programs with subcommands, and how many words name one. */
-const SUBCOMMANDS: Readonly<Record<string, number>> = {
-  apt: 1,
-  'apt-get': 1,
-  aws: 2,
-  az: 2,
-  brew: 1,
-  bun: 1,
-  bundle: 1,
-  cargo: 1,
-  composer: 1,
-  conda: 1,
-  deno: 1,
-  docker: 1,
-  'docker-compose': 1,
-  dotnet: 1,
-  flutter: 1,
-  gcloud: 2,
-  gem: 1,
-  gh: 2,
-  git: 1,
-  glab: 2,
-  go: 1,
-  gradle: 1,
-  heroku: 1,
-  helm: 1,
-  hg: 1,
-  jj: 1,
-  just: 1,
-  kubectl: 1,
-  make: 1,
-  mix: 1,
-  mvn: 1,
-  npm: 1,
-  nx: 1,
-  pip: 1,
-  pip3: 1,
-  pnpm: 1,
-  podman: 1,
-  poetry: 1,
-  rails: 1,
-  rake: 1,
-  rustup: 1,
-  svn: 1,
-  swift: 1,
-  systemctl: 1,
-  terraform: 1,
-  tofu: 1,
-  turbo: 1,
-  uv: 1,
-  yarn: 1,
-};
+/** Programs with subcommands. */
+const SUBCOMMANDS = wordSet(`apt apt-get aws az brew bun bundle cargo composer conda deno docker
+  docker-compose dotnet flutter gcloud gem gh git glab go gradle heroku helm hg jj just kubectl make
+  mix mvn npm nx pip pip3 pnpm podman poetry rails rake rustup svn swift systemctl terraform tofu turbo
+  uv yarn`);
+
+/** Those of which two words name one. */
+const TWO_WORDS = wordSet('aws az gcloud gh glab');
 
 /** Subcommands that only name a group: one word more says what is done. */
-const GROUPS: ReadonlySet<string> = new Set([
-  'npm run',
-  'pnpm run',
-  'yarn run',
-  'bun run',
-  'deno task',
-  'docker compose',
-  'docker container',
-  'docker image',
-  'docker network',
-  'docker volume',
-  'podman container',
-  'podman image',
-  'git notes',
-  'git remote',
-  'git stash',
-  'git worktree',
-  'kubectl config',
-  'kubectl rollout',
-  'terraform state',
-  'terraform workspace',
-  'uv pip',
-]);
+const GROUPS: Readonly<Record<string, RegExp>> = {
+  docker: /^(compose|container|image|network|volume)$/,
+  git: /^(notes|remote|stash|worktree)$/,
+  kubectl: /^(config|rollout)$/,
+  npm: /^run$/,
+  pnpm: /^run$/,
+  podman: /^(container|image)$/,
+  terraform: /^(state|workspace)$/,
+  uv: /^pip$/,
+  yarn: /^run$/,
+};
 
-/** Programs and subcommands that run whatever their arguments name. */
-const RUNS_ANYTHING: ReadonlySet<string> = new Set([
-  ...`ansible ash awk bash builtin bunx busybox bwrap chroot chrt command csh dash direnv doas
-  dotenv env eval exec expect find firejail fish flock gawk gdb ionice ksh ltrace mawk mksh mosh
-  nawk nice nix-shell nohup npx nsenter parallel pipx pkexec pnpx proot pwsh rbash rsh runuser
-  screen script setarch setpriv setsid sh socat source ssh stdbuf strace su sudo systemd-run
-  taskset tclsh tcsh time timeout tmux toybox trap tsx ts-node unshare uvx valgrind watch watchexec
-  xargs zsh .`.split(/\s+/),
-  'aws ssm',
-  'bun x',
-  'bundle exec',
-  'cargo run',
-  'conda run',
-  'deno eval',
-  'deno run',
-  'docker exec',
-  'docker run',
-  'gcloud ssh',
-  'gh alias',
-  'gh api',
-  'gh extension',
-  'git bisect',
-  'git config',
-  'git filter-branch',
-  'git submodule',
-  'go generate',
-  'go run',
-  'heroku run',
-  'kubectl debug',
-  'kubectl exec',
-  'kubectl run',
-  'mix run',
-  'npm config',
-  'npm exec',
-  'npm x',
-  'pnpm dlx',
-  'pnpm exec',
-  'podman exec',
-  'podman run',
-  'poetry run',
-  'rails runner',
-  'systemctl edit',
-  'uv run',
-  'uv tool',
-  'yarn dlx',
-  'yarn exec',
-]);
+/** Programs that run whatever their arguments name, besides wrappers, launchers and shells. */
+const RUNS_ANYTHING = wordSet(
+  'awk direnv find gawk gdb mawk nawk pipx pnpx rsh screen socat source tclsh tmux tsx ts-node .',
+);
+
+/** Subcommands that do, or that say what others run, besides those that run what follows them. */
+const RUNNING_SUBCOMMANDS: Readonly<Record<string, RegExp>> = {
+  aws: /^ssm$/,
+  gcloud: /^ssh$/,
+  gh: /^(alias|api|extension)$/,
+  git: /^(bisect|config|filter-branch|submodule)$/,
+  go: /^(generate|run)$/,
+  mix: /^run$/,
+  npm: /^config$/,
+  rails: /^runner$/,
+  systemctl: /^edit$/,
+};
+
+function runsAnything(program: string): boolean {
+  const runsOthers = WRAPPERS.has(program) || LAUNCHERS.has(program) || SHELLS.has(program);
+  return runsOthers || RUNS_ANYTHING.has(program) || INTERPRETER.test(program);
+}
 
 /** Languages, with or without a version: `python3.12`. */
 const INTERPRETER =
   /^(python|pypy|node|nodejs|deno|bun|ruby|jruby|irb|perl|php|lua|luajit|Rscript|R|julia|java|jshell|groovy|scala|kotlin|osascript|guile|racket|sbcl|ghci?|runghc|elixir|iex|erl|swipl|octave|psql|mysql|sqlite|mongo|redis-cli)[\d.]*$/;
 
 /** Programs of which "anything that begins like this" is never what somebody means. */
-const DESTROYS: ReadonlySet<string> = new Set(
+const DESTROYS = wordSet(
   `chattr chgrp chmod chown cp curl dd fdisk halt install kill killall ln mkfs mount mv passwd pkill
   poweroff reboot rm rmdir rsync scp sed setfacl sftp shred shutdown tee truncate umount unlink useradd
-  userdel wget wipefs`.split(/\s+/),
+  userdel wget wipefs`,
 );

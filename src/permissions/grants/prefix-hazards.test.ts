@@ -38,6 +38,10 @@ describe('a rule for the beginning of a command', () => {
     ['Bash(git config:*)', 'git config sendemail.tocmd ./evil'],
     ['Bash(git config:*)', 'git config --rename-section a core'],
     ['Bash(git config:*)', 'git config --edit'],
+    ['Bash(ls:*)', 'timeout 5$X ls'],
+    ['Bash(ls:*)', 'timeout -k $X 5 ls'],
+    ['Bash(ls:*)', 'nice -n 5* ls'],
+    ['Bash(ls:*)', 'stdbuf -o$X ls'],
   ])('%s does not cover %s', async (rule, command) => {
     expect(await bash(rule, command)).toBe('asks');
   });
@@ -50,6 +54,7 @@ describe('a rule for the beginning of a command', () => {
     ['Bash(python -m pytest:*)', 'python -m pytest -q tests'],
     ['Bash(prettier:*)', 'prettier --check .'],
     ['Bash(split:*)', 'split -l 10 a.txt'],
+    ['Bash(split:*)', 'timeout -k 5 10 nice -n 3 stdbuf -oL split -l 10 a.txt'],
   ])('%s covers %s', async (rule, command) => {
     expect(await bash(rule, command)).toBe('runs');
   });

@@ -79,6 +79,9 @@ describe('rules for commands', () => {
     'awk -f x a.txt b',
     'watch ls',
     'psql -c x',
+    'hyperfine ls',
+    'fakeroot make',
+    'docker-compose exec web sh',
   ])('offers no prefix for %s', async (command) => {
     expect((await rulesFor(command)).prefix).toBeUndefined();
   });

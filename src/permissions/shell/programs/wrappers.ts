@@ -12,7 +12,9 @@ export const WRAPPER_PROGRAMS: Readonly<Record<string, Program>> = {
   stdbuf: program('-ioe: input: output: error:', 'run'),
   timeout: program('-v -ks: kill-after: signal: foreground preserve-status verbose', 'skip-run', {
     also: ({ operands: [duration] }) =>
-      /^[\d.]+[smhd]?$/.test(duration?.value ?? '') ? [] : [unknown('operand', duration)],
+      duration?.literal === true && /^[\d.]+[smhd]?$/.test(duration.value)
+        ? []
+        : [unknown('operand', duration)],
   }),
   command: custom(effectsOfCommand),
   env: custom(effectsOfEnv),

@@ -2,7 +2,9 @@ import type { Pipeline } from 'unbash';
 import { memoised } from '../../../lib/memo.js';
 import { own } from '../../../lib/own.js';
 import { Budget } from '../../gate/budget.js';
+import { parseOptions } from '../effects/options.js';
 import { literalWord, maySplit, programOf, type ShellWord, UNKNOWN_WORD } from '../model.js';
+import { WRAPPER_PROGRAMS } from '../programs/wrappers.js';
 import { evaluatedIn, isCode } from '../syntax/evaluated-words.js';
 import { commandsOfFd } from '../trees/find.js';
 import { builtinCode, codeOf, codeOfShell, type GivenCode, gitCode } from './shell-code.js';
@@ -328,50 +330,29 @@ function unwrap(words: readonly ShellWord[]): Unwrapped {
   for (;;) {
     const name = rest[0]?.literal === true ? rest[0].value : '';
     if (!GRANT_WRAPPERS.has(name)) return { words: rest, fed };
-    const count = wrapperLength(
-      name,
-      rest.map((word) => (word.literal && word.pattern === undefined ? word.value : '$')),
-    );
-    if (count === undefined || count >= rest.length) return { words: rest, fed };
+    const inner = wrappedBy(name, rest);
+    if (inner === undefined || inner.length === 0) return { words: rest, fed };
     if (name === 'xargs') fed = true;
-    rest = rest.slice(count);
+    rest = inner;
   }
 }
 
-/** How many words the wrapper itself takes, or undefined when that is not plain. */
-function wrapperLength(name: string, words: readonly string[]): number | undefined {
-  let at = 1;
-  switch (name) {
-    case 'nohup':
-    case 'builtin':
-    case 'command':
-    case 'xargs':
-      return words[1]?.startsWith('-') === true ? undefined : 1;
-    case 'time':
-      return words[1] === '-p' ? 2 : words[1]?.startsWith('-') === true ? undefined : 1;
-    case 'nice':
-      if (words[1] === '-n' && /^[-+]?\d+$/.test(words[2] ?? '')) return 3;
-      if (/^-n?-?\d+$/.test(words[1] ?? '')) return 2;
-      return words[1]?.startsWith('-') === true ? undefined : 1;
-    case 'stdbuf':
-      while (/^-[ioe](0|L|\d+[KMG]?)$/.test(words[at] ?? '')) at++;
-      return at > 1 && words[at]?.startsWith('-') !== true ? at : undefined;
-    case 'timeout':
-      for (; words[at]?.startsWith('-') === true; at++) {
-        const option = words[at] ?? '';
-        if (/^(-[ks]|--signal|--kill-after)$/.test(option)) at++;
-        else if (
-          !/^(-[ks]\w+|--(signal|kill-after)=[\w.]+|--(foreground|preserve-status|verbose)|-v)$/.test(
-            option,
-          )
-        ) {
-          return undefined;
-        }
-      }
-      return /^[\d.]+[smhd]?$/.test(words[at] ?? '') ? at + 1 : undefined;
-    default:
-      return undefined;
+/** What a wrapper runs, by its row; undefined when its options are not plain. */
+function wrappedBy(
+  name: string,
+  [, ...words]: readonly ShellWord[],
+): readonly ShellWord[] | undefined {
+  const row = own(WRAPPER_PROGRAMS, name);
+  if (row === undefined || row.custom !== undefined) {
+    return words[0]?.value.startsWith('-') === true ? undefined : words;
   }
+  const given = parseOptions(words, row.options, { leading: true });
+  const doubts = [...given.unknown, ...(row.also?.(given) ?? [])];
+  const inner = row.operands === 'skip-run' ? given.operands.slice(1) : given.operands;
+  const before = words.slice(0, words.length - inner.length);
+  // fail-closed: a word that is decided at run time may become several, and one of them the program.
+  const isSure = before.every(({ literal, pattern }) => literal && pattern === undefined);
+  return doubts.length === 0 && isSure ? inner : undefined;
 }
 
 /** The string a shell gets when words are put back together; words with blanks stay recognisable. */

@@ -1,27 +1,8 @@
 import { wordSet } from '../../../lib/word-set.js';
 
-export const SHELLS = new Set([
-  'sh',
-  'bash',
-  'dash',
-  'zsh',
-  'ksh',
-  'mksh',
-  'ash',
-  'fish',
-  'rbash',
-  'csh',
-  'tcsh',
-  'yash',
-  'osh',
-  'nu',
-  'posh',
-  'sash',
-  'rc',
-  'es',
-  'elvish',
-  'xonsh',
-]);
+export const SHELLS = wordSet(
+  'sh bash dash zsh ksh mksh ash fish rbash csh tcsh yash osh nu posh sash rc es elvish xonsh',
+);
 
 /** Programs that run the program named in their arguments, here and now. */
 export const WRAPPERS = wordSet(
@@ -144,13 +125,4 @@ export const FINDERS = new Set(['find', 'fd', 'fdfind']);
 export const EXEC_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 
 /** Those that change nothing about what they run. */
-export const GRANT_WRAPPERS: ReadonlySet<string> = new Set([
-  'timeout',
-  'nice',
-  'nohup',
-  'stdbuf',
-  'command',
-  'builtin',
-  'xargs',
-  'time',
-]);
+export const GRANT_WRAPPERS = wordSet('timeout nice nohup stdbuf command builtin xargs time');
