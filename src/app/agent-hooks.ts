@@ -1,11 +1,12 @@
 import type { OpenHooks } from '../agents/core/session-hooks.js';
-import type { AgentDefinition, DefinitionSource } from '../agents/definitions/definition.js';
+import type { AgentDefinition } from '../agents/definitions/definition.js';
 import {
   type GuardHooks,
   guardsOf,
   mayExecute,
   missingFrom,
 } from '../agents/limits/inherited-hooks.js';
+import { SETTING_SOURCES } from '../agents/limits/tool-restrictions.js';
 import type { ChildFacts, ChildHooks } from '../agents/runtime/agent-host.js';
 import { FORK_TYPE, forkNotice } from '../agents/runtime/fork.js';
 import type { SessionConfig } from '../config/session-config.js';
@@ -15,7 +16,6 @@ import type { Scene } from '../hooks/dispatch/scene.js';
 import { createAgentHooks } from '../hooks/events/agent.js';
 import { createCompactHooks } from '../hooks/events/compact.js';
 import { createStopHooks, stopHookCap } from '../hooks/events/stop.js';
-import type { SettingSource } from '../lib/sourced.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenSkills } from './skills.js';
@@ -89,7 +89,7 @@ export function putHooks(
     agentId: ref.id,
     name: definition.name,
     hooks: definition.hooks,
-    source: SOURCES[definition.source],
+    source: SETTING_SOURCES[definition.source],
     trusted: mayExecute(definition),
     file: definition.file,
     line: definition.line,
@@ -110,7 +110,7 @@ function putGuards(
     name: `${guards.name} above it (${at + 1})`,
     hooks,
     restrictOnly: true,
-    source: SOURCES[guards.source],
+    source: SETTING_SOURCES[guards.source],
     trusted: mayExecute(guards),
     file,
     line,
@@ -130,12 +130,3 @@ async function instructionsAgain(
 function modeless({ mode: _mode, ...scene }: Scene): Omit<Scene, 'mode'> {
   return scene;
 }
-
-const SOURCES: Readonly<Record<DefinitionSource, SettingSource>> = {
-  managed: 'managed',
-  flag: 'cli',
-  project: 'project',
-  user: 'user',
-  plugin: 'plugin',
-  builtin: 'user',
-};

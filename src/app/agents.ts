@@ -3,7 +3,7 @@ import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { AgentBook } from '../agents/definitions/definitions.js';
 import { readHostAgents, refuseGiven } from '../agents/definitions/host.js';
-import { openAgentListings } from '../agents/definitions/reminder.js';
+import { openAgentListings } from '../agents/definitions/listing.js';
 import {
   BACKGROUND_WAIT_MS,
   createBackgroundInput,
@@ -36,7 +36,6 @@ import { limitsOf, offersForks, positive } from '../agents/runtime/spawn-limits.
 import type { OpenTeams } from '../agents/teams/session-team.js';
 import { AGENT_TOOL, agentTool } from '../agents/tools/agent-tool.js';
 import { openWorkspaces } from '../agents/workspaces/session-workspaces.js';
-import { folderTrust } from '../config/folder-trust.js';
 import type { SessionConfig } from '../config/session-config.js';
 import type { Log, SessionEnvironment } from '../config/session-environment.js';
 import { messageOf, PortcullisError } from '../errors.js';
@@ -99,7 +98,7 @@ export function openAgentTypes(
     sources: environment.sources,
     plugins: environment.plugins,
     additionalDirectories: () => environment.workspace.roots.slice(1),
-    trusts: folderTrust(config, environment).trusts,
+    trusts: environment.folders.trusts,
     isHidden,
     host: host.value,
   });

@@ -9,14 +9,17 @@ import type { SessionConfig } from '../config/session-config.js';
 import type { SessionEnvironment } from '../config/session-environment.js';
 import { compactEnvironment, mayCompact } from '../context/compaction/trigger.js';
 import { createMcpPrompts } from '../mcp/resources/prompts.js';
+import { relative, toPosix } from '../platform/fs/paths.js';
+import type { ProcessSupervisor } from '../platform/process/process.js';
 import { targetPath } from '../tools/files/file-target.js';
 import { versionOf } from '../tools/files/read-state.js';
+import { parseGlob, walk } from '../tools/search/glob-pattern.js';
+import { runRipgrep } from '../tools/search/grep.js';
 import { applySettings } from './host-settings.js';
 import { hostCalls } from './host-tool-calls.js';
 import { addInstruction, instructionFiles } from './instruction-notes.js';
 import type { JoinedParts } from './live-settings.js';
 import { styleNames } from './output-style.js';
-import { projectFiles } from './project-files.js';
 import { typedImage } from './typed-calls.js';
 
 /** What the program that drives a session may ask of it besides prompts. */
@@ -170,4 +173,33 @@ function endOf(output: string | Uint8Array): TaskOutput {
     totalBytes: bytes.length,
     truncated: end.length < bytes.length,
   };
+}
+
+const WALK_MS = 5_000;
+const SKIPPED = new Set(['.git', 'node_modules']);
+
+/**
+ * Names of the files below the working directory, as ripgrep lists them: what .gitignore and .ignore leave out is not
+ * among them. Without ripgrep the tree is walked. Only names, for the person who completes them: no rule is asked.
+ */
+async function projectFiles(
+  { fs, workspace, clock, env }: Pick<SessionEnvironment, 'fs' | 'workspace' | 'clock' | 'env'>,
+  processes: Pick<ProcessSupervisor, 'run'>,
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const { cwd } = workspace;
+  const args = ['--files', '--null', '--hidden', '--no-require-git', '--glob', '!.git', '--', '.'];
+  const { startError, stdout } = await runRipgrep(
+    { fs, processes, env: { PATH: env.PATH ?? '' } },
+    { args, cwd, signal },
+  );
+  if (startError === undefined) return stdout.split('\0').flatMap(relativeName);
+  const over = clock.monotonic() + WALK_MS;
+  const isOver = (): boolean => signal.aborted || clock.monotonic() > over;
+  const walked = await walk(fs, parseGlob('**'), { root: cwd, skip: SKIPPED, isOver });
+  return walked.paths.flatMap((file) => relativeName(relative(cwd, file)));
+}
+
+function relativeName(name: string): readonly string[] {
+  return name === '' ? [] : [toPosix(name.startsWith('.') ? name.replace(/^\.[/\\]/, '') : name)];
 }

@@ -2,7 +2,6 @@ import type { ModelChoices } from '../agents/core/model-choice.js';
 import type { OpenHooks } from '../agents/core/session-hooks.js';
 import { judgesCalls } from '../agents/limits/inherited-hooks.js';
 import { agentTrees } from '../agents/workspaces/agent-trees.js';
-import { folderTrust } from '../config/folder-trust.js';
 import type { SessionConfig } from '../config/session-config.js';
 import type { SessionEnvironment } from '../config/session-environment.js';
 import { reminder } from '../context/prompt/reminders.js';
@@ -88,7 +87,7 @@ export function openSkills(
     plugins: environment.plugins,
     additionalDirectories: () => environment.workspace.roots.slice(1),
     override,
-    trusts: folderTrust(config, environment).trusts,
+    trusts: environment.folders.trusts,
     isHidden: parts.isHidden,
     isIgnored: gitIgnored({
       fs,

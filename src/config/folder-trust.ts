@@ -1,10 +1,10 @@
 import type { Hook } from '../hooks/registry/hook.js';
-import { basename, dirname, stateDirectory } from '../platform/fs/paths.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { basename, dirname } from '../platform/fs/paths.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
+import type { OpenedSettings } from '../settings/files/open.js';
 import { openProjectTrust, type ProjectTrust } from '../settings/trust/project-trust.js';
 import type { UsedDocument } from '../settings/trust/types.js';
-import type { SessionConfig } from './session-config.js';
-import type { SessionEnvironment } from './session-environment.js';
 
 /** Trust in the folders of a session, the project's and those of added and nested directories. */
 export interface FolderTrust {
@@ -14,38 +14,31 @@ export interface FolderTrust {
   changedScript(hook: Hook): Promise<string | undefined>;
 }
 
-const opened = new WeakMap<SessionEnvironment, FolderTrust>();
-
-/** The one of a session: what hooks were accepted with is known to whoever runs them. */
-export function folderTrust(
-  config: Pick<SessionConfig, 'cwd'>,
-  environment: SessionEnvironment,
-): FolderTrust {
-  const known = opened.get(environment) ?? open(config, environment);
-  opened.set(environment, known);
-  return known;
+interface TrustParts {
+  readonly fs: FileSystem;
+  readonly cwd: string;
+  readonly configDir: string;
+  readonly stateDirectory: string;
+  readonly sources: readonly string[];
+  readonly trust: OpenedSettings['trust'];
+  now(): number;
 }
 
-function open(config: Pick<SessionConfig, 'cwd'>, environment: SessionEnvironment): FolderTrust {
-  const levels = projectLevels(config.cwd);
+/** Opened once for a session: whoever runs hooks knows what they were accepted with. */
+export function openFolderTrust(parts: TrustParts): FolderTrust {
+  const { cwd, trust: project, ...how } = parts;
+  const levels = projectLevels(cwd);
   const others = new Map<string, ProjectTrust>();
   const trustOf = (directory: string): ProjectTrust => {
     const known = others.get(directory);
     if (known !== undefined) return known;
-    const made = openProjectTrust({
-      fs: environment.fs,
-      cwd: directory,
-      configDir: environment.configDir,
-      stateDirectory: stateDirectory(environment.env),
-      sources: environment.sources,
-      now: environment.clock.now,
-    });
+    const made = openProjectTrust({ ...how, cwd: directory });
     others.set(directory, made);
     return made;
   };
   return {
     async trusts(directory, used) {
-      if (levels.includes(directory)) return await environment.trust.covers(used);
+      if (levels.includes(directory)) return await project.covers(used);
       const { verdict } = await trustOf(directory).check({ used });
       return verdict === 'trusted';
     },
@@ -55,7 +48,7 @@ function open(config: Pick<SessionConfig, 'cwd'>, environment: SessionEnvironmen
       // fail-closed: a hook that stands nowhere was accepted by nobody.
       if (file === undefined) return 'its file, which is not known';
       const commands = [handler.command, ...(handler.args ?? [])];
-      const trust = others.get(levelOf(file)) ?? environment.trust.trust;
+      const trust = others.get(levelOf(file)) ?? project.trust;
       return await trust.changedScript({ file, commands });
     },
   };

@@ -10,6 +10,7 @@ import { managedSettingsDirectory } from '../settings/files/load.js';
 import { openSettings } from '../settings/files/open.js';
 import type { SettingValues } from '../settings/types.js';
 import { createWorkspace } from '../tools/workspace.js';
+import { openFolderTrust } from './folder-trust.js';
 import { hookChecks, openPlugins } from './plugins.js';
 import type { SessionConfig } from './session-config.js';
 
@@ -63,6 +64,16 @@ export async function openSessionEnvironment(config: SessionConfig) {
       return live;
     },
     trust,
+    /** Trust in the folders of added and nested directories, too. */
+    folders: openFolderTrust({
+      fs,
+      cwd: config.cwd,
+      configDir,
+      stateDirectory: stateDirectory(env),
+      sources,
+      trust,
+      now: systemClock.now,
+    }),
     plugins: await openPlugins(config, { fs, configDir, settings }),
     additional,
     clock: systemClock,

@@ -8,6 +8,7 @@ import { fenceProblem } from '../agents/limits/tool-restrictions.js';
 import { nodeTeamFiles } from '../agents/teams/host/files.js';
 import { openTeam } from '../agents/teams/team.js';
 import { messageOf, PortcullisError } from '../errors.js';
+import { splitFile } from '../lib/head-text.js';
 import { visible } from '../lib/visible.js';
 import { join, resolve } from '../platform/fs/paths.js';
 import { sideloadRefusal } from '../settings/merge/switches.js';
@@ -50,7 +51,7 @@ export async function openProjectAgents(
 
 function limitProblems(
   { cwd, home }: ProjectPlaces,
-  agents: readonly AgentDefinition[],
+  agents: readonly Omit<AgentDefinition, 'prompt' | 'contentHash'>[],
 ): readonly AgentProblem[] {
   return agents.flatMap((agent): readonly AgentProblem[] => {
     const message = fenceProblem(agent, { cwd, home });
@@ -64,7 +65,7 @@ async function validateBook(places: ProjectPlaces, book: AgentBook): Promise<Age
   const agents = (await book.list()).filter(({ source }) => source !== 'builtin');
   const findings: Finding[] = [...(await book.problems()), ...limitProblems(places, agents)];
   for (const { prompt, file: place, line } of agents) {
-    if (place !== undefined) findings.push(...(await promptFindings(prompt, { place, line })));
+    if (place !== undefined) findings.push(...promptFindings(await prompt(), { place, line }));
   }
   return { agents: agents.length, findings };
 }
@@ -83,10 +84,9 @@ async function validateFiles(
     findings.push(...read.findings.map((finding) => ({ ...finding, place })));
     if (read.fields === undefined) continue;
     agents++;
-    const { prompt, contentHash, line, fields } = read;
-    const agent = { ...fields, line, prompt, contentHash, source: 'user', file: place } as const;
-    findings.push(...limitProblems(places, [agent]));
-    findings.push(...(await promptFindings(prompt, { place, line })));
+    const { text = '', line, fields } = read;
+    findings.push(...limitProblems(places, [{ ...fields, line, source: 'user', file: place }]));
+    findings.push(...promptFindings(splitFile(text).body.trim(), { place, line }));
   }
   return { agents, findings };
 }
@@ -122,16 +122,9 @@ async function filesAt(
   return files;
 }
 
-async function promptFindings(
-  prompt: () => Promise<string>,
-  at: Pick<Finding, 'place' | 'line'>,
-): Promise<readonly Finding[]> {
-  try {
-    if ((await prompt()) !== '') return [];
-    return [{ ...at, severity: 'warning', message: 'it has no prompt below its front matter' }];
-  } catch (thrown) {
-    return [{ ...at, severity: 'error', message: messageOf(thrown) }];
-  }
+function promptFindings(prompt: string, at: Pick<Finding, 'place' | 'line'>): readonly Finding[] {
+  if (prompt !== '') return [];
+  return [{ ...at, severity: 'warning', message: 'it has no prompt below its front matter' }];
 }
 
 /** Removes what a team left behind whose lead has exited. Its list of tasks stays. */

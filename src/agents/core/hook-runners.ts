@@ -1,4 +1,3 @@
-import { folderTrust } from '../../config/folder-trust.js';
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
 import { type HookVariables, readEnvFile } from '../../hooks/dispatch/env-file.js';
@@ -70,7 +69,7 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
         createCommandRunner({
           ...place,
           persistent,
-          changedScript: folderTrust(config, environment).changedScript,
+          changedScript: environment.folders.changedScript,
         }),
         ({ handler }) => handler.command,
         parts,

@@ -1,7 +1,6 @@
 import { nearest } from '../../lib/nearest.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { visible } from '../../lib/visible.js';
-import { isSameVersion } from '../../platform/fs/fs.js';
 import type { UsedDocument } from '../../settings/trust/types.js';
 import { isTrusted, openHomes, rememberedTrust } from '../../skills/discovery/homes.js';
 import type { SkillPlaces } from '../../skills/discovery/roots.js';
@@ -97,19 +96,10 @@ export class AgentBook {
   async resolve(name: string): Promise<Result<AgentDefinition, string>> {
     const claim = await this.#fresh(name);
     if (claim === undefined) return err(await this.#unknown(name));
-    if (claim.file === undefined) return definitionOf(claim);
-    const whole = await this.#reader.readWhole(claim.file);
-    const now = whole === undefined ? undefined : claim.as?.(whole.read);
-    if (whole === undefined || now === undefined) {
-      if (claim.definition === undefined) return definitionOf(claim);
-      // fail-closed: what was decided by the earlier file does not hold for this one.
-      return err(`the agent "${claim.name}" has changed or cannot be read: ${claim.file}`);
-    }
-    const found = definitionOf(now);
-    const { level } = claim;
-    if (!found.ok || level === undefined) return found;
-    const used = { file: whole.real, text: whole.text };
-    const trusted = await isTrusted(this.#deps, level, used);
+    const found = definitionOf(claim);
+    const { level, read } = claim;
+    if (!found.ok || level === undefined || read?.text === undefined) return found;
+    const trusted = await isTrusted(this.#deps, level, { file: read.real, text: read.text });
     return trusted ? ok({ ...found.value, trusted }) : ok(restrained(claim, found.value));
   }
 
@@ -146,14 +136,14 @@ export class AgentBook {
     return next;
   }
 
-  /** The claim in the version that is on disk now. */
+  /** The claim, read again where its file is another by now. */
   async #fresh(name: string): Promise<Registration | undefined> {
     const key = typeKey(name.trim());
     const claim = (await this.#registry()).claims.get(key);
-    if (claim?.file === undefined) return claim;
-    const now = await this.#reader.versionOf(claim.file);
-    const { version } = claim;
-    if (now !== undefined && version !== undefined && isSameVersion(now, version)) return claim;
+    if (claim?.read === undefined) return claim;
+    const text = await this.#reader.textOf(claim.read);
+    // fail-closed: what was decided by an earlier text does not hold for another one.
+    if (text !== undefined && text === claim.read.text) return claim;
     return (await this.#rescan()).claims.get(key);
   }
 

@@ -1,8 +1,13 @@
+import { reminder } from '../../context/prompt/reminders.js';
+import { messageOf } from '../../errors.js';
 import { sliceWhole } from '../../lib/truncate.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
 import { oneLine } from '../../skills/discovery/names.js';
 import { fairShares } from '../../skills/listing/fair-shares.js';
+import type { TypeRules } from '../limits/type-rules.js';
 import { UNLISTED_AGENTS } from './builtin-agents.js';
 import type { AgentDefinition } from './definition.js';
+import { type AgentBook, agentNotice } from './definitions.js';
 import { bareName } from './tools.js';
 
 export interface AgentListingOptions {
@@ -129,4 +134,44 @@ function shortened(text: string, most: number): string {
 
 function summary(missing: number): string {
   return `(No room for all: ${missing} more types are not shown.)`;
+}
+
+export interface AgentListingParts {
+  readonly book: AgentBook;
+  readonly types: Pick<TypeRules, 'allowed'>;
+  /** The kind that copies the one who starts it, where that is offered. */
+  forks(): AgentDefinition | undefined;
+  /** What people should know. */
+  tell(text: string): void;
+}
+
+/** What the model is told of the kinds of agents. */
+export interface AgentListings {
+  /** Of those that this agent may start; undefined when there is none. */
+  of(agent: AgentRef): Promise<string | undefined>;
+}
+
+export function openAgentListings(parts: AgentListingParts): AgentListings {
+  const { book, types } = parts;
+  let isTold = false;
+
+  /** Once, of definitions that are not in force. People can wait: the first request goes out before it. */
+  function tellOfBroken(): void {
+    if (isTold) return;
+    isTold = true;
+    setImmediate(async () => {
+      const notice = await book.problems().then(agentNotice, messageOf);
+      if (notice !== undefined) parts.tell(notice);
+    });
+  }
+
+  return {
+    async of(agent) {
+      const kinds = [...(await book.list()), ...[parts.forks() ?? []].flat()];
+      tellOfBroken();
+      const { text } = agentListing(await types.allowed(agent, kinds));
+      if (text === '') return undefined;
+      return reminder(`These types of agents can be started with the Agent tool:\n\n${text}`);
+    },
+  };
 }

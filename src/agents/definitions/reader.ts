@@ -1,17 +1,14 @@
 import { messageOf, PortcullisError } from '../../errors.js';
 import { type Frontmatter, findFieldLine, loadFrontmatter } from '../../lib/frontmatter.js';
-import { splitFile } from '../../lib/head-text.js';
-import type { ParseYaml } from '../../lib/parse-yaml.js';
-import { yamlWithin } from '../../lib/parse-yaml.js';
-import { type FileStat, type FileSystem, isSameVersion } from '../../platform/fs/fs.js';
-import { sha256 } from '../../platform/hash.js';
+import { type ParseYaml, yamlWithin } from '../../lib/parse-yaml.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
 import { MAX_DOCUMENT_BYTES } from '../../settings/trust/tree.js';
 import { textOf } from '../../skills/head/values.js';
 import type { AgentFinding, DefinitionFields } from './definition.js';
 import { knownField, readFields, unparsedLimits } from './fields.js';
 import { claimedName, MOST_LOOKED_AT } from './names.js';
 
-type Files = Pick<FileSystem, 'stat' | 'readHead' | 'readWithStat' | 'realPath'>;
+type Files = Pick<FileSystem, 'stat' | 'readHead' | 'readWithStat'>;
 
 /** A file, and its real path, which was judged. */
 interface FileAt {
@@ -20,36 +17,18 @@ interface FileAt {
 }
 
 /** What one file holds. */
-export interface ReadDefinition {
-  /** The file names no agent: it is text for people. */
-  readonly isDocument: boolean;
-  readonly name: string | undefined;
-  /** Absent where there is an error. */
-  readonly fields?: DefinitionFields | undefined;
-  readonly line?: number | undefined;
-  readonly findings: readonly AgentFinding[];
-  /** Of the file that was read; absent where it could not be read. */
-  readonly version: FileStat | undefined;
-  contentHash(): string;
-  /** Reads the text below the head. Throws when the file is another version by now. */
-  prompt(): Promise<string>;
+export interface ReadDefinition extends HeadFindings {
+  /** Head, prompt and trust go by this very text. Undefined: it could not be read. */
+  readonly text: string | undefined;
 }
 
 export interface DefinitionReader {
   /** Reads a file within the limits of one scan. */
   read(at: FileAt): Promise<ReadDefinition>;
-  /** Reads a file for use: head, prompt and trust come from the same text. Undefined when it cannot be read. */
-  readWhole(file: string): Promise<WholeDefinition | undefined>;
+  /** The text of a file as it is now; undefined when it cannot be read. */
+  textOf(at: FileAt): Promise<string | undefined>;
   /** Starts a scan: the limits count anew. */
   begin(): void;
-  /** Of the file as it is now; undefined when there is none. */
-  versionOf(file: string): Promise<FileStat | undefined>;
-}
-
-export interface WholeDefinition {
-  readonly read: ReadDefinition;
-  readonly text: string;
-  readonly real: string;
 }
 
 /** Limits of one scan, so that no folder delays a start: all texts, and all heads parsed as YAML. */
@@ -63,31 +42,13 @@ export function openDefinitionReader(deps: {
   const { fs, knownTools } = deps;
   const yaml = yamlWithin(MOST_YAML_OF_ALL);
   let room = MOST_OF_ALL;
-
-  async function readFile(at: FileAt, parseYaml?: ParseYaml): Promise<WholeDefinition> {
-    const { stat: version, text } = await readVersion(fs, at);
-    const { file } = at;
-    const found = await readDefinition(text, { parseYaml, knownTools, file });
-    const contentHash = (): string => sha256(text);
-    const prompt = (): Promise<string> => promptOf(fs, at, version);
-    return { read: { ...found, version, contentHash, prompt }, text, real: at.real };
-  }
-
   return {
     begin() {
       room = MOST_OF_ALL;
       yaml.begin();
     },
-    async readWhole(file) {
-      try {
-        const whole = await readFile({ file, real: await fs.realPath(file) });
-        const prompt = splitFile(whole.text).body.trim();
-        return { ...whole, read: { ...whole.read, prompt: () => Promise.resolve(prompt) } };
-      } catch {
-        // fail-closed: what cannot be read is not used.
-        return undefined;
-      }
-    },
+    // fail-closed: what cannot be read is not the text that was judged.
+    textOf: (at) => readText(fs, at).catch(() => undefined),
     async read(at) {
       const { file } = at;
       try {
@@ -103,39 +64,40 @@ export function openDefinitionReader(deps: {
         room -= stat.size;
         // fail-closed: what is not read is not used, and said.
         if (room < 0) throw new PortcullisError('io', 'all agents together are more than is read');
-        return (await readFile(at, yaml.parse)).read;
+        const text = await readText(fs, at);
+        const parts = { parseYaml: yaml.parse, knownTools, file };
+        return { ...(await readDefinition(text, parts)), text };
       } catch (thrown) {
         // fail-closed: what cannot be read is not used, and said.
         return unread(`it cannot be read: ${messageOf(thrown)}`, claimedName(file));
-      }
-    },
-    async versionOf(file) {
-      try {
-        const stat = await fs.stat(file);
-        return stat?.kind === 'file' ? stat : undefined;
-      } catch {
-        // fail-closed: a file that cannot be looked at is not the one that was read.
-        return undefined;
       }
     },
   };
 }
 
 function unread(message: string, name: string | undefined): ReadDefinition {
-  return {
-    isDocument: false,
-    name,
-    findings: [{ severity: 'error', message }],
-    version: undefined,
-    contentHash: () => '',
-    prompt: () => Promise.reject(new PortcullisError('io', message)),
-  };
+  const findings: AgentFinding[] = [{ severity: 'error', message }];
+  return { isDocument: false, name, findings, text: undefined };
 }
 
-export type HeadFindings = Pick<
-  ReadDefinition,
-  'isDocument' | 'name' | 'fields' | 'line' | 'findings'
->;
+/** fail-closed: only the file at the real path that was judged is read. */
+async function readText(fs: Files, { file, real }: FileAt): Promise<string> {
+  const maxBytes = MAX_DOCUMENT_BYTES;
+  const { bytes } = await fs.readWithStat(file, { maxBytes, realPath: real });
+  if (bytes === undefined) throw new PortcullisError('io', `it is larger than ${maxBytes} bytes`);
+  return new TextDecoder().decode(bytes);
+}
+
+/** What the head of one file says. */
+export interface HeadFindings {
+  /** The file names no agent: it is text for people. */
+  readonly isDocument: boolean;
+  readonly name: string | undefined;
+  /** Absent where there is an error. */
+  readonly fields?: DefinitionFields | undefined;
+  readonly line?: number | undefined;
+  readonly findings: readonly AgentFinding[];
+}
 
 interface HeadDeps {
   readonly knownTools: readonly string[];
@@ -209,26 +171,4 @@ function yamlFinding({ problem, how }: Frontmatter): readonly AgentFinding[] {
   const reason = message.replace(/ at line \d+, column \d+:?$/, '');
   const text = `its head cannot be read as YAML: ${reason}; quote texts that hold a colon`;
   return [{ severity, line, message: text }];
-}
-
-const utf8 = new TextDecoder('utf-8');
-
-/** fail-closed: only the file at the real path that was judged is read. */
-async function readVersion(
-  fs: Files,
-  { file, real }: FileAt,
-): Promise<{ readonly stat: FileStat; readonly text: string }> {
-  const maxBytes = MAX_DOCUMENT_BYTES;
-  const { stat, bytes } = await fs.readWithStat(file, { maxBytes, realPath: real });
-  if (bytes === undefined) throw new PortcullisError('io', `it is larger than ${maxBytes} bytes`);
-  return { stat, text: utf8.decode(bytes) };
-}
-
-async function promptOf(fs: Files, at: FileAt, version: FileStat): Promise<string> {
-  const now = await readVersion(fs, at).catch(() => undefined);
-  if (now !== undefined && isSameVersion(now.stat, version)) return splitFile(now.text).body.trim();
-  // fail-closed: what the old head allows was not said about this text.
-  throw new PortcullisError('io', `${at.file} has changed since it was read`, {
-    remedy: 'Start the agent again.',
-  });
 }

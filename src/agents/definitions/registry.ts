@@ -1,4 +1,5 @@
-import type { FileStat } from '../../platform/fs/fs.js';
+import { splitFile } from '../../lib/head-text.js';
+import { sha256 } from '../../platform/hash.js';
 import type {
   AgentDefinition,
   AgentDocument,
@@ -21,17 +22,12 @@ export interface Registration {
   readonly place: string;
   readonly definition?: AgentDefinition;
   readonly findings: readonly AgentFinding[];
-  readonly file?: string;
-  readonly version?: FileStat | undefined;
+  /** The file, its real path and the text it was read from; absent for what is no file. */
+  readonly read?: { readonly file: string; readonly real: string; readonly text?: string };
   /** The directory whose trust decides; absent where no project's does. */
   readonly level?: string;
   /** The built-in whose name it has taken. */
   readonly replaces?: AgentDefinition;
-  /**
-   * The same claim with what its file holds in another reading; undefined when that is no definition
-   * of this name. Absent for what is no file.
-   */
-  as?(read: ReadDefinition): Registration | undefined;
 }
 
 /** Everything there is at one moment. */
@@ -178,18 +174,27 @@ function nameOf({ root, folders, read }: RegistryFile): string | undefined {
   return [root.prefix, ...folders, read.name].join(':');
 }
 
-function claimOf(one: RegistryFile, name: string): Registration {
-  const { root, file, read } = one;
+function claimOf({ root, file, real, read }: RegistryFile, name: string): Registration {
   const { source, level } = root;
-  const { fields, version, prompt, contentHash, line, findings } = read;
-  const as = (other: ReadDefinition): Registration | undefined => {
-    const now = { ...one, read: other };
-    const isSame = typeKey(nameOf(now) ?? '') === typeKey(name);
-    return isSame ? claimOf(now, name) : undefined;
+  const { fields, text = '', line, findings } = read;
+  const claim = {
+    name,
+    source,
+    place: file,
+    read: { file, real, text: read.text },
+    findings,
+    level,
   };
-  const claim = { name, source, place: file, file, version, findings, as, level };
   if (fields === undefined) return claim;
-  const definition = { ...fields, name, source, file, prompt, contentHash, line };
+  const definition = {
+    ...fields,
+    name,
+    source,
+    file,
+    line,
+    prompt: async () => splitFile(text).body.trim(),
+    contentHash: () => sha256(text),
+  };
   return { ...claim, definition: source === 'plugin' ? asPlugin(definition) : definition };
 }
 

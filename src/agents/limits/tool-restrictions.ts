@@ -190,7 +190,7 @@ function readAll(
   for (const text of texts) {
     const origin = {
       value: { text, root: place.cwd },
-      source: SOURCES[definition.source],
+      source: SETTING_SOURCES[definition.source],
       trusted: true,
       file: definition.file,
     };
@@ -202,7 +202,8 @@ function readAll(
   return { rules, problems };
 }
 
-const SOURCES: Readonly<Record<DefinitionSource, SettingSource>> = {
+/** Where the settings would say that a definition comes from. */
+export const SETTING_SOURCES: Readonly<Record<DefinitionSource, SettingSource>> = {
   managed: 'managed',
   flag: 'cli',
   project: 'project',

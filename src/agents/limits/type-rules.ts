@@ -34,8 +34,6 @@ export interface TypeRules {
   forbids(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
   /** The rule that wants somebody asked before this agent starts one of this kind; undefined: none does. */
   asks(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
-  /** Whether nothing can forbid this agent a type, whichever there are. */
-  leavesAll(agent: AgentRef): boolean;
   /** Those of them that nothing forbids. */
   allowed(
     agent: AgentRef,
@@ -65,7 +63,6 @@ export function createTypeRules(parts: TypeRuleParts): TypeRules {
       }
       return undefined;
     },
-    leavesAll,
     async allowed(agent, definitions) {
       // There may be hundreds, and mostly nothing is about any of them.
       if (leavesAll(agent)) return definitions;
@@ -112,12 +109,12 @@ async function heldByType(
 }
 
 /** Whether no rule can be about a call like this one, whichever type it names. */
-export function isFree(view: CallView): boolean {
+function isFree(view: CallView): boolean {
   return !mayRestrict(view.rules.deny, view) && !mayRestrict(view.rules.ask, view);
 }
 
 /** What a deny or ask rule says about a call. */
-export async function restriction(view: CallView): Promise<Finding> {
+async function restriction(view: CallView): Promise<Finding> {
   const denied = await findRestriction(view.rules.deny, view);
   if (denied?.sure === 'yes') {
     const { text, label } = denied.rule;
@@ -131,7 +128,7 @@ export async function restriction(view: CallView): Promise<Finding> {
 }
 
 /** A rule for one name of the default agent is about that agent, unless a file has taken the name. */
-export async function namesOf(
+async function namesOf(
   book: Pick<AgentBook, 'resolve'>,
   { name, source }: AgentDefinition,
 ): Promise<readonly string[]> {
