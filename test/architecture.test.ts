@@ -66,7 +66,6 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     'context/instructions/path-matcher.ts',
     'context/instructions/text.ts',
     'context/instructions/includes.ts',
-    'context/instructions/named-files.ts',
     'context/instructions/text-extensions.ts',
   ],
   mcp: [

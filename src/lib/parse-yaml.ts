@@ -27,8 +27,8 @@ const PLAIN_LINE =
 const NOT_A_TEXT = /^(?:null|true|false)\s*$/i;
 
 /**
- * A head of nothing but one-line texts, as most have; undefined for every other. The library takes 0.2 ms
- * for each and 15 ms to load, of which a start with hundreds of skills and agents would consist.
+ * A head of nothing but one-line texts, as most have; undefined for every other. The library takes about
+ * 0.2 ms for each: a quarter of what 200 skills and 100 agents add to a start.
  */
 function parsePlainLines(text: string): Record<string, string> | undefined {
   const fields = new Map<string, string>();
