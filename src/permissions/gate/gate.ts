@@ -1,11 +1,10 @@
-import { freezeJson } from '../../lib/frozen-json.js';
 import { suggestFor } from '../grants/suggest.js';
 import { createEvaluate, type Evaluate, type EvaluatedCall, type GateDeps } from './evaluate.js';
 import type { Finding } from './guard.js';
 import { takePermitIssuer } from './permit.js';
-import { fixedCall } from './precheck.js';
+import { fixedCall, withInput } from './precheck.js';
 import { createQuestions, isAnswered, type Questions, refusalText } from './questions.js';
-import { runsAsText } from './shell-text.js';
+import { unrendered } from './shell-text.js';
 import type { AskAnswer, Gate, GateVerdict } from './types.js';
 import { type Allowing, allowanceOf, joinHookContext, type Progress, refuse } from './verdict.js';
 
@@ -42,7 +41,7 @@ async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerd
   const heldBy = outcome.kind === 'held' ? outcome.by : undefined;
   const open = outcome.kind === 'open' ? outcome.reason : undefined;
   const reason = finding?.reason ?? open ?? `nothing allows ${call.subject.summary}`;
-  const forPerson = await runsAsText(view);
+  const forPerson = (await unrendered(view)) !== undefined;
   // What a guard holds, or what only a person opens, no allow rule opens.
   const offered = finding === undefined && !forPerson ? await suggestFor(view) : {};
   const { suggestion } = offered;
@@ -106,18 +105,12 @@ async function rejudge(
   wanted: Readonly<Record<string, unknown>>,
 ): Promise<Passed | GateVerdict> {
   const { call } = before.view;
-  const sealed = freezeJson(wanted);
-  const problems = sealed.ok
-    ? (await call.tool.validate(sealed.value)).map((one) => `${one.path} ${one.message}`.trim())
-    : [sealed.error];
-  if (!sealed.ok || problems.length > 0) {
-    const reason = `the input that came with the answer is not valid: ${problems.join('; ')}`;
+  const renewed = await withInput(call, wanted);
+  if ('invalid' in renewed) {
+    const reason = `the input that came with the answer is not valid: ${renewed.invalid}`;
     const message = `${call.tool.name}: ${reason}.`;
     return refuse(before, { by: 'input check', reason, message });
   }
-  const input = sealed.value;
-  const subject = call.tool.subject(input, call.workspace);
-  const renewed = fixedCall({ ...call, input, subject });
   const again = await state.evaluate(renewed, { rewritten: true });
   const { view, outcome } = again;
   const trace = [...before.trace, ...again.trace];

@@ -1,4 +1,5 @@
-import { type Coverage, coverageOf } from '../grants/shell-grants.js';
+import { type Coverage, coverageOf, type GrantPlace } from '../grants/shell-grants.js';
+import type { ShellReading } from '../shell/model.js';
 import { TooComplexError } from './budget.js';
 import type { CallView } from './view.js';
 
@@ -11,22 +12,15 @@ export async function runsBeside(view: CallView): Promise<boolean> {
 
 /** Whether a call surely leaves files and programs as they are, so that what was seen stays true. */
 export async function isHarmless(view: CallView): Promise<boolean> {
-  const { tool, subject, workspace } = view.call;
+  const { tool, subject } = view.call;
   if (subject.command === undefined) {
     return tool.kind !== 'edit' && tool.kind !== 'execute';
   }
   const reading = await view.shell();
   // fail-closed: what nobody could read may do anything.
   if (reading === undefined) return false;
-  const coverage = await coverageOf(reading, {
-    judge: view.judge,
-    cwd: workspace.cwd,
-    roots: workspace.roots,
-    home: view.home,
+  const coverage = await coverageIn(view, reading, {
     allow: [],
-    names: view.names,
-    own: view.facts.own,
-    exported: view.facts.exported?.(),
     looking: true,
     fileCommands: false,
   }).catch(notJudged);
@@ -37,4 +31,16 @@ export async function isHarmless(view: CallView): Promise<boolean> {
 function notJudged(thrown: unknown): Coverage {
   if (thrown instanceof TooComplexError) return { covered: false, reason: thrown.message };
   throw thrown;
+}
+
+/** What covers the commands of a call, where it is made. */
+export function coverageIn(
+  { judge, home, names, facts, call }: CallView,
+  reading: ShellReading,
+  by: Pick<GrantPlace, 'allow' | 'looking' | 'fileCommands'>,
+): Promise<Coverage> {
+  const { cwd, roots } = call.workspace;
+  const { own } = facts;
+  const exported = facts.exported?.();
+  return coverageOf(reading, { judge, cwd, roots, home, names, own, exported, ...by });
 }

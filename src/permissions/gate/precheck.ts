@@ -41,17 +41,9 @@ export async function examine(
   options: { readonly viewOf: (call: GateCall) => CallView; readonly rewritten: boolean },
 ): Promise<Examination> {
   if (precheck === undefined) return { view, trace: [] };
-  const { call } = view;
   const retarget: Retarget = async (wanted) => {
-    const fixed = freezeJson(wanted);
-    if (!fixed.ok) return { invalid: fixed.error };
-    const input = fixed.value;
-    const problems = await call.tool.validate(input);
-    if (problems.length > 0) {
-      return { invalid: problems.map((one) => `${one.path} ${one.message}`.trim()).join('; ') };
-    }
-    const subject = call.tool.subject(input, call.workspace);
-    return options.viewOf(fixedCall({ ...call, input, subject }));
+    const call = await withInput(view.call, wanted);
+    return 'invalid' in call ? call : options.viewOf(call);
   };
   try {
     const { rewritten } = options;
@@ -59,6 +51,21 @@ export async function examine(
   } catch (thrown) {
     return notExamined(view, thrown);
   }
+}
+
+/** The call with another input, judged like the first; or why that input will not do. */
+export async function withInput(
+  call: GateCall,
+  wanted: Input,
+): Promise<GateCall | { readonly invalid: string }> {
+  const fixed = freezeJson(wanted);
+  if (!fixed.ok) return { invalid: fixed.error };
+  const input = fixed.value;
+  const problems = await call.tool.validate(input);
+  if (problems.length > 0) {
+    return { invalid: problems.map((one) => `${one.path} ${one.message}`.trim()).join('; ') };
+  }
+  return fixedCall({ ...call, input, subject: call.tool.subject(input, call.workspace) });
 }
 
 /** fail-closed: what was to be asked first could not be asked. */

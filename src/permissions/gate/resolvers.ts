@@ -1,10 +1,10 @@
-import { coverageOf } from '../grants/shell-grants.js';
 import { matchesDomain } from '../rules/domain.js';
 import { exactRule, rulesForTool, type ToolRules } from '../rules/list.js';
 import { fieldText, grantingPath } from '../rules/match.js';
 import type { Rule } from '../rules/rules.js';
 import { matches } from '../rules/wildcard.js';
 import type { Approval, Resolver } from './guard.js';
+import { coverageIn } from './harmless.js';
 import { STANCES } from './modes.js';
 import type { CallView, TouchedPath } from './view.js';
 
@@ -101,16 +101,8 @@ const shell: Resolver = {
 async function coveredCommands(view: CallView): Promise<Approval | undefined> {
   const reading = await view.shell();
   if (reading === undefined) return undefined;
-  const { cwd, roots } = view.call.workspace;
-  const coverage = await coverageOf(reading, {
-    judge: view.judge,
-    cwd,
-    roots,
-    home: view.home,
+  const coverage = await coverageIn(view, reading, {
     allow: view.rules.allow,
-    names: view.names,
-    own: view.facts.own,
-    exported: view.facts.exported?.(),
     looking: view.facts.askReadOnly?.() !== true,
     fileCommands: STANCES[view.mode].execute === 'inside',
   });

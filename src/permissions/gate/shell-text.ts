@@ -25,11 +25,6 @@ export async function unrendered(view: CallView): Promise<Finding | undefined> {
   };
 }
 
-/** Whether nothing but the text itself can run. */
-export async function runsAsText(view: CallView): Promise<boolean> {
-  return (await unrendered(view)) !== undefined;
-}
-
 /** The text that a permit lets run: what was judged, or what a person was shown. */
 export async function commandToRun(
   view: CallView,

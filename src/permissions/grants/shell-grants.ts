@@ -18,7 +18,7 @@ import { canonicalText, unwrapForGrant } from '../shell/runners/runners.js';
 import { cdTarget } from '../shell/syntax/directories.js';
 
 /** What may open the commands of one piece of shell code. */
-interface GrantPlace {
+export interface GrantPlace {
   readonly judge: PathJudge;
   readonly cwd: string;
   readonly home: string;

@@ -1,13 +1,6 @@
 import { systemCodeOf } from '../../errors.js';
 import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
-import {
-  basename,
-  dirname,
-  isInside,
-  resolve,
-  separator,
-  toPosix,
-} from '../../platform/fs/paths.js';
+import { isInside, resolve, toPosix } from '../../platform/fs/paths.js';
 import type { PathSpellings } from '../../tools/tool.js';
 import { Budget } from '../gate/budget.js';
 import { repositoryTrap } from '../git/config.js';
@@ -65,7 +58,7 @@ class DiskJudge implements PathJudge {
   readonly #pinned: Map<string, Promise<string>>;
   readonly #known = new Map<string, Promise<string>>();
   readonly #spellings = new Map<string, Promise<PathSpellings>>();
-  readonly #looks: Looks = new Map();
+  readonly #stats = new Map<string, Promise<FileStat | undefined>>();
   readonly #traps = new Map<string, Promise<string | undefined>>();
   #linkedRoots: Promise<LinkedRoots> | undefined;
 
@@ -118,8 +111,8 @@ class DiskJudge implements PathJudge {
 
   async manyNamed({ real: target }: PathSpellings): Promise<FileStat | undefined> {
     // What cannot be looked at is no file that a call could touch.
-    const seen = this.#looks.get(target) ?? (await this.disk.lstat(target).catch(() => undefined));
-    return seen === undefined || seen === MISSING || seen.links === undefined ? undefined : seen;
+    const seen = await this.#stat(target);
+    return seen?.links === undefined ? undefined : seen;
   }
 
   async expand(directory: string, pattern: string): Promise<readonly string[] | undefined> {
@@ -137,59 +130,19 @@ class DiskJudge implements PathJudge {
   async #real(path: string): Promise<string> {
     const before = this.#pinned.get(path) ?? this.#known.get(path);
     if (before !== undefined) return await before;
-    // Looks are recorded by real path.
-    if (this.#looks.has(path)) return path;
-    const found = this.#look(path);
-    this.#known.set(path, found);
+    const found = realOrTooLong(this.disk, path);
+    if (path === this.#home || this.#roots.includes(path)) {
+      this.#pinned.set(path, found);
+      found.catch(() => this.#pinned.delete(path));
+    } else this.#known.set(path, found);
     return await found;
   }
 
-  async #look(path: string): Promise<string> {
-    if (path === this.#home || this.#roots.includes(path)) return await this.#pin(path);
-    const isBelow =
-      path.length <= LONGEST_WAY &&
-      // By the letters alone: what lies beside a root is looked at as what is in it.
-      this.#roots.some((root) => path.startsWith(root)) &&
-      // Windows has short names (`PROGRA~1`), which only the system can spell out.
-      !(separator === '\\' && path.includes('~'));
-    if (!isBelow) return await realOrTooLong(this.disk, path);
-    const above = dirname(path);
-    return await this.#realIn(await this.#real(above), path, above);
-  }
-
-  async #pin(root: string): Promise<string> {
-    const found = realOrTooLong(this.disk, root);
-    this.#pinned.set(root, found);
-    found.catch(() => this.#pinned.delete(root));
+  /** Undefined where nothing is there, or nothing can be seen. */
+  async #stat(target: string): Promise<FileStat | undefined> {
+    const found = this.#stats.get(target) ?? this.disk.lstat(target).catch(() => undefined);
+    this.#stats.set(target, found);
     return await found;
-  }
-
-  /**
-   * The real path of something in a directory whose own is known. Most words of a command are no
-   * files at all, and asking the system for the real path of those is slow.
-   */
-  async #realIn(parent: string, path: string, above: string): Promise<string> {
-    const here = parent === above ? path : resolve(parent, basename(path));
-    if (this.#looks.get(parent) === MISSING) return this.#noted(here, undefined);
-    let stat: FileStat | undefined;
-    try {
-      stat = await this.disk.lstat(path);
-    } catch {
-      // The slower way says what is wrong.
-      return await realOrTooLong(this.disk, path);
-    }
-    if (stat?.kind === 'symlink') return await this.disk.realPath(path);
-    // fail-closed: behind a link to nothing everything is missing, and may be there under its own name.
-    if (stat === undefined && here !== path) {
-      return await this.#realIn(dirname(here), here, dirname(here));
-    }
-    return this.#noted(here, stat);
-  }
-
-  #noted(here: string, stat: FileStat | undefined): string {
-    // What was there under another name a moment ago is not forgotten.
-    if (stat !== undefined || !this.#looks.has(here)) this.#looks.set(here, stat ?? MISSING);
-    return here;
   }
 
   async #spellOut(literal: string): Promise<PathSpellings> {
@@ -204,8 +157,7 @@ class DiskJudge implements PathJudge {
         resolved.push(resolve(root, `.${target.slice(realRoot.length)}`));
       }
     }
-    const seen = this.#looks.get(target);
-    const kind = seen === undefined || seen === MISSING ? undefined : seen.kind;
+    const kind = (await this.#stat(target))?.kind;
     const path = { literal, real: target, resolved, kind };
     const copied = [...new Set([literal, ...resolved])].flatMap((one) => this.trees.standsFor(one));
     return copied.length === 0 ? path : { ...path, standsFor: await this.#throughLinks(copied) };
@@ -242,11 +194,6 @@ function inEach(roots: readonly string[], way: string): readonly string[] {
 }
 
 const OWN_DIRECTORY = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?cwd(\/.*)?$/s;
-
-/** What was seen on the way, by the real paths. */
-type Looks = Map<string, FileStat | typeof MISSING>;
-
-const MISSING = 'missing';
 
 /** A root, and where it leads. */
 type LinkedRoots = readonly (readonly [string, string])[];

@@ -190,6 +190,8 @@ const ESCAPES = [
   // Through links.
   'touch out/x',
   'echo x > leaf',
+  'cat **/a.txt',
+  'for f in **/*.txt; do cat "$f"; done',
   'cd out && ls',
   'cd sub/deep/up/../../.. && touch x',
   'cd -P sub/deep/up/.. && touch x',

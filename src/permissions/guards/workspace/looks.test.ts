@@ -110,6 +110,7 @@ describe('what an agent with a tree of its own looks at by patterns and unfinish
     'X=sub/*; cat /$X',
     'D=/; for f in *; do cat "$D$f"; done',
     'U=/..; for f in *; do cat "$f$U$U$U$U/a.txt"; done',
+    'cd /; cat **/a.txt',
     'cd /; for f in **/a.txt; do cat "$f"; done',
     'for f in @M/*; do cat "$f"; done',
     'X=a.txt; builtin read X < list; cat "$X"',

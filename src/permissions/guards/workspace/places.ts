@@ -23,7 +23,7 @@ export interface FencePlace {
   readonly fs: FenceFiles;
 }
 
-/** Whether links below these paths lead to what is hidden, or may do so. */
+/** Whether what is hidden lies below these paths, or links there may lead to it. */
 export async function leadsToHidden(
   paths: readonly string[],
   { directories = ['/'] }: SimpleCommand,
@@ -34,7 +34,7 @@ export async function leadsToHidden(
   for (const directory of directories) {
     for (const path of paths) {
       const starts = await view.judge.spellFrom(directory, path);
-      if (!(await linksStay(starts, view.judge, { isFine }))) return true;
+      if (!starts.every(isFine) || !(await linksStay(starts, view.judge, { isFine }))) return true;
     }
   }
   return false;

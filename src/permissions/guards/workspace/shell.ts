@@ -162,12 +162,17 @@ class Judge {
       if (values === undefined) return decidedLater(word);
       const problem = await this.#reads(values.paths, command, below || values.below);
       if (problem !== undefined) return problem;
+      if (values.below && (await leadsToHidden(values.paths, command, this.#place))) {
+        return unreadable(`${word.raw} may go through a link to the main checkout`);
+      }
     }
     for (const pattern of patterns) {
       if (this.#isLost(command, pattern)) return unreadable(LOST);
       const found = await this.#expanded([pattern], command);
       // fail-closed: what fits cannot be told, and may be anywhere but below.
-      if (found === undefined && leadsUp(pattern)) return unreadable(`${pattern} leads elsewhere`);
+      const isAway = async () =>
+        leadsUp(pattern) || (await leadsToHidden(['.'], command, this.#place));
+      if (found === undefined && (await isAway())) return unreadable(`${pattern} leads elsewhere`);
       named.push(...(found ?? []));
     }
     if (
