@@ -17,7 +17,7 @@ import type { ServerDeclaration } from '../mcp/server.js';
 import { openServers } from '../mcp/servers.js';
 import { openToolCache } from '../mcp/tools/cache.js';
 import { hookCall } from '../mcp/tools/hook-call.js';
-import { definitionTokens, listingOf, type ServerListing } from '../mcp/tools/listing.js';
+import { definitionTokens, fetchListing, type ServerListing } from '../mcp/tools/listing.js';
 import { createToolBook, type Offered } from '../mcp/tools/registry.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AnnouncedServer, type Announcement, deferredToolsLines } from '../tools/deferral.js';
@@ -106,17 +106,14 @@ export function openServersOfSession(
   /** Asks a server for its tools; those that were not known before. */
   const ask = async (connection: ClientConnection): Promise<readonly AnyTool[]> => {
     const { declaration } = connection;
-    const listed = await connection.listTools();
-    if (!listed.ok) {
-      tellProblems(declaration.name, [listed.error.message]);
+    const listing = await fetchListing(connection);
+    if (!listing.ok) {
+      tellProblems(declaration.name, [listing.error.message]);
       return [];
     }
-    const { instructions, serverInfo } = connection.status();
-    const tools = listed.value;
-    const listing = listingOf({ declaration, tools, instructions, serverInfo });
     if (!resources.isAsked(declaration.name)) await resources.ask(connection);
-    const offered = book.offer(connection, listing, { live: true });
-    took(connection, listing, offered);
+    const offered = book.offer(connection, listing.value, { live: true });
+    took(connection, listing.value, offered);
     return offered.tools;
   };
   const toolsChanged = oneAtATime<ClientConnection>(async (connection) => {

@@ -184,21 +184,13 @@ async function toolsOf(
   connection: ClientConnection,
   book: ToolBook,
 ): Promise<{ readonly tools: readonly AnyTool[]; readonly problems: readonly string[] }> {
-  const { declaration } = connection;
+  const { fetchListing } = await import('../../mcp/tools/listing.js');
   const connected = await connection.connect();
-  const listed = connected.ok ? await connection.listTools() : connected;
-  if (!listed.ok) return { tools: [], problems: [listed.error.message] };
-  const { listingOf } = await import('../../mcp/tools/listing.js');
-  const { instructions, serverInfo } = connection.status();
   // Agents are not told what the server says about itself. It is held against what was accepted all the
   // same: without it the server would have said nothing, and its words would later be changed ones.
-  const listing = listingOf({
-    declaration,
-    tools: listed.value,
-    instructions,
-    serverInfo,
-  });
-  return await book.offer(connection, listing, { live: true });
+  const listing = connected.ok ? await fetchListing(connection) : connected;
+  if (!listing.ok) return { tools: [], problems: [listing.error.message] };
+  return book.offer(connection, listing.value, { live: true });
 }
 
 /** Asks the book of the agent, or of the one that it is a copy of. */

@@ -1,5 +1,6 @@
 import { isRecord } from '../../lib/own.js';
-import type { RawTool, ServerDeclaration } from '../server.js';
+import { ok, type Result } from '../../lib/result.js';
+import type { McpConnection, RawTool, SafeError, ServerDeclaration } from '../server.js';
 import { checkDefinition, shownInstructions } from './definition-check.js';
 import { definingParts, toolFingerprint } from './fingerprint.js';
 import { shownName, shownText, toolNameProblem, toolNames } from './names.js';
@@ -70,6 +71,17 @@ export function listingOf(source: ListingSource): ServerListing {
     instructions,
     serverInfo: serverInfo === undefined ? undefined : shownInfo(serverInfo),
   };
+}
+
+/** Asks a server what it offers. */
+export async function fetchListing(
+  connection: Pick<McpConnection, 'declaration' | 'listTools' | 'status'>,
+): Promise<Result<ServerListing, SafeError>> {
+  const { declaration } = connection;
+  const listed = await connection.listTools();
+  if (!listed.ok) return listed;
+  const { instructions, serverInfo } = connection.status();
+  return ok(listingOf({ declaration, tools: listed.value, instructions, serverInfo }));
 }
 
 /**

@@ -9,7 +9,7 @@ import {
 import type { McpConnection, RawTool } from '../server.js';
 import { heardWords } from './change.js';
 import { checkDefinition, definitionOf } from './definition-check.js';
-import { type ListedTool, listingOf, type ServerListing } from './listing.js';
+import { fetchListing, type ListedTool, type ServerListing } from './listing.js';
 import { type Admission, type McpToolParts, mcpTool } from './tool.js';
 
 export interface Offered {
@@ -222,15 +222,12 @@ export class ServerTools implements McpToolParts {
   async #askAnew(): Promise<Result<undefined, string>> {
     const connection = this.connection;
     const changes = this.#changes;
-    const listed = await connection.listTools();
-    if (!listed.ok) return err(listed.error.message);
-    const { instructions, serverInfo } = connection.status();
-    const { declaration } = connection;
-    const listing = listingOf({ declaration, tools: listed.value, instructions, serverInfo });
-    const offered = this.offer(listing, { live: true });
+    const listing = await fetchListing(connection);
+    if (!listing.ok) return err(listing.error.message);
+    const offered = this.offer(listing.value, { live: true });
     // What was said while it answered may not be in the answer.
     this.live = this.#changes === changes;
-    this.#shared.onListing?.(connection, listing, offered);
+    this.#shared.onListing?.(connection, listing.value, offered);
     return ok(undefined);
   }
 
