@@ -3,6 +3,7 @@ import { expandAll } from '../../lib/braces.js';
 import { ANY_DEPTH, namePatternOf, namesFit } from '../../lib/name-pattern.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
+import { nextTurn } from '../../platform/turns.js';
 
 /**
  * File name patterns: `*`, `?`, `[a-z]`, `[!a-z]`, `**` as a whole segment, `{a,b}`, `\\` before a
@@ -60,7 +61,7 @@ interface Walked {
   readonly timedOut: boolean;
 }
 
-/** Directories read between two breaths of the event loop. */
+/** Directories read between two turns of the event loop. */
 const DIRECTORIES_AT_ONCE = 64;
 
 /**
@@ -79,7 +80,7 @@ export async function walk(
     const open = [start];
     for (let next = open.pop(); next !== undefined; next = open.pop()) {
       if (options.isOver()) return { paths: [...paths], timedOut: true };
-      if (++read % DIRECTORIES_AT_ONCE === 0) await breath();
+      if (++read % DIRECTORIES_AT_ONCE === 0) await nextTurn();
       for (const entry of await listOrNothing(fs, next.directory)) {
         const below = [...next.below, entry.name];
         const path = join(next.directory, entry.name);
@@ -123,8 +124,4 @@ async function listOrNothing(fs: FileSystem, directory: string): ReturnType<File
     if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'EACCES' || code === 'EPERM') return [];
     throw thrown;
   }
-}
-
-function breath(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
