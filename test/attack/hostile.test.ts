@@ -161,7 +161,7 @@ describe('output that nobody receives', () => {
 
   it('refuses a debug file that cannot be written before anything is asked', async () => {
     const { url, bodies } = await hostileServer((response) => stream(response, say('x')));
-    const done = await start(['-p', 'go', '--debug-file', '/nonexistent/x'], {
+    const done = await start(['-p', 'go', '--debug-file', '/dev/null/x'], {
       project: project(),
       url,
     });

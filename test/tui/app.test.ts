@@ -509,6 +509,7 @@ describe('agents and tasks', () => {
     client.emit({ type: 'tool', call: todoCall, state: { kind: 'running' } });
     await screen();
     wait(4000);
+    await expect.poll(screen).toContain('· 4s ·');
     const seen = await screen();
     expect(seen).toContain(
       '└ reviewer#1  reviews it  Grep · 4s · 3 calls · 12k tokens · $0.012 · left: $0.400, 30k tokens, 1 turn, 1m 05s',
