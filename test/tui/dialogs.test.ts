@@ -90,6 +90,12 @@ describe('a permission question', () => {
     expect(seen).toContain('rule Bash(touch *) → .claude/settings.local.json');
   });
 
+  it('names the path that it is about, which may lie inside the working directories', () => {
+    const seen = setup(permission('q1', { blockedPath: '/p/.git/config' })).open();
+    expect(seen).toContain('Path: /p/.git/config');
+    expect(seen).not.toContain('Outside');
+  });
+
   it('is answered by a letter, a number, or arrows and Enter', () => {
     for (const [keys, answer] of [
       ['y', YES],

@@ -119,7 +119,7 @@ function reasons({
   return [
     `Why: ${reason}`,
     ...(rule === undefined ? [] : [`Rule: ${rule.text} (${rule.source})`]),
-    ...(blockedPath === undefined ? [] : [`Outside the working directories: ${blockedPath}`]),
+    ...(blockedPath === undefined ? [] : [`Path: ${blockedPath}`]),
     ...(server === undefined ? [] : [`MCP server ${server.name} (${server.source})`]),
     ...(expiresAt === undefined ? [] : [`No answer until ${expiresAt} means no.`]),
   ];
