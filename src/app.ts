@@ -5,14 +5,12 @@
 import { createHookAgent } from './agents/core/hook-agent.js';
 import { type ModelLayer, openModelLayer } from './agents/core/model-layer.js';
 import type { AgentSession } from './agents/core/session.js';
-import { openHooks } from './agents/core/session-hooks.js';
 import { createToolRestrictions } from './agents/limits/tool-restrictions.js';
 import { openAgents } from './app/agents.js';
 import { joinParts } from './app/create-session.js';
 import type { Feature } from './app/feature.js';
 import { openInstructions } from './app/instructions.js';
 import { asMainAgent } from './app/main-agent.js';
-import { openMcp } from './app/mcp.js';
 import { withOutputStyle } from './app/output-style.js';
 import { openSandboxing } from './app/sandbox.js';
 import type { CurrentRun, Parts } from './app/session-parts.js';
@@ -30,8 +28,10 @@ import {
 } from './config/session-environment.js';
 import { PortcullisError } from './errors.js';
 import type { AgentJudge } from './hooks/runners/agent.js';
+import { openHooks } from './hooks/session/session-hooks.js';
 import { Journal, journalFile } from './journal/journal.js';
 import { closeAll } from './lib/close-all.js';
+import { openMcp } from './mcp/session/open-mcp.js';
 import { resolveModel } from './model/catalog/aliases.js';
 import type { Permissions } from './permissions/gate/open.js';
 import { effectRulesIn } from './permissions/guards/effects.js';

@@ -1,4 +1,3 @@
-import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import {
   type GuardHooks,
@@ -16,6 +15,7 @@ import type { Scene } from '../hooks/dispatch/scene.js';
 import { createAgentHooks } from '../hooks/events/agent.js';
 import { createCompactHooks } from '../hooks/events/compact.js';
 import { createStopHooks, stopHookCap } from '../hooks/events/stop.js';
+import type { OpenHooks } from '../hooks/session/session-hooks.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { OpenInstructions } from './instructions.js';
 import type { OpenSkills } from './skills.js';

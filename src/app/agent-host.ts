@@ -1,6 +1,5 @@
 import { denialOf } from '../agents/core/call-ledger.js';
 import type { ModelLayer } from '../agents/core/model-layer.js';
-import type { OpenHooks } from '../agents/core/session-hooks.js';
 import { bareName } from '../agents/definitions/tools.js';
 import type { ToolRestrictions } from '../agents/limits/tool-restrictions.js';
 import {
@@ -22,7 +21,9 @@ import { compactEnvironment } from '../context/compaction/trigger.js';
 import { instructionsReminder } from '../context/instructions/reminder.js';
 import { reminder } from '../context/prompt/reminders.js';
 import { messageOf } from '../errors.js';
+import type { OpenHooks } from '../hooks/session/session-hooks.js';
 import type { InputMessage } from '../loop/types.js';
+import type { OpenServersOfSession } from '../mcp/session/session-servers.js';
 import { createAppendLog } from '../platform/fs/append-log.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
@@ -34,7 +35,6 @@ import type { ToolPool } from '../tools/pool.js';
 import { VERSION } from '../version.js';
 import { childHooks } from './agent-hooks.js';
 import type { OpenInstructions } from './instructions.js';
-import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSkills } from './skills.js';
 import type { ToolRuntime } from './tool-runtime.js';
 

@@ -1,5 +1,4 @@
 import type { ModelLayer } from '../agents/core/model-layer.js';
-import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { AgentBook } from '../agents/definitions/definitions.js';
 import { readHostAgents, refuseGiven } from '../agents/definitions/host.js';
@@ -40,8 +39,10 @@ import type { SessionConfig } from '../config/session-config.js';
 import type { Log, SessionEnvironment } from '../config/session-environment.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/events/stop.js';
+import type { OpenHooks } from '../hooks/session/session-hooks.js';
 import { closeAll } from '../lib/close-all.js';
 import { err, ok, type Result } from '../lib/result.js';
+import type { OpenServersOfSession } from '../mcp/session/session-servers.js';
 import type { GateExtension } from '../permissions/gate/open.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
@@ -54,7 +55,6 @@ import type { AnyTool } from '../tools/tool.js';
 import { putHooks } from './agent-hooks.js';
 import { openAgentHost } from './agent-host.js';
 import type { OpenInstructions } from './instructions.js';
-import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSkills } from './skills.js';
 import type { ToolRuntime } from './tool-runtime.js';
 

@@ -7,7 +7,6 @@ import {
 } from '../agents/core/create-session.js';
 import { createInspection } from '../agents/core/inspection.js';
 import type { AgentSession } from '../agents/core/session.js';
-import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { watchShells } from '../agents/delivery/background.js';
 import { heldTo } from '../agents/runtime/agent-host.js';
@@ -20,6 +19,7 @@ import { openOpening } from '../context/prompt/opening.js';
 import { reminder, showsOpening } from '../context/prompt/reminders.js';
 import { systemPrompt } from '../context/prompt/system-prompt.js';
 import { messageOf } from '../errors.js';
+import type { OpenHooks } from '../hooks/session/session-hooks.js';
 import type { IdleDecision, InputMessage, ModelAnswer } from '../loop/types.js';
 import { NO_SERVERS } from '../mcp/no-servers.js';
 import { modelAccounts } from '../model/usage.js';

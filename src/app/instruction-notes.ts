@@ -1,8 +1,8 @@
 import type { InstructionFile } from '../agents/core/host-requests.js';
-import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { SessionEnvironment } from '../config/session-environment.js';
 import { projectPlace } from '../context/instructions/places.js';
 import { messageOf, PortcullisError } from '../errors.js';
+import type { OpenHooks } from '../hooks/session/session-hooks.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import { isRunByAgent } from '../platform/process/run-by-agent.js';
 import type { OpenInstructions } from './instructions.js';

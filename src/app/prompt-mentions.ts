@@ -7,13 +7,13 @@ import { reminder } from '../context/prompt/reminders.js';
 import { err } from '../lib/result.js';
 import { visible } from '../lib/visible.js';
 import { findMentions, type Mention, resolveMentions } from '../mcp/resources/mentions.js';
+import type { OpenServersOfSession } from '../mcp/session/session-servers.js';
 import { join } from '../platform/fs/paths.js';
 import type { UserBlock } from '../protocol/content.js';
 import type { ForkTools } from '../skills/grants/grant.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { OpenAgents } from './agents.js';
 import { type OutsideInvoke, outsideInvoke, resourceReader } from './host-tool-calls.js';
-import type { OpenServersOfSession } from './mcp-servers.js';
 import { attachedFiles, INTERRUPTED } from './mentioned-files.js';
 import type { Parts } from './session-parts.js';
 

@@ -3,13 +3,13 @@ import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { bareName } from '../agents/definitions/tools.js';
 import type { SessionConfig } from '../config/session-config.js';
 import type { SessionEnvironment } from '../config/session-environment.js';
+import type { OpenServersOfSession } from '../mcp/session/session-servers.js';
 import type { Permissions } from '../permissions/gate/open.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { deferral } from '../tools/deferral.js';
 import type { Added, PoolOptions, ToolPool } from '../tools/pool.js';
 import { createToolMatcher } from '../tools/pool-patterns.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { OpenServersOfSession } from './mcp-servers.js';
 
 interface Needs {
   readonly model: ModelLayer;

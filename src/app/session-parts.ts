@@ -1,13 +1,13 @@
 import type { ModelLayer } from '../agents/core/model-layer.js';
 import type { SessionRun } from '../agents/core/session.js';
-import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { OpenCheckpoints } from '../checkpoint/session-watch.js';
 import type { Log } from '../config/session-environment.js';
+import type { OpenHooks } from '../hooks/session/session-hooks.js';
+import type { OpenServersOfSession } from '../mcp/session/session-servers.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import type { OpenAgents } from './agents.js';
 import type { Feature } from './feature.js';
 import type { OpenInstructions } from './instructions.js';
-import type { OpenServersOfSession } from './mcp-servers.js';
 import type { OpenSandboxing } from './sandbox.js';
 import type { OpenSkills } from './skills.js';
 import type { ToolRuntime } from './tool-runtime.js';

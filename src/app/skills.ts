@@ -1,11 +1,11 @@
 import type { ModelChoices } from '../agents/core/model-choice.js';
-import type { OpenHooks } from '../agents/core/session-hooks.js';
 import { judgesCalls } from '../agents/limits/inherited-hooks.js';
 import { agentTrees } from '../agents/workspaces/agent-trees.js';
 import type { SessionConfig } from '../config/session-config.js';
 import type { SessionEnvironment } from '../config/session-environment.js';
 import { reminder } from '../context/prompt/reminders.js';
 import { createConfigHooks } from '../hooks/events/config.js';
+import type { OpenHooks } from '../hooks/session/session-hooks.js';
 import { isRecord } from '../lib/own.js';
 import { err } from '../lib/result.js';
 import type { GateExtension } from '../permissions/gate/open.js';

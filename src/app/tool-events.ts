@@ -1,4 +1,3 @@
-import type { OpenHooks } from '../agents/core/session-hooks.js';
 import type { SessionConfig } from '../config/session-config.js';
 import type { SessionEnvironment } from '../config/session-environment.js';
 import { instructionFilesIn, isInstructionFile } from '../context/instructions/names.js';
@@ -7,6 +6,7 @@ import type { Scene } from '../hooks/dispatch/scene.js';
 import { createTaskHooks, type HookTask } from '../hooks/events/agent.js';
 import type { Attention } from '../hooks/events/notification.js';
 import type { FitsRule } from '../hooks/events/tool-occasion.js';
+import type { OpenHooks } from '../hooks/session/session-hooks.js';
 import type { BatchEnd, FinishedBatch } from '../loop/types.js';
 import type { Asker, GateCall, JudgedCall } from '../permissions/gate/types.js';
 import { resolve } from '../platform/fs/paths.js';

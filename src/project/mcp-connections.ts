@@ -1,10 +1,10 @@
-import type { OpenServersOfSession } from '../app/mcp-servers.js';
 import { PortcullisError } from '../errors.js';
 import { nearest } from '../lib/nearest.js';
 import { shellWord } from '../lib/shell-word.js';
 import { visible } from '../lib/visible.js';
 import { openToolApprovals } from '../mcp/approval/tool-approvals.js';
 import type { ClientConnection } from '../mcp/connection/connection.js';
+import type { OpenServersOfSession } from '../mcp/session/session-servers.js';
 import { describeChange, describeWordsChange } from '../mcp/tools/change.js';
 import { shownInstructions } from '../mcp/tools/definition-check.js';
 import { definingParts, wordsFingerprint } from '../mcp/tools/fingerprint.js';

@@ -2,11 +2,11 @@ import type { Scene } from '../../hooks/dispatch/scene.js';
 import type { PromptHooks, PromptSource } from '../../hooks/events/prompt.js';
 import type { SessionHooks, SessionStarting } from '../../hooks/events/session.js';
 import type { BackgroundTaskFacts, StopHooks } from '../../hooks/events/stop.js';
+import type { HookNotes } from '../../hooks/session/hook-notes.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { FailureKind, ModelFailure } from '../../model/client.js';
 import { textOf } from '../../protocol/content.js';
 import type { SessionNews } from '../../protocol/session-events.js';
-import type { HookNotes } from './hook-notes.js';
 import type { Beginning, RunHooks, Submitted } from './session.js';
 
 export interface RunHookDeps {

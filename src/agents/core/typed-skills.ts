@@ -1,5 +1,6 @@
 import type { Scene } from '../../hooks/dispatch/scene.js';
 import type { PromptHooks } from '../../hooks/events/prompt.js';
+import type { HookNotes } from '../../hooks/session/hook-notes.js';
 import { err, ok } from '../../lib/result.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { McpPrompts, TypedPrompt } from '../../mcp/resources/prompts.js';
@@ -9,7 +10,6 @@ import type { ForkTools } from '../../skills/grants/grant.js';
 import { readTyped } from '../../skills/invoke/find.js';
 import type { ReadySkill, SkillInvoker } from '../../skills/invoke/invoke.js';
 import type { Skill, SkillBook } from '../../skills/skill.js';
-import type { HookNotes } from './hook-notes.js';
 import type { RunHooks, Submitted } from './session.js';
 
 export interface TypedSkillDeps {

@@ -1,5 +1,6 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
+import type { OpenHooks } from '../../hooks/session/session-hooks.js';
 import { visible } from '../../lib/visible.js';
 import type { ClientConnection } from '../../mcp/connection/deps.js';
 import type { BroughtServer, BroughtServers } from '../../mcp/tools/agent-servers.js';
@@ -14,7 +15,6 @@ import type { AgentRef } from '../../protocol/agent-ref.js';
 import { fatalOf, managedSettingsDirectory } from '../../settings/files/load.js';
 import { describeProblem } from '../../settings/types.js';
 import type { AnyTool } from '../../tools/tool.js';
-import type { OpenHooks } from '../core/session-hooks.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import type { ChildServers } from './agent-host.js';
 
@@ -129,7 +129,7 @@ async function connectAll(
       declared(config, environment, { needs, definition, brought }),
       import('../../mcp/tools/registry.js'),
       import('../../mcp/approval/tool-approvals.js'),
-      import('../core/server-connections.js'),
+      import('../../mcp/session/server-connections.js'),
     ]);
   const { fs, stateDirectory, env } = environment;
   const { tell } = needs.hooks;

@@ -1,8 +1,8 @@
+import type { OpenHooks } from '../../hooks/session/session-hooks.js';
 import type { Result } from '../../lib/result.js';
 import { type AgentRef, DEFAULT_AGENT } from '../../protocol/agent-ref.js';
 import type { ForkTools } from '../../skills/grants/grant.js';
 import type { ForkTask, RunFork } from '../../skills/invoke/invoke.js';
-import type { OpenHooks } from '../core/session-hooks.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import type { AgentBook } from '../definitions/definitions.js';
 import { type ReportWords, reportText } from './report.js';

@@ -1,12 +1,12 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
 import { createWorktreeHooks } from '../../hooks/events/worktree.js';
+import type { OpenHooks } from '../../hooks/session/session-hooks.js';
 import type { Guard } from '../../permissions/gate/guard.js';
 import { workspaceFence } from '../../permissions/guards/workspace/fence.js';
 import { findRepositoryRoot, join } from '../../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';
 import type { WriteLedger } from '../../tools/files/write-ledger.js';
-import type { OpenHooks } from '../core/session-hooks.js';
 import type { AgentHost } from '../runtime/agent-host.js';
 import { createChildPlaces } from './place.js';
 import { worktreeSettings } from './worktree.js';

@@ -1,17 +1,17 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
 import { createElicitationHooks } from '../../hooks/events/elicitation.js';
-import { ServerAuth } from '../../mcp/auth/server-auth.js';
-import { createHeadersHelper } from '../../mcp/config/headers-helper.js';
-import { type ClientConnection, createConnection } from '../../mcp/connection/connection.js';
-import { oneLine } from '../../mcp/resources/content.js';
-import { createElicit } from '../../mcp/resources/elicitation.js';
-import type { ServerDeclaration } from '../../mcp/server.js';
+import type { OpenHooks } from '../../hooks/session/session-hooks.js';
 import { join } from '../../platform/fs/paths.js';
 import { createFetch } from '../../platform/http/fetch.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';
 import { VERSION } from '../../version.js';
-import type { OpenHooks } from './session-hooks.js';
+import { ServerAuth } from '../auth/server-auth.js';
+import { createHeadersHelper } from '../config/headers-helper.js';
+import { type ClientConnection, createConnection } from '../connection/connection.js';
+import { oneLine } from '../resources/content.js';
+import { createElicit } from '../resources/elicitation.js';
+import type { ServerDeclaration } from '../server.js';
 
 /** Makes connections with all that each kind of server needs. Loaded with the first of them. */
 export function connectionMaker(

@@ -1,27 +1,6 @@
 import { hooksOfPlugins } from '../../config/plugins.js';
 import type { SessionConfig } from '../../config/session-config.js';
 import type { Log, SessionEnvironment } from '../../config/session-environment.js';
-import {
-  type BackgroundResult,
-  createHookDispatch,
-  type DispatchDeps,
-} from '../../hooks/dispatch/dispatcher.js';
-import { createHookVariables } from '../../hooks/dispatch/env-file.js';
-import type { Scene } from '../../hooks/dispatch/scene.js';
-import {
-  createAttention,
-  createNotificationHooks,
-  type Notification,
-} from '../../hooks/events/notification.js';
-import { createDenialHooks, createHookAsker } from '../../hooks/events/permission-request.js';
-import { createPostToolHooks } from '../../hooks/events/post-tool-use.js';
-import { createHookPrecheck } from '../../hooks/events/pre-tool-use.js';
-import { captureHooks } from '../../hooks/registry/capture.js';
-import type { HookDispatch } from '../../hooks/registry/hook.js';
-import { createIfRule } from '../../hooks/registry/if-rule.js';
-import type { AgentJudge } from '../../hooks/runners/agent.js';
-import type { McpRunnerDeps } from '../../hooks/runners/mcp.js';
-import type { ProbeOptions, ProbeReport } from '../../hooks/testing/probe.js';
 import type { InputMessage } from '../../loop/types.js';
 import { isHarmless, runsBeside } from '../../permissions/gate/harmless.js';
 import type { GateCall } from '../../permissions/gate/types.js';
@@ -34,16 +13,35 @@ import { hookEventFacts } from '../../protocol/hook-events.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import { hookSwitches } from '../../settings/merge/switches.js';
 import type { EffectiveSettings } from '../../settings/types.js';
+import {
+  type BackgroundResult,
+  createHookDispatch,
+  type DispatchDeps,
+} from '../dispatch/dispatcher.js';
+import { createHookVariables } from '../dispatch/env-file.js';
+import type { Scene } from '../dispatch/scene.js';
+import {
+  createAttention,
+  createNotificationHooks,
+  type Notification,
+} from '../events/notification.js';
+import { createDenialHooks, createHookAsker } from '../events/permission-request.js';
+import { createPostToolHooks } from '../events/post-tool-use.js';
+import { createHookPrecheck } from '../events/pre-tool-use.js';
+import { captureHooks } from '../registry/capture.js';
+import type { HookDispatch } from '../registry/hook.js';
+import { createIfRule } from '../registry/if-rule.js';
+import type { AgentJudge } from '../runners/agent.js';
+import type { McpRunnerDeps } from '../runners/mcp.js';
+import type { ProbeOptions, ProbeReport } from '../testing/probe.js';
 import { createHookNotes } from './hook-notes.js';
 import type { HookRunnerParts, OpenRunners } from './hook-runners.js';
-import type { ModelLayer } from './model-layer.js';
-import type { SessionRun } from './session.js';
 
 export interface HookParts {
-  readonly model: ModelLayer;
+  readonly model: HookRunnerParts['model'];
   readonly log: Log;
   readonly processes: ProcessSupervisor;
-  readonly current: { readonly run: SessionRun | undefined };
+  readonly current: { readonly run: { readonly promptId: string | undefined } | undefined };
   /** Sees what hooks write. */
   readonly watch: HookRunnerParts['watch'];
   /** Decides for agent hooks. Undefined: the session is not open yet. */
@@ -224,14 +222,14 @@ export function openHooks(
     addScoped: dispatch.addScoped.bind(dispatch),
     /** Asks every guard once whether it answers in time. */
     async probeGuards(how: Omit<ProbeOptions, 'cwd' | 'mode'>): Promise<ProbeReport> {
-      const { probeGates } = await import('../../hooks/testing/probe.js');
+      const { probeGates } = await import('../testing/probe.js');
       const options = { ...how, cwd: workspace.cwd, mode: mode() };
       return await probeGates({ ...deps, hooks: dispatch.snapshot() }, options);
     },
     /** Where the settings want it: asks every guard once, and tells of those that do not answer. */
     async probe(signal: AbortSignal): Promise<void> {
       if (!hookSwitches(settings).probe) return;
-      const { probeAtStart } = await import('../../hooks/testing/probe.js');
+      const { probeAtStart } = await import('../testing/probe.js');
       const options = { cwd: workspace.cwd, signal, mode: mode() };
       await probeAtStart({ ...deps, hooks: dispatch.snapshot() }, options, tell);
     },

@@ -1,28 +1,32 @@
-import { connectionMaker } from '../agents/core/server-connections.js';
-import type { OpenHooks } from '../agents/core/session-hooks.js';
-import type { SessionConfig } from '../config/session-config.js';
-import type { SessionEnvironment } from '../config/session-environment.js';
-import { reminderOf } from '../context/prompt/reminders.js';
-import { messageOf } from '../errors.js';
-import { orAbort } from '../lib/abort.js';
-import { sortedNames } from '../lib/sorted-names.js';
-import { visible } from '../lib/visible.js';
-import { openToolApprovals } from '../mcp/approval/tool-approvals.js';
-import { oneAtATime, problemTeller, resourcesOfServers } from '../mcp/changes.js';
-import type { McpConfiguration } from '../mcp/config/types.js';
-import type { ClientConnection } from '../mcp/connection/deps.js';
-import { createServerControl } from '../mcp/control.js';
-import { createMcpPrompts } from '../mcp/resources/prompts.js';
-import type { ServerDeclaration } from '../mcp/server.js';
-import { openServers } from '../mcp/servers.js';
-import { openToolCache } from '../mcp/tools/cache.js';
-import { hookCall } from '../mcp/tools/hook-call.js';
-import { definitionTokens, fetchListing, type ServerListing } from '../mcp/tools/listing.js';
-import { createToolBook, type Offered } from '../mcp/tools/registry.js';
-import type { ProcessSupervisor } from '../platform/process/process.js';
-import { type AnnouncedServer, type Announcement, deferredToolsLines } from '../tools/deferral.js';
-import type { ToolPool } from '../tools/pool.js';
-import type { AnyTool } from '../tools/tool.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import { reminderOf } from '../../context/prompt/reminders.js';
+import { messageOf } from '../../errors.js';
+import type { OpenHooks } from '../../hooks/session/session-hooks.js';
+import { orAbort } from '../../lib/abort.js';
+import { sortedNames } from '../../lib/sorted-names.js';
+import { visible } from '../../lib/visible.js';
+import type { ProcessSupervisor } from '../../platform/process/process.js';
+import {
+  type AnnouncedServer,
+  type Announcement,
+  deferredToolsLines,
+} from '../../tools/deferral.js';
+import type { ToolPool } from '../../tools/pool.js';
+import type { AnyTool } from '../../tools/tool.js';
+import { openToolApprovals } from '../approval/tool-approvals.js';
+import { oneAtATime, problemTeller, resourcesOfServers } from '../changes.js';
+import type { McpConfiguration } from '../config/types.js';
+import type { ClientConnection } from '../connection/deps.js';
+import { createServerControl } from '../control.js';
+import { createMcpPrompts } from '../resources/prompts.js';
+import type { ServerDeclaration } from '../server.js';
+import { openServers } from '../servers.js';
+import { openToolCache } from '../tools/cache.js';
+import { hookCall } from '../tools/hook-call.js';
+import { definitionTokens, fetchListing, type ServerListing } from '../tools/listing.js';
+import { createToolBook, type Offered } from '../tools/registry.js';
+import { connectionMaker } from './server-connections.js';
 
 export interface McpParts {
   readonly processes: ProcessSupervisor;

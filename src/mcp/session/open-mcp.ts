@@ -1,9 +1,9 @@
-import type { SessionConfig } from '../config/session-config.js';
-import type { SessionEnvironment } from '../config/session-environment.js';
-import { homeDirectory, join } from '../platform/fs/paths.js';
-import { lookAtLevels, mayBeThere, projectLevels } from '../platform/fs/project-levels.js';
-import { managedSettingsDirectory, refuseBroken } from '../settings/files/load.js';
-import type { McpParts, OpenServersOfSession } from './mcp-servers.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import { homeDirectory, join } from '../../platform/fs/paths.js';
+import { lookAtLevels, mayBeThere, projectLevels } from '../../platform/fs/project-levels.js';
+import { managedSettingsDirectory, refuseBroken } from '../../settings/files/load.js';
+import type { McpParts, OpenServersOfSession } from './session-servers.js';
 
 /**
  * The MCP servers of a session. Undefined when none is declared, which is found out by looking for
@@ -16,8 +16,8 @@ export async function openMcp(
 ): Promise<OpenServersOfSession | undefined> {
   if (!mayHaveServers(config, environment)) return undefined;
   const [{ loadMcpConfiguration }, { openMcpApprovals }] = await Promise.all([
-    import('../mcp/config/load.js'),
-    import('../mcp/approval/project-approvals.js'),
+    import('../config/load.js'),
+    import('../approval/project-approvals.js'),
   ]);
   const { fs, stateDirectory } = environment;
   const levels = projectLevels(config.cwd);
@@ -43,7 +43,7 @@ export async function openMcp(
   const configuration = await load(config.mcpConfig);
   refuseBroken(configuration.problems, config.emit);
   if (configuration.servers.length === 0 && config.mcpBridge === undefined) return undefined;
-  const { openServersOfSession } = await import('./mcp-servers.js');
+  const { openServersOfSession } = await import('./session-servers.js');
   return openServersOfSession(config, environment, { configuration, reload: load, ...parts });
 }
 

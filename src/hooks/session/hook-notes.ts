@@ -1,7 +1,7 @@
 import { reminder } from '../../context/prompt/reminders.js';
-import { type LongTextFiles, spillLong } from '../../hooks/answers/text.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { UserBlock } from '../../protocol/content.js';
+import { type LongTextFiles, spillLong } from '../answers/text.js';
 
 /** Makes what hooks say for the model into messages of the conversation. */
 export interface HookNotes {
