@@ -97,6 +97,17 @@ export const LONG_INPUTS: Readonly<Record<string, string>> = {
   'one word': `ls ${repeat('a', 'b')}`,
   links: repeat('ln -s a b; ', 'cat b'),
   blanks: repeat(' ', 'ls'),
+  'option of read': `read -${repeat('r', '')} a`,
+  'option of declare': `declare -${repeat('r', '')}`,
+  'files of sed': `sed -n '${numbered((at) => `w a${at}\n`, '')}' a.txt`,
+  'long text in substitutions': `${'echo $('.repeat(300)}${'a '.repeat(25_000)}${')'.repeat(300)}`,
+  'values of a loop': `for PATH in ${repeat('b ', '')}; do ls; done`,
+  'code in here-documents': numbered((at) => `bash <<'E'\nls a${at}\nE\n`, 'ls'),
+  'different links': numbered((at) => `ln -s a${at} b${at}\n`, 'cat b1'),
+  'link of a long name': `ln -s a ${'b/'.repeat(15_000)}c; cat ${'b/'.repeat(15_000)}c/d`,
+  'different copies': numbered((at) => `cp -r a${at} b${at};`, 'ls'),
+  'variables in a here-document': `cat <<E\n${repeat('$a ', '')}\nE`,
+  'array of words': `a=(${repeat('b ', '')})`,
 };
 
 /** `before` as often as fits, then `middle`, then `after` as often. */

@@ -132,10 +132,11 @@ function codeOf(
           return filesInForeignCode(words, one.input);
         }),
       );
-      const spelled = await Promise.all(
-        [...new Set(files)].map((file) => judge.spell(resolve(cwd, file))),
-      );
-      return spelled.map((spellings): TouchedPath => ({ access: 'write', spellings }));
+      const found: TouchedPath[] = [];
+      for (const file of new Set(files)) {
+        found.push({ access: 'write', spellings: await judge.spell(resolve(cwd, file)) });
+      }
+      return found;
     }),
     attachedPaths: once(async () => {
       const found: TouchedPath[] = [];
@@ -156,7 +157,8 @@ function codeOf(
     }),
     shellPaths: once(async () => {
       const { commands } = await shell();
-      const found = await Promise.all(commands.map((one) => pathsOf(one, judge, cwd)));
+      const found: ShellPaths[] = [];
+      for (const one of commands) found.push(await pathsOf(one, judge, cwd));
       const odd = commands.some(readsPatternsAnew) && commands.some((one) => patternsIn(one)[0]);
       const unknown = odd
         ? 'it changes what patterns of names stand for'

@@ -47,7 +47,9 @@ export function createPathJudge(fs: PathFileSystem, place: JudgedPlace): PathJud
 }
 
 /** What the system is asked about a path takes as long as so many steps of our own. */
-const STEPS_OF_LOOK = 50;
+const STEPS_OF_LOOK = 150;
+/** A path that was looked at before is still compared with the working directories and the rules. */
+const STEPS_OF_PATH = 10;
 
 class DiskJudge implements PathJudge {
   readonly disk: PathFileSystem;
@@ -83,7 +85,7 @@ class DiskJudge implements PathJudge {
   }
 
   async spellFrom(directory: string, path: string): Promise<readonly PathSpellings[]> {
-    this.budget.spend(1 + (path.length >> 4));
+    this.budget.spend(STEPS_OF_PATH + (path.length >> 4));
     const named = await this.spell(resolve(directory, path));
     // fail-closed: what it leads to here is not what it leads to in the command.
     if (throughProcess([directory], path)) return [{ ...named, perProcess: true }];

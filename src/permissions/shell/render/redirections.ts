@@ -97,13 +97,16 @@ function documentOf(
   }
   const expands = parts.some(({ type }) => type !== 'Literal');
   let rendered = '';
+  let isLineStart = true;
   for (const part of parts) {
+    let text: string;
     if (part.type === 'Literal') {
       const read = unescapedInQuotes(part.text, part.value, { document: true });
-      const isLineStart = rendered === '' || rendered.endsWith('\n');
-      const text = strips ? stripped(read, { isLineStart }) : read;
-      rendered += expands ? text.replace(/[\\$`]/g, '\\$&') : text;
-    } else rendered += context.expansion(expansionOf(part), context, 'document');
+      const plain = strips ? stripped(read, { isLineStart }) : read;
+      text = expands ? plain.replace(/[\\$`]/g, '\\$&') : plain;
+    } else text = context.expansion(expansionOf(part), context, 'document');
+    rendered += text;
+    if (text !== '') isLineStart = text.endsWith('\n');
   }
   return { body: rendered, expands };
 }

@@ -1,5 +1,6 @@
 import type { Command, Script, Statement, SyntaxNode, Word } from 'unbash';
 import { isLocaleVariable } from '../../../platform/locale.js';
+import type { Budget } from '../../gate/budget.js';
 import { isEvaluated } from './evaluated-words.js';
 import { variablesSetBy } from './set-variables.js';
 
@@ -42,8 +43,11 @@ interface TreeSurvey {
 
 type Walk = (node: SyntaxNode, visit: (child: SyntaxNode) => void) => void;
 
+/** The parser reads a substitution to its end at each level that it is nested in. */
+const CHARACTERS_PER_STEP = 5;
+
 /** Looks at every node once. `forEachChild` is the parser's own traversal, so nothing is left out. */
-export function survey(script: Script, forEachChild: Walk): TreeSurvey {
+export function survey(script: Script, forEachChild: Walk, budget: Budget): TreeSurvey {
   let opaque: string | undefined;
   let complex: string | undefined;
   let commands = 0;
@@ -53,6 +57,9 @@ export function survey(script: Script, forEachChild: Walk): TreeSurvey {
   const printed = new Set<SyntaxNode>();
   const look = (node: SyntaxNode): void => {
     const type = node.type;
+    if (node.type === 'CommandExpansion' || node.type === 'ProcessSubstitution') {
+      budget.spend(node.text.length / CHARACTERS_PER_STEP);
+    }
     if (node.type === 'Command') for (const part of printedBy(node)) printed.add(part);
     if (OPAQUE.has(type) && !printed.has(node)) opaque ??= `it uses ${OPAQUE.get(type)}`;
     const evaluated = opaque === undefined ? evaluatedBy(node) : undefined;

@@ -4,7 +4,8 @@ import { mayTakeTree } from '../trees/trees.js';
 
 /** Beyond this nobody follows where names lead. */
 const MOST_PLACES = 100_000;
-const LONGEST_PATH = 16_384;
+/** Systems take no longer one. */
+const LONGEST_PATH = 4096;
 
 /**
  * Why the paths of a command line may lead elsewhere than they do now: it makes a link, and another command goes

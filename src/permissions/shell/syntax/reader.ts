@@ -39,12 +39,12 @@ const DEEPEST_SCRIPT = 8;
 
 type Parser = typeof import('unbash');
 
-/** Walks through the syntax of one piece of shell code and collects its commands. */
 /** All that is asked about each command, whatever it is. */
-const STEPS_OF_COMMAND = 200;
+const STEPS_OF_COMMAND = 400;
 
 type ReaderPlace = ShellPlace & { readonly budget: Budget };
 
+/** Walks through the syntax of one piece of shell code and collects its commands. */
 export class Reader {
   readonly #parser: Parser;
   readonly #place: ReaderPlace;
@@ -79,7 +79,7 @@ export class Reader {
     this.#place.budget.spend(code.length + openings ** 2 / 40);
     const script = this.#parser.parse(code);
     // A shell runs the lines in front of a mistake, so what was understood still counts for restrictions.
-    const found = survey(script, this.#parser.forEachChild);
+    const found = survey(script, this.#parser.forEachChild, this.#place.budget);
     this.#opaque = differenceFromBash(script, code, this.#parser.forEachChild) ?? found.opaque;
     this.#complex = found.complex;
     this.#assigned = new Set([...this.#outer.assigned, ...found.assigned]);
@@ -288,18 +288,17 @@ export class Reader {
     command: Pick<SimpleCommand, 'words' | 'redirections' | 'directories'> & Partial<SimpleCommand>,
   ): void {
     const { budget } = this.#place;
-    const size = command.words.length + command.redirections.length;
+    const { words, redirections, assignments = [] } = command;
+    const size = words.length + redirections.length + assignments.length;
     // Operands are compared with options and with each other: that may cost the square of their number.
     budget.spend(STEPS_OF_COMMAND + size ** 2 / 10);
     const piped = command.piped === true;
-    const found = disguisesOf(command.words, { piped, budget });
+    const found = disguisesOf(words, { piped, budget });
     const { views: seen, scripts, suspects, opaque } = found;
     this.#opaque ??= opaque ?? localeIn(command);
-    const assigned = (command.assignments ?? []).flatMap(({ name, value }) =>
-      codeInAssignment(name, value),
-    );
+    const assigned = assignments.flatMap(({ name, value }) => codeInAssignment(name, value));
     // fail-closed: bash runs it when it evaluates the expression, at a place the analysis does not follow.
-    const counted = command.assignments?.find(({ name, value }) => isCode(name, value));
+    const counted = assignments.find(({ name, value }) => isCode(name, value));
     if (counted !== undefined) {
       this.#opaque ??= `the value of ${counted.name} may be run as code`;
     }

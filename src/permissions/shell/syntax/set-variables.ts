@@ -56,9 +56,14 @@ function setByBuiltin({ name, args }: Command): readonly string[] {
   });
 }
 
+/** No builtin takes a longer option. */
+const LONGEST_OPTION = 200;
+
 /** The name a word begins with; of an option (`-vHOME`) the name behind any of its letters. */
 function namesIn(value: string): readonly string[] {
   if (!value.startsWith('-')) return NAME.exec(value) ?? [];
+  // fail-closed: the names in it are not looked for, so it may set any, the locale too.
+  if (value.length > LONGEST_OPTION) return [...FOLLOWED, 'LC_ALL'];
   return [...value].flatMap((_, from) => NAME.exec(value.slice(from)) ?? []);
 }
 
