@@ -65,7 +65,7 @@ export function pointsText(points: readonly CheckpointNote[]): string {
 }
 
 /** What a rewind restores and what it leaves, before it (`planned`) or after it. */
-export function planText(plan: RewindPlan, when: 'planned' | 'done'): string {
+export function rewindPlanText(plan: RewindPlan, when: 'planned' | 'done'): string {
   const lines: string[] = [];
   const { restored, conflicts, impossible, stillRunning } = plan;
   const list = (title: string, rows: readonly string[]): void => {

@@ -19,8 +19,8 @@ import {
   openDeliveryJournal,
   type RunKey,
 } from './journal.js';
+import { type DeliveryWords, deliveriesIn, notification } from './notification.js';
 import { recover } from './recovery.js';
-import { type DeliveryWords, deliveriesIn, notification } from './text.js';
 
 export interface DeliveryParts {
   readonly sessionId: string;

@@ -6,7 +6,7 @@ import { SYNTHETIC_MODEL } from '../../session/recorder.js';
 import { INTERRUPTED_RESULT } from '../../session/transcript/messages.js';
 import type { AgentReport } from '../runtime/report.js';
 import { type Carrier, deliveryId, type RunState, type StartedRecord } from './journal.js';
-import { deliveriesIn } from './text.js';
+import { deliveriesIn } from './notification.js';
 
 export interface RecoveryParts {
   readonly sessionId: string;

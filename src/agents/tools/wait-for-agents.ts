@@ -5,7 +5,7 @@ import { defineTool } from '../../tools/define-tool.js';
 import { failure } from '../../tools/output.js';
 import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
 import type { Deliveries, Delivery } from '../delivery/deliveries.js';
-import { type DeliveryWords, reportBody } from '../delivery/text.js';
+import { type DeliveryWords, reportBody } from '../delivery/notification.js';
 import { outcomeLabel } from '../runtime/report.js';
 import type { AgentRun } from '../runtime/run.js';
 import type { AgentRuntime } from '../runtime/runtime.js';

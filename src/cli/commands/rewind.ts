@@ -1,5 +1,5 @@
 import type { RewindResult } from '../../project/changes.js';
-import { planText, pointsText } from '../../project/changes-text.js';
+import { pointsText, rewindPlanText } from '../../project/changes-text.js';
 import { targetOf } from '../../project/rewind-target.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
@@ -44,7 +44,7 @@ export const command: CommandSpec = {
       const plan = await checkpoints.preview(target);
       const isPossible = 'restored' in plan;
       if (options.json === true) printLine(call, plan);
-      else output.out(isPossible ? planText(plan, 'planned') : `! ${plan.why}\n`);
+      else output.out(isPossible ? rewindPlanText(plan, 'planned') : `! ${plan.why}\n`);
       return isPossible ? EXIT.done : EXIT.error;
     }),
 };
@@ -62,7 +62,7 @@ function report(call: CommandCall, result: RewindResult): number {
   if (call.options.json === true) printLine(call, result);
   else if (result.kind === 'refused') output.warn(result.why);
   else {
-    output.out(planText(result.plan, 'done'));
+    output.out(rewindPlanText(result.plan, 'done'));
     for (const { path, why } of result.failed) output.warn(`${path} was not restored: ${why}`);
     if (isKept)
       output.warn('nothing was restored; --overwrite also restores what others changed since');

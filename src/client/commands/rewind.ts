@@ -1,6 +1,6 @@
 import type { AgentSession } from '../../app.js';
 import { visible } from '../../lib/visible.js';
-import { planText } from '../../project/changes-text.js';
+import { rewindPlanText } from '../../project/changes-text.js';
 import { targetOf } from '../../project/rewind-target.js';
 import type { CommandChoice, CommandOutput } from '../events.js';
 import { defineCommand, failed, text } from './command.js';
@@ -34,7 +34,7 @@ export const rewind = defineCommand({
       const redone = await journal.redo();
       return redone.kind === 'refused'
         ? failed(visible(redone.why))
-        : text(planText(redone.plan, 'done'));
+        : text(rewindPlanText(redone.plan, 'done'));
     }
     return await rewindTo(session, journal, words);
   },
@@ -80,7 +80,7 @@ async function rewindTo(
   if (part !== 'conversation') {
     const done = await journal.rewind(target, { overwriteConflicts: overwrite });
     if (done.kind === 'refused') return failed(visible(done.why));
-    lines.push(planText(done.plan, 'done').trimEnd());
+    lines.push(rewindPlanText(done.plan, 'done').trimEnd());
     lines.push(...done.failed.map(({ path, why }) => `! ${visible(`${path}: ${why}`)}`));
     lines.push('/rewind redo takes it back.');
   }
@@ -113,5 +113,5 @@ async function preview(
       ? []
       : [choice('All of it, and overwrite changes made since', `${whole} overwrite`)]),
   ];
-  return { text: planText(plan, 'planned').trimEnd(), choices };
+  return { text: rewindPlanText(plan, 'planned').trimEnd(), choices };
 }

@@ -41,10 +41,10 @@ import { readThrown, type Thrown } from './thrown.js';
 export type {
   ClientConnection,
   ConnectionDeps,
-  ConnectionTimeouts,
   SdkBridge,
   StepUpChallenge,
 } from './deps.js';
+export type { ConnectionTimeouts } from './timeouts.js';
 
 /** Nothing is started or dialled before the first need. */
 export function createConnection(

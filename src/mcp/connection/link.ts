@@ -10,7 +10,7 @@ import type {
   ServerDeclaration,
 } from '../server.js';
 import { StderrLog } from '../transport/stderr-log.js';
-import { type ConnectionDeps, type ConnectionTimeouts, timeoutsFor } from './deps.js';
+import type { ConnectionDeps } from './deps.js';
 import { loadLibrary } from './library.js';
 import { Backoff, Excess } from './restart-policy.js';
 import {
@@ -23,6 +23,7 @@ import {
 } from './safe-error.js';
 import { type Era, openSession, type Session } from './session.js';
 import { Flooded, readThrown, type Thrown } from './thrown.js';
+import { type ConnectionTimeouts, timeoutsFor } from './timeouts.js';
 
 export interface LinkParts {
   readonly deps: ConnectionDeps;

@@ -3,11 +3,11 @@ import { parseUrl } from '../../lib/parse-url.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
 import type { Elicit, ElicitAnswer, ElicitRequest, RawTool } from '../server.js';
-import { type ConnectionTimeouts, LONGEST_TIMER_MS } from './deps.js';
 import { AS_IT_IS, isSafeValue } from './results.js';
 import { NEVER_ARRIVED } from './safe-error.js';
 import type { Session } from './session.js';
 import { readThrown, type Thrown } from './thrown.js';
+import { type ConnectionTimeouts, LONGEST_TIMER_MS } from './timeouts.js';
 
 export interface Job {
   readonly method: 'tools/call' | 'resources/read' | 'prompts/get';

@@ -1,7 +1,7 @@
 import type { SafeError } from '../server.js';
 import { limitsText, type MessageKind } from '../transport/rate-limit.js';
-import type { ConnectionTimeouts } from './deps.js';
 import { type SafeWords, safeError } from './safe-error.js';
+import type { ConnectionTimeouts } from './timeouts.js';
 
 /** What one server sent more than is taken, for as long as its connection is known. */
 export class Excess {

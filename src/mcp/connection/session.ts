@@ -17,8 +17,7 @@ import { SdkTransport } from '../transport/sdk.js';
 import type { StderrLog } from '../transport/stderr-log.js';
 import { StdioTransport, stdioRequest } from '../transport/stdio.js';
 import { WebSocketTransport } from '../transport/web-socket.js';
-import type { ConnectionDeps, ConnectionTimeouts } from './deps.js';
-import { LONGEST_TIMER_MS } from './deps.js';
+import type { ConnectionDeps } from './deps.js';
 import { loadLibrary, type McpLibrary } from './library.js';
 import {
   Flooded,
@@ -28,6 +27,7 @@ import {
   readThrown,
   type Thrown,
 } from './thrown.js';
+import { type ConnectionTimeouts, LONGEST_TIMER_MS } from './timeouts.js';
 
 /** The two generations of the protocol: with `initialize` and a session, and without. */
 export type Era = 'legacy' | 'modern';

@@ -1,9 +1,10 @@
 import type { AuthProvider, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { orAbort } from '../../lib/abort.js';
 import type { Fetch } from '../../platform/http/fetch.js';
-import { LONGEST_TIMER_MS, type StepUpChallenge } from '../connection/deps.js';
+import type { StepUpChallenge } from '../connection/deps.js';
 import type { McpLibrary } from '../connection/library.js';
 import { HeadersFailed, STREAM_ENDED } from '../connection/thrown.js';
+import { LONGEST_TIMER_MS } from '../connection/timeouts.js';
 import { readAnswers, WaitingRequests } from './http-answers.js';
 import { LimitedTransport, type RateLimitParts, type SendOptions } from './rate-limit.js';
 

@@ -54,7 +54,7 @@ export interface SkillListing {
 
 export const LISTING_FRACTION = 0.01;
 export const LISTING_CHARS = 8_000;
-export const ENTRY_CHARS = 1_536;
+export const MAX_ENTRY_CHARS = 1_536;
 
 const CHARS_PER_TOKEN = 4;
 const DOTS_BYTES = 3;
@@ -134,7 +134,10 @@ function entriesOf(
     }
     const full = override === 'name-only' ? '' : descriptionOf(skill, variants.get(name));
     const label = labelOf(skill);
-    const room = Math.max(0, (options.maxEntryChars ?? ENTRY_CHARS) - '- : '.length - label.length);
+    const room = Math.max(
+      0,
+      (options.maxEntryChars ?? MAX_ENTRY_CHARS) - '- : '.length - label.length,
+    );
     const isBundled = skill.origin === 'bundled';
     const words = isBundled || full.length <= room ? full : cutAt(full, room - 1);
     const source = sourceOf(skill);
