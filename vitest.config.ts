@@ -11,8 +11,12 @@ const markdownAsText = {
 };
 
 const TESTS = ['src/**/*.test.ts', 'test/**/*.test.ts'];
-/** They take the one permit issuer of a process, or count what is left in it. */
+/**
+ * They take the one permit issuer of a process, or count what is left in it. The console serves no
+ * browser that a session has started, and a process that has opened one stays its session.
+ */
 const ALONE = [
+  'test/console/**/*.test.ts',
   'src/tools/invoke.test.ts',
   'test/agents/core-lifecycle.test.ts',
   'test/model/http-connection.test.ts',

@@ -98,7 +98,7 @@ describe('an agent', () => {
     const listed = (await book.list()).find(({ name }) => name === 'a-name');
     expect(listed?.description).toBe('The first words');
     writeFileSync(project.at(AGENT), second);
-    await expect(listed?.prompt()).rejects.toThrow('has changed');
+    expect(await listed?.prompt()).toBe('ONE');
     const found = await book.find('a-name');
     expect(found?.description).toBe('The other words');
     expect(await found?.prompt()).toBe('TWO');
