@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { FleetClient } from '../../src/fleet/attach.js';
 import { LocalFleet } from '../../src/fleet/local/local-fleet.js';
 import { migrateFleet } from '../../src/fleet/open.js';
@@ -23,28 +23,45 @@ afterAll(async () => {
   await server?.stop();
 });
 
-for (const driver of ['local', 'postgres'] as const) {
-  describeWith(['git', 'postgres'], `workers of the ${driver} fleet`, () => {
-    let rig: Rig;
-    let fleet: Fleet;
-    beforeEach(async () => {
-      if (driver === 'local') {
-        rig = await openRig((root) => path.join(root, 'fleet'));
-        fleet = new LocalFleet(path.join(rig.root, 'fleet'));
-      } else {
-        const url = await server.create(`workers_${++count}`);
-        await migrateFleet({ PORTCULLIS_FLEET: url });
-        rig = await openRig(() => url);
-        fleet = await openPostgresFleet(url);
-      }
-    });
-    afterEach(async () => {
-      await rig.close();
-      await fleet.close();
-    });
-    const phaseOf = async (id: string) => (await fleet.show(id))?.phase;
+interface World {
+  readonly rig: Rig;
+  readonly fleet: Fleet;
+  phaseOf(id: string): Promise<string | undefined>;
+}
 
-    it('drive a session turn by turn and save its files after each', async () => {
+async function openLocal(): Promise<Omit<World, 'phaseOf'>> {
+  const rig = await openRig((root) => path.join(root, 'fleet'));
+  return { rig, fleet: new LocalFleet(path.join(rig.root, 'fleet')) };
+}
+
+async function openPostgres(): Promise<Omit<World, 'phaseOf'>> {
+  const url = await server.create(`workers_${++count}`);
+  await migrateFleet({ PORTCULLIS_FLEET: url });
+  return { rig: await openRig(() => url), fleet: await openPostgresFleet(url) };
+}
+
+for (const [driver, open] of [
+  ['local', openLocal],
+  ['postgres', openPostgres],
+] as const) {
+  describeWith(['git', 'postgres'], `workers of the ${driver} fleet`, () => {
+    // At the same time: most of what a test does is waiting for its workers.
+    const it = (title: string, body: (world: World) => Promise<void>): void =>
+      test.concurrent(title, async () => {
+        const { rig, fleet } = await open();
+        try {
+          await body({ rig, fleet, phaseOf: async (id) => (await fleet.show(id))?.phase });
+        } finally {
+          await rig.close();
+          await fleet.close();
+        }
+      });
+
+    it('drive a session turn by turn and save its files after each', async ({
+      rig,
+      fleet,
+      phaseOf,
+    }) => {
       const order = rig.order({ title: 'first' });
       await fleet.submit(
         order,
@@ -78,7 +95,11 @@ for (const driver of ['local', 'postgres'] as const) {
       expect(await fleet.workers()).toEqual([]);
     });
 
-    it('park a question, free the slot, and go on with the answer after all workers were restarted', async () => {
+    it('park a question, free the slot, and go on with the answer after all workers were restarted', async ({
+      rig,
+      fleet,
+      phaseOf,
+    }) => {
       const order = rig.order({ repository: undefined });
       await fleet.submit(order, [
         mailOf('task:write:before'),
@@ -110,7 +131,7 @@ for (const driver of ['local', 'postgres'] as const) {
       expect([...snapshotFiles(rig.root, session)].sort()).toEqual(['before.txt', 'it.asked']);
     });
 
-    it('refuse an expired question, and tell the model', async () => {
+    it('refuse an expired question, and tell the model', async ({ rig, fleet, phaseOf }) => {
       const order = rig.order({ askHours: 1 / 3_600 });
       await fleet.submit(order, [mailOf('task:ask:late')]);
       rig.startWorker(['--grace', '0', '--deadline', '2']);
@@ -120,7 +141,11 @@ for (const driver of ['local', 'postgres'] as const) {
       expect(snapshotFiles(rig.root, (await fleet.show(order.id)) as FleetSession)).toEqual([]);
     });
 
-    it('ask again where the rules have changed since the question', async () => {
+    it('ask again where the rules have changed since the question', async ({
+      rig,
+      fleet,
+      phaseOf,
+    }) => {
       const order = rig.order();
       await fleet.submit(order, [mailOf('task:ask:again')]);
       const first = rig.startWorker(['--grace', '0']);
@@ -138,7 +163,11 @@ for (const driver of ['local', 'postgres'] as const) {
       expect(await phaseOf(order.id)).not.toBe('idle');
     });
 
-    it('hand a session over at SIGTERM, in the middle of a turn the second time', async () => {
+    it('hand a session over at SIGTERM, in the middle of a turn the second time', async ({
+      rig,
+      fleet,
+      phaseOf,
+    }) => {
       const order = rig.order();
       await fleet.submit(order, [mailOf('task:ask:handed'), mailOf('task:talk:end')]);
       const first = rig.startWorker(['--grace', '3600', '--drain', '0']);
@@ -160,7 +189,11 @@ for (const driver of ['local', 'postgres'] as const) {
       );
     });
 
-    it('do not run an unsafe call again whose worker died, and say that its outcome is unknown', async () => {
+    it('do not run an unsafe call again whose worker died, and say that its outcome is unknown', async ({
+      rig,
+      fleet,
+      phaseOf,
+    }) => {
       const order = rig.order();
       await fleet.submit(order, [mailOf('task:slow:x')]);
       const first = rig.startWorker(['--deadline', '2']);
@@ -174,7 +207,7 @@ for (const driver of ['local', 'postgres'] as const) {
       expect(await fleet.intents(order.id)).toMatchObject([{ effect: 'unsafe', ended: true }]);
     });
 
-    it('stop a cancelled session and its commands', async () => {
+    it('stop a cancelled session and its commands', async ({ rig, fleet, phaseOf }) => {
       const order = rig.order();
       await fleet.submit(order, [mailOf('task:slow:x')]);
       rig.startWorker(['--deadline', '2']);
@@ -184,7 +217,11 @@ for (const driver of ['local', 'postgres'] as const) {
       expect(await phaseOf(order.id)).toBe('cancelled');
     });
 
-    it('work in a clone of a repository, restore commits and changes, and keep secrets out of snapshots', async () => {
+    it('work in a clone of a repository, restore commits and changes, and keep secrets out of snapshots', async ({
+      rig,
+      fleet,
+      phaseOf,
+    }) => {
       const repository = path.join(rig.root, 'repo');
       const git = (...args: string[]): string =>
         execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.invalid', ...args], {
@@ -225,7 +262,7 @@ for (const driver of ['local', 'postgres'] as const) {
       ]);
     });
 
-    it('say why a session could not start', async () => {
+    it('say why a session could not start', async ({ rig, fleet, phaseOf }) => {
       const order = rig.order({ repository: path.join(rig.root, 'missing') });
       await fleet.submit(order, [mailOf('task:talk:x')]);
       rig.startWorker();
@@ -234,7 +271,10 @@ for (const driver of ['local', 'postgres'] as const) {
       expect(rig.cli('fleet', 'list')).toContain('no workspace');
     });
 
-    it('share a rate limit: every request gets its turn, and none is lost', async () => {
+    it('share a rate limit: every request gets its turn, and none is lost', async ({
+      rig,
+      fleet,
+    }) => {
       await fleet.setRate('model:*', 60);
       const orders = Array.from({ length: 4 }, () => rig.order());
       for (const order of orders) await fleet.submit(order, [mailOf('task:talk:x')]);
@@ -246,7 +286,7 @@ for (const driver of ['local', 'postgres'] as const) {
       }
     });
 
-    it('show a session live to those who attach', async () => {
+    it('show a session live to those who attach', async ({ rig, fleet }) => {
       const order = rig.order();
       await fleet.submit(order, [mailOf('task:ask:live')]);
       rig.startWorker(['--grace', '3600']);
@@ -274,7 +314,7 @@ for (const driver of ['local', 'postgres'] as const) {
       client.close();
     });
 
-    it('serve health and metrics', async () => {
+    it('serve health and metrics', async ({ rig, fleet }) => {
       const port = await freePort();
       rig.startWorker(['--health', String(port)]);
       await until(async () => (await fleet.workers()).length === 1);

@@ -277,10 +277,16 @@ END $$;`;
 
 /** Workers append lines, receipts and events and cannot change or remove them; they give no answers. */
 const RIGHTS = `
+-- Roles belong to all databases of a server: another one may be migrated at this moment.
 DO $$
+DECLARE name text;
 BEGIN
-  IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'portcullis_worker') THEN CREATE ROLE portcullis_worker NOLOGIN; END IF;
-  IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'portcullis_client') THEN CREATE ROLE portcullis_client NOLOGIN; END IF;
+  FOREACH name IN ARRAY ARRAY['portcullis_worker', 'portcullis_client'] LOOP
+    BEGIN
+      EXECUTE format('CREATE ROLE %I NOLOGIN', name);
+    EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL;
+    END;
+  END LOOP;
 END $$;
 GRANT USAGE ON SCHEMA portcullis TO portcullis_worker, portcullis_client;
 GRANT SELECT ON ALL TABLES IN SCHEMA portcullis TO portcullis_worker, portcullis_client;
