@@ -4,7 +4,6 @@ import type { TakenDirectory } from '../../permissions/paths/tree-restriction.js
 import { restrictedNames } from '../../permissions/rules/list.js';
 import { possibleFileUse } from '../../permissions/shell/file-commands.js';
 import type { SimpleCommand } from '../../permissions/shell/model.js';
-import { mayTakeTree } from '../../permissions/shell/trees/trees.js';
 import { resolve } from '../../platform/fs/paths.js';
 import type { KindOf } from '../instructions/for-path.js';
 
@@ -54,7 +53,7 @@ async function namedByCode(view: CallView, own: readonly TouchedPath[]): Promise
   const named = {
     paths: unique(all),
     expanded: globs.expanded,
-    whole: [...(await wholeOf(view, commands)), ...globs.whole],
+    whole: [...(await wholeOf(view)), ...globs.whole],
     kindOf: kindsIn(all),
   };
   const unknown = reading?.opaque ?? shell.unknown;
@@ -75,11 +74,7 @@ function unique(touched: readonly Pick<TouchedPath, 'spellings'>[]): readonly st
   return [...new Set(touched.flatMap(({ spellings }) => restrictedNames(spellings)))];
 }
 
-async function wholeOf(
-  view: CallView,
-  commands: readonly SimpleCommand[],
-): Promise<readonly TakenDirectory[]> {
-  if (!commands.some(({ views }) => views.some(mayTakeTree))) return [];
+async function wholeOf(view: CallView): Promise<readonly TakenDirectory[]> {
   const { takenDirectories } = await import('../../permissions/paths/tree-restriction.js');
   return await takenDirectories(view);
 }

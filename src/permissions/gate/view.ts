@@ -13,10 +13,10 @@ import {
   type ShellWord,
   type SimpleCommand,
 } from '../shell/model.js';
+import { NAMES_ALONE } from '../shell/programs/find.js';
 import { attachedNames, filesInForeignCode } from '../shell/runners/foreign-code.js';
 import { canonicalText, fedCommand } from '../shell/runners/runners.js';
 import { readShell } from '../shell/syntax/read.js';
-import { NAMES_ALONE } from '../shell/trees/find.js';
 import { isUnknownProgram } from '../shell/unknown-programs.js';
 import { Budget } from './budget.js';
 import type { GateCall, JudgedCall } from './types.js';

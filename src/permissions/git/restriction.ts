@@ -12,8 +12,9 @@ import { restrictingUses, type TreePlace } from '../paths/tree-uses.js';
 import { pathRulesIn, restrictedNames, restrictingPath } from '../rules/list.js';
 import type { RestrictionMatch } from '../rules/rule.js';
 import { matches, segmentTokens } from '../rules/wildcard.js';
+import type { CommandContext } from '../shell/effects/recursion.js';
+import type { TreeUse } from '../shell/effects/uses.js';
 import type { ShellWord } from '../shell/model.js';
-import type { TreeContext, TreeUse } from '../shell/trees/use.js';
 import type { GitUse, TrackedUse } from './subcommands.js';
 import { isUnchanged, type RestrictedFile, restrictedFiles, trackedNames } from './tracked.js';
 
@@ -26,12 +27,14 @@ const LEADS = ['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_OBJECT_DIRECTO
 export async function restrictingGit(
   use: GitUse,
   place: TreePlace,
-  context: TreeContext,
+  context: CommandContext,
 ): Promise<Match> {
   const { rules, directories } = place;
   const accesses = [...use.tracked, ...use.trees, ...use.outside].map(({ access }) => access);
   const relevant = pathRulesIn(rules).find(
-    ({ spec }) => accesses.length > 0 && (spec.access === 'read' || accesses.includes('write')),
+    ({ spec }) =>
+      accesses.length > 0 &&
+      (spec.access === 'read' || accesses.some((access) => access !== 'read')),
   );
   if (relevant === undefined) return undefined;
   const lead = use.elsewhere ?? LEADS.find((name) => context.names(name));

@@ -7,10 +7,11 @@ import {
   parseOptions,
   valuesOf,
 } from '../shell/effects/options.js';
+import { ALONE, HERE } from '../shell/effects/program.js';
+import { leftOutBy } from '../shell/effects/recursion.js';
+import { type TreeUse, treesOf } from '../shell/effects/uses.js';
 import { literalWord, type ShellWord } from '../shell/model.js';
 import { LOG } from '../shell/programs/git.js';
-import { COPYING_PROGRAMS } from '../shell/trees/copy.js';
-import { HERE, leftOutBy, type TreeUse } from '../shell/trees/use.js';
 
 type Use = Partial<Pick<GitUse, 'tracked' | 'trees' | 'outside'>>;
 type Subcommand = (words: readonly ShellWord[]) => Use | undefined;
@@ -269,7 +270,7 @@ const status: Subcommand = (words) =>
     : undefined;
 
 const move: Subcommand = (words) => ({
-  trees: COPYING_PROGRAMS.mv?.(words, { fed: false, names: never, mayBeSet: never }, 'mv') ?? [],
+  trees: treesOf([literalWord('mv'), ...words], ALONE),
 });
 
 const GIT_SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {

@@ -4,6 +4,9 @@ import { contextOf, directoriesOf, restrictingUses, treeLook } from '../paths/tr
 import type { RestrictionMatch, Rule } from '../rules/rule.js';
 import { matches, segmentTokens } from '../rules/wildcard.js';
 import { effectsOfWords } from '../shell/effects/effects.js';
+import { HERE } from '../shell/effects/program.js';
+import type { CommandContext, FoundFile } from '../shell/effects/recursion.js';
+import { type TreeUse, treesOf } from '../shell/effects/uses.js';
 import { mayWriteUnknown, possibleFileUse } from '../shell/file-commands.js';
 import {
   literalWord,
@@ -13,12 +16,10 @@ import {
   type ShellWord,
   type SimpleCommand,
 } from '../shell/model.js';
+import { commandsGiven, type FindCall, findCall, findTrees } from '../shell/programs/find.js';
 import { lookedUpByForeignCode } from '../shell/runners/foreign-code.js';
 import { disguisesOf, fedCommand } from '../shell/runners/runners.js';
 import { FINDERS, SHELLS } from '../shell/runners/tables.js';
-import { commandsGiven, type FindCall, findCall, findTrees } from '../shell/trees/find.js';
-import { treesOf } from '../shell/trees/trees.js';
-import { type FoundFile, HERE, type TreeContext, type TreeUse } from '../shell/trees/use.js';
 import { isWritingCode, writesSomewhere } from './protected-doubts.js';
 
 /**
@@ -151,7 +152,7 @@ function writesFound({ views, redirections }: SimpleCommand): boolean {
 }
 
 /** What is known of the command line around a command. */
-interface WalkContext extends TreeContext {
+interface WalkContext extends CommandContext {
   /** Whether code that cannot be followed, or that a shell is given, writes what it is told to. */
   readonly codeWrites: boolean;
   /** Whether what is printed becomes names of files that are written. */
@@ -176,7 +177,7 @@ function writtenTrees(words: readonly ShellWord[], context: WalkContext): readon
   const removes = words.some(({ value }) => /^--remove/.test(value));
   const uses = treesOf(words, context)
     // A directory that is taken away as a whole leaves nothing that a program could run or trust.
-    .filter(({ takesAway }) => takesAway !== true)
+    .filter(({ access }) => access !== 'delete')
     .map((use): TreeUse => {
       if (!isListed) return removes ? { ...use, access: 'write' } : use;
       // A search names the files in which it finds something.

@@ -1,7 +1,7 @@
 import { systemCodeOf } from '../../errors.js';
 import { type IgnoreRules, parseIgnoreRules } from '../../lib/ignore-rules.js';
 import { dirname, nearestRepository, relative, resolve } from '../../platform/fs/paths.js';
-import type { TreeSkips } from '../shell/trees/use.js';
+import type { TreeSkips } from '../shell/effects/recursion.js';
 import type { PathFileSystem } from './paths.js';
 
 /** Rules of one ignore file, with where it stands. */

@@ -4,9 +4,9 @@ import { restrictingGit } from '../git/restriction.js';
 import { gitUseOf } from '../git/subcommands.js';
 import { restrictedNames } from '../rules/list.js';
 import type { RestrictionMatch, Rule } from '../rules/rule.js';
+import type { CommandContext } from '../shell/effects/recursion.js';
+import { type TreeUse, treesOf } from '../shell/effects/uses.js';
 import { programOf, type ShellWord } from '../shell/model.js';
-import { treesOf } from '../shell/trees/trees.js';
-import type { TreeContext, TreeUse } from '../shell/trees/use.js';
 import {
   contextOf,
   directoriesOf,
@@ -41,7 +41,7 @@ export async function restrictingTree(rules: readonly Rule[], view: CallView): P
 async function restrictingWords(
   words: readonly ShellWord[],
   place: TreePlace,
-  context: TreeContext,
+  context: CommandContext,
 ): Promise<Match> {
   if (programOf(words)?.toLowerCase() === 'git') {
     const use = gitUseOf(words);
@@ -73,19 +73,26 @@ export async function takenDirectories(view: CallView): Promise<readonly TakenDi
 }
 
 /** Where a command begins to go through directories. */
-type TreeStart = Pick<TreeUse, 'access' | 'start' | 'moves'>;
+type TreeStart = Pick<TreeUse, 'start' | 'moves'> & Pick<TakenDirectory, 'access'>;
 
 /** Git as a whole is left to those who know which files it keeps; here it takes what is named. */
-export function startsOf(words: readonly ShellWord[], context: TreeContext): readonly TreeStart[] {
-  if (programOf(words)?.toLowerCase() !== 'git') return treesOf(words, context);
+export function startsOf(
+  words: readonly ShellWord[],
+  context: CommandContext,
+): readonly TreeStart[] {
+  const accessOf = ({ access }: Pick<TreeUse, 'access'>): TakenDirectory['access'] =>
+    access === 'read' ? 'read' : 'write';
+  if (programOf(words)?.toLowerCase() !== 'git') {
+    return treesOf(words, context).map((use) => ({ ...use, access: accessOf(use) }));
+  }
   const use = gitUseOf(words);
   if (use === undefined) return [];
   const named = use.tracked.flatMap(({ access, open, paths }) =>
     [...open, ...paths].map((start) => ({ access, start })),
   );
-  return [...named, ...use.trees, ...use.outside].map(({ access, start }) => ({
-    access,
-    start,
+  return [...named, ...use.trees, ...use.outside].map((one) => ({
+    access: accessOf(one),
+    start: one.start,
     moves: use.moves,
   }));
 }
@@ -103,7 +110,10 @@ async function taken(
     const names = pattern === undefined ? [value] : await judge.expand(from, pattern);
     for (const name of names ?? []) {
       const spelled = await judge.spellFrom(from, name);
-      found.push({ access, paths: [...new Set(spelled.flatMap(restrictedNames))] });
+      found.push({
+        access: access === 'read' ? access : 'write',
+        paths: [...new Set(spelled.flatMap(restrictedNames))],
+      });
     }
   }
   return found;

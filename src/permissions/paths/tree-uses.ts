@@ -3,8 +3,9 @@ import { treeBudget } from '../gate/budget.js';
 import type { CallView } from '../gate/view.js';
 import { pathRulesIn, restrictedNames } from '../rules/list.js';
 import type { RestrictionMatch, Rule } from '../rules/rule.js';
+import type { CommandContext, TreeTarget } from '../shell/effects/recursion.js';
+import type { TreeUse } from '../shell/effects/uses.js';
 import type { ShellWord, SimpleCommand } from '../shell/model.js';
-import type { TreeContext, TreeTarget, TreeUse } from '../shell/trees/use.js';
 import {
   searchTree,
   type Tree,
@@ -49,7 +50,7 @@ async function restrictingUse(use: TreeUse, place: TreePlace): Promise<Match> {
   const relevant = pathRulesIn(rules).find(
     ({ spec }) =>
       spec.access === 'read' ||
-      use.access === 'write' ||
+      use.access !== 'read' ||
       use.onto !== undefined ||
       use.also !== undefined,
   );
@@ -88,7 +89,7 @@ async function restrictingStart(
   for (const spellings of await view.judge.spellFrom(from, start)) {
     const names: TreeName[] = restrictedNames(spellings).map((path) => ({
       path,
-      access: use.access,
+      access: use.access === 'read' ? 'read' : 'write',
       ...(spellings.standsFor?.includes(path) === true ? { standIn: true } : {}),
     }));
     if (use.onto !== undefined) {
@@ -162,7 +163,7 @@ function matchOf(finding: TreeFinding, use: TreeUse, view: CallView): Restrictio
 }
 
 /** What surrounds a command of a call and changes which directories it goes through. */
-export function contextOf(command: SimpleCommand, { call, facts }: CallView): TreeContext {
+export function contextOf(command: SimpleCommand, { call, facts }: CallView): CommandContext {
   const text = call.subject.command ?? '';
   return {
     fed: command.piped === true || command.input !== '',

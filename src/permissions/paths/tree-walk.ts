@@ -16,7 +16,7 @@ import {
   stepInto,
 } from '../rules/path-pattern.js';
 import type { Rule } from '../rules/rule.js';
-import type { TreeSkips, TreeUse } from '../shell/trees/use.js';
+import type { Recursion, TreeSkips } from '../shell/effects/recursion.js';
 import type { PathJudge, PathSpellings } from './paths.js';
 import { type Ignores, ignoresAbove, ignoresIn, isLeftOut, NO_IGNORES } from './tree-ignores.js';
 
@@ -28,7 +28,7 @@ export interface TreeName {
   readonly standIn?: true;
 }
 
-export interface Tree extends Pick<TreeUse, 'handsOn' | 'also' | 'holding'> {
+export interface Tree extends Pick<Recursion, 'handsOn' | 'also' | 'holding'> {
   /** As the command names it; absent where a pattern stands for it. */
   readonly text?: string;
   /** Where it really is. */

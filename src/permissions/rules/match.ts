@@ -4,7 +4,6 @@ import type { PathSpellings } from '../paths/paths.js';
 import type { ShellWord } from '../shell/model.js';
 import { namesInForeignCode } from '../shell/runners/foreign-code.js';
 import { canonicalText } from '../shell/runners/runners.js';
-import { mayTakeTree } from '../shell/trees/trees.js';
 import { matchesDomain } from './domain.js';
 import {
   exactRule,
@@ -78,8 +77,6 @@ async function otherNamed(rules: readonly Rule[], view: CallView): Found {
 
 /** What commands that go through directories by themselves would find there. */
 async function searchedTrees(rules: readonly Rule[], view: CallView): Found {
-  const reading = await view.shell();
-  if (reading?.commands.some(({ views }) => views.some(mayTakeTree)) !== true) return undefined;
   const { restrictingTree } = await import('../paths/tree-restriction.js');
   return await restrictingTree(rules, view);
 }

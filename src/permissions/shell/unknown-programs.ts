@@ -1,11 +1,9 @@
-import { own } from '../../lib/own.js';
 import { wordSet } from '../../lib/word-set.js';
+import { rowOf } from './effects/uses.js';
 import { isKnownFileProgram, takesText } from './file-commands.js';
 import { programOf, type ShellWord } from './model.js';
-import { PROGRAMS } from './programs/index.js';
 import { isForeign } from './runners/foreign-code.js';
 import { LAUNCHERS, SHELLS, WRAPPERS } from './runners/tables.js';
-import { mayTakeTree } from './trees/trees.js';
 
 /** Builtins that change the shell and no file. */
 const BUILTINS = wordSet(
@@ -21,9 +19,9 @@ const BUILTINS = wordSet(
 export function isUnknownProgram(words: readonly ShellWord[]): boolean {
   const program = programOf(words) ?? '';
   if (!/^[A-Za-z_][\w.+-]*$/.test(program) || takesText(words)) return false;
-  const row = own(PROGRAMS, program);
+  const row = rowOf(words);
   const isModelled = row !== undefined && row.partial !== true;
   const runsOthers = WRAPPERS.has(program) || LAUNCHERS.has(program) || SHELLS.has(program);
-  const isListed = BUILTINS.has(program) || isKnownFileProgram(program) || mayTakeTree(words);
+  const isListed = BUILTINS.has(program) || isKnownFileProgram(program);
   return !isModelled && !runsOthers && !isListed && !isForeign(words);
 }

@@ -1,4 +1,5 @@
 import type { ShellWord } from '../model.js';
+import type { Recursion } from './recursion.js';
 
 /** Something that a command does, or may do, besides printing. */
 export type Effect =
@@ -22,14 +23,6 @@ export interface PathEffect {
   readonly moves?: readonly ShellWord[];
   /** It goes through all that lies below. */
   readonly recursion?: Recursion;
-}
-
-export interface Recursion {
-  /** Links that lie in the directory are followed. */
-  readonly follows: boolean;
-  readonly depth?: number;
-  /** Names are listed, and no file is opened. */
-  readonly namesOnly?: true;
 }
 
 interface RunEffect {

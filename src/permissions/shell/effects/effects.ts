@@ -35,7 +35,9 @@ export function effectsOfWords(words: readonly ShellWord[], depth = 0): readonly
   const row = own(PROGRAMS, nameOf(words) ?? '');
   // A program that the table does not know may read all that it is given.
   if (row === undefined) return [unknown('program', first), ...rest.map((word) => reads(word))];
-  return effectsOfProgram(row, rest).flatMap((effect): readonly Effect[] => {
+  const doubt = row.restrictsOnly === true ? [unknown('program', first)] : [];
+  const effects = [...doubt, ...effectsOfProgram(row, rest)];
+  return effects.flatMap((effect): readonly Effect[] => {
     if (effect.kind !== 'run') return [effect];
     if (depth >= DEEPEST) return [effect, unknown('depth', first)];
     return [effect, ...effectsOfWords(effect.words, depth + 1)];

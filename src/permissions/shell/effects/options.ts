@@ -3,7 +3,8 @@ import { type UnknownEffect, unknown } from './effect.js';
 
 /**
  * What the value of an option is. `pattern`: the text that is searched for; `patterns`: a file of such;
- * `names`: a file with names of further files; `shell`: shell code; `run`: a program.
+ * `names`: a file with names of further files; `shell`: shell code; `run`: a program; `unsure`: what it does is not
+ * modelled, as if the option were not listed.
  */
 const KINDS = [
   'text',
@@ -15,6 +16,7 @@ const KINDS = [
   'shell',
   'code',
   'run',
+  'unsure',
 ] as const;
 type ValueKind = (typeof KINDS)[number];
 
@@ -76,6 +78,8 @@ export interface GivenOptions {
   /** Operands behind `--`; undefined when there is none. */
   readonly behind: readonly ShellWord[] | undefined;
   readonly flags: ReadonlySet<string>;
+  /** Flags that were given more than once. */
+  readonly repeated: ReadonlySet<string>;
   readonly tags: ReadonlySet<string>;
   readonly values: readonly GivenValue[];
   /** Options that are not in the table, and words that may be any. */
@@ -128,6 +132,7 @@ const TAKES_ANYTHING = new Set(['e', 'regexp', 'expression']);
 class OptionParser implements GivenOptions {
   readonly operands: ShellWord[] = [];
   readonly flags = new Set<string>();
+  readonly repeated = new Set<string>();
   readonly tags = new Set<string>();
   readonly values: GivenValue[] = [];
   readonly unknown: UnknownEffect[] = [];
@@ -155,9 +160,12 @@ class OptionParser implements GivenOptions {
   /** How many further words it takes. */
   option(word: ShellWord, next: ShellWord | undefined): number {
     if (!word.literal || word.pattern !== undefined) this.unknown.push(unknown('word', word));
-    if (word.value.startsWith('--')) return this.#long(word, next);
     if (this.#table.counts && /^-\d+$/.test(word.value)) return 0;
-    return this.#cluster(word, next);
+    const before = this.values.length;
+    const taken = word.value.startsWith('--') ? this.#long(word, next) : this.#cluster(word, next);
+    const isUnsure = this.values.slice(before).some(({ kind }) => kind === 'unsure');
+    if (isUnsure) this.unknown.push(unknown('option', word));
+    return taken;
   }
 
   #long(word: ShellWord, next: ShellWord | undefined): number {
@@ -208,6 +216,7 @@ class OptionParser implements GivenOptions {
   }
 
   #flag(option: string, spec: OptionSpec | undefined): void {
+    if (this.flags.has(option)) this.repeated.add(option);
     this.flags.add(option);
     if (spec?.tag !== undefined) for (const tag of spec.tag.split('+')) this.tags.add(tag);
   }

@@ -1,6 +1,6 @@
 import { unreachable } from '../../../lib/result.js';
 import type { ShellWord } from '../model.js';
-import { deletes, type Effect, type Recursion, reads, unknown, writes } from './effect.js';
+import { deletes, type Effect, reads, unknown, writes } from './effect.js';
 import {
   type GivenOptions,
   type GivenValue,
@@ -8,6 +8,7 @@ import {
   optionTable,
   parseOptions,
 } from './options.js';
+import type { CommandContext, Recursion, TreeTarget } from './recursion.js';
 
 /**
  * What operands are. `pattern-read`: a text to search for, unless an option gives it, and files;
@@ -37,16 +38,20 @@ export interface Program {
   readonly partial?: true;
   /** A simple file command, which the mode acceptEdits lets through. */
   readonly edits?: true;
+  /** Grants take it for a program without a row: it may do more than the row says. */
+  readonly restrictsOnly?: true;
   /** Without an operand it works on the directory that it runs in. */
-  readonly here?: true;
+  readonly here?: true | 'unless-fed';
+  /** Operands such as `host:path` are places on other machines. */
+  readonly remote?: true;
   /** Most operands that it may have. */
   readonly most?: number;
   /** Where it goes by itself; by the tags `recursive` and `follow` unless stated. */
-  readonly walks?: (given: GivenOptions) => Recursion | undefined;
+  readonly walks?: (given: GivenOptions, context: CommandContext) => Recursion | undefined;
   /** What it does besides. */
-  readonly also?: (given: GivenOptions) => readonly Effect[];
+  readonly also?: (given: GivenOptions, context: CommandContext) => readonly Effect[];
   /** Its arguments follow rules of their own. */
-  readonly custom?: (words: readonly ShellWord[]) => readonly Effect[];
+  readonly custom?: (words: readonly ShellWord[], context: CommandContext) => readonly Effect[];
   /** The first operand names what is done; by its row. */
   readonly subcommands?: Readonly<Record<string, Program>>;
 }
@@ -61,15 +66,27 @@ export function program(
 
 export function custom(
   effects: NonNullable<Program['custom']>,
-  more: Pick<Program, 'edits'> = {},
+  more: Pick<Program, 'edits' | 'restrictsOnly'> = {},
 ): Program {
   return program('', 'none', { ...more, custom: effects });
 }
 
+/** A command by itself. */
+export const ALONE: CommandContext = { fed: false, names: () => false, mayBeSet: () => false };
+
+/** The same row for several programs. */
+export function rows(names: string, row: Program): Readonly<Record<string, Program>> {
+  return Object.fromEntries(names.split(/\s+/).map((name) => [name, row]));
+}
+
 /** What the words behind the name of a program do. */
-export function effectsOfProgram(row: Program, words: readonly ShellWord[]): readonly Effect[] {
-  if (row.custom !== undefined) return row.custom(words);
-  if (row.subcommands !== undefined) return effectsOfSubcommand(row, words);
+export function effectsOfProgram(
+  row: Program,
+  words: readonly ShellWord[],
+  context: CommandContext = ALONE,
+): readonly Effect[] {
+  if (row.custom !== undefined) return row.custom(words, context);
+  if (row.subcommands !== undefined) return effectsOfSubcommand(row, words, context);
   const leading = row.operands === 'run' || row.operands === 'skip-run';
   const given = parseOptions(words, row.options, { leading });
   const { operands } = given;
@@ -77,8 +94,8 @@ export function effectsOfProgram(row: Program, words: readonly ShellWord[]): rea
   if (row.most !== undefined && operands.length > row.most) {
     effects.push(unknown('operand', operands[row.most]));
   }
-  effects.push(...wildcardDoubts(row, operands), ...operandEffects(row, given));
-  return [...effects, ...(row.also?.(given) ?? [])];
+  effects.push(...wildcardDoubts(row, operands), ...operandEffects(row, given, context));
+  return [...effects, ...(row.also?.(given, context) ?? [])];
 }
 
 /**
@@ -86,7 +103,8 @@ export function effectsOfProgram(row: Program, words: readonly ShellWord[]): rea
  * those by which it runs a program, writes a file or takes names from one.
  */
 export function uncoveredOptions(row: Program, words: readonly ShellWord[]): readonly ShellWord[] {
-  if (row.partial === true || row.custom !== undefined) return [];
+  const isListed = row.partial !== true && row.restrictsOnly !== true;
+  if (!isListed || row.custom !== undefined) return [];
   if (row.subcommands !== undefined) {
     const [first, ...rest] = words;
     const inner = Object.hasOwn(row.subcommands, first?.value ?? '')
@@ -125,15 +143,20 @@ function doubtsOf(row: Program, { unknown: doubts }: GivenOptions): readonly Eff
   });
 }
 
-function effectsOfSubcommand(row: Program, words: readonly ShellWord[]): readonly Effect[] {
+function effectsOfSubcommand(
+  row: Program,
+  words: readonly ShellWord[],
+  context: CommandContext,
+): readonly Effect[] {
   const given = parseOptions(words, row.options, { leading: true });
   const [first, ...rest] = given.operands;
   const effects: Effect[] = [...given.unknown, ...optionEffects(given)];
-  if (first === undefined) return [...effects, ...(row.also?.(given) ?? [unknown('subcommand')])];
+  if (first === undefined)
+    return [...effects, ...(row.also?.(given, context) ?? [unknown('subcommand')])];
   const name = first.literal && first.pattern === undefined ? first.value : '';
   const found = Object.hasOwn(row.subcommands ?? {}, name) ? row.subcommands?.[name] : undefined;
   if (found === undefined) return [...effects, unknown('subcommand', first), ...rest.map(mayRead)];
-  return [...effects, ...effectsOfProgram(found, rest)];
+  return [...effects, ...effectsOfProgram(found, rest, context)];
 }
 
 function mayRead(word: ShellWord): Effect {
@@ -150,6 +173,7 @@ function effectsOfValue({ kind, word }: GivenValue): readonly Effect[] {
   switch (kind) {
     case 'text':
     case 'pattern':
+    case 'unsure':
       return [];
     case 'read':
     case 'patterns':
@@ -192,30 +216,38 @@ const COUNTED: ReadonlySet<OperandForm> = new Set([
 /** The directory that a program works on when it is given none. */
 export const HERE: ShellWord = { value: '.', literal: true, raw: '' };
 
-function operandEffects(row: Program, given: GivenOptions): readonly Effect[] {
+function operandEffects(
+  row: Program,
+  given: GivenOptions,
+  context: CommandContext,
+): readonly Effect[] {
   const { operands, tags } = given;
-  const recursion =
-    row.walks === undefined
-      ? tags.has('recursive')
-        ? { follows: tags.has('follow') }
-        : undefined
-      : row.walks(given);
-  const read = (word: ShellWord): Effect => reads(word, recursion);
+  const recursion = recursionOf(row, given, context);
+  const read = (word: ShellWord): Effect => (tags.has('changes') ? writes : reads)(word, recursion);
+  const files = (words: readonly ShellWord[]): readonly Effect[] => {
+    const isFed = row.here === 'unless-fed' && context.fed;
+    // An option that is not known may have taken what looks like an operand.
+    const isDoubtful = recursion !== undefined && given.unknown.some(({ why }) => why === 'option');
+    const isHere = row.here !== undefined && !isFed && (words.length === 0 || isDoubtful);
+    return [...words.filter(isFile), ...(isHere ? [HERE] : [])].map(read);
+  };
   switch (row.operands) {
     case 'none':
       return operands.slice(0, 1).map((word) => unknown('operand', word));
     case 'text':
       return [];
     case 'read':
-      return orHere(row, operands).filter(isFile).map(read);
+      return files(operands);
     case 'pattern-read': {
       const isGiven =
         tags.has('no-pattern') || given.values.some(({ kind }) => kind.startsWith('pattern'));
-      const files = operands.slice(isGiven ? 0 : 1);
-      return (recursion === undefined ? files : orHere(row, files)).filter(isFile).map(read);
+      const named = operands.slice(isGiven ? 0 : 1);
+      return recursion === undefined ? named.filter(isFile).map(read) : files(named);
     }
     case 'write':
-      return orUnknown(operands, 1).concat(operands.map((word) => writes(word, recursion)));
+      return orUnknown(operands, 1).concat(
+        operands.map((word) => (tags.has('keeps') ? reads : writes)(word, recursion)),
+      );
     case 'delete':
       return orUnknown(operands, 1).concat(operands.map((word) => deletes(word, recursion)));
     case 'read-write':
@@ -234,13 +266,20 @@ function operandEffects(row: Program, given: GivenOptions): readonly Effect[] {
   }
 }
 
+function recursionOf(
+  { walks, operands }: Program,
+  given: GivenOptions,
+  context: CommandContext,
+): Recursion | undefined {
+  if (walks !== undefined) return walks(given, context);
+  if (operands === 'move') return {};
+  const { tags } = given;
+  return tags.has('recursive') ? { follows: tags.has('follow') } : undefined;
+}
+
 /** fail-closed: what is not given here may come from elsewhere. */
 function orUnknown(operands: readonly ShellWord[], least: number): readonly Effect[] {
   return operands.length < least ? [unknown('operand')] : [];
-}
-
-function orHere(row: Program, operands: readonly ShellWord[]): readonly ShellWord[] {
-  return operands.length === 0 && row.here === true ? [HERE] : operands;
 }
 
 /** The last operand, or the value of `-t`, may be a directory, and then holds what is given by its name. */
@@ -249,19 +288,48 @@ function transfers(
   { operands, values, tags }: GivenOptions,
   recursion: Recursion | undefined,
 ): readonly Effect[] {
-  const into = values.find(({ option }) => option === 't' || option === 'target-directory')?.word;
-  const sources = into === undefined ? operands.slice(0, -1) : operands;
+  const isLocal = (word: ShellWord): boolean => row.remote !== true || !isElsewhere(word);
+  const into = values.findLast(({ option }) => /^(t|target-directory)$/.test(option))?.word;
+  const sources = (into === undefined ? operands.slice(0, -1) : operands).filter(isLocal);
   const target = into ?? operands.at(-1);
-  const taken = sources.flatMap((word): readonly Effect[] =>
-    row.operands === 'move'
-      ? [reads(word, { follows: false }), deletes(word, { follows: false })]
-      : [reads(word, recursion)],
-  );
+  const isKnown = target?.literal === true && isLocal(target);
+  const taken = sources.flatMap((word): readonly Effect[] => {
+    const onto = isKnown ? targetOf(word, target, { tags, isInto: into !== undefined }) : undefined;
+    const how = recursion && { ...recursion, onto };
+    if (row.operands === 'move') return [reads(word, how), deletes(word, how)];
+    return [(tags.has('changes') ? writes : reads)(word, how)];
+  });
   if (target === undefined || sources.length === 0) return [...taken, unknown('operand')];
+  if (!isLocal(target)) return [...taken, { kind: 'network' }];
   const below = sources.map((word) =>
     within(target, tags.has('parents') ? word.value : nameIn(word)),
   );
-  return [...taken, ...[target, ...below].map((word) => writes(word, recursion))];
+  const made: Recursion | undefined =
+    recursion === undefined || row.operands === 'move'
+      ? undefined
+      : { follows: recursion.follows === true, made: true };
+  return [...taken, ...[target, ...below].map((word) => writes(word, made))];
+}
+
+/** Under which name a copy of a directory begins. */
+function targetOf(
+  source: ShellWord,
+  target: ShellWord,
+  { tags, isInto }: { readonly tags: ReadonlySet<string>; readonly isInto: boolean },
+): TreeTarget {
+  // What stands behind `dir/.` is the content of the directory.
+  const isBare = /(^|\/)\.{1,2}\/?$/.test(source.value);
+  if (tags.has('parents')) {
+    const path = isBare ? target.value : `${target.value}/${source.value}`;
+    return { path, named: 'never' };
+  }
+  const isExact = tags.has('exact') || isBare;
+  return { path: target.value, named: isExact ? 'never' : isInto ? 'always' : 'in-directory' };
+}
+
+/** `host:path`, `pod:path`, `s3://bucket`, `repository::archive`. */
+export function isElsewhere({ value }: ShellWord): boolean {
+  return /^[^/]+:/.test(value);
 }
 
 function within(directory: ShellWord, name: string): ShellWord {

@@ -1,5 +1,5 @@
 import { reads, unknown, writes } from '../effects/effect.js';
-import { custom, type Program, program } from '../effects/program.js';
+import { custom, type Program, program, rows } from '../effects/program.js';
 
 const plain = { plain: true } as const;
 const edits = { edits: true } as const;
@@ -145,11 +145,30 @@ const TALKING: Readonly<Record<string, Program>> = {
   }),
 };
 
+const restrictsOnly = true as const;
+
+const RM = program('-rR=recursive -fvdiI force verbose dir recursive=recursive', 'delete', edits);
+
+const MV = program(
+  `-fnuv -T=exact -t:write force no-clobber update verbose no-target-directory=exact target-directory:write
+  -S:unsure suffix:unsure`,
+  'move',
+  edits,
+);
+
+const CP = program(
+  `-fnuvpdi -T=exact -rRa=recursive -t:write force no-clobber update verbose recursive=recursive
+  archive=recursive no-target-directory=exact target-directory:write parents=parents -L=follow
+  dereference=follow -S:unsure suffix:unsure no-preserve:unsure sparse:unsure`,
+  'copy',
+  edits,
+);
+
 /** Programs that change files. */
 const CHANGING: Readonly<Record<string, Program>> = {
   mkdir: program('-pv -m: parents verbose mode:', 'write', edits),
   touch: program('-acm -dt: no-create date: -r:read reference:read', 'write', edits),
-  rm: program('-rR=recursive -fvdiI force verbose dir recursive=recursive', 'delete', edits),
+  rm: RM,
   rmdir: program('-pv parents verbose ignore-fail-on-non-empty', 'delete', edits),
   unlink: program('', 'delete', { most: 1 }),
   shred: program('-fvxzu -ns: force remove? zero verbose iterations:', 'delete', {
@@ -158,16 +177,32 @@ const CHANGING: Readonly<Record<string, Program>> = {
   truncate: program('-c -s: -r:read size: no-create reference:read', 'write'),
   mkfifo: program('-m: mode:', 'write'),
   tee: program('-aip append ignore-interrupts', 'write'),
-  mv: program(
-    '-fnuvT -t:write force no-clobber update verbose no-target-directory target-directory:write',
-    'move',
-    edits,
+  mv: MV,
+  cp: CP,
+  ...rows('grm srm', { ...RM, restrictsOnly }),
+  gmv: { ...MV, restrictsOnly },
+  gcp: { ...CP, restrictsOnly },
+  ditto: program('', 'copy', { restrictsOnly, walks: () => ({}) }),
+  ...rows('trash trash-put rimraf', program('', 'delete', { restrictsOnly, walks: () => ({}) })),
+  ...rows(
+    'setfacl chattr chcon',
+    program(
+      `-cfvhHPndbk -R=recursive -L=follow -mMxXtulr: recursive=recursive reference: changes silent quiet verbose
+      dereference no-dereference from: modify: set: remove: set-file: modify-file: remove-file: default restore:
+      preserve-root no-preserve-root user: role: type: range: logical=follow physical`,
+      'write',
+      { restrictsOnly },
+    ),
   ),
-  cp: program(
-    `-fnuvpTdi -rRa=recursive -t:write force no-clobber update verbose recursive=recursive archive=recursive
-    no-target-directory target-directory:write parents=parents -L=follow dereference=follow`,
-    'copy',
-    edits,
+  ...rows(
+    'chmod chown chgrp gchmod gchown gchgrp',
+    program(
+      // A mode may begin with a dash: `-x`.
+      `-cfvhHPwxXstugo -rR=recursive -L=follow recursive=recursive reference: changes silent quiet verbose
+      dereference no-dereference from: preserve-root no-preserve-root`,
+      'write',
+      { restrictsOnly },
+    ),
   ),
 };
 

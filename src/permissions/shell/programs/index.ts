@@ -1,11 +1,13 @@
 import { unknown } from '../effects/effect.js';
 import { custom, type Program } from '../effects/program.js';
+import { ARCHIVE } from './archive.js';
 import { COREUTILS } from './coreutils.js';
 import { FIND } from './find.js';
 import { GIT } from './git.js';
 import { SEARCH } from './search.js';
 import { TEXT } from './text.js';
 import { TOOLS } from './tools.js';
+import { TRANSFERRING } from './transfers.js';
 import { WRAPPER_PROGRAMS } from './wrappers.js';
 
 /** The one table: what each program does with the words that it is given. */
@@ -15,6 +17,8 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   ...FIND,
   ...TEXT,
   ...GIT,
+  ...ARCHIVE,
+  ...TRANSFERRING,
   ...TOOLS,
   ...WRAPPER_PROGRAMS,
   cd: custom((words) => [

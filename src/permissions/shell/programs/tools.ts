@@ -1,6 +1,7 @@
 import { type Effect, unknown } from '../effects/effect.js';
 import type { GivenOptions } from '../effects/options.js';
-import { type Program, program } from '../effects/program.js';
+import { custom, effectsOfProgram, type Program, program } from '../effects/program.js';
+import { effectsOfContainerCopy } from './transfers.js';
 
 const partial = true as const;
 
@@ -20,6 +21,18 @@ const PIP = program('-V version', 'none', {
     list: program('-e local user editable format: not-required', 'none'),
     show: lists('-f files'),
     freeze: program('all local user', 'none'),
+  },
+});
+
+const DOCKER = program('-v version', 'none', {
+  also: needsOption,
+  partial,
+  subcommands: {
+    ps: program('-aqnls -f: all quiet filter: format: last: latest no-trunc size', 'none'),
+    images: program('-aq -f: all quiet filter: format: digests no-trunc tree', 'text', {
+      most: 1,
+    }),
+    version: program('', 'none'),
   },
 });
 
@@ -47,15 +60,5 @@ export const TOOLS: Readonly<Record<string, Program>> = {
   pip: PIP,
   pip3: PIP,
   go: program('', 'none', { partial, subcommands: { version: program('', 'none') } }),
-  docker: program('-v version', 'none', {
-    also: needsOption,
-    partial,
-    subcommands: {
-      ps: program('-aqnls -f: all quiet filter: format: last: latest no-trunc size', 'none'),
-      images: program('-aq -f: all quiet filter: format: digests no-trunc tree', 'text', {
-        most: 1,
-      }),
-      version: program('', 'none'),
-    },
-  }),
+  docker: custom((words) => [...effectsOfProgram(DOCKER, words), ...effectsOfContainerCopy(words)]),
 };

@@ -3,10 +3,11 @@ import { memoised } from '../../../lib/memo.js';
 import { own } from '../../../lib/own.js';
 import { Budget } from '../../gate/budget.js';
 import { parseOptions } from '../effects/options.js';
+import { ALONE } from '../effects/program.js';
 import { literalWord, maySplit, programOf, type ShellWord, UNKNOWN_WORD } from '../model.js';
+import { commandsOfFd } from '../programs/find.js';
 import { WRAPPER_PROGRAMS } from '../programs/wrappers.js';
 import { evaluatedIn, isCode } from '../syntax/evaluated-words.js';
-import { commandsOfFd } from '../trees/find.js';
 import { builtinCode, codeOf, codeOfShell, type GivenCode, gitCode } from './shell-code.js';
 import {
   EXEC_ACTIONS,
@@ -347,7 +348,7 @@ function wrappedBy(
     return words[0]?.value.startsWith('-') === true ? undefined : words;
   }
   const given = parseOptions(words, row.options, { leading: true });
-  const doubts = [...given.unknown, ...(row.also?.(given) ?? [])];
+  const doubts = [...given.unknown, ...(row.also?.(given, ALONE) ?? [])];
   const inner = row.operands === 'skip-run' ? given.operands.slice(1) : given.operands;
   const before = words.slice(0, words.length - inner.length);
   // fail-closed: a word that is decided at run time may become several, and one of them the program.

@@ -1,6 +1,6 @@
 import { basename, resolve } from '../../../platform/fs/paths.js';
+import { goesThrough } from '../effects/uses.js';
 import { programOf, type ShellWord, type SimpleCommand } from '../model.js';
-import { mayTakeTree } from '../trees/trees.js';
 
 /** Beyond this nobody follows where names lead. */
 const MOST_PLACES = 100_000;
@@ -88,13 +88,9 @@ function placesMade(words: readonly ShellWord[]): readonly string[] {
 function entersLast(words: readonly ShellWord[]): boolean {
   const program = programOf(words) ?? '';
   if (/^(cd|pushd|p?rename|perl-rename|mmv)$/.test(program)) return true;
-  const isTold = words.some(({ value }) => /^-[a-zA-Z]*[rRa]|^--(rec|arch|dir)/.test(value));
-  return mayTakeTree(words) && (isTold || !TOLD.test(program));
+  if (program === 'git') return words.some(({ value }) => /^-[a-zA-Z]*[rRa]|^--rec/.test(value));
+  return !/^g?mv$/.test(program) && goesThrough(words);
 }
-
-/** These go into directories only when they are told to. */
-const TOLD =
-  /^(chmod|chown|chgrp|chattr|chcon|setfacl|rm|mv|cp|git|docker|[efz]?grep|diff|gzip|zstd)$/;
 
 function namesIn({ words, redirections, directories = [] }: SimpleCommand): readonly string[] {
   const targets = redirections.flatMap(({ target }) => target ?? []);

@@ -1,5 +1,27 @@
 import { matches, segmentTokens } from '../../rules/wildcard.js';
-import { argumentsOfPrimary } from '../programs/find.js';
+
+/** Tests, options and actions without an argument. */
+const ALONE =
+  words(`-empty -print -print0 -ls -prune -not -a -and -o -or ! ( ) , -readable -writable -executable
+  -depth -d -xdev -mount -daystart -quit -true -false -nouser -nogroup -noleaf -ignore_readdir_race
+  -noignore_readdir_race -nowarn -warn`);
+
+/** Those with one. */
+const VALUED =
+  words(`-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype
+  -maxdepth -mindepth -size -mtime -mmin -ctime -cmin -atime -amin -newermt -newerct -newerat -user -group -uid -gid -perm
+  -links -inum -printf -used -lname -ilname -fstype`);
+
+const NAMES_FILE = words('-newer -anewer -cnewer -samefile');
+/** How many arguments a test of find takes; undefined for what is none, or may do more than look. */
+export function argumentsOfPrimary(name: string): number | undefined {
+  if (ALONE.has(name)) return 0;
+  return VALUED.has(name) || NAMES_FILE.has(name) ? 1 : undefined;
+}
+
+function words(text: string): ReadonlySet<string> {
+  return new Set(text.split(/\s+/));
+}
 
 /**
  * Whether something holds for what has this name, as far as that tells. `path` is the name with what

@@ -1,35 +1,31 @@
 import { matches, segmentTokens } from '../../rules/wildcard.js';
-import { literalWord, type ShellWord } from '../model.js';
+import type { ShellWord } from '../model.js';
 
-export const HERE = literalWord('.');
-
-/** A directory that a command goes through by itself, with all that is in it. */
-export interface TreeUse {
-  /** Where it begins, relative to the command's directory. */
-  readonly start: ShellWord;
-  /** What it does to what it finds. */
-  readonly access: 'read' | 'write';
-  /** Directories that it goes to first. */
-  readonly moves?: readonly string[];
-  /** Where what it finds is written to again. */
-  readonly onto?: TreeTarget;
-  /** Whether it goes where links in the tree lead. */
+/** How a command goes through a directory by itself, with all that is in it. */
+export interface Recursion {
+  /** It goes where links in the tree lead. */
   readonly follows?: boolean;
   /** How deep it goes; absent: all the way. */
   readonly depth?: number;
+  /** Names are listed, and no file is opened. */
+  readonly namesOnly?: boolean;
+  /** It makes what its sources hold there (their `onto`), and leaves all else that lies there alone. */
+  readonly made?: true;
   readonly skips?: TreeSkips;
+  /** Where what it finds is written to again. */
+  readonly onto?: TreeTarget | undefined;
   /** Files that are not meant, by their real paths. */
   readonly known?: (path: string) => boolean;
-  /** Somebody must be asked where a file is found: it may be left out in a way that is not followed here. */
-  readonly unsure?: string;
+  /** Why the user must be asked where a file is found: it may be left out in a way that is not followed here. */
+  readonly unsure?: string | undefined;
   /** What it finds is handed to a program, which follows a link that it is given. */
   readonly handsOn?: boolean;
-  /** It takes away what it is given as a whole. */
-  readonly takesAway?: true;
+  /** Commands that are run for what it finds: they may change it. */
+  readonly handedTo?: readonly (readonly ShellWord[])[];
   /** Further names under which what it finds is written, from the directory that the command runs in. */
   readonly also?: (found: FoundFile) => readonly string[];
   /** Only files count in which this text is, in any case. */
-  readonly holding?: string;
+  readonly holding?: string | undefined;
   /** How to leave out a name, as an option of this command. */
   readonly leaveOut?: (name: string, kind: 'file' | 'directory') => string;
 }
@@ -69,7 +65,7 @@ export interface TreeSkips {
 }
 
 /** What surrounds a command and changes what it does. */
-export interface TreeContext {
+export interface CommandContext {
   /** Text comes in from the command in front of it. */
   readonly fed: boolean;
   /** Whether the command line names a variable, and so may set it. */
@@ -77,12 +73,6 @@ export interface TreeContext {
   /** Whether a variable may be set, by the command line or from outside. */
   mayBeSet(variable: string): boolean;
 }
-
-export type TreeProgram = (
-  words: readonly ShellWord[],
-  context: TreeContext,
-  name: string,
-) => readonly TreeUse[];
 
 /**
  * Whether a name fits one of these globs, for what a command leaves out: only globs that every
@@ -94,6 +84,13 @@ export function globMatcher(globs: readonly string[]): (name: string) => boolean
     .filter((glob) => /^[^/{}[\]\\!,]+$/.test(glob))
     .map((glob) => segmentTokens(glob));
   return (name) => tokens.some((one) => matches(one, name));
+}
+
+/** For what is taken in: a glob that is not understood may fit anything. */
+export function broadMatcher(globs: readonly string[]): (name: string) => boolean {
+  const simple = globs.filter((glob) => /^[^/{}[\]\\!,]+$/.test(glob));
+  const fits = globMatcher(simple);
+  return (name) => simple.length < globs.length || fits(name);
 }
 
 /** As of many programs: a glob that ends with a slash speaks of directories alone. */
