@@ -145,7 +145,7 @@ describeWith(['git', 'postgres'], 'a fleet under load', () => {
   });
 
   for (const driver of ['local', 'postgres'] as const) {
-    it(`holds the limits of two tenants (${driver})`, async () => {
+    it.concurrent(`holds the limits of two tenants (${driver})`, async () => {
       await withFleet(driver, async (fleet, rig) => {
         await fleet.setTenant('small', { concurrency: 1 });
         await fleet.setTenant('large', { concurrency: 4 });
@@ -170,7 +170,52 @@ describeWith(['git', 'postgres'], 'a fleet under load', () => {
         expect([...rig.effects('unsafe').values()]).toEqual(Array.from({ length: 24 }, () => 1));
       });
     });
+  }
 
+  it.concurrent('is not confused by workers whose clocks are wrong by minutes', async () => {
+    await withFleet('postgres', async (fleet, rig) => {
+      const ids: string[] = [];
+      for (let at = 0; at < 9; at++) {
+        const order = rig.order();
+        ids.push(order.id);
+        await fleet.submit(order, [mailOf(`task:unsafe:a${at}`), mailOf(`task:keyed:b${at}`)]);
+      }
+      for (const minutes of [-10, 0, 10]) {
+        const file = path.join(rig.root, `clock${minutes}.cjs`);
+        writeFileSync(file, wrongClock(minutes * 60_000));
+        rig.startWorker(['--slots', '1', '--deadline', '3'], { NODE_OPTIONS: `--require=${file}` });
+      }
+      await until(async () => (await fleet.list({ phase: 'idle' })).length === ids.length);
+      for (const id of ids) {
+        const session = (await fleet.show(id)) as FleetSession;
+        expect(session).toMatchObject({ turns: 2, epoch: 1 });
+        expect(await transcriptProblems(fleet, session)).toEqual([]);
+      }
+      expect([...rig.effects('unsafe').values()]).toEqual(ids.map(() => 1));
+      expect([...rig.effects('keyed').values()]).toEqual(ids.map(() => 1));
+    });
+  });
+
+  it.concurrent('goes on with a parked session after an upgrade of all workers', async () => {
+    await withFleet('postgres', async (fleet, rig) => {
+      const order = rig.order();
+      await fleet.submit(order, [mailOf('task:ask:it'), mailOf('task:talk:end')]);
+      const old = rig.startWorker(['--grace', '0']);
+      await until(async () => (await fleet.show(order.id))?.phase === 'parked');
+      old.child.kill('SIGTERM');
+      expect(await old.ended).toBe(0);
+      const [ask] = await fleet.asks();
+      const at = new Date().toISOString();
+      await fleet.answer(ask?.id ?? '', { by: 'ann', answer: { behavior: 'allow' }, at });
+      rig.startWorker(['--grace', '0'], {}, newBuild(rig.root));
+      await until(async () => (await fleet.show(order.id))?.phase === 'idle');
+      expect((await fleet.show(order.id))?.turns).toBe(2);
+      const versions = (await fleet.workers()).map(({ version }) => version);
+      expect(versions).toEqual(['99.0.0']);
+    });
+  });
+
+  for (const driver of ['local', 'postgres'] as const) {
     it.skipIf(process.getuid?.() !== 0)(
       `waits while the disk is full, and loses nothing (${driver})`,
       async () => {
@@ -197,49 +242,6 @@ describeWith(['git', 'postgres'], 'a fleet under load', () => {
       },
     );
   }
-
-  it('is not confused by workers whose clocks are wrong by minutes', async () => {
-    await withFleet('postgres', async (fleet, rig) => {
-      const ids: string[] = [];
-      for (let at = 0; at < 9; at++) {
-        const order = rig.order();
-        ids.push(order.id);
-        await fleet.submit(order, [mailOf(`task:unsafe:a${at}`), mailOf(`task:keyed:b${at}`)]);
-      }
-      for (const minutes of [-10, 0, 10]) {
-        const file = path.join(rig.root, `clock${minutes}.cjs`);
-        writeFileSync(file, wrongClock(minutes * 60_000));
-        rig.startWorker(['--slots', '1', '--deadline', '3'], { NODE_OPTIONS: `--require=${file}` });
-      }
-      await until(async () => (await fleet.list({ phase: 'idle' })).length === ids.length);
-      for (const id of ids) {
-        const session = (await fleet.show(id)) as FleetSession;
-        expect(session).toMatchObject({ turns: 2, epoch: 1 });
-        expect(await transcriptProblems(fleet, session)).toEqual([]);
-      }
-      expect([...rig.effects('unsafe').values()]).toEqual(ids.map(() => 1));
-      expect([...rig.effects('keyed').values()]).toEqual(ids.map(() => 1));
-    });
-  });
-
-  it('goes on with a parked session after an upgrade of all workers', async () => {
-    await withFleet('postgres', async (fleet, rig) => {
-      const order = rig.order();
-      await fleet.submit(order, [mailOf('task:ask:it'), mailOf('task:talk:end')]);
-      const old = rig.startWorker(['--grace', '0']);
-      await until(async () => (await fleet.show(order.id))?.phase === 'parked');
-      old.child.kill('SIGTERM');
-      expect(await old.ended).toBe(0);
-      const [ask] = await fleet.asks();
-      const at = new Date().toISOString();
-      await fleet.answer(ask?.id ?? '', { by: 'ann', answer: { behavior: 'allow' }, at });
-      rig.startWorker(['--grace', '0'], {}, newBuild(rig.root));
-      await until(async () => (await fleet.show(order.id))?.phase === 'idle');
-      expect((await fleet.show(order.id))?.turns).toBe(2);
-      const versions = (await fleet.workers()).map(({ version }) => version);
-      expect(versions).toEqual(['99.0.0']);
-    });
-  });
 });
 
 /** The disk fills up while a session runs, and is freed later. */
