@@ -5,19 +5,16 @@
 import { createHookAgent } from './agents/core/hook-agent.js';
 import { type ModelLayer, openModelLayer } from './agents/core/model-layer.js';
 import type { AgentSession } from './agents/core/session.js';
+import { openToolRuntime, type ToolRuntime } from './agents/core/tool-runtime.js';
+import { asMainAgent } from './agents/definitions/main-agent.js';
 import { createToolRestrictions } from './agents/limits/tool-restrictions.js';
-import { openAgents } from './app/agents.js';
+import { openAgents } from './agents/session-agents.js';
 import { joinParts } from './app/create-session.js';
-import type { Feature } from './app/feature.js';
-import { openInstructions } from './app/instructions.js';
-import { asMainAgent } from './app/main-agent.js';
 import { withOutputStyle } from './app/output-style.js';
-import { openSandboxing } from './app/sandbox.js';
 import type { CurrentRun, Parts } from './app/session-parts.js';
-import { openSkills } from './app/skills.js';
-import { openToolRuntime, type ToolRuntime } from './app/tool-runtime.js';
 import { strictest } from './budget/units.js';
 import { openCheckpointing } from './checkpoint/session-watch.js';
+import type { Feature } from './config/feature.js';
 import type { SessionConfig } from './config/session-config.js';
 import {
   budgetOf,
@@ -26,6 +23,7 @@ import {
   openSessionEnvironment,
   type SessionEnvironment,
 } from './config/session-environment.js';
+import { openInstructions } from './context/instructions/session-instructions.js';
 import { PortcullisError } from './errors.js';
 import type { AgentJudge } from './hooks/runners/agent.js';
 import { openHooks } from './hooks/session/session-hooks.js';
@@ -38,7 +36,10 @@ import { effectRulesIn } from './permissions/guards/effects.js';
 import { homeDirectory, stateDirectory } from './platform/fs/paths.js';
 import { nodeTranscriptFiles } from './platform/fs/transcript-files.js';
 import { createProcessSupervisor } from './platform/process/node-process.js';
+import { MAIN_AGENT } from './protocol/agent-ref.js';
 import type { Receipt } from './protocol/permissions.js';
+import { openSandboxing } from './sandbox/session/session-sandbox.js';
+import { openSkills } from './skills/session-skills.js';
 import { createReadState } from './tools/files/read-state.js';
 import { createWorkspace } from './tools/workspace.js';
 import { VERSION } from './version.js';
@@ -50,12 +51,12 @@ export { errorName } from './agents/core/session-run-hooks.js';
 export { openInboxOf } from './agents/delivery/messaging.js';
 export type { TeamRole } from './agents/teams/records.js';
 export type { TeamView } from './agents/teams/team.js';
+export type { DrivenCall, SessionConfig, SessionDrive } from './config/session-config.js';
 export {
   type OptionName,
   readSessionOptions,
   type SessionFields,
-} from './app/session-options.js';
-export type { DrivenCall, SessionConfig, SessionDrive } from './config/session-config.js';
+} from './config/session-options.js';
 export type { ContextReport } from './context/compaction/context-report.js';
 export type { AskIncludes } from './context/instructions/include-approvals.js';
 export {
@@ -228,6 +229,9 @@ async function openEach(
   opened.hooks = hooks;
   onClose(() => hooks.close());
   const fences = createToolRestrictions({ cwd: config.cwd, home: homeDirectory(env) });
+  const raised = config.runsAs && fences.raise(MAIN_AGENT, config.runsAs);
+  // fail-closed: what a limit that cannot be read takes from the session is not known.
+  if (raised?.ok === false) throw new PortcullisError('usage', raised.error);
   const isBanned = (names: readonly string[]): boolean => gate()?.isBanned(names) === true;
   const [read, started] = await Promise.allSettled([
     openInstructions(config, environment, fences),
@@ -315,10 +319,10 @@ async function openEach(
       ...model.choices.current(),
       model: name === undefined ? model.choices.small() : resolveModel(name, env).id,
     }),
-    calls: made.around,
+    calls: made.calls.around(MAIN_AGENT, environment.workspace),
     tools: () => made.builtins.pool.tools,
     workspace: () => createWorkspace([environment.workspace.cwd, ...environment.workspace.roots]),
-    contextFor: (agent, workspace) => made.contextOf(agent, workspace, createReadState()),
+    contextFor: (agent, workspace) => made.calls.contextOf(agent, workspace, createReadState()),
     onVerdict: (_agent, _call, _tool, { receipt }) => decided(receipt),
     depthLimit: 8,
   });

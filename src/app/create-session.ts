@@ -5,11 +5,13 @@ import {
   STRUCTURED_ATTEMPTS,
   structuredNudge,
 } from '../agents/core/create-session.js';
+import { loadAgain, takeLateTools } from '../agents/core/dynamic-tools.js';
 import { createInspection } from '../agents/core/inspection.js';
 import type { AgentSession } from '../agents/core/session.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { watchShells } from '../agents/delivery/background.js';
 import { heldTo } from '../agents/runtime/agent-host.js';
+import type { OpenAgents } from '../agents/session-agents.js';
 import { agentRows } from '../budget/rows.js';
 import { createLimits } from '../budget/units.js';
 import type { SessionConfig } from '../config/session-config.js';
@@ -29,8 +31,6 @@ import type { PermissionMode } from '../protocol/permissions.js';
 import { DEFERRED_MARK } from '../session/resume.js';
 import { SKILL_TOOL } from '../skills/grants/approval.js';
 import { loadValidators } from '../tools/define-tool.js';
-import type { OpenAgents } from './agents.js';
-import { loadAgain, takeLateTools } from './dynamic-tools.js';
 import { openHostRequests } from './host-requests.js';
 import { type LiveSessionSettings, openLiveSessionSettings } from './live-settings.js';
 import { openSessionEvents, type SessionEvents } from './session-events.js';
@@ -184,7 +184,7 @@ export async function joinParts(
       },
       agent: heldTo(model.budget, agent),
       clock,
-      calls: toolRuntime.calls,
+      calls: toolRuntime.calls.ledger,
       beginTurn(prompts) {
         const said = prompts.findLast(({ meta }) => meta !== true);
         if (said !== undefined) parts.checkpoints.turn(said.uuid, textOf(said.content));
@@ -298,8 +298,8 @@ function agentSetup(
     },
     mayDefer: config.mayDefer === true,
     display: events.display,
-    prepareCalls: toolRuntime.prepareCalls,
-    isReadOnly: toolRuntime.readsOnly(MAIN_AGENT, environment.workspace, builtins.pool),
+    prepareCalls: (calls, signal) => toolRuntime.calls.prepare(calls, signal),
+    isReadOnly: toolRuntime.calls.readsOnly(MAIN_AGENT, environment.workspace, builtins.pool),
     async afterBatch(batch, signal) {
       await events.moved(signal);
       return await toolRuntime.events.afterBatch(batch, parts.hooks.scene(signal));

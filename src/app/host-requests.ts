@@ -8,16 +8,16 @@ import type { AgentDefinition } from '../agents/definitions/definition.js';
 import type { SessionConfig } from '../config/session-config.js';
 import type { SessionEnvironment } from '../config/session-environment.js';
 import { compactEnvironment, mayCompact } from '../context/compaction/trigger.js';
+import { addInstruction, instructionFiles } from '../context/instructions/notes.js';
 import { createMcpPrompts } from '../mcp/resources/prompts.js';
 import { relative, toPosix } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
+import { applySettings } from '../settings/files/host-changes.js';
 import { targetPath } from '../tools/files/file-target.js';
 import { versionOf } from '../tools/files/read-state.js';
 import { parseGlob, walk } from '../tools/search/glob-pattern.js';
 import { runRipgrep } from '../tools/search/grep.js';
-import { applySettings } from './host-settings.js';
 import { hostCalls } from './host-tool-calls.js';
-import { addInstruction, instructionFiles } from './instruction-notes.js';
 import type { JoinedParts } from './live-settings.js';
 import { styleNames } from './output-style.js';
 import { typedImage } from './typed-calls.js';
@@ -79,13 +79,18 @@ export function openHostRequests(
       // fail-closed: what has changed since must be read again before it is edited.
       if (stat?.kind !== 'file' || Math.floor(stat.mtimeMs) > Math.ceil(mtimeMs)) return;
       const bytes = await environment.fs.readBytes(file, { maxBytes: MOST_SEEDED_BYTES });
-      toolRuntime.readState.note(await environment.fs.realPath(file), versionOf(stat, bytes));
+      toolRuntime.calls.readState.note(await environment.fs.realPath(file), versionOf(stat, bytes));
     },
     readResource: calls.readResource,
     readImage: typedImage(environment, parts),
     projectFiles: (signal) => projectFiles(environment, parts.processes, signal),
     instructionFiles: () => instructionFiles(environment, config.cwd),
-    addInstruction: (file, text) => addInstruction(environment, parts, { file, text }),
+    addInstruction: (file, text) =>
+      addInstruction(
+        environment,
+        { book: parts.instructions.book, remind: parts.hooks.pending.remind },
+        { file, text },
+      ),
     rename: events.rename,
     reloadSkills: events.reloadSkills,
   };

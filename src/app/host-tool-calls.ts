@@ -1,5 +1,7 @@
 import type { FileAnswer, HostRequests, ToolAnswer } from '../agents/core/host-requests.js';
+import type { ToolRuntime } from '../agents/core/tool-runtime.js';
 import type { SessionEnvironment } from '../config/session-environment.js';
+import type { OpenInstructions, ShownIn } from '../context/instructions/session-instructions.js';
 import { err, ok, type Result } from '../lib/result.js';
 import { resourceTools } from '../mcp/resources/resources.js';
 import type { McpConnection, RawResourceContent } from '../mcp/server.js';
@@ -7,12 +9,9 @@ import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { type ToolUseBlock, textOf } from '../protocol/content.js';
 import type { ToolCallResult } from '../protocol/tool-call.js';
 import { judgedNames, targetPath } from '../tools/files/file-target.js';
-import { createInvoke } from '../tools/invoke.js';
 import { createPool } from '../tools/pool.js';
 import type { AnyTool, FileVersion, ReadState } from '../tools/tool.js';
-import type { OpenInstructions, ShownIn } from './instructions.js';
 import type { Parts } from './session-parts.js';
-import type { ToolRuntime } from './tool-runtime.js';
 
 export interface OutsideAnswer extends ToolAnswer {
   /** What the call brings with it, for the agent: instructions near its files. */
@@ -38,9 +37,9 @@ export type OutsideInvoke = (
  * go the one way in, past the same rules as the agent's, each with its receipt.
  */
 export function outsideInvoke(environment: SessionEnvironment, parts: OutsideParts): OutsideInvoke {
-  const { toolRuntime, as, onStop } = parts;
+  const { as, onStop } = parts;
   return async (tool, input, how) => {
-    const id = `${as}_${toolRuntime.around.uuid()}`;
+    const id = `${as}_${environment.clock.uuid()}`;
     const made = await outsideCall(environment, { ...parts, ...how, tool, id, input });
     const { structured, followUp = [], contexts = [], stop, interrupt } = made.result;
     const { content, is_error: failed } = made.result.block;
@@ -84,20 +83,12 @@ export async function outsideCall(
     get: () => undefined,
   };
   let judged = input;
-  const run = createInvoke({
-    ...toolRuntime.around,
-    pool: createPool([tool]),
-    agent: MAIN_AGENT,
-    workspace,
-    unattended,
+  const caller = { agent: MAIN_AGENT, pool: createPool([tool]), workspace, readState, unattended };
+  const run = toolRuntime.calls.of(caller, {
     typed: isTyped === true ? input : undefined,
-    contextFor: toolRuntime.contextOf(MAIN_AGENT, workspace, readState),
     onVerdict(_call, _tool, verdict) {
       if (verdict.kind === 'allowed') judged = verdict.input;
-      toolRuntime.decided(verdict.receipt);
     },
-    onInvalidInput: async () => undefined,
-    onRan: () => undefined,
   });
   const call: ToolUseBlock = { type: 'tool_use', id, name: tool.name, input };
   const done = instructions.countIn(id, shownIn);

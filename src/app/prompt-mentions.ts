@@ -1,4 +1,5 @@
 import type { Beside } from '../agents/core/typed-skills.js';
+import type { OpenAgents } from '../agents/session-agents.js';
 import type { SessionConfig } from '../config/session-config.js';
 import type { Log, SessionEnvironment } from '../config/session-environment.js';
 import { type FileMention, fileMentions, keyOf } from '../context/prompt/file-mentions.js';
@@ -12,7 +13,6 @@ import { join } from '../platform/fs/paths.js';
 import type { UserBlock } from '../protocol/content.js';
 import type { ForkTools } from '../skills/grants/grant.js';
 import type { ToolPool } from '../tools/pool.js';
-import type { OpenAgents } from './agents.js';
 import { type OutsideInvoke, outsideInvoke, resourceReader } from './host-tool-calls.js';
 import { attachedFiles, INTERRUPTED } from './mentioned-files.js';
 import type { Parts } from './session-parts.js';
@@ -78,7 +78,7 @@ export async function attachedTo(
   // Only now is it sure that the main agent is shown it.
   if (trial !== undefined) {
     await trial.keep();
-    for (const [path, version] of files.seen) toolRuntime.readState.note(path, version);
+    for (const [path, version] of files.seen) toolRuntime.calls.readState.note(path, version);
   }
   const blocks = [...asked.blocks, ...files.blocks, ...resources];
   const note = await notes.note(files.contexts);

@@ -90,7 +90,7 @@ export function openSessionEvents(
     prompts,
     stop: createStopHooks(dispatch, {
       cap: stopHookCap(env),
-      changes: () => toolRuntime.calls.count(),
+      changes: () => toolRuntime.calls.ledger.count(),
     }),
     notes,
     scene: hooks.scene,

@@ -42,7 +42,7 @@ async function open(parts: HiddenFilesParts): Promise<IsHidden> {
   const { places, settings, rules, added, addDirs, trustGiven: trust } = parts;
   const { cwd, env } = places;
   refuseFatal([...settings.problems, ...rules.problems]);
-  const { openInstructionBook } = await import('../app/instruction-reading.js');
+  const { openInstructionBook } = await import('../context/instructions/session-book.js');
   const { enforcedCompiler } = await import('../context/enforced/compiled.js');
   const { book, hiding, problems } = openInstructionBook(
     { cwd, env, trust, addDirs },

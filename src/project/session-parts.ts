@@ -1,6 +1,6 @@
 import { createModelChoices } from '../agents/core/model-choice.js';
 import { type ModelLayer, openModelLayer } from '../agents/core/model-layer.js';
-import { asMainAgent } from '../app/main-agent.js';
+import { asMainAgent } from '../agents/definitions/main-agent.js';
 import type { Parts } from '../app/session-parts.js';
 import { openParts } from '../app.js';
 import type { SessionConfig } from '../config/session-config.js';

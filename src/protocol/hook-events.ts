@@ -12,6 +12,12 @@ export function hookEventFacts(event: HookEventName): HookEventFacts {
   return HOOK_EVENTS[event];
 }
 
+/** Whether hooks of this event may refuse a call. */
+export function judgesCalls(event: string): boolean {
+  const facts: HookEventFacts | undefined = own(HOOK_EVENTS, event);
+  return facts?.role === 'gate' && facts.matches === 'tool';
+}
+
 /** Events of other programs whose files people copy. They never fire here, which is said. */
 const FOREIGN_HOOK_EVENTS = wordSet(
   `BeforeTool AfterTool BeforeAgent AfterAgent BeforeModel AfterModel BeforeToolSelection PreCompress

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createConversation } from '../../loop/conversation.js';
 import type { GateVerdict } from '../../permissions/gate/types.js';
-import type { ToolUseBlock } from '../../protocol/content.js';
+import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { AnyTool } from '../../tools/tool.js';
 import { createBackgroundInput } from '../delivery/background.js';
 import { CallLedger } from './call-ledger.js';
@@ -9,21 +9,22 @@ import { structuredNudge } from './create-session.js';
 import { createModelChoices } from './model-choice.js';
 
 describe('the ledger of calls', () => {
-  const call = (name: string): [ToolUseBlock, AnyTool] => [
-    { type: 'tool_use', id: `id-${name}`, name, input: { a: 1 } },
-    { name } as AnyTool,
-  ];
+  const call = (name: string): Parameters<CallLedger['refused']>[0] => ({
+    call: { type: 'tool_use', id: `id-${name}`, name, input: { a: 1 } },
+    tool: { name } as AnyTool,
+    agent: MAIN_AGENT,
+  });
   const refusal = {
     kind: 'refused',
     suggestion: 'Bash(touch *)',
     receipt: { reason: 'nobody there' },
-  } as GateVerdict;
+  } as Extract<GateVerdict, { kind: 'refused' }>;
 
   it('lists refusals with their reason and a rule, and counts those that nothing made up for', () => {
     const ledger = new CallLedger();
     ledger.beginRun();
-    ledger.verdict(...call('Bash'), refusal);
-    ledger.verdict(...call('Write'), refusal);
+    ledger.refused(call('Bash'), refusal);
+    ledger.refused(call('Write'), refusal);
     expect(ledger.unrecovered()).toBe(2);
     ledger.ran({ name: 'Bash' } as AnyTool);
     expect(ledger.unrecovered()).toBe(1);

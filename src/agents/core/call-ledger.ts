@@ -1,4 +1,5 @@
 import type { GateVerdict } from '../../permissions/gate/types.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../../protocol/content.js';
 import type { PermissionDenial } from '../../protocol/permissions.js';
 import type { AnyTool } from '../../tools/tool.js';
@@ -15,17 +16,21 @@ export class CallLedger {
     this.#open = [];
   }
 
-  verdict(call: ToolUseBlock, tool: AnyTool, verdict: GateVerdict): PermissionDenial | undefined {
-    if (verdict.kind === 'allowed') return undefined;
-    const denial = denialOf(call, tool, verdict);
+  /** What becomes of a refused call of an agent below is that one's business. */
+  refused(
+    { call, tool, agent }: { call: ToolUseBlock; tool: AnyTool; agent: AgentRef },
+    { receipt, suggestion }: Extract<GateVerdict, { kind: 'refused' }>,
+  ): PermissionDenial {
+    const denial: PermissionDenial = {
+      tool_name: tool.name,
+      tool_use_id: call.id,
+      tool_input: call.input,
+      reason: receipt.reason,
+      suggestion,
+    };
     this.#denials.push(denial);
-    this.#open.push(tool.name);
+    if (agent.depth === 0) this.#open.push(tool.name);
     return denial;
-  }
-
-  /** A call of an agent that works for this one was refused. What becomes of it is that one's business. */
-  deniedBelow(denial: PermissionDenial): void {
-    this.#denials.push(denial);
   }
 
   /** The run ended with this call put off: it was not refused. */
@@ -54,19 +59,4 @@ export class CallLedger {
   unrecovered(): number {
     return this.#open.length;
   }
-}
-
-/** How a call that was refused is told. */
-export function denialOf(
-  call: ToolUseBlock,
-  tool: AnyTool,
-  { receipt, suggestion }: Extract<GateVerdict, { kind: 'refused' }>,
-): PermissionDenial {
-  return {
-    tool_name: tool.name,
-    tool_use_id: call.id,
-    tool_input: call.input,
-    reason: receipt.reason,
-    suggestion,
-  };
 }

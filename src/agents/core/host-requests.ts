@@ -1,3 +1,4 @@
+import type { InstructionFile } from '../../context/instructions/notes.js';
 import type { Result } from '../../lib/result.js';
 import type { ImageBlock, ResultBlock } from '../../protocol/content.js';
 import type { PermissionUpdate } from '../../protocol/permissions.js';
@@ -30,15 +31,6 @@ export interface FileAnswer {
   readonly absolutePath: string;
   readonly bytes: Uint8Array;
   readonly truncated: boolean;
-}
-
-/** An instruction file that a person's note can go to. */
-export interface InstructionFile {
-  readonly scope: 'project' | 'local' | 'user';
-  /** With every link resolved. */
-  readonly path: string;
-  /** It does not exist yet. */
-  readonly isNew: boolean;
 }
 
 /** An image that a person puts into a prompt. */

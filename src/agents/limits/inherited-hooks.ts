@@ -1,7 +1,7 @@
-import { isRecord, own } from '../../lib/own.js';
+import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { sha256 } from '../../platform/hash.js';
-import { HOOK_EVENTS, hookEventFacts } from '../../protocol/hook-events.js';
+import { judgesCalls } from '../../protocol/hook-events.js';
 import { canonicalJson } from '../../settings/trust/digest.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import { FORK_TYPE } from '../runtime/fork.js';
@@ -105,13 +105,6 @@ function inForce(
   definition: Pick<AgentDefinition, 'hooks' | 'trusted' | 'source'>,
 ): Readonly<Record<string, unknown>> {
   return mayExecute(definition) ? (definition.hooks ?? {}) : {};
-}
-
-/** Whether hooks of this event may refuse a call. */
-export function judgesCalls(event: string): boolean {
-  if (own(HOOK_EVENTS, event) === undefined) return false;
-  const { role, matches } = hookEventFacts(event as keyof typeof HOOK_EVENTS);
-  return role === 'gate' && matches === 'tool';
 }
 
 function marksOf(event: string, group: unknown): readonly string[] {

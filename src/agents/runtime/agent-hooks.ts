@@ -1,25 +1,20 @@
-import type { AgentDefinition } from '../agents/definitions/definition.js';
-import {
-  type GuardHooks,
-  guardsOf,
-  mayExecute,
-  missingFrom,
-} from '../agents/limits/inherited-hooks.js';
-import { SETTING_SOURCES } from '../agents/limits/tool-restrictions.js';
-import type { ChildFacts, ChildHooks } from '../agents/runtime/agent-host.js';
-import { FORK_TYPE, forkNotice } from '../agents/runtime/fork.js';
-import type { SessionConfig } from '../config/session-config.js';
-import type { Log, SessionEnvironment } from '../config/session-environment.js';
-import { instructionsReminder } from '../context/instructions/reminder.js';
-import type { Scene } from '../hooks/dispatch/scene.js';
-import { createAgentHooks } from '../hooks/events/agent.js';
-import { createCompactHooks } from '../hooks/events/compact.js';
-import { createStopHooks, stopHookCap } from '../hooks/events/stop.js';
-import type { OpenHooks } from '../hooks/session/session-hooks.js';
-import type { AgentRef } from '../protocol/agent-ref.js';
-import type { OpenInstructions } from './instructions.js';
-import type { OpenSkills } from './skills.js';
-import type { ToolRuntime } from './tool-runtime.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { Log, SessionEnvironment } from '../../config/session-environment.js';
+import { instructionsReminder } from '../../context/instructions/reminder.js';
+import type { OpenInstructions } from '../../context/instructions/session-instructions.js';
+import type { Scene } from '../../hooks/dispatch/scene.js';
+import { createAgentHooks } from '../../hooks/events/agent.js';
+import { createCompactHooks } from '../../hooks/events/compact.js';
+import { createStopHooks, stopHookCap } from '../../hooks/events/stop.js';
+import type { OpenHooks } from '../../hooks/session/session-hooks.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import type { OpenSkills } from '../../skills/session-skills.js';
+import type { ToolRuntime } from '../core/tool-runtime.js';
+import type { AgentDefinition } from '../definitions/definition.js';
+import { type GuardHooks, guardsOf, mayExecute, missingFrom } from '../limits/inherited-hooks.js';
+import { SETTING_SOURCES } from '../limits/tool-restrictions.js';
+import type { ChildFacts, ChildHooks } from './agent-host.js';
+import { FORK_TYPE, forkNotice } from './fork.js';
 
 interface Needs {
   readonly hooks: OpenHooks;
@@ -43,7 +38,7 @@ export function childHooks(
     stop: () =>
       createStopHooks(dispatch, {
         cap: stopHookCap(env),
-        changes: () => toolRuntime().calls.count(),
+        changes: () => toolRuntime().calls.ledger.count(),
       }),
     scoped(ref, definition, above) {
       const ends = [

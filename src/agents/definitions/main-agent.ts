@@ -1,10 +1,10 @@
-import type { AgentDefinition } from '../agents/definitions/definition.js';
-import { openAgentMemories } from '../agents/runtime/memory.js';
-import type { SessionConfig } from '../config/session-config.js';
-import type { Log, SessionEnvironment } from '../config/session-environment.js';
-import { PortcullisError } from '../errors.js';
-import { openAgentTypes } from './agents.js';
-import { openHiding } from './instruction-reading.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { Log, SessionEnvironment } from '../../config/session-environment.js';
+import { openHiding } from '../../context/instructions/session-book.js';
+import { PortcullisError } from '../../errors.js';
+import { openAgentMemories } from '../runtime/memory.js';
+import { openAgentTypes } from '../session-agents.js';
+import type { AgentDefinition } from './definition.js';
 
 /** The session as the agent that it runs as: its words, its model, its tools. What was asked for by a flag stays. */
 export async function asMainAgent(

@@ -1,42 +1,6 @@
-import type { ModelLayer } from '../agents/core/model-layer.js';
-import type { AgentDefinition } from '../agents/definitions/definition.js';
-import { AgentBook } from '../agents/definitions/definitions.js';
-import { readHostAgents, refuseGiven } from '../agents/definitions/host.js';
-import { openAgentListings } from '../agents/definitions/listing.js';
-import {
-  BACKGROUND_WAIT_MS,
-  createBackgroundInput,
-  runningShells,
-} from '../agents/delivery/background.js';
-import { openMessaging } from '../agents/delivery/messaging.js';
-import type { ToolRestrictions } from '../agents/limits/tool-restrictions.js';
-import {
-  createResumeAsks,
-  createTypeRules,
-  type TypeRuleParts,
-} from '../agents/limits/type-rules.js';
-import type { ChildTools } from '../agents/runtime/agent-host.js';
-import { outputOf } from '../agents/runtime/agent-log.js';
-import { openAgentServers } from '../agents/runtime/agent-servers.js';
-import { earlierAgent, recallInto, typeToGoOn } from '../agents/runtime/earlier.js';
-import {
-  type ConversationSnapshot,
-  FORK_TYPE,
-  forkDefinition,
-  forkGuard,
-} from '../agents/runtime/fork.js';
-import { forkRunner } from '../agents/runtime/fork-skill.js';
-import { openAgentMemories } from '../agents/runtime/memory.js';
-import { reportCap } from '../agents/runtime/report.js';
-import { agentPool } from '../agents/runtime/resolve.js';
-import type { AgentRun } from '../agents/runtime/run.js';
-import { AgentRuntime } from '../agents/runtime/runtime.js';
-import { limitsOf, offersForks, positive } from '../agents/runtime/spawn-limits.js';
-import type { OpenTeams } from '../agents/teams/session-team.js';
-import { AGENT_TOOL, agentTool } from '../agents/tools/agent-tool.js';
-import { openWorkspaces } from '../agents/workspaces/session-workspaces.js';
 import type { SessionConfig } from '../config/session-config.js';
 import type { Log, SessionEnvironment } from '../config/session-environment.js';
+import type { OpenInstructions } from '../context/instructions/session-instructions.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/events/stop.js';
 import type { OpenHooks } from '../hooks/session/session-hooks.js';
@@ -49,14 +13,37 @@ import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { managedSettingsDirectory } from '../settings/files/load.js';
 import { sideloadRefusal } from '../settings/merge/switches.js';
+import type { OpenSkills } from '../skills/session-skills.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { StopsAgents } from '../tools/tasks/task-stop.js';
 import type { AnyTool } from '../tools/tool.js';
-import { putHooks } from './agent-hooks.js';
-import { openAgentHost } from './agent-host.js';
-import type { OpenInstructions } from './instructions.js';
-import type { OpenSkills } from './skills.js';
-import type { ToolRuntime } from './tool-runtime.js';
+import type { ModelLayer } from './core/model-layer.js';
+import type { ToolRuntime } from './core/tool-runtime.js';
+import type { AgentDefinition } from './definitions/definition.js';
+import { AgentBook } from './definitions/definitions.js';
+import { readHostAgents, refuseGiven } from './definitions/host.js';
+import { openAgentListings } from './definitions/listing.js';
+import { BACKGROUND_WAIT_MS, createBackgroundInput, runningShells } from './delivery/background.js';
+import { openMessaging } from './delivery/messaging.js';
+import type { ToolRestrictions } from './limits/tool-restrictions.js';
+import { createResumeAsks, createTypeRules, type TypeRuleParts } from './limits/type-rules.js';
+import { putHooks } from './runtime/agent-hooks.js';
+import type { ChildTools } from './runtime/agent-host.js';
+import { outputOf } from './runtime/agent-log.js';
+import { openAgentServers } from './runtime/agent-servers.js';
+import { earlierAgent, recallInto, typeToGoOn } from './runtime/earlier.js';
+import { type ConversationSnapshot, FORK_TYPE, forkDefinition, forkGuard } from './runtime/fork.js';
+import { forkRunner } from './runtime/fork-skill.js';
+import { openAgentMemories } from './runtime/memory.js';
+import { openAgentHost } from './runtime/open-agent-host.js';
+import { reportCap } from './runtime/report.js';
+import { agentPool } from './runtime/resolve.js';
+import type { AgentRun } from './runtime/run.js';
+import { AgentRuntime } from './runtime/runtime.js';
+import { limitsOf, offersForks, positive } from './runtime/spawn-limits.js';
+import type { OpenTeams } from './teams/session-team.js';
+import { AGENT_TOOL, agentTool } from './tools/agent-tool.js';
+import { openWorkspaces } from './workspaces/session-workspaces.js';
 
 /** How long the end of a headless run waits for agents in the background. */
 const PATIENCE_MS = 30 * 60_000;
@@ -315,10 +302,8 @@ export function openAgents(
         description,
         agent_type: ref.type,
       })),
-    /** The main agent is of this kind: its fence and its hooks hold for the session. What it is told of its notes. */
+    /** The main agent is of this kind: its hooks hold for the session. What it is told of its notes. */
     async runsAs(definition: AgentDefinition): Promise<string | undefined> {
-      const fence = fences.raise(MAIN_AGENT, definition);
-      if (!fence.ok) throw new PortcullisError('usage', fence.error);
       putHooks(hooks, MAIN_AGENT, definition);
       log.recorder.runsAs(definition.name);
       return await memories.open(MAIN_AGENT, definition);

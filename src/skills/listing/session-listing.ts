@@ -1,8 +1,8 @@
-import { reminder } from '../context/prompt/reminders.js';
-import type { LiveSkillBook } from '../skills/discovery/book.js';
-import type { SkillLedger } from '../skills/listing/ledger.js';
-import { listingMessage, type SkillListing, skillNotice } from '../skills/listing/listing.js';
-import type { Skill } from '../skills/skill.js';
+import { reminder } from '../../context/prompt/reminders.js';
+import type { LiveSkillBook } from '../discovery/book.js';
+import type { Skill } from '../skill.js';
+import type { SkillLedger } from './ledger.js';
+import { listingMessage, type SkillListing, skillNotice } from './listing.js';
 
 export interface ListingParts {
   readonly book: LiveSkillBook;

@@ -1,6 +1,3 @@
-import type { ModelChoices } from '../agents/core/model-choice.js';
-import { judgesCalls } from '../agents/limits/inherited-hooks.js';
-import { agentTrees } from '../agents/workspaces/agent-trees.js';
 import type { SessionConfig } from '../config/session-config.js';
 import type { SessionEnvironment } from '../config/session-environment.js';
 import { reminder } from '../context/prompt/reminders.js';
@@ -15,29 +12,31 @@ import { privateDirectory } from '../platform/fs/private-files.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
+import { judgesCalls } from '../protocol/hook-events.js';
 import { managedSettingsDirectory } from '../settings/files/load.js';
 import type { EffectiveSettings } from '../settings/types.js';
-import { openSkillBook } from '../skills/discovery/book.js';
+import { openSkillBook } from './discovery/book.js';
 import {
   bundledFilesResolver,
   createOwnFiles,
   openExtraction,
-} from '../skills/discovery/bundled-skills.js';
-import { gitIgnored } from '../skills/discovery/find-nested.js';
-import { someNames } from '../skills/discovery/names.js';
-import { hasOverrides, overrideFrom } from '../skills/discovery/overrides.js';
-import { createSkillApprovals } from '../skills/grants/approval.js';
-import { createSkillGrants } from '../skills/grants/grant.js';
-import type { Invoker } from '../skills/invoke/find.js';
-import { createSkillInvoker, type ReadySkill, type RunFork } from '../skills/invoke/invoke.js';
-import { skillsAgain } from '../skills/invoke/memory.js';
-import { forbiddenByRules, preloadSkills } from '../skills/invoke/preload.js';
-import { skillTool } from '../skills/invoke/skill-tool.js';
-import { openSkillLedger } from '../skills/listing/ledger.js';
-import { type SkillOverride, skillListing } from '../skills/listing/listing.js';
-import type { Skill } from '../skills/skill.js';
-import { type CallForSkill, skillFiles, skillShell } from './skill-calls.js';
-import { openSkillListings } from './skill-listing.js';
+} from './discovery/bundled-skills.js';
+import { gitIgnored } from './discovery/find-nested.js';
+import { someNames } from './discovery/names.js';
+import { hasOverrides, overrideFrom } from './discovery/overrides.js';
+import { createSkillApprovals } from './grants/approval.js';
+import { createSkillGrants } from './grants/grant.js';
+import { agentTrees } from './invoke/agent-trees.js';
+import type { Invoker } from './invoke/find.js';
+import { createSkillInvoker, type ReadySkill, type RunFork } from './invoke/invoke.js';
+import { skillsAgain } from './invoke/memory.js';
+import { forbiddenByRules, preloadSkills } from './invoke/preload.js';
+import { type CallForSkill, skillFiles, skillShell } from './invoke/skill-calls.js';
+import { skillTool } from './invoke/skill-tool.js';
+import { openSkillLedger } from './listing/ledger.js';
+import { type SkillOverride, skillListing } from './listing/listing.js';
+import { openSkillListings } from './listing/session-listing.js';
+import type { Skill } from './skill.js';
 
 export interface SkillParts {
   readonly hooks: OpenHooks;
@@ -45,7 +44,11 @@ export interface SkillParts {
   readonly sessionId: string;
   /** Whether rules keep a file from being read. */
   isHidden(path: string): Promise<boolean>;
-  readonly choices: Pick<ModelChoices, 'current' | 'forTurn' | 'endTurn'>;
+  readonly choices: {
+    current(): { readonly effort?: string | undefined };
+    forTurn(wish: { readonly effort: string | undefined }): void;
+    endTurn(): void;
+  };
   /** What the texts of skills run and read. Undefined: the session is not open yet. */
   call(): CallForSkill | undefined;
   /** Runs a skill as an agent. Undefined: the session is not open yet. */

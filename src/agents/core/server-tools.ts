@@ -1,15 +1,15 @@
-import type { ModelLayer } from '../agents/core/model-layer.js';
-import type { AgentDefinition } from '../agents/definitions/definition.js';
-import { bareName } from '../agents/definitions/tools.js';
-import type { SessionConfig } from '../config/session-config.js';
-import type { SessionEnvironment } from '../config/session-environment.js';
-import type { OpenServersOfSession } from '../mcp/session/session-servers.js';
-import type { Permissions } from '../permissions/gate/open.js';
-import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
-import { deferral } from '../tools/deferral.js';
-import type { Added, PoolOptions, ToolPool } from '../tools/pool.js';
-import { createToolMatcher } from '../tools/pool-patterns.js';
-import type { AnyTool } from '../tools/tool.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import type { OpenServersOfSession } from '../../mcp/session/session-servers.js';
+import type { Permissions } from '../../permissions/gate/open.js';
+import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import { deferral } from '../../tools/deferral.js';
+import type { Added, PoolOptions, ToolPool } from '../../tools/pool.js';
+import { createToolMatcher } from '../../tools/pool-patterns.js';
+import type { AnyTool } from '../../tools/tool.js';
+import type { AgentDefinition } from '../definitions/definition.js';
+import { bareName } from '../definitions/tools.js';
+import type { ModelLayer } from './model-layer.js';
 
 interface Needs {
   readonly model: ModelLayer;
@@ -68,7 +68,7 @@ export async function serverTools(
 }
 
 async function searchTool(mcp: OpenServersOfSession, pool: Needs['pool']): Promise<AnyTool> {
-  const { toolSearchTool } = await import('../tools/builtin/tool-search.js');
+  const { toolSearchTool } = await import('../../tools/builtin/tool-search.js');
   return toolSearchTool({ poolOf: pool, settle: mcp.settle, notes: mcp.notes });
 }
 

@@ -1,7 +1,7 @@
-import type { OpenServersOfSession } from '../mcp/session/session-servers.js';
-import type { Message } from '../protocol/content.js';
-import type { ToolPool } from '../tools/pool.js';
-import type { AnyTool } from '../tools/tool.js';
+import type { OpenServersOfSession } from '../../mcp/session/session-servers.js';
+import type { Message } from '../../protocol/content.js';
+import type { ToolPool } from '../../tools/pool.js';
+import type { AnyTool } from '../../tools/tool.js';
 import type { ToolRuntime } from './tool-runtime.js';
 
 export interface LateToolParts {

@@ -1,17 +1,17 @@
-import type { SessionConfig } from '../config/session-config.js';
-import type { Log, SessionEnvironment } from '../config/session-environment.js';
-import { ASKS_PERSON, NOTHING } from '../permissions/gate/guard.js';
-import type { GateExtension } from '../permissions/gate/open.js';
-import { settingsFilesGuard } from '../permissions/guards/guards.js';
-import { NO_RULES, type RuleSet } from '../permissions/rules/rule.js';
-import { homeDirectory } from '../platform/fs/paths.js';
-import type { ProcessSupervisor } from '../platform/process/process.js';
-import type { AgentRef } from '../protocol/agent-ref.js';
-import { namedSettings, sandboxAskedBy } from '../sandbox/policy/settings.js';
-import type { FencedKind, SessionFence } from '../sandbox/session/guard.js';
-import { fencedSupervisor } from '../sandbox/session/supervisor.js';
-import { refuseBroken } from '../settings/files/load.js';
-import type { ConfigProblem, EffectiveSettings } from '../settings/types.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { Log, SessionEnvironment } from '../../config/session-environment.js';
+import { ASKS_PERSON, NOTHING } from '../../permissions/gate/guard.js';
+import type { GateExtension } from '../../permissions/gate/open.js';
+import { settingsFilesGuard } from '../../permissions/guards/guards.js';
+import { NO_RULES, type RuleSet } from '../../permissions/rules/rule.js';
+import { homeDirectory } from '../../platform/fs/paths.js';
+import type { ProcessSupervisor } from '../../platform/process/process.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import { refuseBroken } from '../../settings/files/load.js';
+import type { ConfigProblem, EffectiveSettings } from '../../settings/types.js';
+import { namedSettings, sandboxAskedBy } from '../policy/settings.js';
+import type { FencedKind, SessionFence } from './guard.js';
+import { fencedSupervisor } from './supervisor.js';
 
 /** The fence around what a session starts. Loaded once somebody wants one. */
 export function openSandboxing(
@@ -26,8 +26,8 @@ export function openSandboxing(
   const isOff = (): boolean => sandboxAskedBy(settings.values) === undefined;
   const make = async (): Promise<SessionFence> => {
     const [{ openFence }, { createFinder }] = await Promise.all([
-      import('../sandbox/session/guard.js'),
-      import('../sandbox/policy/find.js'),
+      import('./guard.js'),
+      import('../policy/find.js'),
     ]);
     const { fs, env, configDir, stateDirectory, workspace, clock } = environment;
     const transcript = log.store.transcriptPath(log.history.sessionId);
@@ -41,7 +41,7 @@ export function openSandboxing(
       plugins: environment.plugins.map(({ directory }) => directory),
       settings,
       async open(options) {
-        const { openSandbox } = await import('../sandbox/session/sandbox.js');
+        const { openSandbox } = await import('./sandbox.js');
         return await openSandbox({ env, stateDirectory, ...options });
       },
       roots: () => workspace.roots,

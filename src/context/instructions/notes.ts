@@ -1,15 +1,17 @@
-import type { InstructionFile } from '../agents/core/host-requests.js';
-import type { SessionEnvironment } from '../config/session-environment.js';
-import { projectPlace } from '../context/instructions/places.js';
-import { messageOf, PortcullisError } from '../errors.js';
-import type { OpenHooks } from '../hooks/session/session-hooks.js';
-import { homeDirectory, join } from '../platform/fs/paths.js';
-import { isRunByAgent } from '../platform/process/run-by-agent.js';
-import type { OpenInstructions } from './instructions.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import { messageOf, PortcullisError } from '../../errors.js';
+import { homeDirectory, join } from '../../platform/fs/paths.js';
+import { isRunByAgent } from '../../platform/process/run-by-agent.js';
+import type { InstructionBook } from './book.js';
+import { projectPlace } from './places.js';
 
-export interface InstructionNoteParts {
-  readonly instructions: Pick<OpenInstructions, 'book'>;
-  readonly hooks: Pick<OpenHooks, 'pending'>;
+/** An instruction file that a person's note can go to. */
+export interface InstructionFile {
+  readonly scope: 'project' | 'local' | 'user';
+  /** With every link resolved. */
+  readonly path: string;
+  /** It does not exist yet. */
+  readonly isNew: boolean;
 }
 
 const MOST_BYTES = 4 * 1024 * 1024;
@@ -53,7 +55,7 @@ export async function instructionFiles(
 /** Adds a note to one of these files; the model reads it with the next prompt. */
 export async function addInstruction(
   { fs, env }: Pick<SessionEnvironment, 'fs' | 'env'>,
-  { instructions, hooks }: InstructionNoteParts,
+  { book, remind }: { readonly book: Pick<InstructionBook, 'open'>; remind(text: string): void },
   { file, text }: { readonly file: InstructionFile; readonly text: string },
 ): Promise<void> {
   const { path } = file;
@@ -82,9 +84,8 @@ export async function addInstruction(
   } catch (thrown) {
     throw new PortcullisError('io', `${path} could not be written: ${messageOf(thrown)}`);
   }
-  const { files } = await instructions.book.open();
+  const { files } = await book.open();
   const shown = await Promise.all(files.map((one) => fs.realPath(one.path)));
   // A file that is shown already is compared with the disk at the next turn.
-  if (!shown.includes(path))
-    hooks.pending.remind(`The user has added to the instructions in ${path}:\n${note}`);
+  if (!shown.includes(path)) remind(`The user has added to the instructions in ${path}:\n${note}`);
 }

@@ -1,29 +1,25 @@
-import {
-  createToolRestrictions,
-  type ToolRestrictions,
-} from '../agents/limits/tool-restrictions.js';
-import type { SessionConfig } from '../config/session-config.js';
-import type { SessionEnvironment } from '../config/session-environment.js';
-import { createInstructionBook, type InstructionBook } from '../context/instructions/book.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import { messageOf } from '../../errors.js';
+import { hiddenBy, keepsFromReading } from '../../permissions/paths/hidden-files.js';
+import { createLiveRules } from '../../permissions/rules/agent-rules.js';
+import { hasPathRules } from '../../permissions/rules/list.js';
+import { NO_RULES, type RuleSet } from '../../permissions/rules/rule.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { homeDirectory, resolve, stateDirectory } from '../../platform/fs/paths.js';
+import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import { parseLocatedJson } from '../../settings/files/json.js';
+import { managedSettingsDirectory } from '../../settings/files/load.js';
+import type { ConfigProblem, EffectiveSettings } from '../../settings/types.js';
+import { createInstructionBook, type InstructionBook } from './book.js';
 import {
   type IncludeApprovalStore,
   openIncludeApprovals,
   type PendingInclude,
-} from '../context/instructions/include-approvals.js';
-import { projectPlace } from '../context/instructions/places.js';
-import { instructionSettings } from '../context/instructions/settings.js';
-import type { SkippedInstruction } from '../context/instructions/types.js';
-import { messageOf, PortcullisError } from '../errors.js';
-import { hiddenBy, keepsFromReading } from '../permissions/paths/hidden-files.js';
-import { createLiveRules } from '../permissions/rules/agent-rules.js';
-import { hasPathRules } from '../permissions/rules/list.js';
-import { NO_RULES, type RuleSet } from '../permissions/rules/rule.js';
-import type { FileSystem } from '../platform/fs/fs.js';
-import { homeDirectory, resolve, stateDirectory } from '../platform/fs/paths.js';
-import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
-import { parseLocatedJson } from '../settings/files/json.js';
-import { managedSettingsDirectory } from '../settings/files/load.js';
-import type { ConfigProblem, EffectiveSettings } from '../settings/types.js';
+} from './include-approvals.js';
+import { projectPlace } from './places.js';
+import { instructionSettings } from './settings.js';
+import type { SkippedInstruction } from './types.js';
 
 /** `isIncluded`: another file brings it in, so that it is not shown either where nothing may be read. */
 type IsKept = (path: string, how?: { readonly isIncluded: boolean }) => Promise<boolean>;
@@ -39,18 +35,19 @@ export interface Hiding {
   replace(settings: Pick<EffectiveSettings, 'permissions' | 'strictness'>): void;
 }
 
-export type Fences = Pick<ToolRestrictions, 'rules' | 'bans'>;
+/** What definitions take from agents. */
+export interface Fences {
+  rules(agent: AgentRef): RuleSet;
+  bans(agent: AgentRef, names: readonly string[]): boolean;
+}
 
 const READ = ['Read'];
 
-/**
- * What rules keep from the model is not shown to it by an instruction file either. `ofAgents`: what definitions
- * take from the agents that are started here.
- */
+/** What rules keep from the model is not shown to it by an instruction file either. */
 export function openHiding(
-  config: Pick<SessionConfig, 'cwd' | 'allowedTools' | 'disallowedTools' | 'runsAs'>,
+  config: Pick<SessionConfig, 'cwd' | 'disallowedTools'>,
   environment: Pick<SessionEnvironment, 'fs' | 'settings' | 'workspace' | 'env'>,
-  ofAgents?: Fences,
+  fences?: Fences,
 ): Hiding {
   const home = homeDirectory(environment.env);
   const live = createLiveRules({
@@ -64,19 +61,17 @@ export function openHiding(
   let reading: { readonly isHidden: IsKept | undefined; readonly from: RuleSet } | undefined;
   let enforced = (): RuleSet => NO_RULES;
   let isRead = false;
-  // Files are read before the session is known to run as that agent anywhere else.
-  const fences = [fenceOfMain(config, home), ...(ofAgents === undefined ? [] : [ofAgents])];
   const of = (agent: AgentRef): IsKept | undefined => {
     // What is wrong with them is told, and stops the start, where the gate reads them.
     if (!isRead) live.replace(settings.permissions, settings.strictness);
     isRead = true;
     const place = { fs: environment.fs, roots: environment.workspace.roots, home };
     const [own, more] = [live.rules(agent), enforced()];
-    const taken = fences.flatMap((one) => one.rules(agent).deny);
+    const taken = fences?.rules(agent).deny ?? [];
     const deny = [...own.deny, ...more.deny, ...taken];
     const rules = { allow: [], deny, ask: [...own.ask, ...more.ask] };
     const byPath = hiddenBy(rules, place);
-    const isBanned = fences.some((one) => one.bans(agent, READ));
+    const isBanned = fences?.bans(agent, READ) === true;
     if (!isBanned && !keepsFromReading(rules)) return byPath;
     return async (path, how) => how?.isIncluded === true || (await byPath?.(path)) === true;
   };
@@ -101,15 +96,6 @@ export function openHiding(
       reading = undefined;
     },
   };
-}
-
-/** What the agent that the session runs as, if it does, takes from everybody in it. */
-function fenceOfMain({ cwd, runsAs }: Pick<SessionConfig, 'cwd' | 'runsAs'>, home: string): Fences {
-  const fences = createToolRestrictions({ cwd, home });
-  const raised = runsAs === undefined ? undefined : fences.raise(MAIN_AGENT, runsAs);
-  // fail-closed: what a limit that cannot be read hides nobody knows.
-  if (raised?.ok === false) throw new PortcullisError('usage', raised.error);
-  return fences;
 }
 
 /** An approved file may name further ones. */
@@ -165,7 +151,7 @@ export function pendingAmong(skipped: readonly SkippedInstruction[]): readonly P
 /** What is asked of a session to find its instruction files. */
 export type InstructionConfig = Pick<
   SessionConfig,
-  'cwd' | 'env' | 'trust' | 'addDirs' | 'allowedTools' | 'disallowedTools' | 'runsAs'
+  'cwd' | 'env' | 'trust' | 'addDirs' | 'disallowedTools'
 >;
 
 /** What they are looked for with. */
@@ -186,13 +172,13 @@ export interface OpenedBook {
 export function openInstructionBook(
   config: InstructionConfig,
   environment: InstructionGround,
-  ofAgents?: Fences,
+  fences?: Fences,
 ): OpenedBook {
   const { fs, env, configDir } = environment;
   const home = homeDirectory(env);
   const { settings, problems } = instructionSettings(environment.settings.values);
   const approvals = openIncludeApprovals({ fs, stateDirectory: stateDirectory(env) });
-  const hiding = openHiding(config, environment, ofAgents);
+  const hiding = openHiding(config, environment, fences);
   const book = createInstructionBook({
     fs,
     cwd: config.cwd,

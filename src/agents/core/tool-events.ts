@@ -1,23 +1,23 @@
-import type { SessionConfig } from '../config/session-config.js';
-import type { SessionEnvironment } from '../config/session-environment.js';
-import { instructionFilesIn, isInstructionFile } from '../context/instructions/names.js';
-import { messageOf } from '../errors.js';
-import type { Scene } from '../hooks/dispatch/scene.js';
-import { createTaskHooks, type HookTask } from '../hooks/events/agent.js';
-import type { Attention } from '../hooks/events/notification.js';
-import type { FitsRule } from '../hooks/events/tool-occasion.js';
-import type { OpenHooks } from '../hooks/session/session-hooks.js';
-import type { BatchEnd, FinishedBatch } from '../loop/types.js';
-import type { Asker, GateCall, JudgedCall } from '../permissions/gate/types.js';
-import { resolve } from '../platform/fs/paths.js';
-import type { AgentRef } from '../protocol/agent-ref.js';
-import { textOf } from '../protocol/content.js';
-import type { InvalidInput } from '../tools/invalid-input.js';
-import type { InvokeDeps, Reviewed } from '../tools/invocation.js';
-import type { TaskWatch } from '../tools/tasks/task-list.js';
-import type { AnyTool, PathAccess, ToolContext } from '../tools/tool.js';
-import type { OpenInstructions } from './instructions.js';
-import type { OpenSkills } from './skills.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import { instructionFilesIn, isInstructionFile } from '../../context/instructions/names.js';
+import type { OpenInstructions } from '../../context/instructions/session-instructions.js';
+import { messageOf } from '../../errors.js';
+import type { Scene } from '../../hooks/dispatch/scene.js';
+import { createTaskHooks, type HookTask } from '../../hooks/events/agent.js';
+import type { Attention } from '../../hooks/events/notification.js';
+import type { FitsRule } from '../../hooks/events/tool-occasion.js';
+import type { OpenHooks } from '../../hooks/session/session-hooks.js';
+import type { BatchEnd, FinishedBatch } from '../../loop/types.js';
+import type { Asker, GateCall, JudgedCall } from '../../permissions/gate/types.js';
+import { resolve } from '../../platform/fs/paths.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import { textOf } from '../../protocol/content.js';
+import type { OpenSkills } from '../../skills/session-skills.js';
+import type { InvalidInput } from '../../tools/invalid-input.js';
+import type { InvokeDeps, Reviewed } from '../../tools/invocation.js';
+import type { TaskWatch } from '../../tools/tasks/task-list.js';
+import type { AnyTool, PathAccess, ToolContext } from '../../tools/tool.js';
 
 /** File systems round the time of a change. */
 const CLOCK_GRAIN_MS = 100;
@@ -129,6 +129,8 @@ export function openToolEvents(
     cwd: () => environment.workspace.cwd,
   };
 }
+
+export type ToolEvents = ReturnType<typeof openToolEvents>;
 
 /** Looked at anew: the call may have changed what its words lead to. */
 function fittingAnew(

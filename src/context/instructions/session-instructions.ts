@@ -1,23 +1,23 @@
-import type { SessionConfig } from '../config/session-config.js';
-import type { SessionEnvironment } from '../config/session-environment.js';
-import { enforcedCompiler, openEnforced } from '../context/enforced/compiled.js';
-import { nearGuard } from '../context/enforced/guard.js';
-import { kindsIn } from '../context/enforced/named-paths.js';
-import { createEnforcedHold } from '../context/enforced/policy.js';
-import type { InstructionBook } from '../context/instructions/book.js';
-import { instructionsReminder } from '../context/instructions/reminder.js';
-import { filesShownBy } from '../context/instructions/touched-files.js';
-import type { LoadedFiles, LoadedInstruction } from '../context/instructions/types.js';
-import { instructionWarnings } from '../context/prompt/opening.js';
-import { visible } from '../lib/visible.js';
-import type { GateExtension } from '../permissions/gate/open.js';
-import type { JudgedCall } from '../permissions/gate/types.js';
-import type { IsHidden } from '../permissions/paths/hidden-files.js';
-import type { ShellWord } from '../permissions/shell/model.js';
-import { homeDirectory } from '../platform/fs/paths.js';
-import type { AgentRef } from '../protocol/agent-ref.js';
-import type { Workspace } from '../tools/tool.js';
-import { type Fences, openInstructionBook, settleIncludes } from './instruction-reading.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import { visible } from '../../lib/visible.js';
+import type { GateExtension } from '../../permissions/gate/open.js';
+import type { JudgedCall } from '../../permissions/gate/types.js';
+import type { IsHidden } from '../../permissions/paths/hidden-files.js';
+import type { ShellWord } from '../../permissions/shell/model.js';
+import { homeDirectory } from '../../platform/fs/paths.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import type { Workspace } from '../../tools/tool.js';
+import { enforcedCompiler, openEnforced } from '../enforced/compiled.js';
+import { nearGuard } from '../enforced/guard.js';
+import { kindsIn } from '../enforced/named-paths.js';
+import { createEnforcedHold } from '../enforced/policy.js';
+import { instructionWarnings } from '../prompt/opening.js';
+import type { InstructionBook } from './book.js';
+import { instructionsReminder } from './reminder.js';
+import { type Fences, openInstructionBook, settleIncludes } from './session-book.js';
+import { filesShownBy } from './touched-files.js';
+import type { LoadedFiles, LoadedInstruction } from './types.js';
 
 /** The instruction files of a session: what they say, and what they enforce. */
 export async function openInstructions(
@@ -44,9 +44,7 @@ export async function openInstructions(
     const isHidden = agent.depth === 0 ? undefined : hiding.of(agent);
     const isIncluded = found.files.some(({ parent }) => parent !== undefined);
     if (isHidden === undefined && !isIncluded) return found;
-    const { nearHiding, wasChosen, withoutHiddenFiles } = await import(
-      '../context/enforced/compiled.js'
-    );
+    const { nearHiding, wasChosen, withoutHiddenFiles } = await import('../enforced/compiled.js');
     const isHiddenNear = nearHiding(near, environment.workspace);
     return await withoutHiddenFiles(found, async (file) => {
       if (!(await wasChosen(file, fs))) return false;
@@ -106,7 +104,7 @@ export async function openInstructions(
       let isHiddenNear: IsHidden | undefined;
       return async (path) => {
         if ((await isHidden?.(path)) === true) return true;
-        isHiddenNear ??= (await import('../context/enforced/compiled.js')).nearHiding(near, place);
+        isHiddenNear ??= (await import('../enforced/compiled.js')).nearHiding(near, place);
         return await isHiddenNear(path);
       };
     },

@@ -1,18 +1,16 @@
-import { SETTINGS } from '../../build/generated/settings-table.js';
-import type { HostRequests } from '../agents/core/host-requests.js';
-import type { ModelLayer } from '../agents/core/model-layer.js';
-import { messageOf } from '../errors.js';
-import { isRecord, own } from '../lib/own.js';
-import { err, ok } from '../lib/result.js';
-import type { SettingNode } from '../protocol/setting-node.js';
-import type { LiveSettings } from '../settings/files/watch.js';
+import { SETTINGS } from '../../../build/generated/settings-table.js';
+import { messageOf } from '../../errors.js';
+import { isRecord, own } from '../../lib/own.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import type { SettingNode } from '../../protocol/setting-node.js';
+import type { LiveSettings } from './watch.js';
 
 /** Takes other settings of the command line over for the rest of the session, whole or not at all. */
 export async function applySettings(
   live: Pick<LiveSettings, 'current' | 'give'>,
-  choices: Pick<ModelLayer['choices'], 'resolve'>,
+  choices: { resolve(name: string): unknown },
   changes: Readonly<Record<string, unknown>>,
-): ReturnType<HostRequests['applySettings']> {
+): Promise<Result<{ undo(): Promise<void> }, string>> {
   const content = live.current().files.find(({ source }) => source === 'cli')?.content;
   const before = isRecord(content) ? content : {};
   const node = { type: 'object', keys: SETTINGS } as const;

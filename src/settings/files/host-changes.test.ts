@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { SETTINGS } from '../../build/generated/settings-table.js';
-import type { SettingNode } from '../protocol/setting-node.js';
-import type { EffectiveSettings } from '../settings/types.js';
-import { applySettings } from './host-settings.js';
+import { SETTINGS } from '../../../build/generated/settings-table.js';
+import type { SettingNode } from '../../protocol/setting-node.js';
+import type { EffectiveSettings } from '../types.js';
+import { applySettings } from './host-changes.js';
 
 async function apply(changes: Record<string, unknown>, before: unknown = {}) {
   const given: unknown[] = [];

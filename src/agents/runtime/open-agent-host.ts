@@ -1,42 +1,39 @@
-import { denialOf } from '../agents/core/call-ledger.js';
-import type { ModelLayer } from '../agents/core/model-layer.js';
-import { bareName } from '../agents/definitions/tools.js';
-import type { ToolRestrictions } from '../agents/limits/tool-restrictions.js';
+import { createLimits } from '../../budget/units.js';
+import type { SessionConfig } from '../../config/session-config.js';
 import {
-  createResumeRules,
-  type ResumeAsks,
-  type ResumeRules,
-} from '../agents/limits/type-rules.js';
-import { childSystem, siblingsReminder } from '../agents/runtime/agent-context.js';
-import type { AgentHost, ChildFacts, ChildTools } from '../agents/runtime/agent-host.js';
-import { childBudgets } from '../agents/runtime/agent-host.js';
-import type { ConversationSnapshot } from '../agents/runtime/fork.js';
-import type { AgentMemories } from '../agents/runtime/memory.js';
-import type { AgentRun, ChildOutputLog } from '../agents/runtime/run.js';
-import { AGENT_TOOL } from '../agents/tools/agent-tool.js';
-import { createLimits } from '../budget/units.js';
-import type { SessionConfig } from '../config/session-config.js';
-import { type Log, openingFacts, type SessionEnvironment } from '../config/session-environment.js';
-import { compactEnvironment } from '../context/compaction/trigger.js';
-import { instructionsReminder } from '../context/instructions/reminder.js';
-import { reminder } from '../context/prompt/reminders.js';
-import { messageOf } from '../errors.js';
-import type { OpenHooks } from '../hooks/session/session-hooks.js';
-import type { InputMessage } from '../loop/types.js';
-import type { OpenServersOfSession } from '../mcp/session/session-servers.js';
-import { createAppendLog } from '../platform/fs/append-log.js';
-import { homeDirectory, join } from '../platform/fs/paths.js';
-import type { AgentRef } from '../protocol/agent-ref.js';
-import { Recorder } from '../session/recorder.js';
-import { SKILL_TOOL } from '../skills/grants/approval.js';
-import type { Invoke } from '../tools/invocation.js';
-import { createInvoke } from '../tools/invoke.js';
-import type { ToolPool } from '../tools/pool.js';
-import { VERSION } from '../version.js';
+  type Log,
+  openingFacts,
+  type SessionEnvironment,
+} from '../../config/session-environment.js';
+import { compactEnvironment } from '../../context/compaction/trigger.js';
+import { instructionsReminder } from '../../context/instructions/reminder.js';
+import type { OpenInstructions } from '../../context/instructions/session-instructions.js';
+import { reminder } from '../../context/prompt/reminders.js';
+import { messageOf } from '../../errors.js';
+import type { OpenHooks } from '../../hooks/session/session-hooks.js';
+import type { InputMessage } from '../../loop/types.js';
+import type { OpenServersOfSession } from '../../mcp/session/session-servers.js';
+import { createAppendLog } from '../../platform/fs/append-log.js';
+import { homeDirectory, join } from '../../platform/fs/paths.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
+import { Recorder } from '../../session/recorder.js';
+import { SKILL_TOOL } from '../../skills/grants/approval.js';
+import type { OpenSkills } from '../../skills/session-skills.js';
+import type { ToolPool } from '../../tools/pool.js';
+import { VERSION } from '../../version.js';
+import type { ModelLayer } from '../core/model-layer.js';
+import type { ToolRuntime } from '../core/tool-runtime.js';
+import { bareName } from '../definitions/tools.js';
+import type { ToolRestrictions } from '../limits/tool-restrictions.js';
+import { createResumeRules, type ResumeAsks, type ResumeRules } from '../limits/type-rules.js';
+import { AGENT_TOOL } from '../tools/agent-tool.js';
+import { childSystem, siblingsReminder } from './agent-context.js';
 import { childHooks } from './agent-hooks.js';
-import type { OpenInstructions } from './instructions.js';
-import type { OpenSkills } from './skills.js';
-import type { ToolRuntime } from './tool-runtime.js';
+import type { AgentHost, ChildFacts, ChildTools } from './agent-host.js';
+import { childBudgets } from './agent-host.js';
+import type { ConversationSnapshot } from './fork.js';
+import type { AgentMemories } from './memory.js';
+import type { AgentRun, ChildOutputLog } from './run.js';
 
 export interface AgentHostParts {
   readonly log: Log;
@@ -99,9 +96,9 @@ export function openAgentHost(
     snapshots: parts.snapshots,
     invoke(hand) {
       working.set(hand.ref.id, hand);
-      return childInvoke(config, parts, hand);
+      return toolRuntime().calls.ofAgent({ ...hand, agent: hand.ref });
     },
-    readsOnly: (...asked) => toolRuntime().readsOnly(...asked),
+    readsOnly: (...asked) => toolRuntime().calls.readsOnly(...asked),
     async record(ref, place) {
       return new Recorder({
         store: log.store,
@@ -138,7 +135,7 @@ export function openAgentHost(
     }),
     workspace,
     get readState() {
-      return toolRuntime().readState;
+      return toolRuntime().calls.readState;
     },
     sessionEnds: () => spent(0),
     system: ({ definition, place, model: name }) =>
@@ -174,50 +171,6 @@ export function openAgentHost(
     workspaceFor: parts.workspaceFor,
     serversFor: parts.serversFor,
   };
-}
-
-/** The calls of an agent, through the same gate as everybody's. */
-function childInvoke(
-  config: SessionConfig,
-  { toolRuntime, hooks }: AgentHostParts,
-  { ref, pool, workspace, readState, unattended, onVerdict }: ChildTools,
-): Invoke {
-  const { builtins, calls, permissions, decided, events, aroundOf, contextOf } = toolRuntime();
-  const attempts = builtins.attempts(workspace);
-  return createInvoke({
-    pool,
-    agent: ref,
-    ...aroundOf(ref, workspace),
-    workspace,
-    ...(unattended ? { unattended } : {}),
-    contextFor: contextOf(ref, workspace, readState),
-    onVerdict(call, tool, verdict) {
-      attempts.validInput();
-      onVerdict(verdict);
-      decided(verdict.receipt);
-      if (verdict.kind !== 'refused') return;
-      const denial = denialOf(call, tool, verdict);
-      calls.deniedBelow(denial);
-      config.emit({ type: 'denied', denial, message: verdict.message, agent: ref });
-    },
-    async onInvalidInput(invalid, signal) {
-      const kept = attempts.invalidInput(invalid);
-      const tool = pool.resolve(invalid.tool);
-      const mode = permissions.mode(ref);
-      const scene = { agent: ref, cwd: workspace.cwd, mode, signal };
-      const said = tool === undefined ? [] : await events.invalid({ invalid, tool, scene });
-      const notes = [kept, ...said].filter((note) => note !== undefined);
-      const stuck = attempts.stuck();
-      if (stuck !== undefined) hooks.tell(`${ref.path}: ${stuck}`);
-      return notes.length === 0 ? undefined : notes.join('\n');
-    },
-    onRan(call, _tool, output) {
-      const shell = builtins.startedShell(output);
-      if (shell === undefined) return;
-      const description = shell.description ?? shell.command;
-      config.emit({ type: 'task_started', taskId: shell.id, toolUseId: call.id, description });
-    },
-  });
 }
 
 /** What an agent is told before its task. */

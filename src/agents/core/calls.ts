@@ -1,0 +1,283 @@
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import type { OpenInstructions } from '../../context/instructions/session-instructions.js';
+import { PortcullisError } from '../../errors.js';
+import type { OpenHooks } from '../../hooks/session/session-hooks.js';
+import { err, ok } from '../../lib/result.js';
+import type { Permissions } from '../../permissions/gate/open.js';
+import type { GateCall, GateVerdict, JudgedCall } from '../../permissions/gate/types.js';
+import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import type { ToolUseBlock } from '../../protocol/content.js';
+import type { Receipt } from '../../protocol/permissions.js';
+import type { CallForSkill } from '../../skills/invoke/skill-calls.js';
+import type { Builtins } from '../../tools/builtin/set.js';
+import { createReadState } from '../../tools/files/read-state.js';
+import type { CheckedCall, Invoke, InvokeDeps } from '../../tools/invocation.js';
+import { createInvoke } from '../../tools/invoke.js';
+import { boundOutput } from '../../tools/output.js';
+import { createPool, type ToolPool } from '../../tools/pool.js';
+import type { ReadState, ToolContext, Workspace } from '../../tools/tool.js';
+import { CallLedger } from './call-ledger.js';
+import type { ToolEvents } from './tool-events.js';
+
+interface CallParts {
+  readonly hooks: OpenHooks;
+  readonly instructions: OpenInstructions;
+  readonly events: ToolEvents;
+  readonly permissions: Permissions;
+  readonly builtins: Builtins;
+  readonly sessionId: string;
+  spillDirectory(): string;
+  /** Writes a receipt down and tells of it. */
+  decided(receipt: Receipt): void;
+  /** Sees what calls do to files. */
+  readonly watch: InvokeDeps['watch'];
+}
+
+/** Who makes calls, with which tools, where. */
+export interface Caller {
+  readonly agent: AgentRef;
+  readonly pool: ToolPool;
+  readonly workspace: Workspace;
+  readonly readState: ReadState;
+  /** Nobody is asked about its calls. */
+  readonly unattended?: boolean | undefined;
+}
+
+/** The one way in for the calls of every agent, of skills, of hosts and of people. */
+export class Calls {
+  readonly ledger = new CallLedger();
+  /** What the main agent has read. */
+  readonly readState = createReadState();
+  readonly #config: SessionConfig;
+  readonly #environment: SessionEnvironment;
+  readonly #parts: CallParts;
+
+  constructor(config: SessionConfig, environment: SessionEnvironment, parts: CallParts) {
+    this.#config = config;
+    this.#environment = environment;
+    this.#parts = parts;
+  }
+
+  /** The calls of an agent that works in the session: what is refused and what fails is counted. */
+  ofAgent(
+    caller: Caller & Pick<InvokeDeps, 'elsewhere'> & { onVerdict?(verdict: GateVerdict): void },
+  ): Invoke {
+    const { agent, pool, workspace } = caller;
+    const { builtins, events, permissions, hooks } = this.#parts;
+    const isMain = agent.depth === 0;
+    const attempts = isMain ? builtins : builtins.attempts(workspace);
+    return this.of(caller, {
+      elsewhere: caller.elsewhere,
+      onVerdict: (call, tool, verdict) => {
+        attempts.validInput();
+        caller.onVerdict?.(verdict);
+        if (verdict.kind !== 'refused') return;
+        const denial = this.ledger.refused({ call, tool, agent }, verdict);
+        const { message } = verdict;
+        const by = isMain ? undefined : agent;
+        this.#config.emit({ type: 'denied', denial, message, agent: by });
+      },
+      async onInvalidInput(invalid, signal) {
+        const kept = attempts.invalidInput(invalid);
+        const tool = pool.resolve(invalid.tool);
+        const scene = { agent, cwd: workspace.cwd, mode: permissions.mode(agent), signal };
+        const said = tool === undefined ? [] : await events.invalid({ invalid, tool, scene });
+        const notes = [kept, ...said].filter((note) => note !== undefined);
+        const stuck = isMain ? undefined : attempts.stuck();
+        if (stuck !== undefined) hooks.tell(`${agent.path}: ${stuck}`);
+        return notes.length === 0 ? undefined : notes.join('\n');
+      },
+      onRan: (call, tool, output) => {
+        const shell = builtins.startedShell(output);
+        if (shell !== undefined) {
+          const description = shell.description ?? shell.command;
+          this.#config.emit({
+            type: 'task_started',
+            taskId: shell.id,
+            toolUseId: call.id,
+            description,
+          });
+        }
+        if (isMain && output.isError !== true) this.ledger.ran(tool);
+      },
+    });
+  }
+
+  /** Calls through the gate, each with its receipt. */
+  of(
+    { agent, pool, workspace, readState, unattended }: Caller,
+    more: Partial<
+      Pick<InvokeDeps, 'typed' | 'elsewhere' | 'onVerdict' | 'onInvalidInput' | 'onRan'>
+    > = {},
+  ): Invoke {
+    return createInvoke({
+      ...this.around(agent, workspace),
+      pool,
+      agent,
+      workspace,
+      ...(unattended === true && { unattended }),
+      contextFor: this.contextOf(agent, workspace, readState),
+      onInvalidInput: async () => undefined,
+      onRan: () => undefined,
+      ...more,
+      onVerdict: (call, tool, verdict) => {
+        this.#parts.decided(verdict.receipt);
+        more.onVerdict?.(call, tool, verdict);
+      },
+    });
+  }
+
+  /** What the texts of skills run and read; nobody is asked about it. */
+  forSkill({ agent, workspace, pool }: Omit<Caller, 'readState'>): CallForSkill {
+    return async ({ id, tool: wanted, input }, signal) => {
+      const tool = pool.tools.find(({ name }) => name === wanted);
+      // fail-closed: a tool that was taken away is not lent to skills.
+      if (tool === undefined) return err(`there is no ${wanted} tool here`);
+      let refused: string | undefined;
+      // A file that is attached to a skill may be cut, and does not count as read.
+      const isKnown = wanted !== 'Read' && agent.id === MAIN_AGENT.id;
+      const readState = isKnown ? this.readState : createReadState();
+      const caller = { agent, workspace, pool: createPool([tool]), readState, unattended: true };
+      const invoke = this.of(caller, {
+        onVerdict(_call, _tool, verdict) {
+          if (verdict.kind === 'refused') refused = whySkillRefused(verdict);
+        },
+      });
+      const call: ToolUseBlock = { type: 'tool_use', id, name: tool.name, input };
+      const result = await invoke(call, undefined, signal);
+      return refused === undefined ? ok(result) : err(refused);
+    };
+  }
+
+  contextOf(agent: AgentRef, place: Workspace, readState: ReadState) {
+    const { permissions, instructions, sessionId, spillDirectory } = this.#parts;
+    const setMode = agent.depth === 0 ? permissions.setMode : refuseMode;
+    const hiding = () => instructions.hidingNear(permissions.hidden(agent, place), place);
+    return (call: ToolUseBlock, signal: AbortSignal, judged?: JudgedCall): ToolContext => ({
+      agent,
+      sessionId,
+      toolUseId: call.id,
+      signal,
+      workspace: place,
+      readState,
+      mode: permissions.mode(agent),
+      setMode,
+      touched: judged?.pathsFound(),
+      hiding,
+      spillDirectory,
+      progress: (text) =>
+        this.#config.emit({ type: 'progress', toolUseId: call.id, toolName: call.name, text }),
+    });
+  }
+
+  /** What stands around the calls of an agent. */
+  around(agent: AgentRef, place: Workspace): CallsAround {
+    const { permissions, events, hooks, watch } = this.#parts;
+    const { fs, clock } = this.#environment;
+    return {
+      gate: permissions.gate,
+      review: events.review,
+      onRefused: async (checked, verdict, signal) =>
+        (await hooks.denied(gateCall({ agent, workspace: place }, checked, signal), verdict)).hint,
+      beforeRun: this.#beforeRun(agent),
+      watch,
+      bound: (output, context) => boundOutput(output, { fs, context }),
+      monotonic: clock.monotonic,
+      uuid: clock.uuid,
+    };
+  }
+
+  /** Tells the worker that drives the session of a call before it runs. */
+  #beforeRun(agent: AgentRef): InvokeDeps['beforeRun'] {
+    const { drive } = this.#config;
+    const { hooks, permissions } = this.#parts;
+    if (drive === undefined) return undefined;
+    return async ({ call, tool, input, verdict }) => {
+      const judged = { ...verdict.judged.call, input };
+      const readsOnly =
+        tool.kind === 'read' || (await hooks.runsBeside(judged, permissions.mode(agent)));
+      return await drive.beforeCall({ call, tool, input, agent, readsOnly });
+    };
+  }
+
+  /** Whether a call surely changes nothing, as the gate judges it. */
+  readsOnly(agent: AgentRef, place: Workspace, pool: ToolPool) {
+    const { hooks, permissions } = this.#parts;
+    return async (block: ToolUseBlock): Promise<boolean> => {
+      const checked = await checkedCall(pool, block);
+      if (checked === undefined) return false;
+      const call = gateCall({ agent, workspace: place }, checked, new AbortController().signal);
+      return await hooks.runsBeside(call, permissions.mode(agent));
+    };
+  }
+
+  /**
+   * The guards of calls that may look at the same world are asked at once; each call still waits for
+   * its own. fail-closed: behind a call that may change something, guards wait for its end.
+   */
+  async prepare(blocks: readonly ToolUseBlock[], signal: AbortSignal): Promise<() => void> {
+    const { hooks, permissions, builtins } = this.#parts;
+    const { workspace } = this.#environment;
+    const guards = hooks.snapshot().hooks.PreToolUse ?? [];
+    // fail-closed: a guard that speaks once must not have spoken about a call that never came.
+    const once = guards.some(({ hook }) => hook.handler.once === true);
+    if (blocks.length < 2 || guards.length === 0 || once) return () => undefined;
+    const ends: (() => void)[] = [];
+    const mode = permissions.mode();
+    for (const block of blocks) {
+      const checked = await checkedCall(builtins.pool, block);
+      if (checked === undefined) continue;
+      const call = gateCall({ agent: MAIN_AGENT, workspace }, checked, signal);
+      ends.push(hooks.askAhead(call, mode));
+      if (!(await hooks.isHarmless(call, mode))) break;
+    }
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+}
+
+export type CallsAround = Pick<
+  InvokeDeps,
+  'gate' | 'review' | 'onRefused' | 'beforeRun' | 'watch' | 'bound' | 'monotonic' | 'uuid'
+>;
+
+function gateCall(
+  { agent, workspace }: Pick<Caller, 'agent' | 'workspace'>,
+  { call, tool, input }: CheckedCall,
+  signal: AbortSignal,
+): GateCall {
+  const subject = tool.subject(input, workspace);
+  return { toolUseId: call.id, tool, input, subject, agent, workspace, signal };
+}
+
+/** Undefined: it will be refused for what it is, and no guard need be asked. */
+async function checkedCall(pool: ToolPool, call: ToolUseBlock): Promise<CheckedCall | undefined> {
+  const tool = pool.resolve(call.name);
+  if (tool === undefined) return undefined;
+  try {
+    const input = tool.fromModel?.(call.input) ?? call.input;
+    return (await tool.validate(input)).length === 0 ? { call, tool, input } : undefined;
+  } catch {
+    // Whatever is wrong with it is told when its turn comes.
+    return undefined;
+  }
+}
+
+/** fail-closed: the mode is the session's, and nobody's who only works in it. */
+function refuseMode(): never {
+  throw new PortcullisError('usage', 'an agent cannot change the mode of the session');
+}
+
+/** For whoever wanted the skill: it is the skill that did not start, and no call of his was refused. */
+function whySkillRefused({
+  receipt,
+  suggestion,
+  unanswered,
+}: Extract<GateVerdict, { kind: 'refused' }>): string {
+  if (unanswered !== true) return receipt.reason;
+  return suggestion === undefined
+    ? `nobody is asked about the commands and files of skills (${receipt.reason})`
+    : `nothing allows it beforehand; the rule ${suggestion} would`;
+}

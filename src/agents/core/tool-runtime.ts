@@ -1,0 +1,193 @@
+import type { Feature } from '../../config/feature.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { Log, SessionEnvironment } from '../../config/session-environment.js';
+import type { OpenInstructions } from '../../context/instructions/session-instructions.js';
+import type { OpenHooks } from '../../hooks/session/session-hooks.js';
+import type { OpenServersOfSession } from '../../mcp/session/session-servers.js';
+import {
+  type GateExtension,
+  openPermissions,
+  type Permissions,
+} from '../../permissions/gate/open.js';
+import type { Asker } from '../../permissions/gate/types.js';
+import { joinRules } from '../../permissions/rules/rule.js';
+import type { ProcessSupervisor } from '../../platform/process/process.js';
+import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import type { Receipt } from '../../protocol/permissions.js';
+import type { OpenSandboxing } from '../../sandbox/session/session-sandbox.js';
+import type { EffectiveSettings } from '../../settings/types.js';
+import type { CallForSkill } from '../../skills/invoke/skill-calls.js';
+import type { OpenSkills } from '../../skills/session-skills.js';
+import { openBuiltins } from '../../tools/builtin/set.js';
+import type { InvokeDeps } from '../../tools/invocation.js';
+import type { ToolPool } from '../../tools/pool.js';
+import type { StopsAgents } from '../../tools/tasks/task-stop.js';
+import type { Workspace } from '../../tools/tool.js';
+import type { OpenTeams } from '../teams/session-team.js';
+import { Calls } from './calls.js';
+import { extract, type ModelLayer } from './model-layer.js';
+import { keptFromMain, mainPool, poolOptionsFor, serverTools } from './server-tools.js';
+import { openToolEvents } from './tool-events.js';
+
+export interface ToolRuntimeParts {
+  readonly model: ModelLayer;
+  readonly log: Log;
+  readonly processes: ProcessSupervisor;
+  readonly hooks: OpenHooks;
+  readonly instructions: OpenInstructions;
+  readonly skills: OpenSkills;
+  readonly mcp: OpenServersOfSession | undefined;
+  readonly agents: AgentTooling;
+  readonly features: readonly Feature[];
+  readonly sandbox: OpenSandboxing;
+  /** Writes a receipt down and tells of it. */
+  decided(receipt: Receipt): void;
+  /** Sees what calls do to files. */
+  readonly watch: InvokeDeps['watch'];
+  /** The gate is there; tools follow. */
+  onGate(permissions: Permissions): void;
+}
+
+/** What agents bring to the tools and the gate. */
+export interface AgentTooling {
+  readonly stops: StopsAgents;
+  readonly messaging: { asker(asked: Asker | undefined): Asker | undefined };
+  /** Absent: there is no team. */
+  readonly teams?: Pick<OpenTeams, 'tasks' | 'who'> | undefined;
+  /** The tools of an agent that runs; undefined: of the session. */
+  poolOf(agent: AgentRef | undefined): ToolPool | undefined;
+  /** Where an agent that runs works; undefined: where the session does. */
+  placeOf(agent: AgentRef): Workspace | undefined;
+}
+
+/** Tools, the gate before them, and the one function that leads through it. */
+export async function openToolRuntime(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  parts: ToolRuntimeParts,
+) {
+  const { fs, clock, env, workspace } = environment;
+  const { model, log, processes, hooks, instructions, mcp, agents, sandbox } = parts;
+  const { decided, features, skills } = parts;
+  const { sessionId } = log.history;
+  const who = agents.teams?.who;
+  const events = openToolEvents(config, environment, { hooks, instructions, skills, who });
+  const permissions = openPermissions({
+    fs,
+    env,
+    clock,
+    isRoot: environment.host.isRoot,
+    cwd: config.cwd,
+    plugins: environment.plugins.map(({ directory }) => directory),
+    settings: environment.settings.permissions,
+    strictness: environment.settings.strictness,
+    allowedTools: config.allowedTools ?? [],
+    disallowedTools: config.disallowedTools ?? [],
+    mode: config.permissionMode,
+    bypassArmed: config.bypassArmed === true,
+    asker: agents.messaging.asker(events.asker),
+    precheck: hooks.precheck,
+    around: hooks.around,
+    extension: together(features.flatMap(({ extension }) => extension ?? [])),
+    answers: {
+      fs,
+      configDir: environment.configDir,
+      rebind: environment.trust.trust.rebind,
+      addDirectory: (directory) => workspace.addRoot(directory),
+      removeDirectory: (directory) => workspace.removeRoot(directory),
+    },
+    emit: config.emit,
+  });
+  parts.onGate(permissions);
+  const ofServers = await serverTools(config, environment, {
+    model,
+    permissions,
+    mcp,
+    pool: (agent) => agents.poolOf(agent) ?? builtins.pool,
+    shared: () => builtins.shared,
+  });
+  const opened = await openBuiltins({
+    fs,
+    clock,
+    processes: sandbox.supervisor(processes, 'shell'),
+    helpers: processes,
+    outside: sandbox.outside,
+    env,
+    variables: hooks.variables.current,
+    passed: () => passedNames(hooks.settings()),
+    workspace,
+    configDir: environment.configDir,
+    sessionId,
+    warn: hooks.tell,
+    hasPerson: config.asker !== undefined && config.promptTool === undefined,
+    offered: config.tools,
+    allowed: permissions.allowedNames,
+    banned: permissions.bannedNames,
+    jsonSchema: config.jsonSchema,
+    taskWatch: events.tasks,
+    teamTasks: agents.teams?.tasks,
+    agents: agents.stops,
+    more: [...features.flatMap(({ tools = [] }) => tools), ...ofServers.search],
+    ofServers: ofServers.tools,
+    poolOptions: poolOptionsFor(ofServers.options, config.runsAs),
+    summarise: (prompt, text, signal) =>
+      extract({ client: model.client, model: model.choices.small() }, { prompt, text }, signal),
+  });
+  const shared = opened.pool;
+  const builtins = { shared, ...opened, pool: mainPool(shared, permissions, config.runsAs) };
+  const spillDirectory = (): string => log.store.spillDirectory(sessionId);
+  const { watch } = parts;
+  const calls = new Calls(config, environment, {
+    ...{ hooks, instructions, events, permissions, builtins, sessionId, spillDirectory },
+    ...{ decided, watch },
+  });
+  const { readState } = calls;
+  return {
+    permissions,
+    builtins,
+    calls,
+    invoke: calls.ofAgent({
+      agent: MAIN_AGENT,
+      pool: builtins.pool,
+      workspace,
+      readState,
+      unattended: config.runsAs?.asks === 'deny',
+      elsewhere: (name) => keptFromMain(shared, name),
+    }),
+    callForSkill: (async (call, signal) => {
+      const { agent } = call;
+      // fail-closed: what an agent was not given, the text of a skill does not use for it.
+      const pool = agents.poolOf(agent) ?? builtins.pool;
+      const forSkill = calls.forSkill({
+        agent,
+        pool,
+        workspace: agents.placeOf(agent) ?? workspace,
+      });
+      return await forSkill(call, signal);
+    }) satisfies CallForSkill,
+    decided,
+    events,
+    lateTools: { add: ofServers.late, isToldByName: ofServers.isToldByName },
+  };
+}
+
+/** What people let through to commands by its name. */
+function passedNames({ values }: EffectiveSettings): readonly string[] {
+  return values
+    .list('portcullis.passEnv')
+    .flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
+}
+
+/** Several extensions of the gate as one. */
+function together(extensions: readonly GateExtension[]): GateExtension {
+  return {
+    guards: extensions.flatMap(({ guards }) => guards),
+    resolvers: extensions.flatMap(({ resolvers }) => resolvers),
+    rules: (agent) => joinRules(extensions.map(({ rules }) => rules(agent)).reverse()),
+    contentOf: (toolUseId) =>
+      extensions.map((one) => one.contentOf?.(toolUseId)).find((one) => one !== undefined),
+    notes: (agent) => extensions.flatMap((one) => one.notes?.(agent) ?? []),
+  };
+}
+
+export type ToolRuntime = Awaited<ReturnType<typeof openToolRuntime>>;
