@@ -1,13 +1,19 @@
 import { messageOf } from '../errors.js';
 import { type Clock, systemClock } from '../platform/clock.js';
+import type { FileSystem } from '../platform/fs/fs.js';
+import { configDirectory, join, stateDirectory } from '../platform/fs/paths.js';
+import { sha256 } from '../platform/hash.js';
+import { openBlobStore } from './disk/blob-store.js';
 import { openCheckpointFiles, storeTroubleOf } from './disk/state-files.js';
 import { openRewindFiles } from './disk/workspace-files.js';
 import { openChangeLog } from './journal/change-log.js';
 import { recoverRewinds } from './rewind/recovery.js';
-import { SessionCheckpoints } from './session-checkpoints.js';
+import { openTracker } from './scan/tracker.js';
+import { type CheckpointOptions, SessionCheckpoints } from './session-checkpoints.js';
+import type { CheckpointLimits } from './settings.js';
 import type { BlobStore, Checkpoints, TreeTracker } from './types.js';
 
-export interface CheckpointDeps {
+export interface CheckpointDeps extends CheckpointOptions {
   /** Real path of the root of the workspace. */
   readonly root: string;
   /** Where the journals and unfinished rewinds of this workspace are kept, outside of it. */
@@ -20,21 +26,57 @@ export interface CheckpointDeps {
   /** Called once, when unfinished rewinds are completed: the first index sees the finished tree. */
   readonly openTracker: () => TreeTracker | Promise<TreeTracker>;
   readonly clock?: Clock;
-  /** Longest wait of `begin` for the index, looks and contents, in milliseconds. Default 1000. */
-  readonly waitMs?: number;
-  /** A tree whose last look took less is looked at before each call too, in milliseconds. Default 50. */
-  readonly smallLookMs?: number;
   /** Longer files are neither put back nor replaced. As for the tracker. Default 50 MiB. */
   readonly maxFileBytes?: number;
-  /** How long and how much is kept. Default 30 days and 100 points. */
-  readonly retention?: { readonly days: number; readonly points: number };
   /** What a person should know: a rewind that was completed at the start, a journal that cannot be written. */
   readonly notice?: (text: string) => void;
 }
 
-const WAIT_MS = 1_000;
-const SMALL_LOOK_MS = 50;
-const RETENTION = { days: 30, points: 100 };
+/** Where the journals of a workspace are: outside of it, for nobody else to read. */
+export function checkpointDirectory(
+  env: Readonly<Record<string, string | undefined>>,
+  root: string,
+): string {
+  return join(stateDirectory(env), 'checkpoints', sha256(root).slice(0, 32));
+}
+
+/** Opens the journal of a session where sessions of its workspace keep theirs. */
+export async function openWorkspaceJournal(
+  {
+    fs,
+    env,
+    cwd,
+  }: {
+    readonly fs: Pick<FileSystem, 'realPath'>;
+    readonly env: Readonly<Record<string, string | undefined>>;
+    readonly cwd: string;
+  },
+  limits: CheckpointLimits,
+  session: Pick<CheckpointDeps, 'sessionId' | 'parentSessionId' | 'notice'>,
+): Promise<Checkpoints> {
+  const root = await fs.realPath(cwd);
+  const directory = checkpointDirectory(env, root);
+  const store = openBlobStore({ directory, maxBytes: limits.maxStoreBytes });
+  return await openCheckpoints({
+    ...session,
+    root,
+    directory,
+    store,
+    waitMs: limits.waitMs,
+    maxFileBytes: limits.maxFileBytes,
+    retention: { days: limits.keepDays, points: 100 },
+    openTracker: () =>
+      openTracker({
+        root,
+        store,
+        indexFile: join(directory, 'tree.index'),
+        exclude: [stateDirectory(env), configDirectory(env)],
+        honourIgnoreFiles: !limits.keepIgnored,
+        maxFileBytes: limits.maxFileBytes,
+        maxFiles: limits.maxFiles,
+      }),
+  });
+}
 
 /**
  * Opens the change journal of a session. Trouble with the disk does not stop it: `state` tells what
@@ -43,8 +85,7 @@ const RETENTION = { days: 30, points: 100 };
 export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints> {
   const { root, store, clock = systemClock, notice = () => {} } = deps;
   const files = openCheckpointFiles(deps.directory);
-  const { maxFileBytes } = deps;
-  const workspace = openRewindFiles(root, { maxFileBytes });
+  const workspace = openRewindFiles(root, { maxFileBytes: deps.maxFileBytes });
   const troubles: string[] = [];
   const tell = (text: string): void => {
     troubles.push(text);
@@ -64,20 +105,9 @@ export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints
     onTrouble: (why) => tell(`The change journal cannot be written: ${why}`),
   });
   const tracker = await trackerOf(deps);
-  return new SessionCheckpoints({
-    root,
-    session: deps.sessionId,
-    files,
-    workspace,
-    store,
-    tracker,
-    log,
-    clock,
-    waitMs: deps.waitMs ?? WAIT_MS,
-    smallLookMs: deps.smallLookMs ?? SMALL_LOOK_MS,
-    retention: deps.retention ?? RETENTION,
-    troubles,
-  });
+  const session = deps.sessionId;
+  const journal = { root, session, files, workspace, store, tracker, log, clock };
+  return new SessionCheckpoints(journal, deps, troubles);
 }
 
 async function trackerOf(deps: CheckpointDeps): Promise<TreeTracker> {

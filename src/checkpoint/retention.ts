@@ -1,8 +1,9 @@
 import type { CheckpointFiles } from './disk/state-files.js';
+import type { JournalParts } from './journal/change-log.js';
 import { readEntry } from './journal/entry.js';
 import { History } from './journal/history.js';
 import { blobsOf, readPlan } from './rewind/plan-file.js';
-import type { BlobId, BlobStore } from './types.js';
+import type { BlobId } from './types.js';
 
 export interface Retention {
   /** Journals without an entry for so long are dropped. */
@@ -11,32 +12,27 @@ export interface Retention {
   readonly points: number;
 }
 
-export interface RetentionParts {
-  readonly files: CheckpointFiles;
-  readonly store: BlobStore;
-  readonly retention: Retention;
-  readonly now: number;
-}
-
 const DAY_MS = 24 * 60 * 60 * 1000;
 /** Between two clean-ups of a workspace, unless the store has grown. */
 const EVERY_MS = DAY_MS;
 const LARGE_BYTES = 1 << 30;
 
 /** Drops what is too old, when it is time for it. */
-export async function tidyUp(parts: RetentionParts): Promise<void> {
-  const { files, store, now } = parts;
+export async function tidyUp(
+  { files, store, clock }: Pick<JournalParts, 'files' | 'store' | 'clock'>,
+  retention: Retention,
+): Promise<void> {
+  const now = clock.now();
   const isDue = now - files.lastTidied() >= EVERY_MS || (await store.size()) > LARGE_BYTES;
   if (!isDue) return;
   await files.exclusive(0, async () => {
     files.noteTidied();
-    await removeOldLogs(parts);
-    await store.prune(() => neededBlobs(parts));
+    await removeOldLogs(files, now - retention.days * DAY_MS);
+    await store.prune(() => neededBlobs(files, retention.points));
   });
 }
 
-async function removeOldLogs({ files, retention, now }: RetentionParts): Promise<void> {
-  const oldest = now - retention.days * DAY_MS;
+async function removeOldLogs(files: CheckpointFiles, oldest: number): Promise<void> {
   const parents = new Set<string>();
   for (const { file, changedAt } of files
     .listLogs()
@@ -51,11 +47,11 @@ async function removeOldLogs({ files, retention, now }: RetentionParts): Promise
 }
 
 /** The contents that the journals and unfinished rewinds name. */
-async function neededBlobs({ files, retention }: RetentionParts): Promise<ReadonlySet<BlobId>> {
+async function neededBlobs(files: CheckpointFiles, points: number): Promise<ReadonlySet<BlobId>> {
   const needed = new Set<BlobId>();
   for (const { file } of files.listLogs()) {
     const { history } = await read(files, file);
-    for (const id of neededBy(history, retention.points)) needed.add(id);
+    for (const id of neededBy(history, points)) needed.add(id);
   }
   for (const { text } of files.unfinishedPlans()) {
     for (const { from, to } of readPlan(text)?.steps ?? []) {

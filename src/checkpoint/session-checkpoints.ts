@@ -1,8 +1,7 @@
-import type { Clock } from '../platform/clock.js';
-import { type CheckpointFiles, storeTroubleOf } from './disk/state-files.js';
-import { isInGit, type RewindFiles } from './disk/workspace-files.js';
+import { storeTroubleOf } from './disk/state-files.js';
+import { isInGit } from './disk/workspace-files.js';
 import { writePlaceOf } from './disk/workspace-read.js';
-import type { ChangeLog } from './journal/change-log.js';
+import type { JournalParts } from './journal/change-log.js';
 import { Points } from './journal/points.js';
 import { Recorder } from './journal/recorder.js';
 import { Windows } from './journal/windows.js';
@@ -14,7 +13,6 @@ import { carryOut } from './rewind/rewind.js';
 import { passes, type Selection, selectionFor } from './rewind/target.js';
 import type {
   Author,
-  BlobStore,
   Change,
   ChangeFilter,
   CheckpointNote,
@@ -26,26 +24,21 @@ import type {
   RewindResult,
   RewindTarget,
   TrackerState,
-  TreeTracker,
 } from './types.js';
 import { Mutex, within } from './wait.js';
 
-export interface SessionParts {
-  readonly root: string;
-  readonly session: string;
-  readonly files: CheckpointFiles;
-  readonly workspace: RewindFiles;
-  readonly store: BlobStore;
-  readonly tracker: TreeTracker;
-  readonly log: ChangeLog;
-  readonly clock: Clock;
-  readonly waitMs: number;
-  readonly smallLookMs: number;
-  readonly retention: Retention;
-  /** Why the journal itself is not whole, in words for a person. */
-  readonly troubles: readonly string[];
+export interface CheckpointOptions {
+  /** Longest wait of `begin` for the index, looks and contents, in milliseconds. Default 1000. */
+  readonly waitMs?: number | undefined;
+  /** A tree whose last look took less is looked at before each call too, in milliseconds. Default 50. */
+  readonly smallLookMs?: number | undefined;
+  /** How long and how much is kept. Default 30 days and 100 points. */
+  readonly retention?: Retention | undefined;
 }
 
+const WAIT_MS = 1_000;
+const SMALL_LOOK_MS = 50;
+const RETENTION = { days: 30, points: 100 };
 /** How long a rewind of another program may take before ours is refused. */
 const REWIND_WAIT_MS = 10_000;
 
@@ -53,7 +46,12 @@ const NO_LOOK_BEFORE =
   "the tree takes long to look at: edits of yours between two calls of one turn may count as the call's";
 
 export class SessionCheckpoints implements Checkpoints {
-  readonly #parts: SessionParts;
+  readonly #journal: JournalParts;
+  readonly #waitMs: number;
+  readonly #smallLookMs: number;
+  readonly #retention: Retention;
+  /** Why the journal itself is not whole, in words for a person. */
+  readonly #troubles: readonly string[];
   readonly #points: Points;
   readonly #windows: Windows;
   readonly #recorder: Recorder;
@@ -62,48 +60,45 @@ export class SessionCheckpoints implements Checkpoints {
   #nextWindow = 0;
   #closed: Promise<void> | undefined;
 
-  constructor(parts: SessionParts) {
-    const { tracker, log, clock } = parts;
-    this.#parts = parts;
+  constructor(journal: JournalParts, options: CheckpointOptions, troubles: readonly string[]) {
+    const { tracker, log, clock } = journal;
+    this.#journal = journal;
+    this.#waitMs = options.waitMs ?? WAIT_MS;
+    this.#smallLookMs = options.smallLookMs ?? SMALL_LOOK_MS;
+    this.#retention = options.retention ?? RETENTION;
+    this.#troubles = troubles;
     this.#points = new Points(log);
     this.#windows = new Windows(clock);
-    this.#recorder = new Recorder({
-      tracker,
-      log,
-      clock,
-      windows: this.#windows,
-      points: this.#points,
-    });
+    this.#recorder = new Recorder(journal, this.#points, this.#windows);
     void tracker.ready.then(() => this.#points.indexed(tracker.state()));
   }
 
   state(): TrackerState {
-    const state = this.#parts.tracker.state();
-    const { troubles } = this.#parts;
-    if (troubles.length === 0) return state;
+    const state = this.#journal.tracker.state();
+    if (this.#troubles.length === 0) return state;
     const kind = state.kind === 'ready' ? 'partial' : state.kind;
-    return { ...state, kind, gaps: [...state.gaps, ...troubles] };
+    return { ...state, kind, gaps: [...state.gaps, ...this.#troubles] };
   }
 
-  mark(messageId: string, title: string, at = this.#parts.clock.now()): void {
+  mark(messageId: string, title: string, at = this.#journal.clock.now()): void {
     const state = this.state();
     const gaps = [...new Set([...state.gaps, ...this.#recorder.unkept()])];
     this.#points.mark({ messageId, title, at }, { ...state, gaps });
     // A call that begins at once waits for the first index as well, and shares the look with it.
-    void this.#parts.tracker.ready.then(() => {
+    void this.#journal.tracker.ready.then(() => {
       if (this.#closed === undefined) void this.#recorder.look();
     });
   }
 
   points(): readonly CheckpointNote[] {
-    return this.#parts.log.history.points.slice(-this.#parts.retention.points);
+    return this.#journal.log.history.points.slice(-this.#retention.points);
   }
 
   async begin(author: Author, paths: readonly string[] = []): Promise<OpenWindow> {
     await this.#rewinding.passed();
     await this.#makeSafe(author, paths);
-    const { log } = this.#parts;
-    const id = `${this.#parts.clock.uuid()}:${this.#nextWindow++}`;
+    const { log } = this.#journal;
+    const id = `${this.#journal.clock.uuid()}:${this.#nextWindow++}`;
     const { handle, window } = this.#windows.open(
       { id, author, turn: this.#points.turn },
       {
@@ -124,7 +119,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   outside(author: Author, what: string, why: string): void {
-    const { log } = this.#parts;
+    const { log } = this.#journal;
     const messageId = this.#points.current;
     const key = JSON.stringify([author, what, why]);
     const isKnown = log.history.outside.some(
@@ -138,34 +133,30 @@ export class SessionCheckpoints implements Checkpoints {
 
   async changes(filter: ChangeFilter = {}): Promise<readonly Change[]> {
     await this.#recorder.idle();
-    const { history } = this.#parts.log;
+    const { history } = this.#journal.log;
     return history.changes.filter(passes(history, filter));
   }
 
   diff(change: Change): Promise<string | undefined> {
-    return diffOf(change, this.#parts.store);
+    return diffOf(change, this.#journal.store);
   }
 
   preview(target: RewindTarget): Promise<RewindPlan | { readonly why: string }> {
     return this.#rewinding.enter(async () => {
-      const trouble = this.#parts.workspace.trouble();
+      const trouble = this.#journal.workspace.trouble();
       if (trouble !== undefined) return { why: trouble };
       await this.#catchUp();
-      const { history } = this.#parts.log;
+      const { history } = this.#journal.log;
       const selection = selectionFor(history, target);
       if (!selection.ok) return { why: selection.error };
-      const draft = await draftFor(candidatesOf(history, selection.value), {
-        ...this.#parts,
-        files: this.#parts.workspace,
-        overwriteConflicts: false,
-      });
-      return this.#shown({ id: this.#parts.clock.uuid(), target, draft }, selection.value);
+      const draft = await draftFor(candidatesOf(history, selection.value), this.#journal);
+      return this.#shown({ id: this.#journal.clock.uuid(), target, draft }, selection.value);
     });
   }
 
   rewind(target: RewindTarget, options: RewindOptions = {}): Promise<RewindResult> {
     return this.#alone(() => {
-      const { history } = this.#parts.log;
+      const { history } = this.#journal.log;
       const selection = selectionFor(history, target);
       if (!selection.ok) return Promise.resolve(refused(selection.error));
       const candidates = candidatesOf(history, selection.value);
@@ -175,7 +166,7 @@ export class SessionCheckpoints implements Checkpoints {
 
   redo(options: RewindOptions = {}): Promise<RewindResult> {
     return this.#alone(() => {
-      const { history } = this.#parts.log;
+      const { history } = this.#journal.log;
       const last = lastRewind(history);
       if (last === undefined) return Promise.resolve(refused('there is no rewind to take back'));
       const candidates = candidatesOfRedo(history, last);
@@ -191,8 +182,8 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** Waits until what stands in the tree is kept, but not for ever. */
   async #makeSafe(author: Author, paths: readonly string[]): Promise<void> {
-    const { tracker, clock, waitMs } = this.#parts;
-    const deadline = clock.monotonic() + waitMs;
+    const { tracker, clock } = this.#journal;
+    const deadline = clock.monotonic() + this.#waitMs;
     const left = (): number => deadline - clock.monotonic();
     if (tracker.state().kind === 'indexing' && !(await within(tracker.ready, left()))) {
       const who = author.kind === 'call' ? author.tool : author.kind;
@@ -219,11 +210,11 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** Whether a look takes so little time that one more is not noticed. */
   #isSmall(): boolean {
-    return this.#recorder.usualLookMs < this.#parts.smallLookMs;
+    return this.#recorder.usualLookMs < this.#smallLookMs;
   }
 
   async #keep(author: Author, path: string): Promise<void> {
-    const { root, tracker } = this.#parts;
+    const { root, tracker } = this.#journal;
     const place = writePlaceOf(root, path);
     if ('outside' in place) {
       this.outside(author, place.outside, 'it is outside the workspace');
@@ -241,8 +232,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   async #catchUp(): Promise<void> {
-    const { tracker, waitMs } = this.#parts;
-    await within(tracker.ready, waitMs);
+    await within(this.#journal.tracker.ready, this.#waitMs);
     await this.#recorder.look();
   }
 
@@ -250,9 +240,9 @@ export class SessionCheckpoints implements Checkpoints {
   #alone(work: () => Promise<RewindResult>): Promise<RewindResult> {
     return this.#rewinding.enter(async () => {
       try {
-        const held = await this.#parts.files.exclusive(REWIND_WAIT_MS, async () => {
+        const held = await this.#journal.files.exclusive(REWIND_WAIT_MS, async () => {
           // fail-closed: what stands in another directory was never journalled.
-          const trouble = this.#parts.workspace.trouble();
+          const trouble = this.#journal.workspace.trouble();
           if (trouble !== undefined) return refused(trouble);
           await this.#catchUp();
           return work();
@@ -274,13 +264,12 @@ export class SessionCheckpoints implements Checkpoints {
     { overwriteConflicts = false }: RewindOptions,
   ): Promise<RewindResult> {
     const { target, of } = order;
-    const parts = { ...this.#parts, files: this.#parts.workspace, overwriteConflicts };
-    const wanted = await draftFor(order.candidates, parts);
-    const id = this.#parts.clock.uuid();
+    const wanted = await draftFor(order.candidates, this.#journal, overwriteConflicts);
+    const id = this.#journal.clock.uuid();
     const onWritten = (path: string, state: NodeState | undefined): void =>
       this.#recorder.expect(path, state);
     const { draft, failed } = await this.#recorder.without(() =>
-      carryOut({ id, target, of, draft: wanted }, { ...this.#parts, onWritten }),
+      carryOut({ id, target, of, draft: wanted, onWritten }, this.#journal),
     );
     await this.#recorder.look();
     const plan = await this.#shown({ id, target, draft }, order.selection);
@@ -291,18 +280,17 @@ export class SessionCheckpoints implements Checkpoints {
     about: Pick<Parameters<typeof presentPlan>[0], 'id' | 'target' | 'draft'>,
     selection?: Selection,
   ): Promise<RewindPlan> {
-    const { log, store, workspace } = this.#parts;
     const running = this.#windows.running().map(({ author }) => author);
-    return presentPlan({ ...about, selection, log, store, workspace, running });
+    return presentPlan({ ...about, selection, running }, this.#journal);
   }
 
   async #close(): Promise<void> {
-    const { tracker, log, store, files, retention, clock } = this.#parts;
+    const { tracker, log, store } = this.#journal;
     await this.#rewinding.passed();
     await (this.#windows.all().length > 0 ? this.#recorder.look() : this.#recorder.idle());
     this.#windows.retire(this.#windows.all());
     try {
-      await tidyUp({ files, store, retention, now: clock.now() });
+      await tidyUp(this.#journal, this.#retention);
     } catch {
       // Old contents stay for another day; nothing that was asked for is lost.
     }

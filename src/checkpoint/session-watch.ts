@@ -74,10 +74,12 @@ export function openCheckpointing(parts: CheckpointParts): OpenCheckpoints {
   let isPutOff = false;
   const open = (): Promise<Checkpoints> | undefined => {
     if (!state.on || closed) return opened;
-    opened ??= import('./journal-place.js')
-      .then(({ openJournalAt }) =>
-        openJournalAt({ ...parts, limits: checkpointLimits(values()), notice: tell }),
-      )
+    opened ??= import('./open.js')
+      .then(({ openWorkspaceJournal }) => {
+        const { sessionId, parentSessionId } = parts;
+        const session = { sessionId, parentSessionId, notice: tell };
+        return openWorkspaceJournal(parts, checkpointLimits(values()), session);
+      })
       .then((journal) => {
         // Before the first call begins, however soon that is: it belongs to what the person said.
         for (const { messageId, title, at } of said) journal.mark(messageId, title, at);

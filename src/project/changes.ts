@@ -1,5 +1,5 @@
 import { openCheckpointFiles } from '../checkpoint/disk/state-files.js';
-import { checkpointDirectory, openJournalAt } from '../checkpoint/journal-place.js';
+import { checkpointDirectory, openWorkspaceJournal } from '../checkpoint/open.js';
 import { checkpointLimits } from '../checkpoint/settings.js';
 import type { Checkpoints } from '../checkpoint/types.js';
 import { PortcullisError } from '../errors.js';
@@ -24,14 +24,11 @@ export async function openProjectChanges(
 ): Promise<ProjectChanges> {
   const { fs, env } = places;
   const { cwd, sessionId } = await sessionWithChanges(places, session);
-  const checkpoints = await openJournalAt({
-    fs,
-    env,
-    cwd,
-    sessionId,
-    limits: checkpointLimits(settings.settings.values),
-    notice: options.warn ?? (() => undefined),
-  });
+  const checkpoints = await openWorkspaceJournal(
+    { fs, env, cwd },
+    checkpointLimits(settings.settings.values),
+    { sessionId, notice: options.warn },
+  );
   return { sessionId, checkpoints };
 }
 

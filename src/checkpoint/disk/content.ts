@@ -30,21 +30,29 @@ export async function readSteady(
   try {
     // fail-closed: bytes of anything but what was seen are not taken for its.
     if (!isStill(fd, seen)) return { kind: 'none', why: 'changed-while-read' };
-    const bytes = Buffer.allocUnsafe(seen.size);
-    for (let done = 0; done < seen.size; ) {
-      const count = readSync(fd, bytes, done, Math.min(seen.size - done, STRETCH_BYTES), done);
-      if (count === 0) return { kind: 'none', why: 'changed-while-read' };
-      done += count;
-      if (done < seen.size) await nextTurn();
-    }
+    const bytes = await readFully(fd, seen.size);
     const readAt = Date.now();
-    if (!isStill(fd, seen)) return { kind: 'none', why: 'changed-while-read' };
+    if (bytes === undefined || !isStill(fd, seen)) {
+      return { kind: 'none', why: 'changed-while-read' };
+    }
     return { kind: 'bytes', bytes, isRacy: isRacyTime(seen.ctime, readAt) };
   } catch {
     return { kind: 'none', why: 'unreadable' };
   } finally {
     closeSync(fd);
   }
+}
+
+/** The first `size` bytes of an open file; undefined where it has fewer. Others have their turn meanwhile. */
+export async function readFully(fd: number, size: number): Promise<Buffer | undefined> {
+  const bytes = Buffer.allocUnsafe(size);
+  for (let done = 0; done < size; ) {
+    const count = readSync(fd, bytes, done, Math.min(size - done, STRETCH_BYTES), done);
+    if (count === 0) return undefined;
+    done += count;
+    if (done < size) await nextTurn();
+  }
+  return bytes;
 }
 
 function reasonAt(path: string): Unstored {

@@ -21,14 +21,8 @@ import {
 } from 'node:fs';
 import { systemCodeOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import {
-  type FoundNode,
-  type PeekedNode,
-  peekAt,
-  readAll,
-  type Sighting,
-  seeAt,
-} from './workspace-read.js';
+import type { NodeState } from '../types.js';
+import { type PeekedNode, peekAt, readAll, type Sighting, seeAt } from './workspace-read.js';
 import {
   full,
   hasDescriptorPaths,
@@ -43,7 +37,7 @@ import {
   wordsFor,
 } from './workspace-root.js';
 
-export type { FoundNode, PeekedNode, Sighting } from './workspace-read.js';
+export type { PeekedNode, Sighting } from './workspace-read.js';
 export { isInGit, isRewindablePath } from './workspace-root.js';
 
 /** How a file or a link is put in its place: under another name first, so that nobody sees half of it. */
@@ -69,7 +63,7 @@ export interface RewindFiles {
   /** No node: nothing stands there, or it is only reached through a link. */
   see(path: string): Promise<Result<Sighting, string>>;
   /** The node of `see`. */
-  find(path: string): Promise<Result<FoundNode | undefined, string>>;
+  find(path: string): Promise<Result<NodeState | undefined, string>>;
   /** The same without reading files. */
   peek(path: string): Result<PeekedNode | undefined, string>;
   read(path: string): Promise<Result<Uint8Array, string>>;
@@ -134,7 +128,7 @@ export function openRewindFiles(
       return seen.ok ? ok(seen.value.node) : seen;
     },
     peek: (at) => peekFrom(root, at),
-    read: (at) => during(at, (place) => readAll(place, maxFileBytes)),
+    read: (at) => during(at, async (place) => (await readAll(place, maxFileBytes)).bytes),
     list: (at) => on(at, (place) => readdirSync(openedDirectory(place)).sort()),
     remove: (at, onlyIf) => on(at, (place) => removeAt(place, onlyIf)),
     makeDirectory: (at, mode) => on(at, (place) => makeDirectoryAt(place, mode)),

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -6,49 +5,36 @@ import {
   lstatSync,
   openSync,
   readlinkSync,
-  readSync,
   realpathSync,
 } from 'node:fs';
 import { basename, dirname, isInside, join, relative, resolve } from '../../platform/fs/paths.js';
-import { Turns } from '../../platform/turns.js';
+import { sha256 } from '../../platform/hash.js';
+import type { NodeState } from '../types.js';
+import { readFully } from './content.js';
+import { entryStat } from './known-tree.js';
 import { full, NO_FOLLOW, NOTHING, type Place, Refused, stampOf } from './workspace-root.js';
-
-/** What stands at a path now. `blob` is the SHA-256 of a file's bytes. */
-export type FoundNode =
-  | {
-      readonly kind: 'file';
-      readonly size: number;
-      readonly mode: number;
-      /** Absent: it was not read, see `unstored`. */
-      readonly blob?: string;
-      readonly unstored?: 'too-large';
-    }
-  | { readonly kind: 'directory'; readonly mode: number }
-  | { readonly kind: 'link'; readonly target: string }
-  | { readonly kind: 'special' };
 
 /** What stands at a path, and by what it is known again. */
 export interface Sighting {
-  readonly node: FoundNode | undefined;
+  readonly node: NodeState | undefined;
   readonly stamp: string;
 }
 
-/** What can be told without reading a file. */
-export type PeekedNode =
-  | { readonly kind: 'directory'; readonly mode: number }
-  | { readonly kind: 'file' | 'link' | 'special' };
-
 const MODE_BITS = 0o7777;
-const CHUNK_BYTES = 1 << 20;
 /** Not waiting: a pipe that somebody put there must not hold us. */
 const READ_FLAGS = constants.O_RDONLY | NO_FOLLOW | (constants.O_NONBLOCK ?? 0);
 const CHANGING = 'somebody writes to it at this moment';
 
+/** What can be told without reading a file: the mode of a directory, of anything else only its kind. */
+export type PeekedNode =
+  | Extract<NodeState, { kind: 'directory' }>
+  | { readonly kind: Exclude<NodeState['kind'], 'directory'> };
+
 export function peekAt(place: Place): PeekedNode | undefined {
   const stat = lstatSync(full(place), { throwIfNoEntry: false });
   if (stat === undefined) return undefined;
-  if (stat.isDirectory()) return { kind: 'directory', mode: stat.mode & MODE_BITS };
-  return { kind: stat.isFile() ? 'file' : stat.isSymbolicLink() ? 'link' : 'special' };
+  const { kind, mode } = entryStat(stat);
+  return kind === 'directory' ? { kind, mode } : { kind };
 }
 
 /** Files of more than `maxBytes` are not read. Others wait no longer than for a short stretch of it. */
@@ -64,45 +50,28 @@ export async function seeAt(place: Place, maxBytes: number): Promise<Sighting> {
   if (!stat.isFile()) return { node: { kind: 'special' }, stamp };
   const size = Number(stat.size);
   if (size > maxBytes) return { node: { kind: 'file', size, mode, unstored: 'too-large' }, stamp };
-  const hash = createHash('sha256');
-  const read = await eachChunk(place, maxBytes, (chunk) => hash.update(chunk));
-  if (read !== stamp) throw new Refused(CHANGING);
-  return { node: { kind: 'file', size, mode, blob: hash.digest('hex') }, stamp };
+  const read = await readAll(place, maxBytes);
+  if (read.stamp !== stamp) throw new Refused(CHANGING);
+  return { node: { kind: 'file', size, mode, blob: sha256(read.bytes) }, stamp };
 }
 
-export async function readAll(place: Place, maxBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  await eachChunk(place, maxBytes, (chunk) => chunks.push(Uint8Array.from(chunk)));
-  return Buffer.concat(chunks);
-}
-
-/** Gives the stamp of what was read: it is the same before and after. */
-async function eachChunk(
+/** The bytes of a file that stays the same while it is read, and its stamp. */
+export async function readAll(
   place: Place,
   maxBytes: number,
-  take: (chunk: Buffer) => void,
-): Promise<string> {
+): Promise<{ readonly bytes: Uint8Array; readonly stamp: string }> {
   const fd = openSync(full(place), READ_FLAGS);
   try {
     const stat = fstatSync(fd, { bigint: true });
     if (!stat.isFile()) throw new Refused('it is no regular file');
     if (stat.size > maxBytes) throw new Refused('it is too large to be kept');
-    const size = Number(stat.size);
-    const turns = new Turns();
-    const chunk = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, size + 1));
-    let done = 0;
-    for (;;) {
-      const count = readSync(fd, chunk, 0, chunk.length, null);
-      if (count === 0) break;
-      done += count;
-      // One that grows has no end that could be waited for.
-      if (done > size) throw new Refused(CHANGING);
-      take(chunk.subarray(0, count));
-      await turns.pause();
-    }
     const stamp = stampOf(stat);
-    if (stampOf(fstatSync(fd, { bigint: true })) !== stamp) throw new Refused(CHANGING);
-    return stamp;
+    const bytes = await readFully(fd, Number(stat.size));
+    // One that grows or shrinks has no end that could be waited for.
+    if (bytes === undefined || stampOf(fstatSync(fd, { bigint: true })) !== stamp) {
+      throw new Refused(CHANGING);
+    }
+    return { bytes, stamp };
   } finally {
     closeSync(fd);
   }

@@ -1,7 +1,25 @@
 import { messageOf } from '../../errors.js';
+import type { Clock } from '../../platform/clock.js';
 import type { CheckpointFiles } from '../disk/state-files.js';
+import type { RewindFiles } from '../disk/workspace-files.js';
+import type { BlobStore, TreeTracker } from '../types.js';
 import { type LogEntry, readEntry } from './entry.js';
 import { History, type WindowRecord } from './history.js';
+
+/** What the journal of a session is made of. */
+export interface JournalParts {
+  /** Real path of the root of the workspace. */
+  readonly root: string;
+  readonly session: string;
+  /** Journals and unfinished rewinds. */
+  readonly files: CheckpointFiles;
+  /** What writes into the workspace. */
+  readonly workspace: RewindFiles;
+  readonly store: BlobStore;
+  readonly tracker: TreeTracker;
+  readonly log: ChangeLog;
+  readonly clock: Clock;
+}
 
 export interface ChangeLogOptions {
   readonly files: CheckpointFiles;
@@ -15,18 +33,6 @@ export interface ChangeLogOptions {
   readonly onTrouble: (why: string) => void;
 }
 
-/** The journal of one session: what it says, and what is added to it. */
-export interface ChangeLog {
-  readonly history: History;
-  /** Why parts of it could not be read, in words for a person. */
-  readonly gaps: readonly string[];
-  /** Kept in memory even when the disk does not take it. `durable`: on the disk when it returns. */
-  append(entry: LogEntry, options?: { readonly durable?: boolean }): void;
-  /** Takes in what another program has added meanwhile, such as a rewind in another terminal. */
-  catchUp(): Promise<readonly LogEntry[]>;
-  close(): void;
-}
-
 export async function openChangeLog(options: ChangeLogOptions): Promise<ChangeLog> {
   const { files, session } = options;
   const loaded = await loadHistory(files, session);
@@ -35,61 +41,42 @@ export async function openChangeLog(options: ChangeLogOptions): Promise<ChangeLo
       ? { session: options.parent, lines: await countLines(files, options.parent) }
       : undefined;
   if (parent !== undefined) await loadParent(files, parent, loaded);
-  const gaps = [...loaded.gaps, ...loaded.history.unended.map(leftOpen)];
-  const notes = [...amendsFor(loaded.history)];
-  const writer = new LogWriter(options, loaded);
-  return {
-    history: loaded.history,
-    gaps,
-    append(entry, { durable = false } = {}) {
-      writer.begin([{ t: 'start', at: options.now(), parent }, ...notes]);
-      writer.write(entry, durable);
-    },
-    catchUp: () => writer.catchUp(),
-    close: () => writer.close(),
-  };
+  return new ChangeLog(options, loaded, parent);
 }
 
-class LogWriter {
+/** The journal of one session: what it says, and what is added to it. */
+export class ChangeLog {
+  readonly history: History;
+  /** Why parts of it could not be read, in words for a person. */
+  readonly gaps: readonly string[];
   readonly #options: ChangeLogOptions;
-  readonly #history: History;
   readonly #log: ReturnType<CheckpointFiles['openLog']>;
-  /** Stands on every line, so that those of other programs are told from ours. */
-  readonly #run: string;
+  /** Written before the first real entry: a session that only looks leaves nothing behind. */
+  readonly #opening: LogEntry[];
   #linesSeen: number;
   #size: number;
-  #isBegun = false;
   #isTroubled = false;
 
-  constructor(options: ChangeLogOptions, { history, lines }: Loaded) {
+  constructor(options: ChangeLogOptions, { history, gaps, lines }: Loaded, parent: Parent) {
+    const { files, session } = options;
+    this.history = history;
+    this.gaps = [...gaps, ...history.unended.map(leftOpen)];
     this.#options = options;
-    this.#history = history;
-    this.#log = options.files.openLog(options.session);
-    this.#run = options.run;
+    this.#log = files.openLog(session);
+    this.#opening = [{ t: 'start', at: options.now(), parent }, ...amendsFor(history)];
     this.#linesSeen = lines;
-    this.#size = options.files.logSize(options.session);
+    this.#size = files.logSize(session);
   }
 
-  /** Written with the first real entry: a session that only looks leaves nothing behind. */
-  begin(entries: readonly LogEntry[]): void {
-    if (!this.#isBegun) for (const entry of entries) this.write(entry, false);
-    this.#isBegun = true;
+  /** Kept in memory even when the disk does not take it. `durable`: on the disk when it returns. */
+  append(entry: LogEntry, { durable = false }: { readonly durable?: boolean } = {}): void {
+    for (const first of this.#opening.splice(0)) this.#write(first, false);
+    this.#write(entry, durable);
   }
 
-  write(entry: LogEntry, durable: boolean): void {
-    this.#history.add(entry);
-    const line = JSON.stringify({ ...entry, run: this.#run });
-    try {
-      this.#log.append([line], { sync: durable });
-      this.#size += utf8Length(line) + 1;
-    } catch (thrown) {
-      if (!this.#isTroubled) this.#options.onTrouble(messageOf(thrown));
-      this.#isTroubled = true;
-    }
-  }
-
+  /** Takes in what another program has added meanwhile, such as a rewind in another terminal. */
   async catchUp(): Promise<readonly LogEntry[]> {
-    const { files, session } = this.#options;
+    const { files, session, run } = this.#options;
     const size = files.logSize(session);
     if (size === this.#size) return [];
     const added: LogEntry[] = [];
@@ -97,25 +84,35 @@ class LogWriter {
     await files.readLog(session, (line) => {
       if (++lines <= this.#linesSeen) return;
       const entry = line === undefined ? undefined : readEntry(line);
-      if (entry === undefined || ('run' in entry && entry.run === this.#run)) return;
+      if (entry === undefined || ('run' in entry && entry.run === run)) return;
       added.push(entry);
     });
     this.#linesSeen = lines;
     this.#size = size;
-    for (const entry of added) this.#history.add(entry);
+    for (const entry of added) this.history.add(entry);
     return added;
   }
 
   close(): void {
     this.#log.close();
   }
+
+  #write(entry: LogEntry, durable: boolean): void {
+    this.history.add(entry);
+    // `run` stands on every line, so that those of other programs are told from ours.
+    const line = JSON.stringify({ ...entry, run: this.#options.run });
+    try {
+      this.#log.append([line], { sync: durable });
+      this.#size += Buffer.byteLength(line) + 1;
+    } catch (thrown) {
+      if (!this.#isTroubled) this.#options.onTrouble(messageOf(thrown));
+      this.#isTroubled = true;
+    }
+  }
 }
 
-const encoder = new TextEncoder();
-
-function utf8Length(text: string): number {
-  return encoder.encode(text).length;
-}
+/** The journal that one was forked from, after so many lines. */
+type Parent = { readonly session: string; readonly lines: number } | undefined;
 
 interface Loaded {
   readonly history: History;

@@ -8,13 +8,13 @@ const CUT_OFF_MS = 1;
 
 /** The points of a session: one for each message of the person. */
 export class Points {
-  readonly #log: ChangeLog;
+  readonly #log: Pick<ChangeLog, 'history' | 'append'>;
   /** Points up to here are behind a look: what later looks find came after them. */
   #settled: number;
   /** Something was written in this turn before the first index was there. */
   #wroteEarly = false;
 
-  constructor(log: ChangeLog) {
+  constructor(log: Pick<ChangeLog, 'history' | 'append'>) {
     this.#log = log;
     this.#settled = log.history.points.length - 1;
   }
@@ -44,11 +44,6 @@ export class Points {
       complete: state.kind === 'ready' && gaps.length === 0,
       gaps,
     });
-  }
-
-  /** What the look that begins now will be behind of. */
-  pending(): number {
-    return this.turn;
   }
 
   settle(position: number): void {

@@ -1,6 +1,5 @@
-import type { Clock } from '../../platform/clock.js';
 import { storeTroubleOf } from '../disk/state-files.js';
-import type { Author, Change, Look, NodeState, TreeChange, TreeTracker } from '../types.js';
+import type { Author, Change, Look, NodeState, TreeChange } from '../types.js';
 import {
   candidatesFor,
   type LookSpan,
@@ -9,22 +8,16 @@ import {
   spanOf,
   timeOf,
 } from './attribution.js';
-import type { ChangeLog } from './change-log.js';
+import type { JournalParts } from './change-log.js';
 import type { Points } from './points.js';
 import { sameState, whyNotStored } from './states.js';
 import type { TrackedWindow, Windows } from './windows.js';
 
-export interface RecorderParts {
-  readonly tracker: TreeTracker;
-  readonly windows: Windows;
-  readonly log: ChangeLog;
-  readonly points: Points;
-  readonly clock: Clock;
-}
-
 /** Takes the looks of a session and writes down what they find, with who may have made it. */
 export class Recorder {
-  readonly #parts: RecorderParts;
+  readonly #journal: JournalParts;
+  readonly #points: Points;
+  readonly #windows: Windows;
   readonly #looks = new ScanQueue(() => this.#lookOnce());
   /** When the last look began. */
   #since: number;
@@ -36,9 +29,11 @@ export class Recorder {
   /** What a rewind has just written: the next look finds it again. */
   readonly #written = new Map<string, NodeState | undefined>();
 
-  constructor(parts: RecorderParts) {
-    this.#parts = parts;
-    this.#since = parts.clock.now();
+  constructor(journal: JournalParts, points: Points, windows: Windows) {
+    this.#journal = journal;
+    this.#points = points;
+    this.#windows = windows;
+    this.#since = journal.clock.now();
   }
 
   /** Resolves when a look that begins after this call has been written down. Never rejects. */
@@ -86,11 +81,11 @@ export class Recorder {
 
   async #lookOnce(): Promise<void> {
     await this.#held;
-    const { tracker, windows, points } = this.#parts;
-    const over = windows.ended();
-    const marked = points.pending();
+    const points = this.#points;
+    const over = this.#windows.ended();
+    const marked = points.turn;
     try {
-      const look = await tracker.look();
+      const look = await this.#journal.tracker.look();
       const took = look.finishedAt - look.startedAt;
       this.#lookMs = [took, this.#lookMs?.[0] ?? took];
       await this.#hearOthers();
@@ -103,23 +98,23 @@ export class Recorder {
       points.addGaps([`a look at the tree failed: ${storeTroubleOf(thrown)}`]);
     }
     points.settle(marked);
-    windows.retire(over);
+    this.#windows.retire(over);
   }
 
   /** A rewind of this session in another terminal is no edit of the person. */
   async #hearOthers(): Promise<void> {
-    for (const entry of await this.#parts.log.catchUp()) {
+    for (const entry of await this.#journal.log.catchUp()) {
       if (entry.t !== 'rewind') continue;
       for (const { path, after } of entry.list) this.expect(path, after);
     }
   }
 
   #write(look: Look): void {
-    const { log, windows } = this.#parts;
+    const { log } = this.#journal;
     for (const { path, after } of look.changes) this.#unkept.note(path, after);
     const span = spanOf(look, this.#since);
     const renames = renamesIn(look.changes);
-    const all = windows.all();
+    const all = this.#windows.all();
     const list: Change[] = [];
     let seq = log.history.lastSeq;
     for (const found of this.#unwritten(inOrder(look.changes))) {
@@ -142,7 +137,7 @@ export class Recorder {
     const { found, span, of, seq } = about;
     const turn = Math.min(...of.map((window) => window.turn), Number.POSITIVE_INFINITY);
     const at = timeOf(found, span);
-    const messageId = this.#parts.points.turnOf({
+    const messageId = this.#points.turnOf({
       at,
       atLeast: Number.isFinite(turn) ? turn : -1,
     });

@@ -1,17 +1,10 @@
 import type { Result } from '../../lib/result.js';
 import { Turns } from '../../platform/turns.js';
-import type { FoundNode, PeekedNode, RewindFiles, Sighting } from '../disk/workspace-files.js';
+import type { PeekedNode, Sighting } from '../disk/workspace-files.js';
+import type { JournalParts } from '../journal/change-log.js';
 import { sameMode, sameState } from '../journal/states.js';
-import type { BlobStore, NodeState } from '../types.js';
-import type { PathStep } from './step.js';
-import { depthOf } from './structure.js';
-
-export interface ApplyParts {
-  readonly files: RewindFiles;
-  readonly store: BlobStore;
-  /** Part of the names of drafts, so that those of a killed run are found again. */
-  readonly planId: string;
-}
+import type { NodeState } from '../types.js';
+import { depthOf, type PathStep } from './structure.js';
 
 export interface Applied {
   /** Paths that are as wanted. */
@@ -24,8 +17,12 @@ export interface Applied {
  * wanted is left alone, what is neither as it was nor as wanted is somebody else's and is left alone too.
  * Everybody else has their turn in between.
  */
-export async function applySteps(steps: readonly PathStep[], parts: ApplyParts): Promise<Applied> {
-  const run = new ApplyRun(steps, parts);
+export async function applySteps(
+  steps: readonly PathStep[],
+  planId: string,
+  journal: Pick<JournalParts, 'workspace' | 'store'>,
+): Promise<Applied> {
+  const run = new ApplyRun(steps, planId, journal);
   await run.openDirectories();
   await run.removeOld();
   await run.makeDirectories();
@@ -51,7 +48,7 @@ interface Drafted {
 }
 
 class ApplyRun {
-  readonly #parts: ApplyParts;
+  readonly #journal: Pick<JournalParts, 'workspace' | 'store'>;
   readonly #shallowFirst: readonly PathStep[];
   readonly #failed = new Map<string, string>();
   readonly #draftOf: ReadonlyMap<PathStep, string>;
@@ -59,12 +56,17 @@ class ApplyRun {
   #drafted: Drafted[] = [];
   #draftedBytes = 0;
 
-  constructor(steps: readonly PathStep[], parts: ApplyParts) {
-    this.#parts = parts;
+  constructor(
+    steps: readonly PathStep[],
+    planId: string,
+    journal: Pick<JournalParts, 'workspace' | 'store'>,
+  ) {
+    this.#journal = journal;
     const depths = new Map(steps.map((step) => [step, depthOf(step.path)]));
     const depth = (step: PathStep): number => depths.get(step) ?? 0;
     this.#shallowFirst = [...steps].sort((a, b) => depth(a) - depth(b));
-    const tag = parts.planId.replaceAll(/[^A-Za-z0-9]/g, '').slice(0, 16);
+    // Part of the names of drafts, so that those of a killed run are found again.
+    const tag = planId.replaceAll(/[^A-Za-z0-9]/g, '').slice(0, 16);
     this.#draftOf = new Map(steps.map((step, index) => [step, `.portcullis-${tag}-${index}.tmp`]));
   }
 
@@ -82,7 +84,7 @@ class ApplyRun {
       await this.#turns.pause();
       const now = this.#peek(path);
       if (now?.kind !== 'directory' || (now.mode & OWNER_ALL) === OWNER_ALL) continue;
-      this.#try(path, () => this.#parts.files.setMode(path, now.mode | OWNER_ALL));
+      this.#try(path, () => this.#journal.workspace.setMode(path, now.mode | OWNER_ALL));
     }
   }
 
@@ -108,7 +110,7 @@ class ApplyRun {
       if (now?.kind === 'directory' || this.#failed.has(path)) continue;
       // A directory that was there and has gone meanwhile went by somebody else's hand.
       if (now !== undefined || from?.kind === 'directory') this.#failed.set(path, CHANGED);
-      else this.#try(path, () => this.#parts.files.makeDirectory(path, to.mode | OWNER_ALL));
+      else this.#try(path, () => this.#journal.workspace.makeDirectory(path, to.mode | OWNER_ALL));
     }
   }
 
@@ -117,7 +119,7 @@ class ApplyRun {
       const { path, to } = step;
       if (to === undefined || to.kind === 'directory') continue;
       await this.#turns.pause();
-      this.#parts.files.dropDraft(path, this.#draftOf.get(step) ?? '');
+      this.#journal.workspace.dropDraft(path, this.#draftOf.get(step) ?? '');
       if (this.#failed.has(path)) continue;
       const seen = await this.#see(path);
       if (sameState(seen.node, to) || this.#failed.has(path)) continue;
@@ -136,28 +138,28 @@ class ApplyRun {
       await this.#turns.pause();
       const now = this.#peek(path);
       if (now?.kind !== 'directory' || sameMode(now.mode, to.mode)) continue;
-      this.#try(path, () => this.#parts.files.setMode(path, to.mode));
+      this.#try(path, () => this.#journal.workspace.setMode(path, to.mode));
     }
   }
 
   /** As it was before the rewind, or as an interrupted one leaves it between two kinds of things. */
-  #isOurs({ from, to }: PathStep, now: FoundNode | undefined): boolean {
+  #isOurs({ from, to }: PathStep, now: NodeState | undefined): boolean {
     return sameState(now, from) || (now === undefined && from?.kind !== to?.kind);
   }
 
   #put(step: PathStep, { node: now, stamp }: Sighting): void {
     const { path, to } = step;
-    const { files } = this.#parts;
+    const { workspace } = this.#journal;
     const draft = this.#draftOf.get(step) ?? '';
     if (to?.kind === 'link') {
-      this.#try(path, () => files.draftLink(path, to.target, { draft }));
+      this.#try(path, () => workspace.draftLink(path, to.target, { draft }));
       this.#drafted.push({ path, draft, stamp, ready: Promise.resolve() });
     } else if (to?.kind === 'file') {
       const isSameBytes = now?.kind === 'file' && now.blob === to.blob;
       // A file with other names elsewhere gets its mode by being written anew.
       if (
         isSameBytes &&
-        this.#try(path, () => files.setMode(path, to.mode, { stamp })) === 'done'
+        this.#try(path, () => workspace.setMode(path, to.mode, { stamp })) === 'done'
       ) {
         return;
       }
@@ -172,13 +174,13 @@ class ApplyRun {
     { blob, mode }: NodeState & { kind: 'file' },
     draft: string,
   ): Promise<void> {
-    const { files, store } = this.#parts;
+    const { workspace, store } = this.#journal;
     const bytes = blob === undefined ? undefined : await store.read(blob).catch(() => undefined);
     if (bytes === undefined) {
       this.#failed.set(path, 'its bytes are no longer in the store');
       return;
     }
-    const drafted = await files.draftFile(path, bytes, { draft, mode });
+    const drafted = await workspace.draftFile(path, bytes, { draft, mode });
     if (!drafted.ok) this.#failed.set(path, drafted.error);
   }
 
@@ -190,24 +192,24 @@ class ApplyRun {
     for (const { path, draft, stamp } of drafted) {
       if (this.#failed.has(path)) continue;
       await this.#turns.pause();
-      this.#try(path, () => this.#parts.files.placeDraft(path, { draft, stamp }));
+      this.#try(path, () => this.#journal.workspace.placeDraft(path, { draft, stamp }));
     }
   }
 
   #remove(path: string, stamp: string): void {
-    const removed = this.#try(path, () => this.#parts.files.remove(path, { stamp }));
+    const removed = this.#try(path, () => this.#journal.workspace.remove(path, { stamp }));
     if (removed === 'not-empty') this.#failed.set(path, 'it is not empty');
   }
 
   async #see(path: string): Promise<Sighting> {
-    const seen = await this.#parts.files.see(path);
+    const seen = await this.#journal.workspace.see(path);
     if (seen.ok) return seen.value;
     this.#failed.set(path, seen.error);
     return { node: undefined, stamp: '' };
   }
 
   #peek(path: string): PeekedNode | undefined {
-    const found = this.#parts.files.peek(path);
+    const found = this.#journal.workspace.peek(path);
     if (found.ok) return found.value;
     this.#failed.set(path, found.error);
     return undefined;

@@ -3,7 +3,7 @@ import { isRewindablePath } from '../disk/workspace-files.js';
 import type { LogEntry, RewindChange } from '../journal/entry.js';
 import type { History } from '../journal/history.js';
 import type { NodeState, RewindTarget } from '../types.js';
-import type { PathStep } from './step.js';
+import type { PathStep } from './structure.js';
 
 /** A rewind as it is written down before the first path is touched. */
 export interface StoredPlan {

@@ -1,6 +1,6 @@
 import { Turns } from '../../platform/turns.js';
-import { isRewindablePath, type RewindFiles } from '../disk/workspace-files.js';
-import type { ChangeLog } from '../journal/change-log.js';
+import { isRewindablePath } from '../disk/workspace-files.js';
+import type { ChangeLog, JournalParts } from '../journal/change-log.js';
 import { sameState, whyNotStored } from '../journal/states.js';
 import type {
   Author,
@@ -12,32 +12,31 @@ import type {
 } from '../types.js';
 import type { Candidate } from './candidates.js';
 import { countLines } from './diff.js';
-import { type Draft, type Step, stepOf } from './step.js';
-import { fitTogether } from './structure.js';
+import { type Draft, fitTogether, type Step } from './structure.js';
 import type { Selection } from './target.js';
 
-export interface PlanParts {
-  readonly files: RewindFiles;
-  readonly store: BlobStore;
-  readonly overwriteConflicts: boolean;
-}
-
 /** Compares what is wanted with what stands there now. Nothing is written. */
-export async function draftFor(candidates: readonly Candidate[], parts: PlanParts): Promise<Draft> {
+export async function draftFor(
+  candidates: readonly Candidate[],
+  journal: Pick<JournalParts, 'workspace' | 'store'>,
+  overwriteConflicts = false,
+): Promise<Draft> {
   const steps: Step[] = [];
   const conflicts: (RewindItem & { readonly why: string })[] = [];
   const impossible: { readonly what: string; readonly why: string }[] = [];
   const turns = new Turns();
   for (const candidate of candidates) {
     await turns.pause();
-    const verdict = await judge(candidate, parts);
-    if (verdict.kind === 'restore') steps.push(verdict.step);
-    else if (verdict.kind === 'conflict') conflicts.push({ ...verdict.item, why: verdict.why });
-    else if (verdict.kind === 'impossible') {
+    const verdict = await judge(candidate, journal);
+    if (verdict.kind === 'restore') {
+      const { step, why } = verdict;
+      if (why === undefined || overwriteConflicts) steps.push(step);
+      else conflicts.push({ ...step.item, why });
+    } else if (verdict.kind === 'impossible') {
       impossible.push({ what: candidate.path, why: verdict.why });
     }
   }
-  const fitted = await fitTogether(steps, parts.files);
+  const fitted = await fitTogether(steps, journal.workspace);
   return {
     steps: fitted.steps,
     conflicts: [...conflicts, ...fitted.conflicts].sort(byPath),
@@ -47,18 +46,25 @@ export async function draftFor(candidates: readonly Candidate[], parts: PlanPart
 
 type Verdict =
   | { readonly kind: 'as-wanted' }
-  | { readonly kind: 'restore'; readonly step: Step }
-  | { readonly kind: 'conflict'; readonly item: RewindItem; readonly why: string }
+  /** `why`: a conflict with somebody else's work. */
+  | {
+      readonly kind: 'restore';
+      readonly step: Step & { readonly item: RewindItem };
+      readonly why: string | undefined;
+    }
   | { readonly kind: 'impossible'; readonly why: string };
 
-async function judge(candidate: Candidate, parts: PlanParts): Promise<Verdict> {
+async function judge(
+  candidate: Candidate,
+  { workspace, store }: Pick<JournalParts, 'workspace' | 'store'>,
+): Promise<Verdict> {
   const { path, to, undoes } = candidate;
   if (!isRewindablePath(path)) return impossible('its path is not one that may be written');
-  const found = await parts.files.find(path);
+  const found = await workspace.find(path);
   if (!found.ok) return impossible(found.error);
   const from = found.value;
   if (sameState(from, to)) return { kind: 'as-wanted' };
-  const hindrance = await whyNot(candidate, from, parts.store);
+  const hindrance = await whyNot(candidate, from, store);
   if (hindrance !== undefined) return impossible(hindrance);
   const item: RewindItem = {
     path,
@@ -67,8 +73,7 @@ async function judge(candidate: Candidate, parts: PlanParts): Promise<Verdict> {
     authors: candidate.newest.authors,
   };
   const why = candidate.foreign ?? whyUnsure(candidate, from);
-  if (why !== undefined && !parts.overwriteConflicts) return { kind: 'conflict', item, why };
-  return { kind: 'restore', step: stepOf({ path, from, to, undoes, item }) };
+  return { kind: 'restore', step: { path, from, to, undoes, item }, why };
 }
 
 function impossible(why: string): Verdict {
@@ -129,31 +134,31 @@ interface PlanAbout {
   readonly target: RewindTarget;
   readonly draft: Draft;
   /** Absent for a redo. */
-  readonly selection: Selection | undefined;
-  readonly log: ChangeLog;
-  readonly store: BlobStore;
-  readonly workspace: RewindFiles;
+  readonly selection?: Selection | undefined;
+  /** Who may still write. */
   readonly running: readonly Author[];
 }
 
 const MISSED = 'changes that the journal may have missed';
 
 /** A plan as a person or a host sees it. */
-export async function presentPlan(about: PlanAbout): Promise<RewindPlan> {
-  const { id, target, draft, running } = about;
+export async function presentPlan(
+  { id, target, draft, selection, running }: PlanAbout,
+  journal: Pick<JournalParts, 'log' | 'store' | 'workspace'>,
+): Promise<RewindPlan> {
   return {
     id,
     target,
     restored: draft.steps.flatMap(({ item }) => item ?? []),
     conflicts: draft.conflicts,
-    impossible: [...draft.impossible, ...unreachable(about)],
-    ...(await linesOf(draft.steps, about)),
+    impossible: [...draft.impossible, ...unreachable(selection, journal.log)],
+    ...(await linesOf(draft.steps, journal)),
     stillRunning: running,
   };
 }
 
 /** What happened elsewhere, and what nobody saw. */
-function unreachable({ selection, log }: PlanAbout): RewindPlan['impossible'] {
+function unreachable(selection: Selection | undefined, log: ChangeLog): RewindPlan['impossible'] {
   if (selection === undefined) return [];
   const { history } = log;
   const elsewhere = history.outside
@@ -171,7 +176,7 @@ const MOST_BYTES = 16 << 20;
 
 async function linesOf(
   steps: readonly Step[],
-  { store, workspace }: PlanAbout,
+  { store, workspace }: Pick<JournalParts, 'store' | 'workspace'>,
 ): Promise<{ readonly insertions: number; readonly deletions: number }> {
   let insertions = 0;
   let deletions = 0;

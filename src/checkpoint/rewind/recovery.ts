@@ -1,21 +1,15 @@
 import { Turns } from '../../platform/turns.js';
 import type { CheckpointFiles } from '../disk/state-files.js';
-import type { RewindFiles } from '../disk/workspace-files.js';
-import { loadHistory } from '../journal/change-log.js';
+import { type JournalParts, loadHistory } from '../journal/change-log.js';
 import { sameState } from '../journal/states.js';
-import type { BlobStore } from '../types.js';
 import { type Applied, applySteps } from './apply.js';
 import { givesRights, readPlan, recordOf, type StoredPlan } from './plan-file.js';
-import type { PathStep } from './step.js';
+import type { PathStep } from './structure.js';
 
-export interface RecoveryParts {
-  readonly root: string;
-  readonly files: CheckpointFiles;
-  readonly workspace: RewindFiles;
-  readonly store: BlobStore;
-  /** In words for a person. */
+/** What is there before the journal of the session is open; `notice` tells people. */
+type RecoveryParts = Pick<JournalParts, 'root' | 'files' | 'workspace' | 'store'> & {
   readonly notice: (text: string) => void;
-}
+};
 
 /** Longer than any rewind that is under way in another program should take. */
 const WAIT_MS = 15_000;
@@ -67,11 +61,7 @@ async function recover(plan: StoredPlan, file: string, parts: RecoveryParts): Pr
     );
     return;
   }
-  const applied = await applySteps(steps, {
-    files: parts.workspace,
-    store: parts.store,
-    planId: plan.id,
-  });
+  const applied = await applySteps(steps, plan.id, parts);
   if (direction === 'forward') await writeDown(plan, applied, parts.files);
   parts.files.removePlan(file);
   const left = applied.failed.map(({ path, why }) => `${path} (${why})`).join(', ');
@@ -102,11 +92,7 @@ async function directionFor(
 }
 
 function reversed({ path, from, to }: PathStep): PathStep {
-  return {
-    path,
-    from: to,
-    to: from,
-  };
+  return { path, from: to, to: from };
 }
 
 /** Into the journal of the session that had begun it, so that a resumed one can redo it. */

@@ -1,24 +1,10 @@
-import type { Clock } from '../../platform/clock.js';
 import { Turns } from '../../platform/turns.js';
-import { type CheckpointFiles, storeTroubleOf } from '../disk/state-files.js';
-import type { RewindFiles } from '../disk/workspace-files.js';
-import type { ChangeLog } from '../journal/change-log.js';
+import { storeTroubleOf } from '../disk/state-files.js';
+import type { JournalParts } from '../journal/change-log.js';
 import type { BlobStore, NodeState, RewindTarget } from '../types.js';
 import { type Applied, applySteps } from './apply.js';
 import { blobsOf, recordOf, type StoredPlan } from './plan-file.js';
-import type { Draft, Step } from './step.js';
-
-export interface RewindParts {
-  readonly root: string;
-  readonly session: string;
-  readonly files: CheckpointFiles;
-  readonly workspace: RewindFiles;
-  readonly store: BlobStore;
-  readonly log: ChangeLog;
-  readonly clock: Clock;
-  /** A path is now as the journal says; the next look will find it. */
-  readonly onWritten: (path: string, state: NodeState | undefined) => void;
-}
+import type { Draft, Step } from './structure.js';
 
 export interface RewindOrder {
   readonly id: string;
@@ -26,6 +12,8 @@ export interface RewindOrder {
   /** The rewind to be taken back. */
   readonly of?: string | undefined;
   readonly draft: Draft;
+  /** A path is now as the journal says; the next look will find it. */
+  readonly onWritten: (path: string, state: NodeState | undefined) => void;
 }
 
 export interface Carried {
@@ -38,7 +26,7 @@ export interface Carried {
  * Carries out a draft: what stands there is kept, the plan is written down, the paths are put back, the
  * journal is told. Whoever kills it in between finds it completed at the next start.
  */
-export async function carryOut(order: RewindOrder, parts: RewindParts): Promise<Carried> {
+export async function carryOut(order: RewindOrder, parts: JournalParts): Promise<Carried> {
   const draft = await keepPresent(order.draft, parts);
   if (draft.steps.length === 0) {
     return { draft, failed: [] };
@@ -46,20 +34,16 @@ export async function carryOut(order: RewindOrder, parts: RewindParts): Promise<
   const plan = planOf(order, draft.steps, parts);
   await parts.store.sync(blobsOf(plan.steps.flatMap(({ from, to }) => [from, to])));
   parts.files.writePlan(plan.id, JSON.stringify(plan));
-  const applied = await applySteps(plan.steps, {
-    files: parts.workspace,
-    store: parts.store,
-    planId: plan.id,
-  });
+  const applied = await applySteps(plan.steps, plan.id, parts);
   const record = recordOf(plan, applied.done, parts.log.history);
-  for (const { path, after } of record.list) parts.onWritten(path, after);
+  for (const { path, after } of record.list) order.onWritten(path, after);
   parts.log.append(record, { durable: true });
   parts.files.removePlan(parts.files.planFile(plan.id));
   return { draft, failed: applied.failed };
 }
 
 /** Without a copy of what stands there, a rewind could not be taken back: such paths are left alone. */
-async function keepPresent(draft: Draft, parts: RewindParts): Promise<Draft> {
+async function keepPresent(draft: Draft, parts: JournalParts): Promise<Draft> {
   const steps: Step[] = [];
   const impossible = [...draft.impossible];
   const turns = new Turns();
@@ -74,7 +58,7 @@ async function keepPresent(draft: Draft, parts: RewindParts): Promise<Draft> {
 
 async function whyNotKept(
   { path, from }: Step,
-  { store, workspace }: RewindParts,
+  { store, workspace }: JournalParts,
 ): Promise<string | undefined> {
   if (from?.kind !== 'file' || from.blob === undefined) return undefined;
   if (await store.has(from.blob)) return undefined;
@@ -98,7 +82,7 @@ async function whyNotThere({ to }: Step, store: BlobStore): Promise<string | und
   return bytes === undefined ? 'what stood there before is no longer in the store' : undefined;
 }
 
-function planOf(order: RewindOrder, steps: readonly Step[], parts: RewindParts): StoredPlan {
+function planOf(order: RewindOrder, steps: readonly Step[], parts: JournalParts): StoredPlan {
   return {
     version: 1,
     id: order.id,

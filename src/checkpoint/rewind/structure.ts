@@ -1,20 +1,35 @@
 import { Turns } from '../../platform/turns.js';
 import { parentOf } from '../disk/known-tree.js';
 import type { RewindFiles } from '../disk/workspace-files.js';
-import type { NodeState, RewindItem } from '../types.js';
-import type { Step } from './step.js';
+import type { NodeState, RewindItem, RewindPlan } from '../types.js';
 
-interface Fitted {
+/** What stands at a path and what is to stand there. Absent: nothing. */
+export interface PathStep {
+  readonly path: string;
+  readonly from?: NodeState;
+  readonly to?: NodeState;
+}
+
+/** One path that a rewind puts back. */
+export interface Step extends PathStep {
+  /** Changes that are taken back by it. */
+  readonly undoes: readonly number[];
+  /** For the preview. Absent: only needed for the others, such as a directory on the way. */
+  readonly item?: RewindItem;
+}
+
+/** What a rewind would do. */
+export interface Draft {
   readonly steps: readonly Step[];
-  readonly conflicts: readonly (RewindItem & { readonly why: string })[];
-  readonly impossible: readonly { readonly what: string; readonly why: string }[];
+  readonly conflicts: RewindPlan['conflicts'];
+  readonly impossible: RewindPlan['impossible'];
 }
 
 /**
  * Steps that can be made together: no directory is taken away that holds something else, nothing is
  * put where no directory will be.
  */
-export async function fitTogether(wanted: readonly Step[], files: RewindFiles): Promise<Fitted> {
+export async function fitTogether(wanted: readonly Step[], files: RewindFiles): Promise<Draft> {
   const fit = new Fit(wanted, files);
   await fit.keepFullDirectories();
   await fit.findParents();
@@ -41,7 +56,7 @@ class Fit {
     this.#files = files;
   }
 
-  result(): Fitted {
+  result(): Draft {
     return {
       steps: [...this.#steps.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
       conflicts: this.#conflicts,
