@@ -36,7 +36,10 @@ export async function protectedDoubt(
     return undefined;
   };
   for (const { views, input } of commands) {
-    for (const words of views) view.judge.budget.spend(words.length + (input.length >> 4));
+    for (const words of views) {
+      const patterns = patternsInForeignCode(words, input).length;
+      view.judge.budget.spend(words.length + (input.length >> 4) + patterns * STEPS_OF_PATTERN);
+    }
   }
   const byCode = await firstProtected(commands.flatMap(filesOfWritingCode));
   if (byCode !== undefined) return byCode;
@@ -189,6 +192,8 @@ function namesIn(text: string): string[] {
 }
 
 const WILD = /[*?[]/;
+/** It is compared with all names of protected files. */
+const STEPS_OF_PATTERN = 50;
 const MOST_SEGMENTS = 64;
 
 /**

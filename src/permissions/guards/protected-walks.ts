@@ -211,9 +211,7 @@ const LISTS_HIDDEN = /^(fd|fdfind|ls|tree|du)$/;
 
 function listing(words: readonly ShellWord[]): TreeUse {
   const start = words.slice(1).find(({ value }) => !value.startsWith('-')) ?? HERE;
-  const isShown = words.some(({ value }) =>
-    /^-[a-zA-Z]*[aAHu]|^--(all|almost|hidden|unr)/.test(value),
-  );
+  const isShown = words.some(({ value }) => /^-\w*[aAHu]|^--(all|almost|hidden|unr)/.test(value));
   const isHidden = (name: string): boolean => !isShown && name.startsWith('.') && name !== '.';
   return {
     start: programOf(words)?.startsWith('fd') === true ? HERE : start,

@@ -47,7 +47,7 @@ export function createPathJudge(fs: PathFileSystem, place: JudgedPlace): PathJud
 }
 
 /** What the system is asked about a path takes as long as so many steps of our own. */
-const STEPS_OF_LOOK = 150;
+export const STEPS_OF_LOOK = 150;
 /** A path that was looked at before is still compared with the working directories and the rules. */
 const STEPS_OF_PATH = 10;
 

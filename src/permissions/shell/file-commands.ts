@@ -23,6 +23,8 @@ const WRITES_LAST = new Set(['cp', 'install', 'rsync', 'scp', 'ln', 'uniq', 'xxd
 /** Programs that change files where `-i` is given. */
 const EDITS_IN_PLACE =
   /^(g?sed|perl|ruby|[gmn]?awk|yq|clang-format|autopep8|yapf|xmlstarlet|jsonnetfmt)$/;
+/** Letters of options may stand behind digits and signs: `perl -0pi`. A library of awk does the same. */
+const IN_PLACE = /^-[^-/.=]*i|^--in-p|inplace/;
 const TARS = /^(g|bsd)?tar$/;
 /** Programs of which a subcommand carries files to the place that is named last. */
 const TRANSFERS = /^(docker|podman|nerdctl|kubectl|oc|rclone|aws|gsutil|gcloud|s3cmd|mc)$/;
@@ -135,7 +137,7 @@ function writesOf(
     const kept = keepsPath ? sources.map((source) => `${plain.at(-1)}/${source}`) : [];
     return [...targets, ...targetsOf(sources, plain.slice(-1)), ...kept, ...outputs];
   }
-  const edits = rest.some((word) => /^-[a-zA-Z]*i|^--in-place/.test(word.value));
+  const edits = rest.some(({ value }) => IN_PLACE.test(value));
   if (/^g?sed$/.test(program) && !edits) return [...sedOutputs(rest), ...outputs];
   if (EDITS_IN_PLACE.test(program) && edits) return [...operands, ...outputs];
   if (TRANSFERS.test(program) && plain.some((word) => CARRIES.test(word))) {
@@ -202,7 +204,7 @@ function outputValue(program: string, value: string, next: string | undefined): 
   if (value === '-MF' || value === '-dumpdir') return [next ?? ''];
   const letters = Object.hasOwn(TARGET_LETTERS, program) ? TARGET_LETTERS[program] : 'oO';
   if (letters === '') return [];
-  const short = new RegExp(`^-[a-zA-Z]*?[${letters}](.*)$`, 's').exec(value);
+  const short = new RegExp(`^-[^-/.=]*?[${letters}]=?(.*)$`, 's').exec(value);
   if (short === null) return [];
   return [short[1] === '' ? (next ?? '') : (short[1] ?? '')];
 }
@@ -225,7 +227,7 @@ function pathsInPlain(value: string): readonly string[] {
   // Lines of a file: `-L1,9:file`.
   const lines = /^-L[^:]*:(?:.*:)?(.+)$/s.exec(value)?.[1];
   if (lines !== undefined) return [lines];
-  return /^-[a-zA-Z].+/s.test(value) && !value.startsWith('--') ? [value.slice(2)] : [];
+  return /^-[^-].+/s.test(value) ? [value.slice(2)] : [];
 }
 
 /** A word that is open only for its braces, as it stands; the shell spells it out. */
@@ -286,7 +288,7 @@ export function mayWriteUnknown(words: readonly ShellWord[]): boolean {
   const writes =
     WRITES_ALL.has(program) ||
     WRITES_LAST.has(program) ||
-    (EDITS_IN_PLACE.test(program) && words.some(({ value }) => /^-[a-zA-Z]*i|^--in-p/.test(value)));
+    (EDITS_IN_PLACE.test(program) && words.some(({ value }) => IN_PLACE.test(value)));
   return words.slice(1).some((word, at) => {
     if (word.literal) return false;
     const before = words[at]?.value ?? '';

@@ -10,7 +10,7 @@ import {
 import type { AgentRef } from '../../../protocol/agent-ref.js';
 import type { CallView } from '../../gate/view.js';
 import { linksStay } from '../../paths/links-below.js';
-import type { PathSpellings } from '../../paths/paths.js';
+import { type PathSpellings, STEPS_OF_LOOK } from '../../paths/paths.js';
 import { matches, segmentTokens } from '../../rules/wildcard.js';
 import { nameOf, type ShellWord, type SimpleCommand, UNKNOWN_WORD } from '../../shell/model.js';
 import { disguisesOf, unwrapForGrant } from '../../shell/runners/runners.js';
@@ -43,10 +43,11 @@ export async function leadsToHidden(
 /** The paths in a text that may be files: nothing is, whose first directory is not there. */
 export async function existing(
   paths: readonly string[],
-  { fs }: FencePlace,
+  { fs, view }: FencePlace,
 ): Promise<readonly string[]> {
   const kept: string[] = [];
   for (const path of paths) {
+    view.judge.budget.spend(STEPS_OF_LOOK);
     const top = /^\/+([^/]+)/.exec(path)?.[1];
     // A lone slash in a text is a sign, not a place.
     if (/^\/+$/.test(path)) continue;

@@ -258,10 +258,10 @@ function listsNames({ words }: SimpleCommand): boolean {
       return !has(/^-(f?printf|fprint0?|f?ls|exec|execdir|ok|okdir|files0-from)$/);
     case 'fd':
     case 'fdfind':
-      return !has(/^(-[a-zA-Z]*[xX]|--exec|--exec-batch|--format)/);
+      return !has(/^(-\w*[xX]|--exec|--exec-batch|--format)/);
     case 'ls':
       // A long list tells where links lead, too.
-      return !has(/^-[a-zA-Z]*[lgno]|^--(format|full-time|numeric|hyperlink|zero)/);
+      return !has(/^-\w*[lgno]|^--(format|full-time|numeric|hyperlink|zero)/);
     case 'git':
       return rest[0] === 'ls-files' && !has(/^--format/);
     case 'grep':

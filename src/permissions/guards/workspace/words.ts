@@ -98,7 +98,8 @@ function hasKnownName(word: ShellWord): boolean {
 }
 
 const URL_LIKE = /^(?!file:)[a-z][a-z0-9+.-]*:\/\/[^/]/i;
-const MOST_SUFFIXES = 8;
+/** Systems take no longer path. */
+const LONGEST_PATH = 4096;
 
 /** Everything in an argument that may be the name of a file. Rather too much than too little. */
 export function pathCandidates(value: string): readonly string[] {
@@ -109,7 +110,8 @@ export function pathCandidates(value: string): readonly string[] {
   for (const part of value.split(/[=:,@]/).slice(1)) found.add(part);
   // `-vC..`: the value of a short option hangs on behind any number of letters.
   if (isOption && !value.startsWith('--')) {
-    for (let at = 2; at < Math.min(value.length, 2 + MOST_SUFFIXES); at++)
+    const letters = value.search(/[/.~=]|$/);
+    for (let at = Math.max(2, value.length - LONGEST_PATH); at <= letters; at++)
       found.add(value.slice(at));
   }
   const file = /^file:\/\/(.*)$/is.exec(value)?.[1];
@@ -123,11 +125,10 @@ export function pathsInText(text: string): readonly string[] {
   const place =
     /(?:^|[\s'"`([{=:,;|&<>+!@])((?:~|\.{1,2}|[\w.-]+\/\.\.)?(?:\/[^\s'"`()[\]{}<>|;&,]*)|\.\.)(?=$|[\s'"`()[\]{}<>|;&,])/g;
   for (const match of text.slice(0, LONGEST_TEXT).matchAll(place)) found.add(match[1] ?? '');
-  return [...found].slice(0, MOST_PLACES);
+  return [...found];
 }
 
 const LONGEST_TEXT = 100_000;
-const MOST_PLACES = 200;
 
 const INTERPRETERS =
   /^(python[\d.]*|pypy3?|perl|ruby|irb|node|deno|bun|tsx|php|lua\w*|[gmn]?awk|g?sed|vim?|nvim|ex|ed|emacs|osascript|expect|tclsh\d*|gdb|lldb|sqlite3|psql|mysql|jshell|Rscript|R|julia|elixir|iex|erl|scala|groovy|ghci?|ocaml|make|gmake|jq|yq|(ba|da|z|k|fi|a)?sh)$/;
@@ -170,9 +171,9 @@ export function neverNamed(text: string): string | undefined {
   return NEVER_NAMED.exec(text)?.[1];
 }
 
-export function keepsAbsolute(word: ShellWord): boolean {
-  const { value } = word;
-  if (/^-[a-zA-Z]+$/.test(value)) return value.includes('P');
+export function keepsAbsolute({ value }: ShellWord, at: number): boolean {
+  // The first bundle of letters needs no dash.
+  if (!value.startsWith('--')) return (at === 1 ? /^[^/.=]*P/ : /^-[^/.=]*P/).test(value);
   return /^--(absolute-n\w*|unlink-first|keep-directory-symlink)$/.test(value);
 }
 
@@ -201,5 +202,5 @@ export const RECURSIVE = new Set(['find', 'grep', 'egrep', 'fgrep', 'rg', 'du', 
 export function looksAround(words: readonly ShellWord[]): boolean {
   const name = nameOf(words) ?? '';
   if (!/^[ef]?grep$/.test(name)) return RECURSIVE.has(name) || name === 'ls' || name === 'df';
-  return words.some(({ value }) => /^-[a-zA-Z]*[rRd]|^--(rec|dir|dere)/.test(value));
+  return words.some(({ value }) => /^-\w*[rRd]|^--(rec|dir|dere)/.test(value));
 }

@@ -94,7 +94,7 @@ function effectsOfSevenZip(words: readonly ShellWord[]): readonly Effect[] {
 
 /** Names come in by the input. */
 function effectsOfCpio(words: readonly ShellWord[]): readonly Effect[] {
-  const isMade = words.some(({ value }) => /^-[a-zA-Z]*[op]|^--(create|pass-through)/.test(value));
+  const isMade = words.some(({ value }) => /^-\w*[op]|^--(create|pass-through)/.test(value));
   return isMade ? [reads(UNKNOWN_WORD, {})] : [];
 }
 

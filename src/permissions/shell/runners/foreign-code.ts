@@ -44,7 +44,7 @@ export function filesInForeignCode(words: readonly ShellWord[], input: string): 
     ...filesOfSed(words),
     ...filesOfDatabase(words, code),
   ];
-  return [...new Set(found)].slice(0, MOST_FILES);
+  return [...new Set(found)];
 }
 
 /** Texts with wildcards in them, with or without quotes: patterns of files, perhaps. */
@@ -58,7 +58,7 @@ export function patternsInForeignCode(
       .split(/[\s"'`;|&<>()=]+/)
       .flatMap((word) => [word, ...word.split(/[,[\]{}]+/), word.replace(/^[^.\w~/*]+/, '')]),
   );
-  return [...new Set(texts)].filter((text) => /[*?[{]/.test(text)).slice(0, MOST_FILES);
+  return [...new Set(texts)].filter((text) => /[*?[{]/.test(text));
 }
 
 /** Patterns that code looks files up with, where hidden ones count too: `rglob('x')` of Python. */
@@ -73,7 +73,7 @@ export function lookedUpByForeignCode(
 }
 
 function quotedIn(code: string): readonly string[] {
-  return [...code.matchAll(/(["'`])([^"'`\n]{1,300})\1/g)].map((found) => found[2] ?? '');
+  return [...code.matchAll(/(["'`])([^"'`\n]+)\1/g)].map((found) => found[2] ?? '');
 }
 
 /** Between two texts that a language makes one of: `".e" + "nv"`, `".e"."nv"`, `".e" "nv"`. */
@@ -91,9 +91,7 @@ function wordsIn(text: string): readonly string[] {
 /** Commands for a file transfer: `put file`. */
 function wordsOf(words: readonly ShellWord[], input: string): readonly string[] {
   const texts = [...words.slice(1).map(({ value }) => value), input.replace(/["']/g, ' ')];
-  return [...new Set(texts.flatMap((text) => text.split(/\s+/)))]
-    .filter(Boolean)
-    .slice(0, MOST_FILES);
+  return [...new Set(texts.flatMap((text) => text.split(/\s+/)))].filter(Boolean);
 }
 
 /** Clients of databases have commands of their own that name files without quotes. */
@@ -125,10 +123,11 @@ function foreignCode(words: readonly ShellWord[], input: string): string {
 }
 
 const LONGEST = 100_000;
-const MOST_FILES = 200;
 
-/** No bundle of options is longer, and no name of a file holds as many signs. */
-const MOST = 64;
+/** No name of a file holds as many signs. */
+const MOST_SIGNS = 64;
+/** Systems take no longer path. */
+const LONGEST_PATH = 4096;
 /** Addresses of other machines are no files. */
 const ADDRESS =
   /\b(?:https?|wss?|s?ftps?|ssh|git|s3|gs|redis|postgres(?:ql)?|mysql|mongodb|amqp|tcp|udp|oci):\/\/[^,\s]*/gi;
@@ -147,15 +146,16 @@ export function attachedNames(words: readonly ShellWord[]): readonly string[] {
 function attachedIn(value: string): readonly string[] {
   const text = value.replace(ADDRESS, '');
   const names: string[] = [];
-  if (/^-[a-zA-Z]/.test(text)) {
-    for (let at = 2; at < 2 + MOST && at < text.length; at++) names.push(text.slice(at));
+  if (/^-[^-]/.test(text)) {
+    const first = Math.max(2, text.length - LONGEST_PATH);
+    for (let at = first; at < text.length; at++) names.push(text.slice(at));
   }
   const signs = [...text.matchAll(/[=@:,;]/g)].map(({ index }) => index);
   const [first] = signs;
   if (first !== undefined) names.push(text.slice(0, first));
   signs.forEach((at, index) => {
     names.push(text.slice(at + 1, signs[index + 1]));
-    if (index >= signs.length - MOST) names.push(text.slice(at + 1));
+    if (index >= signs.length - MOST_SIGNS) names.push(text.slice(at + 1));
   });
   // `file://name`: relative for some programs.
   return names

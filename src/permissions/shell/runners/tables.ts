@@ -100,12 +100,12 @@ export const runsShort: Readonly<Record<string, RegExp>> = {
   git: /^-x$/,
   go: /^--?(exec|toolexec|vettool)$/,
   man: /^-[PH]$/,
-  nc: /^-[a-zA-Z]*[ec]$/,
-  ncat: /^-[a-zA-Z]*[ec]$/,
-  netcat: /^-[a-zA-Z]*[ec]$/,
-  rsync: /^-[a-zA-Z]*e$/,
+  nc: /^-\w*[ec]$/,
+  ncat: /^-\w*[ec]$/,
+  netcat: /^-\w*[ec]$/,
+  rsync: /^-\w*e$/,
   ssh: /^-o$/,
-  tar: /^-[a-zA-Z]*[IF]$/,
+  tar: /^-\w*[IF]$/,
   zip: /^-TT$/,
 };
 
