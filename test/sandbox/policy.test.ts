@@ -428,7 +428,7 @@ describe('where there is no sandbox', () => {
 });
 
 describe.skipIf(missing !== undefined)(`the fenced supervisor${why}`, () => {
-  const processesOf = (opened: SessionFence, kind: 'shell' | 'mcp') =>
+  const processesOf = (opened: SessionFence, kind: 'shell' | 'hook' | 'mcp') =>
     fencedSupervisor(createProcessSupervisor(), (one) => opened.enter(kind, one));
   const env = { PATH: process.env.PATH ?? '' };
 
@@ -528,6 +528,154 @@ describe.skipIf(missing !== undefined)(`the fenced supervisor${why}`, () => {
     expect(project.exists('.git/hooks/pre-commit')).toBe(false);
     expect(project.read('.git/config')).not.toContain('hooksPath');
     await opened.close();
+  });
+
+  describe('of an agent in a tree of its own', () => {
+    const worktree = { worktree: { symlinkDirectories: ['node_modules'] } };
+    const setup = async (user: Settings = {}) => {
+      const { fence, project } = await world({
+        git: true,
+        user: { sandbox: { enabled: true }, ...worktree, ...user },
+      });
+      for (const name of ['own.txt', 'sub/secret.txt', 'node_modules/lib/index.js']) {
+        project.write(name, 'of the checkout\n');
+      }
+      const [workspace, other] = ['w', 'v'].map((name) => project.at(`.claude/worktrees/${name}`));
+      if (workspace === undefined || other === undefined) throw new Error('no places');
+      for (const tree of [workspace, other]) {
+        execFileSync('git', ['worktree', 'add', '-q', tree], { cwd: project.directory });
+      }
+      writeFileSync(path.join(other, 'theirs.txt'), 'of the other tree\n');
+      symlinkSync(project.at('node_modules'), path.join(workspace, 'node_modules'));
+      symlinkSync(project.at('own.txt'), path.join(workspace, 'absolute'));
+      symlinkSync('../../../sub', path.join(workspace, 'relative'));
+      const opened = fence();
+      const agent: AgentRef = {
+        id: 'a',
+        type: 'worker',
+        path: 'main/worker#1',
+        depth: 1,
+        background: false,
+        workspace,
+        isolation: 'worktree',
+      };
+      const run = async (
+        script: string,
+        more: Partial<AgentRef> = {},
+        kind: 'shell' | 'hook' = 'shell',
+      ) => {
+        const owner = { agent: { ...agent, ...more }, roots: [project.directory] };
+        return await processesOf(opened, kind).run({
+          command: 'bash',
+          args: ['-c', script],
+          cwd: owner.agent.workspace ?? workspace,
+          env: { ...env, HOME: project.home },
+          label: 'x',
+          owner,
+        });
+      };
+      return { project, workspace, other, opened, run };
+    };
+
+    it('shows nothing of the checkout, whatever way leads there', async () => {
+      const { project, other, opened, run } = await setup();
+      for (const command of [
+        `cat ${project.at('own.txt')}`,
+        'cat ../../../own.txt',
+        'cat absolute',
+        'cat relative/secret.txt',
+        'cd relative && cat secret.txt',
+        `cat /proc/self/root${project.at('own.txt')}`,
+        `cat ${other}/theirs.txt`,
+        `grep -r checkout ${project.directory} --exclude-dir=node_modules --exclude-dir=.git`,
+        `ln ${project.at('own.txt')} here && cat here`,
+        `echo x > ${project.at('new.txt')}`,
+      ]) {
+        const { exitCode, stdout } = await run(command);
+        expect({ command, failed: exitCode !== 0, stdout }).toEqual({
+          command,
+          failed: true,
+          stdout: '',
+        });
+      }
+      const { stdout } = await run(`ls -A ${project.directory} ${project.at('.claude/worktrees')}`);
+      expect(stdout.split(/\s+/)).not.toEqual(expect.arrayContaining(['own.txt']));
+      expect(stdout).not.toMatch(/\bv\b/);
+      expect(project.exists('new.txt')).toBe(false);
+      await opened.close();
+    });
+
+    it('lets git work in the tree', async () => {
+      const { project, workspace, opened, run } = await setup();
+      const as = 'git -c user.name=a -c user.email=a@b';
+      const { stdout, stderr } = await run(
+        `pwd && git status --short && echo a > a && git add a && ${as} commit -qm one && git log --oneline | wc -l && git branch --show-current`,
+      );
+      expect(stderr).toBe('');
+      expect(stdout).toMatch(/\?\? absolute/);
+      expect(stdout.trim().split('\n').slice(-2)).toEqual(['2', 'w']);
+      expect(stdout.split('\n')[0]).toBe(workspace);
+      const seen = execFileSync('git', ['show', 'w:a'], { cwd: project.directory });
+      expect(String(seen)).toBe('a\n');
+      await opened.close();
+    });
+
+    it('keeps what git knows of trees that it cannot see', async () => {
+      const { project, opened, run, other } = await setup();
+      await run('git worktree prune -v; rm -rf "$(git rev-parse --git-common-dir)/worktrees/v"');
+      for (const name of ['HEAD', 'index', 'gitdir']) {
+        expect(project.exists(`.git/worktrees/v/${name}`)).toBe(true);
+      }
+      expect(String(execFileSync('git', ['status', '--short'], { cwd: other }))).toBe(
+        '?? theirs.txt\n',
+      );
+      await opened.close();
+    });
+
+    it('shows directories that the tree has as links, to be read', async () => {
+      const { project, opened, run } = await setup();
+      const { stdout } = await run('cat node_modules/lib/index.js; echo x > node_modules/new');
+      expect(stdout).toBe('of the checkout\n');
+      expect(project.exists('node_modules/new')).toBe(false);
+      await opened.close();
+    });
+
+    it('shows no more where a setting opens the checkout', async () => {
+      const { project, opened, run } = await setup({
+        sandbox: { enabled: true, filesystem: { allowRead: ['//'], allowWrite: ['//'] } },
+        permissions: { allow: ['Edit(//**)'] },
+      });
+      const named = await run(`cat ${project.at('sub/secret.txt')}; cat ../../../own.txt`);
+      expect(named.stdout).toBe('');
+      await opened.close();
+    });
+
+    it('says that a file is hidden', async () => {
+      const { project, opened, run } = await setup();
+      const { fenced } = await run(`cat ${project.at('own.txt')}`);
+      expect(fenced).toContain(`${project.at('own.txt')} cannot be read here`);
+      await opened.close();
+    });
+
+    it('works in a directory of the tree, with git to be read', async () => {
+      const { opened, run, workspace } = await setup();
+      mkdirSync(path.join(workspace, 'part'));
+      writeFileSync(path.join(workspace, 'part/p'), 'p');
+      const part = { workspace: path.join(workspace, 'part') };
+      const { stdout } = await run('git status --short .; cat ../../../../own.txt', part);
+      expect(stdout.trim()).toBe('?? ./');
+      await opened.close();
+    });
+
+    it('does not hide the checkout from its hooks, nor from agents that share it', async () => {
+      const { opened, run, project } = await setup();
+      const read = `cat ${project.at('own.txt')}`;
+      const hook = await run(read, {}, 'hook');
+      expect(hook.stdout).toBe('of the checkout\n');
+      const shared = await run(read, { workspace: undefined, isolation: undefined });
+      expect(shared.stdout).toBe('of the checkout\n');
+      await opened.close();
+    });
   });
 });
 

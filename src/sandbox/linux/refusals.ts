@@ -43,7 +43,7 @@ export function describeRefusals(evidence: Evidence): string | undefined {
 }
 
 const FILE_ERROR =
-  /Read-only file system|Permission denied|Operation not permitted|Device or resource busy|Invalid cross-device link|\b(EROFS|EACCES|EPERM|EBUSY|EXDEV)\b/;
+  /Read-only file system|Permission denied|Operation not permitted|Device or resource busy|Invalid cross-device link|No such file or directory|\b(EROFS|EACCES|EPERM|EBUSY|EXDEV|ENOENT)\b/;
 
 function ofFile(line: string, evidence: Evidence): string | undefined {
   const error = FILE_ERROR.exec(line)?.[0];
@@ -55,6 +55,8 @@ function ofFile(line: string, evidence: Evidence): string | undefined {
     if (covers(policy.hidden) && !covers(policy.shown) && !/Read-only|EROFS/.test(error)) {
       return `${name} cannot be read here`;
     }
+    // Hidden trees are empty inside; elsewhere a missing file is just that.
+    if (/No such file|ENOENT/.test(error)) continue;
     if (covers(policy.protected)) return `${name} is protected and cannot be changed`;
     if (/cross-device|EXDEV/.test(error)) continue;
     if (

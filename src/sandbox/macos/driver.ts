@@ -1,4 +1,4 @@
-import { dirname, join } from '../../platform/fs/paths.js';
+import { dirname, isInside, join } from '../../platform/fs/paths.js';
 import { randomUuid } from '../../platform/random.js';
 import { type SandboxFiles, sandboxFiles } from '../host/files.js';
 import { listenOnLoopback, type SandboxHost } from '../host/host.js';
@@ -134,6 +134,8 @@ export function seatbeltProfile(order: SeatbeltOrder): string {
     `(deny file-read* file-write* ${SHARED_TEMPORARY.map(subpath).join(' ')})`,
     `(allow file-read-metadata ${SHARED_TEMPORARY.map(subpath).join(' ')})`,
     ...areas(policy, scratch),
+    // Programs look up every directory on the way to where they work.
+    rule('allow file-read-metadata', wayToShown(policy).map(literal)),
     rule('deny file-write*', policy.protected.map(subpath)),
     // Neither what is protected nor what is above it can be moved away and made anew.
     rule('deny file-write-unlink', aboveProtected(policy).map(literal)),
@@ -214,6 +216,17 @@ function areas(policy: SandboxPolicy, scratch: string): readonly string[] {
   return all
     .sort((a, b) => depth(a.path) - depth(b.path))
     .map(({ path, head }) => `(${head} ${subpath(path)})`);
+}
+
+/** Hidden directories above what is shown. Their names can be looked up; what is in them cannot. */
+function wayToShown({ hidden, shown, writable }: SandboxPolicy): readonly string[] {
+  const way = new Set<string>();
+  for (const path of [...shown, ...writable]) {
+    for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
+      if (hidden.some((one) => isInside(at, one))) way.add(at);
+    }
+  }
+  return [...way];
 }
 
 function aboveProtected({ writable, protected: kept }: SandboxPolicy): readonly string[] {

@@ -30,6 +30,18 @@ describe('seatbeltProfile', () => {
     expect(order).toEqual([...order].sort((a, b) => a - b));
   });
 
+  it('lets programs look up hidden directories on the way to what is shown, and no more', () => {
+    const tree = '/Users/me/project/.claude/worktrees/w';
+    const text = lines({ hidden: ['/Users/me/project'], shown: [tree], writable: [tree] });
+    const way = [
+      '(deny file-read* file-write* (subpath "/Users/me/project"))',
+      `(allow file-read* file-write* (subpath "${tree}"))`,
+      '(allow file-read-metadata (literal "/Users/me/project/.claude/worktrees") (literal "/Users/me/project/.claude") (literal "/Users/me/project"))',
+    ].map((line) => text.indexOf(line));
+    expect(way.every((at) => at > 0)).toBe(true);
+    expect(way).toEqual([...way].sort((a, b) => a - b));
+  });
+
   it('keeps the directories above a protected path in their place', () => {
     expect(lines()).toContain(
       '(deny file-write-unlink (literal "/Users/me/project/.git/hooks") (literal "/Users/me/project/.git") (literal "/Users/me/project"))',

@@ -157,6 +157,18 @@ export async function sharedGit(
   return resolve(dirname(back.trim())) === resolve(root) ? shared : undefined;
 }
 
+/** Git's records of all trees but this one. */
+export async function otherTrees(
+  shared: string,
+  root: string,
+  fs: Pick<FileSystem, 'list' | 'lstat'>,
+): Promise<readonly string[]> {
+  const own = gitDirectory(root);
+  const records = join(shared, 'worktrees');
+  const all = (await namesIn(records, fs)).map((name) => join(records, name));
+  return all.filter((path) => path !== own);
+}
+
 /** Of the main checkout, beside what git runs. */
 export const OF_MAIN_CHECKOUT = ['HEAD', 'index'];
 

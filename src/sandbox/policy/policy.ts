@@ -1,3 +1,4 @@
+import { mainCheckout } from '../../permissions/guards/workspace/places.js';
 import { treeAround } from '../../permissions/paths/working-trees.js';
 import { type DomainPattern, matchesDomain, parseDomain } from '../../permissions/rules/domain.js';
 import type { Rule, RuleSet } from '../../permissions/rules/rules.js';
@@ -15,6 +16,7 @@ import type { Finder } from './find.js';
 import {
   credentialPlaces,
   OF_MAIN_CHECKOUT,
+  otherTrees,
   protectedIn,
   protectedInGit,
   sharedGit,
@@ -57,6 +59,8 @@ export interface PolicyOrder {
   readonly lent?: { readonly readable?: readonly string[]; readonly writable?: readonly string[] };
   /** The room for temporary files that it shares with others of this name. */
   readonly scratch?: string;
+  /** Hides the checkout of the project from an agent that works in a tree of its own. */
+  readonly hidesCheckout?: boolean;
 }
 
 export type PolicyMaker = (order: PolicyOrder) => Promise<SandboxPolicy>;
@@ -78,7 +82,7 @@ export function createPolicyMaker(parts: PolicyParts): PolicyMaker {
     }
     const job: Job = { order, settings, rules, parts };
     const writable = await writableOf(job);
-    const { hidden, shown } = await readableOf(job, writable.trees);
+    const { hidden, shown } = await readableOf(job, writable);
     return {
       writable: writable.trees,
       protected: await protectedOf(job, writable),
@@ -140,6 +144,8 @@ async function writableOf({ order, settings, rules, parts }: Job): Promise<Writa
     shared.push(git);
     kept.push(...(await protectedInGit(git, parts.fs)));
     kept.push(...OF_MAIN_CHECKOUT.map((name) => join(git, name)));
+    // Git takes trees that it cannot see for deleted, and removes its records of them.
+    if (isApart(order)) kept.push(...(await otherTrees(git, root, parts.fs)));
   }
   const lent = await resolved(order.lent?.writable ?? [], parts);
   return { trees: unique([...roots, ...more, ...shared, ...lent]), kept, shared };
@@ -179,9 +185,10 @@ async function protectedOf(
 }
 
 async function readableOf(
-  { order, settings, rules, parts }: Job,
-  trees: readonly string[],
+  job: Job,
+  { trees }: Writable,
 ): Promise<{ readonly hidden: readonly string[]; readonly shown: readonly string[] }> {
+  const { order, settings, rules, parts } = job;
   const base = { cwd: parts.cwd, home: parts.home };
   const spots: Spot[] = [
     ...rules.deny
@@ -195,8 +202,11 @@ async function readableOf(
     settings.allowRead.flatMap((one) => literal(one, parts)),
     parts,
   );
-  // Nobody opens our own state; what a rule denies by name stays denied under that name.
-  const reopened = asked.filter((path) => !own.some((one) => isInside(path, one)));
+  const checkouts = await hiddenCheckouts(job);
+  // No setting opens our own state or the checkout; what a rule denies by name stays denied under that name.
+  const reopened = asked.filter(
+    (path) => ![...own, ...checkouts].some((one) => isInside(path, one)),
+  );
   const credentials = (await resolved(credentialPlaces(parts.home), parts)).filter(
     (path) => !reopened.includes(path) && !trees.includes(path),
   );
@@ -206,10 +216,40 @@ async function readableOf(
     ...reopened.filter((path) => !denied.includes(path)),
     ...(await resolved(shownConfiguration(parts.configDir), parts)),
     ...trees,
+    ...(checkouts.length === 0 ? [] : await sharedWithTree(job)),
   ];
-  const hidden = unique([...denied, ...credentials, ...own]);
+  const hidden = unique([...denied, ...credentials, ...own, ...checkouts]);
   const within = shown.filter((path) => hidden.some((one) => isInside(path, one)));
   return { hidden, shown: unique([...lent, ...within]) };
+}
+
+function isApart({ agent: { isolation, workspace }, hidesCheckout }: PolicyOrder): boolean {
+  return hidesCheckout === true && isolation === 'worktree' && workspace !== undefined;
+}
+
+/** The checkouts that an agent in a tree of its own works apart from, with all other trees in them. */
+async function hiddenCheckouts({ order, parts }: Job): Promise<readonly string[]> {
+  const { workspace } = order.agent;
+  if (!isApart(order) || workspace === undefined) return [];
+  const around = mainCheckout(workspace)?.main;
+  const all = [checkoutOf(parts), ...(around === undefined ? [] : [around])];
+  const own = await resolved([workspace], parts);
+  // A session that was started in the workspace has no other checkout than the workspace itself.
+  return (await resolved(all, parts)).filter((path) => !own.some((one) => isInside(path, one)));
+}
+
+/** What an agent in a tree can read beside its workspace: the tree around it, git's data, linked directories. */
+async function sharedWithTree({ order, settings, parts }: Job): Promise<readonly string[]> {
+  const { workspace } = order.agent;
+  if (workspace === undefined) return [];
+  const tree = mainCheckout(workspace)?.tree ?? workspace;
+  const git = await sharedGit(tree, parts.fs);
+  const linked = settings.linkedDirectories.map((name) => join(checkoutOf(parts), name));
+  return await resolved([tree, ...(git === undefined ? [] : [git]), ...linked], parts);
+}
+
+function checkoutOf({ cwd }: Pick<PolicyParts, 'cwd'>): string {
+  return findRepositoryRoot(cwd) ?? cwd;
 }
 
 function ownPlaces({ configDir, stateDirectory }: PolicyParts): readonly string[] {
@@ -269,7 +309,7 @@ async function foundInTrees(
 ): Promise<readonly string[]> {
   const here = await resolveSpots(spots, parts.finder);
   if (spots.length === 0) return here;
-  const checkout = findRepositoryRoot(parts.cwd) ?? parts.cwd;
+  const checkout = checkoutOf(parts);
   const { isolation, workspace } = agent;
   const own = isolation === 'worktree' && workspace !== undefined ? [treeOf(workspace)] : [];
   const others = (await treesOf(checkout, parts)).filter((at) => !own.includes(at));

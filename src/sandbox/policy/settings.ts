@@ -28,6 +28,8 @@ export interface SandboxSettings {
   readonly denyWrite: readonly SandboxPath[];
   readonly denyRead: readonly SandboxPath[];
   readonly allowRead: readonly SandboxPath[];
+  /** Directories of the checkout that trees of agents have as links (`worktree.symlinkDirectories`). */
+  readonly linkedDirectories: readonly string[];
   readonly allowedDomains: readonly Sourced<string>[];
   readonly deniedDomains: readonly Sourced<string>[];
   /** Rules for WebFetch count only where an administrator wrote them. */
@@ -109,6 +111,7 @@ export function sandboxSettings(values: SettingValues, place: SettingsPlace): Sa
     denyWrite: paths(texts('sandbox.filesystem.denyWrite')),
     denyRead: [...paths(texts('sandbox.filesystem.denyRead')), ...credentials.files],
     allowRead: paths(allowRead),
+    linkedDirectories: texts('worktree.symlinkDirectories').map(({ value }) => value),
     allowedDomains: domainsOf(allowedDomains, problems, 'warning'),
     deniedDomains: domainsOf(texts('sandbox.network.deniedDomains'), problems, 'fatal'),
     managedDomainsOnly,

@@ -208,7 +208,13 @@ class OpenFence implements SessionFence {
     const whose = { agent: owner.agent ?? MAIN_AGENT, roots: owner.roots ?? this.#parts.roots() };
     if (kind === 'mcp') return whose;
     if (kind === 'shell') {
-      return { ...whose, lent: { readable: [outputs] }, scratch: `shell ${whose.agent.path}` };
+      // Not from hooks and servers: those are programs of the project.
+      return {
+        ...whose,
+        lent: { readable: [outputs] },
+        scratch: `shell ${whose.agent.path}`,
+        hidesCheckout: true,
+      };
     }
     const file = env.CLAUDE_ENV_FILE;
     // Only the file: with a link beside it a hook could choose what we write to.
