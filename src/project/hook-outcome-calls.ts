@@ -1,8 +1,8 @@
 import type { EventDeps } from '../hooks/answers/round.js';
+import type { AboutCall, FitsRule } from '../hooks/dispatch/input.js';
 import { createHookAsker } from '../hooks/events/permission-request.js';
 import { createPostToolHooks } from '../hooks/events/post-tool-use.js';
 import { createHookPrecheck } from '../hooks/events/pre-tool-use.js';
-import type { AboutCall, FitsRule } from '../hooks/events/tool-occasion.js';
 import type { HookEventName, Occasion } from '../hooks/registry/hook.js';
 import { NOTHING } from '../permissions/gate/guard.js';
 import { examine } from '../permissions/gate/precheck.js';

@@ -1,6 +1,6 @@
 import { HOOK_SAMPLES } from '../../build/generated/hook-samples.js';
 import { PortcullisError } from '../errors.js';
-import { namesOf } from '../hooks/events/tool-occasion.js';
+import { namesOf } from '../hooks/dispatch/input.js';
 import type { HookEventName } from '../hooks/registry/hook.js';
 import { sampleCall } from '../hooks/testing/probe.js';
 import { isRecord } from '../lib/own.js';

@@ -1,5 +1,5 @@
 import type { BackgroundResult } from '../hooks/dispatch/dispatcher.js';
-import { requestFor } from '../hooks/dispatch/request.js';
+import { requestFor } from '../hooks/dispatch/input.js';
 import type { CapturedHook } from '../hooks/registry/captured.js';
 import type {
   HookAnswer,
@@ -149,11 +149,10 @@ async function runHookTest(
     asked.some(({ id, background }) => id === hookId && (!background || FAILED.includes(tag)));
   const { sessionId } = log.history;
   const facts = { sessionId, transcriptPath: log.store.transcriptPath(sessionId) };
-  const made = requestFor(event, occasion, { facts });
   return {
     event,
     matched: occasion.matched,
-    input: made.ok ? made.value.input : occasion.fields,
+    input: requestFor(event, occasion, { facts }).input,
     asked,
     notAsked: notAsked(hooks.snapshot().hooks[event] ?? [], occasion, ids),
     outcome,

@@ -1,6 +1,6 @@
 import { hookChecks } from '../config/plugins.js';
 import { PortcullisError } from '../errors.js';
-import { namesOf } from '../hooks/events/tool-occasion.js';
+import { namesOf } from '../hooks/dispatch/input.js';
 import { captureHooks } from '../hooks/registry/capture.js';
 import { openPermissions } from '../permissions/gate/open.js';
 import type { Precheck } from '../permissions/gate/precheck.js';

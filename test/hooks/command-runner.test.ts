@@ -41,7 +41,7 @@ function run(command: string, options: RunOptions = {}): Promise<HookRaw> {
     processes,
     env: { PATH, ...options.env },
     projectDir,
-    sessionId: () => 'session-1',
+    sessionId: 'session-1',
     platform: options.platform ?? 'linux',
     ...(options.effort !== undefined && { effort: options.effort }),
   };

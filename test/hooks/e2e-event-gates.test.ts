@@ -61,7 +61,7 @@ function hooksWith(
     processes: testSupervisor(),
     env,
     projectDir: project.directory,
-    sessionId: () => 'session-1',
+    sessionId: 'session-1',
     platform: 'linux',
   };
   const persistent = createPersistentHooks(place);

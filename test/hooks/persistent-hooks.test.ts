@@ -53,7 +53,7 @@ function bench(
     processes: testSupervisor({ stateDirectory: path.join(project, 'state') }),
     env: { PATH: process.env.PATH, ...options.env },
     projectDir: project,
-    sessionId: () => 'session-1',
+    sessionId: 'session-1',
     platform: 'linux',
     log: (text) => log.push(text),
     ...(options.monotonic && { monotonic: options.monotonic }),
@@ -160,7 +160,7 @@ describe('a persistent hook', () => {
       persistent: hooks,
       env: {},
       projectDir: project,
-      sessionId: () => 's',
+      sessionId: 's',
       platform: 'linux',
     });
     const pretty = '{\n  "tool": "Bash"\r\n}';

@@ -115,6 +115,7 @@ export function runnersOf(behave: Behaviour): HookRunners {
 /** Takes a value for the answer itself and knows the exit codes. */
 export function plainReader(_hook: Hook, raw: HookRaw): ReadAnswer {
   if (raw.kind === 'value') return { answer: { ...NO_ANSWER, ...(raw.value as object) } };
+  if (raw.kind === 'failed') return { answer: NO_ANSWER, failure: raw.failure };
   if (raw.kind !== 'process') throw new Error('unexpected');
   switch (raw.exitCode) {
     case 0:

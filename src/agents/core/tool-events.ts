@@ -6,7 +6,7 @@ import { messageOf } from '../../errors.js';
 import type { Scene } from '../../hooks/dispatch/scene.js';
 import { createTaskHooks, type HookTask } from '../../hooks/events/agent.js';
 import type { Attention } from '../../hooks/events/notification.js';
-import type { FitsRule } from '../../hooks/events/tool-occasion.js';
+import type { FitsRule } from '../../hooks/dispatch/input.js';
 import type { OpenHooks } from '../../hooks/session/session-hooks.js';
 import type { BatchEnd, FinishedBatch } from '../../loop/types.js';
 import type { Asker, GateCall, JudgedCall } from '../../permissions/gate/types.js';

@@ -156,11 +156,11 @@ describe('what hooks are asked', () => {
       'hooks.PreToolUse': [sourced(group([command('x')]))],
     });
     const { dispatch, asked } = dispatchRig(capture(values), undefined, {
-      envFile: (event) => `/env/${event}`,
+      envFile: () => '/env/file',
     });
     await dispatch.fire('SessionStart', occasion({ matched: ['startup'] }));
     await dispatch.fire('PreToolUse', occasion());
-    expect(asked.map(({ request }) => request.envFile)).toEqual(['/env/SessionStart', undefined]);
+    expect(asked.map(({ request }) => request.envFile)).toEqual(['/env/file', undefined]);
   });
 });
 

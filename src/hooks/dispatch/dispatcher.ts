@@ -19,17 +19,9 @@ import {
   type Occasion,
 } from '../registry/hook.js';
 import type { OccasionKey } from '../registry/matching.js';
+import { type HookFacts, requestFor, type SharedRequest } from './input.js';
 import { createOnceLedger, type OnceClaim } from './once.js';
-import { type HookFacts, requestFor, type SharedRequest } from './request.js';
-import {
-  cancelledRun,
-  type Ended,
-  notRun,
-  type RunDeps,
-  runHook,
-  tell,
-  thrownText,
-} from './run.js';
+import { cancelledRun, notRun, type RunDeps, runHook, tell, thrownText } from './run.js';
 import { oneLine, seconds, settlesWithin, withTimeout } from './timeout.js';
 
 /** What a hook that nobody waited for has to say in the end. */
@@ -52,7 +44,9 @@ export interface DispatchDeps extends RunDeps {
   /** False once the host cannot be asked: its callbacks that only watch are left alone then. */
   hostIsOpen?(): boolean;
   /** Where command hooks of an event may leave variables. Asked only for events that take them. */
-  envFile?(event: HookEventName): string | undefined;
+  envFile?(): string;
+  /** Command hooks that may have left variables have ended. */
+  takeVariables?(): Promise<void>;
   /** Milliseconds that the close waits for hooks beside the session. */
   readonly besideCloseMs?: number;
 }
@@ -114,7 +108,11 @@ class Dispatcher implements HookDispatcher {
     if (asked.length === 0) return NO_ROUND;
     const request = this.#request(event, occasion);
     const reports = await Promise.all(asked.map((one) => this.#ask(one, occasion, request)));
-    return Object.freeze({ reports: Object.freeze(reports.filter((one) => one !== undefined)) });
+    const given = reports.filter((one) => one !== undefined);
+    if (given.length > 0 && hookEventFacts(event).setsEnvironment === true) {
+      await this.#deps.takeVariables?.();
+    }
+    return Object.freeze({ reports: Object.freeze(given) });
   }
 
   replace(snapshot: HookSnapshot): void {
@@ -172,9 +170,8 @@ class Dispatcher implements HookDispatcher {
   #request(event: HookEventName, occasion: Occasion): SharedRequest | string {
     try {
       const envFile =
-        hookEventFacts(event).setsEnvironment === true ? this.#deps.envFile?.(event) : undefined;
-      const made = requestFor(event, occasion, { facts: this.#deps.facts(), envFile });
-      return made.ok ? made.value : made.error;
+        hookEventFacts(event).setsEnvironment === true ? this.#deps.envFile?.() : undefined;
+      return requestFor(event, occasion, { facts: this.#deps.facts(), envFile });
     } catch (thrown) {
       return thrownText(thrown);
     }
@@ -188,7 +185,7 @@ class Dispatcher implements HookDispatcher {
   ): Promise<HookReport | undefined> {
     const { hook, broken } = asked.captured;
     const { signal } = occasion;
-    const conclude = (ended: Ended): HookReport => this.#conclude(ended, occasion);
+    const conclude = (report: HookReport): HookReport => this.#conclude(report, occasion);
     try {
       if (signal.aborted) return conclude(cancelledRun(hook));
       const fits = await this.#fits(hook, occasion);
@@ -209,7 +206,7 @@ class Dispatcher implements HookDispatcher {
   }
 
   /** Whether its `if` fits. The look at it takes no longer than the hook itself may. */
-  async #fits(hook: Hook, occasion: Occasion): Promise<boolean | Ended> {
+  async #fits(hook: Hook, occasion: Occasion): Promise<boolean | HookReport> {
     const rule = hook.handler.if?.trim() ?? '';
     if (rule === '' || occasion.fits === undefined) return true;
     const ms = hook.timeoutMs;
@@ -248,8 +245,8 @@ class Dispatcher implements HookDispatcher {
       this.#runBeside(hook, occasion, { name, request });
       return { hook, ms: 0, answer: { ...NO_ANSWER, asyncMs: hook.timeoutMs } };
     }
-    const ended = await runHook(this.#deps, { hook, request, name, signal: occasion.signal });
-    return this.#conclude(ended, occasion);
+    const report = await runHook(this.#deps, { hook, request, name, signal: occasion.signal });
+    return this.#conclude(report, occasion);
   }
 
   /** Starts a hook that nobody waits for. What it decides is void; what it has to tell arrives later. */
@@ -261,7 +258,7 @@ class Dispatcher implements HookDispatcher {
     const { signal } = this.#closing;
     if (signal.aborted) return;
     const running = runHook(this.#deps, { hook, request, name, signal })
-      .then((ended) => this.#deliver(ended, occasion))
+      .then((report) => this.#deliver(this.#conclude(report, occasion), occasion))
       .catch((thrown: unknown) => {
         this.#warn('hook_failed', `${hook.event}: ${hook.label}: ${thrownText(thrown)}`, hook);
       })
@@ -269,23 +266,23 @@ class Dispatcher implements HookDispatcher {
     this.#beside.set(running, hook);
   }
 
-  #deliver(ended: Ended, occasion: Occasion): void {
-    const { hook, answer } = this.#conclude(ended, occasion);
+  #deliver(report: HookReport, occasion: Occasion): void {
+    const { hook, answer } = report;
     const text = hookEventFacts(hook.event).textIsContext === true ? answer.text : undefined;
     const context = answer.context ?? text;
-    const rewake = wakeCall(hook, ended);
+    const rewake = wakeCall(report);
     if (context === undefined && rewake === undefined) return;
     const { agent, toolUseId } = occasion;
     this.#deps.background?.({ hook, agent, toolUseId, context, rewake });
   }
 
   /** Counts a run and tells people what they should know of it. */
-  #conclude({ report: first, cancelled }: Ended, occasion: Occasion): HookReport {
+  #conclude(first: HookReport, occasion: Occasion): HookReport {
     const report = this.#withoutRepetition(first);
-    const { hook, ms, answer, failure, refuses } = report;
+    const { hook, ms, answer, failure, refuses, cancelled } = report;
     this.#count(report);
     const who = `${hook.event}: ${hook.label}`;
-    if (failure !== undefined && refuses !== true && !cancelled) {
+    if (failure !== undefined && refuses !== true && cancelled !== true) {
       const tag = hook.handler.type === 'callback' ? 'hook_callback_failed' : 'hook_failed';
       const why = `${failure.cause}: ${failure.message}`;
       this.#warn(tag, `${who} failed after ${seconds(ms)} (${why}) and was passed over`, hook);
@@ -351,10 +348,11 @@ function withoutCopies(hooks: readonly CapturedHook[]): readonly Asked[] {
 }
 
 /** What wakes the model: exit code 2 of a hook that may do so. */
-function wakeCall({ handler, label }: Hook, { raw }: Ended): string | undefined {
+function wakeCall({ hook, exitCode, stdout = '', stderr = '' }: HookReport): string | undefined {
+  const { handler, label } = hook;
   if (handler.type !== 'command' || handler.asyncRewake !== true) return undefined;
-  if (raw?.kind !== 'process' || raw.exitCode !== 2) return undefined;
-  return raw.stderr.trim() || raw.stdout.trim() || `${label} wants attention`;
+  if (exitCode !== 2) return undefined;
+  return stderr.trim() || stdout.trim() || `${label} wants attention`;
 }
 
 /** How often a hook ran in this session, and how long it took. Milliseconds. */

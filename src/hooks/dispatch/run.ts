@@ -2,28 +2,28 @@ import { messageOf } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
 import type { Clock } from '../../platform/clock.js';
 import type { SessionNews } from '../../protocol/session-events.js';
-import type { ReadAnswer } from '../answers/report-step.js';
+import { readRaw } from '../answers/read.js';
+import { mayRedact, replaces } from '../answers/redaction.js';
+import { noAnswer, type ReadAnswer } from '../answers/report-step.js';
 import { restraintAnywhere } from '../answers/restraint.js';
 import { runsBeside } from '../registry/handler.js';
 import {
   type Hook,
   type HookAnswer,
   type HookFailure,
-  type HookHandler,
   type HookRaw,
   type HookReport,
-  type HookRequest,
   type HookRunner,
   type HookRunners,
   NO_ANSWER,
 } from '../registry/hook.js';
-import type { SharedRequest } from './request.js';
-import { oneLine, seconds, type Timed, timeoutFailure, withTimeout } from './timeout.js';
+import type { SharedRequest } from './input.js';
+import { failed, oneLine, seconds, type Timed, timeoutFailure, withTimeout } from './timeout.js';
 
 export interface RunDeps {
   /** Loaded when the first hook is asked. */
   runners(): Promise<HookRunners>;
-  /** Absent: as hooks are read everywhere, loaded with the first answer. */
+  /** Default: `readRaw`. */
   read?(hook: Hook, raw: HookRaw): ReadAnswer;
   readonly clock: Pick<Clock, 'monotonic' | 'uuid'>;
   emit(news: SessionNews): void;
@@ -38,16 +38,8 @@ export interface Run {
   readonly name: string;
 }
 
-/** One hook's run: what is reported, and what it put out. */
-export interface Ended {
-  readonly report: HookReport;
-  /** Nobody waited for its end. */
-  readonly cancelled: boolean;
-  readonly raw?: HookRaw;
-}
-
 /** Runs one hook within its limit. Never throws; whatever goes wrong is a failure of the hook. */
-export async function runHook(deps: RunDeps, run: Run): Promise<Ended> {
+export async function runHook(deps: RunDeps, run: Run): Promise<HookReport> {
   const { hook, signal, name } = run;
   const started = deps.clock.monotonic();
   const told =
@@ -55,35 +47,35 @@ export async function runHook(deps: RunDeps, run: Run): Promise<Ended> {
       ? undefined
       : { hookId: deps.clock.uuid(), name, event: hook.event };
   if (told !== undefined) tell(deps, { type: 'hook_started', ...told });
-  let comesLate: (reading: ReadAnswer) => void = () => {};
-  const late = new Promise<ReadAnswer>((resolve) => {
-    comesLate = resolve;
-  });
-  const timed = await withTimeout(
-    { ms: hook.timeoutMs, signal },
-    (own) => ask(deps, run, own),
-    ({ raw, reading }) => {
-      tellLate(deps, hook, { raw, ms: deps.clock.monotonic() - started });
-      comesLate(reading);
-    },
-  );
-  const ms = deps.clock.monotonic() - started;
-  const redacts = timed.kind === 'late' && (await meantToRedact(hook, late));
-  const ended = endedAs(hook, timed, { ms, redacts });
-  if (told !== undefined) tell(deps, finished(told, ended));
-  return ended;
+  const limit = { ms: hook.timeoutMs, signal };
+  const timed = await withTimeout(limit, (own) => ask(deps, run, own));
+  const elapsed = (): number => deps.clock.monotonic() - started;
+  const ms = elapsed();
+  if (timed.kind === 'late') {
+    const told = ({ raw }: Asked): void => tellLate(deps, hook, { raw, ms: elapsed() });
+    timed.result.then(told, () => undefined);
+  }
+  const { raw, reading } = timed.kind === 'done' ? timed.value : await failedRun(hook, timed);
+  const cancelled = timed.kind === 'cancelled';
+  const report = reportOf(hook, { ...reading, ms, cancelled }, raw);
+  if (told !== undefined) tell(deps, finished(told, report, raw));
+  return report;
 }
 
 /** A hook that failed before it could be run. */
-export function notRun(hook: Hook, failure: HookFailure, ms = 0): Ended {
-  const reading = { answer: NO_ANSWER, failure };
-  return { cancelled: false, report: reportOf(hook, { ms, reading, cancelled: false }) };
+export function notRun(hook: Hook, failure: HookFailure, ms = 0): HookReport {
+  return reportOf(hook, { ...noAnswer(failure), ms });
 }
 
 /** A hook that nobody waits for any more. */
-export function cancelledRun(hook: Hook): Ended {
-  return endedAs(hook, { kind: 'cancelled' }, { ms: 0, redacts: false });
+export function cancelledRun(hook: Hook): HookReport {
+  return reportOf(hook, { ...noAnswer(CANCELLED), ms: 0, cancelled: true });
 }
+
+const CANCELLED: HookFailure = {
+  cause: 'unavailable',
+  message: 'it was cancelled before it answered',
+};
 
 /** News never decide: what the one who hears them makes of them is his own affair. */
 export function tell(deps: Pick<RunDeps, 'emit'>, news: SessionNews): void {
@@ -94,72 +86,52 @@ export function tell(deps: Pick<RunDeps, 'emit'>, news: SessionNews): void {
   }
 }
 
-async function ask(
-  deps: RunDeps,
-  { hook, request }: Run,
-  signal: AbortSignal,
-): Promise<{ readonly raw: HookRaw; readonly reading: ReadAnswer }> {
-  const raw = await rawOf(deps, hook, { ...request, signal, timeoutMs: hook.timeoutMs });
-  if (raw.kind === 'failed' && raw.printed === undefined) {
-    return { raw, reading: { answer: NO_ANSWER, failure: raw.failure } };
-  }
-  const read = deps.read ?? (await import('../answers/read.js')).readRaw;
+interface Asked {
+  readonly raw: HookRaw;
+  readonly reading: ReadAnswer;
+}
+
+async function ask(deps: RunDeps, { hook, request }: Run, signal: AbortSignal): Promise<Asked> {
+  const { read = readRaw } = deps;
+  const runners = await deps.runners();
+  const runner = runners[hook.handler.type] as HookRunner | undefined;
+  const raw: HookRaw =
+    typeof runner === 'function'
+      ? await runner(hook, { ...request, signal, timeoutMs: hook.timeoutMs })
+      : failed('unavailable', `there is nothing that runs ${hook.handler.type} hooks`);
   return { raw, reading: read(hook, raw) };
 }
 
-async function rawOf(deps: RunDeps, hook: Hook, request: HookRequest): Promise<HookRaw> {
-  const runners = await deps.runners();
-  const runner = runners[hook.handler.type] as HookRunner<HookHandler> | undefined;
-  if (typeof runner !== 'function') {
-    const message = `there is nothing that runs ${hook.handler.type} hooks`;
-    return { kind: 'failed', failure: { cause: 'unavailable', message } };
-  }
-  return await runner(hook, request);
-}
-
-function endedAs(
+async function failedRun(
   hook: Hook,
-  timed: Timed<{ readonly raw: HookRaw; readonly reading: ReadAnswer }>,
-  { ms, redacts }: { readonly ms: number; readonly redacts: boolean },
-): Ended {
-  if (timed.kind === 'done') {
-    const { raw, reading } = timed.value;
-    return {
-      raw,
-      cancelled: false,
-      report: reportOf(hook, { ms, reading, raw, cancelled: false }),
-    };
+  timed: Exclude<Timed<Asked>, { kind: 'done' }>,
+): Promise<Partial<Pick<Asked, 'raw'>> & Pick<Asked, 'reading'>> {
+  switch (timed.kind) {
+    case 'threw':
+      return { reading: noAnswer({ cause: 'threw', message: thrownText(timed.thrown) }) };
+    case 'late': {
+      const redacts = await meantToRedact(hook, timed.result);
+      return { reading: { ...noAnswer(timeoutFailure(hook.timeoutMs)), redacts } };
+    }
+    case 'cancelled':
+      return { reading: noAnswer(CANCELLED) };
   }
-  const cancelled = timed.kind === 'cancelled';
-  const reading = { answer: NO_ANSWER, failure: failureOf(hook, timed), redacts };
-  return { cancelled, report: reportOf(hook, { ms, reading, cancelled }) };
 }
 
 /** How long the end of a program is waited for that is being ended for its lateness. */
 const LATE_MS = 1000;
 
 /** Whether what a program had printed when its time was over was to hide the output of a tool. */
-async function meantToRedact(hook: Hook, late: Promise<ReadAnswer>): Promise<boolean> {
+async function meantToRedact(hook: Hook, late: Promise<Asked>): Promise<boolean> {
   const { handler } = hook;
-  if (handler.type !== 'command' || handler.persistent === true || runsBeside(handler))
-    return false;
-  const { mayRedact, replaces } = await import('../answers/redaction.js');
-  if (!mayRedact(hook)) return false;
+  const isWaitedFor =
+    handler.type === 'command' && handler.persistent !== true && !runsBeside(handler);
+  if (!isWaitedFor || !mayRedact(hook)) return false;
   const signal = new AbortController().signal;
   const timed = await withTimeout({ ms: LATE_MS, signal }, () => late);
   if (timed.kind !== 'done') return false;
-  return timed.value.redacts === true || replaces(timed.value.answer);
-}
-
-function failureOf(hook: Hook, timed: Exclude<Timed<unknown>, { kind: 'done' }>): HookFailure {
-  switch (timed.kind) {
-    case 'threw':
-      return { cause: 'threw', message: thrownText(timed.thrown) };
-    case 'late':
-      return timeoutFailure(hook.timeoutMs);
-    case 'cancelled':
-      return { cause: 'unavailable', message: 'it was cancelled before it answered' };
-  }
+  const { redacts, answer } = timed.value.reading;
+  return redacts === true || replaces(answer);
 }
 
 /** A text even for what has none. */
@@ -172,32 +144,28 @@ export function thrownText(thrown: unknown): string {
   }
 }
 
-interface Result {
-  readonly ms: number;
-  readonly reading: ReadAnswer;
-  readonly raw?: HookRaw;
-  readonly cancelled: boolean;
-}
-
-function reportOf(hook: Hook, result: Result): HookReport {
-  const { ms, reading, raw } = result;
-  const { failure, complaint } = reading;
+function reportOf(
+  hook: Hook,
+  told: Omit<HookReport, 'hook' | 'refuses'>,
+  raw?: HookRaw,
+): HookReport {
+  const { answer, failure } = told;
   return Object.freeze({
+    ...told,
     hook,
-    ms,
-    answer: failure === undefined ? answerOf(hook, reading.answer) : NO_ANSWER,
-    failure,
-    ...(failure !== undefined && refuses(hook, failure, result) ? { refuses: true } : {}),
-    complaint,
-    ...(reading.redacts === true ? { redacts: true } : {}),
-    ...(raw?.kind === 'process'
-      ? { exitCode: raw.exitCode, stdout: raw.stdout, stderr: raw.stderr }
-      : {}),
+    answer: failure === undefined ? answerOf(hook, answer) : NO_ANSWER,
+    ...(failure !== undefined &&
+      refuses(hook, failure, told.cancelled === true, raw) && { refuses: true }),
+    ...(raw?.kind === 'process' && {
+      exitCode: raw.exitCode,
+      stdout: raw.stdout,
+      stderr: raw.stderr,
+    }),
   });
 }
 
 /** Whether a failure counts as a no. */
-function refuses(hook: Hook, { cause }: HookFailure, { raw, cancelled }: Result): boolean {
+function refuses(hook: Hook, { cause }: HookFailure, cancelled: boolean, raw?: HookRaw): boolean {
   if (hook.role === 'observe' || runsBeside(hook.handler)) return false;
   if (hook.onFailure === 'block') return true;
   if (hook.role !== 'gate') return false;
@@ -249,16 +217,16 @@ type Finished = Extract<SessionNews, { type: 'hook_finished' }>;
 
 function finished(
   run: Pick<Finished, 'hookId' | 'name' | 'event'>,
-  { report, raw, cancelled }: Ended,
+  { failure, complaint, exitCode, stderr, cancelled }: HookReport,
+  raw: HookRaw | undefined,
 ): Finished {
-  const { failure, complaint, exitCode } = report;
   const endedBadly = failure !== undefined || complaint !== undefined || (exitCode ?? 0) !== 0;
   const timedOut = failure?.cause === 'timeout';
   return {
     type: 'hook_finished',
     ...run,
     stdout: outputOf(raw),
-    stderr: report.stderr ?? failure?.message ?? '',
+    stderr: stderr ?? failure?.message ?? '',
     ...(typeof exitCode === 'number' ? { exitCode } : {}),
     outcome: cancelled || timedOut ? 'cancelled' : endedBadly ? 'error' : 'success',
   };
@@ -271,20 +239,19 @@ function outputOf(raw: HookRaw | undefined): string {
     case 'text':
       return raw.text;
     case 'value':
-      return jsonOf(raw.value);
+      return jsonText(raw.value);
     case 'verdict':
-      return jsonOf({ ok: raw.ok, reason: raw.reason });
+      return jsonText({ ok: raw.ok, reason: raw.reason });
     default:
       return '';
   }
 }
 
-/** Empty for what is no JSON. */
-function jsonOf(value: unknown): string {
+/** Empty for what is no JSON: people who watch are shown it, the answer has been read already. */
+function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value) ?? '';
   } catch {
-    // For people who watch; the answer itself has been read already.
     return '';
   }
 }

@@ -11,18 +11,18 @@ export const LONGEST_TIMER_MS = 2_147_483_647;
 export type Timed<T> =
   | { readonly kind: 'done'; readonly value: T }
   | { readonly kind: 'threw'; readonly thrown: unknown }
-  | { readonly kind: 'late' }
+  /** The deadline has passed; what the work comes to afterwards, if ever. */
+  | { readonly kind: 'late'; readonly result: Promise<T> }
   /** The caller's signal aborted. */
   | { readonly kind: 'cancelled' };
 
 /**
  * Waits for work, no longer than `ms`, whatever the work makes of the signal that it is given: it
- * aborts with a `TimeoutError` at the deadline. A result that comes after the deadline goes to `onLate`.
+ * aborts with a `TimeoutError` at the deadline.
  */
 export async function withTimeout<T>(
   { ms, signal }: { readonly ms: number; readonly signal: AbortSignal },
   work: (signal: AbortSignal) => Promise<T>,
-  onLate: (value: T) => void = () => {},
 ): Promise<Timed<T>> {
   if (signal.aborted) return { kind: 'cancelled' };
   const own = new AbortController();
@@ -44,8 +44,9 @@ export async function withTimeout<T>(
   } catch (thrown) {
     if (!own.signal.aborted) return { kind: 'threw', thrown };
     if (!isLate) return { kind: 'cancelled' };
-    running.then(onLate, () => undefined);
-    return { kind: 'late' };
+    // What is thrown after the deadline is nobody's any more.
+    running.catch(() => undefined);
+    return { kind: 'late', result: running };
   } finally {
     clearTimeout(timer);
     parent.removeEventListener('abort', cancel);

@@ -14,9 +14,9 @@ import type { PermissionMode, PermissionUpdate, TraceStep } from '../../protocol
 import { isOfOwner } from '../../settings/types.js';
 import { reportStep } from '../answers/report-step.js';
 import { isBlank, oneRewrite, refusalOf } from '../answers/round.js';
+import { type AboutCall, type FitsRule, namesOf, toolOccasion } from '../dispatch/input.js';
 import type { Hook, HookDispatch, HookReport } from '../registry/hook.js';
 import { PRE_TOOL_USE_HOOKS } from './pre-tool-use.js';
-import { type AboutCall, type FitsRule, namesOf, toolOccasion } from './tool-occasion.js';
 
 const EVENT = 'PermissionRequest';
 

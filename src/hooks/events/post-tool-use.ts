@@ -19,9 +19,9 @@ import {
   stopOf,
   type Wish,
 } from '../answers/round.js';
+import { type FitsRule, namesOf, toolOccasion } from '../dispatch/input.js';
 import { ask, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
-import { type FitsRule, namesOf, toolOccasion } from './tool-occasion.js';
 
 type Input = Readonly<Record<string, unknown>>;
 

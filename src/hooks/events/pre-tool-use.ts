@@ -21,8 +21,8 @@ import {
   refusalOf,
   textIn,
 } from '../answers/round.js';
+import { type FitsRule, toolOccasion } from '../dispatch/input.js';
 import type { HookDispatch, HookReport, HookRound } from '../registry/hook.js';
-import { type FitsRule, toolOccasion } from './tool-occasion.js';
 
 const EVENT = 'PreToolUse';
 

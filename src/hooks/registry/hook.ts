@@ -195,6 +195,8 @@ export interface HookReport {
   readonly complaint?: string;
   /** It meant to put another output in the place of a tool's, and no replacement came of it. */
   readonly redacts?: boolean;
+  /** Nobody waited for its end. */
+  readonly cancelled?: boolean;
   readonly exitCode?: number | null;
   readonly stdout?: string;
   readonly stderr?: string;

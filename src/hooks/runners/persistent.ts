@@ -13,7 +13,7 @@ import { wantsReplacement } from '../answers/redaction.js';
 import { restraintAnywhere } from '../answers/restraint.js';
 import { calledOff, seconds, settlesWithin } from '../dispatch/timeout.js';
 import type { CommandHandler, HookFailure, HookRaw, HookRequest } from '../registry/hook.js';
-import { type CommandContext, type CommandLaunch, createCommandLauncher } from './launch.js';
+import { type CommandContext, type CommandLaunch, commandLaunch } from './command.js';
 
 export interface PersistentChildParts {
   /** As written, for messages. */
@@ -353,7 +353,6 @@ export interface PersistentHooks {
  * costs a fraction of a millisecond instead of a program start. docs/hooks-testing.md has the protocol.
  */
 export function createPersistentHooks(deps: PersistentHooksDeps): PersistentHooks {
-  const launcher = createCommandLauncher(deps);
   const children = new Map<string, PersistentChild>();
   let isClosed = false;
 
@@ -364,7 +363,7 @@ export function createPersistentHooks(deps: PersistentHooksDeps): PersistentHook
       child = new PersistentChild({
         command: handler.command,
         cwd: deps.projectDir,
-        launch: () => launcher(handler, { cwd: deps.projectDir }),
+        launch: () => commandLaunch(deps, handler, { cwd: deps.projectDir }),
         processes: deps.processes,
         log: deps.log ?? (() => {}),
         monotonic: deps.monotonic ?? (() => performance.now()),

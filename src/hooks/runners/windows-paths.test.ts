@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { gitBashEnvironment, gitBashPath } from './launch.js';
+import { gitBashPath } from './command.js';
 
 describe('gitBashPath', () => {
   it.each([
@@ -27,15 +27,5 @@ describe('gitBashPath', () => {
   it('changes nothing the second time', () => {
     const once = gitBashPath('C:\\x\\y');
     expect(gitBashPath(once)).toBe(once);
-  });
-});
-
-describe('gitBashEnvironment', () => {
-  it('touches the named variables only', () => {
-    const env = { CLAUDE_PROJECT_DIR: 'C:\\p', PATH: 'C:\\bin;D:\\bin', OTHER: 'C:\\o' };
-    expect(gitBashEnvironment(env, new Set(['CLAUDE_PROJECT_DIR']))).toEqual({
-      ...env,
-      CLAUDE_PROJECT_DIR: '/c/p',
-    });
   });
 });

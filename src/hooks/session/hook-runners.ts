@@ -1,7 +1,6 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
 import { err } from '../../lib/result.js';
-import { sliceWhole } from '../../lib/truncate.js';
 import { resolveModel } from '../../model/catalog/aliases.js';
 import type { ModelClient } from '../../model/client.js';
 import type { Environment } from '../../platform/environment.js';
@@ -11,7 +10,7 @@ import type { AgentRef } from '../../protocol/agent-ref.js';
 import { hookSwitches } from '../../settings/merge/switches.js';
 import type { EffectiveSettings } from '../../settings/types.js';
 import { type HookVariables, readEnvFile } from '../dispatch/env-file.js';
-import type { Hook, HookHandler, HookRunner, HookRunners } from '../registry/hook.js';
+import type { HookRunners } from '../registry/hook.js';
 import { createCallbackRunner } from '../registry/host-callbacks.js';
 import { type AgentJudge, createAgentRunner } from '../runners/agent.js';
 import { createCommandRunner } from '../runners/command.js';
@@ -46,7 +45,7 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
     processes,
     env,
     projectDir: config.cwd,
-    sessionId: () => parts.sessionId,
+    sessionId: parts.sessionId,
     platform: environment.host.os,
     effort: config.effort,
   };
@@ -65,15 +64,12 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
   };
   return {
     runners: {
-      command: watched(
-        createCommandRunner({
-          ...place,
-          persistent,
-          changedScript: environment.folders.changedScript,
-        }),
-        ({ handler }) => handler.command,
-        parts,
-      ),
+      command: createCommandRunner({
+        ...place,
+        persistent,
+        changedScript: environment.folders.changedScript,
+        watch: parts.watch,
+      }),
       http: createHttpRunner({
         fetch: async () => {
           const { fetchPublic } = await import('../../platform/http/public-fetch.js');
@@ -96,23 +92,6 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
       callback: createCallbackRunner(config.callbacks ?? NO_HOST),
     },
     close: () => persistent.close(),
-  };
-}
-
-/** The same runner, with somebody who sees what its hooks write. */
-function watched<H extends HookHandler>(
-  runner: HookRunner<H>,
-  nameOf: (hook: Hook<H>) => string,
-  { watch }: HookRunnerParts,
-): HookRunner<H> {
-  return async (hook, request) => {
-    const name = `${hook.event}: ${sliceWhole(nameOf(hook), 0, 80)}`;
-    const ended = await watch(name, request.agent);
-    try {
-      return await runner(hook, request);
-    } finally {
-      ended();
-    }
   };
 }
 

@@ -9,7 +9,6 @@ import { NO_RULES } from '../../permissions/rules/rule.js';
 import { homeDirectory, join } from '../../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
-import { hookEventFacts } from '../../protocol/hook-events.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import { hookSwitches } from '../../settings/merge/switches.js';
 import type { EffectiveSettings } from '../../settings/types.js';
@@ -29,7 +28,6 @@ import { createDenialHooks, createHookAsker } from '../events/permission-request
 import { createPostToolHooks } from '../events/post-tool-use.js';
 import { createHookPrecheck } from '../events/pre-tool-use.js';
 import { captureHooks } from '../registry/capture.js';
-import type { HookDispatch } from '../registry/hook.js';
 import { createIfRule } from '../registry/if-rule.js';
 import type { AgentJudge } from '../runners/agent.js';
 import type { McpRunnerDeps } from '../runners/mcp.js';
@@ -126,31 +124,15 @@ export function openHooks(
     }),
     background,
     envFile,
+    async takeVariables() {
+      const { takeVariables } = await import('./hook-runners.js');
+      const { cwd } = workspace;
+      await takeVariables({ file: envFile(), cwd, fs, processes, env, variables, tell });
+    },
     hostIsOpen: () => config.callbacks?.isOpen?.() !== false,
   };
   const dispatch = createHookDispatch(deps, capture(settings));
   config.callbacks?.onRegistered?.(() => dispatch.replace(capture(settings)));
-  /** Hooks that may leave variables are followed by a look at what they left. */
-  const asked: HookDispatch = {
-    has: (event, occasion) => dispatch.has(event, occasion),
-    async fire(event, occasion) {
-      const round = await dispatch.fire(event, occasion);
-      if (hookEventFacts(event).setsEnvironment !== true || round.reports.length === 0) {
-        return round;
-      }
-      const { takeVariables } = await import('./hook-runners.js');
-      await takeVariables({
-        file: envFile(),
-        cwd: workspace.cwd,
-        fs,
-        processes,
-        env,
-        variables,
-        tell,
-      });
-      return round;
-    },
-  };
   const home = homeDirectory(env);
   const ifRule = createIfRule({
     root: config.cwd,
@@ -160,7 +142,7 @@ export function openHooks(
     viewOf(call, { fs, home, mode: now, rules: NO_RULES });
   const ofCall = (about: { readonly call: GateCall; readonly mode: PermissionMode }) =>
     ifRule(view(about.call, about.mode));
-  const precheck = createHookPrecheck(asked, { ifRule });
+  const precheck = createHookPrecheck(dispatch, { ifRule });
   const scene = (signal: AbortSignal): Scene => ({
     agent: MAIN_AGENT,
     cwd: workspace.cwd,
@@ -169,11 +151,11 @@ export function openHooks(
   });
   const over = new AbortController();
   const untilClose: AbortSignal = over.signal;
-  const notifications = createNotificationHooks({ dispatch: asked, tell });
+  const notifications = createNotificationHooks({ dispatch, tell });
   const notify = (one: Notification): void => notifications.notify(one, scene(untilClose));
   const attention = createAttention({ notify });
   return {
-    dispatch: asked,
+    dispatch,
     variables,
     precheck,
     /** Asks the guards of a call before its turn has come. */
@@ -184,12 +166,12 @@ export function openHooks(
     runsBeside: async (call: GateCall, now: PermissionMode): Promise<boolean> => {
       const matched = [call.tool.name, ...(call.tool.aliases ?? [])];
       // fail-closed: a hook may put another command in its place.
-      if (asked.has('PreToolUse', { agent: call.agent, matched })) return false;
+      if (dispatch.has('PreToolUse', { agent: call.agent, matched })) return false;
       return await runsBeside(view(call, now));
     },
-    around: createHookAsker(asked, { ifRule: ofCall }),
-    denied: createDenialHooks(asked, { ifRule: ofCall }),
-    post: createPostToolHooks(asked),
+    around: createHookAsker(dispatch, { ifRule: ofCall }),
+    denied: createDenialHooks(dispatch, { ifRule: ofCall }),
+    post: createPostToolHooks(dispatch),
     fits: ofCall,
     notes,
     /** What the model reads before the next prompt. */

@@ -3,12 +3,12 @@ import { join } from '../../platform/fs/paths.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
-import { type HookFacts, requestFor } from '../dispatch/request.js';
-import { type Ended, notRun, type RunDeps, runHook, thrownText } from '../dispatch/run.js';
+import { type HookFacts, requestFor } from '../dispatch/input.js';
+import { notRun, type RunDeps, runHook, thrownText } from '../dispatch/run.js';
 import { seconds } from '../dispatch/timeout.js';
 import { type CapturedHook, EVENTS, type HookSet } from '../registry/captured.js';
 import { runsBeside } from '../registry/handler.js';
-import type { Hook, HookAnswer, HookFailure, Occasion } from '../registry/hook.js';
+import type { Hook, HookAnswer, HookFailure, HookReport, Occasion } from '../registry/hook.js';
 
 export interface ProbeDeps extends RunDeps {
   /** The hooks in force. */
@@ -141,8 +141,8 @@ async function probe(
 ): Promise<ProbedHook> {
   const { hook, broken } = captured;
   const limitMs = Math.min(hook.timeoutMs, options.atMostMs ?? Number.POSITIVE_INFINITY);
-  const ended = broken === undefined ? ask(deps, captured, options, limitMs) : notRun(hook, broken);
-  const { ms, answer, failure, complaint } = (await ended).report;
+  const { ms, answer, failure, complaint } =
+    broken === undefined ? await ask(deps, captured, options, limitMs) : notRun(hook, broken);
   return { hook, ms, limitMs, decision: answer.decision, failure, complaint };
 }
 
@@ -151,16 +151,15 @@ async function ask(
   captured: CapturedHook,
   options: ProbeOptions,
   timeoutMs: number,
-): Promise<Ended> {
+): Promise<HookReport> {
   const { hook } = captured;
   try {
     const occasion = probeOccasion(captured, options);
     const request = requestFor(hook.event, occasion, { facts: deps.facts() });
-    if (!request.ok) return notRun(hook, { cause: 'threw', message: request.error });
     const [matched] = occasion.matched;
     return await runHook(deps, {
       hook: { ...hook, timeoutMs },
-      request: request.value,
+      request,
       signal: options.signal,
       name: matched === undefined ? hook.event : `${hook.event}:${matched}`,
     });

@@ -1,5 +1,5 @@
 import type { Hook } from '../../hooks/registry/hook.js';
-import { type CommandLaunch, createCommandLauncher } from '../../hooks/runners/launch.js';
+import { type CommandLaunch, commandLaunch } from '../../hooks/runners/command.js';
 import { displayPath, findRepositoryRoot } from '../../platform/fs/paths.js';
 import { hostFacts } from '../../platform/host.js';
 import { findProgram } from '../find-program.js';
@@ -58,12 +58,12 @@ async function programChecks(project: Project): Promise<readonly DoctorCheck[]> 
   const { cwd } = project;
   const { env } = await project.settings();
   const set = await project.hooks();
-  const launch = createCommandLauncher({
+  const context = {
     env,
     projectDir: findRepositoryRoot(cwd) ?? cwd,
-    sessionId: () => 'doctor',
+    sessionId: 'doctor',
     platform: hostFacts().os,
-  });
+  };
   const checks: DoctorCheck[] = [];
   for (const { hook, broken } of Object.values(set.hooks).flat()) {
     const { handler, event } = hook;
@@ -72,7 +72,8 @@ async function programChecks(project: Project): Promise<readonly DoctorCheck[]> 
       checks.push(problem(`${name} can only fail: ${broken.message}`, LIST));
       continue;
     }
-    const started = handler.type === 'command' ? launch(handler, { cwd }) : undefined;
+    const started =
+      handler.type === 'command' ? commandLaunch(context, handler, { cwd }) : undefined;
     if (started?.ok === false) checks.push(problem(`${name}: ${started.error}`, LIST));
     else if (started === undefined) checks.push(ok(name));
     else checks.push(await programCheck(project, hook, { name, started: started.value }));

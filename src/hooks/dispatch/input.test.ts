@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { standIn } from '../../../test/support/gate-rig.js';
 import { homeDirectory } from '../../platform/fs/paths.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
-import { toolOccasion } from './tool-occasion.js';
+import { toolOccasion } from './input.js';
 
 function about(name: string, input: Readonly<Record<string, unknown>>) {
   const workspace = { cwd: '/there/here', roots: ['/there/here'], setCwd: () => undefined };
