@@ -1,6 +1,6 @@
 import type { BackgroundResult } from '../hooks/dispatch/dispatcher.js';
 import { requestFor } from '../hooks/dispatch/input.js';
-import type { CapturedHook } from '../hooks/registry/captured.js';
+import { type CapturedHook, matchingOf } from '../hooks/registry/captured.js';
 import type {
   HookAnswer,
   HookDispatch,
@@ -9,7 +9,6 @@ import type {
   HookRound,
   Occasion,
 } from '../hooks/registry/hook.js';
-import { matchingOf } from '../hooks/registry/matching.js';
 import type { ProbeReport } from '../hooks/testing/probe.js';
 import { orAbort } from '../lib/abort.js';
 import { isRecord } from '../lib/own.js';

@@ -1,5 +1,11 @@
-import { type CapturedHook, EVENTS, type HookSet } from '../hooks/registry/captured.js';
-import { describeHandler, handlerOf, runsBeside } from '../hooks/registry/handler.js';
+import {
+  type CapturedHook,
+  describeHandler,
+  EVENTS,
+  type HookSet,
+  handlerOf,
+  runsBeside,
+} from '../hooks/registry/captured.js';
 import type { Hook } from '../hooks/registry/hook.js';
 import { isRecord } from '../lib/own.js';
 import { redact } from '../lib/redact.js';

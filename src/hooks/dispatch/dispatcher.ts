@@ -6,9 +6,10 @@ import {
   type HookSet,
   type HookSnapshot,
   joinHooks,
+  type OccasionKey,
+  runsBeside,
   type ScopedHooks,
 } from '../registry/captured.js';
-import { runsBeside } from '../registry/handler.js';
 import {
   type Hook,
   type HookDispatch,
@@ -18,7 +19,6 @@ import {
   NO_ROUND,
   type Occasion,
 } from '../registry/hook.js';
-import type { OccasionKey } from '../registry/matching.js';
 import { type HookFacts, requestFor, type SharedRequest } from './input.js';
 import { createOnceLedger, type OnceClaim } from './once.js';
 import { cancelledRun, notRun, type RunDeps, runHook, tell, thrownText } from './run.js';

@@ -2,7 +2,7 @@ import { absoluteInput } from '../../permissions/gate/precheck.js';
 import type { GateCall } from '../../permissions/gate/types.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
-import { deepFreeze } from '../registry/handler.js';
+import { deepFreeze } from '../registry/captured.js';
 import type { HookEventName, HookRequest, Occasion } from '../registry/hook.js';
 
 /** What every hook is told about the session. */

@@ -6,7 +6,7 @@ import { readRaw } from '../answers/read.js';
 import { mayRedact, replaces } from '../answers/redaction.js';
 import { noAnswer, type ReadAnswer } from '../answers/report-step.js';
 import { restraintAnywhere } from '../answers/restraint.js';
-import { runsBeside } from '../registry/handler.js';
+import { runsBeside } from '../registry/captured.js';
 import {
   type Hook,
   type HookAnswer,

@@ -1,9 +1,11 @@
 import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
 import { err } from '../../lib/result.js';
-import { originOf, type Sourced } from '../../lib/sourced.js';
+import { originOf, type SettingSource, type Sourced } from '../../lib/sourced.js';
+import { isSecretName } from '../../platform/environment.js';
 import { displayPath } from '../../platform/fs/paths.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
+import { HOOK_TIMEOUTS, LONGEST_SESSION_END_MS } from '../../protocol/hook-event-facts.js';
 import { HOOK_EVENTS, type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
 import { type HookSwitches, hookSwitches } from '../../settings/merge/switches.js';
 import {
@@ -12,24 +14,26 @@ import {
   parseHandler,
 } from '../../settings/schema/handler.js';
 import { canonicalJson } from '../../settings/trust/digest.js';
-import type { SettingValues } from '../../settings/types.js';
-import { oneLine } from '../dispatch/timeout.js';
+import { isOfOwner, type SettingValues } from '../../settings/types.js';
+import { LONGEST_TIMER_MS, oneLine } from '../dispatch/timeout.js';
 import {
   type CapturedHook,
+  describeHandler,
   EVENTS,
   type HookSet,
   type HookSnapshot,
   type HookStanding,
   type HooksByEvent,
+  handlerOf,
+  isSwitchedOff,
   joinHooks,
+  matchingOf,
+  runsBeside,
   type ScopedHooks,
   type SkippedHook,
 } from './captured.js';
-import { describeHandler, handlerOf, isSwitchedOff, runsBeside } from './handler.js';
-import type { Hook, HookFailure, HookHandler, PluginDirectories } from './hook.js';
+import type { Hook, HookHandler, PluginDirectories } from './hook.js';
 import type { CallbackEntry, HostCallbacks } from './host-callbacks.js';
-import { matchingOf } from './matching.js';
-import { failureMeans, grantedHandler, type TimedHook, timeoutMs } from './policy.js';
 
 export interface CaptureSource {
   readonly values: SettingValues;
@@ -46,8 +50,7 @@ export function captureHooks(source: CaptureSource): HookSnapshot {
   const found = new HookCollector(source);
   for (const event of EVENTS) {
     for (const group of source.values.list(`hooks.${event}`)) {
-      const place = { ...group, standing: 'settings' as const };
-      found.addGroup(event, group.value, place);
+      found.addGroup(event, group.value, { ...group, standing: 'settings' });
     }
     for (const entry of source.callbacks?.registered(event) ?? []) found.addCallbacks(event, entry);
   }
@@ -85,26 +88,19 @@ interface Place extends Omit<Sourced<unknown>, 'value'> {
   readonly restrictOnly?: boolean;
 }
 
-interface GroupFacts {
-  readonly matcher?: string;
-  readonly agents?: string;
-  readonly index: number;
-}
-
 /** One handler as it stands in its file. */
 interface Written {
-  readonly raw: unknown;
+  readonly event: HookEventName;
   readonly place: Place;
-  readonly facts: GroupFacts;
+  readonly matcher?: string | undefined;
+  readonly agents?: string | undefined;
+  readonly index: number;
+  /** What it does, in a few words. */
   readonly what: string;
 }
 
-/** What is made of one handler before its identity is known. */
-type Draft = Pick<Hook, 'handler' | 'timeoutMs' | 'onFailure' | 'strict'> & {
-  readonly what: string;
-  readonly copyOf?: string;
-  readonly broken?: HookFailure;
-};
+type Draft = Pick<Hook, 'handler' | 'timeoutMs' | 'onFailure' | 'strict'> &
+  Pick<CapturedHook, 'copyOf' | 'broken'>;
 
 /** Gathers hooks of all sources under the same settings. */
 class HookCollector {
@@ -121,31 +117,26 @@ class HookCollector {
   }
 
   addScoped(scoped: ScopedHooks): void {
-    const { kind, name, source, file, line, trusted, agentId, plugin } = scoped;
-    const place: Place = {
-      source,
-      trusted,
+    const { kind, name, hooks, agentId, ...place } = scoped;
+    const at: Place = {
+      ...place,
       standing: kind === 'plugin' ? 'plugin' : 'scoped',
       scope: agentId === undefined ? `${kind}:${name}` : `${kind}:${name}@${agentId}`,
       agentId,
-      plugin,
-      restrictOnly: scoped.restrictOnly,
-      file,
-      line,
     };
-    if (!isRecord(scoped.hooks)) {
+    if (!isRecord(hooks)) {
       // fail-closed: there may have been a guard in what cannot be read.
-      this.addGroup('PreToolUse', scoped.hooks, place);
+      this.addGroup('PreToolUse', hooks, at);
       return;
     }
-    for (const [written, groups] of Object.entries(scoped.hooks)) {
+    for (const [written, groups] of Object.entries(hooks)) {
       if (own(HOOK_EVENTS, written) === undefined) {
-        this.#skip(`${written} hooks of ${kind} ${name}`, 'there is no such event', place);
+        this.#skip(`${written} hooks of ${kind} ${name}`, 'there is no such event', at);
         continue;
       }
       const event = heardAs(written as HookEventName, scoped);
       for (const group of Array.isArray(groups) ? groups : [groups]) {
-        this.addGroup(event, group, place);
+        this.addGroup(event, group, at);
       }
     }
   }
@@ -155,20 +146,22 @@ class HookCollector {
     const isGroup = Array.isArray(hooks) && isTextOrAbsent(matcher) && isTextOrAbsent(agents);
     const handlers: readonly unknown[] = isGroup ? hooks : [group];
     handlers.forEach((raw, index) => {
-      const facts: GroupFacts = {
-        index,
-        ...(typeof matcher === 'string' ? { matcher } : {}),
-        ...(typeof agents === 'string' ? { agents } : {}),
-      };
       const read = isGroup ? parseHandler(raw, event) : err('it is no group of hooks');
-      const what = read.ok ? describeHandler(handlerOf(read.value)) : `broken ${event} hook`;
+      const written: Written = {
+        event,
+        place,
+        matcher: textOrNone(matcher),
+        agents: textOrNone(agents),
+        index,
+        what: read.ok ? describeHandler(handlerOf(read.value)) : `broken ${event} hook`,
+      };
       const dropped =
         isSwitchedOff(group) || isSwitchedOff(raw)
           ? '"enabled": false switches it off'
           : this.#whyDropped(event, place, read.ok ? read.value.fields.if : undefined);
-      if (dropped !== undefined) this.#skip(what, dropped, place);
-      else if (read.ok) this.#addRead(event, { raw, place, facts, what }, read.value);
-      else this.#addBroken(event, { raw, place, facts, what }, read.error);
+      if (dropped !== undefined) this.#skip(written.what, dropped, place);
+      else if (read.ok) this.#addRead(written, raw, read.value);
+      else this.#addBroken(written, raw, read.error);
     });
   }
 
@@ -177,13 +170,15 @@ class HookCollector {
     const { role } = hookEventFacts(event);
     // A registration always says `block` unless it was told otherwise, so only guards take it at its word.
     const { onFailure } = failureMeans(event, role === 'gate' ? said : undefined, this.#switches);
-    const ms = this.#timeoutMs(event, { type: 'callback', source: 'sdk', own: limit });
-    const place: Place = { source: 'sdk', trusted: true, standing: 'callback' };
+    // A yes of the host's callbacks counts for nothing where an administrator keeps hooks to himself.
+    const restrictOnly =
+      this.#switches.managedOnly || this.#switches.disabled('managed') !== undefined;
+    const place: Place = { source: 'sdk', trusted: true, standing: 'callback', restrictOnly };
     for (const id of ids) {
       const handler: HookHandler = Object.freeze({ type: 'callback', id });
-      const draft = { handler, timeoutMs: ms, onFailure, what: describeHandler(handler) };
-      const facts = { index: 0, matcher };
-      this.#add(event, { place, facts }, draft);
+      const written = { event, place, matcher, index: 0, what: describeHandler(handler) };
+      const timeoutMs = this.#timeoutMs(written, 'callback', limit);
+      this.#add(written, { handler, timeoutMs, onFailure });
     }
   }
 
@@ -192,104 +187,87 @@ class HookCollector {
     return joinHooks([{ hooks, skipped: this.#skipped, notes: this.#notes }]);
   }
 
-  #addRead(event: HookEventName, written: Written, parsed: ParsedHandler): void {
-    const { raw, place, facts, what } = written;
+  #addRead(written: Written, raw: unknown, parsed: ParsedHandler): void {
+    const { event, place, agents } = written;
     const { timeoutMs: limit, onFailure: said } = parsed;
-    const handler = handlerOf(parsed);
-    const beside = runsBeside(handler);
+    const declared = handlerOf(parsed);
     const means = failureMeans(event, said, this.#switches);
-    if (means.note !== undefined) this.#notes.push(`${this.#labelOf(written)}: ${means.note}`);
-    const ofPlugin = place.standing === 'plugin';
-    const { source } = place;
-    const { handler: granted, note } = grantedHandler(handler, source, this.#switches);
-    if (note !== undefined) this.#notes.push(`${this.#labelOf(written)}: ${note}`);
-    this.#add(event, written, {
-      handler: withDirectories(granted, place.plugin),
-      what,
-      onFailure: beside ? 'continue' : means.onFailure,
-      ...(means.onFailure === 'block' && !beside && this.#isStrict(event, said)
-        ? { strict: true }
-        : {}),
-      timeoutMs: this.#timeoutMs(event, { type: handler.type, source, own: limit, ofPlugin }),
-      ...(place.standing === 'settings'
-        ? { copyOf: `${facts.agents ?? ''}\n${canonicalJson(raw)}` }
-        : {}),
+    const granted = grantedHandler(declared, place.source, this.#switches);
+    for (const { note } of [means, granted]) {
+      if (note !== undefined) this.#notes.push(`${this.#labelOf(written)}: ${note}`);
+    }
+    const { handler } = granted;
+    const onFailure = runsBeside(handler) ? 'continue' : means.onFailure;
+    const isStrict =
+      said === 'block' ||
+      (this.#switches.failure === 'strict' && hookEventFacts(event).role === 'gate');
+    this.#add(written, {
+      handler:
+        place.plugin !== undefined && handler.type === 'command'
+          ? Object.freeze({ ...handler, plugin: place.plugin })
+          : handler,
+      onFailure,
+      ...(onFailure === 'block' && isStrict ? { strict: true } : {}),
+      timeoutMs: this.#timeoutMs(written, handler.type, limit),
+      copyOf: place.standing === 'settings' ? `${agents ?? ''}\n${canonicalJson(raw)}` : undefined,
     });
   }
 
-  #timeoutMs(
-    event: HookEventName,
-    { source, ...hook }: Pick<TimedHook, 'type' | 'own' | 'ofPlugin'> & Pick<Place, 'source'>,
-  ): number {
-    // What a project says about all hooks is about its own.
-    const timeouts = this.#switches.timeouts(source);
-    return timeoutMs(event, { ...hook, timeouts, env: this.#source.env ?? {} });
-  }
-
-  /** A yes of the host's callbacks counts for nothing where an administrator keeps hooks to himself. */
-  #callbacksRestrictOnly(): boolean {
-    return this.#switches.managedOnly || this.#switches.disabled('managed') !== undefined;
-  }
-
-  #isStrict(event: HookEventName, said: ParsedHandler['onFailure']): boolean {
-    return (
-      said === 'block' ||
-      (this.#switches.failure === 'strict' && hookEventFacts(event).role === 'gate')
-    );
-  }
-
   /** fail-closed: what guards and is no hook is a guard that always fails. */
-  #addBroken(event: HookEventName, written: Written, why: string): void {
-    const { onFailure } = failureMeans(event, declaredOnFailure(written.raw), this.#switches);
-    const { place, what } = written;
+  #addBroken(written: Written, raw: unknown, why: string): void {
+    const { event, place, what } = written;
+    const { onFailure } = failureMeans(event, declaredOnFailure(raw), this.#switches);
     if (hookEventFacts(event).role !== 'gate' && onFailure === 'continue') {
       this.#skip(what, why, place);
       return;
     }
-    const message = `it cannot be run: ${why}`;
-    this.#add(event, written, {
+    this.#add(written, {
       handler: Object.freeze({ type: 'command', command: '' }),
-      timeoutMs: this.#timeoutMs(event, { type: 'command', source: place.source }),
+      timeoutMs: this.#timeoutMs(written, 'command'),
       onFailure,
-      what,
-      broken: Object.freeze({ cause: 'cannot-start', message }),
+      broken: Object.freeze({ cause: 'cannot-start', message: `it cannot be run: ${why}` }),
     });
   }
 
-  #add(
-    event: HookEventName,
-    { place, facts }: Pick<Written, 'place' | 'facts'>,
-    { what, broken, copyOf, ...run }: Draft,
-  ): void {
-    const ofCallback = place.standing === 'callback';
-    const { matcher, agents } = facts;
-    const matching = matchingOf({ event, matcher, agents, agentId: place.agentId });
-    const { matches, inherits, notes, lost } = matching;
+  #add(written: Written, { broken, copyOf, ...run }: Draft): void {
+    const { event, place, matcher, agents, what } = written;
+    const { source, file, line, standing, agentId } = place;
+    const { matches, inherits, notes, lost } = matchingOf({ event, matcher, agents, agentId });
     if (lost !== undefined) {
       this.#skip(what, lost, place);
       return;
     }
-    const label = this.#labelOf({ what, place });
+    const label = this.#labelOf(written);
     this.#notes.push(...notes.map((note) => `${label}: ${note}`));
     const hook: Hook = Object.freeze({
-      id: this.#idOf(event, { place, index: facts.index, handler: run.handler }),
+      id: this.#idOf(written, run.handler),
       event,
       role: hookEventFacts(event).role,
       matcher,
       agents,
       ...run,
-      source: place.source,
-      file: place.file,
-      line: place.line,
-      ...(place.restrictOnly === true || (ofCallback && this.#callbacksRestrictOnly())
-        ? { restrictOnly: true }
-        : {}),
+      source,
+      file,
+      line,
+      ...(place.restrictOnly === true ? { restrictOnly: true } : {}),
       label,
     });
     const list = this.#hooks.get(event) ?? [];
     this.#hooks.set(event, list);
-    const { standing } = place;
     list.push(Object.freeze({ hook, standing, matches, inherits, copyOf, broken }));
+  }
+
+  /** Milliseconds that a hook may take; `said`: what it says itself. */
+  #timeoutMs({ event, place }: Written, type: HookHandler['type'], said?: number): number {
+    // What a project says about all hooks is about its own.
+    const usual = own(this.#switches.timeouts(place.source), event);
+    if (event === 'SessionEnd') {
+      const limit = sessionEndMs(usual, this.#source.env ?? {});
+      // A plugin does not make the end of a session longer.
+      const wanted = place.standing === 'plugin' ? Math.min(said ?? limit, limit) : said;
+      return Math.min(wanted ?? limit, LONGEST_SESSION_END_MS);
+    }
+    return Math.min(said ?? usual ?? standardMs(event, type), LONGEST_TIMER_MS);
   }
 
   #whyDropped(event: HookEventName, place: Place, rule: unknown): string | undefined {
@@ -306,31 +284,26 @@ class HookCollector {
     this.#skipped.push(Object.freeze({ label, why, origin: this.#originOf(place) }));
   }
 
-  #labelOf({ what, place }: Pick<Written, 'what' | 'place'>): string {
+  #labelOf({ what, place }: Written): string {
     return place.standing === 'callback' ? what : `${what} (${this.#originOf(place)})`;
   }
 
   #originOf(place: Place): string {
-    const { file } = place;
-    const shown =
-      file === undefined || this.#source.cwd === undefined
-        ? place
-        : { ...place, file: displayPath(file, this.#source.cwd) };
-    const origin = originOf({ ...shown, value: undefined });
-    return place.scope === undefined || file !== undefined ? origin : place.scope;
+    const { file, scope } = place;
+    if (scope !== undefined && file === undefined) return scope;
+    const { cwd } = this.#source;
+    const shown = file === undefined || cwd === undefined ? file : displayPath(file, cwd);
+    return originOf({ ...place, file: shown, value: undefined });
   }
 
   /** Where it stands, so that it is the same in the next snapshot; numbered when two stand in one place. */
-  #idOf(
-    event: HookEventName,
-    { place, index, handler }: { place: Place; index: number; handler: HookHandler },
-  ): string {
-    const where = [
+  #idOf({ event, place, index }: Written, handler: HookHandler): string {
+    const base = [
+      event,
       place.scope ?? place.source,
       ...(place.file === undefined ? [] : [this.#originOf(place)]),
-    ];
-    const last = handler.type === 'callback' ? handler.id : index;
-    const base = [event, ...where, last].join('/');
+      handler.type === 'callback' ? handler.id : index,
+    ].join('/');
     let id = base;
     for (let copy = 2; this.#ids.has(id); copy++) id = `${base}~${copy}`;
     this.#ids.add(id);
@@ -342,12 +315,64 @@ function isTextOrAbsent(value: unknown): boolean {
   return value === undefined || typeof value === 'string';
 }
 
+function textOrNone(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
 /** What a subagent's own file calls its stop is a stop of a subagent. */
 function heardAs(event: HookEventName, { kind, agentId }: ScopedHooks): HookEventName {
   return kind === 'agent' && event === 'Stop' && agentId !== MAIN_AGENT.id ? 'SubagentStop' : event;
 }
 
-function withDirectories(handler: HookHandler, plugin: PluginDirectories | undefined): HookHandler {
-  if (plugin === undefined || handler.type !== 'command') return handler;
-  return Object.freeze({ ...handler, plugin });
+/** What the failure of a hook means. */
+function failureMeans(
+  event: HookEventName,
+  said: 'block' | 'continue' | undefined,
+  { failure }: Pick<HookSwitches, 'failure'>,
+): { readonly onFailure: 'block' | 'continue'; readonly note?: string } {
+  const { role, failureNeverBlocks } = hookEventFacts(event);
+  if (role === 'observe' || failureNeverBlocks === true) {
+    if (said !== 'block') return { onFailure: 'continue' };
+    const why = role === 'observe' ? 'its hooks only watch' : 'what it holds up is an end';
+    return {
+      onFailure: 'continue',
+      note: `onFailure "block" has no effect at ${event}: ${why}`,
+    };
+  }
+  // fail-closed: a guard that cannot answer refuses, unless it or a trusted setting says otherwise.
+  const blocks = role === 'gate' && failure !== 'open';
+  return { onFailure: said ?? (blocks ? 'block' : 'continue') };
+}
+
+/** The handler without the variables that its source cannot hand to it, and which they are. */
+function grantedHandler(
+  handler: HookHandler,
+  source: SettingSource,
+  { httpEnvVars: named = [] }: Pick<HookSwitches, 'httpEnvVars'>,
+): { readonly handler: HookHandler; readonly note?: string } {
+  // What HTTP hooks may send is judged when they send it; here it is what a process inherits.
+  if (handler.type !== 'command' || isOfOwner(source)) return { handler };
+  const wanted = handler.allowedEnvVars ?? [];
+  // fail-closed: a file of a project cannot allow itself what looks like a secret.
+  const withheld = wanted.filter((name) => isSecretName(name) && !named.includes(name));
+  if (withheld.length === 0) return { handler };
+  const allowedEnvVars = Object.freeze(wanted.filter((name) => !withheld.includes(name)));
+  const note = `it is not given ${withheld.join(', ')}, which only a person can hand over: name it in \`httpHookAllowedEnvVars\` of your own settings`;
+  return { handler: Object.freeze({ ...handler, allowedEnvVars }), note };
+}
+
+/** Milliseconds for a callback whose host names no limit. */
+const CALLBACK_TIMEOUT_MS = 60_000;
+const SESSION_END_VARIABLE = 'CLAUDE_CODE_SESSIONEND_HOOKS_TIMEOUT_MS';
+
+function sessionEndMs(usual: number | undefined, env: NonNullable<CaptureSource['env']>): number {
+  const variable = Number(env[SESSION_END_VARIABLE]);
+  if (Number.isFinite(variable) && variable > 0) return variable;
+  return usual ?? hookEventFacts('SessionEnd').timeoutMs ?? LONGEST_SESSION_END_MS;
+}
+
+function standardMs(event: HookEventName, type: HookHandler['type']): number {
+  if (type === 'callback') return CALLBACK_TIMEOUT_MS;
+  const asksModel = type === 'prompt' || type === 'agent';
+  return (asksModel ? undefined : hookEventFacts(event).timeoutMs) ?? HOOK_TIMEOUTS[type];
 }

@@ -1,8 +1,19 @@
+import { isRecord } from '../../lib/own.js';
+import { redact } from '../../lib/redact.js';
 import type { SettingSource } from '../../lib/sourced.js';
+import { sliceWhole } from '../../lib/truncate.js';
+import { visible } from '../../lib/visible.js';
+import {
+  agentPattern,
+  inheritedPattern,
+  patternProblem,
+} from '../../permissions/rules/agent-rules.js';
+import { gateMatcher, type NameMatcher } from '../../permissions/rules/name-matcher.js';
+import { basename } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
-import { HOOK_EVENTS, type HookEventName } from '../../protocol/hook-events.js';
-import type { Hook, HookFailure, PluginDirectories } from './hook.js';
-import type { OccasionKey } from './matching.js';
+import { HOOK_EVENTS, type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
+import type { ParsedHandler } from '../../settings/schema/handler.js';
+import type { Hook, HookFailure, HookHandler, Occasion, PluginDirectories } from './hook.js';
 
 interface ScopedCommon {
   readonly name: string;
@@ -86,4 +97,131 @@ export function joinHooks(sets: readonly HookSet[]): HookSet {
 
 function inOrder(hooks: readonly CapturedHook[]): readonly CapturedHook[] {
   return STANDINGS.flatMap((standing) => hooks.filter((one) => one.standing === standing));
+}
+
+/** What an occasion is compared by. */
+export type OccasionKey = Pick<Occasion, 'agent' | 'matched'>;
+
+/** For which occasions of its event a hook is meant. */
+export interface Matching {
+  matches(occasion: OccasionKey): boolean;
+  /** Whether it is asked about an agent only because it guards one above it. Absent: never. */
+  inherits?(agent: AgentRef): boolean;
+  /** Where it does not mean what was written, and what it is taken to mean. */
+  readonly notes: readonly string[];
+  /** Why it is not in force at all: an observer that nobody can tell what to look at. */
+  readonly lost?: string;
+}
+
+export interface MatchingSpec {
+  readonly event: HookEventName;
+  readonly matcher?: string | undefined;
+  /** Pattern over agents. */
+  readonly agents?: string | undefined;
+  /** The one agent it is for. */
+  readonly agentId?: string | undefined;
+}
+
+/** Compiles once what is compared at every occasion. */
+export function matchingOf({ event, matcher, agents, agentId }: MatchingSpec): Matching {
+  const { role, matches: kind } = hookEventFacts(event);
+  const names = nameMatcher(event, matcher);
+  const wrong = agents === undefined ? undefined : patternProblem(agents);
+  // fail-closed: a guard for agents that cannot be is a guard for all.
+  const pattern = wrong === undefined ? agents : undefined;
+  const isOfAgent = pattern === undefined ? undefined : agentPattern(pattern);
+  // fail-closed: a guard is not passed by delegating.
+  const isInherited = role === 'gate' && kind === 'tool' && pattern !== undefined;
+  const inherits = isInherited ? inheritedPattern(pattern) : undefined;
+  const notes = [
+    ...(names.problem === undefined ? [] : [names.problem]),
+    ...(wrong === undefined
+      ? []
+      : [`the agents "${agents}" name no agent (${wrong}); it is taken to mean every agent`]),
+  ];
+  const isUnreadable = names.unreadable === true || wrong !== undefined;
+  return {
+    inherits,
+    notes,
+    // A guard that cannot tell whom it guards guards everybody; one that only watches is not let loose.
+    lost: role === 'observe' && isUnreadable ? notes.join('; ') : undefined,
+    matches: ({ agent, matched }) =>
+      (agentId === undefined || agent.id === agentId) &&
+      (isOfAgent === undefined || isOfAgent(agent) || inherits?.(agent) === true) &&
+      (matched.length === 0 || names.matches(matched)),
+  };
+}
+
+function nameMatcher(event: HookEventName, matcher: string | undefined): NameMatcher {
+  const { matches } = hookEventFacts(event);
+  if (matches === 'nothing') return { matches: () => true };
+  if (event === 'FileChanged') return { matches: fileNames(matcher) };
+  return gateMatcher(matcher, { ofTools: matches === 'tool' });
+}
+
+/** Literal names of files, whatever their directory. */
+function fileNames(matcher: string | undefined): NameMatcher['matches'] {
+  const text = matcher?.trim() ?? '';
+  if (text === '' || text === '*') return () => true;
+  const wanted = new Set(
+    text
+      .split('|')
+      .map((name) => name.trim().toLowerCase())
+      .filter((name) => name !== ''),
+  );
+  return (names) => names.some((name) => wanted.has(basename(name).toLowerCase()));
+}
+
+/** The handler of checked fields, frozen. */
+export function handlerOf({ fields }: Pick<ParsedHandler, 'fields'>): HookHandler {
+  // Every field was checked against the table of its kind.
+  return deepFreeze(fields) as unknown as HookHandler;
+}
+
+/** The value itself, frozen to its depths. */
+export function deepFreeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const inner of Object.values(value)) deepFreeze(inner);
+  }
+  return value;
+}
+
+/** Whether a group or handler is switched off. Only the very word does that. */
+export function isSwitchedOff(raw: unknown): boolean {
+  return isRecord(raw) && raw.enabled === false;
+}
+
+/** Runs beside the session: nobody waits for it, so it decides nothing. */
+export function runsBeside(handler: HookHandler): boolean {
+  return handler.type === 'command' && (handler.async === true || handler.asyncRewake === true);
+}
+
+/** What a handler does, in a few words of one line. */
+export function describeHandler(handler: HookHandler): string {
+  switch (handler.type) {
+    case 'command':
+      return `command ${quoted([handler.command, ...(handler.args ?? [])].join(' '))}`;
+    case 'http':
+      // What follows the path may be a secret.
+      return `http ${quoted(handler.url.replace(/[?#].*$/s, '').replace(/\/\/[^/@]*@/, '//'))}`;
+    case 'mcp_tool':
+      return `mcp_tool ${quoted(`${handler.server}/${handler.tool}`)}`;
+    case 'prompt':
+    case 'agent':
+      return `${handler.type} ${quoted(handler.prompt)}`;
+    case 'callback':
+      return `callback ${short(handler.id)}`;
+  }
+}
+
+const LONGEST_TEXT = 80;
+
+function quoted(text: string): string {
+  return `"${short(text)}"`;
+}
+
+function short(text: string): string {
+  const line = visible(redact(text.trim()));
+  return line.length <= LONGEST_TEXT ? line : `${sliceWhole(line, 0, LONGEST_TEXT - 1)}…`;
 }

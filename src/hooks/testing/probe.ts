@@ -6,8 +6,7 @@ import type { PermissionMode } from '../../protocol/permissions.js';
 import { type HookFacts, requestFor } from '../dispatch/input.js';
 import { notRun, type RunDeps, runHook, thrownText } from '../dispatch/run.js';
 import { seconds } from '../dispatch/timeout.js';
-import { type CapturedHook, EVENTS, type HookSet } from '../registry/captured.js';
-import { runsBeside } from '../registry/handler.js';
+import { type CapturedHook, EVENTS, type HookSet, runsBeside } from '../registry/captured.js';
 import type { Hook, HookAnswer, HookFailure, HookReport, Occasion } from '../registry/hook.js';
 
 export interface ProbeDeps extends RunDeps {

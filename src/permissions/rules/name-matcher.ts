@@ -3,8 +3,7 @@ import { type MatcherPart, matcherParts } from '../../lib/matcher-parts.js';
 import { NAME_LETTERS, wordsOf } from '../../lib/pattern-words.js';
 
 /** For which tools a hook or callback is meant. */
-interface NameMatcher {
-  readonly text: string;
+export interface NameMatcher {
   matches(names: readonly string[]): boolean;
   /** Why it does not mean what was written. */
   readonly problem?: string;
@@ -23,25 +22,24 @@ export function gateMatcher(
   { ofTools = false }: { readonly ofTools?: boolean } = {},
 ): NameMatcher {
   const text = given?.trim() ?? '';
-  if (text === '' || text === '*') return { text, matches: () => true };
+  if (text === '' || text === '*') return { matches: () => true };
   const parts = matcherParts(text).map((part) =>
     // fail-closed: quotes, blanks and look-alike letters stand in no name, so nothing would be guarded.
     ofTools && namesNoTool(part) ? { error: 'no tool can be called so' } : fitsOf(part, text),
   );
   if (parts.length === 0) {
     // fail-closed: a guard that names nothing would guard nothing.
-    return everything(text, `the matcher "${text}" names nothing`);
+    return everything(`the matcher "${text}" names nothing`);
   }
   const failed = parts.find((part) => 'error' in part);
   if (failed !== undefined) {
     // fail-closed: a guard whose matcher cannot be read guards everything.
     const why = `the matcher "${text}" cannot be used (${failed.error})`;
-    return { ...everything(text, why), unreadable: true };
+    return { ...everything(why), unreadable: true };
   }
   const tests = parts.flatMap((part) => ('error' in part ? [] : [part.fits]));
   const problems = parts.flatMap((part) => ('error' in part ? [] : (part.problem ?? [])));
   return {
-    text,
     matches: (names) => names.some((name) => tests.some((fits) => fits(name))),
     ...(problems.length === 0 ? {} : { problem: problems.join('; ') }),
   };
@@ -99,6 +97,6 @@ function exactly(wanted: string): Fits {
   return (name) => name.toLowerCase() === folded;
 }
 
-function everything(text: string, why: string): NameMatcher {
-  return { text, matches: () => true, problem: `${why}; it is taken to mean every tool` };
+function everything(why: string): NameMatcher {
+  return { matches: () => true, problem: `${why}; it is taken to mean every tool` };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { agentAt } from '../../../test/support/dispatch-rig.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
+import { type MatchingSpec, matchingOf } from './captured.js';
 import type { HookEventName } from './hook.js';
-import { type MatchingSpec, matchingOf } from './matching.js';
 
 function matches(spec: MatchingSpec, matched: readonly string[], agent = MAIN_AGENT): boolean {
   return matchingOf(spec).matches({ agent, matched });
