@@ -1,4 +1,3 @@
-import type { ReadAnswer } from '../../src/hooks/answers/report-step.js';
 import {
   type BackgroundResult,
   createHookDispatch,
@@ -7,6 +6,7 @@ import {
 } from '../../src/hooks/dispatch/dispatcher.js';
 import { type CaptureSource, captureHooks } from '../../src/hooks/registry/capture.js';
 import type { HookSnapshot, ScopedHooks } from '../../src/hooks/registry/captured.js';
+import type { ReadAnswer } from '../../src/hooks/registry/hook.js';
 import {
   type Hook,
   type HookAnswer,

@@ -1,6 +1,5 @@
 import { readRaw } from '../../src/hooks/answers/read.js';
-import type { ReadAnswer } from '../../src/hooks/answers/report-step.js';
-import type { Hook, HookHandler, HookRaw } from '../../src/hooks/registry/hook.js';
+import type { Hook, HookHandler, HookRaw, ReadAnswer } from '../../src/hooks/registry/hook.js';
 import type { HookEventName } from '../../src/protocol/hook-events.js';
 
 const COMMAND: HookHandler = { type: 'command', command: 'guard --strict' };

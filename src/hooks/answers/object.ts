@@ -1,18 +1,32 @@
+import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../../build/generated/hook-events.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { readAskAnswer } from '../../permissions/gate/questions.js';
-import type { Restriction } from '../../protocol/permissions.js';
-import type { Hook, HookAnswer, HookEventName, HookFailure } from '../registry/hook.js';
-import { misspeltVerdict, outputProblem, ownFields } from './check-output.js';
-import { failure } from './report-step.js';
-import { isRestraint, restraintAnywhere, restraintIn, withoutGrants } from './restraint.js';
-import { LONGEST_CONTEXT, said } from './text.js';
+import { checkValue, DETACHED_FILE } from '../../settings/schema/type-check.js';
+import {
+  type Hook,
+  type HookAnswer,
+  type HookEventName,
+  type HookFailure,
+  NO_ANSWER,
+} from '../registry/hook.js';
+import {
+  DECIDING,
+  isRestraint,
+  meantField,
+  restraintAnywhere,
+  restraintIn,
+  withoutGrants,
+} from './restraint.js';
+import { failure, LONGEST_CONTEXT, said } from './text.js';
 
 type Fields = HookAnswer['fields'];
 type Decision = HookAnswer['decision'];
 
 /** Milliseconds for a hook that goes on by itself and names no limit. */
 export const ASYNC_LIMIT_MS = 15_000;
+
+const LADDER: readonly Decision[] = ['none', 'allow', 'ask', 'defer', 'deny'];
 
 /** Reads an answer in the form of the event's output. A part that cannot be understood spoils the whole. */
 export function readObject(
@@ -28,36 +42,22 @@ export function readObject(
     return err(failure('wrong-event', wrongEvent(event, specific.hookEventName)));
   }
   // fail-closed: a verdict that is misspelt was still meant.
-  const problem = outputProblem(event, value) ?? unreadVerdict(event, role, value);
+  const unread = role === 'observe' ? undefined : unreadVerdict(event, value);
+  const problem = outputProblem(event, value) ?? unread;
   if (problem !== undefined) return invalid(problem);
   const own = ownFields(event, specific ?? {});
   if (event === 'PermissionRequest' && own.decision !== undefined) {
     const answer = readAskAnswer(own.decision);
     if (!answer.ok) return invalid(`hookSpecificOutput.decision: ${answer.error}`);
   }
+  const answer = answerOf(event, value, own);
   // A guard that says no anywhere means it; elsewhere such words may be about something else.
   const meant = role === 'gate' ? restraintAnywhere(value) : restraintIn(value);
-  return checked(answerOf(event, value, own), meant);
-}
-
-/** A verdict in a form that only hooks of other kinds have, or under a misspelt name. */
-function unreadVerdict(
-  event: HookEventName,
-  role: Hook['role'],
-  output: Fields,
-): string | undefined {
-  if (role === 'observe') return undefined;
-  const verdict = output.ok ?? true;
-  if (verdict !== true) {
-    return '`ok` is the verdict of prompt and agent hooks; other hooks say no by "decision": "block" or exit code 2';
-  }
-  return misspeltVerdict(event, output);
-}
-
-/** An answer that says more than was understood of it is no answer. */
-function checked(answer: HookAnswer, meant: Restriction): Result<HookAnswer, HookFailure> {
-  if (answer.asyncMs !== undefined) {
-    if (!isRestraint(answer) && meant === 'none') return ok(onItsOwn(answer));
+  const { asyncMs, systemMessage } = answer;
+  if (asyncMs !== undefined) {
+    if (!isRestraint(answer) && meant === 'none') {
+      return ok({ ...NO_ANSWER, asyncMs, systemMessage });
+    }
     // fail-closed: its no would be void.
     return invalid('it says "async": true, and a verdict besides; an async hook decides nothing');
   }
@@ -67,18 +67,12 @@ function checked(answer: HookAnswer, meant: Restriction): Result<HookAnswer, Hoo
   return invalid(`it says ${meant}, but not in a place where that counts`);
 }
 
-function onItsOwn({ asyncMs, systemMessage }: HookAnswer): HookAnswer {
-  return { decision: 'none', fields: {}, asyncMs, systemMessage };
-}
-
 function answerOf(event: HookEventName, output: Fields, own: Fields): HookAnswer {
   const { decision, reason } = decided(event, output, own);
   const fields = { ...own };
   // Some hooks put the new input at the top, under the name that it has in their own input.
   const alias = event === 'PreToolUse' ? (output.tool_input ?? undefined) : undefined;
   if (alias !== undefined) fields.updatedInput ??= alias;
-  const systemMessage = said(output.systemMessage);
-  const context = said(own.additionalContext, LONGEST_CONTEXT);
   return {
     decision,
     fields: decision === 'deny' ? withoutGrants(fields) : fields,
@@ -86,15 +80,13 @@ function answerOf(event: HookEventName, output: Fields, own: Fields): HookAnswer
     ...(output.continue === false
       ? { stop: said(output.stopReason) ?? 'a hook ended the turn without saying why' }
       : {}),
-    systemMessage,
-    context,
+    systemMessage: said(output.systemMessage),
+    context: said(own.additionalContext, LONGEST_CONTEXT),
     ...(output.async === true ? { asyncMs: Number(output.asyncTimeout ?? ASYNC_LIMIT_MS) } : {}),
   };
 }
 
-const LADDER: readonly Decision[] = ['none', 'allow', 'ask', 'defer', 'deny'];
-
-/** The old words and the new ones; where they disagree, the stricter one counts. */
+/** The old words (`block`, `approve`) and the new ones; where they disagree, the stricter one counts. */
 function decided(
   event: HookEventName,
   output: Fields,
@@ -103,21 +95,13 @@ function decided(
   const request = isRecord(own.decision) ? own.decision : {};
   const word = own.permissionDecision ?? request.behavior;
   const stated = LADDER.find((known) => known === word) ?? 'none';
-  const old = oldWord(event, output.decision);
-  const decision = LADDER.indexOf(old) > LADDER.indexOf(stated) ? old : stated;
-  const reasons = [
-    said(own.permissionDecisionReason) ?? said(request.message),
-    said(output.reason),
-  ];
-  const reason = (decision === stated ? reasons : reasons.reverse()).find(
-    (text) => text !== undefined,
-  );
-  return { decision, reason };
-}
-
-function oldWord(event: HookEventName, word: unknown): Decision {
-  if (word === 'block') return 'deny';
-  return word === 'approve' && event === 'PreToolUse' ? 'allow' : 'none';
+  const isYes = output.decision === 'approve' && event === 'PreToolUse';
+  const old: Decision = output.decision === 'block' ? 'deny' : isYes ? 'allow' : 'none';
+  const ofStated = said(own.permissionDecisionReason) ?? said(request.message);
+  const ofOld = said(output.reason);
+  return LADDER.indexOf(old) > LADDER.indexOf(stated)
+    ? { decision: old, reason: ofOld ?? ofStated }
+    : { decision: stated, reason: ofStated ?? ofOld };
 }
 
 function wrongEvent(event: HookEventName, named: unknown): string {
@@ -129,4 +113,62 @@ function wrongEvent(event: HookEventName, named: unknown): string {
 
 function invalid(message: string): Result<never, HookFailure> {
   return err(failure('invalid-output', message));
+}
+
+/**
+ * What is wrong with a hook's output, or undefined. Fields that nobody knows are fine; `null` is how
+ * some languages write "absent".
+ */
+export function outputProblem(event: HookEventName, output: Fields): string | undefined {
+  const { top, own } = HOOK_OUTPUTS[event];
+  const keys = { ...COMMON_HOOK_OUTPUT, ...top, hookSpecificOutput: own };
+  const context = { file: DETACHED_FILE, path: [], restricts: true };
+  const [problem] = checkValue({ type: 'object', keys, open: true }, present(output), context);
+  return problem?.message.replace(/^`([^`]*)`/, '$1').replace(/\.$/, '');
+}
+
+/** A value without the fields of its objects that are null. */
+function present(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(present);
+  if (!isRecord(value)) return value;
+  const fields = Object.entries(value).filter(([, inner]) => inner !== undefined && inner !== null);
+  return Object.fromEntries(fields.map(([name, inner]) => [name, present(inner)]));
+}
+
+/** The fields of `hookSpecificOutput` that the event knows, without those that are absent. */
+export function ownFields(event: HookEventName, specific: Fields): Fields {
+  const known = Object.keys(HOOK_OUTPUTS[event].own.keys);
+  const given = known.map((name) => [name, specific[name] ?? undefined] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+/**
+ * A verdict in a form that only hooks of other kinds have, or under a misspelt name. Only fields of the
+ * answer itself and of `hookSpecificOutput` are compared, and only with fields that the event knows.
+ */
+function unreadVerdict(event: HookEventName, output: Fields): string | undefined {
+  if ((output.ok ?? true) !== true) {
+    return '`ok` is the verdict of prompt and agent hooks; other hooks say no by "decision": "block" or exit code 2';
+  }
+  const { top, own } = HOOK_OUTPUTS[event];
+  const common = { ...COMMON_HOOK_OUTPUT, ...top, hookSpecificOutput: own };
+  const specific = isRecord(output.hookSpecificOutput) ? output.hookSpecificOutput : {};
+  const candidates = [...Object.keys(common), ...Object.keys(own.keys)];
+  const places = [
+    { fields: output, known: Object.keys(common), prefix: '' },
+    {
+      fields: specific,
+      known: [...Object.keys(own.keys), 'hookEventName'],
+      prefix: 'hookSpecificOutput.',
+    },
+  ];
+  for (const { fields, known, prefix } of places) {
+    for (const [key, value] of Object.entries(fields)) {
+      // What is spelt as a field of this or another place is judged by its place.
+      if (known.includes(key) || Object.hasOwn(DECIDING, key)) continue;
+      const meant = meantField(key, value, candidates);
+      if (meant !== undefined) return `\`${prefix}${key}\` is not a field; did you mean ${meant}?`;
+    }
+  }
+  return undefined;
 }

@@ -1,7 +1,10 @@
-import { isRecord } from '../../lib/own.js';
+import { parseJson } from '../../lib/json.js';
+import { editDistance, nearest } from '../../lib/nearest.js';
+import { isRecord, own } from '../../lib/own.js';
+import { hookEventFacts } from '../../protocol/hook-events.js';
 import { type Restriction, strictest } from '../../protocol/permissions.js';
-import type { HookAnswer } from '../registry/hook.js';
-import { meantField } from './check-output.js';
+import type { Hook, HookAnswer, HookRaw, ReadAnswer } from '../registry/hook.js';
+import { unescaped } from './text.js';
 
 const WORDS: ReadonlyMap<unknown, Restriction> = new Map<unknown, Restriction>([
   ['deny', 'deny'],
@@ -125,4 +128,110 @@ export function walkKeys(
 function* insideOf(value: unknown): Generator<readonly [string | undefined, unknown]> {
   if (Array.isArray(value)) for (const item of value) yield [undefined, item];
   else if (isRecord(value)) for (const key of Object.keys(value)) yield [key, value[key]];
+}
+
+/** Fields by which an answer decides or changes something, and whether a value looks meant for them. */
+export const DECIDING: Readonly<Record<string, (value: unknown) => boolean>> = {
+  decision: isVerdictValue,
+  permissionDecision: isVerdictValue,
+  behavior: isVerdictValue,
+  action: isVerdictValue,
+  continue: (value) => value === false,
+  hookSpecificOutput: isRecord,
+  updatedInput: isRecord,
+  updatedPrompt: (value) => typeof value === 'string',
+};
+
+/** Their nearest misspellings (one letter, other case, `_` or `-`) need no such value. */
+const VERDICTS: ReadonlySet<string> = new Set(['decision', 'permissionDecision', 'behavior']);
+/** Letters by which the other fields may be misspelt: their values tell less. */
+const CLOSE = 2;
+
+/** The deciding field that a key is meant to be; undefined for one that is spelt well, or unrelated. */
+export function meantField(
+  key: string,
+  value: unknown,
+  candidates: Iterable<string> = Object.keys(DECIDING),
+): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const name = folded(key);
+  const near = nearest(name, candidates);
+  const isMeant = near === undefined ? undefined : own(DECIDING, near);
+  if (near === undefined || near === key || isMeant === undefined) return undefined;
+  const distance = editDistance(name, near.toLowerCase());
+  const isClose = VERDICTS.has(near) || distance <= CLOSE;
+  if (isClose && isMeant(value)) return near;
+  return VERDICTS.has(near) && distance <= 1 && !Array.isArray(value) ? near : undefined;
+}
+
+const VERDICT_WORDS: ReadonlySet<string> = new Set(
+  'allow allowed approve approved accept ask block blocked cancel decline defer deny denied refuse refused reject rejected'.split(
+    ' ',
+  ),
+);
+
+function isVerdictValue(value: unknown): boolean {
+  if (typeof value === 'string') return VERDICT_WORDS.has(value.trim().toLowerCase());
+  return typeof value === 'boolean' || (isRecord(value) && Object.hasOwn(value, 'behavior'));
+}
+
+function folded(key: string): string {
+  return key.trim().toLowerCase().replaceAll(/[_-]/g, '');
+}
+
+const NAME = 'updated_?(?:mcp_?)?tool_?output';
+const KEY = new RegExp(`^\\s*${NAME}\\s*$`, 'i');
+const MENTION = new RegExp(NAME, 'i');
+
+/** Whether the hooks of an event may put another output in the place of a tool's. */
+export function mayRedact({ event }: Pick<Hook, 'event'>): boolean {
+  return hookEventFacts(event).replacesOutput === true;
+}
+
+/** A reading, and whether the hook wanted an output hidden without having its way. */
+export function withRedaction(hook: Hook, raw: HookRaw, reading: ReadAnswer): ReadAnswer {
+  if (!mayRedact(hook) || (reading.failure === undefined && replaces(reading.answer))) {
+    return reading;
+  }
+  // fail-closed: the mistake is in how it was said, not in that it was meant.
+  return isMeant(raw) ? { ...reading, redacts: true } : reading;
+}
+
+/** Whether an answer holds a replacement that counts. */
+export function replaces({ fields, asyncMs }: HookAnswer): boolean {
+  if (asyncMs !== undefined) return false;
+  return fields.updatedToolOutput !== undefined || fields.updatedMCPToolOutput !== undefined;
+}
+
+function isMeant(raw: HookRaw): boolean {
+  switch (raw.kind) {
+    case 'process':
+      return textWantsReplacement(raw.stdout);
+    case 'text':
+      return textWantsReplacement(raw.text);
+    case 'failed':
+      return textWantsReplacement(raw.printed ?? '');
+    case 'value':
+      return wantsReplacement(raw.value);
+    case 'verdict':
+      return false;
+  }
+}
+
+/** Whole JSON is looked at key by key; in anything else the name alone is enough. */
+function textWantsReplacement(text: string): boolean {
+  // UTF-16 looks like this when it is read as UTF-8.
+  const plain = text.replaceAll('\u0000', '');
+  if (!MENTION.test(unescaped(plain))) return false;
+  const parsed = parseJson(plain.trim());
+  return !parsed.ok || !isRecord(parsed.value) || wantsReplacement(parsed.value);
+}
+
+/** Whether a key anywhere in a value names a replacement. Null is a value, and a wrong one. */
+export function wantsReplacement(value: unknown): boolean {
+  const found = walkKeys(value, (key, inner) =>
+    KEY.test(key) && inner !== undefined ? 'stop' : undefined,
+  );
+  // fail-closed: what takes too long to search may hold one.
+  return found !== 'done';
 }

@@ -1,15 +1,18 @@
 import { own } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { hookEventFacts } from '../../protocol/hook-events.js';
+import type { TraceStep } from '../../protocol/permissions.js';
 import { canonicalJson } from '../../settings/trust/digest.js';
 import type {
+  Hook,
   HookAnswer,
   HookDispatch,
   HookEventName,
+  HookFailure,
   HookReport,
   HookRound,
 } from '../registry/hook.js';
-import { causeText, failureText } from './report-step.js';
+import { isRestraint } from './restraint.js';
 
 /** A no, and whose it is. */
 export interface Objection {
@@ -239,4 +242,69 @@ export function oneRewrite(
   const allowing = wishes.find(({ value }) => value.rewrite.allowed);
   const authors = wishes.flatMap(({ value }) => value.rewrite.authors);
   return { ...(allowing ?? agreed.value).value.rewrite, authors };
+}
+
+/** One hook's line of a receipt. */
+export function reportStep(
+  report: HookReport,
+  decision: TraceStep['decision'],
+  reason?: string,
+): TraceStep {
+  const { hook, ms, failure, answer } = report;
+  const why = reason ?? answer.reason ?? complaintText(report);
+  return {
+    guard: hook.label,
+    decision,
+    source: placeOf(hook),
+    ms,
+    reason: why,
+    failure: failure === undefined ? undefined : `${failure.cause}: ${failure.message}`,
+  };
+}
+
+/** Which guard gave no verdict, why, how much time it had and took, and what to do about it. */
+export function failureText({ hook, failure, ms }: HookReport): string {
+  if (failure?.cause === 'cannot-start') {
+    return `the guard failed: ${hook.label} gave no verdict (${causeText(failure)})`;
+  }
+  const why = failure === undefined ? 'no cause is known' : causeText(failure);
+  const limit = `limit ${seconds(hook.timeoutMs)}, used ${seconds(ms)}`;
+  return `the guard failed: ${hook.label} gave no verdict (${why}; ${limit})`;
+}
+
+/** `cannot-start: lint-guard cannot be started. Install it …`. */
+export function causeText({ cause, message, remedy }: HookFailure): string {
+  return `${cause}: ${message}${remedy === undefined ? '' : `. ${remedy}`}`;
+}
+
+/** What a hook that ended with an error printed last, and what that meant for what it was asked about. */
+export function complaintText({
+  hook,
+  answer,
+  complaint,
+  exitCode,
+}: HookReport): string | undefined {
+  if (complaint === undefined) return undefined;
+  const printed = complaint === NOTHING_PRINTED ? ` and ${complaint}` : `: ${complaint}`;
+  return `failed with exit code ${exitCode ?? 1}${printed}${effectText(hook, answer)}`;
+}
+
+/** In place of the last lines of a hook that printed none. */
+export const NOTHING_PRINTED = 'printed nothing';
+
+function effectText({ event, role }: Hook, answer: HookAnswer): string {
+  if (role === 'observe') return '';
+  if (isRestraint(answer)) return '; its verdict counts';
+  if (event === 'PreToolUse' || event === 'PermissionRequest') return '; the call was not blocked';
+  return event === 'UserPromptSubmit' ? '; the prompt was not blocked' : '; nothing was blocked';
+}
+
+/** `PreToolUse Bash .claude/settings.json:7`. */
+function placeOf({ event, matcher, source, file, line }: Hook): string {
+  const place = file === undefined ? source : line === undefined ? file : `${file}:${line}`;
+  return `${event} ${matcher ?? '*'} ${place}`;
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms) / 1000} s`;
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '../../lib/own.js';
-import { objectsIn } from './json.js';
+import { type JsonReading, readJsonAt } from '../../settings/files/json.js';
 import { restraintAnywhere, restraintIn } from './restraint.js';
 import { unescaped, withoutEscapes } from './text.js';
 
@@ -75,4 +75,46 @@ function holdsRestraint(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(holdsRestraint);
   if (!isRecord(value)) return false;
   return restraintIn(value) !== 'none' || Object.values(value).some(holdsRestraint);
+}
+
+/** Steps for each character of the text; only braces inside braces that never close need as many. */
+const STEPS_PER_CHARACTER = 8;
+
+export interface FoundObject {
+  readonly start: number;
+  readonly end: number;
+  readonly value: unknown;
+  readonly hasDuplicates: boolean;
+}
+
+export interface FoundObjects {
+  /** Each object that is whole and in no other. */
+  readonly objects: readonly FoundObject[];
+  /** The first brace that starts no object. */
+  readonly brokenAt: number | undefined;
+  /** The search was given up, or an object is nested too deeply to be read. */
+  readonly isUnread: boolean;
+}
+
+/** The JSON objects inside a text. */
+export function objectsIn(text: string): FoundObjects {
+  const objects: FoundObject[] = [];
+  let brokenAt: number | undefined;
+  let isUnread = false;
+  let steps = STEPS_PER_CHARACTER * (text.length + 1000);
+  for (let at = text.indexOf('{'); at !== -1; ) {
+    const read: JsonReading = readJsonAt(text, at);
+    const end = read.ok ? read.end : read.offset;
+    steps -= end - at + 1;
+    if (steps < 0) return { objects, brokenAt: brokenAt ?? at, isUnread: true };
+    if (read.ok) {
+      const { node, duplicates } = read;
+      objects.push({ start: at, end, value: node.value, hasDuplicates: duplicates.length > 0 });
+    } else {
+      brokenAt ??= at;
+      isUnread ||= read.isRefused;
+    }
+    at = text.indexOf('{', read.ok ? end : at + 1);
+  }
+  return { objects, brokenAt, isUnread };
 }

@@ -2,6 +2,7 @@ import { messageOf } from '../../errors.js';
 import { printable } from '../../lib/printable.js';
 import { head, headAndTail, sliceWhole } from '../../lib/truncate.js';
 import { sha256 } from '../../platform/hash.js';
+import type { HookFailure, HookFailureCause } from '../registry/hook.js';
 
 /** Room for the words that say how much was cut. */
 const MARK_CHARS = 50;
@@ -94,4 +95,26 @@ export async function spillLong(text: string, files: LongTextFiles): Promise<str
     const cut = headAndTail(text, LONGEST_HOOK_TEXT);
     return `${cut}\n[The part left out could not be saved: ${messageOf(thrown)}]`;
   }
+}
+
+/** Parts of the message may be the hook's own words, so it is made fit to be shown. */
+export function failure(cause: HookFailureCause, message: string): HookFailure {
+  return { cause, message: firstLine(message) };
+}
+
+/** A program that is not there or may not be run, with what a person can do about it. */
+export function cannotStart(
+  message: string,
+  { program, kind }: { readonly program: string; readonly kind: 'missing' | 'not-executable' },
+): HookFailure {
+  const name = firstLine(program);
+  const repair =
+    kind === 'missing'
+      ? `Install ${name} or correct its path`
+      : `Make ${name} executable (chmod +x)`;
+  return {
+    ...failure('cannot-start', message),
+    remedy: `${repair}, or switch this hook off there with "enabled": false.`,
+    repeated: `${name} still cannot be started`,
+  };
 }

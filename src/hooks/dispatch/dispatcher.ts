@@ -1,6 +1,6 @@
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
-import { complaintText } from '../answers/report-step.js';
+import { complaintText } from '../answers/round.js';
 import {
   type CapturedHook,
   type HookSet,

@@ -3,9 +3,7 @@ import { isRecord } from '../../lib/own.js';
 import type { Clock } from '../../platform/clock.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import { readRaw } from '../answers/read.js';
-import { mayRedact, replaces } from '../answers/redaction.js';
-import { noAnswer, type ReadAnswer } from '../answers/report-step.js';
-import { restraintAnywhere } from '../answers/restraint.js';
+import { mayRedact, replaces, restraintAnywhere } from '../answers/restraint.js';
 import { runsBeside } from '../registry/captured.js';
 import {
   type Hook,
@@ -16,6 +14,8 @@ import {
   type HookRunner,
   type HookRunners,
   NO_ANSWER,
+  noAnswer,
+  type ReadAnswer,
 } from '../registry/hook.js';
 import type { SharedRequest } from './input.js';
 import { failed, oneLine, seconds, type Timed, timeoutFailure, withTimeout } from './timeout.js';

@@ -12,8 +12,7 @@ import type {
 import { suggestedUpdates } from '../../permissions/grants/suggest.js';
 import type { PermissionMode, PermissionUpdate, TraceStep } from '../../protocol/permissions.js';
 import { isOfOwner } from '../../settings/types.js';
-import { reportStep } from '../answers/report-step.js';
-import { isBlank, oneRewrite, refusalOf } from '../answers/round.js';
+import { isBlank, oneRewrite, refusalOf, reportStep } from '../answers/round.js';
 import { type AboutCall, type FitsRule, namesOf, toolOccasion } from '../dispatch/input.js';
 import type { Hook, HookDispatch, HookReport } from '../registry/hook.js';
 import { PRE_TOOL_USE_HOOKS } from './pre-tool-use.js';

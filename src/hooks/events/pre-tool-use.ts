@@ -12,13 +12,13 @@ import {
   strictest,
   type TraceStep,
 } from '../../protocol/permissions.js';
-import { reportStep } from '../answers/report-step.js';
 import {
   contextsOf,
   isBlank,
   oneRewrite,
   type Rewrite,
   refusalOf,
+  reportStep,
   textIn,
 } from '../answers/round.js';
 import { type FitsRule, toolOccasion } from '../dispatch/input.js';

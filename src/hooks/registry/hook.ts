@@ -202,6 +202,13 @@ export interface HookReport {
   readonly stderr?: string;
 }
 
+/** What was read of a hook's answer: the part of its report that the answer decides. */
+export type ReadAnswer = Pick<HookReport, 'answer' | 'failure' | 'complaint' | 'redacts'>;
+
+export function noAnswer(failure: HookFailure): ReadAnswer {
+  return { answer: NO_ANSWER, failure };
+}
+
 /** Something happened that hooks may have been registered for. */
 export interface Occasion {
   readonly agent: AgentRef;

@@ -4,7 +4,7 @@ import { visible } from '../../lib/visible.js';
 import { type Environment, ownProcessId, shellEnvironment } from '../../platform/environment.js';
 import type { ProcessResult, ProcessSupervisor } from '../../platform/process/process.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
-import { cannotStart } from '../answers/report-step.js';
+import { cannotStart } from '../answers/text.js';
 import { calledOff } from '../dispatch/timeout.js';
 import type {
   CommandHandler,

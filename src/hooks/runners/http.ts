@@ -13,7 +13,7 @@ import type {
 import { parseLocatedJson } from '../../settings/files/json.js';
 import { HEADER_NAME, HEADER_VARIABLE, urlFault } from '../../settings/schema/handler.js';
 import { isOfOwner } from '../../settings/types.js';
-import { duplicateProblem } from '../answers/json.js';
+import { duplicateProblem } from '../answers/read.js';
 import { attempt, failed, oneLine } from '../dispatch/timeout.js';
 import type { Hook, HookRaw, HookRequest, HookRunner, HttpHandler } from '../registry/hook.js';
 

@@ -8,9 +8,8 @@ import type {
   ProcessSupervisor,
 } from '../../platform/process/process.js';
 import { parseLocatedJson } from '../../settings/files/json.js';
-import { duplicateProblem } from '../answers/json.js';
-import { wantsReplacement } from '../answers/redaction.js';
-import { restraintAnywhere } from '../answers/restraint.js';
+import { duplicateProblem } from '../answers/read.js';
+import { restraintAnywhere, wantsReplacement } from '../answers/restraint.js';
 import { calledOff, seconds, settlesWithin } from '../dispatch/timeout.js';
 import type { CommandHandler, HookFailure, HookRaw, HookRequest } from '../registry/hook.js';
 import { type CommandContext, type CommandLaunch, commandLaunch } from './command.js';

@@ -4,7 +4,7 @@ import type { ModelClient } from '../../model/client.js';
 import { MessageAccumulator } from '../../model/stream/accumulate.js';
 import { textOf } from '../../protocol/content.js';
 import { parseLocatedJson } from '../../settings/files/json.js';
-import { duplicateProblem } from '../answers/json.js';
+import { duplicateProblem } from '../answers/read.js';
 import { attempt, failed, oneLine } from '../dispatch/timeout.js';
 import type { HookRaw, HookRunner, PromptHandler } from '../registry/hook.js';
 import { aboutJudge, judgePrompt } from './agent.js';
