@@ -51,52 +51,16 @@ export function createHookPrecheck(dispatch: HookDispatch, deps: PreToolUseDeps)
     const occasion = toolOccasion(EVENT, view, { fits: deps.ifRule(view) });
     return roundOf(view, await dispatch.fire(EVENT, { ...occasion, except }));
   };
+  const isAsked = ({ call, names }: CallView): boolean =>
+    dispatch.has(EVENT, { agent: call.agent, matched: names });
   const ahead = new Map<string, { readonly asked: string; readonly round: Promise<Round> }>();
-  /** What was asked ahead counts as long as the hooks were told what is still true. */
-  const first = (view: CallView): Promise<Round> => {
+  const precheck: Precheck = async (view, { retarget, rewritten }) => {
     const { toolUseId } = view.call;
     const early = ahead.get(toolUseId);
     ahead.delete(toolUseId);
-    const isValid = early !== undefined && early.asked === questionText(view);
-    return isValid ? early.round : ask(view);
-  };
-  return Object.assign(
-    precheck(dispatch, { ask, first, isAhead: ({ call }) => ahead.has(call.toolUseId) }),
-    {
-      askAhead(view: CallView): () => void {
-        const { agent, toolUseId } = view.call;
-        if (!dispatch.has(EVENT, { agent, matched: view.names })) return () => undefined;
-        const entry = { asked: questionText(view), round: ask(view) };
-        ahead.set(toolUseId, entry);
-        return () => {
-          if (ahead.get(toolUseId) === entry) ahead.delete(toolUseId);
-        };
-      },
-    },
-  );
-}
-
-/** What hooks are told about a call, as far as it may change before its turn comes. */
-function questionText({ call, mode }: CallView): string {
-  const { tool, workspace, agent } = call;
-  return JSON.stringify([tool.name, absoluteInput(call), workspace.cwd, mode, agent.path]);
-}
-
-function precheck(
-  dispatch: HookDispatch,
-  how: {
-    ask(view: CallView, except?: readonly string[]): Promise<Round>;
-    first(view: CallView): Promise<Round>;
-    isAhead(view: CallView): boolean;
-  },
-): Precheck {
-  const { ask } = how;
-  return async (view, { retarget, rewritten }) => {
-    const { agent } = view.call;
-    // What was asked ahead counts, whatever became of the hooks since.
-    const isAsked = how.isAhead(view) || dispatch.has(EVENT, { agent, matched: view.names });
-    if (!isAsked) return { view, trace: [] };
-    const first = await how.first(view);
+    if (early === undefined && !isAsked(view)) return { view, trace: [] };
+    // What was asked ahead counts as long as the hooks were told what is still true.
+    const first = await (early?.asked === questionText(view) ? early.round : ask(view));
     const { rewrite } = first;
     if (rewrite === undefined || first.finding.decision === 'deny') return conclude(view, first);
     if (rewritten) return conclude(view, refused(first, secondRewrite(rewrite.by)));
@@ -110,6 +74,23 @@ function precheck(
       ? conclude(next, again)
       : conclude(next, refused(again, secondRewrite(again.rewrite.by)));
   };
+  return Object.assign(precheck, {
+    askAhead(view: CallView): () => void {
+      if (!isAsked(view)) return () => undefined;
+      const { toolUseId } = view.call;
+      const entry = { asked: questionText(view), round: ask(view) };
+      ahead.set(toolUseId, entry);
+      return () => {
+        if (ahead.get(toolUseId) === entry) ahead.delete(toolUseId);
+      };
+    },
+  });
+}
+
+/** What hooks are told about a call, as far as it may change before its turn comes. */
+function questionText({ call, mode }: CallView): string {
+  const { tool, workspace, agent } = call;
+  return JSON.stringify([tool.name, absoluteInput(call), workspace.cwd, mode, agent.path]);
 }
 
 /** One look of all hooks at one input. */
@@ -124,92 +105,75 @@ interface Round {
   readonly hookContext: HookContext;
 }
 
-function roundOf(view: CallView, round: HookRound): Round {
+function roundOf({ call }: CallView, round: HookRound): Round {
   const said = round.reports.map(hear);
   const finding = findingOf(said);
-  const { call } = view;
   const contexts = contextsOf(round, `${EVENT}:${call.tool.name}`);
-  const forAgent = said.flatMap(({ agentContext }) => agentContext ?? []).join('\n');
+  const forAgent = round.reports.flatMap(
+    ({ answer }) => textIn(answer.fields, 'agentContext') ?? [],
+  );
+  const agentContext = forAgent.length === 0 ? undefined : forAgent.join('\n');
   const heard = {
-    trace: said.map(({ step }) => step),
-    hookContext: joinHookContext({ contexts }, forAgent === '' ? {} : { agentContext: forAgent }),
+    trace: said.map(({ report, restriction, allows, reason }) =>
+      reportStep(
+        report,
+        restriction === 'none' ? (allows ? 'allow' : 'pass') : restriction,
+        reason,
+      ),
+    ),
+    hookContext: joinHookContext({ contexts }, { agentContext }),
   };
   if (finding.decision === 'deny') return { ...heard, finding, answered: false };
-  const wanted = said.flatMap(({ rewrite }) => rewrite ?? []);
+  const wanted = said.flatMap(({ report: { hook }, input, allows }): Rewrite[] =>
+    input === undefined ? [] : [{ by: hook.label, input, allowed: allows, authors: [hook.id] }],
+  );
   const rewrite = oneRewrite(wanted, [call.input]);
   if (rewrite !== undefined && 'conflict' in rewrite) return refused(heard, rewrite.conflict);
-  const yes = said.filter(({ allows }) => allows);
-  const reasons = yes.flatMap(({ reason }) => reason ?? []);
-  const by = yes.map((one) => one.by).join(', ');
+  const yes = said.filter(({ allows }) => allows).map(({ report }) => report);
+  const reasons = yes.flatMap(({ answer }) => (isBlank(answer.reason) ? [] : [answer.reason]));
+  const by = yes.map(({ hook }) => hook.label).join(', ');
   return {
     ...heard,
     finding,
     answered: wanted.some(({ allowed }) => allowed),
-    ...(yes.length === 0 ? {} : { allowed: { by, reason: reasons.join('\n') || 'allowed' } }),
+    allowed: yes.length === 0 ? undefined : { by, reason: reasons.join('\n') || 'allowed' },
     rewrite,
   };
 }
 
 /** What one hook's answer comes to. */
 interface Said {
-  readonly by: string;
+  readonly report: HookReport;
   readonly restriction: Restriction;
-  readonly reason: string | undefined;
-  readonly failed: boolean;
+  /** Of the restriction. */
+  readonly reason?: string;
+  readonly stop?: string;
+  readonly failed?: boolean;
   readonly allows: boolean;
-  readonly stop: string | undefined;
-  readonly rewrite: Rewrite | undefined;
-  readonly agentContext: string | undefined;
-  readonly step: TraceStep;
+  /** What the call is to run with. */
+  readonly input?: Rewrite['input'];
 }
 
 function hear(report: HookReport): Said {
-  const { hook, answer } = report;
-  const by = hook.label;
-  const wanted = own(answer.fields, 'updatedInput') ?? undefined;
-  const given =
-    wanted === undefined
-      ? undefined
-      : isRecord(wanted)
-        ? freezeJson(wanted)
-        : err('it is no object');
-  const unusable = given?.ok === false ? given.error : undefined;
-  const isOpen = answer.asyncMs === undefined && report.complaint === undefined;
-  const { restriction, reason, stop, failed = false } = restraintOf(report, unusable);
-  const allows =
-    restriction === 'none' && answer.decision === 'allow' && isOpen && hook.restrictOnly !== true;
-  const input = answer.asyncMs === undefined && given?.ok ? given.value : undefined;
-  const decision = restriction === 'none' ? (allows ? 'allow' : 'pass') : restriction;
-  return {
-    by,
-    restriction,
-    reason: reason ?? (isBlank(answer.reason) ? undefined : answer.reason),
-    failed,
-    allows,
-    stop,
-    rewrite: input === undefined ? undefined : { by, input, allowed: allows, authors: [hook.id] },
-    agentContext: textIn(answer.fields, 'agentContext'),
-    step: reportStep(report, decision, reason),
-  };
-}
-
-/** What holds the call; `unusable`: why the input that the hook gave is none. */
-function restraintOf(
-  report: HookReport,
-  unusable: string | undefined,
-): Pick<Said, 'restriction'> & Partial<Pick<Said, 'reason' | 'stop' | 'failed'>> {
-  const { hook, answer } = report;
+  const { hook, answer, complaint } = report;
   const refusal = refusalOf(report);
-  if (refusal !== undefined) return { restriction: 'deny', ...refusal };
-  if (unusable !== undefined) {
+  if (refusal !== undefined) return { report, restriction: 'deny', allows: false, ...refusal };
+  const wanted = own(answer.fields, 'updatedInput') ?? undefined;
+  const given = isRecord(wanted) ? freezeJson(wanted) : err('it is no object');
+  if (wanted !== undefined && !given.ok) {
     // fail-closed: nobody knows what the call was to become.
-    const reason = `the guard failed: ${hook.label} gave an input that cannot be used: ${unusable}`;
-    return { restriction: 'deny', reason, failed: true };
+    const reason = `the guard failed: ${hook.label} gave an input that cannot be used: ${given.error}`;
+    return { report, restriction: 'deny', allows: false, reason, failed: true };
   }
-  if (answer.decision !== 'ask' && answer.decision !== 'defer') return { restriction: 'none' };
-  const what = answer.decision === 'ask' ? 'wants a person to decide' : 'put it off';
-  const reason = isBlank(answer.reason) ? `${hook.label} ${what}` : answer.reason;
-  return { restriction: answer.decision, reason };
+  const isOver = answer.asyncMs === undefined;
+  const input = isOver && given.ok ? given.value : undefined;
+  if (answer.decision === 'ask' || answer.decision === 'defer') {
+    const what = answer.decision === 'ask' ? 'wants a person to decide' : 'put it off';
+    const reason = isBlank(answer.reason) ? `${hook.label} ${what}` : answer.reason;
+    return { report, restriction: answer.decision, allows: false, reason, input };
+  }
+  const counts = isOver && complaint === undefined && hook.restrictOnly !== true;
+  return { report, restriction: 'none', allows: counts && answer.decision === 'allow', input };
 }
 
 /** The strictest of what was said, in the words of all who said it, in the order they are declared. */
@@ -218,11 +182,11 @@ function findingOf(said: readonly Said[]): Finding {
   if (decision === 'none') return NOTHING;
   const winners = said.filter(({ restriction }) => restriction === decision);
   const stops = winners.flatMap(({ stop }) => stop ?? []);
-  const hasFailed = winners.every(({ failed }) => failed);
+  const hasFailed = winners.every(({ failed }) => failed === true);
   return {
     decision,
     reason: winners.flatMap(({ reason }) => reason ?? []).join('\n'),
-    source: winners.map(({ by }) => by).join(', '),
+    source: winners.map(({ report }) => report.hook.label).join(', '),
     ...(decision === 'ask' ? {} : { refusal: hasFailed ? 'guard-failed' : 'hook' }),
     ...(stops.length === 0 ? {} : { stop: stops.join('\n') }),
   };
@@ -230,23 +194,17 @@ function findingOf(said: readonly Said[]): Finding {
 
 /** What was held against the first input is not forgotten; a yes is for the input it was given to. */
 function joinRounds(first: Round, again: Round, rewrite: Rewrite): Round {
-  const author = rewrite.allowed
-    ? { by: rewrite.by, reason: 'allowed with its own input' }
-    : undefined;
-  const allowed = again.allowed ?? author;
-  const { allowed: _allowed, ...rest } = again;
+  const [a, b] = [first.finding, again.finding];
+  const isStricter = RESTRICTIONS.indexOf(b.decision) > RESTRICTIONS.indexOf(a.decision);
+  const ofAuthor = { by: rewrite.by, reason: 'allowed with its own input' };
   return {
-    ...rest,
-    finding: stricter(first.finding, again.finding),
+    ...again,
+    finding: isStricter ? b : a,
     answered: rewrite.allowed || again.answered,
     trace: [...first.trace, ...again.trace],
     hookContext: joinHookContext(first.hookContext, again.hookContext),
-    allowed,
+    allowed: again.allowed ?? (rewrite.allowed ? ofAuthor : undefined),
   };
-}
-
-function stricter(a: Finding, b: Finding): Finding {
-  return RESTRICTIONS.indexOf(b.decision) > RESTRICTIONS.indexOf(a.decision) ? b : a;
 }
 
 function secondRewrite(by: string): string {
@@ -266,11 +224,8 @@ function conclude(view: CallView, round: Round): Examination {
   const guard: Guard = { name: PRE_TOOL_USE_HOOKS, onFailure: 'deny', decide: async () => finding };
   const seen = { view, guard, trace, ...hookContext };
   if (allowed === undefined) return seen;
-  return { ...seen, answered, resolver: resolverOf(allowed) };
-}
-
-function resolverOf({ by, reason }: NonNullable<Round['allowed']>): Resolver {
-  return {
+  const { by, reason } = allowed;
+  const resolver: Resolver = {
     name: PRE_TOOL_USE_HOOKS,
     decide: async ({ mode }) =>
       mode === 'plan'
@@ -278,4 +233,5 @@ function resolverOf({ by, reason }: NonNullable<Round['allowed']>): Resolver {
           { decision: 'pass', reason: `${by} allows it, which is not enough in plan mode` }
         : { decision: 'allow', reason: `${by}: ${reason}`, source: by },
   };
+  return { ...seen, answered, resolver };
 }
