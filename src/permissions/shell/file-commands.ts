@@ -1,34 +1,19 @@
 import { memoised } from '../../lib/memo.js';
-import { trimEnd } from '../../lib/trim-end.js';
 import { wordSet } from '../../lib/word-set.js';
 import { dirname, join } from '../../platform/fs/paths.js';
 import { withoutBraces } from './braces.js';
-import { type FileUse, readOnlyUse } from './effects/uses.js';
+import type { Effect, PathEffect } from './effects/effect.js';
+import { effectsOfProgram, type OperandForm, type Program } from './effects/program.js';
+import { type FileUse, readOnlyUse, rowOf } from './effects/uses.js';
 import { programOf, type ShellWord } from './model.js';
-import { scanSed, scriptsOfSed } from './sed.js';
 
-/** The last operand may be a directory, and what has the name in there may lead elsewhere. */
-function targetsOf(sources: readonly string[], last: readonly string[]): readonly string[] {
-  const names = sources.map((source) => trimEnd(source, '/').replace(/^.*\//s, ''));
-  return last.flatMap((target) => [target, ...names.map((name) => `${target}/${name}`)]);
-}
-
-const WRITES_ALL = wordSet(
-  `> mkdir touch rm rmdir mv tee truncate shred unlink chmod chown chgrp setfacl mkfifo mknod patch
-  ln rename gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd ed ex vi vim nvim nano emacs sqlite3 zip
-  split csplit ffmpeg convert magick mktemp sponge strip objcopy ar setfattr script logsave black
-  isort rustfmt dos2unix unix2dos mac2unix chattr attr fallocate ranlib crudini mmv prename history`,
-);
-const WRITES_LAST = new Set(['cp', 'install', 'rsync', 'scp', 'ln', 'uniq', 'xxd']);
 /** Programs that change files where `-i` is given. */
-const EDITS_IN_PLACE =
-  /^(g?sed|perl|ruby|[gmn]?awk|yq|clang-format|autopep8|yapf|xmlstarlet|jsonnetfmt)$/;
+export const EDITS_IN_PLACE =
+  /^(perl|ruby|[gmn]?awk|yq|clang-format|autopep8|yapf|xmlstarlet|jsonnetfmt)$/;
 /** Letters of options may stand behind digits and signs: `perl -0pi`. A library of awk does the same. */
 const IN_PLACE = /^-[^-/.=]*i|^--in-p|inplace/;
-const TARS = /^(g|bsd)?tar$/;
-/** Programs of which a subcommand carries files to the place that is named last. */
-const TRANSFERS = /^(docker|podman|nerdctl|kubectl|oc|rclone|aws|gsutil|gcloud|s3cmd|mc)$/;
-const CARRIES = /^(cp|copy|copyto|sync|move|moveto|mv|rsync|get|mirror)$/;
+/** Forms of operands by which a program changes what it is given. */
+const CHANGES: ReadonlySet<OperandForm> = new Set(['write', 'delete', 'move']);
 const TAKES_TEXT = wordSet('echo printf true false : exit cd pwd seq tr');
 
 /** Whether all that a command is given is text for it. */
@@ -55,13 +40,13 @@ function fileUseOf(words: readonly ShellWord[]): PossibleFileUse {
     .filter((word, at) => !isLeftOut(program, rest, at) && (word.literal || knownPart(word) !== ''))
     .flatMap((word) => pathsIn(knownPart(word)));
   const takesFiles =
-    isFileProgram(program) ||
+    isFileProgram(words) ||
     (program === 'git' && rest.some(({ value }) => value === 'rm' || value === 'mv'));
   const unknown =
     (takesFiles && rest.some((word) => !word.literal)) ||
     rest.some(hasManyBraces) ||
     rest.some(({ value }) => isUrlPattern(value));
-  const writes = writesOf(program, rest, operands);
+  const writes = writesOf(words, operands, rowOf(words));
   const isCopy = program === 'cp' && rest.some(({ value }) => COPIES_AS_LINK.test(value));
   if (program !== 'ln' && !isCopy) return { reads: operands, writes, unknown };
   const behind = behindLinks(operands);
@@ -120,89 +105,60 @@ function isLeftOut(program: string, rest: readonly ShellWord[], at: number): boo
   return /^--exclude(-dir)?=/.test(value) || /^--exclude(-dir)?$/.test(before);
 }
 
+/** By its row, and by options that mostly name a file to write; all operands where it is not known which. */
 function writesOf(
-  program: string,
-  rest: readonly ShellWord[],
+  words: readonly ShellWord[],
   operands: readonly string[],
+  row: Program | undefined,
 ): readonly string[] {
-  const plain = rest.map((word) => word.value).filter((value) => !value.startsWith('-'));
-  const targets = operands.filter((_, index) => index === operands.length - 1);
-  const outputs = rest.flatMap((word, index) =>
-    outputValue(program, word.value, rest[index + 1]?.value),
-  );
-  if (WRITES_ALL.has(program)) return [...operands, ...outputs];
-  if (WRITES_LAST.has(program)) {
-    const sources = plain.slice(0, -1);
-    const keepsPath = rest.some(({ value }) => /^--(par|rel)|^-[a-zA-Z]*R/.test(value));
-    const kept = keepsPath ? sources.map((source) => `${plain.at(-1)}/${source}`) : [];
-    return [...targets, ...targetsOf(sources, plain.slice(-1)), ...kept, ...outputs];
-  }
-  const edits = rest.some(({ value }) => IN_PLACE.test(value));
-  if (/^g?sed$/.test(program) && !edits) return [...sedOutputs(rest), ...outputs];
-  if (EDITS_IN_PLACE.test(program) && edits) return [...operands, ...outputs];
-  if (TRANSFERS.test(program) && plain.some((word) => CARRIES.test(word))) {
-    return [...targets, ...outputs];
-  }
-  const formats = rest.some((word) => /^--(write|fix|in-place|inplace)(=|$)/.test(word.value));
-  const gofmt = /^(gofmt|goimports)$/.test(program) && rest.some((word) => word.value === '-w');
-  if (formats || gofmt || (program === 'ruff' && plain[0] === 'format')) {
-    return [...operands, ...outputs];
-  }
-  if (TARS.test(program)) return [...tarWrites(rest), ...outputs];
-  if (program === 'git') return gitWrites(rest, operands)?.concat(outputs) ?? outputs;
-  if (
-    program === 'find' &&
-    rest.some((word) => /^-(delete|exec|execdir|ok|okdir)$/.test(word.value))
-  )
-    return [...operands, ...outputs];
-  if (program === 'find') {
-    return rest.flatMap((word, index) =>
-      /^-(fls|fprint0?|fprintf)$/.test(word.value) ? [rest[index + 1]?.value ?? ''] : [],
-    );
-  }
-  // What is taken out of an archive by name.
-  if (program === 'cpio') return [...plain, ...outputs];
-  if (/^(unzip|unrar|7z[ar]?)$/.test(program)) return [...plain.slice(1), ...outputs];
-  if (program === 'dd')
-    return rest.flatMap((word) => (word.value.startsWith('of=') ? [word.value.slice(3)] : []));
-  return outputs;
+  const program = programOf(words) ?? '';
+  const rest = words.slice(1);
+  const effects = row === undefined ? [] : effectsOfProgram(row, rest);
+  const written = effects.filter(isWritten).map(({ target }) => target.value);
+  const outputs = rest.flatMap((word, at) => outputValue(word.value, rest[at + 1]?.value, row));
+  const isOpen = row?.restrictsOnly === true || effects.some(({ kind }) => kind === 'unknown');
+  const isLast = row?.operands === 'copy' || row?.operands === 'read-write';
+  const named = !isOpen || row === undefined ? [] : isLast ? operands.slice(-1) : [];
+  if (program === 'git') return [...(gitWrites(rest, operands) ?? []), ...outputs];
+  const changesAll =
+    (isOpen && row !== undefined && CHANGES.has(row.operands)) ||
+    effects.some(isFound) ||
+    editsInPlace(program, rest);
+  return [...written, ...(changesAll ? operands : named), ...outputs];
 }
 
-/** Letters of options that name where something is written, where it is not `-o` or `-O`. */
-const TARGET_LETTERS: Readonly<Record<string, string>> = {
-  cp: 't',
-  install: 't',
-  ln: 't',
-  mv: 't',
-  rsync: 'T',
-  scp: '',
-  'ssh-keygen': 'f',
-  tar: 'C',
-  bsdtar: 'C',
-  gtar: 'C',
-  cpio: 'D',
-  ctags: 'fo',
-  cscope: 'f',
-  unzip: 'd',
-  wget: 'OoaP',
-  curl: 'oDc',
-  csplit: 'f',
-};
+function isWritten(effect: Effect): effect is PathEffect {
+  return effect.kind === 'path' && effect.access !== 'read';
+}
+
+/** What find removes, or hands to a program: its tests name it. */
+function isFound(effect: Effect): boolean {
+  if (effect.kind !== 'path' || effect.recursion?.skips?.itself === undefined) return false;
+  return effect.access === 'delete' || effect.recursion.handedTo !== undefined;
+}
+
+function editsInPlace(program: string, rest: readonly ShellWord[]): boolean {
+  const values = rest.map(({ value }) => value);
+  if (values.some((value) => /^--(write|fix|in-place|inplace)(=|$)/.test(value))) return true;
+  if (/^(gofmt|goimports)$/.test(program)) return values.includes('-w');
+  if (program === 'ruff') return values.find((value) => !value.startsWith('-')) === 'format';
+  return EDITS_IN_PLACE.test(program) && values.some((value) => IN_PLACE.test(value));
+}
 
 const LONG_TARGET =
-  /^--(?:out|output|outdir|out-dir|outfile|outp\w*|output-[\w-]+|target-dir\w*|directory|directory-prefix|dir|dump-header|cookie-jar|trace|trace-ascii|stderr|hsts|hsts-file|etag-save|libcurl|save-cookies|warc-file|log-file|one-top-level|export-marks\w*|import-marks\w*)(?:=(.*))?$/is;
+  /^--(out|output|outdir|out-dir|outfile|outp\w*|output-[\w-]+|target-dir\w*|directory|directory-prefix|dir|dump-header|cookie-jar|trace|trace-ascii|stderr|hsts|hsts-file|etag-save|libcurl|save-cookies|warc-file|log-file|one-top-level|export-marks\w*|import-marks\w*)(?:=(.*))?$/is;
 
-/** `-o file`, `-ofile`, `--output=file`, `-t directory`, `-out file`. */
-function outputValue(program: string, value: string, next: string | undefined): readonly string[] {
+/** `-o file`, `-ofile`, `--output=file`, `-out file`, unless the row says what the option is. */
+function outputValue(
+  value: string,
+  next: string | undefined,
+  row: Program | undefined,
+): readonly string[] {
   if (!value.startsWith('-')) return [];
   const long = LONG_TARGET.exec(value);
-  if (long !== null) return [long[1] ?? next ?? ''];
-  if (/^-(out|outfile|outdir|keyout)$/.test(value)) return [next ?? ''];
-  // Long options may be cut short.
-  const cut = TARGET_LETTERS[program] === 't' ? /^--t[a-z-]*(?:=(.*))?$/s.exec(value) : null;
-  if (cut !== null) return [cut[1] ?? next ?? ''];
-  if (value === '-MF' || value === '-dumpdir') return [next ?? ''];
-  const letters = Object.hasOwn(TARGET_LETTERS, program) ? TARGET_LETTERS[program] : 'oO';
+  if (long !== null) return row?.options.long.has(long[1] ?? '') ? [] : [long[2] ?? next ?? ''];
+  if (/^-(out|outfile|outdir|keyout|MF|dumpdir)$/.test(value)) return [next ?? ''];
+  const letters = [...'oO'].filter((letter) => row?.options.short.has(letter) !== true).join('');
   if (letters === '') return [];
   const short = new RegExp(`^-[^-/.=]*?[${letters}]=?(.*)$`, 's').exec(value);
   if (short === null) return [];
@@ -264,35 +220,34 @@ function isUrlPattern(value: string): boolean {
   return /^file:.*[[\]{}]/is.test(value);
 }
 
-/** Programs that read the files they are given, besides those that write them. */
-const READS_FILES = wordSet(
-  `cat tac head tail less more grep egrep fgrep zgrep rg sed awk gawk mawk nawk sort uniq cut nl wc od
-  xxd hexdump hd strings base64 base32 basenc diff diff3 sdiff colordiff cmp comm join jq yq dd source
-  tar zip gzip openssl file stat find curl wget pr paste fold fmt rev expand unexpand column shuf iconv
-  cksum sum md5sum sha1sum sha224sum sha256sum sha384sum sha512sum b2sum shasum bat batcat zcat bzcat
-  xzcat zstdcat lz4cat zless zmore look tsort ptx numfmt xmllint pandoc enscript gpg age`,
-);
+/** Of rows with rules of their own, those that take files; of the others, those that open none. */
+const OPENS = /^(g?sed|[gmn]?awk|jq|xxd|find|dd|g?tar|bsdtar|zip)$/;
+const OPENS_NONE = /^(ls|df|du|tree|realpath|readlink)$/;
 
-/** Whether it is known which of its operands a program writes. */
-export function isKnownFileProgram(program: string): boolean {
-  return isFileProgram(program) || EDITS_IN_PLACE.test(program) || TARS.test(program);
+/** Whether it is known which of its operands a program reads and writes. */
+function isFileProgram(words: readonly ShellWord[]): boolean {
+  const program = programOf(words) ?? '';
+  const row = rowOf(words);
+  if (row === undefined) return EDITS_IN_PLACE.test(program);
+  if (row.custom !== undefined) return OPENS.test(program);
+  return FILE_FORMS.has(row.operands) && !OPENS_NONE.test(program);
 }
 
-function isFileProgram(program: string): boolean {
-  return WRITES_ALL.has(program) || WRITES_LAST.has(program) || READS_FILES.has(program);
-}
+const WRITE_FORMS: ReadonlySet<OperandForm> = new Set([...CHANGES, 'copy', 'read-write']);
+const FILE_FORMS: ReadonlySet<OperandForm> = new Set([...WRITE_FORMS, 'read', 'pattern-read']);
 
 /** Whether a program that is known to write does so where that is decided at run time. */
 export function mayWriteUnknown(words: readonly ShellWord[]): boolean {
   const program = programOf(words) ?? '';
+  const row = rowOf(words);
+  const edits = EDITS_IN_PLACE.test(program) || /^g?sed$/.test(program);
   const writes =
-    WRITES_ALL.has(program) ||
-    WRITES_LAST.has(program) ||
-    (EDITS_IN_PLACE.test(program) && words.some(({ value }) => IN_PLACE.test(value)));
+    (row !== undefined && (WRITE_FORMS.has(row.operands) || program === 'xxd')) ||
+    (edits && words.some(({ value }) => IN_PLACE.test(value)));
   return words.slice(1).some((word, at) => {
     if (word.literal) return false;
     const before = words[at]?.value ?? '';
-    const isFile = (program === 'git' || TARS.test(program)) && ENDS_FILE.test(before);
+    const isFile = /^(git|g?tar|bsdtar)$/.test(program) && ENDS_FILE.test(before);
     return writes || isFile || NAMES_OUTPUT.test(word.value) || ENDS_OUTPUT.test(before);
   });
 }
@@ -329,12 +284,6 @@ function gitConfigWrites(rest: readonly ShellWord[]): readonly string[] {
   return isSet || isAny ? [...files, '.git/config'] : files;
 }
 
-/** Files that scripts of sed write. */
-function sedOutputs(rest: readonly ShellWord[]): readonly string[] {
-  const values = rest.map(({ value }) => value);
-  return (scriptsOfSed(values) ?? values).flatMap((script) => scanSed(script).writes);
-}
-
 /** Subcommands of git that change the files they name. */
 const GIT_WRITES =
   /^(add|am|apply|bundle|checkout|checkout-index|clean|clone|credential-store|fast-import|index-pack|init|mailinfo|mailsplit|merge-file|mv|pack-objects|read-tree|reset|restore|revert|rm|stash|submodule|switch|worktree)$/;
@@ -356,44 +305,4 @@ function gitWrites(
   const isTemplate = values.some((value) => /^--te|templatedir/i.test(value));
   const hooks = subcommand === 'init' && isTemplate ? ['.git/hooks'] : [];
   return GIT_WRITES.test(subcommand ?? '') ? [...operands, ...hooks] : undefined;
-}
-
-const TAR_FILES =
-  /^--(?:listed-incremental|index-file|volno-file|one-top-level|directory|dir\w*|cd)(?:=(.*))?$/s;
-const TAR_RENAMES = /^(?:--(?:transform|xform)(?:=(.*))?|-s(.*))$/s;
-
-/** Files that tar writes: the archive, what it keeps lists in, and what it takes out by name. */
-function tarWrites(rest: readonly ShellWord[]): readonly string[] {
-  const values = rest.map(({ value }) => value);
-  const letters = values.map((value, at) =>
-    at === 0 && /^[a-zA-Z]+$/.test(value) ? value : (/^-([a-zA-Z]+)/.exec(value)?.[1] ?? ''),
-  );
-  const has = (short: string, long: RegExp): boolean =>
-    letters.some((cluster) => [...cluster].some((letter) => short.includes(letter))) ||
-    values.some((value) => long.test(value));
-  const makes = has('cruA', /^--(create|append|update|cat|concat|delete)/);
-  const takes = has('x', /^--(extract|get)$/);
-  const removes = values.some((value) => /^--remove/.test(value));
-  const named = values.filter((value, at) => at > 0 && !value.startsWith('-'));
-  const options = values.flatMap((value, at) => {
-    const next = values[at + 1] ?? '';
-    const list = TAR_FILES.exec(value);
-    if (list !== null) return [list[1] ?? next];
-    const file = /^--file(?:=(.*))?$/s.exec(value);
-    if (file !== null) return makes ? [file[1] ?? next] : [];
-    const renames = takes ? TAR_RENAMES.exec(value) : null;
-    if (renames !== null) return renamedTo(renames[1] ?? (renames[2] || next));
-    // Of a bundle the last letter has its value behind it, or all have theirs, in their order.
-    const short = /^-?[a-zA-Z]*?([fgC])(.*)$/s.exec(letters[at] === '' ? '' : value);
-    if (short === null || (short[1] === 'f' && !makes)) return [];
-    return [short[2] ?? '', ...values.slice(at + 1, at + 4)];
-  });
-  return [...options, ...(takes || removes ? named : [])].filter((one) => one !== '');
-}
-
-/** What `s,from,to,` puts in: any part of it. */
-function renamedTo(script: string): readonly string[] {
-  const delimiter = script.charAt(script.startsWith('s') ? 1 : 0);
-  const plain = script.replaceAll(`\\${delimiter}`, delimiter === '/' ? '\0' : delimiter);
-  return plain.split(delimiter).map((part) => part.replaceAll('\0', '/').replace(/^\^/, ''));
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { literalWord } from './model.js';
 import { isPlainScript, scanSed, scriptsOfSed } from './sed.js';
 
 describe('a script of sed', () => {
@@ -55,7 +56,7 @@ describe('a script of sed', () => {
     expect(isPlainScript(script)).toBe(false);
   });
 
-  it.each<[readonly string[], readonly string[] | undefined]>([
+  it.each<[readonly string[], readonly string[] | 'every word']>([
     [['p', 'wide.txt'], ['p']],
     [['-n', '1p', 'README.md'], ['1p']],
     [
@@ -64,15 +65,16 @@ describe('a script of sed', () => {
     ],
     [['-ne1eid', 'file'], ['1eid']],
     [['--expression=wX', 'file'], ['wX']],
-    [['--exp', 'wX', 'file'], ['wX']],
+    [['--exp', 'wX', 'file'], 'every word'],
     [['file', '-e', 'eid'], ['eid']],
     [['-i.bak', 's/a/b/', 'file'], ['s/a/b/']],
     [['--', 'eid', 'x'], ['eid']],
     [['-l', '5', 'eid'], ['eid']],
-    [['-f', 'x.sed', 'file'], undefined],
-    [['--unknown', 'p'], undefined],
+    [['-f', 'x.sed', 'file'], 'every word'],
+    [['--unknown', 'p'], 'every word'],
   ])('stands where sed looks for it: %j', (values, scripts) => {
-    expect(scriptsOfSed(values)).toEqual(scripts);
+    const expected = scripts === 'every word' ? values : scripts;
+    expect(scriptsOfSed(values.map(literalWord))).toEqual(expected);
   });
 
   it('is gone through in time with its length', () => {

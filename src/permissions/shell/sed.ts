@@ -1,3 +1,6 @@
+import { optionTable, parseOptions } from './effects/options.js';
+import type { ShellWord } from './model.js';
+
 const ADDRESS = '(?:\\d+|\\$|/[^/\\\\\\n]*/)';
 const RANGE = `(?:${ADDRESS}(?:,(?:${ADDRESS}|[+~]\\d+))?)?`;
 const PRINT = new RegExp(`^${RANGE}\\s*[p=dq]?$`);
@@ -37,40 +40,34 @@ export function isPlainScript(script: string): boolean {
   return !broken && reads.length + writes.length + runs.length === 0;
 }
 
-/** The scripts among the arguments of sed. Undefined: there is an option that is not known, or a file of commands. */
-export function scriptsOfSed(values: readonly string[]): readonly string[] | undefined {
-  const read = readSed(values);
-  return 'unknown' in read ? undefined : read.scripts;
+export const SED_OPTIONS = `-nErsuz -e:code -i? expression:code quiet silent regexp-extended separate unbuffered
+  null-data in-place?`;
+
+/** Grants know fewer: these are harmless to a rule that allows sed with any script that only changes text. */
+const KNOWN_OPTIONS = optionTable(`${SED_OPTIONS} -b -l: debug posix sandbox zero-terminated binary
+  follow-symlinks help version line-length:`);
+
+/** The scripts among the arguments of sed, and options that are not known or name a file of commands. */
+export function readSed(words: readonly ShellWord[]): {
+  readonly scripts: readonly string[];
+  readonly unknown: readonly ShellWord[];
+} {
+  const given = parseOptions(words, KNOWN_OPTIONS);
+  const scripts = given.values.filter(({ kind }) => kind === 'code').map(({ value }) => value);
+  const [first] = given.operands;
+  return {
+    scripts: scripts.length > 0 || first === undefined ? scripts : [first.value],
+    unknown: given.unknown.flatMap(({ why, word }) =>
+      why === 'option' && word !== undefined ? [word] : [],
+    ),
+  };
 }
 
-/** The scripts among the arguments of sed, or the first option that is not known or names a file of commands. */
-export function readSed(
-  values: readonly string[],
-): { readonly scripts: readonly string[] } | { readonly unknown: string } {
-  const scripts: string[] = [];
-  const operands: string[] = [];
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at] ?? '';
-    if (value === '--') {
-      operands.push(...values.slice(at + 1));
-      break;
-    }
-    if (!/^-./.test(value)) {
-      operands.push(value);
-      continue;
-    }
-    const given = SCRIPT_OPTION.exec(value);
-    if (given !== null) scripts.push(given[1] || given[2] || (values[++at] ?? ''));
-    else if (/^-[nrEsuzb]*l$|^--line-length$/.test(value)) at++;
-    else if (!PLAIN_OPTION.test(value)) return { unknown: value };
-  }
-  return { scripts: scripts.length > 0 ? scripts : operands.slice(0, 1) };
+/** The scripts of sed; every word where an option is not known. */
+export function scriptsOfSed(words: readonly ShellWord[]): readonly string[] {
+  const { scripts, unknown } = readSed(words);
+  return unknown.length === 0 ? scripts : words.map(({ value }) => value);
 }
-
-/** `-e script`, `-nescript`, `--expression=script`; long options may be cut short. */
-const SCRIPT_OPTION = /^(?:-[nrEsuzb]*e(.*)|--e(?:x[a-z]*)?(?:=(.*))?)$/s;
-const PLAIN_OPTION =
-  /^(?:-[nrEsuzb]+|-[nrEsuzb]*i.*|-[nrEsuzb]*l\d+|--(?:quiet|silent|debug|posix|regexp-extended|separate|sandbox|unbuffered|null-data|zero-terminated|binary|follow-symlinks|help|version|in-place(?:=.*)?|line-length=\d+))$/s;
 
 /** What a script of sed does besides changing text. */
 interface SedUse {

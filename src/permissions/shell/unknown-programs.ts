@@ -1,6 +1,6 @@
 import { wordSet } from '../../lib/word-set.js';
 import { rowOf } from './effects/uses.js';
-import { isKnownFileProgram, takesText } from './file-commands.js';
+import { EDITS_IN_PLACE, takesText } from './file-commands.js';
 import { programOf, type ShellWord } from './model.js';
 import { isForeign } from './runners/foreign-code.js';
 import { LAUNCHERS, SHELLS, WRAPPERS } from './runners/tables.js';
@@ -22,6 +22,6 @@ export function isUnknownProgram(words: readonly ShellWord[]): boolean {
   const row = rowOf(words);
   const isModelled = row !== undefined && row.partial !== true;
   const runsOthers = WRAPPERS.has(program) || LAUNCHERS.has(program) || SHELLS.has(program);
-  const isListed = BUILTINS.has(program) || isKnownFileProgram(program);
+  const isListed = BUILTINS.has(program) || EDITS_IN_PLACE.test(program);
   return !isModelled && !runsOthers && !isListed && !isForeign(words);
 }

@@ -1,5 +1,11 @@
 import { type Effect, reads, writes } from '../effects/effect.js';
-import { hasFlag, optionTable, parseOptions, valuesOf } from '../effects/options.js';
+import {
+  type GivenOptions,
+  hasFlag,
+  optionTable,
+  parseOptions,
+  valuesOf,
+} from '../effects/options.js';
 import { custom, HERE, type Program, program, rows } from '../effects/program.js';
 import { type CommandContext, globMatcher, type Recursion } from '../effects/recursion.js';
 import { literalWord, type ShellWord, UNKNOWN_WORD } from '../model.js';
@@ -7,16 +13,16 @@ import { literalWord, type ShellWord, UNKNOWN_WORD } from '../model.js';
 const restrictsOnly = true as const;
 
 const TAR =
-  optionTable(`-cruAxtdjzJZahlpPvwWkmOSsUBnioM -fCTXbIFKLNVgH: create append update concatenate catenate extract
-  get list diff compare delete file: directory: files-from: exclude: exclude-from: exclude-vcs
+  optionTable(`-cruAxtdjzJZahlpPvwWkmOSsUBnioM -fCTXbIFKLNVH: -g:write create append update concatenate catenate extract
+  get list diff compare delete file: directory: cd: files-from: exclude: exclude-from: exclude-vcs
   exclude-vcs-ignores exclude-caches exclude-backups exclude-tag: anchored no-anchored wildcards
   no-wildcards wildcards-match-slash no-wildcards-match-slash ignore-case no-ignore-case add-file:
   dereference hard-dereference transform: xform: owner: group: mode: mtime: sort: format:
-  blocking-factor: use-compress-program: newer: newer-mtime: after-date: listed-incremental: label:
+  blocking-factor: use-compress-program: newer: newer-mtime: after-date: listed-incremental:write label:
   strip-components: starting-file: tape-length: totals verbose gzip bzip2 xz zstd lzma auto-compress
   recursion no-recursion one-file-system numeric-owner absolute-names null verbatim-files-from
-  checkpoint? warning: to-command: rsh-command: info-script: suffix: backup? index-file: record-size:
-  volno-file:`);
+  checkpoint? warning: to-command: rsh-command: info-script: suffix: backup? index-file:write record-size:
+  volno-file:write one-top-level?write`);
 
 /** Options may stand together in front, without a dash: `tar cf x .`. */
 function dashed(words: readonly ShellWord[]): readonly ShellWord[] {
@@ -30,13 +36,40 @@ function dashed(words: readonly ShellWord[]): readonly ShellWord[] {
   return [literalWord(`-${flags}`), ...pairs, ...rest.slice(valued.length)];
 }
 
-/** What goes into an archive; options count for what stands behind them. */
 function effectsOfTar(words: readonly ShellWord[], context: CommandContext): readonly Effect[] {
   const given = parseOptions(dashed(words), TAR);
-  if (!hasFlag(given, 'c r u create append update')) {
-    const into = given.values.filter(({ option }) => /^(C|directory)$/.test(option));
-    return into.map(({ word }) => writes(word, { made: true }));
-  }
+  const of = (option: RegExp): readonly ShellWord[] =>
+    given.values.filter((one) => option.test(one.option)).map(({ word }) => word);
+  const effects = given.values
+    .filter(({ kind }) => kind === 'write')
+    .map(({ word }) => writes(word));
+  effects.push(...of(/^(C|cd|directory)$/).map((word) => writes(word, { made: true })));
+  const isPacked = hasFlag(given, 'c r u create append update');
+  const isChanged = isPacked || hasFlag(given, 'A catenate concatenate delete');
+  effects.push(...of(/^(f|file)$/).map((word) => (isChanged ? writes : reads)(word)));
+  if (isPacked) return [...effects, ...packedByTar(given, context)];
+  if (!hasFlag(given, 'x extract get')) return effects;
+  const renamed = words.flatMap((word, at) => namesOfRenaming(word, words[at + 1]));
+  return [...effects, ...[...given.operands, ...renamed].map((word) => writes(word))];
+}
+
+const RENAMES = /^(?:--(?:transform|xform)(?:=(.*))?|-s(.*))$/s;
+
+/** What `--transform s,from,to,` puts in: any part of it. */
+function namesOfRenaming(word: ShellWord, next: ShellWord | undefined): readonly ShellWord[] {
+  const found = RENAMES.exec(word.value);
+  if (found === null) return [];
+  const script = found[1] ?? (found[2] || (next?.value ?? ''));
+  const delimiter = script.charAt(script.startsWith('s') ? 1 : 0);
+  const plain = script.replaceAll(`\\${delimiter}`, delimiter === '/' ? '\0' : delimiter);
+  return plain
+    .split(delimiter)
+    .map((part) => literalWord(part.replaceAll('\0', '/').replace(/^\^/, '')))
+    .filter(({ value }) => value !== '');
+}
+
+/** What goes into an archive; options count for what stands behind them. */
+function packedByTar(given: GivenOptions, context: CommandContext): readonly Effect[] {
   const take = given.flags.has('remove-files') ? writes : reads;
   const how: Recursion = {
     follows: hasFlag(given, 'h dereference'),
@@ -47,7 +80,7 @@ function effectsOfTar(words: readonly ShellWord[], context: CommandContext): rea
   const effects = starts.map((start, at): Effect => {
     const before = given.values.filter(({ after }) => after <= at);
     const moves = before
-      .filter(({ option }) => /^(C|directory)$/.test(option))
+      .filter(({ option }) => /^(C|cd|directory)$/.test(option))
       .map(({ word }) => word);
     const excluded = before.filter(({ option }) => option === 'exclude' && !changed);
     const left = globMatcher(excluded.map(({ value }) => value));
@@ -58,8 +91,8 @@ function effectsOfTar(words: readonly ShellWord[], context: CommandContext): rea
 }
 
 const ZIP =
-  optionTable(`-ryjqvuTDASFfdlogceJKkXwz@0123456789 -R=patterns -m=changes -bntPOs: recurse-paths
-  recurse-patterns=patterns symlinks output-file: temp-path: password: suffixes: move=changes`);
+  optionTable(`-ryjqvuTDASFfdlogceJKkXwz@0123456789 -R=patterns -m=changes -bntPs: -O:write recurse-paths
+  recurse-patterns=patterns symlinks output-file:write temp-path: password: suffixes: move=changes`);
 
 function effectsOfZip(words: readonly ShellWord[], context: CommandContext): readonly Effect[] {
   const given = parseOptions(words, ZIP);
@@ -68,7 +101,10 @@ function effectsOfZip(words: readonly ShellWord[], context: CommandContext): rea
   // Moved into the archive: gone from where it was.
   const take = given.tags.has('changes') ? writes : reads;
   const how: Recursion = { follows: !hasFlag(given, 'y symlinks') };
-  const listed = isListed ? [take(UNKNOWN_WORD, how)] : [];
+  const listed: Effect[] = isListed ? [take(UNKNOWN_WORD, how)] : [];
+  const out = given.values.filter(({ kind }) => kind === 'write').map(({ word }) => word);
+  listed.push(...[...given.operands.slice(0, 1), ...out].map((word) => writes(word)));
+  if (given.tags.has('changes')) listed.push(...given.operands.map((word) => writes(word)));
   const isPatterns = given.tags.has('patterns');
   if (!isPatterns && !hasFlag(given, 'r recurse-paths')) return listed;
   // What is left out goes by whole paths with other wildcards.
@@ -82,23 +118,27 @@ function effectsOfZip(words: readonly ShellWord[], context: CommandContext): rea
 /** `7z a x.7z dir`: a command letter, an archive, and what goes into it. */
 function effectsOfSevenZip(words: readonly ShellWord[]): readonly Effect[] {
   const [command, ...rest] = words;
-  if (!/^[au]$/.test(command?.value ?? '')) return [];
-  const operands = rest.filter(({ value }) => !/^[-@]/.test(value)).slice(1);
+  const named = rest.filter(({ value }) => !/^[-@]/.test(value));
+  // The archive, or what is taken out of it.
+  const written = named.map((word) => writes(word));
+  if (!/^[au]$/.test(command?.value ?? '')) return written;
+  const operands = named.slice(1);
   const isListed = rest.some(({ value }) => value.startsWith('@') || value.startsWith('-i'));
   const isCut = rest.some(({ value }) => /^-x/.test(value));
   const starts = operands.length === 0 && !isListed ? [HERE] : operands;
   const unsure = isCut ? 'what it leaves out is not followed' : undefined;
   const all = isListed ? [...starts, UNKNOWN_WORD] : starts;
-  return all.map((start) => reads(start, { follows: true, unsure }));
+  return [...written.slice(0, 1), ...all.map((start) => reads(start, { follows: true, unsure }))];
 }
 
 /** Names come in by the input. */
 function effectsOfCpio(words: readonly ShellWord[]): readonly Effect[] {
   const isMade = words.some(({ value }) => /^-\w*[op]|^--(create|pass-through)/.test(value));
-  return isMade ? [reads(UNKNOWN_WORD, {})] : [];
+  const taken = words.filter(({ value }) => !value.startsWith('-')).map((word) => writes(word));
+  return isMade ? [reads(UNKNOWN_WORD, {}), ...taken] : taken;
 }
 
-const COMPRESS_OPTIONS = `-adehimnNqRTvVzLH0123456789 -r=recursive -f=follow -cktl=keeps -SopDMBb: recursive=recursive
+const COMPRESS_OPTIONS = `-adehimnNqRTvVzLH0123456789 -r=recursive -f=follow -cktl=keeps -SpDMBb: -o:write recursive=recursive
   keep=keeps stdout=keeps to-stdout=keeps decompress uncompress compress force=follow test=keeps list=keeps quiet
   verbose rm=changes suffix: fast best output-dir-flat: output-dir-mirror: filelist: exclude-compressed no-name
   name processes: blocksize:`;
@@ -119,6 +159,13 @@ export const ARCHIVE: Readonly<Record<string, Program>> = {
     'jar pax mksquashfs',
     program('', 'read', { restrictsOnly, walks: () => ({ follows: true }) }),
   ),
+  ...rows(
+    'unzip unrar',
+    program('-o -d:write', 'text', {
+      restrictsOnly,
+      also: ({ operands }) => operands.slice(1).map((word) => writes(word)),
+    }),
+  ),
   cpio: custom(effectsOfCpio, { restrictsOnly }),
   ...rows('gzip gunzip pigz unpigz compress uncompress', REPLACING),
   // They put it beside the file, which stays unless they are told otherwise.
@@ -127,6 +174,7 @@ export const ARCHIVE: Readonly<Record<string, Program>> = {
     program(COMPRESS_OPTIONS, 'read', {
       restrictsOnly,
       walks: ({ tags }) => (tags.has('recursive') ? {} : undefined),
+      also: ({ operands }) => operands.map((word) => writes(word)),
     }),
   ),
 };

@@ -133,7 +133,9 @@ const TALKING: Readonly<Record<string, Program>> = {
   history: program('', 'text', {
     most: 1,
     also: ({ operands }) =>
-      operands.filter(({ value }) => !/^\d+$/.test(value)).map((word) => unknown('operand', word)),
+      operands
+        .filter(({ value }) => !/^\d+$/.test(value))
+        .flatMap((word) => [unknown('operand', word), writes(word)]),
   }),
   true: program('', 'text'),
   false: program('', 'text'),

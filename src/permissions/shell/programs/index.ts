@@ -2,6 +2,7 @@ import { unknown } from '../effects/effect.js';
 import { custom, type Program } from '../effects/program.js';
 import { ARCHIVE } from './archive.js';
 import { COREUTILS } from './coreutils.js';
+import { FILES } from './files.js';
 import { FIND } from './find.js';
 import { GIT } from './git.js';
 import { SEARCH } from './search.js';
@@ -17,6 +18,7 @@ export const PROGRAMS: Readonly<Record<string, Program>> = {
   ...FIND,
   ...TEXT,
   ...GIT,
+  ...FILES,
   ...ARCHIVE,
   ...TRANSFERRING,
   ...TOOLS,

@@ -2,10 +2,9 @@ import { type Effect, reads, unknown, writes } from '../effects/effect.js';
 import { optionTable, parseOptions } from '../effects/options.js';
 import { custom, type Program, program } from '../effects/program.js';
 import type { ShellWord } from '../model.js';
-import { isEditingScript, scanSed } from '../sed.js';
+import { isEditingScript, SED_OPTIONS, scanSed } from '../sed.js';
 
-const SED = optionTable(`-nErsuz -e:code -i? expression:code quiet silent regexp-extended separate
-  unbuffered null-data in-place?`);
+const SED = optionTable(SED_OPTIONS);
 
 /** Its script says which files it reads, writes and what it runs. */
 function effectsOfSed(words: readonly ShellWord[]): readonly Effect[] {
@@ -20,7 +19,9 @@ function effectsOfSed(words: readonly ShellWord[]): readonly Effect[] {
   // What is attached to it is the ending of a copy, or a directory for copies.
   const copies = given.values.filter(({ option }) => option === 'i' || option === 'in-place');
   effects.push(...copies.map(({ word }) => unknown('option', word)));
-  const named = files.filter(({ value }) => value !== '-');
+  // fail-closed: behind an option that is not known, the first operand may be a file.
+  const isSure = given.unknown.every(({ why }) => why !== 'option');
+  const named = (isSure ? files : given.operands).filter(({ value }) => value !== '-');
   return [...effects, ...named.map((word) => (inPlace ? writes(word) : reads(word)))];
 }
 
@@ -160,6 +161,8 @@ function effectsOfPrintf(words: readonly ShellWord[]): readonly Effect[] {
 
 export const TEXT: Readonly<Record<string, Program>> = {
   sed: custom(effectsOfSed, { edits: true }),
+  gsed: custom(effectsOfSed, { restrictsOnly: true }),
+  nawk: custom(effectsOfAwk, { restrictsOnly: true }),
   awk: custom(effectsOfAwk),
   gawk: custom(effectsOfAwk),
   mawk: custom(effectsOfAwk),

@@ -14,11 +14,11 @@ import { type ShellWord, UNKNOWN_WORD } from '../model.js';
 const restrictsOnly = true as const;
 
 const RSYNC = program(
-  `-vqcbuldHpEAXogDtNSnWxyCzhiPFIOsUmj4680V -ra=recursive -LkK=follow -R=parents -BefTM@: recursive=recursive
+  `-vqcbuldHpEAXogDtNSnWxyCzhiPFIOsUmj4680V -ra=recursive -LkK=follow -R=parents -BefM@: -T:write recursive=recursive
   archive=recursive delete del delete-before delete-during delete-delay delete-after delete-excluded
   copy-links=follow copy-unsafe-links=follow copy-dirlinks=follow links exclude: exclude-from: include:
-  include-from: filter: files-from: rsh: rsync-path: backup-dir: suffix: compare-dest: copy-dest: link-dest:
-  temp-dir: log-file: out-format: log-file-format: password-file: bwlimit: timeout: port: chmod: chown: usermap:
+  include-from: filter: files-from: rsh: rsync-path: backup-dir:write suffix: compare-dest: copy-dest: link-dest:
+  temp-dir:write log-file:write out-format: log-file-format: password-file: bwlimit: timeout: port: chmod: chown: usermap:
   groupmap: info: debug: max-size: min-size: partial-dir: block-size: compress-level: modify-window: max-delete:
   dry-run list-only no-recursive no-links relative=parents verbose progress stats compress times perms owner
   group remove-source-files=changes checksum update existing ignore-existing inplace append whole-file dirs`,
@@ -64,6 +64,9 @@ const TRANSFER_OPTIONS = optionTable(`-rRmnpPdvqaLc -xjJF: ${LONG}`);
 const LEAVES_OUT =
   'x exclude include filter files-from exclude-from include-from filter-from exclude-if-present iexclude iexclude-file exclude-file pattern patterns-from';
 
+/** Verbs that carry files to the place that is named last. */
+const CARRIES = /(^| )(cp|copy|copyto|sync|move|moveto|mv|rsync|get|mirror)$/;
+
 interface Transfer {
   /** Which words in front make it one. */
   readonly when: RegExp;
@@ -90,7 +93,7 @@ const TRANSFERS: Readonly<Record<string, Transfer>> = {
   aws: { when: /^s3 (cp|mv|sync)$/, takes: /mv$/, mirrors: /sync$/ },
   gsutil: { when: /^(cp|mv|rsync)$/, takes: /mv$/, mirrors: /rsync$/ },
   gcloud: { when: /^storage (cp|mv|rsync)$/, takes: /mv$/, mirrors: /rsync$/ },
-  s3cmd: { when: /^(put|sync)$/ },
+  s3cmd: { when: /^(put|get|sync)$/ },
   mc: { when: /^(cp|mv|mirror)$/, takes: /mv$/, mirrors: /mirror$/ },
   podman: COPY,
   nerdctl: COPY,
@@ -112,12 +115,15 @@ function effectsOfTransfer(kind: Transfer, words: readonly ShellWord[]): readonl
   const unsure = hasFlag(given, LEAVES_OUT) ? 'what it leaves out is not followed' : undefined;
   const isTarget = (place: ShellWord): boolean =>
     kind.mirrors?.test(verb) === true && places.length > 1 && place === places.at(-1);
-  return places
-    .filter((place) => !isElsewhere(place))
-    .map((place) => {
+  const local = places.filter((place) => !isElsewhere(place));
+  const last = CARRIES.test(verb) ? local.filter((place) => place === places.at(-1)) : [];
+  return [
+    ...last.map((place) => writes(place, { made: true })),
+    ...local.map((place) => {
       const changes = kind.takes?.test(verb) === true || isTarget(place);
       return (changes ? writes : reads)(place, { follows: true, unsure });
-    });
+    }),
+  ];
 }
 
 /** `docker cp`. */

@@ -24,8 +24,7 @@ function namesIn(code: string): readonly string[] {
 /** Commands in scripts of sed, where no blank needs to stand in front of them. */
 export function runBySed(words: readonly ShellWord[]): readonly string[] {
   if (!/^g?sed$/.test(programOf(words) ?? '')) return [];
-  const values = words.slice(1).map(({ value }) => value);
-  return (scriptsOfSed(values) ?? values).flatMap((script) => scanSed(script).runs);
+  return scriptsOfSed(words.slice(1)).flatMap((script) => scanSed(script).runs);
 }
 
 /** Texts in quotes that may be names of files, and the words of those that may be commands. */
@@ -104,8 +103,7 @@ function filesOfDatabase(words: readonly ShellWord[], code: string): readonly st
 /** Files that scripts of sed name without quotes, and the words of commands in them. */
 function filesOfSed(words: readonly ShellWord[]): readonly string[] {
   if (!/^g?sed$/.test(programOf(words) ?? '')) return [];
-  const values = words.slice(1).map(({ value }) => value);
-  return (scriptsOfSed(values) ?? values).flatMap((script) => {
+  return scriptsOfSed(words.slice(1)).flatMap((script) => {
     const { reads, writes, runs } = scanSed(script);
     return [...reads, ...writes, ...runs.flatMap((run) => wordsIn(run.replaceAll('\\/', '/')))];
   });

@@ -163,10 +163,10 @@ function isGitRunner(subcommand: string, value: string): boolean {
 
 /** Scripts from files, and those that write, read or run something. */
 function sedHazards(words: readonly ShellWord[]): readonly string[] {
-  const read = readSed(words.slice(1).map((word) => word.value));
+  const { scripts, unknown } = readSed(words.slice(1));
   // fail-closed: behind an option that is not known anything may be the script.
-  if ('unknown' in read) return [read.unknown];
-  return read.scripts.filter((script) => !isPlainScript(script));
+  if (unknown.length > 0) return unknown.map(({ value }) => value);
+  return scripts.filter((script) => !isPlainScript(script));
 }
 
 /** Builtins that evaluate `name[…]` in an argument, substitutions and all. */
