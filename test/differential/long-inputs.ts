@@ -104,6 +104,7 @@ export const LONG_INPUTS: Readonly<Record<string, string>> = {
   'values of a loop': `for PATH in ${repeat('b ', '')}; do ls; done`,
   'code in here-documents': numbered((at) => `bash <<'E'\nls a${at}\nE\n`, 'ls'),
   'different links': numbered((at) => `ln -s a${at} b${at}\n`, 'cat b1'),
+  'links in several places': numbered((at) => (at < 6 ? `cd d${at}\n` : `ln -s a b${at}\n`), 'ls'),
   'link of a long name': `ln -s a ${'b/'.repeat(15_000)}c; cat ${'b/'.repeat(15_000)}c/d`,
   'different copies': numbered((at) => `cp -r a${at} b${at};`, 'ls'),
   'variables in a here-document': `cat <<E\n${repeat('$a ', '')}\nE`,

@@ -285,6 +285,6 @@ describe('time', () => {
     const deny = Array.from({ length: 20_000 }, (_, index) => `Bash(x${index}:*)`);
     const { bash } = gateRig({ cwd: '/', home: '/', deny, allow: ['Bash(npm *)'] });
     expect(await bash('x19999 now')).toBe('denied');
-    for (let count = 0; count < 200; count++) expect(await bash(`npm run t${count}`)).toBe('runs');
+    for (let count = 0; count < 20; count++) expect(await bash(`npm run t${count}`)).toBe('runs');
   });
 });

@@ -3,7 +3,7 @@ import { goesThrough } from '../effects/uses.js';
 import { programOf, type ShellWord, type SimpleCommand } from '../model.js';
 
 /** Beyond this nobody follows where names lead. */
-const MOST_PLACES = 100_000;
+const MOST_PLACES = 20_000;
 /** Systems take no longer one. */
 const LONGEST_PATH = 4096;
 
@@ -13,15 +13,18 @@ const LONGEST_PATH = 4096;
  */
 export function ownLinkIn(commands: readonly SimpleCommand[]): string | undefined {
   if (!commands.some(({ views }) => views.some(makesLink))) return undefined;
-  const placed = commands.map((command) => ({
-    command,
-    links: pathsOf(command, command.views.flatMap(placesMade)),
-    named: pathsOf(command, namesIn(command)),
-  }));
-  const all = placed.flatMap(({ links, named }) => [...links, ...named]);
-  // fail-closed: a link may be where nobody looked.
-  if (all.length > MOST_PLACES || all.some(({ length }) => length > LONGEST_PATH)) {
-    return 'it may make links in more places than are followed';
+  let places = 0;
+  const placed: { command: SimpleCommand; links: readonly string[]; named: readonly string[] }[] =
+    [];
+  for (const command of commands) {
+    const links = pathsOf(command, command.views.flatMap(placesMade));
+    const named = pathsOf(command, namesIn(command));
+    places += links.length + named.length;
+    // fail-closed: a link may be where nobody looked.
+    if (places > MOST_PLACES || [...links, ...named].some(({ length }) => length > LONGEST_PATH)) {
+      return 'it may make links in more places than are followed';
+    }
+    placed.push({ command, links, named });
   }
   const makers = new Map<string, SimpleCommand | 'several'>();
   for (const { command, links } of placed) {
@@ -40,11 +43,17 @@ export function ownLinkIn(commands: readonly SimpleCommand[]): string | undefine
   return goesThrough ? 'it goes through a link that it makes itself' : undefined;
 }
 
+const isAbsolute = (name: string): boolean => name.startsWith('/');
+
 function pathsOf({ directories }: SimpleCommand, names: readonly string[]): readonly string[] {
   // Where it runs is not known: then only names from the root on lead anywhere certain.
-  const known = directories === undefined ? names.filter((name) => name.startsWith('/')) : names;
+  const known = directories === undefined ? names.filter(isAbsolute) : names;
   const unique = [...new Set(known)];
-  return (directories ?? ['/']).flatMap((from) => unique.map((name) => resolve(from, name)));
+  const relative = unique.filter((name) => !isAbsolute(name));
+  return [
+    ...unique.filter(isAbsolute).map((name) => resolve('/', name)),
+    ...(directories ?? []).flatMap((from) => relative.map((name) => resolve(from, name))),
+  ];
 }
 
 function directoriesAbove(path: string): readonly string[] {
