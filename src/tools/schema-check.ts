@@ -1,9 +1,10 @@
 import { messageOf } from '../errors.js';
 import { isRecord } from '../lib/own.js';
 import { err, ok, type Result } from '../lib/result.js';
-import { problemsOf, type SchemaError, type SchemaProblem } from './schema-problems.js';
+import { problemsOf, type SchemaError } from './schema-problems.js';
+import type { ValidationProblem } from './tool.js';
 
-export type SchemaCheck = (input: unknown) => readonly SchemaProblem[];
+export type SchemaCheck = (input: unknown) => readonly ValidationProblem[];
 
 const MAX_PROBLEMS = 20;
 

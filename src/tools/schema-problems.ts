@@ -1,9 +1,4 @@
-/** What is wrong with a value that a JSON schema was applied to. */
-export interface SchemaProblem {
-  /** Path inside the value, `/edits/0/old_string`; empty for the value itself. */
-  readonly path: string;
-  readonly message: string;
-}
+import type { ValidationProblem } from './tool.js';
 
 /** An error as the validation library reports it. */
 export interface SchemaError {
@@ -14,7 +9,7 @@ export interface SchemaError {
 }
 
 /** What the validation library says, in words that tell a model what to change. */
-export function problemsOf(errors: readonly SchemaError[]): readonly SchemaProblem[] {
+export function problemsOf(errors: readonly SchemaError[]): readonly ValidationProblem[] {
   return errors.map((error) => ({ path: error.instancePath, message: wordsFor(error) }));
 }
 

@@ -14,13 +14,13 @@ import {
   type BackgroundShells,
   createBackgroundShells,
 } from '../bash/shells.js';
-import { createDrafts, type Drafts, salvageWrite } from '../files/drafts.js';
+import { createDrafts, type Drafts, salvageWrite, writeDraftTool } from '../files/drafts.js';
 import { editTool } from '../files/edit.js';
 import { targetPath } from '../files/file-target.js';
 import { notebookEditTool } from '../files/notebook-edit.js';
 import { readTool } from '../files/read.js';
 import { writeTool } from '../files/write.js';
-import { writeDraftTool } from '../files/write-draft.js';
+
 import { createWriteLedger, type WriteLedger } from '../files/write-ledger.js';
 import { FailureStreak, type InvalidInput } from '../invalid-input.js';
 import { createPool, type PoolOptions, type ToolPool } from '../pool.js';

@@ -2,8 +2,7 @@ import { PortcullisError } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { compileSchema } from '../schema-check.js';
-import type { SchemaProblem } from '../schema-problems.js';
-import type { Tool } from '../tool.js';
+import type { Tool, ValidationProblem } from '../tool.js';
 import description from './structured-output.md';
 
 export const STRUCTURED_OUTPUT = 'StructuredOutput';
@@ -54,7 +53,7 @@ function unusable(reason: string): PortcullisError {
   });
 }
 
-function problemText(problems: readonly SchemaProblem[]): string {
+function problemText(problems: readonly ValidationProblem[]): string {
   const lines = problems.map(
     ({ path, message }) => `- ${path || '(the whole answer)'}: ${message}`,
   );

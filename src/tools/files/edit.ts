@@ -2,33 +2,29 @@ import { sliceWhole } from '../../lib/truncate.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../define-tool.js';
-import { failure, failureFrom } from '../output.js';
+import { failure } from '../output.js';
 import type { Tool, ToolOutput } from '../tool.js';
+import { type ChangeDeps, changeFile, writeAndNote } from './change-file.js';
 import description from './edit.md';
 import { explainNoMatch } from './edit-hint.js';
-import { fileSubject, judgedNames, loadForChange, targetPath } from './file-target.js';
+import { fileSubject, loadForChange, targetPath } from './file-target.js';
 import { decodeText, encodeText, lineEndOf, linesOf, toCrlf } from './text-file.js';
-import { exclusively, type WriteLedger, type Writer } from './write-ledger.js';
-import { writeAndNote } from './write-whole.js';
+import type { Writer } from './write-ledger.js';
 
 type EditInput = ToolInputs['Edit'];
 
-export function editTool(deps: { fs: FileSystem; ledger?: WriteLedger }): Tool<EditInput> {
+export function editTool(deps: ChangeDeps): Tool<EditInput> {
   return defineTool({
     name: 'Edit',
     kind: 'edit',
     description,
     subject: (input, workspace) =>
       fileSubject('Edit', { path: input.file_path, access: 'write' }, workspace),
-    run: async (input, context) => {
+    run: (input, context) => {
       const path = targetPath(input.file_path, context.workspace);
-      try {
-        const writer = { ledger: deps.ledger, ...context };
-        const key = judgedNames(context, path)?.real ?? (await deps.fs.realPath(path));
-        return await exclusively(key, () => edit(deps.fs, { path, input }, writer));
-      } catch (thrown) {
-        return failureFrom(thrown);
-      }
+      return changeFile(deps, { path, context }, (writer) =>
+        edit(deps.fs, { path, input }, writer),
+      );
     },
   });
 }

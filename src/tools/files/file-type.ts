@@ -2,7 +2,6 @@ export type ImageType = 'png' | 'jpeg' | 'gif' | 'webp';
 
 /** What the first bytes say, whatever the name says. Undefined for everything read as text. */
 export function fileTypeOf(bytes: Uint8Array): ImageType | 'pdf' | undefined {
-  if (!FIRST_BYTES.has(bytes[0] ?? 0)) return undefined;
   if (startsWith(bytes, [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])) return 'png';
   if (startsWith(bytes, [0xff, 0xd8, 0xff])) return 'jpeg';
   const head = ascii(bytes, 0, 12);
@@ -10,9 +9,6 @@ export function fileTypeOf(bytes: Uint8Array): ImageType | 'pdf' | undefined {
   if (head.startsWith('RIFF') && head.endsWith('WEBP')) return 'webp';
   return head.startsWith('%PDF-') ? 'pdf' : undefined;
 }
-
-/** What one of them begins with: `\x89`, `\xff`, `G`, `R`, `%`. Texts mostly begin with something else. */
-const FIRST_BYTES: ReadonlySet<number> = new Set([0x89, 0xff, 0x47, 0x52, 0x25]);
 
 export interface Dimensions {
   readonly width: number;

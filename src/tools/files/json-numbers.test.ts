@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { numberThatWouldChange } from './read-notebook.js';
+import { numberThatWouldChange } from './notebook.js';
 
 describe('numberThatWouldChange', () => {
   it('finds numbers that a double cannot hold', () => {

@@ -5,23 +5,18 @@ import type { FileSystem } from '../../platform/fs/fs.js';
 import { extname } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../define-tool.js';
-import { failure, failureFrom } from '../output.js';
+import { failure } from '../output.js';
 import type { Tool, ToolOutput } from '../tool.js';
-import { fileSubject, judgedNames, loadForChange, targetPath } from './file-target.js';
-import { cellId, joined, type Notebook, parseNotebook } from './notebook.js';
+import { type ChangeDeps, changeFile, writeAndNote } from './change-file.js';
+import { fileSubject, loadForChange, targetPath } from './file-target.js';
+import { cellId, joined, type Notebook, numberThatWouldChange, parseNotebook } from './notebook.js';
 import description from './notebook-edit.md';
-import { numberThatWouldChange } from './read-notebook.js';
 import { decodeText, encodeText, type TextFile } from './text-file.js';
-import { exclusively, type WriteLedger, type Writer } from './write-ledger.js';
-import { writeAndNote } from './write-whole.js';
+import type { Writer } from './write-ledger.js';
 
 type NotebookInput = ToolInputs['NotebookEdit'];
 
-export function notebookEditTool(deps: {
-  fs: FileSystem;
-  clock?: Clock;
-  ledger?: WriteLedger;
-}): Tool<NotebookInput> {
+export function notebookEditTool(deps: ChangeDeps & { clock?: Clock }): Tool<NotebookInput> {
   const newId = (): string => (deps.clock ?? systemClock).uuid().slice(0, 8);
   return defineTool({
     name: 'NotebookEdit',
@@ -29,15 +24,11 @@ export function notebookEditTool(deps: {
     description,
     subject: (input, workspace) =>
       fileSubject('Edit notebook', { path: input.notebook_path, access: 'write' }, workspace),
-    run: async (input, context) => {
+    run: (input, context) => {
       const path = targetPath(input.notebook_path, context.workspace);
-      try {
-        const writer = { ledger: deps.ledger, ...context };
-        const key = judgedNames(context, path)?.real ?? (await deps.fs.realPath(path));
-        return await exclusively(key, () => editNotebook(deps.fs, { path, input, newId, writer }));
-      } catch (thrown) {
-        return failureFrom(thrown);
-      }
+      return changeFile(deps, { path, context }, (writer) =>
+        editNotebook(deps.fs, { path, input, newId, writer }),
+      );
     },
   });
 }

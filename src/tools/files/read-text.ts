@@ -40,18 +40,8 @@ export function readLines(path: string, file: TextFile, input: RangeInput): Read
   const lines = linesOf(file.text);
   const from = Math.max(1, input.offset ?? 1);
   if (from > lines.length) return pastTheEnd(path, from, lines.length);
-  const limits = limitsOf(input);
-  const { length } = file.text;
-  // Mostly all of it fits, and no line of it can be too long.
-  const isSmall =
-    from === 1 &&
-    lines.length <= limits.lines &&
-    length <= LINE_CHARS &&
-    length + lines.length * NUMBER_CHARS <= limits.chars;
-  const fitted = isSmall ? { lines, cutLines: 0, full: false } : fitting(lines, from, limits);
-  const { cutLines, full } = fitted;
-  const total = lines.length;
-  return shown(path, { from, total, input, file, lines: fitted.lines, cutLines, full });
+  const fitted = fitting(lines, from, limitsOf(input));
+  return shown(path, { from, total: lines.length, input, file, ...fitted });
 }
 
 /** The asked-for lines of a file too large to hold. Stops reading where the range ends. */

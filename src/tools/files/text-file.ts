@@ -52,35 +52,15 @@ export function linesOf(text: string): string[] {
   return lines.map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
 }
 
-type Encoding = TextFile['encoding'];
-
-/** Made once: making one takes longer than decoding a file with it. */
-const strict = new Map<Encoding, InstanceType<typeof TextDecoder>>();
-
-function strictDecoder(encoding: Encoding): InstanceType<typeof TextDecoder> {
-  const known = strict.get(encoding);
-  if (known !== undefined) return known;
-  const made = new TextDecoder(encoding, { fatal: true, ignoreBOM: true });
-  strict.set(encoding, made);
-  return made;
-}
-
-function decoded(bytes: Uint8Array, encoding: Encoding, bomLength: number): TextFile {
+function decoded(bytes: Uint8Array, encoding: TextFile['encoding'], bomLength: number): TextFile {
   const bom = bomLength > 0;
-  if (encoding === 'utf-8') {
-    const buffer = Buffer.isBuffer(bytes)
-      ? bytes
-      : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
-    const text = buffer.toString(undefined, bomLength);
-    // Whatever is not valid would have left this sign. To decode strictly takes longer.
-    if (!text.includes('\ufffd')) return { encoding, bom, text, damaged: false };
-  }
   const body = bytes.subarray(bomLength);
+  const decode = (fatal: boolean): string =>
+    new TextDecoder(encoding, { fatal, ignoreBOM: true }).decode(body);
   try {
-    return { encoding, bom, text: strictDecoder(encoding).decode(body), damaged: false };
+    return { encoding, bom, text: decode(true), damaged: false };
   } catch {
     // Not valid in this encoding: shown as well as it can be, and marked.
-    const text = new TextDecoder(encoding, { ignoreBOM: true }).decode(body);
-    return { encoding, bom, text, damaged: true };
+    return { encoding, bom, text: decode(false), damaged: true };
   }
 }

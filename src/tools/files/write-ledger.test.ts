@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../platform/fs/node-fs.js';
+import { changeFile } from './change-file.js';
 import { editTool } from './edit.js';
 import { createReadState, versionOf } from './read-state.js';
-import { createWriteLedger, exclusively, type WriteLedger, type Writer } from './write-ledger.js';
-import { writeWhole } from './write-whole.js';
+import { writeWhole } from './write.js';
+import { createWriteLedger, type WriteLedger, type Writer } from './write-ledger.js';
 
 let directory = '';
 let file = '';
@@ -34,7 +35,9 @@ async function hasRead(writer: Writer, path = file): Promise<void> {
 }
 
 const write = (writer: Writer, content: string, path = file) =>
-  writeWhole(nodeFileSystem, { path, content }, writer);
+  changeFile({ fs: nodeFileSystem, ledger }, { path, context: writer }, (one) =>
+    writeWhole(nodeFileSystem, { path, content }, one),
+  );
 
 describe('a file that somebody else changed', () => {
   it('names the agent that wrote it', async () => {
@@ -119,10 +122,14 @@ describe('a race', () => {
   });
 
   it('goes on after a failure, and forgets who waited', async () => {
-    await expect(exclusively('x', () => Promise.reject(new Error('no')))).rejects.toThrow('no');
-    expect(await exclusively('x', async () => 1)).toBe(1);
+    const change = (work: () => Promise<string>) =>
+      changeFile({ fs: nodeFileSystem }, { path: file, context: agentAt('main') }, async () => ({
+        content: await work(),
+      }));
+    const failed = await change(() => Promise.reject(new Error('no')));
+    expect(failed).toEqual({ content: 'no', isError: true });
     const order: number[] = [];
-    await Promise.all([1, 2, 3].map((n) => exclusively('x', async () => void order.push(n))));
+    await Promise.all([1, 2, 3].map((n) => change(async () => String(order.push(n)))));
     expect(order).toEqual([1, 2, 3]);
   });
 });

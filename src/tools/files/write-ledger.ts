@@ -88,29 +88,6 @@ export interface Writer {
   readonly touched?: readonly TouchedPath[] | undefined;
 }
 
-/** The end of the line of those who wait for a file. */
-const lines = new Map<string, Promise<void>>();
-
-/**
- * Runs `work` when nobody else in this process is between looking at this file and replacing it:
- * of two who race, one comes second and sees what the first has written.
- */
-export async function exclusively<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const before = lines.get(path);
-  let done: () => void = () => undefined;
-  const mine = new Promise<void>((resolve) => {
-    done = resolve;
-  });
-  lines.set(path, mine);
-  try {
-    await before;
-    return await work();
-  } finally {
-    done();
-    if (lines.get(path) === mine) lines.delete(path);
-  }
-}
-
 /** For a refusal: who is behind a file that is not what it was. */
 export function whoChanged(
   writer: Pick<Writer, 'agent' | 'ledger'>,

@@ -13,10 +13,9 @@ import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type CallHost, callHost } from '../../../test/support/tool-call.js';
 import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
-import { createDrafts } from './drafts.js';
+import { createDrafts, writeDraftTool } from './drafts.js';
 import { readTool } from './read.js';
 import { writeTool } from './write.js';
-import { writeDraftTool } from './write-draft.js';
 
 const read = readTool({ fs });
 const write = writeTool({ fs });

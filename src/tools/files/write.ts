@@ -1,31 +1,83 @@
+import type { PatchHunk } from '../../lib/diff.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../define-tool.js';
-import { failureFrom } from '../output.js';
-import type { Tool } from '../tool.js';
-import { fileSubject, targetPath } from './file-target.js';
+import { failure } from '../output.js';
+import type { Tool, ToolOutput } from '../tool.js';
+import { type ChangeDeps, changeFile, writeAndNote } from './change-file.js';
+import { fileSubject, loadForChange, targetPath } from './file-target.js';
+import { decodeText, encodeText, lineEndOf, toCrlf } from './text-file.js';
 import description from './write.md';
-import type { WriteLedger } from './write-ledger.js';
-import { writeWhole } from './write-whole.js';
+import type { Writer } from './write-ledger.js';
 
-export function writeTool(deps: {
-  fs: FileSystem;
-  ledger?: WriteLedger;
-}): Tool<ToolInputs['Write']> {
+export function writeTool(deps: ChangeDeps): Tool<ToolInputs['Write']> {
   return defineTool({
     name: 'Write',
     kind: 'edit',
     description,
     subject: (input, workspace) =>
       fileSubject('Write', { path: input.file_path, access: 'write' }, workspace),
-    run: async (input, context) => {
+    run: (input, context) => {
       const path = targetPath(input.file_path, context.workspace);
-      try {
-        const writer = { ledger: deps.ledger, ...context };
-        return await writeWhole(deps.fs, { path, content: input.content }, writer);
-      } catch (thrown) {
-        return failureFrom(thrown);
-      }
+      return changeFile(deps, { path, context }, (writer) =>
+        writeWhole(deps.fs, { path, content: input.content }, writer),
+      );
     },
   });
+}
+
+/** Larger files are not worth a comparison, and were never shown whole. */
+const REPLACED_BYTES = 64 * 1024 * 1024;
+
+/** Creates a file, or replaces one that was read whole and has not changed since. Only inside of `changeFile`. */
+export async function writeWhole(
+  fs: FileSystem,
+  { path, content }: { path: string; content: string },
+  writer: Writer,
+): Promise<ToolOutput> {
+  // A link to nothing counts as nothing: the file is made where the link points.
+  if ((await fs.stat(path)) === undefined) {
+    await writeAndNote(fs, path, { data: content, writer });
+    return written({ type: 'create', path, content, patch: [], original: null });
+  }
+  const rules = { writer, needs: 'whole', maxBytes: REPLACED_BYTES } as const;
+  const existing = await loadForChange(fs, path, rules);
+  if (!existing.ok) return failure(existing.reason);
+  const before = decodeText(existing.bytes);
+  if (before === undefined) {
+    await writeAndNote(fs, path, { data: content, writer });
+    return written({ type: 'update', path, content, patch: [], original: null });
+  }
+  const text = inStyleOf(before.text, content);
+  await writeAndNote(fs, path, { data: encodeText(text, before), writer });
+  const { structuredPatch } = await import('../../lib/diff.js');
+  const patch = structuredPatch(before.text, text);
+  return written({ type: 'update', path, content: text, patch, original: before.text });
+}
+
+/** Models write `\n`; a file that had `\r\n` keeps it. A byte order mark is added by the encoding. */
+function inStyleOf(before: string, content: string): string {
+  const text = content.startsWith('\ufeff') ? content.slice(1) : content;
+  const isPlain = text.includes('\n') && !text.includes('\r\n');
+  return isPlain && lineEndOf(before) === '\r\n' ? toCrlf(text) : text;
+}
+
+function written(result: {
+  type: 'create' | 'update';
+  path: string;
+  content: string;
+  patch: readonly PatchHunk[];
+  original: string | null;
+}): ToolOutput {
+  const { type, path } = result;
+  return {
+    content: type === 'create' ? `Created ${path}` : `Replaced the content of ${path}`,
+    structured: {
+      type,
+      filePath: path,
+      content: result.content,
+      structuredPatch: result.patch,
+      originalFile: result.original,
+    },
+  };
 }
