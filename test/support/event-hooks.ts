@@ -1,3 +1,4 @@
+import { effectiveAnswer } from '../../src/hooks/dispatch/run.js';
 import type { Scene } from '../../src/hooks/dispatch/scene.js';
 import {
   type Hook,
@@ -102,5 +103,5 @@ function reportOf(event: HookEventName, scripted: EventHook, index: number): Hoo
     ...(matcher === undefined ? {} : { matcher }),
     ...(restrictOnly === undefined ? {} : { restrictOnly }),
   };
-  return { hook, ms: 5, answer: { ...NO_ANSWER, ...said }, ...report };
+  return { hook, ms: 5, answer: effectiveAnswer(hook, { ...NO_ANSWER, ...said }), ...report };
 }

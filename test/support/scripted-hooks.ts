@@ -1,3 +1,4 @@
+import { effectiveAnswer } from '../../src/hooks/dispatch/run.js';
 import type {
   Hook,
   HookAnswer,
@@ -66,7 +67,7 @@ function reportOf(event: HookEventName, scripted: ScriptedHook, index: number): 
   return {
     hook,
     ms: 5,
-    answer: failure === undefined ? { ...NO_ANSWER, ...said } : NO_ANSWER,
+    answer: failure === undefined ? effectiveAnswer(hook, { ...NO_ANSWER, ...said }) : NO_ANSWER,
     ...(failure === undefined ? {} : { failure }),
     ...(refuses === undefined ? {} : { refuses }),
   };

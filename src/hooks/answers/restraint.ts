@@ -198,8 +198,7 @@ export function withRedaction(hook: Hook, raw: HookRaw, reading: ReadAnswer): Re
 }
 
 /** Whether an answer holds a replacement that counts. */
-export function replaces({ fields, asyncMs }: HookAnswer): boolean {
-  if (asyncMs !== undefined) return false;
+export function replaces({ fields }: HookAnswer): boolean {
   return fields.updatedToolOutput !== undefined || fields.updatedMCPToolOutput !== undefined;
 }
 

@@ -25,11 +25,6 @@ export interface Objection {
 
 const NO_REASON = 'no reason given';
 
-/** The hooks whose answer is known now. One that goes on by itself decides nothing any more. */
-export function spoken(round: HookRound): readonly HookReport[] {
-  return round.reports.filter(({ answer }) => answer.asyncMs === undefined);
-}
-
 /** Hooks that said no in words. */
 export function deniedBy(round: HookRound): readonly Objection[] {
   return blockedBy(round).filter(({ failed }) => !failed);
@@ -37,7 +32,7 @@ export function deniedBy(round: HookRound): readonly Objection[] {
 
 /** Everything that counts as a no: what was said, and guards that could not say anything. */
 export function blockedBy(round: HookRound): readonly Objection[] {
-  return spoken(round).flatMap(({ hook, answer, failure, refuses }): Objection[] => {
+  return round.reports.flatMap(({ hook, answer, failure, refuses }): Objection[] => {
     if (answer.decision === 'deny') {
       return [{ by: hook.label, reason: reasonOf(answer), failed: false }];
     }
@@ -55,7 +50,7 @@ function reasonOf({ reason }: HookAnswer): string {
 
 /** Why the turn is to end: `continue: false`, the first in declared order. */
 export function stopOf(round: HookRound): string | undefined {
-  const report = spoken(round).find(({ answer }) => answer.stop !== undefined);
+  const report = round.reports.find(({ answer }) => answer.stop !== undefined);
   if (report === undefined) return undefined;
   const { stop } = report.answer;
   return isBlank(stop) ? `${report.hook.label} ended the turn` : stop;
@@ -65,7 +60,7 @@ export function stopOf(round: HookRound): string | undefined {
 export function endOf(round: HookRound): string | undefined {
   const stop = stopOf(round);
   if (stop !== undefined) return stop;
-  const report = spoken(round).find(
+  const report = round.reports.find(
     ({ answer }) => answer.decision === 'deny' && answer.endsTurn === true,
   );
   return report === undefined ? undefined : reasonOf(report.answer);
@@ -73,7 +68,7 @@ export function endOf(round: HookRound): string | undefined {
 
 /** What hooks add for the model, one text a hook. `prefix`: the event, `PostToolUse:Bash`. */
 export function contextsOf(round: HookRound, prefix: string): readonly string[] {
-  return spoken(round).flatMap(({ answer: { context } }) =>
+  return round.reports.flatMap(({ answer: { context } }) =>
     isBlank(context) ? [] : [`${prefix} hook additional context: ${context}`],
   );
 }
@@ -143,13 +138,12 @@ export function noOf({ hook, ms, answer, failure, refuses }: HookReport): string
     const why = failure === undefined ? 'no-verdict' : causeText(failure);
     return `guard failed: ${hook.label} gave no verdict after ${Math.round(ms)} ms (${why})`;
   }
-  if (answer.asyncMs !== undefined || answer.decision !== 'deny') return undefined;
+  if (answer.decision !== 'deny') return undefined;
   return withReason(`${hook.label} said no`, answer.reason);
 }
 
 /** A hook that leaves the decision to a person, or puts it off. */
 export function questionOf({ hook, answer }: HookReport): string | undefined {
-  if (answer.asyncMs !== undefined) return undefined;
   if (answer.decision !== 'ask' && answer.decision !== 'defer') return undefined;
   const what = answer.decision === 'ask' ? 'wants a person to decide' : 'puts the decision off';
   return withReason(`${hook.label} ${what}`, answer.reason);
@@ -157,7 +151,7 @@ export function questionOf({ hook, answer }: HookReport): string | undefined {
 
 /** `continue: false`, with who said it. */
 export function wishToStop({ hook, answer }: HookReport): string | undefined {
-  if (answer.asyncMs !== undefined || answer.stop === undefined) return undefined;
+  if (answer.stop === undefined) return undefined;
   return withReason(`${hook.label} wants everything to stop`, answer.stop);
 }
 
@@ -173,7 +167,7 @@ export function gateRefusals(round: HookRound): readonly string[] {
 /** What the hooks have for the model, in the order in which they are declared. */
 export function contextsFor(event: HookEventName, round: HookRound): readonly string[] {
   const textCounts = hookEventFacts(event).textIsContext === true;
-  return spoken(round).flatMap((report) => {
+  return round.reports.flatMap((report) => {
     const { context, text } = report.answer;
     // Who reads answers may have made one of the other already.
     const given = isBlank(context) && textCounts && endedWell(report) ? text : context;

@@ -153,7 +153,7 @@ function reportOf(
   return Object.freeze({
     ...told,
     hook,
-    answer: failure === undefined ? answerOf(hook, answer) : NO_ANSWER,
+    answer: failure === undefined ? effectiveAnswer(hook, answer) : NO_ANSWER,
     ...(failure !== undefined &&
       refuses(hook, failure, told.cancelled === true, raw) && { refuses: true }),
     ...(raw?.kind === 'process' && {
@@ -178,8 +178,8 @@ function refuses(hook: Hook, { cause }: HookFailure, cancelled: boolean, raw?: H
   return raw?.kind === 'value' && restraintAnywhere(raw.value) !== 'none';
 }
 
-/** What counts of an answer. */
-function answerOf(hook: Hook, answer: HookAnswer): HookAnswer {
+/** What counts of an answer: nothing of a hook that goes on by itself, no yes of one that may only restrict. */
+export function effectiveAnswer(hook: Hook, answer: HookAnswer): HookAnswer {
   const { asyncMs, systemMessage } = answer;
   if (asyncMs !== undefined) {
     // What it says before it goes on by itself is not its answer.

@@ -1,5 +1,5 @@
 import { own } from '../../lib/own.js';
-import { blockedBy, isBlank, spoken, stopOf } from '../answers/round.js';
+import { blockedBy, isBlank, stopOf } from '../answers/round.js';
 import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound } from '../registry/hook.js';
 
@@ -62,7 +62,7 @@ function blockOf(round: HookRound): string | undefined {
 }
 
 function wishesOf(round: HookRound): CompactionWishes {
-  const answers = spoken(round).map(({ answer }) => answer);
+  const answers = round.reports.map(({ answer }) => answer);
   return {
     instructions: answers.flatMap(({ text, context }) =>
       [text, context].filter((one): one is string => !isBlank(one)),

@@ -125,7 +125,7 @@ function readWanted(round: HookRound): {
   const refusals = [...gateRefusals(round)];
   const wanted: Wanted[] = [];
   for (const report of round.reports) {
-    if (report.answer.asyncMs !== undefined || report.failure !== undefined) continue;
+    if (report.failure !== undefined) continue;
     const one = wantedBy(report);
     if (typeof one === 'string') refusals.push(one);
     else wanted.push(one);

@@ -1,6 +1,6 @@
 import { basename, join, resolve } from '../../platform/fs/paths.js';
 import type { FileEvent, FileWatcher, OpenFileWatcher } from '../../platform/fs/watch-files.js';
-import { type EventDeps, spoken, tellIgnored, textsIn } from '../answers/round.js';
+import { type EventDeps, tellIgnored, textsIn } from '../answers/round.js';
 import {
   ask,
   askInBackground,
@@ -143,7 +143,7 @@ async function fileChanged(
 
 /** All paths that the hooks named; undefined when none of them has a list. */
 function watchPathsOf(round: HookRound, cwd: string): readonly string[] | undefined {
-  const lists = spoken(round).flatMap(({ answer }) => {
+  const lists = round.reports.flatMap(({ answer }) => {
     const list = textsIn(answer.fields, 'watchPaths');
     return list === undefined ? [] : [list];
   });

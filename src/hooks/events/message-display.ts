@@ -1,5 +1,5 @@
 import { own } from '../../lib/own.js';
-import { agree, spoken, type Wish } from '../answers/round.js';
+import { agree, type Wish } from '../answers/round.js';
 import { ask, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch } from '../registry/hook.js';
 
@@ -32,7 +32,7 @@ export function createDisplayHooks(dispatch: HookDispatch): DisplayHooks {
       const { turnId, messageId, index, final, delta } = shown;
       const fields = { turn_id: turnId, message_id: messageId, index, final, delta };
       const round = await ask(dispatch, 'MessageDisplay', { scene: shown, fields });
-      const wishes = spoken(round).flatMap(({ hook, answer }): Wish<string>[] => {
+      const wishes = round.reports.flatMap(({ hook, answer }): Wish<string>[] => {
         const value = own(answer.fields, 'displayContent');
         return typeof value === 'string' && value !== delta ? [{ by: hook.label, value }] : [];
       });

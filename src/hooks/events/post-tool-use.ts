@@ -15,7 +15,6 @@ import {
   contextsOf,
   deniedBy,
   endOf,
-  spoken,
   stopOf,
   type Wish,
 } from '../answers/round.js';
@@ -215,7 +214,7 @@ export function replaceOutput(tool: AnyTool, output: ToolOutput, round: HookRoun
   if (failed !== undefined) {
     return unusable(failed.hook.label, failed.failure?.cause ?? 'it is not said as it must be');
   }
-  const wanted = spoken(round).flatMap(({ hook, answer }) => {
+  const wanted = round.reports.flatMap(({ hook, answer }) => {
     const value = wantedOutput(answer.fields);
     return value === undefined ? [] : [{ by: hook.label, ...value }];
   });

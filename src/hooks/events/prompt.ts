@@ -5,7 +5,6 @@ import {
   blockedBy,
   contextsOf,
   isBlank,
-  spoken,
   stopOf,
   textIn,
   type Wish,
@@ -98,7 +97,7 @@ function fieldsOfExpansion({
 
 /** A no goes before a wish to stop: it also keeps the prompt out of the conversation. */
 function outcomeOf(round: HookRound, prompt: string, prefix: string): PromptOutcome {
-  const suppress = spoken(round).some(({ answer }) => answer.fields.suppressOriginalPrompt === true)
+  const suppress = round.reports.some(({ answer }) => answer.fields.suppressOriginalPrompt === true)
     ? { suppressOriginal: true }
     : {};
   const objections = [...blockedBy(round), ...undecided(round)];
@@ -121,7 +120,7 @@ function outcomeOf(round: HookRound, prompt: string, prefix: string): PromptOutc
 
 /** fail-closed: nobody can be asked about a prompt, so who wants that gets a no. */
 function undecided(round: HookRound): readonly { by: string; reason: string }[] {
-  return spoken(round)
+  return round.reports
     .filter(({ answer }) => answer.decision === 'ask' || answer.decision === 'defer')
     .map(({ hook, answer }) => ({
       by: hook.label,
@@ -135,7 +134,7 @@ function rewriteOf(
   prompt: string,
 ): Result<string | undefined, { readonly reason: string; readonly by: string }> {
   const wishes: Wish<string>[] = [];
-  for (const { hook, answer } of spoken(round)) {
+  for (const { hook, answer } of round.reports) {
     const value = own(answer.fields, 'updatedPrompt');
     if (value === undefined || value === prompt) continue;
     if (typeof value !== 'string' || value.trim() === '') {
@@ -154,7 +153,7 @@ function rewriteOf(
 
 /** Hooks stand in the order of their sources, the strongest first. */
 function titleOf(round: HookRound): string | undefined {
-  const titles = spoken(round).flatMap(({ answer }) => textIn(answer.fields, 'sessionTitle') ?? []);
+  const titles = round.reports.flatMap(({ answer }) => textIn(answer.fields, 'sessionTitle') ?? []);
   return titles[0]?.trim();
 }
 

@@ -1,14 +1,7 @@
 import { messageOf } from '../../errors.js';
 import { orAbort } from '../../lib/abort.js';
 import { LONGEST_SESSION_END_MS } from '../../protocol/hook-event-facts.js';
-import {
-  contextsFor,
-  type EventDeps,
-  spoken,
-  tellIgnored,
-  textIn,
-  textsIn,
-} from '../answers/round.js';
+import { contextsFor, type EventDeps, tellIgnored, textIn, textsIn } from '../answers/round.js';
 import {
   ask,
   askInBackground,
@@ -90,7 +83,7 @@ async function start(
   const question = { scene, fields: { ...starting }, matched: [source] };
   const round = await ask(deps.dispatch, 'SessionStart', question);
   tellIgnored(deps, 'SessionStart', round);
-  const all = spoken(round).map(({ answer }) => answer.fields);
+  const all = round.reports.map(({ answer }) => answer.fields);
   const messages = all.flatMap((fields) => textIn(fields, 'initialUserMessage') ?? []);
   const isGoingOn = source === 'clear' || source === 'compact';
   // Hooks stand in the order of their sources, the strongest first.

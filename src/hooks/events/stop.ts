@@ -1,5 +1,5 @@
 import type { BackgroundTaskSummary } from '../../../build/generated/sdk-types.js';
-import { contextsOf, deniedBy, isBlank, spoken, stopOf } from '../answers/round.js';
+import { contextsOf, deniedBy, isBlank, stopOf } from '../answers/round.js';
 import { ask, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
 
@@ -166,7 +166,7 @@ function messageOf(round: HookRound, event: Leaving['event']): string | undefine
 
 /** A model that says that its goal is out of reach lets the agent leave, and the person hears of it. */
 function leaveAfter(round: HookRound, event: Leaving['event']): LeavingMove {
-  const given = spoken(round).find(({ answer }) => answer.impossible === true);
+  const given = round.reports.find(({ answer }) => answer.impossible === true);
   if (given === undefined) return LEAVE;
   const { hook, answer } = given;
   const why = isBlank(answer.reason) ? '' : `: ${answer.reason}`;
