@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createHookDispatch, type HookDispatcher } from '../../src/hooks/dispatch/dispatcher.js';
+import { HookDispatcher } from '../../src/hooks/dispatch/dispatcher.js';
 import type { Scene } from '../../src/hooks/dispatch/scene.js';
 import { createElicitationHooks } from '../../src/hooks/events/elicitation.js';
 import { createPromptHooks } from '../../src/hooks/events/prompt.js';
@@ -69,7 +69,7 @@ function hooksWith(
   const callbacks = {
     registered: () => [{ ids: ['guard'], timeoutMs: 400, onFailure: 'block' as const }],
   };
-  const dispatch = createHookDispatch(
+  const dispatch = new HookDispatcher(
     {
       runners: async () => ({
         command: createCommandRunner({ ...place, persistent }),

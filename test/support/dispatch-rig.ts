@@ -1,8 +1,7 @@
 import {
   type BackgroundResult,
-  createHookDispatch,
   type DispatchDeps,
-  type HookDispatcher,
+  HookDispatcher,
 } from '../../src/hooks/dispatch/dispatcher.js';
 import { type CaptureSource, captureHooks } from '../../src/hooks/registry/capture.js';
 import type { HookSnapshot, ScopedHooks } from '../../src/hooks/registry/captured.js';
@@ -147,7 +146,7 @@ export function dispatchRig(
   const late: BackgroundResult[] = [];
   const asked: DispatchRig['asked'] = [];
   let runs = 0;
-  const dispatch = createHookDispatch(
+  const dispatch = new HookDispatcher(
     {
       runners: async () =>
         runnersOf((hook, request) => {

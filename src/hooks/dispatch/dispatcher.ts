@@ -1,3 +1,4 @@
+import { orAbort } from '../../lib/abort.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
 import { complaintText } from '../answers/round.js';
@@ -20,7 +21,6 @@ import {
   type Occasion,
 } from '../registry/hook.js';
 import { type HookFacts, requestFor, type SharedRequest } from './input.js';
-import { createOnceLedger, type OnceClaim } from './once.js';
 import { cancelledRun, notRun, type RunDeps, runHook, tell, thrownText } from './run.js';
 import { oneLine, seconds, settlesWithin, withTimeout } from './timeout.js';
 
@@ -51,31 +51,17 @@ export interface DispatchDeps extends RunDeps {
   readonly besideCloseMs?: number;
 }
 
-export interface HookDispatcher extends HookDispatch {
-  /** Other hooks are in force from now on. Between turns; what runs goes on as it began. */
-  replace(snapshot: HookSnapshot): void;
-  /** All that is in force, with the hooks of skills and agents. */
-  snapshot(): HookSet;
-  /** Puts hooks of a skill or agent in force, in place of earlier ones of the same. Returns what ends it. */
-  addScoped(scoped: ScopedHooks): () => void;
-  stats(): readonly HookStat[];
-  /** Gives what runs beside the session a moment to come to its end, then ends it and says so. */
-  close(): Promise<void>;
-}
-
 /** A hook that is asked, with the ids of its copies in other files. */
 interface Asked {
   readonly captured: CapturedHook;
   readonly ids: readonly string[];
 }
 
-export function createHookDispatch(deps: DispatchDeps, first: HookSnapshot): HookDispatcher {
-  return new Dispatcher(deps, first);
-}
-
-class Dispatcher implements HookDispatcher {
+/** Asks the hooks in force, counts their runs and tells people what they should know of them. */
+export class HookDispatcher implements HookDispatch {
   readonly #deps: DispatchDeps;
-  readonly #once = createOnceLedger();
+  /** Hooks that run once, by id: true when one has run, else the end of the run under way. */
+  readonly #once = new Map<string, true | Promise<void>>();
   readonly #stats = new Map<string, HookStat>();
   readonly #scoped = new Map<string, ScopedHooks>();
   readonly #closing = new AbortController();
@@ -115,15 +101,18 @@ class Dispatcher implements HookDispatcher {
     return Object.freeze({ reports: Object.freeze(given) });
   }
 
+  /** Other hooks are in force from now on. Between turns; what runs goes on as it began. */
   replace(snapshot: HookSnapshot): void {
     this.#snapshot = snapshot;
     this.#rejoin();
   }
 
+  /** All that is in force, with the hooks of skills and agents. */
   snapshot(): HookSet {
     return this.#inForce;
   }
 
+  /** Puts hooks of a skill or agent in force, in place of earlier ones of the same. Returns what ends it. */
   addScoped(scoped: ScopedHooks): () => void {
     const key = `${scoped.kind}\n${scoped.name}\n${scoped.agentId ?? ''}`;
     this.#scoped.set(key, scoped);
@@ -144,6 +133,7 @@ class Dispatcher implements HookDispatcher {
     return [...this.#stats.values()];
   }
 
+  /** Gives what runs beside the session a moment to come to its end, then ends it and says so. */
   async close(): Promise<void> {
     const { besideCloseMs = BESIDE_CLOSE_MS } = this.#deps;
     const areDone = await settlesWithin(Promise.all(this.#beside.keys()), besideCloseMs);
@@ -163,7 +153,7 @@ class Dispatcher implements HookDispatcher {
   #mayAsk({ hook }: CapturedHook): boolean {
     const watches = hook.role === 'observe' && hook.handler.type === 'callback';
     if (watches && this.#deps.hostIsOpen?.() === false) return false;
-    return hook.handler.once !== true || !this.#once.hasRun([hook.id]);
+    return this.#once.get(hook.id) !== true;
   }
 
   /** A text when there is nothing that hooks could be asked with. */
@@ -225,39 +215,42 @@ class Dispatcher implements HookDispatcher {
     occasion: Occasion,
     request: SharedRequest,
   ): Promise<HookReport | undefined> {
-    const claim: OnceClaim | undefined = await this.#once.claim(ids, occasion.signal);
-    if (claim === undefined) return undefined;
-    // fail-closed: a guard that gave no verdict has not had its one say.
-    let ran = hook.role !== 'gate';
-    try {
-      const report = await this.#run(hook, occasion, request);
-      ran ||= report.failure === undefined;
-      return report;
-    } finally {
-      claim.settle(ran);
+    for (;;) {
+      const state = ids.map((id) => this.#once.get(id)).find((one) => one !== undefined);
+      if (state === true) return undefined;
+      if (state === undefined) break;
+      await orAbort(state, occasion.signal);
     }
+    const settle = (ran: boolean): void => {
+      for (const id of ids) {
+        if (ran) this.#once.set(id, true);
+        else this.#once.delete(id);
+      }
+    };
+    const running = this.#run(hook, occasion, request);
+    const settled = running.then(
+      // fail-closed: a guard that gave no verdict has not had its one say.
+      ({ failure }) => settle(hook.role !== 'gate' || failure === undefined),
+      () => settle(hook.role !== 'gate'),
+    );
+    for (const id of ids) this.#once.set(id, settled);
+    return running;
   }
 
   async #run(hook: Hook, occasion: Occasion, request: SharedRequest): Promise<HookReport> {
-    const [matched] = occasion.matched;
-    const name = matched === undefined ? hook.event : `${hook.event}:${matched}`;
     if (runsBeside(hook.handler)) {
-      this.#runBeside(hook, occasion, { name, request });
+      this.#runBeside(hook, occasion, request);
       return { hook, ms: 0, answer: { ...NO_ANSWER, asyncMs: hook.timeoutMs } };
     }
-    const report = await runHook(this.#deps, { hook, request, name, signal: occasion.signal });
+    const report = await runHook(this.#deps, { hook, request, signal: occasion.signal });
     return this.#conclude(report, occasion);
   }
 
   /** Starts a hook that nobody waits for. What it decides is void; what it has to tell arrives later. */
-  #runBeside(
-    hook: Hook,
-    occasion: Occasion,
-    { name, request }: { readonly name: string; readonly request: SharedRequest },
-  ): void {
+  #runBeside(hook: Hook, occasion: Occasion, request: SharedRequest): void {
     const { signal } = this.#closing;
     if (signal.aborted) return;
-    const running = runHook(this.#deps, { hook, request, name, signal })
+    const running = runHook(this.#deps, { hook, request, signal })
       .then((report) => this.#deliver(this.#conclude(report, occasion), occasion))
       .catch((thrown: unknown) => {
         this.#warn('hook_failed', `${hook.event}: ${hook.label}: ${thrownText(thrown)}`, hook);

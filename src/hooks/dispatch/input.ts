@@ -21,7 +21,10 @@ export interface HookFacts {
 }
 
 /** What all hooks of an occasion share; limits and signals are each one's own. */
-export type SharedRequest = Omit<HookRequest, 'signal' | 'timeoutMs'>;
+export interface SharedRequest extends Omit<HookRequest, 'signal' | 'timeoutMs'> {
+  /** What the event is about: `PreToolUse:Bash`. */
+  readonly name: string;
+}
 
 /** Made once for all hooks of an occasion. Throws where there is no way to write the input as JSON. */
 export function requestFor(
@@ -59,7 +62,9 @@ export function requestFor(
   });
   // A copy: who is asked about a call must not be able to change it behind the gate's back.
   const input = deepFreeze(JSON.parse(json) as HookRequest['input']);
-  return { input, json, cwd, agent, toolUseId, envFile };
+  const [matched] = occasion.matched;
+  const name = matched === undefined ? event : `${event}:${matched}`;
+  return { name, input, json, cwd, agent, toolUseId, envFile };
 }
 
 type Fields = Occasion['fields'];

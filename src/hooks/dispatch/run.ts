@@ -34,18 +34,16 @@ export interface Run {
   readonly request: SharedRequest;
   /** Aborts when nobody waits for the answer any more. */
   readonly signal: AbortSignal;
-  /** What the event is about: `PreToolUse:Bash`. */
-  readonly name: string;
 }
 
 /** Runs one hook within its limit. Never throws; whatever goes wrong is a failure of the hook. */
 export async function runHook(deps: RunDeps, run: Run): Promise<HookReport> {
-  const { hook, signal, name } = run;
+  const { hook, signal, request } = run;
   const started = deps.clock.monotonic();
   const told =
     hook.handler.type === 'callback'
       ? undefined
-      : { hookId: deps.clock.uuid(), name, event: hook.event };
+      : { hookId: deps.clock.uuid(), name: request.name, event: hook.event };
   if (told !== undefined) tell(deps, { type: 'hook_started', ...told });
   const limit = { ms: hook.timeoutMs, signal };
   const timed = await withTimeout(limit, (own) => ask(deps, run, own));

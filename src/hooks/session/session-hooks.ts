@@ -14,8 +14,8 @@ import { hookSwitches } from '../../settings/merge/switches.js';
 import type { EffectiveSettings } from '../../settings/types.js';
 import {
   type BackgroundResult,
-  createHookDispatch,
   type DispatchDeps,
+  HookDispatcher,
 } from '../dispatch/dispatcher.js';
 import { createHookVariables } from '../dispatch/env-file.js';
 import type { Scene } from '../dispatch/scene.js';
@@ -131,7 +131,7 @@ export function openHooks(
     },
     hostIsOpen: () => config.callbacks?.isOpen?.() !== false,
   };
-  const dispatch = createHookDispatch(deps, capture(settings));
+  const dispatch = new HookDispatcher(deps, capture(settings));
   config.callbacks?.onRegistered?.(() => dispatch.replace(capture(settings)));
   const home = homeDirectory(env);
   const ifRule = createIfRule({

@@ -155,12 +155,10 @@ async function ask(
   try {
     const occasion = probeOccasion(captured, options);
     const request = requestFor(hook.event, occasion, { facts: deps.facts() });
-    const [matched] = occasion.matched;
     return await runHook(deps, {
       hook: { ...hook, timeoutMs },
       request,
       signal: options.signal,
-      name: matched === undefined ? hook.event : `${hook.event}:${matched}`,
     });
   } catch (thrown) {
     // fail-closed: whatever went wrong, the guard gave no verdict.
