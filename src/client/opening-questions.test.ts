@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ProjectTrust } from '../app.js';
-import type { PendingServer } from '../project/mcp.js';
+import type { PendingServer } from '../project/mcp/mcp.js';
 import {
   confirmIncludes,
   confirmModelSwitch,

@@ -1,6 +1,6 @@
 import type { AskIncludes, ProjectTrust, SessionConfig } from '../app.js';
 import { visible } from '../lib/visible.js';
-import type { PendingServer } from '../project/mcp.js';
+import type { PendingServer } from '../project/mcp/mcp.js';
 import { openProject } from '../project/project.js';
 import { trustRequestText } from '../project/trust.js';
 import type { ConfirmQuestion } from './questions.js';

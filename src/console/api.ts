@@ -2,7 +2,7 @@ import type { AnyAnswer } from '../client/questions.js';
 import type { CommandName, Commands } from '../client/session-client.js';
 import { PortcullisError } from '../errors.js';
 import { isRecord } from '../lib/own.js';
-import { modelCalls, recordedSession } from '../project/recorded-session.js';
+import { modelCalls, recordedSession } from '../project/policy/recorded-session.js';
 import type { Access, Person, Role } from './access.js';
 import { diffOf, listChanges, previewRewind, readTarget, rewindFiles } from './changes.js';
 import { folderView, processRows, revokeTrust, trustFolder } from './folder-view.js';

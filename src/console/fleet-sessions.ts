@@ -5,7 +5,7 @@ import type { FleetSession } from '../fleet/types.js';
 import { parseJson } from '../lib/json.js';
 import { isRecord } from '../lib/own.js';
 import type { ReadJournal } from '../project/journal.js';
-import { type RecordedAgent, recordedAgent } from '../project/recorded-session.js';
+import { type RecordedAgent, recordedAgent } from '../project/policy/recorded-session.js';
 import { type InboxRow, inboxRow, type LiveRow } from './rows.js';
 
 const KEY_PREFIX = 'fleet-';

@@ -2,7 +2,7 @@ import { PortcullisError } from '../errors.js';
 import { redact } from '../lib/redact.js';
 import { stateDirectory } from '../platform/fs/paths.js';
 import { listChildren } from '../platform/process/process-registry.js';
-import { listProjectHooks } from '../project/hooks-list.js';
+import { listProjectHooks } from '../project/hooks/hooks-list.js';
 import { trustData } from '../project/trust.js';
 import { type Environment, withProject } from './project.js';
 

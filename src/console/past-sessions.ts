@@ -1,7 +1,7 @@
 import { openTranscripts, projectKeyOf } from '../app.js';
 import { recentSessions, summarizeSession } from '../client/session-summary.js';
 import { isRecord } from '../lib/own.js';
-import type { RecordedAgent } from '../project/recorded-session.js';
+import type { RecordedAgent } from '../project/policy/recorded-session.js';
 import type { Environment, SessionPlace } from './project.js';
 import { shorten } from './shorten.js';
 

@@ -1,9 +1,9 @@
 import { configReport } from '../project/config.js';
-import { openProjectPolicy, type PolicyDecision } from '../project/policy.js';
-import { parseCall } from '../project/policy-call.js';
+import { openProjectPolicy, type PolicyDecision } from '../project/policy/policy.js';
+import { parseCall } from '../project/policy/policy-call.js';
+import { recordedCalls } from '../project/policy/recorded-calls.js';
+import { type Replay, replayCalls } from '../project/policy/replay.js';
 import type { Project } from '../project/project.js';
-import { recordedCalls } from '../project/recorded-calls.js';
-import { type Replay, replayCalls } from '../project/replay.js';
 import { PERMISSION_MODES } from '../protocol/permissions.js';
 import { type Environment, withProject } from './project.js';
 

@@ -19,7 +19,7 @@ import type { ProjectChanges } from './changes.js';
 import type { ContextOptions, ProjectContext } from './context.js';
 import { documentPlaces } from './documents.js';
 import type { ProjectJournal } from './journal.js';
-import type { PendingServer, ProjectServers } from './mcp.js';
+import type { PendingServer, ProjectServers } from './mcp/mcp.js';
 import { type ProjectOptions, type ProjectPlaces, projectPlaces } from './places.js';
 import type { ProjectSandbox } from './sandbox.js';
 import type { SessionParts, SessionPartsOptions } from './session-parts.js';
@@ -99,7 +99,7 @@ export function openProject(cwd: string, options: ProjectOptions = {}): Project 
     documentPlaces(places, options, { settings: await settings(), rules: await rules() }),
   );
   const mcp = once(async () => {
-    const { loadProjectServers } = await import('./mcp.js');
+    const { loadProjectServers } = await import('./mcp/mcp.js');
     const given = { settings: await settings(), trust: await trust() };
     return await loadProjectServers(places, options, given);
   });

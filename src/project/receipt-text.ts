@@ -1,7 +1,7 @@
 import { isRecord } from '../lib/own.js';
 import { visible } from '../lib/visible.js';
 import type { Receipt, TraceStep } from '../protocol/permissions.js';
-import { formatCall } from './policy-call.js';
+import { formatCall } from './policy/policy-call.js';
 
 const PREVIEW_LIMIT = 300;
 

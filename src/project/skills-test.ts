@@ -15,9 +15,9 @@ import { listingMessage, type SkillListing, skillListing } from '../skills/listi
 import bashDescription from '../tools/bash/bash.md';
 import readDescription from '../tools/files/read.md';
 import { VERSION } from '../version.js';
+import { parseTestTable, type TableRow } from './policy/test-table.js';
 import type { Project } from './project.js';
 import { type SkillScore, type SkillTest, scoreOf, type Trial } from './skills-score.js';
-import { parseTestTable, type TableRow } from './test-table.js';
 
 export interface SkillTestOptions {
   /** The table, absolute. */

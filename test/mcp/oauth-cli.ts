@@ -1,6 +1,6 @@
 // Runs one of the two commands as the program would, for tests: `auth …` or `logout …`.
 import { runCommand } from '../../src/cli/command.js';
-import { command as mcp } from '../../src/cli/commands/mcp.js';
+import { command as mcp } from '../../src/cli/commands/mcp/mcp.js';
 import { processOutput } from '../../src/cli/output.js';
 import { PortcullisError } from '../../src/errors.js';
 

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { planInit, writePlan } from '../../src/project/init/plan.js';
 import { detectRepository } from '../../src/project/init/repository.js';
-import { openProjectPolicy } from '../../src/project/policy.js';
-import { findPolicyTables, runPolicyTests } from '../../src/project/policy-tests.js';
+import { openProjectPolicy } from '../../src/project/policy/policy.js';
+import { findPolicyTables, runPolicyTests } from '../../src/project/policy/policy-tests.js';
 import { openProject } from '../../src/project/project.js';
 import {
   makeTempProject,

@@ -1,6 +1,6 @@
 import { visible } from '../../lib/visible.js';
-import { openProjectPolicy } from '../../project/policy.js';
-import { parseCall } from '../../project/policy-call.js';
+import { openProjectPolicy } from '../../project/policy/policy.js';
+import { parseCall } from '../../project/policy/policy-call.js';
 import { receiptText } from '../../project/receipt-text.js';
 import { PERMISSION_MODES } from '../../protocol/permissions.js';
 import type { CommandSpec, OptionSpec } from '../command.js';

@@ -9,7 +9,7 @@ import {
   type HookText,
   seconds,
   type TestedHook,
-} from '../../project/hook-test.js';
+} from '../../project/hooks/hook-test.js';
 import type { HookEventName } from '../../protocol/hook-events.js';
 import { readPiped } from '../stdin.js';
 

@@ -8,9 +8,9 @@ import {
   type ProbeReport,
   probeFailed,
   seconds,
-} from '../../project/hook-test.js';
-import { listProjectHooks } from '../../project/hooks-list.js';
-import { listText } from '../../project/hooks-report.js';
+} from '../../project/hooks/hook-test.js';
+import { listProjectHooks } from '../../project/hooks/hooks-list.js';
+import { listText } from '../../project/hooks/hooks-report.js';
 import { describeProblem } from '../../project/settings.js';
 import { HOOK_EVENTS, type HookEventName } from '../../protocol/hook-events.js';
 import type { CommandSpec } from '../command.js';

@@ -84,7 +84,7 @@ export const COMMANDS: Readonly<Record<string, Subcommand>> = {
   policy: {
     summary: 'Check, test, compare and replay permission rules.',
     group: DECISIONS,
-    load: () => import('./policy.js'),
+    load: () => import('./policy/policy.js'),
   },
   trust: {
     summary: 'Show what this folder would run or allow, and trust it.',
@@ -119,7 +119,7 @@ export const COMMANDS: Readonly<Record<string, Subcommand>> = {
   mcp: {
     summary: 'Manage MCP servers.',
     group: PROJECT,
-    load: () => import('./mcp.js'),
+    load: () => import('./mcp/mcp.js'),
   },
   plugin: {
     summary: 'Validate plugins.',
@@ -134,7 +134,7 @@ export const COMMANDS: Readonly<Record<string, Subcommand>> = {
   fleet: {
     summary: 'Submit, follow and answer sessions that workers drive.',
     group: FLEET,
-    load: () => import('./fleet.js'),
+    load: () => import('./fleet/fleet.js'),
   },
   worker: {
     summary: 'Drive sessions of the fleet on this machine.',

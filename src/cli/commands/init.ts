@@ -1,11 +1,11 @@
 import { visible, visibleText } from '../../lib/visible.js';
 import { displayPath, isInside } from '../../platform/fs/paths.js';
 import { type InitPlan, planInit, writePlan } from '../../project/init/plan.js';
-import { findPolicyTables, runPolicyTests } from '../../project/policy-tests.js';
+import { findPolicyTables, runPolicyTests } from '../../project/policy/policy-tests.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { confirmed, refuseAgent } from './person.js';
-import { policyTestText } from './policy-test.js';
+import { policyTestText } from './policy/policy-test.js';
 import { withProject } from './project-call.js';
 
 export const command: CommandSpec = {

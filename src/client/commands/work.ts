@@ -2,7 +2,7 @@ import type { AgentSession } from '../../app.js';
 import { isRunByAgent, openInboxOf } from '../../app.js';
 import { visible, visibleText } from '../../lib/visible.js';
 import { changesText } from '../../project/changes-text.js';
-import { hookListText } from '../../project/hooks-report.js';
+import { hookListText } from '../../project/hooks/hooks-report.js';
 import { receiptText } from '../../project/receipt-text.js';
 import { teamLines } from '../../project/teams-text.js';
 import type { McpServerStatusRow } from '../../protocol/mcp-status.js';

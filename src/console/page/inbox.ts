@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { PolicyDecision } from '../../project/policy.js';
+import type { PolicyDecision } from '../../project/policy/policy.js';
 import { post } from './api.js';
 import { QuestionForm } from './question-form.js';
 import { useStore } from './store.js';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { ModelCall } from '../../project/recorded-session.js';
+import type { ModelCall } from '../../project/policy/recorded-session.js';
 import { Plot, type Series } from './plot.js';
 import type { LiveRow, SessionPlace as Place } from './types.js';
 import { Badge, clean, count, dollars, Empty, html, many, Problem, typed, useFetch } from './ui.js';

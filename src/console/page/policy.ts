@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { useState } from 'preact/hooks';
-import type { PolicyDecision as Decision } from '../../project/policy.js';
-import type { Replay } from '../../project/replay.js';
+import type { PolicyDecision as Decision } from '../../project/policy/policy.js';
+import type { Replay } from '../../project/policy/replay.js';
 import { FolderChooser } from './folder.js';
 import type { RuleRow as Rule } from './types.js';
 import {

@@ -3,8 +3,8 @@ import { type CommandLaunch, commandLaunch } from '../../hooks/runners/command.j
 import { displayPath, findRepositoryRoot } from '../../platform/fs/paths.js';
 import { hostFacts } from '../../platform/host.js';
 import { findProgram } from '../find-program.js';
-import { openHookTestHost, type ProbedHook, probeFailed } from '../hook-test.js';
-import { listProjectHooks, type SkippedHook } from '../hooks-list.js';
+import { openHookTestHost, type ProbedHook, probeFailed } from '../hooks/hook-test.js';
+import { listProjectHooks, type SkippedHook } from '../hooks/hooks-list.js';
 import type { Project } from '../project.js';
 import { type AreaCheck, type DoctorCheck, ok, problem, warning } from './report.js';
 import { configChecks, counted } from './settings.js';

@@ -1,9 +1,9 @@
 import { PortcullisError } from '../../errors.js';
 import { editedText, type SettingsList } from '../../permissions/grants/settings-file.js';
 import { displayPath, isInside, join } from '../../platform/fs/paths.js';
-import { openProjectPolicy } from '../policy.js';
-import { parseCall } from '../policy-call.js';
-import { POLICY_TEST_NAMES } from '../policy-tests.js';
+import { openProjectPolicy } from '../policy/policy.js';
+import { parseCall } from '../policy/policy-call.js';
+import { POLICY_TEST_NAMES } from '../policy/policy-tests.js';
 import { openProject, type Project, type ProjectPlaces } from '../project.js';
 import { firstInstructions, policyTestTable } from './first-files.js';
 import { firstPolicy, type PolicyCase } from './first-policy.js';
