@@ -1,3 +1,4 @@
+import type { Parts } from '../agents/core/session-parts.js';
 import type { SessionConfig } from '../config/session-config.js';
 import { openingFacts, type SessionEnvironment } from '../config/session-environment.js';
 import { type ContextReport, contextReport } from '../context/compaction/context-report.js';
@@ -9,7 +10,6 @@ import type { SystemBlock } from '../model/client.js';
 import type { Message } from '../protocol/content.js';
 import { SKILL_TOOL } from '../skills/grants/approval.js';
 import { listingMessage } from '../skills/listing/listing.js';
-import type { Parts } from './session-parts.js';
 
 /** What the model is shown with the next request. Nobody is asked or told for it. */
 export async function contextView(

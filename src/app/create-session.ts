@@ -7,7 +7,11 @@ import {
 } from '../agents/core/create-session.js';
 import { loadAgain, takeLateTools } from '../agents/core/dynamic-tools.js';
 import { createInspection } from '../agents/core/inspection.js';
+import { type LiveSessionSettings, openLiveSessionSettings } from '../agents/core/live-settings.js';
 import type { AgentSession } from '../agents/core/session.js';
+import { openSessionEvents, type SessionEvents } from '../agents/core/session-events.js';
+import type { Parts } from '../agents/core/session-parts.js';
+import { typedShell } from '../agents/core/typed-calls.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { watchShells } from '../agents/delivery/background.js';
 import { heldTo } from '../agents/runtime/agent-host.js';
@@ -32,11 +36,7 @@ import { DEFERRED_MARK } from '../session/resume.js';
 import { SKILL_TOOL } from '../skills/grants/approval.js';
 import { loadValidators } from '../tools/define-tool.js';
 import { openHostRequests } from './host-requests.js';
-import { type LiveSessionSettings, openLiveSessionSettings } from './live-settings.js';
-import { openSessionEvents, type SessionEvents } from './session-events.js';
 import { sessionInfo } from './session-info.js';
-import type { Parts } from './session-parts.js';
-import { typedShell } from './typed-calls.js';
 
 /** The agent and what happens around its runs. */
 export async function joinParts(

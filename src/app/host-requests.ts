@@ -4,6 +4,9 @@ import type {
   HostRequests,
   TaskOutput,
 } from '../agents/core/host-requests.js';
+import type { JoinedParts } from '../agents/core/live-settings.js';
+import { hostCalls } from '../agents/core/outside-calls.js';
+import { typedImage } from '../agents/core/typed-calls.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import type { SessionConfig } from '../config/session-config.js';
 import type { SessionEnvironment } from '../config/session-environment.js';
@@ -17,10 +20,7 @@ import { targetPath } from '../tools/files/file-target.js';
 import { versionOf } from '../tools/files/read-state.js';
 import { parseGlob, walk } from '../tools/search/glob-pattern.js';
 import { runRipgrep } from '../tools/search/grep.js';
-import { hostCalls } from './host-tool-calls.js';
-import type { JoinedParts } from './live-settings.js';
 import { styleNames } from './output-style.js';
-import { typedImage } from './typed-calls.js';
 
 /** What the program that drives a session may ask of it besides prompts. */
 export function openHostRequests(

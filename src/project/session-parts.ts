@@ -1,7 +1,7 @@
 import { createModelChoices } from '../agents/core/model-choice.js';
 import { type ModelLayer, openModelLayer } from '../agents/core/model-layer.js';
+import type { Parts } from '../agents/core/session-parts.js';
 import { asMainAgent } from '../agents/definitions/main-agent.js';
-import type { Parts } from '../app/session-parts.js';
 import { openParts } from '../app.js';
 import type { SessionConfig } from '../config/session-config.js';
 import { openSessionEnvironment, type SessionEnvironment } from '../config/session-environment.js';

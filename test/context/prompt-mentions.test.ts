@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { ALL_CHARS, ALL_ENCODED, MOST_FILES } from '../../src/app/mentioned-files.js';
+import { ALL_CHARS, ALL_ENCODED, MOST_FILES } from '../../src/agents/core/mentioned-files.js';
 import { skillText } from '../skills/rig.js';
 import {
   openSkillSession,

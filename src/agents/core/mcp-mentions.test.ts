@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { fakeConnection } from '../../test/support/fake-connection.js';
-import type { TypedText } from '../context/prompt/mention-places.js';
-import { err } from '../lib/result.js';
-import { nodeFileSystem as fs } from '../platform/fs/node-fs.js';
+import { fakeConnection } from '../../../test/support/fake-connection.js';
+import type { TypedText } from '../../context/prompt/mention-places.js';
+import { err } from '../../lib/result.js';
+import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
 import { attachedResources, type ResourceMentionParts } from './prompt-mentions.js';
 
 /** Addresses that are asked for. */

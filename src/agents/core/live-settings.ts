@@ -1,7 +1,7 @@
-import type { SessionEnvironment } from '../config/session-environment.js';
-import { messageOf } from '../errors.js';
-import { fatalOf } from '../settings/files/load.js';
-import type { LiveSettings } from '../settings/files/watch.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import { messageOf } from '../../errors.js';
+import { fatalOf } from '../../settings/files/load.js';
+import type { LiveSettings } from '../../settings/files/watch.js';
 import type { SessionEvents } from './session-events.js';
 import type { Parts } from './session-parts.js';
 

@@ -1,17 +1,17 @@
-import type { FileAnswer, HostRequests, ToolAnswer } from '../agents/core/host-requests.js';
-import type { ToolRuntime } from '../agents/core/tool-runtime.js';
-import type { SessionEnvironment } from '../config/session-environment.js';
-import type { OpenInstructions, ShownIn } from '../context/instructions/session-instructions.js';
-import { err, ok, type Result } from '../lib/result.js';
-import { resourceTools } from '../mcp/resources/resources.js';
-import type { McpConnection, RawResourceContent } from '../mcp/server.js';
-import { MAIN_AGENT } from '../protocol/agent-ref.js';
-import { type ToolUseBlock, textOf } from '../protocol/content.js';
-import type { ToolCallResult } from '../protocol/tool-call.js';
-import { judgedNames, targetPath } from '../tools/files/file-target.js';
-import { createPool } from '../tools/pool.js';
-import type { AnyTool, FileVersion, ReadState } from '../tools/tool.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import type { OpenInstructions, ShownIn } from '../../context/instructions/session-instructions.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { resourceTools } from '../../mcp/resources/resources.js';
+import type { McpConnection, RawResourceContent } from '../../mcp/server.js';
+import { MAIN_AGENT } from '../../protocol/agent-ref.js';
+import { type ToolUseBlock, textOf } from '../../protocol/content.js';
+import type { ToolCallResult } from '../../protocol/tool-call.js';
+import { judgedNames, targetPath } from '../../tools/files/file-target.js';
+import { createPool } from '../../tools/pool.js';
+import type { AnyTool, FileVersion, ReadState } from '../../tools/tool.js';
+import type { FileAnswer, HostRequests, ToolAnswer } from './host-requests.js';
 import type { Parts } from './session-parts.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 export interface OutsideAnswer extends ToolAnswer {
   /** What the call brings with it, for the agent: instructions near its files. */

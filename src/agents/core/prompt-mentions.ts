@@ -1,20 +1,24 @@
-import type { Beside } from '../agents/core/typed-skills.js';
-import type { OpenAgents } from '../agents/session-agents.js';
-import type { SessionConfig } from '../config/session-config.js';
-import type { Log, SessionEnvironment } from '../config/session-environment.js';
-import { type FileMention, fileMentions, keyOf } from '../context/prompt/file-mentions.js';
-import { mentionedPlaces, stillNames, type TypedText } from '../context/prompt/mention-places.js';
-import { reminder } from '../context/prompt/reminders.js';
-import { err } from '../lib/result.js';
-import { visible } from '../lib/visible.js';
-import { findMentions, type Mention, resolveMentions } from '../mcp/resources/mentions.js';
-import type { OpenServersOfSession } from '../mcp/session/session-servers.js';
-import { join } from '../platform/fs/paths.js';
-import type { UserBlock } from '../protocol/content.js';
-import type { ForkTools } from '../skills/grants/grant.js';
-import type { ToolPool } from '../tools/pool.js';
-import { type OutsideInvoke, outsideInvoke, resourceReader } from './host-tool-calls.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { Log, SessionEnvironment } from '../../config/session-environment.js';
+import { type FileMention, fileMentions, keyOf } from '../../context/prompt/file-mentions.js';
+import {
+  mentionedPlaces,
+  stillNames,
+  type TypedText,
+} from '../../context/prompt/mention-places.js';
+import { reminder } from '../../context/prompt/reminders.js';
+import { err } from '../../lib/result.js';
+import { visible } from '../../lib/visible.js';
+import { findMentions, type Mention, resolveMentions } from '../../mcp/resources/mentions.js';
+import type { OpenServersOfSession } from '../../mcp/session/session-servers.js';
+import { join } from '../../platform/fs/paths.js';
+import type { UserBlock } from '../../protocol/content.js';
+import type { ForkTools } from '../../skills/grants/grant.js';
+import type { ToolPool } from '../../tools/pool.js';
+import type { OpenAgents } from '../session-agents.js';
 import { attachedFiles, INTERRUPTED } from './mentioned-files.js';
+import { type OutsideInvoke, outsideInvoke, resourceReader } from './outside-calls.js';
+import type { Beside } from './prompts.js';
 import type { Parts } from './session-parts.js';
 
 export interface MentionParts extends Parts {

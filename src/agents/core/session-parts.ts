@@ -1,16 +1,16 @@
-import type { ModelLayer } from '../agents/core/model-layer.js';
-import type { SessionRun } from '../agents/core/session.js';
-import type { ToolRuntime } from '../agents/core/tool-runtime.js';
-import type { OpenAgents } from '../agents/session-agents.js';
-import type { OpenCheckpoints } from '../checkpoint/session-watch.js';
-import type { Feature } from '../config/feature.js';
-import type { Log } from '../config/session-environment.js';
-import type { OpenInstructions } from '../context/instructions/session-instructions.js';
-import type { OpenHooks } from '../hooks/session/session-hooks.js';
-import type { OpenServersOfSession } from '../mcp/session/session-servers.js';
-import type { ProcessSupervisor } from '../platform/process/process.js';
-import type { OpenSandboxing } from '../sandbox/session/session-sandbox.js';
-import type { OpenSkills } from '../skills/session-skills.js';
+import type { OpenCheckpoints } from '../../checkpoint/session-watch.js';
+import type { Feature } from '../../config/feature.js';
+import type { Log } from '../../config/session-environment.js';
+import type { OpenInstructions } from '../../context/instructions/session-instructions.js';
+import type { OpenHooks } from '../../hooks/session/session-hooks.js';
+import type { OpenServersOfSession } from '../../mcp/session/session-servers.js';
+import type { ProcessSupervisor } from '../../platform/process/process.js';
+import type { OpenSandboxing } from '../../sandbox/session/session-sandbox.js';
+import type { OpenSkills } from '../../skills/session-skills.js';
+import type { OpenAgents } from '../session-agents.js';
+import type { ModelLayer } from './model-layer.js';
+import type { SessionRun } from './session.js';
+import type { ToolRuntime } from './tool-runtime.js';
 
 /** What the parts of a session know about the prompt that is being answered. */
 export interface CurrentRun {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LiveSettingsDeps } from '../settings/files/watch.js';
+import type { LiveSettingsDeps } from '../../settings/files/watch.js';
 import { type LiveSessionSettings, openLiveSessionSettings, sharedLook } from './live-settings.js';
 import type { Parts } from './session-parts.js';
 

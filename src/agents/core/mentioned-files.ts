@@ -1,14 +1,14 @@
-import type { SessionConfig } from '../config/session-config.js';
-import type { SessionEnvironment } from '../config/session-environment.js';
-import type { MentionedPlace } from '../context/prompt/mention-places.js';
-import { quoteMarks } from '../lib/quote-marks.js';
-import { err, type Result } from '../lib/result.js';
-import { visible } from '../lib/visible.js';
-import { type ResultBlock, textOf, type UserBlock } from '../protocol/content.js';
-import { listingTool } from '../tools/files/directory-listing.js';
-import { targetPath } from '../tools/files/file-target.js';
-import type { AnyTool, FileVersion } from '../tools/tool.js';
-import type { OutsideAnswer, OutsideInvoke, SeenFiles } from './host-tool-calls.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import type { MentionedPlace } from '../../context/prompt/mention-places.js';
+import { quoteMarks } from '../../lib/quote-marks.js';
+import { err, type Result } from '../../lib/result.js';
+import { visible } from '../../lib/visible.js';
+import { type ResultBlock, textOf, type UserBlock } from '../../protocol/content.js';
+import { listingTool } from '../../tools/files/directory-listing.js';
+import { targetPath } from '../../tools/files/file-target.js';
+import type { AnyTool, FileVersion } from '../../tools/tool.js';
+import type { OutsideAnswer, OutsideInvoke, SeenFiles } from './outside-calls.js';
 
 export interface FileMentionParts {
   readonly config: Pick<SessionConfig, 'runsAs'>;

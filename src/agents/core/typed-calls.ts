@@ -1,18 +1,18 @@
-import type { HostRequests, PromptImage } from '../agents/core/host-requests.js';
-import type { SessionParts } from '../agents/core/session.js';
-import type { SessionEnvironment } from '../config/session-environment.js';
-import { PortcullisError } from '../errors.js';
-import { quoteMarks } from '../lib/quote-marks.js';
-import { err, ok, type Result } from '../lib/result.js';
-import { expandHome, homeDirectory, isInside } from '../platform/fs/paths.js';
-import { isRunByAgent } from '../platform/process/run-by-agent.js';
-import { type ResultBlock, type ToolUseBlock, textOf } from '../protocol/content.js';
-import type { ToolCallResult } from '../protocol/tool-call.js';
-import { targetPath } from '../tools/files/file-target.js';
-import { fileTypeOf } from '../tools/files/file-type.js';
-import { readImage } from '../tools/files/read-image.js';
-import { outsideCall } from './host-tool-calls.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import { PortcullisError } from '../../errors.js';
+import { quoteMarks } from '../../lib/quote-marks.js';
+import { err, ok, type Result } from '../../lib/result.js';
+import { expandHome, homeDirectory, isInside } from '../../platform/fs/paths.js';
+import { isRunByAgent } from '../../platform/process/run-by-agent.js';
+import { type ResultBlock, type ToolUseBlock, textOf } from '../../protocol/content.js';
+import type { ToolCallResult } from '../../protocol/tool-call.js';
+import { targetPath } from '../../tools/files/file-target.js';
+import { fileTypeOf } from '../../tools/files/file-type.js';
+import { readImage } from '../../tools/files/read-image.js';
+import type { HostRequests, PromptImage } from './host-requests.js';
 import type { JoinedParts } from './live-settings.js';
+import { outsideCall } from './outside-calls.js';
+import type { SessionParts } from './session.js';
 
 /** A person waits for it and can interrupt it. */
 const LONGEST_MS = 600_000;
