@@ -113,7 +113,7 @@ export async function joinParts(
   const kinds = isOpened ? undefined : await agents.listing(builtins.pool);
   const { runsAs } = config;
   const first = runsAs === undefined ? [] : await mainOpening(runsAs, parts, history.resumed);
-  const openingMessages = () => [
+  const openingMessages = [
     ...opening.messages,
     ...hooks.notes.followUp([announced, listing, kinds].filter((text) => text !== undefined)),
     ...first,
@@ -173,7 +173,7 @@ export async function joinParts(
           const said = agent?.conversation.messages ?? [];
           return await contextView(parts, {
             system: setup.system,
-            messages: said.length > 0 ? said : asMessages(openingMessages()),
+            messages: said.length > 0 ? said : asMessages(openingMessages),
             counted: compaction.usedTokens(said),
           });
         },
@@ -203,7 +203,7 @@ export async function joinParts(
         ...hooks.pending.take(),
         ...hooks.notes.followUp(planNotes()),
       ],
-      openingMessages,
+      opening: openingMessages,
       recordInput: (message) => recorder.input(message),
       shell: typedShell(environment, { ...parts, events, rules }),
       costsKnown: agents.recallCosts,

@@ -22,27 +22,28 @@ export function createSession(
   let beginning: Promise<Beginning> | undefined;
   /** The host asked for the prompts that hooks give, and runs them itself. */
   let promptsGiven = false;
-  /** Messages that precede the first prompt, until a run has taken them. Undefined: not created yet. */
-  let opening: readonly InputMessage[] | undefined;
+  /** What hooks want before the first prompt, once they have said so; until a run has taken it. */
+  let begun: Beginning | undefined;
+  let opening = parts.opening;
   let deferred = parts.deferredCalls;
   let closing: Promise<void> | undefined;
 
+  /** Asks the hooks of the start, once. */
   const begin = (signal: AbortSignal): Promise<Beginning> => {
-    beginning ??= parts.hooks.begin(signal);
+    beginning ??= parts.hooks.begin(signal).then((said) => {
+      begun = said;
+      return said;
+    });
     return beginning;
-  };
-
-  const prepareOpening = async (signal: AbortSignal): Promise<void> => {
-    if (opening !== undefined) return;
-    const { inputs, prompts } = await begin(signal);
-    opening = [...(await parts.openingMessages()), ...inputs, ...(promptsGiven ? [] : prompts)];
   };
 
   /** What goes into the conversation before the next prompt; each message is given out once. */
   const takeContext = (): readonly InputMessage[] => {
-    const messages = [...(opening ?? []), ...parts.pendingNotes()];
+    const { inputs = [], prompts = [] } = begun ?? {};
+    const messages = [...opening, ...inputs, ...(promptsGiven ? [] : prompts)];
     opening = [];
-    return messages;
+    begun = undefined;
+    return [...messages, ...parts.pendingNotes()];
   };
 
   /** One run of the agent, hooks before and after it included. */
@@ -50,7 +51,7 @@ export function createSession(
     prompts: readonly InputMessage[],
     signal: AbortSignal,
   ): Promise<LoopOutcome> => {
-    await prepareOpening(signal);
+    await begin(signal);
     const submitted = await parts.hooks.submit(prompts, signal);
     if (submitted.kind === 'blocked') {
       const { message, cause } = submitted;
@@ -149,7 +150,7 @@ export function createSession(
     prompts: readonly InputMessage[],
     signal: AbortSignal,
   ): Promise<string | undefined> => {
-    await prepareOpening(signal);
+    await begin(signal);
     const submitted = await parts.hooks.submit(prompts, signal);
     const held = submitted.kind === 'blocked' ? submitted.message : undefined;
     add(submitted.kind === 'blocked' ? [] : submitted.inputs);
@@ -166,7 +167,7 @@ export function createSession(
 
   const shell = async (typed: TypedShell, signal: AbortSignal): Promise<ToolCallResult> => {
     const { uuid, command } = typed;
-    await prepareOpening(signal);
+    await begin(signal);
     // A turn of its own in the journal: the way back leads to before the command.
     parts.beginTurn?.([{ uuid, content: [{ type: 'text', text: `! ${command}` }] }]);
     const { result, inputs } = await parts.shell(typed, signal);

@@ -9,12 +9,7 @@ import { chooseProvider } from '../../model/catalog/provider.js';
 import { withStoredModel } from '../../model/catalog/stored.js';
 import type { ModelClient, ModelEvent } from '../../model/client.js';
 import { maxRetriesFrom } from '../../model/stream/retry.js';
-import {
-  type Meter,
-  withAdmission,
-  withBackpressure,
-  withUsageTracking,
-} from '../../model/stream/wrappers.js';
+import { type Meter, withAdmission, withUsageTracking } from '../../model/stream/wrappers.js';
 import { UsageLedger } from '../../model/usage.js';
 import type { Clock } from '../../platform/clock.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
@@ -75,14 +70,12 @@ export async function openModelLayer(
   });
   const admitted = withAdmission(opened, config.drive?.beforeRequest);
   const clientFor = (agent: AgentRef): ModelClient & Meter =>
-    withBackpressure(
-      withUsageTracking(admitted, {
-        clock: parts.clock,
-        recordUsage: (model, usage) =>
-          ledger.add({ agent: agent.path, model, provider: opened.provider, usage }),
-      }),
-      config.ready,
-    );
+    withUsageTracking(admitted, {
+      clock: parts.clock,
+      recordUsage: (model, usage) =>
+        ledger.add({ agent: agent.path, model, provider: opened.provider, usage }),
+      ready: config.ready,
+    });
   const budget = createSessionBudget({
     limits: parts.budget ?? {},
     // The main agent is held to this between its turns; others must not outrun it.

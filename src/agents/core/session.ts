@@ -173,7 +173,7 @@ export interface SessionParts {
   /** What hooks said since the last run, for the model. */
   pendingNotes(): readonly InputMessage[];
   /** What stands before the first prompt; empty when the session goes on where it was. */
-  openingMessages(): Promise<readonly InputMessage[]> | readonly InputMessage[];
+  readonly opening: readonly InputMessage[];
   recordInput(message: InputMessage): void;
   /** Runs the command; `inputs` is what the model reads of it. */
   shell(

@@ -20,6 +20,11 @@ export function withUsageTracking(
   parts: {
     readonly clock: Pick<Clock, 'monotonic'>;
     recordUsage(model: string, usage: Usage): void;
+    /**
+     * The client is read no faster than its consumer reads: else this process would keep everything that the model
+     * says. Undefined: the consumer is ready.
+     */
+    ready?: (() => Promise<void> | undefined) | undefined;
   },
 ): ModelClient & Meter {
   let elapsed = 0;
@@ -45,34 +50,14 @@ export function withUsageTracking(
             usage = mergeUsage(usage, event.usage);
           } else if (event.type === 'message_stop') record();
           yield event;
+          const behind = parts.ready?.();
+          // The client itself reports an abort, as its last event.
+          if (behind !== undefined && !signal.aborted)
+            await orAbort(behind, signal).catch(() => undefined);
         }
       } finally {
         record();
         elapsed += parts.clock.monotonic() - started;
-      }
-    },
-  };
-}
-
-/**
- * Reads a client no faster than its consumer: a consumer that does not read would otherwise make this process
- * keep everything that the model says.
- */
-export function withBackpressure<Client extends ModelClient>(
-  client: Client,
-  ready: (() => Promise<void> | undefined) | undefined,
-): Client {
-  if (ready === undefined) return client;
-  const inner = client.stream.bind(client);
-  return {
-    ...client,
-    async *stream(request, signal): AsyncGenerator<ModelEvent> {
-      for await (const event of inner(request, signal)) {
-        yield event;
-        const behind = ready();
-        if (behind === undefined || signal.aborted) continue;
-        // The client itself reports an abort, as its last event.
-        await orAbort(behind, signal).catch(() => undefined);
       }
     },
   };
