@@ -1,3 +1,4 @@
+import { Queue } from '../lib/queue.js';
 import { storeTroubleOf } from './disk/state-files.js';
 import { isInGit } from './disk/workspace-files.js';
 import { writePlaceOf } from './disk/workspace-read.js';
@@ -25,7 +26,6 @@ import type {
   RewindTarget,
   TrackerState,
 } from './types.js';
-import { Mutex, within } from './wait.js';
 
 export interface CheckpointOptions {
   /** Longest wait of `begin` for the index, looks and contents, in milliseconds. Default 1000. */
@@ -56,7 +56,7 @@ export class SessionCheckpoints implements Checkpoints {
   readonly #windows: Windows;
   readonly #recorder: Recorder;
   /** Rewinds one after the other; nobody begins to write while one is under way. */
-  readonly #rewinding = new Mutex();
+  readonly #rewinding = new Queue();
   #nextWindow = 0;
   #closed: Promise<void> | undefined;
 
@@ -95,7 +95,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   async begin(author: Author, paths: readonly string[] = []): Promise<OpenWindow> {
-    await this.#rewinding.passed();
+    await this.#rewinding.idle();
     await this.#makeSafe(author, paths);
     const { log } = this.#journal;
     const id = `${this.#journal.clock.uuid()}:${this.#nextWindow++}`;
@@ -142,7 +142,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   preview(target: RewindTarget): Promise<RewindPlan | { readonly why: string }> {
-    return this.#rewinding.enter(async () => {
+    return this.#rewinding.add(async () => {
       const trouble = this.#journal.workspace.trouble();
       if (trouble !== undefined) return { why: trouble };
       await this.#catchUp();
@@ -238,7 +238,7 @@ export class SessionCheckpoints implements Checkpoints {
 
   /** With nobody else rewinding, and all that has happened so far written down. */
   #alone(work: () => Promise<RewindResult>): Promise<RewindResult> {
-    return this.#rewinding.enter(async () => {
+    return this.#rewinding.add(async () => {
       try {
         const held = await this.#journal.files.exclusive(REWIND_WAIT_MS, async () => {
           // fail-closed: what stands in another directory was never journalled.
@@ -286,7 +286,7 @@ export class SessionCheckpoints implements Checkpoints {
 
   async #close(): Promise<void> {
     const { tracker, log, store } = this.#journal;
-    await this.#rewinding.passed();
+    await this.#rewinding.idle();
     await (this.#windows.all().length > 0 ? this.#recorder.look() : this.#recorder.idle());
     this.#windows.retire(this.#windows.all());
     try {
@@ -302,4 +302,17 @@ export class SessionCheckpoints implements Checkpoints {
 
 function refused(why: string): RewindResult {
   return { kind: 'refused', why };
+}
+
+/** Whether a promise was fulfilled in time. It must not reject. */
+async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), Math.max(0, ms));
+  });
+  try {
+    return await Promise.race([promise.then(() => true as const), late]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,10 +1,16 @@
-import { createNames, type Names } from '../lib/tool-names.js';
+import { sortedNames } from '../lib/sorted-names.js';
+import { createNames, type Names, TOOL_ALIASES } from '../lib/tool-names.js';
 import type { ToolDefinition } from '../model/client.js';
 import { createAllowMatcher, createToolMatcher, type ToolMatcher } from './pool-patterns.js';
-import { type Added, createRegistry, type Defer, namesOf, type Registry } from './pool-registry.js';
 import type { AnyTool } from './tool.js';
 
-export type { Added, Defer } from './pool-registry.js';
+export interface Added {
+  readonly added: readonly AnyTool[];
+  readonly problems: readonly string[];
+}
+
+/** Whether the model is told the name alone. */
+export type Defer = (tool: AnyTool) => boolean;
 
 /**
  * The tools of one agent. What was sent once is sent again: `definitions` only ever grows at its end,
@@ -60,25 +66,37 @@ export interface PoolOptions {
 
 /** Built-in tools by name, then those of servers by name; a tool whose name is taken is left out. */
 export function createPool(tools: readonly AnyTool[], options: PoolOptions = {}): ToolPool {
-  const { isBanned, defer } = options;
-  const pool = new Pool([], { isChosen: () => true, isDenied: () => false }, { isBanned });
-  pool.add(tools, { defer });
+  const pool = new Pool({}, options.isBanned);
+  pool.add(tools, options);
   return pool;
 }
 
-/** Which of the tools of others a view has. */
-interface Choice {
-  isChosen(tool: AnyTool): boolean;
-  /** Of what the view adds for itself. */
-  isDenied(names: readonly string[]): boolean;
+interface Entry {
+  readonly tool: AnyTool;
+  readonly deferred: boolean;
 }
 
-/** Reads the registries of others and adds to one of its own. */
+/** What a view starts with. */
+interface ViewOf {
+  readonly parent?: Pool;
+  /** What the model of the parent has been told of and the view has too, in order. */
+  readonly sent?: readonly AnyTool[];
+  readonly seen?: Iterable<AnyTool>;
+  readonly loaded?: readonly string[];
+}
+
+/** Tools of its own, behind those of its parent that its selection lets through. */
 class Pool implements ToolPool {
-  readonly #registries: readonly Registry[];
-  readonly #own: Registry;
-  readonly #choice: Choice;
+  readonly #parent: Pool | undefined;
+  readonly #selection: Selection;
   readonly #isBanned: ToolMatcher | undefined;
+  /** Tools that were added here, in the order in which they came. */
+  readonly #own: Entry[] = [];
+  readonly #problems: string[] = [];
+  /** Own tools by each of their names. */
+  readonly #taken = new Map<string, AnyTool>();
+  /** Names that lead to own built-in tools, in lower case. */
+  readonly #builtin = new Set<string>();
   /** Tools that were looked at before, and those of them that the model has been told of, in order. */
   readonly #seen: Set<AnyTool>;
   readonly #sent: Set<AnyTool>;
@@ -86,27 +104,16 @@ class Pool implements ToolPool {
   #definitions: readonly ToolDefinition[] = Object.freeze([]);
   #tools: readonly AnyTool[] = [];
   #names: Names<AnyTool> = createNames<AnyTool>([]);
-  /** Entries of all registries when the tools were chosen. */
+  /** Tools of all parents and its own when the tools were chosen. */
   #size = 0;
 
   constructor(
-    others: readonly Registry[],
-    choice: Choice,
-    {
-      isBanned,
-      seen = [],
-      sent = [],
-      loaded = [],
-    }: {
-      readonly isBanned: ToolMatcher | undefined;
-      readonly seen?: Iterable<AnyTool>;
-      readonly sent?: readonly AnyTool[];
-      readonly loaded?: readonly string[];
-    },
+    { parent, seen = [], sent = [], loaded = [] }: ViewOf,
+    isBanned: ToolMatcher | undefined,
+    selection: ToolSelection = {},
   ) {
-    this.#own = createRegistry(isBanned, others);
-    this.#registries = [...others, this.#own];
-    this.#choice = choice;
+    this.#parent = parent;
+    this.#selection = matchersOf(selection);
     this.#isBanned = isBanned;
     this.#seen = new Set(seen);
     this.#sent = new Set(sent);
@@ -140,7 +147,7 @@ class Pool implements ToolPool {
   }
 
   get problems(): readonly string[] {
-    return this.#registries.flatMap(({ problems }) => problems);
+    return [...(this.#parent?.problems ?? []), ...this.#problems];
   }
 
   /** Tools of servers are called like no built-in one, so what is found among those is right. */
@@ -155,7 +162,23 @@ class Pool implements ToolPool {
   }
 
   add(more: readonly AnyTool[], { defer }: { readonly defer?: Defer } = {}): Added {
-    return this.#own.add(more, defer);
+    const problems: string[] = [];
+    const added: AnyTool[] = [];
+    for (const tool of inOrder(more)) {
+      const names = namesOf(tool);
+      if (this.#isBanned?.(names) === true) continue;
+      const problem = ideProblem(tool) ?? this.#nameProblem(tool, names);
+      if (problem !== undefined) {
+        problems.push(problem);
+        continue;
+      }
+      for (const name of names) this.#taken.set(name, tool);
+      for (const name of builtinNames(tool)) this.#builtin.add(name);
+      this.#own.push({ tool, deferred: defer?.(tool) === true });
+      added.push(tool);
+    }
+    this.#problems.push(...problems);
+    return { added, problems };
   }
 
   load(wanted: readonly string[]): Loaded {
@@ -176,36 +199,35 @@ class Pool implements ToolPool {
   }
 
   view(selection: ToolSelection): ToolPool {
-    const { isDenied, isWanted } = choiceOf(selection);
-    const isChosen = (tool: AnyTool): boolean => this.#isIn(tool) && isWanted(tool);
-    const sent = [...this.#told()].filter(isChosen);
+    const { isWanted } = matchersOf(selection);
+    // What hides tools may have changed since the model was told of them.
+    const present = new Set(this.#entries().map(({ tool }) => tool));
+    const sent = [...this.#told()].filter((tool) => present.has(tool) && isWanted(tool));
     const names = new Set(sent.map(({ name }) => name));
-    return new Pool(
-      this.#registries,
-      { isChosen, isDenied },
-      {
-        isBanned: this.#isBanned,
-        seen: this.#seen,
-        sent,
-        loaded: this.#loaded.filter((name) => names.has(name)),
-      },
-    );
+    const loaded = this.#loaded.filter((name) => names.has(name));
+    return new Pool({ parent: this, seen: this.#seen, sent, loaded }, this.#isBanned, selection);
   }
 
-  /** What a view adds for itself was chosen for it. */
-  #isIn(tool: AnyTool): boolean {
-    return this.#own.taken.get(tool.name) === tool
-      ? !this.#choice.isDenied(namesOf(tool))
-      : this.#choice.isChosen(tool);
+  /** What a view adds for itself was chosen for it, unless it is denied. */
+  #entries(): readonly Entry[] {
+    const { isWanted, isDenied } = this.#selection;
+    const inherited = this.#parent === undefined ? [] : this.#parent.#entries();
+    return [
+      ...inherited.filter(({ tool }) => isWanted(tool)),
+      ...this.#own.filter(({ tool }) => !isDenied(namesOf(tool))),
+    ];
   }
 
-  /** All that can be called. */
+  #countAll(): number {
+    const inherited = this.#parent === undefined ? 0 : this.#parent.#countAll();
+    return inherited + this.#own.length;
+  }
+
   #refresh(): void {
-    const size = this.#registries.reduce((sum, { entries }) => sum + entries.length, 0);
+    const size = this.#countAll();
     if (this.#size === size) return;
     this.#size = size;
-    const all = this.#registries.flatMap(({ entries }) => entries.map(({ tool }) => tool));
-    this.#tools = Object.freeze(all.filter((tool) => this.#isIn(tool)));
+    this.#tools = Object.freeze(this.#entries().map(({ tool }) => tool));
     this.#names = createNames(
       this.#tools.map((tool) => ({ name: tool.name, aliases: tool.aliases, value: tool })),
     );
@@ -213,27 +235,97 @@ class Pool implements ToolPool {
 
   /** With what has come since it was last asked for. */
   #told(): Set<AnyTool> {
-    for (const { entries } of this.#registries) {
-      for (const { tool, deferred } of entries) {
-        if (this.#seen.has(tool)) continue;
-        this.#seen.add(tool);
-        if (!deferred && this.#isIn(tool)) this.#sent.add(tool);
-      }
+    for (const { tool, deferred } of this.#entries()) {
+      if (this.#seen.has(tool)) continue;
+      this.#seen.add(tool);
+      if (!deferred) this.#sent.add(tool);
     }
     return this.#sent;
   }
+
+  /** Why a tool cannot have its names: another of this pool, or of one that it is a view of, has one. */
+  #nameProblem(tool: AnyTool, names: readonly string[]): string | undefined {
+    const parent = this.#parent;
+    const inherited = parent === undefined ? undefined : parent.#nameProblem(tool, names);
+    if (inherited !== undefined) return inherited;
+    const { origin } = tool;
+    for (const name of names) {
+      // fail-closed: who means the built-in tool must not get a server's.
+      if (origin !== undefined && !isServed(name) && this.#builtin.has(name.toLowerCase())) {
+        return `${tool.name} of the server "${origin.server}" is not offered: a built-in tool is called so`;
+      }
+      const other = this.#taken.get(name);
+      if (other === undefined) continue;
+      // fail-closed: a rule for the name would be a rule for two tools.
+      return `${described(tool)} is not offered: ${described(other)} has the same name ${name}`;
+    }
+    return undefined;
+  }
 }
 
-/** What a selection says of a tool. */
-function choiceOf({ allow, deny, isHidden }: ToolSelection) {
+interface Selection {
+  isDenied(names: readonly string[]): boolean;
+  isWanted(tool: AnyTool): boolean;
+}
+
+function matchersOf({ allow, deny, isHidden }: ToolSelection): Selection {
   const allowed = allow === undefined ? undefined : createAllowMatcher(allow);
   const denied = deny === undefined ? undefined : createToolMatcher(deny);
   return {
-    isDenied: (names: readonly string[]): boolean => denied?.(names) === true,
-    isWanted(tool: AnyTool): boolean {
+    isDenied: (names) => denied?.(names) === true,
+    isWanted(tool) {
       const names = namesOf(tool);
       if (isHidden?.(names) === true || denied?.(names) === true) return false;
       return allowed?.(names, tool.origin?.key) !== false;
     },
   };
+}
+
+/** The tools that the program of an editor lends; its others are for the editor itself. */
+const IDE_TOOLS: ReadonlySet<string> = new Set([
+  'mcp__ide__getDiagnostics',
+  'mcp__ide__executeCode',
+]);
+
+function ideProblem({ name, origin }: AnyTool): string | undefined {
+  if (origin === undefined || !/^ide$/i.test(origin.key) || IDE_TOOLS.has(name)) return undefined;
+  return `${name} is not offered: of the server "${origin.server}" only ${[...IDE_TOOLS].join(' and ')} are`;
+}
+
+/** Built-in ones first: whatever a server calls its tools, it never takes the place of ours. */
+function inOrder(tools: readonly AnyTool[]): readonly AnyTool[] {
+  const own = tools.filter(({ origin }) => origin === undefined);
+  const served = new Map<string, AnyTool[]>();
+  for (const tool of tools) {
+    if (tool.origin === undefined) continue;
+    const same = served.get(tool.name);
+    if (same === undefined) served.set(tool.name, [tool]);
+    else same.push(tool);
+  }
+  own.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return [...own, ...sortedNames([...served.keys()]).flatMap((name) => served.get(name) ?? [])];
+}
+
+function namesOf(tool: AnyTool): readonly string[] {
+  return tool.aliases === undefined ? [tool.name] : [tool.name, ...tool.aliases];
+}
+
+/** All that leads to a built-in tool, in lower case; nothing for others. */
+function builtinNames(tool: AnyTool): readonly string[] {
+  if (tool.origin !== undefined) return [];
+  const older = Object.entries(TOOL_ALIASES).flatMap(([alias, name]) =>
+    name === tool.name ? [alias] : [],
+  );
+  return [...namesOf(tool), ...older].map((name) => name.toLowerCase());
+}
+
+/** No built-in tool is called so in any case, and servers have thousands of tools. */
+function isServed(name: string): boolean {
+  return name.startsWith('mcp__');
+}
+
+function described({ name, origin }: AnyTool): string {
+  return origin === undefined
+    ? `the built-in ${name}`
+    : `the tool ${JSON.stringify(origin.tool)} of the server "${origin.server}"`;
 }

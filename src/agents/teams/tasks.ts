@@ -1,7 +1,6 @@
 import { err, ok, type Result } from '../../lib/result.js';
 import { join } from '../../platform/fs/paths.js';
-import type { Task, TaskList } from '../../tools/tasks/task.js';
-import type { TaskChange } from '../../tools/tasks/task-change.js';
+import type { Task, TaskChange, TaskList } from '../../tools/tasks/task.js';
 import type { TaskReview, TaskStore, TaskStoreDeps } from '../../tools/tasks/task-store.js';
 import type { TeamFiles } from './host/files.js';
 import { LEAD } from './records.js';

@@ -1,4 +1,5 @@
 import { messageOf } from '../../errors.js';
+import { Queue } from '../../lib/queue.js';
 import { Turns } from '../../platform/turns.js';
 import type { CheckpointStore } from '../disk/blob-store.js';
 import { readSteady } from '../disk/content.js';
@@ -59,7 +60,8 @@ class Tracker implements TreeTracker {
   readonly #kept = new Map<string, TreeNode | undefined>();
   readonly #unpin: () => void;
   readonly #maxFiles: number;
-  #turn: Promise<unknown>;
+  /** Looks one after the other; the first index goes before all. */
+  readonly #queue = new Queue();
   #kind: TrackerState['kind'] = 'indexing';
   #gaps: readonly string[] = [];
   #isClosed = false;
@@ -83,8 +85,9 @@ class Tracker implements TreeTracker {
       excluded: (deps.exclude ?? []).map(realOrSame),
     });
     this.#unpin = deps.store.pin(() => this.#blobs());
-    const indexed = this.#firstIndex().catch((thrown: unknown) => this.#switchOff(String(thrown)));
-    this.#turn = indexed;
+    const indexed = this.#queue.add(() =>
+      this.#firstIndex().catch((thrown: unknown) => this.#switchOff(String(thrown))),
+    );
     this.ready = indexed.then(() => this.#firstContents());
   }
 
@@ -93,11 +96,11 @@ class Tracker implements TreeTracker {
   }
 
   look(): Promise<Look> {
-    return this.#inTurn(() => this.#look());
+    return this.#queue.add(() => this.#look());
   }
 
   keep(path: string): Promise<NodeState | undefined> {
-    return this.#inTurn(async () => {
+    return this.#queue.add(async () => {
       const inside = this.#inside(path);
       if (inside === undefined || this.#kind === 'off') return undefined;
       await this.#keep(inside);
@@ -114,17 +117,10 @@ class Tracker implements TreeTracker {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.#turn;
+    await this.#queue.idle();
     await this.ready;
     this.#unpin();
     if (this.#kind !== 'off') await this.#remember();
-  }
-
-  /** One after the other; the first index goes before all. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work);
-    this.#turn = turn.catch(() => undefined);
-    return turn;
   }
 
   async #firstIndex(): Promise<void> {

@@ -1,3 +1,4 @@
+import { Queue } from '../../lib/queue.js';
 import type { EnforcedRules } from '../enforced/enforced.js';
 import { enforcedIn, type NearRules } from '../enforced/entries.js';
 import { createEnforcedWatch } from '../enforced/policy.js';
@@ -80,18 +81,13 @@ function openBook(
   let state: Gathering | undefined;
   /** As it was before anything came into play. */
   let atStart: Gathering | undefined;
-  let queue: Promise<unknown> = Promise.resolve();
 
   const worldOf = async (): Promise<World> => {
     world ??= createWorld(parts);
     return await world;
   };
   /** One at a time: two calls at once must not show the same file twice. */
-  const serial = <T>(work: () => Promise<T>): Promise<T> => {
-    const working = queue.then(work);
-    queue = working.catch(() => undefined);
-    return working;
-  };
+  const queue = new Queue();
   const start = async (how: Taking): Promise<Gathering> => {
     state = await (await worldOf()).discovery.start(how);
     atStart = copyOf(state);
@@ -110,7 +106,7 @@ function openBook(
     readonly signal: AbortSignal;
     readonly look: CallLook | undefined;
   }): Promise<LoadedFiles> =>
-    serial(async () => {
+    queue.add(async () => {
       const shown = await opened();
       return filesOf(join(shown, await touchedIn(await worldOf(), { shown, ...use })));
     });
@@ -118,7 +114,7 @@ function openBook(
     readonly paths: readonly string[];
     readonly look: CallLook | undefined;
   }): Promise<NearRules> =>
-    serial(async () => {
+    queue.add(async () => {
       const { waiting } = await opened();
       const there = await worldOf();
       const found = await nearbyIn(there, { waiting, ...use });
@@ -127,40 +123,40 @@ function openBook(
     });
   const watch = createEnforcedWatch();
   const below = (directories: () => Promise<readonly string[]>): Promise<BelowRules> =>
-    serial(async () => {
+    queue.add(async () => {
       const found = enforcingGathering();
       const looked = await takeBelow(await worldOf(), await directories(), found);
       return { ...enforcedIn(enforcing(found), parts.locateJson, found), ...looked };
     });
 
   return {
-    open: () => serial(async () => filesOf(fromStart(await opened()))),
+    open: () => queue.add(async () => filesOf(fromStart(await opened()))),
     reopen: () =>
-      serial(async () => {
+      queue.add(async () => {
         world = undefined;
         return filesOf(await start(AT_START));
       }),
-    afterCompaction: () => serial(async () => filesOf(await start(AFTER_COMPACTION))),
+    afterCompaction: () => queue.add(async () => filesOf(await start(AFTER_COMPACTION))),
     touched: (paths, signal, look) => broughtBy({ paths, signal, look }),
-    changed: () => serial(async () => changedIn(await opened(), await worldOf())),
+    changed: () => queue.add(async () => changedIn(await opened(), await worldOf())),
     report: () =>
-      serial(async () => {
+      queue.add(async () => {
         const shown = await opened();
         return reportOf(shown, await waitingBelow(await worldOf(), shown.seen));
       }),
     hideAgain: () =>
-      serial(async () => {
+      queue.add(async () => {
         if (!(await hidesAny(await opened(), await worldOf()))) return;
         watch.begin(enforcing(await start(AT_START)));
       }),
     enforced: () =>
-      serial(async () => {
+      queue.add(async () => {
         const found = fromStart(await opened());
         watch.begin(enforcing(found));
         return enforcedIn(enforcing(found), parts.locateJson, found);
       }),
     enforcedAgain: () =>
-      serial(async () => {
+      queue.add(async () => {
         const before = await opened();
         const now = await watch.look(enforcing(fromStart(before)), await worldOf());
         if (now === undefined) return undefined;
@@ -172,25 +168,25 @@ function openBook(
     enforcedAnywhere: () => below(async () => (await worldOf()).projects.map(({ root }) => root)),
     forAnother: () =>
       openBook(parts, () =>
-        serial(async () => {
+        queue.add(async () => {
           const shown = await opened();
           return { world: await worldOf(), start: copyOf(atStart ?? shown) };
         }),
       ),
-    onTrial: () => trialOf({ serial, opened, worldOf }),
+    onTrial: () => trialOf({ queue, opened, worldOf }),
   };
 }
 
 function trialOf(book: {
-  serial<T>(work: () => Promise<T>): Promise<T>;
+  readonly queue: Queue;
   opened(): Promise<Gathering>;
   worldOf(): Promise<World>;
 }): Trial {
-  const { serial, opened, worldOf } = book;
+  const { queue, opened, worldOf } = book;
   const found: Gathering[] = [];
   return {
     touched: (paths, signal, look) =>
-      serial(async () => {
+      queue.add(async () => {
         const shown = copyOf(await opened());
         for (const earlier of found) join(shown, earlier);
         const more = await touchedIn(await worldOf(), { shown, paths, signal, look });
@@ -198,7 +194,7 @@ function trialOf(book: {
         return filesOf(join(shown, more));
       }),
     keep: () =>
-      serial(async () => {
+      queue.add(async () => {
         const shown = await opened();
         for (const one of found.splice(0)) join(shown, one);
       }),

@@ -1,6 +1,7 @@
 import { messageOf, PortcullisError } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
+import { Queue } from '../../lib/queue.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { isInside, join, separator } from '../../platform/fs/paths.js';
 import { sha256 } from '../../platform/hash.js';
@@ -62,7 +63,7 @@ export function openIncludeApprovals(place: IncludeApprovalPlace): IncludeApprov
   const { fs, stateDirectory } = place;
   const directory = join(stateDirectory, 'includes');
   const fileOf = (projectDir: string): string => join(directory, `${sha256(projectDir)}.json`);
-  let queue: Promise<unknown> = Promise.resolve();
+  const queue = new Queue();
 
   async function read(projectDir: string): Promise<IncludeAnswers> {
     try {
@@ -107,9 +108,7 @@ export function openIncludeApprovals(place: IncludeApprovalPlace): IncludeApprov
     projectDir: string,
     edit: (said: IncludeAnswers) => IncludeAnswers,
   ): Promise<void> {
-    const changing = queue.then(() => change(projectDir, edit));
-    queue = changing.catch(() => undefined);
-    return changing;
+    return queue.add(() => change(projectDir, edit));
   }
 
   return {

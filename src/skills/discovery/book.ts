@@ -1,5 +1,6 @@
 import { gitignoreMatcher } from '../../context/instructions/path-matcher.js';
 import { messageOf, PortcullisError } from '../../errors.js';
+import { Queue } from '../../lib/queue.js';
 import { err, type Result } from '../../lib/result.js';
 import { isSameVersion } from '../../platform/fs/fs.js';
 import { isInside, relative, resolve, toPosix } from '../../platform/fs/paths.js';
@@ -72,7 +73,7 @@ class Book implements LiveSkillBook {
   #nestedRoots: readonly SkillRoot[] = [];
   #bundled: readonly Skill[] | undefined;
   #shelf: Promise<Shelf> | undefined;
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #changes = new Queue();
 
   constructor(deps: SkillBookDeps) {
     this.#deps = deps;
@@ -98,15 +99,15 @@ class Book implements LiveSkillBook {
   }
 
   find(name: string): Promise<Skill | undefined> {
-    return this.#inTurn(() => this.#find(asName(name)));
+    return this.#changes.add(() => this.#find(asName(name)));
   }
 
   touched(paths: readonly string[]): Promise<readonly Skill[]> {
-    return this.#inTurn(() => this.#touched(paths));
+    return this.#changes.add(() => this.#touched(paths));
   }
 
   refresh(): Promise<boolean> {
-    return this.#inTurn(async () => {
+    return this.#changes.add(async () => {
       this.#nested.forget();
       const before = this.#shelf === undefined ? undefined : signatureOf(await this.#shelf);
       return signatureOf(await this.#rescan()) !== before;
@@ -152,13 +153,6 @@ class Book implements LiveSkillBook {
       asleep.has(entry) ? woken.includes(entry) : !known.has(entry.skill.file),
     );
     return await this.#withTrust(news);
-  }
-
-  /** Changes come one after the other. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#turn.then(work);
-    this.#turn = done.catch(() => undefined);
-    return done;
   }
 
   async #untrusted(): Promise<readonly Skill[]> {

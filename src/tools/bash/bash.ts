@@ -13,7 +13,7 @@ import type { WriteLedger } from '../files/write-ledger.js';
 import type { Tool, ToolContext, ToolOutput, Workspace } from '../tool.js';
 import description from './bash.md';
 import { bashResult, presentBash, type SavedOutput } from './bash-result.js';
-import { type BackgroundShells, MAX_BACKGROUND_TIMEOUT_MS, shellProgram } from './shells.js';
+import { type BackgroundShells, shellProgram } from './shells.js';
 
 export interface BashLimits {
   readonly defaultTimeoutMs: number;
@@ -128,7 +128,7 @@ class BashRunner {
 
   #ownerOf(input: BashInput, { agent, workspace, toolUseId }: ToolContext): ChildOwner {
     const outside = this.#deps.outside?.(toolUseId, input);
-    return { agent, roots: workspace.roots, ...(outside !== undefined && { outside }) };
+    return { agent, roots: workspace.roots, outside };
   }
 
   async #execute(run: BashRun, context: ToolContext): Promise<ProcessResult> {
@@ -180,11 +180,11 @@ class BashRunner {
     const started = await this.#deps.shells.start({
       command: input.command,
       runs,
-      ...(input.description !== undefined && { description: input.description }),
+      description: input.description,
       cwd,
       env: this.#environment(context),
       directory: context.spillDirectory(),
-      ...(input.timeout && { timeoutMs: Math.min(input.timeout, MAX_BACKGROUND_TIMEOUT_MS) }),
+      timeoutMs: input.timeout,
       agentId: context.agent.id,
       toolUseId: context.toolUseId,
       owner: this.#ownerOf(input, context),

@@ -130,10 +130,11 @@ interface Entry {
 }
 
 async function startEntry(
-  deps: BackgroundShellDeps,
+  { processes, clock }: BackgroundShellDeps,
   request: StartShellRequest,
 ): Promise<Result<Entry, string>> {
-  const id = `b${deps.clock.uuid().replaceAll('-', '').slice(0, 8)}`;
+  const { command, description, cwd, agentId, toolUseId, owner } = request;
+  const id = `b${clock.uuid().replaceAll('-', '').slice(0, 8)}`;
   const outputFile = join(request.directory, `${id}.output`);
   const output = new RecentOutput(OUTPUT_CAP);
   const timeoutMs = Math.min(
@@ -141,11 +142,11 @@ async function startEntry(
     MAX_BACKGROUND_TIMEOUT_MS,
   );
   const start = (kind: 'bash' | 'sh'): RunningProcess =>
-    deps.processes.start({
-      ...shellProgram(kind, request.runs ?? request.command, { reportCwd: false }),
-      cwd: request.cwd,
+    processes.start({
+      ...shellProgram(kind, request.runs ?? command, { reportCwd: false }),
+      cwd,
       env: request.env,
-      label: `${id}: ${sliceWhole(request.command, 0, 80)}`,
+      label: `${id}: ${sliceWhole(command, 0, 80)}`,
       mergeStderr: true,
       longLived: true,
       timeoutMs,
@@ -155,7 +156,7 @@ async function startEntry(
       maxSpillBytes: MAX_OUTPUT_BYTES,
       maxTotalBytes: MAX_OUTPUT_BYTES,
       onOutput: (chunk) => output.push(chunk),
-      ...(request.owner !== undefined && { owner: request.owner }),
+      owner,
     });
   let running = start('bash');
   // Without a process there is nothing to wait for but the reason; no bash is the one with a way out.
@@ -167,82 +168,45 @@ async function startEntry(
     const { startError } = await running.result;
     return err(startError ?? 'The command could not be started.');
   }
-  return ok(
-    makeEntry({ running, output, timeoutMs, shell: initialShell(deps, request, id, outputFile) }),
+  const about = { id, command, description, cwd, outputFile, agentId, toolUseId };
+  let isKilled = false;
+  const ended = running.result.then(
+    (result) => outcomeOf(result, { isKilled, timeoutMs }),
+    (thrown) => ({ status: 'failed', note: messageOf(thrown) }) as const,
   );
+  const entry: Entry = {
+    shell: { ...about, startedAt: clock.now(), status: 'running', exitCode: null, signal: null },
+    output,
+    done: ended.then((outcome) => {
+      entry.shell = { ...entry.shell, ...outcome };
+      return entry.shell;
+    }),
+    async kill() {
+      isKilled = true;
+      await running.kill();
+      await entry.done;
+    },
+  };
+  return ok(entry);
 }
 
 async function pidOf({ started, pid }: RunningProcess): Promise<number | undefined> {
   return started === undefined ? pid : await started;
 }
 
-function initialShell(
-  deps: BackgroundShellDeps,
-  request: StartShellRequest,
-  id: string,
-  outputFile: string,
-): BackgroundShell {
-  const { command, description, cwd, agentId, toolUseId } = request;
-  return {
-    id,
-    command,
-    ...(description !== undefined && { description }),
-    cwd,
-    outputFile,
-    startedAt: deps.clock.now(),
-    ...(agentId !== undefined && { agentId }),
-    ...(toolUseId !== undefined && { toolUseId }),
-    status: 'running',
-    exitCode: null,
-    signal: null,
-  };
-}
-
-function makeEntry(parts: {
-  readonly running: RunningProcess;
-  readonly output: RecentOutput;
-  readonly timeoutMs: number;
-  readonly shell: BackgroundShell;
-}): Entry {
-  let asked = false;
-  const entry: Entry = {
-    shell: parts.shell,
-    output: parts.output,
-    done: parts.running.result.then(
-      (result) => {
-        entry.shell = {
-          ...entry.shell,
-          ...outcomeOf(result, { asked, timeoutMs: parts.timeoutMs }),
-        };
-        return entry.shell;
-      },
-      (thrown) => {
-        entry.shell = { ...entry.shell, status: 'failed', note: messageOf(thrown) };
-        return entry.shell;
-      },
-    ),
-    async kill() {
-      asked = true;
-      await parts.running.kill();
-      await entry.done;
-    },
-  };
-  return entry;
-}
-
 function outcomeOf(
   result: ProcessResult,
-  circumstances: { readonly asked: boolean; readonly timeoutMs: number },
+  { isKilled, timeoutMs }: { readonly isKilled: boolean; readonly timeoutMs: number },
 ): Pick<BackgroundShell, 'status' | 'exitCode' | 'signal' | 'note'> {
   const { exitCode, signal } = result;
   if (result.timedOut) {
-    const minutes = Math.round(circumstances.timeoutMs / 6000) / 10;
+    const minutes = Math.round(timeoutMs / 6000) / 10;
     return { status: 'timed_out', exitCode, signal, note: `ended after ${minutes} minutes` };
   }
   if (result.outputLimitHit) {
     return { status: 'killed', exitCode, signal, note: 'ended for writing more than 64 MiB' };
   }
-  if (circumstances.asked || result.aborted) return { status: 'killed', exitCode, signal };
+  if (isKilled || result.aborted) return { status: 'killed', exitCode, signal };
   const status = exitCode === 0 ? 'completed' : 'failed';
   return { status, exitCode, signal, note: result.fenced };
 }
@@ -285,12 +249,6 @@ class RecentOutput {
   }
 }
 
-/** How a command line becomes a program with arguments. */
-interface ShellProgram {
-  readonly command: string;
-  readonly args: readonly string[];
-}
-
 /**
  * A fresh shell that runs the text as it is: no start-up files, no positional parameters, standard
  * error in standard output's order. With `reportCwd` it writes its directory to descriptor 3 when it
@@ -300,7 +258,7 @@ export function shellProgram(
   shell: 'bash' | 'sh',
   text: string,
   options: { readonly reportCwd: boolean },
-): ShellProgram {
+): { readonly command: string; readonly args: readonly string[] } {
   const script = options.reportCwd ? REPORTING : PLAIN;
   const flags = shell === 'bash' ? ['--norc', '--noprofile'] : [];
   return { command: shell, args: [...flags, '-c', script, shell, text] };

@@ -5,7 +5,8 @@ import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../define-tool.js';
-import type { Tool, ToolOutput } from '../tool.js';
+import { failure } from '../output.js';
+import type { Tool } from '../tool.js';
 import enterDescription from './enter-plan-mode.md';
 import exitDescription from './exit-plan-mode.md';
 
@@ -26,7 +27,7 @@ export function enterPlanModeTool(): Tool<ToolInputs['EnterPlanMode']> {
     subject: () => ({ paths: [], summary: 'Enter plan mode' }),
     async run(_input, context) {
       if (context.mode === 'plan') {
-        return failed(
+        return failure(
           'Plan mode is on already. Present the plan with ExitPlanMode when it is done.',
         );
       }
@@ -52,12 +53,12 @@ export function exitPlanModeTool(deps: PlanModeDeps): Tool<ToolInputs['ExitPlanM
     async run(input, context, permit) {
       // The mode in which the call was judged: whoever approved may have chosen the next one already.
       if (permit.receipt.mode !== 'plan') {
-        return failed('Plan mode is not on, so there is nothing to leave. Go on with the work.');
+        return failure('Plan mode is not on, so there is nothing to leave. Go on with the work.');
       }
       const filePath = join(deps.plansDirectory, `${fileNameFor(context.sessionId)}.md`);
       const plan = input.plan?.trim() || (await storedPlan(deps, filePath));
       if (plan === undefined || plan === '') {
-        return failed('There is no plan. Call ExitPlanMode again with the whole plan in `plan`.');
+        return failure('There is no plan. Call ExitPlanMode again with the whole plan in `plan`.');
       }
       const notSaved = await storePlan(deps, filePath, plan);
       if (context.mode === 'plan') context.setMode('default');
@@ -97,8 +98,4 @@ async function storePlan(
   } catch (thrown) {
     return `(It could not be kept in ${filePath}: ${messageOf(thrown)})`;
   }
-}
-
-function failed(content: string): ToolOutput {
-  return { content, isError: true };
 }

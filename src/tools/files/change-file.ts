@@ -1,3 +1,4 @@
+import { KeyedQueue } from '../../lib/queue.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { failureFrom } from '../output.js';
 import type { ToolOutput } from '../tool.js';
@@ -11,8 +12,8 @@ export interface ChangeDeps {
   readonly ledger?: WriteLedger;
 }
 
-/** The last change of each file that is under way. */
-const changes = new Map<string, Promise<unknown>>();
+/** Changes that are under way, by file. */
+const changes = new KeyedQueue();
 
 /**
  * Runs `work` when nobody else in this process is between looking at this file and replacing it:
@@ -25,15 +26,7 @@ export async function changeFile(
 ): Promise<ToolOutput> {
   try {
     const key = judgedNames(context, path)?.real ?? (await fs.realPath(path));
-    const before = changes.get(key);
-    const mine = Promise.resolve(before).then(() => work({ ledger, ...context }));
-    const ended = mine.catch(() => undefined);
-    changes.set(key, ended);
-    try {
-      return await mine;
-    } finally {
-      if (changes.get(key) === ended) changes.delete(key);
-    }
+    return await changes.add(key, () => work({ ledger, ...context }));
   } catch (thrown) {
     return failureFrom(thrown);
   }

@@ -13,16 +13,9 @@ const MOST_LOOKS = 10_000;
 export function listingTool(read: AnyTool, deps: { readonly fs: FileSystem }): AnyTool {
   return {
     ...read,
-    async run(input, context) {
-      try {
-        return await listing(
-          deps.fs,
-          targetPath(String(input.file_path), context.workspace),
-          context,
-        );
-      } catch (thrown) {
-        return failureFrom(thrown);
-      }
+    run(input, context) {
+      const path = targetPath(String(input.file_path), context.workspace);
+      return listing(deps.fs, path, context).catch(failureFrom);
     },
   };
 }

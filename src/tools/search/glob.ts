@@ -32,13 +32,7 @@ export function globTool(deps: { fs: FileSystem; clock?: Clock }): Tool<GlobInpu
       };
     },
     concurrencySafe: () => true,
-    run: async (input, context) => {
-      try {
-        return await glob({ fs: deps.fs, clock }, input, context);
-      } catch (thrown) {
-        return failureFrom(thrown);
-      }
-    },
+    run: (input, context) => glob({ fs: deps.fs, clock }, input, context).catch(failureFrom),
   });
 }
 

@@ -26,13 +26,7 @@ export function grepTool(deps: RipgrepDeps): Tool<GrepInput> {
       };
     },
     concurrencySafe: () => true,
-    run: async (input, context) => {
-      try {
-        return await grep(deps, input, context);
-      } catch (thrown) {
-        return failureFrom(thrown);
-      }
-    },
+    run: (input, context) => grep(deps, input, context).catch(failureFrom),
   });
 }
 

@@ -2,9 +2,9 @@ import { messageOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../define-tool.js';
+import { failure } from '../output.js';
 import type { AnyTool, Tool, ToolContext, ToolOutput } from '../tool.js';
-import type { Task } from './task.js';
-import { applyChange, type TaskChange, unknownTask } from './task-change.js';
+import { applyChange, type Task, type TaskChange, unknownTask } from './task.js';
 import createDescription from './task-create.md';
 import getDescription from './task-get.md';
 import listDescription from './task-list.md';
@@ -42,7 +42,7 @@ function createTool(deps: TaskToolDeps): Tool<ToolInputs['TaskCreate']> {
     subject: (input) => ({ paths: [], summary: `New task: ${input.subject}` }),
     async run(input, context) {
       const made = await deps.tasks.create(listOf(deps, context), input);
-      if (!made.ok) return failed(made.error);
+      if (!made.ok) return failure(made.error);
       const { id, subject, description } = made.value;
       const objection = await objectionOf(() => deps.watch?.created(made.value, context));
       if (objection !== undefined) return takenBack(deps, made.value, { objection, context });
@@ -64,10 +64,10 @@ function getTool(deps: TaskToolDeps): Tool<ToolInputs['TaskGet']> {
     concurrencySafe: () => true,
     async run(input, context) {
       const list = await deps.tasks.list(listOf(deps, context));
-      if (!list.ok) return failed(list.error);
+      if (!list.ok) return failure(list.error);
       const task = list.value.find((each) => each.id === input.taskId);
       if (task === undefined) {
-        return { ...failed(unknownTask(input.taskId, list.value)), structured: { task: null } };
+        return { ...failure(unknownTask(input.taskId, list.value)), structured: { task: null } };
       }
       return { content: inFull(task), structured: { task } };
     },
@@ -84,7 +84,7 @@ function listTool(deps: TaskToolDeps): Tool<ToolInputs['TaskList']> {
     concurrencySafe: () => true,
     async run(_input, context) {
       const list = await deps.tasks.list(listOf(deps, context));
-      if (!list.ok) return failed(list.error);
+      if (!list.ok) return failure(list.error);
       const done = new Set(
         list.value.filter((task) => task.status === 'completed').map((task) => task.id),
       );
@@ -121,15 +121,10 @@ function updateTool(deps: TaskToolDeps): Tool<ToolInputs['TaskUpdate']> {
         : agreed;
       if (!result.ok) {
         const structured = { success: false, taskId, updatedFields: [], error: result.error };
-        return { ...failed(result.error), structured };
+        return { ...failure(result.error), structured };
       }
       const { updatedFields, statusChange } = result.value;
-      const structured = {
-        success: true,
-        taskId,
-        updatedFields,
-        statusChange,
-      };
+      const structured = { success: true, taskId, updatedFields, statusChange };
       return { content: changeText(taskId, updatedFields, statusChange?.to), structured };
     },
   });
@@ -143,7 +138,7 @@ async function takenBack(
 ): Promise<ToolOutput> {
   const removed = await deps.tasks.update(listOf(deps, context), id, { status: 'deleted' });
   const left = removed.ok ? '' : `\nTask ${id} is still on the list: ${removed.error}`;
-  return failed(`The task "${subject}" was not created: ${objection}${left}`);
+  return failure(`The task "${subject}" was not created: ${objection}${left}`);
 }
 
 /** The change as it may be made, or why it may not: a step to completed is looked at first. */
@@ -182,10 +177,6 @@ async function objectionOf(
 
 function listOf(deps: TaskToolDeps, context: ToolContext): string {
   return deps.listId?.(context) ?? context.sessionId;
-}
-
-function failed(message: string): ToolOutput {
-  return { content: message, isError: true };
 }
 
 function changeText(id: string, fields: readonly string[], status: string | undefined): string {

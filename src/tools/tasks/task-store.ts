@@ -2,11 +2,18 @@ import { messageOf } from '../../errors.js';
 import { fileNameFor } from '../../lib/file-name.js';
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
+import { KeyedQueue } from '../../lib/queue.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
-import { TASK_STATUSES, type Task, type TaskList } from './task.js';
-import { applyChange, type TaskChange, type TaskChanged } from './task-change.js';
+import {
+  applyChange,
+  TASK_STATUSES,
+  type Task,
+  type TaskChange,
+  type TaskChanged,
+  type TaskList,
+} from './task.js';
 
 export type NewTask = Pick<Task, 'subject' | 'description'> &
   Partial<Pick<Task, 'activeForm' | 'metadata'>>;
@@ -38,9 +45,9 @@ export interface TaskStoreDeps {
 }
 
 export function createTaskStore(deps: TaskStoreDeps): TaskStore {
-  const turns = createTurns();
+  const lists = new KeyedQueue();
   const inTurn = <T>(listId: string, work: () => Promise<Result<T, string>>) =>
-    turns(listId, () => deps.exclusive?.(fileOf(deps, listId), work) ?? work());
+    lists.add(listId, () => deps.exclusive?.(fileOf(deps, listId), work) ?? work());
   return {
     create: (listId, task) =>
       inTurn(listId, async () => {
@@ -68,24 +75,6 @@ export function createTaskStore(deps: TaskStoreDeps): TaskStore {
         const saved = await save(deps, listId, changed.value.list);
         return saved.ok ? ok(changed.value) : saved;
       }),
-  };
-}
-
-/** Work on one list waits for the work before it; lists do not wait for each other. */
-function createTurns(): <T>(listId: string, work: () => Promise<T>) => Promise<T> {
-  const last = new Map<string, Promise<unknown>>();
-  return (listId, work) => {
-    const turn = (last.get(listId) ?? Promise.resolve()).then(work);
-    const settled = turn.then(
-      () => undefined,
-      // Whoever asked for that work is told; the next in line only waits.
-      () => undefined,
-    );
-    last.set(listId, settled);
-    settled.then(() => {
-      if (last.get(listId) === settled) last.delete(listId);
-    });
-    return turn;
   };
 }
 
