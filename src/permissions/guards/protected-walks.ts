@@ -1,6 +1,6 @@
 import { basename, dirname, join } from '../../platform/fs/paths.js';
 import type { CallView } from '../gate/view.js';
-import { contextOf, directoriesOf, restrictingUses, treeLook } from '../paths/tree-uses.js';
+import { contextOf, restrictingUses, treeLook } from '../paths/tree-uses.js';
 import type { RestrictionMatch, Rule } from '../rules/rule.js';
 import { matches, segmentTokens } from '../rules/wildcard.js';
 import { effectsOfWords } from '../shell/effects/effects.js';
@@ -55,7 +55,7 @@ export async function protectedByWalk(
       const uses = writtenTrees(words, context)
         .flatMap((use) => fromRoots(use, roots))
         .flatMap(outsideCopies);
-      const directories = directoriesOf(command, words) ?? roots;
+      const directories = command.directories ?? roots;
       const found = await restrictingUses(uses, { ...place, directories });
       if (found !== undefined) return found;
     }

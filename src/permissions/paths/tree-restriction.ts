@@ -7,13 +7,7 @@ import type { RestrictionMatch, Rule } from '../rules/rule.js';
 import type { CommandContext } from '../shell/effects/recursion.js';
 import { type TreeUse, treesOf } from '../shell/effects/uses.js';
 import { programOf, type ShellWord } from '../shell/model.js';
-import {
-  contextOf,
-  directoriesOf,
-  restrictingUses,
-  type TreePlace,
-  treeLook,
-} from './tree-uses.js';
+import { contextOf, restrictingUses, type TreePlace, treeLook } from './tree-uses.js';
 
 type Match = RestrictionMatch | undefined;
 
@@ -28,8 +22,7 @@ export async function restrictingTree(rules: readonly Rule[], view: CallView): P
   for (const command of commands) {
     const context = contextOf(command, view);
     for (const words of command.views) {
-      const directories = directoriesOf(command, words);
-      const place = { rules, view, look, directories };
+      const place = { rules, view, look, directories: command.directories };
       const found = await restrictingWords(words, place, context);
       if (found?.sure === 'yes') return found;
       possible ??= found;
@@ -63,7 +56,7 @@ export async function takenDirectories(view: CallView): Promise<readonly TakenDi
   for (const command of (await view.shell())?.commands ?? []) {
     const context = contextOf(command, view);
     for (const words of command.views) {
-      const directories = directoriesOf(command, words) ?? [view.call.workspace.cwd];
+      const directories = command.directories ?? [view.call.workspace.cwd];
       for (const start of startsOf(words, context)) {
         found.push(...(await taken(start, directories, view)));
       }

@@ -5,7 +5,7 @@ import { pathRulesIn, restrictedNames } from '../rules/list.js';
 import type { RestrictionMatch, Rule } from '../rules/rule.js';
 import type { CommandContext, TreeTarget } from '../shell/effects/recursion.js';
 import type { TreeUse } from '../shell/effects/uses.js';
-import type { ShellWord, SimpleCommand } from '../shell/model.js';
+import type { SimpleCommand } from '../shell/model.js';
 import {
   searchTree,
   type Tree,
@@ -170,19 +170,4 @@ export function contextOf(command: SimpleCommand, { call, facts }: CallView): Co
     names: (variable) => text.includes(variable),
     mayBeSet: (variable) => text.includes(variable) || facts.exported?.().has(variable) === true,
   };
-}
-
-/** `env -C dir` and `sudo -D dir` go to a directory before they run anything. */
-export function directoriesOf(
-  { words, directories }: SimpleCommand,
-  view: readonly ShellWord[],
-): readonly string[] | undefined {
-  if (directories === undefined || view === words) return directories;
-  const moves = words.flatMap(({ value }, at) => {
-    if (/^(-C|-D|--chdir|--cwd|--directory)$/.test(value)) return [words[at + 1]?.value ?? ''];
-    const attached = /^(?:-[CD]|--(?:chdir|cwd|directory)=)(.+)$/s.exec(value)?.[1];
-    return attached === undefined ? [] : [attached];
-  });
-  const moved = moves.flatMap((move) => directories.map((one) => resolve(one, move)));
-  return [...directories, ...moved];
 }

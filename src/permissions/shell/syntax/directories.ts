@@ -1,6 +1,8 @@
 import { own } from '../../../lib/own.js';
+import { wordSet } from '../../../lib/word-set.js';
 import { resolve } from '../../../platform/fs/paths.js';
-import { nameOf, programOf, type ShellWord, UNKNOWN_WORD } from '../model.js';
+import { type OptionTable, optionTable, parseOptions } from '../effects/options.js';
+import { nameOf, programOf, type ShellWord } from '../model.js';
 import { ownWords } from './evaluated-words.js';
 
 /** The directories that a command may find itself in; undefined when that is anybody's guess. */
@@ -50,17 +52,7 @@ function keepsCourse({ literal, value }: ShellWord): boolean {
   return literal && /^([-+][eux]*o?|errexit|nounset|pipefail|xtrace)$/.test(value);
 }
 
-const LOSES_TRACK = new Set([
-  'pushd',
-  'popd',
-  'eval',
-  'source',
-  '.',
-  'exec',
-  'trap',
-  'shopt',
-  'set',
-]);
+const LOSES_TRACK = wordSet('pushd popd eval source . exec trap shopt set');
 
 function moved(words: readonly ShellWord[], directories: Directories, home: string): Directories {
   const target = cdTarget(words, home);
@@ -71,48 +63,41 @@ function moved(words: readonly ShellWord[], directories: Directories, home: stri
   return reached?.some(({ length }) => length > LONGEST_PATH) === true ? undefined : reached;
 }
 
-interface MoveOption {
-  /** One letter, alone or at the end of a bundle, with its value behind it or in the next word. */
-  readonly letter?: string;
-  /** Long, also cut short as far as programs take it. */
-  readonly long?: string;
-  /** In full, with one dash or two, its value in the next word or behind `=`. */
-  readonly word?: string;
-}
-
-/** Programs that start another one in a directory of their own choice. */
-const MOVERS: Readonly<Record<string, readonly MoveOption[]>> = {
-  env: [{ letter: 'C', long: 'chdir' }],
-  sudo: [{ letter: 'D', long: 'chdir' }],
-  run0: [{ letter: 'D', long: 'chdir' }],
-  unshare: [{ letter: 'w', long: 'wd' }],
-  nsenter: [{ letter: 'w', long: 'wd' }],
-  'systemd-run': [{ long: 'working-directory' }],
-  'start-stop-daemon': [{ letter: 'd', long: 'chdir' }],
-  daemonize: [{ letter: 'c', long: 'chdir' }],
-  bwrap: [{ long: 'chdir' }],
-  proot: [
-    { letter: 'w', long: 'cwd' },
-    { letter: 'w', long: 'pwd' },
-  ],
-  parallel: [{ long: 'workdir' }, { long: 'wd' }],
-  watchexec: [{ long: 'workdir' }],
-  bun: [{ long: 'cwd' }],
-  bunx: [{ long: 'cwd' }],
-  cargo: [{ letter: 'C' }],
-  go: [{ word: 'C' }],
-  just: [{ letter: 'd', long: 'working-directory' }],
-  mise: [{ letter: 'C', long: 'cd' }],
-  nodemon: [{ long: 'cwd' }],
-  npm: [{ letter: 'C', long: 'prefix' }],
-  npx: [{ letter: 'C', long: 'prefix' }],
-  pdm: [{ letter: 'p', long: 'project' }],
-  pnpm: [{ letter: 'C', long: 'dir' }, { word: 'prefix' }],
-  poetry: [{ letter: 'C', long: 'directory' }],
-  uv: [{ long: 'directory' }],
-  uvx: [{ long: 'directory' }],
-  yarn: [{ long: 'cwd' }],
-};
+/** Programs that start another one in a directory of their own choice, by the options that name it. */
+const MOVERS: Readonly<Record<string, OptionTable>> = Object.fromEntries(
+  `env -C: chdir:
+  sudo -D: chdir:
+  run0 -D: chdir:
+  unshare -w: wd:
+  nsenter -w: wd:
+  systemd-run working-directory:
+  start-stop-daemon -d: chdir:
+  daemonize -c: chdir:
+  bwrap chdir:
+  proot -w: cwd: pwd:
+  parallel workdir: wd:
+  watchexec workdir:
+  bun cwd:
+  bunx cwd:
+  cargo -C:
+  go -C:
+  just -d: working-directory:
+  mise -C: cd:
+  nodemon cwd:
+  npm -C: prefix:
+  npx -C: prefix:
+  pdm -p: project:
+  pnpm -C: dir: prefix:
+  poetry -C: directory:
+  uv directory:
+  uvx directory:
+  yarn cwd:`
+    .split('\n')
+    .map((line): [string, OptionTable] => {
+      const [name = '', ...options] = line.trim().split(' ');
+      return [name, optionTable(options.join(' '))];
+    }),
+);
 
 /** Where the program behind `env -C dir` and the like may run, besides where the shell is. */
 export function launchedIn(
@@ -122,18 +107,18 @@ export function launchedIn(
   let all = directories;
   for (const view of views) {
     const program = programOf(view) ?? '';
-    const options = own(MOVERS, program);
-    if (options === undefined) continue;
+    const table = own(MOVERS, program);
+    if (table === undefined) continue;
     // fail-closed: `env -S` splits a text by rules of its own.
     if (program === 'env' && splitsMove(view)) return undefined;
-    for (const target of targetsOf(view, options)) {
+    for (const { word: target } of parseOptions(view.slice(1), table).values) {
       // fail-closed: what is decided at run time may be any directory.
       if (!target.literal || target.pattern !== undefined || target.value === '') return undefined;
       // From each place so far: one such program may start another, and of several options some
       // programs take the last while others add them up.
       all = union(
         all,
-        all?.map((directory) => resolve(directory, target.value)),
+        all?.map((directory) => resolve(directory, target.value.replace(/^=/, ''))),
       );
     }
   }
@@ -145,32 +130,4 @@ function splitsMove([, ...words]: readonly ShellWord[]): boolean {
     ({ value, raw }, at) =>
       /^-[A-Za-z]*S|^--s/.test(value) && /-C|--c/.test(`${raw}${words[at + 1]?.raw}`),
   );
-}
-
-/** None: it stays where it is. */
-function targetsOf(
-  [, ...words]: readonly ShellWord[],
-  options: readonly MoveOption[],
-): readonly ShellWord[] {
-  return words.flatMap((word, at) =>
-    options.flatMap((option) => optionValue(word, words[at + 1] ?? UNKNOWN_WORD, option) ?? []),
-  );
-}
-
-function optionValue(
-  word: ShellWord,
-  next: ShellWord,
-  { letter, long, word: full }: MoveOption,
-): ShellWord | undefined {
-  const [, written, inline] = /^--?([A-Za-z-]+)(?:=(.*))?$/s.exec(word.value) ?? [];
-  const isLong = word.value.startsWith('--');
-  if (written !== undefined) {
-    const isMeant = written === full || (isLong && long?.startsWith(written) === true);
-    if (isMeant) return inline === undefined ? next : { ...word, value: inline };
-  }
-  if (letter === undefined || isLong) return undefined;
-  const at = /^-[A-Za-z]/.test(word.value) ? word.value.indexOf(letter) : -1;
-  if (at < 1) return undefined;
-  const rest = word.value.slice(at + 1);
-  return rest === '' ? next : { ...word, value: rest };
 }

@@ -8,28 +8,12 @@ const LONGEST_COVERED = 10_000;
 
 let parser: typeof import('unbash') | undefined;
 
-/** Readings of late: the same code in the same place always reads the same. */
-const recent = new Map<string, ShellReading>();
-const MOST_RECENT = 200;
-const LONGEST_KEPT = 2000;
-
 /** Finds every command in a piece of shell code, or says why that is not possible. Never throws. */
 export async function readShell(
   code: string,
   place: ShellPlace,
   budget = new Budget(),
 ): Promise<ShellReading> {
-  if (code.length > LONGEST_KEPT) return readFresh(code, place, budget);
-  const key = `${place.cwd}\0${place.home}\0${code}`;
-  const known = recent.get(key);
-  if (known !== undefined) return known;
-  const reading = await readFresh(code, place, budget);
-  if (recent.size >= MOST_RECENT) recent.clear();
-  recent.set(key, reading);
-  return reading;
-}
-
-async function readFresh(code: string, place: ShellPlace, budget: Budget): Promise<ShellReading> {
   const opaque = unreadable(code);
   if (opaque !== undefined) return { commands: [], opaque };
   try {
