@@ -1,8 +1,8 @@
-import type { DirectoryEntries, FileStat } from '../../platform/fs/fs.js';
+import type { FileStat } from '../../platform/fs/fs.js';
 import { dirname } from '../../platform/fs/paths.js';
 import type { TouchedPath } from '../../tools/tool.js';
-import { COPIES, type TreeBudget, treeBudget } from '../gate/budget.js';
-import { type PathRule, pathRulesIn, patternsOf, restrictingPath } from '../rules/list.js';
+import { type TreeBudget, treeBudget } from '../gate/budget.js';
+import { pathRulesIn, patternsOf } from '../rules/list.js';
 import {
   namesOf,
   type PathPattern,
@@ -11,7 +11,8 @@ import {
   stepInto,
 } from '../rules/path-pattern.js';
 import type { RestrictionMatch, Rule } from '../rules/rule.js';
-import type { PathFileSystem } from './paths.js';
+import type { PathFileSystem, PathJudge } from './paths.js';
+import { searchTree, type TreeFinding } from './tree-walk.js';
 
 /** A file that a call touches, and that has other names besides the one it is called by. */
 export interface ManyNamed extends TouchedPath {
@@ -19,7 +20,7 @@ export interface ManyNamed extends TouchedPath {
 }
 
 interface LinkPlace {
-  readonly disk: Pick<PathFileSystem, 'list' | 'lstat'>;
+  readonly judge: PathJudge;
   /** Directories that rules may be relative to: working directories, the home. */
   readonly bases: readonly string[];
 }
@@ -36,10 +37,17 @@ export async function restrictedTwin(
 ): Promise<RestrictionMatch | undefined> {
   const budget = treeBudget();
   let doubt: RestrictionMatch | undefined;
-  for (const wanted of touched) {
-    const found = await new Search(rules, { wanted, place, budget }).run();
-    if (found?.sure === 'yes') return found;
-    doubt ??= found;
+  for (const { access, file, spellings } of touched) {
+    const { literal } = spellings;
+    const isTwin = (stat: FileStat): boolean => keyOf(stat) === keyOf(file);
+    const found = await searchCovered(rules, place, { access, budget, isTwin });
+    if (found?.kind === 'covered') {
+      const detail = `${literal} is another name of ${found.path}`;
+      return { rule: found.rule, sure: 'yes', detail };
+    }
+    if (found === undefined) continue;
+    const detail = `${literal} has other names, and not all files of the rule could be compared with it`;
+    doubt ??= { rule: found.rule, sure: 'maybe', detail };
   }
   return doubt;
 }
@@ -54,9 +62,13 @@ export async function readRestrictedTwins(
 ): Promise<(file: FileStat) => 'yes' | 'maybe' | 'no'> {
   const budget = treeBudget();
   const keys = new Set<string>();
+  const isTwin = (stat: FileStat): boolean => {
+    if (stat.links !== undefined) keys.add(keyOf(stat));
+    return false;
+  };
   let isWhole = true;
   for (const rules of lists) {
-    const found = await new Search(rules, { wanted: keys, place, budget }).run();
+    const found = await searchCovered(rules, place, { access: 'read', budget, isTwin });
     isWhole &&= found === undefined;
   }
   return (file) => (keys.has(keyOf(file)) ? 'yes' : isWhole ? 'no' : 'maybe');
@@ -66,179 +78,88 @@ function keyOf({ device, inode }: FileStat): string {
   return `${device} ${inode}`;
 }
 
-/** A directory, and the rules that may cover something in it. */
-interface Place {
-  readonly directory: string;
-  readonly possible: readonly Possible[];
+interface TwinSearch {
+  readonly access: TouchedPath['access'];
+  readonly budget: TreeBudget;
+  isTwin(file: FileStat): boolean;
 }
 
-interface Possible {
-  readonly rule: Rule;
-  readonly state: PatternState;
-}
-
-type Entry = DirectoryEntries[number];
-
-class Search {
-  readonly #rules: readonly Rule[];
-  /** One file, or the place for all files with several names that may not be read. */
-  readonly #wanted: ManyNamed | Set<string>;
-  readonly #disk: LinkPlace['disk'];
-  readonly #budget: TreeBudget;
-  readonly #queue: Place[];
-
-  constructor(
-    rules: readonly Rule[],
-    how: {
-      readonly wanted: ManyNamed | Set<string>;
-      readonly place: LinkPlace;
-      readonly budget: TreeBudget;
-    },
-  ) {
-    const { wanted, place, budget } = how;
-    this.#rules = rules;
-    this.#wanted = wanted;
-    this.#disk = place.disk;
-    this.#budget = budget;
-    const mine = pathRulesIn(rules).filter(
-      ({ spec }) => spec.access === 'read' || accessOf(wanted) === 'write',
+/** Goes through the files that rules cover, from the directories that their patterns are relative to. */
+async function searchCovered(
+  rules: readonly Rule[],
+  { judge, bases }: LinkPlace,
+  { access, budget, isTwin }: TwinSearch,
+): Promise<TreeFinding | undefined> {
+  const mine = pathRulesIn(rules).filter(
+    ({ spec }) => spec.access === 'read' || access === 'write',
+  );
+  const { trees } = judge;
+  let doubt: TreeFinding | undefined;
+  for (const directory of new Set(bases.flatMap(upwards))) {
+    const here = mine.filter(({ spec }) =>
+      patternsOf(spec).some((one) => isAnchor(directory, one)),
     );
-    this.#queue = [...startsOf(mine, place.bases)];
+    if (here.length === 0) continue;
+    const patterns = here.flatMap(({ spec }) => patternsOf(spec));
+    const disk = { ...judge.disk, list: listing(judge.disk, patterns) };
+    const found = await searchTree(
+      here.map(({ rule }) => rule),
+      {
+        directory,
+        names: [{ path: directory, access }],
+        follows: false,
+        depth: Number.POSITIVE_INFINITY,
+        // Directories have one name.
+        skips: { itself: () => false },
+        isMeant: async (path) => {
+          const stat = await judge.disk.lstat(path);
+          return stat !== undefined && isTwin(stat);
+        },
+      },
+      // fail-closed: among files that this user cannot look at may be this one.
+      {
+        judge: { disk, trees, spell: (path) => judge.spell(path) },
+        home: '',
+        budget,
+        elevated: true,
+      },
+    );
+    if (found?.kind === 'covered') return found;
+    doubt ??= found;
   }
+  return doubt;
+}
 
-  async run(): Promise<RestrictionMatch | undefined> {
-    let doubt: RestrictionMatch | undefined;
-    for (let place = this.#queue.shift(); place !== undefined; place = this.#queue.shift()) {
-      const found = await this.#lookInto(place);
-      if (found?.sure === 'yes') return found;
-      doubt ??= found;
-      if (this.#isSpent()) return this.#unseen(place);
-    }
-    return doubt;
-  }
-
-  async #lookInto(place: Place): Promise<RestrictionMatch | undefined> {
-    const entries = await this.#entries(place);
-    // fail-closed: among files that cannot be looked at may be this one.
-    if (entries === undefined) return this.#unseen(place);
-    this.#budget.entries -= entries.length;
-    let doubt: RestrictionMatch | undefined;
-    for (const entry of entries) {
-      const possible = place.possible.flatMap(({ rule, state }) => {
-        const next = stepInto(state, entry.name);
-        return next === undefined ? [] : [{ rule, state: next }];
-      });
-      if (possible.length === 0) continue;
-      const path = `${place.directory === '/' ? '' : place.directory}/${entry.name}`;
-      if (entry.kind === 'directory') this.#goInto({ directory: path, possible }, entry);
-      else if (entry.kind === 'file') {
-        const found = await this.#compare(path);
-        if (found?.sure === 'yes') return found;
-        doubt ??= found;
-      }
-      if (this.#isSpent()) break;
-    }
-    return doubt;
-  }
-
-  /** Copies of what lies elsewhere are not gone through for a name that may stand anywhere. */
-  #goInto(place: Place, { name }: Entry): void {
-    const possible = COPIES.has(name)
-      ? place.possible.filter(({ state }) => !isLooking(state))
-      : place.possible;
-    if (possible.length > 0) this.#queue.push({ ...place, possible });
-  }
-
-  async #compare(path: string): Promise<RestrictionMatch | undefined> {
-    const wanted = this.#wanted;
-    const access = accessOf(wanted);
-    const covered = { literal: path, real: path, resolved: [path] };
-    const rule = restrictingPath(this.#rules, [{ access, spellings: covered }]);
-    if (rule === undefined) return undefined;
-    const stat = await this.#seen(path);
-    // fail-closed: a file of a rule that cannot be looked at may be this one.
-    if (stat === 'unseen') return this.#doubt(rule, path);
-    if (stat === undefined) return undefined;
-    if (wanted instanceof Set) {
-      if (stat.links !== undefined) wanted.add(keyOf(stat));
-      return undefined;
-    }
-    if (keyOf(stat) !== keyOf(wanted.file)) return undefined;
-    const detail = `${wanted.spellings.literal} is another name of ${path}`;
-    return { rule, sure: 'yes', detail };
-  }
-
-  /** Undefined: there is something that cannot be listed. */
-  async #entries({ directory, possible }: Place): Promise<readonly Entry[] | undefined> {
+/** Names that are known can be looked at in a directory that shows none. */
+function listing(disk: PathFileSystem, patterns: readonly PathPattern[]): PathFileSystem['list'] {
+  return async (directory) => {
     try {
-      return await this.#disk.list(directory);
-    } catch {
-      const stat = await this.#seen(directory);
-      if (stat === 'unseen') return undefined;
-      if (stat?.kind !== 'directory') return [];
-    }
-    // Names that are known can be looked at in a directory that shows none.
-    const names = possible.map(({ state }) => state.floats || state.wanted[state.at]);
-    const known = names.filter((name) => typeof name === 'string');
-    if (known.length < names.length) return undefined;
-    const found: Entry[] = [];
-    for (const name of new Set(known)) {
-      const stat = await this.#seen(`${directory}/${name}`);
-      if (stat === 'unseen') return undefined;
-      if (stat !== undefined) found.push({ name, kind: stat.kind });
-    }
-    return found;
-  }
-
-  /** Undefined: nothing is there. */
-  async #seen(path: string): Promise<FileStat | undefined | 'unseen'> {
-    try {
-      return await this.#disk.lstat(path);
-    } catch {
-      // Whoever asks takes it for what it may be.
-      return 'unseen';
-    }
-  }
-
-  #isSpent(): boolean {
-    return this.#budget.entries < 0 || performance.now() > this.#budget.until;
-  }
-
-  #unseen({ directory, possible: [first] }: Place): RestrictionMatch | undefined {
-    return first === undefined ? undefined : this.#doubt(first.rule, directory);
-  }
-
-  #doubt(rule: Rule, place: string): RestrictionMatch {
-    const literal = this.#wanted instanceof Set ? 'a file' : this.#wanted.spellings.literal;
-    const detail = `${literal} has other names, and not all of ${place} could be compared with it`;
-    return { rule, sure: 'maybe', detail };
-  }
-}
-
-function accessOf(wanted: ManyNamed | Set<string>): TouchedPath['access'] {
-  return wanted instanceof Set ? 'read' : wanted.access;
-}
-
-/** It still waits for a name that may come at any depth; what it covers already is gone through. */
-function isLooking({ floats, wanted, at }: PatternState): boolean {
-  return floats && wanted.length > at + 1;
-}
-
-/** The directories that the patterns are relative to, as the disk spells them. */
-function startsOf(rules: readonly PathRule[], bases: readonly string[]): Iterable<Place> {
-  const directories = new Set(bases.flatMap(upwards));
-  const starts = new Map<string, Possible[]>();
-  for (const { rule, spec } of rules) {
-    for (const pattern of patternsOf(spec)) {
-      const { segments, folded } = pattern;
-      const possible = { rule, state: patternState({ anchor: [], segments, folded }) };
-      for (const directory of directories) {
-        if (isAnchor(directory, pattern))
-          starts.set(directory, [...(starts.get(directory) ?? []), possible]);
+      return await disk.list(directory);
+    } catch (thrown) {
+      const names = patterns.flatMap((pattern) => nextName(pattern, directory) ?? []);
+      if (names.includes(ANY)) throw thrown;
+      const found = [];
+      for (const name of new Set(names)) {
+        const stat = await disk.lstat(`${directory}/${name}`);
+        if (stat !== undefined) found.push({ name, kind: stat.kind });
       }
+      return found;
     }
+  };
+}
+
+/** No name of a file. */
+const ANY = '/';
+
+/** The only name in a directory that a pattern fits, or `ANY`; undefined where it fits nothing in there. */
+function nextName(pattern: PathPattern, directory: string): string | undefined {
+  let state: PatternState | undefined = patternState(pattern);
+  for (const name of namesOf(directory, false)) {
+    state = state && stepInto(state, name);
   }
-  return [...starts].map(([directory, possible]) => ({ directory, possible }));
+  if (state === undefined) return undefined;
+  const next = state.floats ? undefined : state.wanted[state.at];
+  return typeof next === 'string' ? next : ANY;
 }
 
 function isAnchor(directory: string, { anchor, folded }: PathPattern): boolean {

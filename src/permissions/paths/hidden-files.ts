@@ -33,7 +33,7 @@ export function hiddenBy(
   const twinsOnce = async () => {
     const { readRestrictedTwins } = await import('./hard-links.js');
     const bases = [...place.roots, place.home, '/'];
-    return await readRestrictedTwins(lists, { disk: place.fs, bases });
+    return await readRestrictedTwins(lists, { judge, bases });
   };
   return async (path) => {
     const spellings = await judge.spell(path);

@@ -107,7 +107,7 @@ async function restrictingStart(
       known: use.known,
       text: isNamed ? start : undefined,
       handsOn: use.handsOn,
-      holding: use.holding,
+      isMeant: use.holding === undefined ? undefined : holds(use.holding, view),
       also: also && ((found) => also(found).map((path) => resolve(from, path))),
     };
     const finding = await searchTree(rules, tree, look);
@@ -116,6 +116,11 @@ async function restrictingStart(
     possible ??= found;
   }
   return possible;
+}
+
+/** A search lists the files that have what it looks for. */
+function holds(text: string, { judge }: CallView): (file: string) => Promise<boolean> {
+  return async (file) => (await judge.disk.readText(file)).toLowerCase().includes(text);
 }
 
 /** The names under which a copy begins. */

@@ -28,7 +28,7 @@ export interface TreeName {
   readonly standIn?: true;
 }
 
-export interface Tree extends Pick<Recursion, 'handsOn' | 'also' | 'holding'> {
+export interface Tree extends Pick<Recursion, 'handsOn' | 'also'> {
   /** As the command names it; absent where a pattern stands for it. */
   readonly text?: string;
   /** Where it really is. */
@@ -37,6 +37,8 @@ export interface Tree extends Pick<Recursion, 'handsOn' | 'also' | 'holding'> {
   readonly follows: boolean;
   readonly depth: number;
   readonly skips: TreeSkips;
+  /** Whether a file that a rule covers counts; where that cannot be told, it is unseen. */
+  readonly isMeant?: ((path: string) => Promise<boolean>) | undefined;
   /** Files that git knows, from their real names: those are not looked at. */
   readonly known?: (path: string) => boolean;
 }
@@ -52,6 +54,8 @@ export type TreeFinding =
     }
   /** There is more than is looked at, or less than can be seen. */
   | { readonly kind: 'unseen'; readonly rule: Rule; readonly why: string };
+
+type Found = TreeFinding | undefined;
 
 const AT_ONCE = 32;
 
@@ -78,7 +82,7 @@ interface Place {
 }
 
 export interface TreeLook {
-  readonly judge: PathJudge;
+  readonly judge: Pick<PathJudge, 'disk' | 'trees' | 'spell'>;
   readonly home: string;
   readonly budget: TreeBudget;
   /** Whether directories that this user cannot read may be readable for the command. */
@@ -86,12 +90,8 @@ export interface TreeLook {
 }
 
 /** The first thing in a tree that a rule covers; undefined when there is none. */
-export async function searchTree(
-  rules: readonly Rule[],
-  tree: Tree,
-  look: TreeLook,
-): Promise<TreeFinding | undefined> {
-  return await new Walk(rules, tree, look).search();
+export function searchTree(rules: readonly Rule[], tree: Tree, look: TreeLook): Promise<Found> {
+  return new Walk(rules, tree, look).search();
 }
 
 class Walk {
@@ -102,6 +102,8 @@ class Walk {
   readonly #goesByIgnores: boolean;
   readonly #mayBeCovered: (name: string) => boolean;
   #queue: Place[] = [];
+  /** Something could not be seen, and what comes later may still be certain. */
+  #doubt: Found;
 
   constructor(rules: readonly Rule[], tree: Tree, look: TreeLook) {
     this.#rules = rules;
@@ -111,7 +113,7 @@ class Walk {
     this.#goesByIgnores = tree.skips.hidden === true || tree.skips.ignored !== undefined;
   }
 
-  async search(): Promise<TreeFinding | undefined> {
+  async search(): Promise<Found> {
     const { directory, names } = this.#tree;
     const ways = names.map((name) => ({ ...name, states: this.#begin(name) }));
     if (!this.#isWorthALook(ways)) return undefined;
@@ -129,7 +131,10 @@ class Walk {
       const listed = await Promise.all(places.map((place) => this.#list(place)));
       for (const [at, place] of places.entries()) {
         const entries = listed[at];
-        if (entries === 'unseen') return this.#unseen('a directory cannot be read');
+        if (entries === 'unseen') {
+          this.#doubt ??= this.#unseen('a directory cannot be read');
+          continue;
+        }
         const finding =
           entries === 'file' ? coveredFile(place) : await this.#entries(place, entries ?? []);
         if (finding !== undefined) return finding;
@@ -138,7 +143,7 @@ class Walk {
         return this.#unseen(`looking through ${directory} takes too long`);
       }
     }
-    return undefined;
+    return this.#doubt;
   }
 
   /** Whether a rule may cover something in there, or a link lead from there to where one does. */
@@ -202,7 +207,7 @@ class Walk {
     }
   }
 
-  async #entries(place: Place, entries: Entries): Promise<TreeFinding | undefined> {
+  async #entries(place: Place, entries: Entries): Promise<Found> {
     const { budget, judge } = this.#look;
     budget.entries -= entries.length;
     // fail-closed: what is not looked at may be covered.
@@ -221,7 +226,7 @@ class Walk {
     return undefined;
   }
 
-  async #entry(place: Place, name: string, kind: Kind): Promise<TreeFinding | undefined> {
+  async #entry(place: Place, name: string, kind: Kind): Promise<Found> {
     const { skips, follows, known, handsOn = false } = this.#tree;
     const isDirectory = kind === 'directory';
     const isFollowed = kind === 'symlink' && (follows || handsOn);
@@ -241,7 +246,7 @@ class Walk {
       { ...place, ways, directory: path, below: shown, depth: place.depth + 1, isWhole },
       { isDirectory, name },
     );
-    if (finding !== undefined && kind === 'file' && !(await this.#mayHold(path))) return undefined;
+    if (finding !== undefined && kind === 'file' && !(await this.#isMeant(path))) return undefined;
     if (finding !== undefined || !isFollowed) return finding;
     return await this.#follow({ ...place, below: shown, isWhole }, { path, ways });
   }
@@ -252,20 +257,21 @@ class Walk {
     return text === undefined || text.endsWith('/') ? undefined : text + shown;
   }
 
-  /** A search lists the files that have what it looks for. */
-  async #mayHold(file: string): Promise<boolean> {
-    const { holding } = this.#tree;
-    if (holding === undefined) return true;
-    // fail-closed: what cannot be read may have it.
-    const read = this.#look.judge.disk.readText(file);
-    return await read.then((text) => text.toLowerCase().includes(holding)).catch(() => true);
+  async #isMeant(file: string): Promise<boolean> {
+    try {
+      return (await this.#tree.isMeant?.(file)) !== false;
+    } catch {
+      // fail-closed: what cannot be looked at may be meant.
+      this.#doubt ??= this.#unseen(`${file} cannot be looked at`);
+      return false;
+    }
   }
 
   /** What a link leads to goes by its real names too. */
   async #follow(
     place: Place,
     { path, ways }: { readonly path: string; readonly ways: readonly Way[] },
-  ): Promise<TreeFinding | undefined> {
+  ): Promise<Found> {
     const spelled = await this.#spelled(path);
     if (spelled === 'nowhere') return undefined;
     if (spelled === 'unseen') return this.#unseen(`the link ${path} cannot be followed`);
@@ -276,10 +282,7 @@ class Walk {
     this.#seen.add(seenAs);
     const { access } = this.#tree.names[0] ?? { access: 'read' };
     const others = restrictedNames(spelled).map((one) => ({ path: one, access }));
-    const all = [
-      ...ways.map((way) => ({ ...way, states: this.#begin(way) })),
-      ...others.map((way) => ({ ...way, states: this.#begin(way) })),
-    ];
+    const all = [...ways, ...others].map((way) => ({ ...way, states: this.#begin(way) }));
     const rule = restrictingPath(this.#rules, touched(all));
     if (rule !== undefined) return { kind: 'covered', rule, path, access };
     const depth = place.depth + 1;
@@ -301,13 +304,15 @@ class Walk {
   }
 
   /** Whether a rule covers it; where that may be so further down, it is looked at later. */
-  #judge(place: Place, { isDirectory, name, startName }: Entry): TreeFinding | undefined {
+  #judge(place: Place, { isDirectory, name, startName }: Entry): Found {
     const [first] = place.ways;
     const others = isDirectory ? this.#inCheckout(place.ways) : [];
     const renamed = this.#renamed(place, name ?? startName ?? '');
     const all = [...place.ways, ...others, ...renamed];
     const rule = place.covered?.rule ?? restrictingPath(this.#rules, touched(all));
-    const way = rule === undefined ? first : (wayCovered(this.#rules, all) ?? first);
+    const isCovered = (one: Way): boolean =>
+      restrictingPath(this.#rules, touched([one])) !== undefined;
+    const way = (rule === undefined ? undefined : all.find(isCovered)) ?? first;
     const { access } = way ?? { access: 'read' as const };
     const path = (way?.standIn === true ? first : way)?.path ?? place.directory;
     const within = place.covered?.within;
@@ -346,7 +351,7 @@ class Walk {
       .map((path) => ({ path, access: 'write', states: [] }));
   }
 
-  #unseen(why: string): TreeFinding | undefined {
+  #unseen(why: string): Found {
     const states = this.#tree.names.flatMap((name) => this.#begin(name));
     const [other] = this.#relevant(this.#tree.names);
     const { rule } = states.find(({ state }) => state.floats) ?? states[0] ?? other ?? {};
@@ -369,7 +374,7 @@ type Entries = Awaited<ReturnType<PathJudge['disk']['list']>>;
 type Kind = Entries[number]['kind'];
 
 /** Where a tree was expected to begin there is a file. */
-function coveredFile({ ways: [way], covered }: Place): TreeFinding | undefined {
+function coveredFile({ ways: [way], covered }: Place): Found {
   if (covered === undefined || way === undefined) return undefined;
   return { kind: 'covered', rule: covered.rule, path: way.path, access: way.access };
 }
@@ -391,8 +396,4 @@ function touched(names: readonly TreeName[]): Parameters<typeof restrictingPath>
     access,
     spellings: { literal: path, real: path, resolved: [path] },
   }));
-}
-
-function wayCovered(rules: readonly Rule[], ways: readonly Way[]): Way | undefined {
-  return ways.find((way) => restrictingPath(rules, touched([way])) !== undefined);
 }

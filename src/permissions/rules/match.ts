@@ -70,7 +70,7 @@ async function otherNamed(rules: readonly Rule[], view: CallView): Found {
   const { restrictedTwin } = await import('../paths/hard-links.js');
   const { roots, cwd } = view.call.workspace;
   return await restrictedTwin(rules, found, {
-    disk: view.judge.disk,
+    judge: view.judge,
     bases: [...roots, cwd, view.home, '/'],
   });
 }
