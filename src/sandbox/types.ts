@@ -16,9 +16,9 @@ export interface SandboxPolicy {
   readonly scratch?: string;
   /** Weakenings that a person asked for by name in settings. */
   readonly weaker: {
-    readonly nestedUserNamespaces?: true;
+    readonly nestedUserNamespaces?: boolean;
     readonly unixSockets?: 'all' | readonly string[];
-    readonly localBinding?: true;
+    readonly localBinding?: boolean;
   };
 }
 
@@ -76,15 +76,4 @@ export interface Sandbox {
   /** fail-closed: rejects when the fence cannot be built; nothing runs without it then. */
   wrap(program: SandboxedProgram, policy: SandboxPolicy): Promise<WrappedProgram>;
   close(): Promise<void>;
-}
-
-/** What the sandbox made of a program. */
-export type WrapResult =
-  | { readonly kind: 'as-is' }
-  | { readonly kind: 'inside'; readonly wrapped: WrappedProgram }
-  | { readonly kind: 'refused'; readonly reason: string };
-
-/** Exactly what is spawned. */
-export function programOf({ command, args, cwd, env }: WrappedProgram): SandboxedProgram {
-  return { command, args, cwd, env };
 }

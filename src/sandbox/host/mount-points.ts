@@ -15,7 +15,7 @@ export interface MountPoints {
    * Makes those that are missing. Those that nobody could make, because the directory above may not be
    * written, are left out: the program could not make them either.
    */
-  take(paths: readonly string[]): Promise<{ readonly made: readonly string[] }>;
+  take(paths: readonly string[]): Promise<readonly string[]>;
   /** Those that any program of ours needs now: to be taken for missing, though something is there. */
   held(): ReadonlySet<string>;
   /** The other way round. Never rejects. */
@@ -59,7 +59,7 @@ function createMountPoints(directory: string): MountPoints {
   return {
     held: () => new Set([...counts.keys(), ...neededByOthers(directory, own)]),
     async take(paths) {
-      if (paths.length === 0) return { made: [] };
+      if (paths.length === 0) return [];
       const done = await locked(async () => {
         sweep(directory, own);
         // Written down first: what is made must be found again even when we are killed right after.
@@ -72,7 +72,7 @@ function createMountPoints(directory: string): MountPoints {
       });
       // fail-closed: without knowing who needs what, another program's mount could be undone.
       if (done === undefined) throw busy(lock);
-      return { made: done.value };
+      return done.value;
     },
     async give(paths) {
       if (paths.length === 0) return;

@@ -76,7 +76,7 @@ export class BubblewrapDriver {
     const filter = this.#filter(policy);
     const plan = this.#plan(policy);
     // Registered before they are taken: giving back what was not taken does no harm to others.
-    const { made } = await this.#points.take(plan.guards);
+    const made = await this.#points.take(plan.guards);
     release.push(() => this.#points.give(made));
     const mounts = plan.mounts.filter(
       ({ path }) => !plan.guards.includes(path) || made.includes(path),

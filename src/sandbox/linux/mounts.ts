@@ -15,13 +15,11 @@ export interface Disk {
 }
 
 /** One mount inside the sandbox, at the place where the path is outside. */
-export type Mount =
-  | {
-      readonly kind: 'writable' | 'read-only' | 'masked-file' | 'masked-tree';
-      readonly path: string;
-    }
-  /** A directory of its own for temporary files. */
-  | { readonly kind: 'temporary'; readonly path: string };
+export interface Mount {
+  /** `temporary`: a directory of its own for temporary files. */
+  readonly kind: 'writable' | 'read-only' | 'masked-file' | 'masked-tree' | 'temporary';
+  readonly path: string;
+}
 
 export interface MountPlan {
   /** In the order in which they are to be made. */
@@ -69,17 +67,14 @@ function writableRoots(policy: SandboxPolicy, disk: Disk): readonly string[] {
   return real.filter((path) => !real.some((other) => other !== path && isInside(path, other)));
 }
 
-type Area = Mount['kind'] &
-  ('writable' | 'read-only' | 'masked-file' | 'masked-tree' | 'temporary');
-
 /** What each place is by itself, before anything in it is protected. The deepest one decides. */
 function areasOf(
   policy: SandboxPolicy,
   disk: Disk,
   roots: readonly string[],
   options: PlanOptions,
-): ReadonlyMap<string, Area> {
-  const areas = new Map<string, Area>();
+): ReadonlyMap<string, Mount['kind']> {
+  const areas = new Map<string, Mount['kind']>();
   for (const path of options.temporary) {
     // A place that may be written as it is outside is not replaced by a private one.
     if (disk.kind(path) !== 'directory' || roots.some((root) => isInside(path, root))) continue;
@@ -152,7 +147,7 @@ class Plan {
     }
   }
 
-  finish(areas: ReadonlyMap<string, Area>): MountPlan {
+  finish(areas: ReadonlyMap<string, Mount['kind']>): MountPlan {
     const all = new Map<string, Mount['kind']>(areas);
     const isOpen = (path: string): boolean => nearest(areas, path) === 'writable';
     const isKept = (path: string): boolean =>
@@ -221,7 +216,10 @@ class Plan {
   }
 }
 
-function nearest(areas: ReadonlyMap<string, Area>, path: string): Area | undefined {
+function nearest(
+  areas: ReadonlyMap<string, Mount['kind']>,
+  path: string,
+): Mount['kind'] | undefined {
   for (let at = path; ; at = dirname(at)) {
     const area = areas.get(at);
     if (area !== undefined) return area;
@@ -230,7 +228,11 @@ function nearest(areas: ReadonlyMap<string, Area>, path: string): Area | undefin
 }
 
 /** Drops what has no effect: masks inside masks, and re-opened places that nothing closed. */
-function isSeen(areas: ReadonlyMap<string, Area>, path: string, kind: Mount['kind']): boolean {
+function isSeen(
+  areas: ReadonlyMap<string, Mount['kind']>,
+  path: string,
+  kind: Mount['kind'],
+): boolean {
   if (DEVICES.some((place) => isInside(path, place))) return false;
   if (!areas.has(path)) return true;
   const around = dirname(path) === path ? undefined : nearest(areas, dirname(path));

@@ -73,9 +73,9 @@ export function createPolicyMaker(parts: PolicyParts): PolicyMaker {
     const network = networkOf(settings, rules);
     const { scratch } = order;
     const weaker = {
-      ...(settings.nestedUserNamespaces ? { nestedUserNamespaces: true as const } : {}),
-      ...(settings.localBinding ? { localBinding: true as const } : {}),
-      ...(settings.unixSockets.length > 0 ? { unixSockets: settings.unixSockets } : {}),
+      nestedUserNamespaces: settings.nestedUserNamespaces || undefined,
+      localBinding: settings.localBinding || undefined,
+      unixSockets: settings.unixSockets.length > 0 ? settings.unixSockets : undefined,
     };
     if (settings.filesOpen) {
       return { writable: ['/'], protected: [], hidden: [], shown: [], network, weaker, scratch };

@@ -9,12 +9,7 @@ import type {
   RunningProcess,
   SpawnRequest,
 } from '../../platform/process/process.js';
-import {
-  programOf,
-  type SandboxedProgram,
-  type WrappedProgram,
-  type WrapResult,
-} from '../types.js';
+import type { SandboxedProgram, WrappedProgram } from '../types.js';
 
 /** A program that is about to be started, and whose it is. */
 export interface FenceOrder extends SandboxedProgram {
@@ -40,28 +35,41 @@ export function fencedSupervisor(
     run: (request) =>
       isOff() ? processes.run(request) : startFenced(processes, enter, request).result,
     open: (request) =>
-      isOff()
-        ? processes.open(request)
-        : new FencedLineProcess(processes, request, () => entered(enter, request)),
+      isOff() ? processes.open(request) : new FencedLineProcess(processes, request, enter),
     killAll: () => processes.killAll(),
   };
 }
 
-type Request = Pick<
-  SpawnRequest | LineProcessRequest,
-  'command' | 'args' | 'cwd' | 'env' | 'owner'
->;
+/** A request as it is spawned. */
+interface Entered<T> {
+  /** Undefined: it must not run. */
+  readonly request: T | undefined;
+  readonly refusal?: string;
+  /** Absent where it runs without a fence. */
+  readonly wrapped?: WrappedProgram;
+}
 
 /** fail-closed: a fence that cannot be put up is told like a program that cannot be started. */
-async function entered(enter: Enter, request: Request): Promise<WrapResult> {
+async function entered<T extends SpawnRequest | LineProcessRequest>(
+  enter: Enter,
+  request: T,
+): Promise<Entered<T>> {
   const { command, args, cwd, env, owner = {} } = request;
   try {
     const wrapped = await enter({ command, args, cwd, env, owner });
-    return wrapped === undefined ? { kind: 'as-is' } : { kind: 'inside', wrapped };
+    if (wrapped === undefined) return { request };
+    const inside = {
+      command: wrapped.command,
+      args: wrapped.args,
+      cwd: wrapped.cwd,
+      env: wrapped.env,
+    };
+    return { request: { ...request, ...inside }, wrapped };
   } catch (thrown) {
     const remedy = thrown instanceof PortcullisError ? thrown.remedy : undefined;
     const reason = `The sandbox could not be put up, so nothing was run: ${messageOf(thrown)}`;
-    return { kind: 'refused', reason: remedy === undefined ? reason : `${reason}. ${remedy}` };
+    const refusal = remedy === undefined ? reason : `${reason}. ${remedy}`;
+    return { request: undefined, refusal };
   }
 }
 
@@ -72,24 +80,16 @@ interface Started extends RunningProcess {
 function startFenced(processes: ProcessSupervisor, enter: Enter, request: SpawnRequest): Started {
   let child: RunningProcess | undefined;
   let isUnwanted = false;
-  const begin = async (): Promise<{ way: WrapResult; child: RunningProcess | undefined }> => {
-    const way = await entered(enter, request);
+  const begun = entered(enter, request).then((entry) => {
     // Nobody waits any more: what was put up is taken down, and nothing starts.
-    if (way.kind === 'refused' || isUnwanted) return { way, child: undefined };
-    child = processes.start(
-      way.kind === 'inside' ? { ...request, ...programOf(way.wrapped) } : request,
-    );
-    return { way, child };
-  };
-  const begun = begin();
+    if (entry.request !== undefined && !isUnwanted) child = processes.start(entry.request);
+    return entry;
+  });
   const finish = async (): Promise<ProcessResult> => {
-    const { way, child: running } = await begun;
-    const wrapped = way.kind === 'inside' ? way.wrapped : undefined;
+    const { wrapped, refusal } = await begun;
     try {
-      if (running === undefined) {
-        return notStarted(way.kind === 'refused' ? way.reason : 'It was called off.', isUnwanted);
-      }
-      const result = await running.result;
+      if (child === undefined) return { ...notStarted(refusal), ...NOTHING, aborted: isUnwanted };
+      const result = await child.result;
       if (wrapped === undefined) return result;
       const output = result.stderr === '' ? result.stdout : `${result.stdout}\n${result.stderr}`;
       const fenced = wrapped.refusals({ exitCode: result.exitCode, output });
@@ -103,38 +103,34 @@ function startFenced(processes: ProcessSupervisor, enter: Enter, request: SpawnR
     get pid() {
       return child?.pid;
     },
-    started: begun.then(({ child: running }) => running?.pid),
+    started: begun.then(() => child?.pid),
     result,
     async kill() {
       isUnwanted = true;
-      const { child: running } = await begun;
-      await running?.kill();
+      await begun;
+      await child?.kill();
       await result;
     },
   };
 }
 
-function notStarted(reason: string, aborted: boolean): ProcessResult {
+function notStarted(refusal = 'It was called off.'): LineProcessEnd {
   return {
     exitCode: null,
     signal: null,
-    stdout: '',
     stderr: '',
-    control: '',
-    timedOut: false,
-    aborted,
-    startError: reason,
+    startError: refusal,
     startErrorKind: 'other',
-    outputBytes: 0,
-    truncated: false,
     durationMs: 0,
   };
 }
 
+const NOTHING = { stdout: '', control: '', timedOut: false, outputBytes: 0, truncated: false };
+
 const MAX_PENDING_BYTES = 16 * 1024 * 1024;
 
 /** A line process that starts once its fence stands. What is written before waits for it. */
-export class FencedLineProcess implements LineProcess {
+class FencedLineProcess implements LineProcess {
   readonly started: Promise<number | undefined>;
   readonly exited: Promise<LineProcessEnd>;
   readonly #maxPendingBytes: number;
@@ -146,20 +142,19 @@ export class FencedLineProcess implements LineProcess {
   #isOver = false;
   #listener: (line: string) => void = () => {};
 
-  constructor(
-    inner: Pick<ProcessSupervisor, 'open'>,
-    request: LineProcessRequest,
-    enter: () => Promise<WrapResult>,
-  ) {
+  constructor(inner: Pick<ProcessSupervisor, 'open'>, request: LineProcessRequest, enter: Enter) {
     this.#maxPendingBytes = request.maxPendingBytes ?? MAX_PENDING_BYTES;
-    const begun = enter().then((way) => ({ way, child: this.#begin(inner, request, way) }));
-    this.started = begun.then(({ child }) => child?.pid);
-    this.exited = begun.then(async ({ way, child }) => {
+    const begun = entered(enter, request).then((entry) => {
+      if (entry.request !== undefined && !this.#isUnwanted) this.#begin(inner.open(entry.request));
+      return entry;
+    });
+    this.started = begun.then(() => this.#child?.pid);
+    this.exited = begun.then(async ({ wrapped, refusal }) => {
       try {
-        return await (child?.exited ?? neverStarted(way));
+        return await (this.#child?.exited ?? notStarted(refusal));
       } finally {
         this.#isOver = true;
-        if (way.kind === 'inside') await way.wrapped.release();
+        await wrapped?.release();
       }
     });
   }
@@ -203,33 +198,12 @@ export class FencedLineProcess implements LineProcess {
     await this.exited;
   }
 
-  #begin(
-    inner: Pick<ProcessSupervisor, 'open'>,
-    request: LineProcessRequest,
-    way: WrapResult,
-  ): LineProcess | undefined {
-    if (way.kind === 'refused' || this.#isUnwanted) return undefined;
-    const child = inner.open(
-      way.kind === 'inside' ? { ...request, ...programOf(way.wrapped) } : request,
-    );
+  #begin(child: LineProcess): void {
     child.onLine((line) => this.#listener(line));
     this.#child = child;
     for (const line of this.#waiting) child.write(line);
     this.#waiting = [];
     this.#waitingBytes = 0;
     if (this.#isInputClosed) child.closeInput();
-    return child;
   }
-}
-
-function neverStarted(way: WrapResult): LineProcessEnd {
-  const startError = way.kind === 'refused' ? way.reason : 'It was called off.';
-  return {
-    exitCode: null,
-    signal: null,
-    stderr: '',
-    startError,
-    startErrorKind: 'other',
-    durationMs: 0,
-  };
 }

@@ -28,13 +28,15 @@ export async function openSettings(options: OpenSettingsOptions): Promise<Opened
   const { fs, emit } = options;
   const warn = (text: string): void => emit({ type: 'notice', level: 'warning', text });
   const trust = await startTrust({ warn, ...options });
-  let { flagSettings } = options;
   const load = async (how: Pick<LoadSettingsOptions, 'flagSettings' | 'trustProject' | 'kept'>) => {
-    const loaded = await loadSettings({ ...options, flagSettings, ...how });
+    const loaded = await loadSettings({ ...options, ...how });
     if (options.ignoreFileGrants !== true) return loaded;
     return { ...loaded, settings: withoutFileGrants(loaded.settings) };
   };
-  const { settings, problems } = await load({ trustProject: trust.now });
+  const { settings, problems } = await load({
+    flagSettings: options.flagSettings,
+    trustProject: trust.now,
+  });
   // What waits for trust was reported in one line by the trust check.
   const reported = problems.filter(({ severity }) => severity !== 'note');
   refuseBroken(reported, emit, settings.strictness);
@@ -45,11 +47,8 @@ export async function openSettings(options: OpenSettingsOptions): Promise<Opened
       watchSettings(settings, {
         fs,
         emit,
-        load: async (kept) => load({ trustProject: await trust.inForce(), kept }),
-        loadWith: async (flag) => load({ trustProject: await trust.inForce(), flagSettings: flag }),
-        keepFlag(flag) {
-          flagSettings = flag;
-        },
+        load: async ({ kept, flag = options.flagSettings }) =>
+          load({ trustProject: await trust.inForce(), flagSettings: flag, kept }),
         ...how,
       }),
   };

@@ -37,7 +37,7 @@ async function open(
   const problem: ConfigProblem = { severity: 'fatal', message: 'no.', remedy: '' };
   const live = watchSettings((await load()).settings, {
     fs: nodeFileSystem,
-    load,
+    load: ({ kept }) => load(kept),
     apply(settings) {
       if (options.rejects === true) return [problem];
       applied.push(settings);
@@ -176,7 +176,7 @@ async function openWithHooks() {
     });
   const live = watchSettings((await load()).settings, {
     fs: nodeFileSystem,
-    load,
+    load: ({ kept }) => load(kept),
     apply: () => [],
     veto: async () => 'a hook says no',
     emit: () => undefined,

@@ -26,12 +26,14 @@ export interface LiveSettings {
 
 export interface LiveSettingsDeps {
   readonly fs: Pick<FileSystem, 'stat'>;
-  /** With `kept`: what these files held instead of what the files of users and projects hold now. */
-  load(kept?: readonly SettingsFile[]): Promise<LoadedSettings>;
-  /** The same with this in place of what the command line said. Absent: that cannot be changed. */
-  loadWith?(flag: string): Promise<LoadedSettings>;
-  /** It holds for every later `load`. */
-  keepFlag?(flag: string): void;
+  /**
+   * With `kept`: what these files held instead of what the files of users and projects hold now. With
+   * `flag`: this in place of what the command line said.
+   */
+  load(how: {
+    readonly kept?: readonly SettingsFile[];
+    readonly flag?: string;
+  }): Promise<LoadedSettings>;
   /** Makes a snapshot take effect, whole or not at all; a fatal problem means: not at all. */
   apply(settings: EffectiveSettings): readonly ConfigProblem[];
   /** A reason not to take over a change, for hooks that guard the settings. */
@@ -45,6 +47,7 @@ export interface LiveSettingsDeps {
  */
 export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps): LiveSettings {
   let current = first;
+  let flag: string | undefined;
   let looked = first.places;
   let broken: readonly string[] = [];
   let vetoed: readonly WatchedPath[] = [];
@@ -55,7 +58,7 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
   };
 
   const takeOver = async (changed: readonly WatchedPath[]): Promise<void> => {
-    let loaded = await deps.load();
+    let loaded = await deps.load({ flag });
     looked = loaded.settings.places;
     const problems = withStrictness(loaded.problems, loaded.settings.strictness);
     const fatal = fatalOf(problems);
@@ -67,7 +70,7 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
       warn(`${KEPT} ${refused}`);
       // What an administrator changed is nobody's to refuse.
       if (changed.every(({ source }) => source !== 'managed')) return;
-      loaded = await deps.load(current.files);
+      loaded = await deps.load({ flag, kept: current.files });
     }
     const rejected = fatalOf(deps.apply(loaded.settings));
     if (rejected.length > 0) return keepOld(rejected.map(describeProblem));
@@ -80,18 +83,17 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
   };
 
   const give = async (changes: Readonly<Record<string, unknown>>): Promise<string | undefined> => {
-    if (deps.loadWith === undefined) return 'the settings of this session cannot be changed';
     const before = current.files.find(({ source }) => source === 'cli')?.content;
     const wanted = Object.entries({ ...(isRecord(before) ? before : {}), ...changes });
-    const flag = JSON.stringify(Object.fromEntries(wanted.filter(([, value]) => value !== null)));
-    const loaded = await deps.loadWith(flag);
+    const given = JSON.stringify(Object.fromEntries(wanted.filter(([, value]) => value !== null)));
+    const loaded = await deps.load({ flag: given });
     // fail-closed: whoever gave them is there to correct them, so nothing of it is passed over.
     const wrong = loaded.problems.filter(
       ({ severity, source }) => severity === 'fatal' || (source === 'cli' && severity !== 'note'),
     );
     const refused = wrong.length > 0 ? wrong : fatalOf(deps.apply(loaded.settings));
     if (refused.length > 0) return refused.map(describeProblem).join('\n');
-    deps.keepFlag?.(flag);
+    flag = given;
     current = loaded.settings;
     looked = loaded.settings.places;
     broken = [];
