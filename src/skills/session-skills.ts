@@ -99,7 +99,6 @@ export function openSkills(
       isTrusted: environment.trust.accepted,
     }),
     veto: guard.veto,
-    isGuarded: guard.isGuarded,
     ...(hasBundled ? { bundled: openExtraction(files) } : {}),
   });
   const grants = createSkillGrants({
@@ -303,7 +302,6 @@ function skillGuard({ dispatch, scene, tell }: OpenHooks) {
   const hooks = createConfigHooks({ dispatch, tell });
   const source = 'skills' as const;
   return {
-    isGuarded: () => dispatch.has('ConfigChange', { agent: MAIN_AGENT, matched: [source] }),
     async veto(file: string): Promise<string | undefined> {
       const change = { source, file_path: file };
       const refusal = await hooks.configChange([change], scene(over.signal));

@@ -46,7 +46,7 @@ export interface SkillHead {
   readonly lines?: Readonly<Record<string, number>>;
 }
 
-/** A skill that was found. Its body is read when it is needed and not before. */
+/** A skill that was found. */
 export interface Skill {
   /** What it is called by: `name`, or `sub/dir:name` where two would clash. */
   readonly name: string;

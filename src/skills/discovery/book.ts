@@ -1,8 +1,5 @@
 import { gitignoreMatcher } from '../../context/instructions/path-matcher.js';
-import { messageOf, PortcullisError } from '../../errors.js';
 import { Queue } from '../../lib/queue.js';
-import { err, type Result } from '../../lib/result.js';
-import { isSameVersion } from '../../platform/fs/fs.js';
 import { isInside, relative, resolve, toPosix } from '../../platform/fs/paths.js';
 import { projectLevels } from '../../platform/fs/project-levels.js';
 import type { UsedDocument } from '../../settings/trust/types.js';
@@ -19,7 +16,7 @@ import {
   type SkillFileReader,
 } from './read-file.js';
 import type { SkillPlaces, SkillRoot } from './roots.js';
-import { type Shelf, type ShelfEntry, scanSkills, type UsedSkill } from './scan.js';
+import { type Shelf, type ShelfEntry, scanSkills } from './scan.js';
 
 export interface SkillBookDeps extends SkillPlaces {
   /**
@@ -40,8 +37,6 @@ export interface SkillBookDeps extends SkillPlaces {
    * every change is taken over. Not asked about an administrator's skills.
    */
   veto?(file: string): Promise<string | undefined>;
-  /** Whether there may be a veto later, so that texts are kept for it. */
-  isGuarded?(): boolean;
   /** Where bundled skills put their files. Absent: there are none (`disableBundledSkills`). */
   readonly bundled?: Extraction | undefined;
 }
@@ -79,7 +74,7 @@ class Book implements LiveSkillBook {
     this.#deps = deps;
     this.#nested = openNestedFinder(deps);
     this.#reader = openSkillReader(deps);
-    this.#admissions = openAdmissions(deps);
+    this.#admissions = openAdmissions(deps.veto);
   }
 
   async all(): Promise<readonly Skill[]> {
@@ -121,21 +116,15 @@ class Book implements LiveSkillBook {
   readonly isDormant = ({ head, file }: Skill): boolean =>
     head.paths !== undefined && !this.#awake.has(file);
 
-  /** For use: head and body of the bytes that are there now, and trust in exactly those. */
+  /** For use: trust is asked about exactly the text that is used. */
   async #find(wanted: string): Promise<Skill | undefined> {
-    let entry = await this.#fresh(wanted);
-    let used = entry === undefined ? undefined : await usedOf(entry);
-    if (used?.ok === false) {
-      // It may have been changed since the look a moment ago: then once more.
-      entry = lookUp(await this.#rescan(), wanted);
-      used = entry === undefined ? undefined : await usedOf(entry);
-    }
-    if (entry === undefined || used === undefined) return entry?.skill;
-    if (!used.ok) return unusable(entry.skill, used.error);
-    const { skill, text, real } = used.value;
-    if (entry.level === undefined) return skill;
-    const trusted = await isTrusted(this.#deps, entry.level, { file: real, text });
-    return { ...skill, trusted };
+    const entry = await this.#fresh(wanted);
+    if (entry?.read === undefined) return entry?.skill;
+    const { skill, level, read } = entry;
+    const used = { ...skill, body: () => Promise.resolve(read.body) };
+    if (level === undefined) return used;
+    const document = { file: read.real, text: read.text };
+    return { ...used, trusted: await isTrusted(this.#deps, level, document) };
   }
 
   async #touched(paths: readonly string[]): Promise<readonly Skill[]> {
@@ -171,10 +160,9 @@ class Book implements LiveSkillBook {
   /** The entry in the version that is on disk now. */
   async #fresh(name: string): Promise<ShelfEntry | undefined> {
     const entry = lookUp(await this.#current(), name);
-    if (entry?.version === undefined) return entry;
-    const now = await this.#reader.versionOf(entry.skill.file);
-    if (now !== undefined && isSameVersion(now, entry.version)) return entry;
-    return lookUp(await this.#rescan(), name);
+    if (entry?.read === undefined) return entry;
+    const isSame = (await this.#reader.textOf(entry.read)) === entry.read.onDisk;
+    return isSame ? entry : lookUp(await this.#rescan(), name);
   }
 
   #current(): Promise<Shelf> {
@@ -220,23 +208,6 @@ class Book implements LiveSkillBook {
       return bases.some((base) => isInside(file, base) && fits(toPosix(relative(base, file))));
     });
   }
-}
-
-/** Undefined for what is no file. */
-async function usedOf(entry: ShelfEntry): Promise<Result<UsedSkill, string> | undefined> {
-  try {
-    return await entry.use?.();
-  } catch (thrown) {
-    // fail-closed: what cannot be read, or is another version by now, is not used.
-    return err(messageOf(thrown));
-  }
-}
-
-/** Whoever wants its text is told why there is none, and nothing of its head holds. */
-function unusable(skill: Skill, why: string): Skill {
-  const { keys, disableModelInvocation = false } = skill.head;
-  const body = (): Promise<string> => Promise.reject(new PortcullisError('io', why));
-  return { ...skill, trusted: false, head: { keys, disableModelInvocation }, body };
 }
 
 /** By its name; a plugin's also by its directory's, and by the last part of both where that is free. */

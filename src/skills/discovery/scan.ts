@@ -1,6 +1,5 @@
-import { splitFile } from '../../lib/head-text.js';
-import { err, ok, type Result } from '../../lib/result.js';
-import type { FileStat } from '../../platform/fs/fs.js';
+import { PortcullisError } from '../../errors.js';
+import type { Result } from '../../lib/result.js';
 import type { ReadSkill } from '../head/head.js';
 import type { SkillOverride } from '../listing/listing.js';
 import type { Skill, SkillHead, SkillOrigin, SkippedSkill } from '../skill.js';
@@ -27,21 +26,20 @@ export interface ShelfEntry {
   readonly alias?: string;
   /** The directory whose trust decides; absent where no project's does. */
   readonly level?: string;
-  /** The version that was looked at last; absent for what is not a file. */
-  readonly version?: FileStat;
-  /**
-   * The skill as it is used: head and body of the bytes that are there now, and those bytes. An error:
-   * what is there now cannot be used.
-   */
-  use?(): Promise<Result<UsedSkill, string>>;
+  /** Absent for what is not a file. */
+  readonly read?: EntryText;
 }
 
-export interface UsedSkill {
-  readonly skill: Skill;
-  /** All of the file. */
-  readonly text: string;
+/** What an entry was read from. */
+export interface EntryText {
+  readonly file: string;
   /** The file behind all links. */
   readonly real: string;
+  /** All of the version that is in force, and its text without the head. */
+  readonly text: string;
+  readonly body: string;
+  /** What stands in the file, also where an earlier version stays in force. */
+  readonly onDisk: string;
 }
 
 /** Everything there is at one moment. */
@@ -171,44 +169,26 @@ async function load(
   const isManaged = root.source === 'managed';
   const admitted = isManaged ? read : await deps.admit(file, read.value);
   if (!admitted.ok) return { name, file, reason: admitted.error };
-  return entryOf(name, candidate, { deps, read: admitted.value, version: read.value.version });
-}
-
-function entryOf(
-  name: string,
-  candidate: Candidate,
-  from: { readonly deps: ScanDeps; readonly read: ReadFile; readonly version: FileStat },
-): ShelfEntry | SkippedSkill {
-  const { root, file } = candidate;
-  const { deps, read, version } = from;
-  const refusal = refusalOf(read.skill);
+  const { skill: found, text } = admitted.value;
+  const refusal = refusalOf(found);
   if (refusal !== undefined) return { name, file, reason: refusal, told: true };
-  const skill = skillOf(name, candidate, { deps, found: read.skill, body: () => bodyOf(read) });
-  const use = (): Promise<Result<UsedSkill, string>> =>
-    used(name, candidate, { deps, read, skill });
-  return { skill, version, use, level: root.level, alias: skill.name === name ? undefined : name };
+  const { real } = candidate;
+  const entryText = { file, real, text, body: found.body, onDisk: read.value.text };
+  const skill = skillOf(name, candidate, found, deps);
+  const body = (): Promise<string> => unchangedBody(entryText, deps.reader);
+  const alias = skill.name === name ? undefined : name;
+  return { skill: { ...skill, body }, read: entryText, level: root.level, alias };
 }
 
-async function bodyOf(read: ReadFile): Promise<string> {
-  return splitFile(await read.text()).body;
-}
-
-async function used(
-  name: string,
-  candidate: Candidate,
-  from: { readonly deps: ScanDeps; readonly read: ReadFile; readonly skill: Skill },
-): Promise<Result<UsedSkill, string>> {
-  const { deps, read, skill } = from;
-  const text = await read.text();
-  const now = await deps.reader.parse(text, candidate.root);
-  if (!now.ok) return now;
-  const unclear = refusalOf(now.value);
-  if (unclear !== undefined) return err(unclear);
-  const whole = now.value.body;
-  const found = { deps, found: now.value, body: () => Promise.resolve(whole) };
-  // It was asked for by the name that it had.
-  const inUse = { ...skillOf(name, candidate, found), name: skill.name };
-  return ok({ skill: inUse, text, real: await deps.fs.realPath(candidate.file) });
+async function unchangedBody(
+  { file, real, body, onDisk }: EntryText,
+  reader: SkillFileReader,
+): Promise<string> {
+  if ((await reader.textOf({ file, real })) === onDisk) return body;
+  // fail-closed: what was decided by the old file does not hold for this text.
+  throw new PortcullisError('io', `${file} has changed since it was read`, {
+    remedy: 'Call the skill again.',
+  });
 }
 
 function refusalOf({ refusal }: Pick<ReadSkill, 'refusal'>): string | undefined {
@@ -219,31 +199,26 @@ function refusalOf({ refusal }: Pick<ReadSkill, 'refusal'>): string | undefined 
 
 function skillOf(
   name: string,
-  candidate: Candidate,
-  from: {
-    readonly deps: ScanDeps;
-    readonly found: Omit<ReadSkill, 'body'>;
-    readonly body: () => Promise<string>;
-  },
+  { root, file, directory }: Candidate,
+  { head, body, bodyLine, problems }: ReadSkill,
+  deps: Pick<ScanDeps, 'override'>,
 ): Skill {
-  const { root, file, directory } = candidate;
-  const { found, body } = from;
   const skill: Skill = {
-    name: pluginName(name, found.head, root),
+    name: pluginName(name, head, root),
     origin: root.origin,
     source: root.source,
     file,
     directory,
-    head: found.head,
+    head,
     // fail-closed: not before somebody wants to know is a project's folder asked about.
     trusted: root.level === undefined && root.trusted !== false,
-    bodyLine: found.bodyLine,
-    problems: found.problems,
-    body,
+    bodyLine,
+    problems,
+    body: () => Promise.resolve(body),
     plugin: root.plugin,
     isCommand: root.kind === 'commands' ? true : undefined,
   };
-  return withOverride(skill, from.deps);
+  return withOverride(skill, deps);
 }
 
 /** The head of a plugin's skill may say its name, not its plugin. */
