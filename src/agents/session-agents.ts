@@ -17,32 +17,33 @@ import type { OpenSkills } from '../skills/session-skills.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { StopsAgents } from '../tools/tasks/task-stop.js';
 import type { AnyTool } from '../tools/tool.js';
+import type { Caller } from './core/calls.js';
 import type { ModelLayer } from './core/model-layer.js';
 import type { ToolRuntime } from './core/tool-runtime.js';
 import type { AgentDefinition } from './definitions/definition.js';
 import { AgentBook } from './definitions/definitions.js';
 import { readHostAgents, refuseGiven } from './definitions/host.js';
 import { openAgentListings } from './definitions/listing.js';
+import { AGENT_TOOL } from './definitions/tools.js';
 import { BACKGROUND_WAIT_MS, createBackgroundInput, runningShells } from './delivery/background.js';
 import { openMessaging } from './delivery/messaging.js';
 import type { ToolRestrictions } from './limits/tool-restrictions.js';
 import { createResumeAsks, createTypeRules, type TypeRuleParts } from './limits/type-rules.js';
 import { putHooks } from './runtime/agent-hooks.js';
-import type { ChildTools } from './runtime/agent-host.js';
+import { AgentHost } from './runtime/agent-host.js';
 import { outputOf } from './runtime/agent-log.js';
 import { openAgentServers } from './runtime/agent-servers.js';
 import { earlierAgent, recallInto, typeToGoOn } from './runtime/earlier.js';
 import { type ConversationSnapshot, FORK_TYPE, forkDefinition, forkGuard } from './runtime/fork.js';
 import { forkRunner } from './runtime/fork-skill.js';
 import { openAgentMemories } from './runtime/memory.js';
-import { openAgentHost } from './runtime/open-agent-host.js';
 import { reportCap } from './runtime/report.js';
 import { agentPool } from './runtime/resolve.js';
 import type { AgentRun } from './runtime/run.js';
 import { AgentRuntime } from './runtime/runtime.js';
 import { limitsOf, offersForks, positive } from './runtime/spawn-limits.js';
 import type { OpenTeams } from './teams/session-team.js';
-import { AGENT_TOOL, agentTool } from './tools/agent-tool.js';
+import { agentTool } from './tools/agent-tool.js';
 import { openWorkspaces } from './workspaces/session-workspaces.js';
 
 /** How long the end of a headless run waits for agents in the background. */
@@ -103,7 +104,7 @@ export function openAgents(
   // A limit that cannot be read stops the start, not the first agent.
   limitsOf(environment);
   const book = openAgentTypes(config, environment, parts.instructions);
-  const working = new Map<string, Pick<ChildTools, 'pool' | 'workspace'>>();
+  const working = new Map<string, Pick<Caller, 'pool' | 'workspace'>>();
   const snapshots = new Map<string, ConversationSnapshot>();
   const forks = (): AgentDefinition | undefined =>
     offersForks(environment) ? forkDefinition() : undefined;
@@ -216,7 +217,7 @@ export function openAgents(
         : (positive(env.CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS) ?? PATIENCE_MS),
   );
   const running: AgentRuntime = new AgentRuntime({
-    host: openAgentHost(config, environment, {
+    host: new AgentHost(config, environment, {
       ...parts,
       working,
       snapshots,

@@ -22,6 +22,9 @@ import type { AnyTool, PathAccess, ToolContext } from '../../tools/tool.js';
 /** File systems round the time of a change. */
 const CLOCK_GRAIN_MS = 100;
 
+/** Who works on tasks, in a team. */
+export type WhoWorks = (agent: AgentRef) => Pick<HookTask, 'teammateName' | 'teamName'> | undefined;
+
 /** What hooks see and do around tool calls, besides the gate. */
 export function openToolEvents(
   config: SessionConfig,
@@ -35,10 +38,7 @@ export function openToolEvents(
     hooks: OpenHooks;
     instructions: OpenInstructions;
     skills: OpenSkills;
-    /** Who works on tasks, in a team. */
-    who?:
-      | ((agent: AgentRef) => Pick<HookTask, 'teammateName' | 'teamName'> | undefined)
-      | undefined;
+    who?: WhoWorks | undefined;
   },
 ) {
   const { dispatch, tell, post } = hooks;

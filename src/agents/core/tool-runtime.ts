@@ -18,16 +18,15 @@ import type { OpenSandboxing } from '../../sandbox/session/session-sandbox.js';
 import type { EffectiveSettings } from '../../settings/types.js';
 import type { CallForSkill } from '../../skills/invoke/skill-calls.js';
 import type { OpenSkills } from '../../skills/session-skills.js';
-import { openBuiltins } from '../../tools/builtin/set.js';
+import { openBuiltins, type TeamTasks } from '../../tools/builtin/set.js';
 import type { InvokeDeps } from '../../tools/invocation.js';
 import type { ToolPool } from '../../tools/pool.js';
 import type { StopsAgents } from '../../tools/tasks/task-stop.js';
 import type { Workspace } from '../../tools/tool.js';
-import type { OpenTeams } from '../teams/session-team.js';
 import { Calls } from './calls.js';
 import { extract, type ModelLayer } from './model-layer.js';
 import { keptFromMain, mainPool, poolOptionsFor, serverTools } from './server-tools.js';
-import { openToolEvents } from './tool-events.js';
+import { openToolEvents, type WhoWorks } from './tool-events.js';
 
 export interface ToolRuntimeParts {
   readonly model: ModelLayer;
@@ -53,7 +52,7 @@ export interface AgentTooling {
   readonly stops: StopsAgents;
   readonly messaging: { asker(asked: Asker | undefined): Asker | undefined };
   /** Absent: there is no team. */
-  readonly teams?: Pick<OpenTeams, 'tasks' | 'who'> | undefined;
+  readonly teams?: { readonly tasks: TeamTasks; readonly who: WhoWorks } | undefined;
   /** The tools of an agent that runs; undefined: of the session. */
   poolOf(agent: AgentRef | undefined): ToolPool | undefined;
   /** Where an agent that runs works; undefined: where the session does. */

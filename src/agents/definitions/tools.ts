@@ -7,6 +7,9 @@ import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { listOf } from '../../skills/head/values.js';
 import { createToolMatcher } from '../../tools/pool-patterns.js';
 
+/** The tool that starts agents. */
+export const AGENT_TOOL = 'Agent';
+
 /** What rules may name, definitions may. */
 export const KNOWN_TOOLS: readonly string[] = Object.keys(RULE_TOOLS);
 

@@ -7,14 +7,16 @@ import { createAgentHooks } from '../../hooks/events/agent.js';
 import { createCompactHooks } from '../../hooks/events/compact.js';
 import { createStopHooks, stopHookCap } from '../../hooks/events/stop.js';
 import type { OpenHooks } from '../../hooks/session/session-hooks.js';
+import type { LoopDeps } from '../../loop/types.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { OpenSkills } from '../../skills/session-skills.js';
+import type { CompactionHooks } from '../core/compaction.js';
 import type { ToolRuntime } from '../core/tool-runtime.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import { type GuardHooks, guardsOf, mayExecute, missingFrom } from '../limits/inherited-hooks.js';
 import { SETTING_SOURCES } from '../limits/tool-restrictions.js';
-import type { ChildFacts, ChildHooks } from './agent-host.js';
 import { FORK_TYPE, forkNotice } from './fork.js';
+import type { ChildFacts } from './run.js';
 
 interface Needs {
   readonly hooks: OpenHooks;
@@ -29,18 +31,20 @@ export function childHooks(
   { runsAs }: Pick<SessionConfig, 'runsAs'>,
   { env }: SessionEnvironment,
   { hooks, toolRuntime, log, instructions, skills }: Needs,
-): ChildHooks {
+) {
   const { dispatch, tell, notes } = hooks;
   const start = createAgentHooks({ dispatch, tell }).subagentStart;
   const compact = createCompactHooks(dispatch);
   return {
     start,
+    /** The stop hooks of one agent. */
     stop: () =>
       createStopHooks(dispatch, {
         cap: stopHookCap(env),
         changes: () => toolRuntime().calls.ledger.count(),
       }),
-    scoped(ref, definition, above) {
+    /** Puts the hooks of a definition in force, and those of agents above it. Returns what ends it. */
+    scoped(ref: AgentRef, definition: AgentDefinition, above: readonly GuardHooks[]): () => void {
       const ends = [
         putHooks(hooks, ref, definition),
         ...missingFrom(above, definition).map((guards, at) =>
@@ -51,9 +55,14 @@ export function childHooks(
         for (const end of ends) end();
       };
     },
-    guards: () => (runsAs === undefined ? [] : [guardsOf(runsAs) ?? []].flat()),
-    afterBatch: (scene) => (batch, signal) => toolRuntime().events.afterBatch(batch, scene(signal)),
-    compaction: (scene, child) => ({
+    /** Those of the main agent that judge the calls of all. */
+    guards: (): readonly GuardHooks[] =>
+      runsAs === undefined ? [] : [guardsOf(runsAs) ?? []].flat(),
+    afterBatch:
+      (scene: SceneOf): NonNullable<LoopDeps['afterBatch']> =>
+      (batch, signal) =>
+        toolRuntime().events.afterBatch(batch, scene(signal)),
+    compaction: (scene: SceneOf, child: ChildFacts): CompactionHooks => ({
       before: ({ trigger, instructions: wanted }, signal) =>
         compact.before({ ...modeless(scene(signal)), trigger, customInstructions: wanted }),
       async after({ trigger, summary }, signal) {
@@ -68,9 +77,13 @@ export function childHooks(
       },
     }),
     notes,
-    transcriptOf: ({ id }) => log.store.transcriptPath(log.history.sessionId, id),
+    transcriptOf: ({ id }: AgentRef) => log.store.transcriptPath(log.history.sessionId, id),
   };
 }
+
+export type ChildHooks = ReturnType<typeof childHooks>;
+
+type SceneOf = (signal: AbortSignal) => Scene;
 
 /** Puts the hooks of a definition in force for one agent. Returns what ends it. */
 export function putHooks(

@@ -16,13 +16,20 @@ import { fatalOf, managedSettingsDirectory } from '../../settings/files/load.js'
 import { describeProblem } from '../../settings/types.js';
 import type { AnyTool } from '../../tools/tool.js';
 import type { AgentDefinition } from '../definitions/definition.js';
-import type { ChildServers } from './agent-host.js';
 
 interface Needs {
   readonly processes: ProcessSupervisor;
   readonly hooks: OpenHooks;
   /** Names of the servers that the session itself has. */
   taken(): readonly string[];
+}
+
+/** The servers that an agent brings. */
+export interface ChildServers {
+  readonly tools: readonly AnyTool[];
+  /** For people: what could not be connected. */
+  readonly notes: readonly string[];
+  close(): Promise<void>;
 }
 
 export interface AgentServers {

@@ -6,11 +6,12 @@ import { textOf } from '../../protocol/content.js';
 import type { Recorder } from '../../session/recorder.js';
 import { createAgent } from '../core/agent.js';
 import { Compaction } from '../core/compaction.js';
-import type { AgentHost, ChildFacts, ChildServers } from './agent-host.js';
+import type { AgentHost } from './agent-host.js';
 import { AgentLog } from './agent-log.js';
+import type { ChildServers } from './agent-servers.js';
 import { forkNotice } from './fork.js';
 import { type AgentReport, endOf } from './report.js';
-import type { AgentRun, AgentRunPlan } from './run.js';
+import type { AgentRun, AgentRunPlan, ChildFacts } from './run.js';
 
 /** Answers of the model to calls that nobody was there to allow, after which an agent gives up. */
 const UNANSWERED_LIMIT = 2;
@@ -95,7 +96,7 @@ async function work(host: AgentHost, work: Work): Promise<LoopOutcome> {
     const servers = await ownServers(host, order, signal);
     if (servers !== undefined) undo.push(() => servers.close());
   }
-  const recorder = await host.record(ref, { cwd: () => workspace.cwd, ...earlier });
+  const recorder = host.record(ref, { cwd: () => workspace.cwd, ...earlier });
   if (earlier === undefined) {
     recorder.attachment(log.head());
     if (fork !== undefined) recorder.history(fork.messages);
@@ -151,7 +152,7 @@ function childSetup(
   const compaction = new Compaction({
     client: budget?.side?.(plain) ?? plain,
     clock: host.clock,
-    env: host.compactEnv,
+    env: () => host.compactEnv(),
     window: () => limits,
     recordBoundary: (compacted) => recorder.compactBoundary(compacted),
     hooks: host.hooks.compaction(scene, facts),
@@ -164,7 +165,7 @@ function childSetup(
     choice: () => choice,
     pool,
     invoke: host.invoke({
-      ref,
+      agent: ref,
       pool,
       workspace: place.workspace,
       readState,
@@ -261,7 +262,7 @@ async function ownServers(
   { ref, definition, pool }: AgentRunPlan,
   signal: AbortSignal,
 ): Promise<ChildServers | undefined> {
-  const servers = await host.serversFor?.(ref, definition, signal);
+  const servers = await host.serversFor(ref, definition, signal);
   if (servers === undefined) return undefined;
   const { problems } = pool.add(servers.tools);
   for (const text of [...servers.notes, ...problems]) host.tell(`agent ${ref.type}: ${text}`);

@@ -31,7 +31,7 @@ export function resolveAgent(
 ): Result<ResolvedAgent, string> {
   const { request, ref } = wanted;
   if (request.fork === true) return copied(host, wanted);
-  const pool = agentPool(host.pool(), request.definition, { maySpawn: ref.depth < depth });
+  const pool = agentPool(host.pool, request.definition, { maySpawn: ref.depth < depth });
   if (!pool.ok) return pool;
   const model = modelFor(host, wanted);
   return model.ok ? ok({ pool: pool.value, ...model.value }) : model;

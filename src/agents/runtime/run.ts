@@ -262,6 +262,17 @@ export interface ChildBudget {
   close(): void;
 }
 
+/** A new agent, before its first word. */
+export interface ChildFacts {
+  readonly ref: AgentRef;
+  readonly definition: AgentDefinition;
+  readonly pool: ToolPool;
+  readonly place: ChildPlace;
+  readonly model: string;
+  readonly contextWindow: number;
+  readonly signal: AbortSignal;
+}
+
 /** Where to look at what an agent does while it runs. */
 export interface ChildOutput {
   readonly path: string;

@@ -13,8 +13,8 @@ import {
   recordedLimits,
   unenforceable,
 } from '../limits/limits.js';
-import type { ResumeRequest, ResumeRules } from '../limits/type-rules.js';
-import { type AgentHost, placeFor } from './agent-host.js';
+import type { ResumeRequest } from '../limits/type-rules.js';
+import type { AgentHost } from './agent-host.js';
 import { emitFinished, emitStarted } from './agent-log.js';
 import { runChild } from './child.js';
 import { asFork, resolveAgent } from './resolve.js';
@@ -29,7 +29,7 @@ export interface SpawnLimits {
 }
 
 export interface RuntimeParts {
-  readonly host: AgentHost & ResumeRules;
+  readonly host: AgentHost;
   limits(): SpawnLimits;
   readonly deliveries: Pick<Deliveries, 'started' | 'ended' | 'deliver'>;
   /** Says something to the main agent. */
@@ -170,7 +170,7 @@ export class AgentRuntime {
     const { host } = this.#parts;
     const plan = this.roster.living(parent.id)?.plan;
     const workspace = plan?.place.workspace ?? host.workspace;
-    const made = await placeFor(host, { ...wanted, workspace });
+    const made = await host.placeFor(wanted.request, wanted.ref, workspace);
     if (!made.ok) return made;
     const place = made.value;
     const { isolation = wanted.ref.isolation, workspace: at = wanted.ref.workspace } =
@@ -198,7 +198,7 @@ export class AgentRuntime {
     const made = resolveAgent(host, start, limits());
     if (!made.ok) return made;
     const again = earlier !== undefined;
-    const budget = host.budgetFor?.(ref, definition, {
+    const budget = host.budgetFor(ref, definition, {
       again,
       ...(again ? { above: above.map(({ budget: most = {} }) => most) } : {}),
     });

@@ -6,14 +6,13 @@ import { defineTool } from '../../tools/define-tool.js';
 import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import type { AgentBook } from '../definitions/definitions.js';
+import { AGENT_TOOL } from '../definitions/tools.js';
 import { FORK_TYPE } from '../runtime/fork.js';
 import { type AgentReport, type ReportWords, reportText } from '../runtime/report.js';
 import type { AgentRun } from '../runtime/run.js';
 import type { AgentRuntime } from '../runtime/runtime.js';
 import type { Started, TeammateWish } from '../teams/teammate-start.js';
 import description from './agent-tool.md';
-
-export const AGENT_TOOL = 'Agent';
 
 export interface AgentToolDeps {
   readonly book: Pick<AgentBook, 'resolve'>;

@@ -7,7 +7,6 @@ import { workspaceFence } from '../../permissions/guards/workspace/fence.js';
 import { findRepositoryRoot, join } from '../../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';
 import type { WriteLedger } from '../../tools/files/write-ledger.js';
-import type { AgentHost } from '../runtime/agent-host.js';
 import { createChildPlaces } from './place.js';
 import { worktreeSettings } from './worktree.js';
 
@@ -42,7 +41,7 @@ export function openWorkspaces(
   });
   return {
     guard,
-    workspaceFor: (...asked: Parameters<NonNullable<AgentHost['workspaceFor']>>) =>
+    workspaceFor: (...asked: Parameters<ReturnType<typeof createChildPlaces>>) =>
       createChildPlaces({
         fs,
         processes,
