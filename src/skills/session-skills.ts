@@ -1,7 +1,7 @@
 import type { SessionConfig } from '../config/session-config.js';
 import type { SessionEnvironment } from '../config/session-environment.js';
 import { reminder } from '../context/prompt/reminders.js';
-import { createConfigHooks } from '../hooks/events/config.js';
+import { configObjections } from '../hooks/events/config.js';
 import type { OpenHooks } from '../hooks/session/session-hooks.js';
 import { isRecord } from '../lib/own.js';
 import { err } from '../lib/result.js';
@@ -299,12 +299,11 @@ function keepLater(keep: () => Promise<void>): Keeping {
 /** ConfigChange hooks may hold back changes of skills. */
 function skillGuard({ dispatch, scene, tell }: OpenHooks) {
   const over = new AbortController();
-  const hooks = createConfigHooks({ dispatch, tell });
   const source = 'skills' as const;
   return {
     async veto(file: string): Promise<string | undefined> {
       const change = { source, file_path: file };
-      const refusal = await hooks.configChange([change], scene(over.signal));
+      const refusal = await configObjections({ dispatch, tell }, [change], scene(over.signal));
       if (refusal !== undefined) tell(`a change of a skill is not taken over: ${refusal}`);
       return refusal;
     },

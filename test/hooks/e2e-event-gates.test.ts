@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { HookDispatcher } from '../../src/hooks/dispatch/dispatcher.js';
 import type { Scene } from '../../src/hooks/dispatch/scene.js';
 import { createElicitationHooks } from '../../src/hooks/events/elicitation.js';
-import { createPromptHooks } from '../../src/hooks/events/prompt.js';
+import { promptExpanded } from '../../src/hooks/events/prompt.js';
 import { createWorktreeHooks } from '../../src/hooks/events/worktree.js';
 import { captureHooks } from '../../src/hooks/registry/capture.js';
 import type { HookEventName } from '../../src/hooks/registry/hook.js';
@@ -147,7 +147,7 @@ const GATES: Partial<Record<HookEventName, { readonly fires: Fires; yes(): Handl
   UserPromptExpansion: {
     yes: () => command('cat > /dev/null'),
     async fires(dispatch) {
-      const outcome = await createPromptHooks(dispatch).expand({
+      const outcome = await promptExpanded(dispatch, {
         ...scene(),
         type: 'slash_command',
         command: 'deploy',

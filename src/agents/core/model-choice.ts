@@ -1,6 +1,11 @@
 import { messageOf, PortcullisError } from '../../errors.js';
+import type { EventDeps } from '../../hooks/answers/round.js';
 import type { Scene } from '../../hooks/dispatch/scene.js';
-import type { ModelHooks, ModelSwitched } from '../../hooks/events/model.js';
+import {
+  afterModelSwitch,
+  beforeModelSwitch,
+  type ModelSwitched,
+} from '../../hooks/events/model.js';
 import { MODEL_ALIASES, type ResolvedModel, resolveModel } from '../../model/catalog/aliases.js';
 import { costOf, hasPrice } from '../../model/catalog/models.js';
 import type { ThinkingConfig, ThinkingDisplay } from '../../model/client.js';
@@ -191,7 +196,7 @@ export type ModelSwitchSource = 'command' | 'picker' | 'sdk';
 export interface ModelSwitchDeps {
   readonly choices: ModelChoices;
   readonly provider: string;
-  readonly hooks: ModelHooks;
+  readonly hooks: EventDeps;
   readonly clock: Pick<Clock, 'monotonic'>;
   scene(): Scene;
   /** Puts a hook's question to a person; absent: what hooks want asked is refused. */
@@ -244,16 +249,12 @@ export function createModelSwitches(deps: ModelSwitchDeps): ModelSwitches {
     const to = choices.resolve(wanted.name);
     if (to === from) return apply();
     const facing = { ...facts(from, to, wanted.name ?? null), source: wanted.source };
-    const { refusal } = await hooks.before(
-      facing,
-      deps.scene(),
-      deps.confirm && { confirm: deps.confirm },
-    );
+    const refusal = await beforeModelSwitch(hooks, facing, deps.scene(), deps.confirm);
     if (refusal !== undefined) {
       throw new PortcullisError('denied', `the model stays ${from}: ${refusal}`);
     }
     const done = apply();
-    await deps.tell(await hooks.after(facing, deps.scene()));
+    await deps.tell(await afterModelSwitch(hooks, facing, deps.scene()));
     return done;
   };
   return {
@@ -268,7 +269,7 @@ export function createModelSwitches(deps: ModelSwitchDeps): ModelSwitches {
     },
     async fellBack(from, to) {
       const fallen = { ...facts(from, to, null), source: 'auto' as const };
-      await deps.tell(await hooks.after(fallen, deps.scene()));
+      await deps.tell(await afterModelSwitch(hooks, fallen, deps.scene()));
     },
     answered() {
       lastAnswer = deps.clock.monotonic();

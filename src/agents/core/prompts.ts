@@ -1,6 +1,7 @@
 import { type TypedText, typedText } from '../../context/prompt/mention-places.js';
 import type { Scene } from '../../hooks/dispatch/scene.js';
-import type { PromptHooks, PromptSource } from '../../hooks/events/prompt.js';
+import { type PromptSource, promptExpanded, promptSubmitted } from '../../hooks/events/prompt.js';
+import type { HookDispatch } from '../../hooks/registry/hook.js';
 import type { HookNotes } from '../../hooks/session/hook-notes.js';
 import { err, ok } from '../../lib/result.js';
 import type { InputMessage } from '../../loop/types.js';
@@ -18,7 +19,7 @@ export interface PromptDeps {
   readonly mcpPrompts?: Pick<McpPrompts, 'expand'> | undefined;
   readonly book: SkillBook;
   readonly invoker: SkillInvoker;
-  readonly hooks: PromptHooks;
+  readonly dispatch: HookDispatch;
   readonly notes: HookNotes;
   scene(signal: AbortSignal): Scene;
   readonly source: PromptSource;
@@ -122,7 +123,7 @@ async function askHooks(
 ): Promise<readonly InputMessage[] | string> {
   deps.beginPrompt();
   const text = textOf(prompt.content);
-  const outcome = await deps.hooks.submit({
+  const outcome = await promptSubmitted(deps.dispatch, {
     prompt: text,
     ...deps.scene(signal),
     source: deps.source,
@@ -177,7 +178,7 @@ async function expandTyped(
   const scene = deps.scene(signal);
   const steps: Step[] = [];
   for (const { skill, args } of typed.invocations) {
-    const heard = await deps.hooks.expand({
+    const heard = await promptExpanded(deps.dispatch, {
       ...scene,
       type: 'slash_command',
       command: skill.name,
@@ -272,7 +273,7 @@ async function expandPrompt(
   signal: AbortSignal,
 ): Promise<readonly InputMessage[] | Refusal> {
   const { name, args } = command;
-  const heard = await deps.hooks.expand({
+  const heard = await promptExpanded(deps.dispatch, {
     ...deps.scene(signal),
     type: 'mcp_prompt',
     command: name,

@@ -2,12 +2,10 @@ import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
 import { bringsCalls } from '../../context/prompt/mention-places.js';
 import { messageOf, PortcullisError } from '../../errors.js';
-import { createCompactHooks } from '../../hooks/events/compact.js';
-import { configChangesOf, createConfigHooks } from '../../hooks/events/config.js';
+import { afterCompact, beforeCompact } from '../../hooks/events/compact.js';
+import { configChangesOf, configObjections } from '../../hooks/events/config.js';
 import { createWatchHooks } from '../../hooks/events/files.js';
-import { createDisplayHooks } from '../../hooks/events/message-display.js';
-import { createModelHooks } from '../../hooks/events/model.js';
-import { createPromptHooks } from '../../hooks/events/prompt.js';
+import { displayText } from '../../hooks/events/message-display.js';
 import { createSessionHooks } from '../../hooks/events/session.js';
 import { type BackgroundTaskFacts, createStopHooks, stopHookCap } from '../../hooks/events/stop.js';
 import type { LoopDeps } from '../../loop/types.js';
@@ -48,9 +46,6 @@ export function openSessionEvents(
     signal,
   });
   const session = createSessionHooks({ dispatch, tell });
-  const compact = createCompactHooks(dispatch);
-  const settings = createConfigHooks({ dispatch, tell });
-  const shown = createDisplayHooks(dispatch);
   const watch = createWatchHooks({
     dispatch,
     tell,
@@ -62,7 +57,7 @@ export function openSessionEvents(
   const models = createModelSwitches({
     choices: model.choices,
     provider: model.client.provider,
-    hooks: createModelHooks({ dispatch, tell }),
+    hooks: { dispatch, tell },
     clock,
     scene: () => placeNow(),
     confirm: config.confirmModelSwitch,
@@ -104,14 +99,18 @@ export function openSessionEvents(
   ];
   const compaction: CompactionHooks = {
     before: ({ trigger, instructions }, signal) =>
-      compact.before({ ...placeNow(signal), trigger, customInstructions: instructions }),
+      beforeCompact(dispatch, {
+        ...placeNow(signal),
+        trigger,
+        customInstructions: instructions,
+      }),
     async after({ trigger, summary }, signal) {
       const started = await session.start(
         { source: 'compact', model: model.choices.current().model },
         placeNow(signal),
       );
       if (started.reloadSkills) await reloadSkills();
-      await compact.after({ ...placeNow(signal), trigger, summary });
+      await afterCompact(dispatch, { ...placeNow(signal), trigger, summary });
       const note = await notes.note(started.contexts);
       const again = await instructions.afterCompaction();
       const said = skills.afterCompaction(MAIN_AGENT);
@@ -128,7 +127,7 @@ export function openSessionEvents(
       block.type === 'text' ? [{ index, text: block.text }] : [],
     );
     for (const [count, { index, text }] of blocks.entries()) {
-      const { notice, text: delta } = await shown.display({
+      const { notice, text: delta } = await displayText(dispatch, {
         ...placeNow(),
         turnId: answer.id,
         messageId: answer.blockIds[index] ?? answer.id,
@@ -164,7 +163,7 @@ export function openSessionEvents(
     invoker: skills.invoker,
     mcpPrompts: mcp?.prompts,
     unknownIsText: config.callbacks !== undefined,
-    hooks: createPromptHooks(dispatch),
+    dispatch,
     notes,
     scene: hooks.scene,
     source: config.callbacks === undefined ? 'user' : 'sdk',
@@ -267,7 +266,7 @@ export function openSessionEvents(
     models,
     placeNow,
     veto: (changed: readonly WatchedPath[]) =>
-      settings.configChange(configChangesOf(changed), placeNow()),
+      configObjections({ dispatch, tell }, configChangesOf(changed), placeNow()),
     refreshWatch: watch.refresh,
     /** The shell may have gone elsewhere. */
     async moved(signal: AbortSignal): Promise<void> {

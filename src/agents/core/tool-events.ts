@@ -5,7 +5,7 @@ import type { OpenInstructions } from '../../context/instructions/session-instru
 import { messageOf } from '../../errors.js';
 import type { FitsRule } from '../../hooks/dispatch/input.js';
 import type { Scene } from '../../hooks/dispatch/scene.js';
-import { createTaskHooks, type HookTask } from '../../hooks/events/agent.js';
+import { type HookTask, taskCompleted, taskCreated } from '../../hooks/events/agent.js';
 import type { Attention } from '../../hooks/events/notification.js';
 import type { OpenHooks } from '../../hooks/session/session-hooks.js';
 import type { BatchEnd, FinishedBatch } from '../../loop/types.js';
@@ -41,8 +41,7 @@ export function openToolEvents(
     who?: WhoWorks | undefined;
   },
 ) {
-  const { dispatch, tell, post } = hooks;
-  const tasks = createTaskHooks({ dispatch, tell });
+  const { tell, post } = hooks;
   const sceneOf = ({ agent, workspace, mode, signal }: ToolContext) => ({
     agent,
     cwd: workspace.cwd,
@@ -50,9 +49,10 @@ export function openToolEvents(
     signal,
   });
   const watch: TaskWatch = {
-    created: (task, context) => tasks.created({ ...task, ...who(context.agent) }, sceneOf(context)),
+    created: (task, context) =>
+      taskCreated(hooks, { ...task, ...who(context.agent) }, sceneOf(context)),
     completed: (task, context) =>
-      tasks.completed({ ...task, ...who(context.agent) }, sceneOf(context)),
+      taskCompleted(hooks, { ...task, ...who(context.agent) }, sceneOf(context)),
   };
   /** The instructions and skills for the files of a call. The call has run, so a failure is only reported. */
   const contextForFiles = async (

@@ -3,8 +3,8 @@ import type { Log, SessionEnvironment } from '../../config/session-environment.j
 import { instructionsReminder } from '../../context/instructions/reminder.js';
 import type { OpenInstructions } from '../../context/instructions/session-instructions.js';
 import type { Scene } from '../../hooks/dispatch/scene.js';
-import { createAgentHooks } from '../../hooks/events/agent.js';
-import { createCompactHooks } from '../../hooks/events/compact.js';
+import { subagentStart } from '../../hooks/events/agent.js';
+import { afterCompact, beforeCompact } from '../../hooks/events/compact.js';
 import { createStopHooks, stopHookCap } from '../../hooks/events/stop.js';
 import type { OpenHooks } from '../../hooks/session/session-hooks.js';
 import type { LoopDeps } from '../../loop/types.js';
@@ -33,10 +33,8 @@ export function childHooks(
   { hooks, toolRuntime, log, instructions, skills }: Needs,
 ) {
   const { dispatch, tell, notes } = hooks;
-  const start = createAgentHooks({ dispatch, tell }).subagentStart;
-  const compact = createCompactHooks(dispatch);
   return {
-    start,
+    start: (scene) => subagentStart({ dispatch, tell }, scene),
     /** The stop hooks of one agent. */
     stop: () =>
       createStopHooks(dispatch, {
@@ -64,9 +62,13 @@ export function childHooks(
         toolRuntime().events.afterBatch(batch, scene(signal)),
     compaction: (scene: SceneOf, child: ChildFacts): CompactionHooks => ({
       before: ({ trigger, instructions: wanted }, signal) =>
-        compact.before({ ...modeless(scene(signal)), trigger, customInstructions: wanted }),
+        beforeCompact(dispatch, {
+          ...modeless(scene(signal)),
+          trigger,
+          customInstructions: wanted,
+        }),
       async after({ trigger, summary }, signal) {
-        await compact.after({ ...modeless(scene(signal)), trigger, summary });
+        await afterCompact(dispatch, { ...modeless(scene(signal)), trigger, summary });
         const again = [
           await instructionsAgain(child, instructions),
           skills.afterCompaction(child.ref),

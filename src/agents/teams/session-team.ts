@@ -1,6 +1,6 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { Log, SessionEnvironment } from '../../config/session-environment.js';
-import { createAgentHooks, createTaskHooks } from '../../hooks/events/agent.js';
+import { taskLeft, teammateIdle } from '../../hooks/events/agent.js';
 import { stopHookCap } from '../../hooks/events/stop.js';
 import type { OpenHooks } from '../../hooks/session/session-hooks.js';
 import { ok } from '../../lib/result.js';
@@ -132,8 +132,8 @@ function baseOf(
     },
     rest: {
       tasks,
-      idle: createAgentHooks(hooks).teammateIdle,
-      left: createTaskHooks(hooks).left,
+      idle: (teammate, scene) => teammateIdle(hooks, teammate, scene),
+      left: (task, scene) => taskLeft(hooks, task, scene),
       cap: stopHookCap(environment.env),
       warn,
     },

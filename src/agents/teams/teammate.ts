@@ -1,5 +1,5 @@
 import type { Scene } from '../../hooks/dispatch/scene.js';
-import type { AgentHooks, TaskHooks } from '../../hooks/events/agent.js';
+import type { HookTask, IdleTeammate, IdleVerdict, taskLeft } from '../../hooks/events/agent.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import type { TaskStore } from '../../tools/tasks/task-store.js';
 import type { RestMove } from '../runtime/run.js';
@@ -11,8 +11,10 @@ import type { TeamClient } from './team-client.js';
 export interface RestParts {
   readonly desk: TeamClient;
   readonly tasks: TaskStore;
-  readonly idle: AgentHooks['teammateIdle'];
-  readonly left: TaskHooks['left'];
+  /** Asks the hooks about a teammate that has nothing left to do. */
+  idle(teammate: IdleTeammate, scene: Scene): Promise<IdleVerdict>;
+  /** Asks them about a task that its author leaves unfinished. */
+  left(task: HookTask, scene: Scene): ReturnType<typeof taskLeft>;
   /** How often in a row hooks may keep one at work that has nothing to do. */
   readonly cap: number;
   warn(text: string): void;

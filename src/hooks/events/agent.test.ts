@@ -6,7 +6,7 @@ import {
   scene,
 } from '../../../test/support/event-hooks.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
-import { createAgentHooks } from './agent.js';
+import { subagentStart, teammateIdle } from './agent.js';
 
 const CHILD: AgentRef = {
   id: 'a7',
@@ -25,7 +25,7 @@ describe('SubagentStart hooks', () => {
         { stop: 'halt' },
       ],
     });
-    const started = await createAgentHooks(rig).subagentStart({ ...scene, agent: CHILD });
+    const started = await subagentStart(rig, { ...scene, agent: CHILD });
     expect(started).toEqual({ contexts: ['be kind'] });
     expect(rig.fired).toMatchObject([
       { occasion: { agent: CHILD, fields: { agent_id: 'a7', agent_type: 'reviewer' } } },
@@ -36,7 +36,7 @@ describe('SubagentStart hooks', () => {
 
   it('are not asked about other types', async () => {
     const rig = eventHooks({ SubagentStart: [{ matcher: 'planner', context: 'x' }] });
-    const started = await createAgentHooks(rig).subagentStart({ ...scene, agent: CHILD });
+    const started = await subagentStart(rig, { ...scene, agent: CHILD });
     expect(started).toEqual({ contexts: [] });
     expect(rig.fired).toEqual([]);
   });
@@ -44,7 +44,8 @@ describe('SubagentStart hooks', () => {
 
 describe('TeammateIdle hooks', () => {
   const idle = (hooks: readonly EventHook[]) =>
-    createAgentHooks(eventHooks({ TeammateIdle: hooks })).teammateIdle(
+    teammateIdle(
+      eventHooks({ TeammateIdle: hooks }),
       { teammate_name: 'ann', team_name: 'blue' },
       scene,
     );

@@ -23,32 +23,29 @@ export interface IdleVerdict {
   readonly stop?: string;
 }
 
-/** Hooks around agents that work for the main one. */
-export interface AgentHooks {
-  /** `scene.agent` is the agent that starts. Hooks cannot keep it from starting. */
-  subagentStart(scene: Scene): Promise<{ readonly contexts: readonly string[] }>;
-  teammateIdle(teammate: IdleTeammate, scene: Scene): Promise<IdleVerdict>;
+/** SubagentStart: `scene.agent` is the agent that starts. Hooks cannot keep it from starting. */
+export async function subagentStart(
+  deps: EventDeps,
+  scene: Scene,
+): Promise<{ readonly contexts: readonly string[] }> {
+  const { id, type } = scene.agent;
+  const fields = { agent_id: id, agent_type: type };
+  const round = await ask(deps.dispatch, 'SubagentStart', { scene, fields, matched: [type] });
+  tellIgnored(deps, 'SubagentStart', round);
+  return { contexts: contextsFor('SubagentStart', round) };
 }
 
-export function createAgentHooks(deps: EventDeps): AgentHooks {
-  const { dispatch } = deps;
-  return {
-    async subagentStart(scene) {
-      const { id, type } = scene.agent;
-      const fields = { agent_id: id, agent_type: type };
-      const round = await ask(dispatch, 'SubagentStart', { scene, fields, matched: [type] });
-      tellIgnored(deps, 'SubagentStart', round);
-      return { contexts: contextsFor('SubagentStart', round) };
-    },
-    async teammateIdle(teammate, scene) {
-      const round = await ask(dispatch, 'TeammateIdle', { scene, fields: { ...teammate } });
-      const stop = endOf(round);
-      if (stop !== undefined) return { stop };
-      // A hook that failed keeps nobody at work: it would fail for ever.
-      const wishes = deniedBy(round).map(({ by, reason }) => `${reason} (${by})`);
-      return wishes.length === 0 ? {} : { keepWorking: wishes.join('\n') };
-    },
-  };
+export async function teammateIdle(
+  { dispatch }: EventDeps,
+  teammate: IdleTeammate,
+  scene: Scene,
+): Promise<IdleVerdict> {
+  const round = await ask(dispatch, 'TeammateIdle', { scene, fields: { ...teammate } });
+  const stop = endOf(round);
+  if (stop !== undefined) return { stop };
+  // A hook that failed keeps nobody at work: it would fail for ever.
+  const wishes = deniedBy(round).map(({ by, reason }) => `${reason} (${by})`);
+  return wishes.length === 0 ? {} : { keepWorking: wishes.join('\n') };
 }
 
 /** A task of the list that agents share. */
@@ -61,50 +58,56 @@ export interface HookTask {
   readonly teamName?: string | undefined;
 }
 
-/** Hooks that watch the task list. The text that they return is for the model. */
-export interface TaskHooks {
-  /** Why the task is not to be; undefined when nobody objects. */
-  created(task: HookTask, scene: Scene): Promise<string | undefined>;
-  /** Why it is not done yet; undefined when nobody objects. */
-  completed(task: HookTask, scene: Scene): Promise<string | undefined>;
-  /** Its author rests without having finished it: why he must go on, or why he must end. */
-  left(task: HookTask, scene: Scene): Promise<{ readonly goOn?: string; readonly stop?: string }>;
+/** TaskCreated: why the task is not to be, for the model; undefined when nobody objects. */
+export async function taskCreated(
+  deps: EventDeps,
+  task: HookTask,
+  scene: Scene,
+): Promise<string | undefined> {
+  return joined(await askAboutTask(deps, 'TaskCreated', task, scene), noOf);
 }
 
-export function createTaskHooks({ dispatch }: EventDeps): TaskHooks {
-  return {
-    async created(task, scene) {
-      const round = await ask(dispatch, 'TaskCreated', { scene, fields: fieldsOf(task) });
-      return joined(round, noOf);
-    },
-    async completed(task, scene) {
-      const round = await ask(dispatch, 'TaskCompleted', { scene, fields: fieldsOf(task) });
-      // fail-closed: who wants its author to stop has not agreed that it is done.
-      return joined(round, (report) => noOf(report) ?? wishToStop(report));
-    },
-    async left(task, scene) {
-      const round = await ask(dispatch, 'TaskCompleted', { scene, fields: fieldsOf(task) });
-      const stop = joined(round, wishToStop);
-      if (stop !== undefined) return { stop };
-      return { goOn: joined(round, noOf) };
-    },
-  };
+/** TaskCompleted: why it is not done yet, for the model; undefined when nobody objects. */
+export async function taskCompleted(
+  deps: EventDeps,
+  task: HookTask,
+  scene: Scene,
+): Promise<string | undefined> {
+  const round = await askAboutTask(deps, 'TaskCompleted', task, scene);
+  // fail-closed: who wants its author to stop has not agreed that it is done.
+  return joined(round, (report) => noOf(report) ?? wishToStop(report));
 }
 
-function fieldsOf(task: HookTask): Readonly<Record<string, unknown>> {
-  return {
+/** TaskCompleted of a task whose author rests without having finished it: why to go on or to end. */
+export async function taskLeft(
+  deps: EventDeps,
+  task: HookTask,
+  scene: Scene,
+): Promise<{ readonly goOn?: string; readonly stop?: string }> {
+  const round = await askAboutTask(deps, 'TaskCompleted', task, scene);
+  const stop = joined(round, wishToStop);
+  return stop === undefined ? { goOn: joined(round, noOf) } : { stop };
+}
+
+function askAboutTask(
+  { dispatch }: EventDeps,
+  event: 'TaskCreated' | 'TaskCompleted',
+  task: HookTask,
+  scene: Scene,
+): Promise<HookRound> {
+  const fields = {
     task_id: task.id,
     task_subject: task.subject,
     task_description: task.description,
     teammate_name: task.teammateName,
     team_name: task.teamName,
   };
+  return ask(dispatch, event, { scene, fields });
 }
 
 function joined(
   { reports }: HookRound,
   read: (report: HookRound['reports'][number]) => string | undefined,
 ): string | undefined {
-  const all = reports.flatMap((report) => read(report) ?? []);
-  return all.length === 0 ? undefined : all.join('\n');
+  return reports.flatMap((report) => read(report) ?? []).join('\n') || undefined;
 }

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type ScriptedHook, scriptedHooks } from '../../../test/support/scripted-hooks.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
-import { createCompactHooks } from './compact.js';
+import { afterCompact, beforeCompact } from './compact.js';
 
 const scene = { agent: MAIN_AGENT, cwd: '/there', signal: new AbortController().signal };
 
 function wishes(...hooks: ScriptedHook[]) {
   const { dispatch } = scriptedHooks({ PreCompact: hooks });
-  return createCompactHooks(dispatch).before({
+  return beforeCompact(dispatch, {
     ...scene,
     trigger: 'manual',
     customInstructions: undefined,
@@ -18,7 +18,7 @@ describe('hooks before a summary', () => {
   it('are not asked when there are none', async () => {
     const { dispatch, fired } = scriptedHooks({});
     const ahead = { ...scene, trigger: 'auto', customInstructions: undefined } as const;
-    expect(await createCompactHooks(dispatch).before(ahead)).toEqual({
+    expect(await beforeCompact(dispatch, ahead)).toEqual({
       instructions: [],
       preserve: [],
     });
@@ -27,12 +27,11 @@ describe('hooks before a summary', () => {
 
   it('are told why it is made and what the person wants kept', async () => {
     const { dispatch, fired, lastFields } = scriptedHooks({ PreCompact: [{}] });
-    const hooks = createCompactHooks(dispatch);
-    await hooks.before({ ...scene, trigger: 'manual', customInstructions: 'the plan' });
+    await beforeCompact(dispatch, { ...scene, trigger: 'manual', customInstructions: 'the plan' });
     expect(lastFields()).toEqual({ trigger: 'manual', custom_instructions: 'the plan' });
     expect(fired[0]?.occasion.matched).toEqual(['manual']);
     expect(fired[0]?.occasion.mode).toBeUndefined();
-    await hooks.before({ ...scene, trigger: 'auto', customInstructions: undefined });
+    await beforeCompact(dispatch, { ...scene, trigger: 'auto', customInstructions: undefined });
     expect(lastFields()).toEqual({ trigger: 'auto', custom_instructions: null });
   });
 
@@ -69,11 +68,11 @@ describe('hooks before a summary', () => {
 describe('hooks after a summary', () => {
   it('are told what it says', async () => {
     const { dispatch, fired, lastFields } = scriptedHooks({ PostCompact: [{}] });
-    await createCompactHooks(dispatch).after({ ...scene, trigger: 'auto', summary: 'S' });
+    await afterCompact(dispatch, { ...scene, trigger: 'auto', summary: 'S' });
     expect(lastFields()).toEqual({ trigger: 'auto', compact_summary: 'S' });
     expect(fired[0]?.occasion.matched).toEqual(['auto']);
     const none = scriptedHooks({});
-    await createCompactHooks(none.dispatch).after({ ...scene, trigger: 'auto', summary: 'S' });
+    await afterCompact(none.dispatch, { ...scene, trigger: 'auto', summary: 'S' });
     expect(none.fired).toEqual([]);
   });
 });

@@ -25,33 +25,28 @@ export interface CompactionWishes {
   readonly preserve: readonly string[];
 }
 
-export interface CompactHooks {
-  /** PreCompact. Its failure lets the summary be made, unless its author said otherwise. */
-  before(ahead: CompactionAhead): Promise<CompactionWishes>;
-  /** PostCompact. */
-  after(done: CompactionDone): Promise<void>;
-}
-
 const NO_WISHES: CompactionWishes = Object.freeze({
   instructions: Object.freeze([]) as readonly [],
   preserve: Object.freeze([]) as readonly [],
 });
 
-export function createCompactHooks(dispatch: HookDispatch): CompactHooks {
-  return {
-    async before(ahead) {
-      const { trigger, customInstructions } = ahead;
-      const fields = { trigger, custom_instructions: customInstructions ?? null };
-      const round = await ask(dispatch, 'PreCompact', { scene: ahead, fields, matched: [trigger] });
-      const blocked = blockOf(round);
-      return blocked === undefined ? wishesOf(round) : { ...NO_WISHES, blocked };
-    },
-    async after(done) {
-      const { trigger, summary } = done;
-      const fields = { trigger, compact_summary: summary };
-      await ask(dispatch, 'PostCompact', { scene: done, fields, matched: [trigger] });
-    },
-  };
+/** PreCompact. Its failure lets the summary be made, unless its author said otherwise. */
+export async function beforeCompact(
+  dispatch: HookDispatch,
+  ahead: CompactionAhead,
+): Promise<CompactionWishes> {
+  const { trigger, customInstructions } = ahead;
+  const fields = { trigger, custom_instructions: customInstructions ?? null };
+  const round = await ask(dispatch, 'PreCompact', { scene: ahead, fields, matched: [trigger] });
+  const blocked = blockOf(round);
+  return blocked === undefined ? wishesOf(round) : { ...NO_WISHES, blocked };
+}
+
+/** PostCompact. */
+export async function afterCompact(dispatch: HookDispatch, done: CompactionDone): Promise<void> {
+  const { trigger, summary } = done;
+  const fields = { trigger, compact_summary: summary };
+  await ask(dispatch, 'PostCompact', { scene: done, fields, matched: [trigger] });
 }
 
 function blockOf(round: HookRound): string | undefined {

@@ -7,14 +7,14 @@ import {
   scene,
 } from '../../../test/support/event-hooks.js';
 import type { WatchedPath } from '../../settings/types.js';
-import { type ConfigChange, configChangesOf, createConfigHooks } from './config.js';
+import { type ConfigChange, configChangesOf, configObjections } from './config.js';
 
 const PROJECT: ConfigChange = { source: 'project_settings', file_path: '/p/settings.json' };
 const POLICY: ConfigChange = { source: 'policy_settings', file_path: '/etc/managed.json' };
 
 const ask = async (hooks: readonly EventHook[], changes: readonly ConfigChange[] = [PROJECT]) => {
   const rig = eventHooks({ ConfigChange: hooks });
-  return { ...rig, refusal: await createConfigHooks(rig).configChange(changes, scene) };
+  return { ...rig, refusal: await configObjections(rig, changes, scene) };
 };
 
 describe('ConfigChange hooks', () => {

@@ -5,12 +5,6 @@ import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
 /** One file that is not as it was. */
 export type ConfigChange = HookFields<'ConfigChange'>;
 
-/** Hooks that guard the settings. */
-export interface ConfigHooks {
-  /** Why the changes are not to be taken over; undefined when nobody objects. */
-  configChange(changes: readonly ConfigChange[], scene: Scene): Promise<string | undefined>;
-}
-
 const SOURCES: Readonly<Record<WatchedPath['source'], ConfigChange['source']>> = {
   managed: 'policy_settings',
   // What the command line or a host names belongs to whoever started the program. Hooks know no
@@ -31,16 +25,14 @@ export function configChangesOf(changed: readonly WatchedPath[]): readonly Confi
   return [...byPlace.values()];
 }
 
-export function createConfigHooks(deps: EventDeps): ConfigHooks {
-  return {
-    async configChange(changes, scene) {
-      const objections = await Promise.all(
-        changes.map((change) => objectionsTo(deps, change, scene)),
-      );
-      const all = objections.flat();
-      return all.length === 0 ? undefined : all.join('\n');
-    },
-  };
+/** ConfigChange: why the changes are not to be taken over; undefined when nobody objects. */
+export async function configObjections(
+  deps: EventDeps,
+  changes: readonly ConfigChange[],
+  scene: Scene,
+): Promise<string | undefined> {
+  const all = await Promise.all(changes.map((change) => objectionsTo(deps, change, scene)));
+  return all.flat().join('\n') || undefined;
 }
 
 async function objectionsTo(

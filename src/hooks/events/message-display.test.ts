@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ScriptedHook, scriptedHooks } from '../../../test/support/scripted-hooks.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
-import { createDisplayHooks } from './message-display.js';
+import { displayText } from './message-display.js';
 
 const shown = {
   agent: MAIN_AGENT,
@@ -16,7 +16,7 @@ const shown = {
 
 function display(...hooks: ScriptedHook[]) {
   const { dispatch } = scriptedHooks({ MessageDisplay: hooks });
-  return createDisplayHooks(dispatch).display(shown);
+  return displayText(dispatch, shown);
 }
 
 const shows = (displayContent: unknown, label?: string): ScriptedHook => ({
@@ -27,7 +27,7 @@ const shows = (displayContent: unknown, label?: string): ScriptedHook => ({
 describe('what the screen shows of an answer', () => {
   it('is the answer when no hook is asked, says anything, or works', async () => {
     const { dispatch, fired } = scriptedHooks({});
-    expect(await createDisplayHooks(dispatch).display(shown)).toEqual({ text: 'Hello' });
+    expect(await displayText(dispatch, shown)).toEqual({ text: 'Hello' });
     expect(fired).toEqual([]);
     expect(await display({}, { decision: 'deny', stop: 's' })).toEqual({ text: 'Hello' });
     const failure = { cause: 'timeout', message: 'no answer' } as const;
@@ -49,7 +49,7 @@ describe('what the screen shows of an answer', () => {
 
   it('is asked for piece by piece', async () => {
     const { dispatch, lastFields } = scriptedHooks({ MessageDisplay: [{}] });
-    await createDisplayHooks(dispatch).display({ ...shown, index: 2, final: false });
+    await displayText(dispatch, { ...shown, index: 2, final: false });
     expect(lastFields()).toEqual({
       turn_id: 't1',
       message_id: 'm1',

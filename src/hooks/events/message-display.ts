@@ -21,26 +21,18 @@ export interface Display {
   readonly notice?: string;
 }
 
-export interface DisplayHooks {
-  /** MessageDisplay. Whatever goes wrong with it, the original is shown. */
-  display(shown: ShownText): Promise<Display>;
-}
-
-export function createDisplayHooks(dispatch: HookDispatch): DisplayHooks {
-  return {
-    async display(shown) {
-      const { turnId, messageId, index, final, delta } = shown;
-      const fields = { turn_id: turnId, message_id: messageId, index, final, delta };
-      const round = await ask(dispatch, 'MessageDisplay', { scene: shown, fields });
-      const wishes = round.reports.flatMap(({ hook, answer }): Wish<string>[] => {
-        const value = own(answer.fields, 'displayContent');
-        return typeof value === 'string' && value !== delta ? [{ by: hook.label, value }] : [];
-      });
-      const wanted = agree(wishes);
-      if (wanted.ok) return { text: wanted.value?.value ?? delta };
-      const who = wanted.error.join(' and ');
-      const notice = `two MessageDisplay hooks want different texts, so the original is shown: ${who}`;
-      return { text: delta, notice };
-    },
-  };
+/** MessageDisplay. Whatever goes wrong with it, the original is shown. */
+export async function displayText(dispatch: HookDispatch, shown: ShownText): Promise<Display> {
+  const { turnId, messageId, index, final, delta } = shown;
+  const fields = { turn_id: turnId, message_id: messageId, index, final, delta };
+  const round = await ask(dispatch, 'MessageDisplay', { scene: shown, fields });
+  const wishes = round.reports.flatMap(({ hook, answer }): Wish<string>[] => {
+    const value = own(answer.fields, 'displayContent');
+    return typeof value === 'string' && value !== delta ? [{ by: hook.label, value }] : [];
+  });
+  const wanted = agree(wishes);
+  if (wanted.ok) return { text: wanted.value?.value ?? delta };
+  const who = wanted.error.join(' and ');
+  const notice = `two MessageDisplay hooks want different texts, so the original is shown: ${who}`;
+  return { text: delta, notice };
 }

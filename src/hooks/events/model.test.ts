@@ -6,7 +6,7 @@ import {
   FAILED_OPEN,
   scene,
 } from '../../../test/support/event-hooks.js';
-import { createModelHooks, type ModelSwitch } from './model.js';
+import { afterModelSwitch, beforeModelSwitch, type ModelSwitch } from './model.js';
 
 const CHANGE: ModelSwitch = {
   from_model: 'small',
@@ -25,7 +25,7 @@ const switchTo = async (
   confirm?: (question: string) => Promise<boolean>,
 ) => {
   const rig = eventHooks({ PreModelSwitch: hooks });
-  const { refusal } = await createModelHooks(rig).before(CHANGE, scene, { confirm });
+  const refusal = await beforeModelSwitch(rig, CHANGE, scene, confirm);
   return { refusal, fired: rig.fired };
 };
 
@@ -80,10 +80,12 @@ describe('PostModelSwitch hooks', () => {
     const rig = eventHooks({
       PostModelSwitch: [{ text: 'plain' }, { context: 'field' }, { decision: 'deny', reason: 'x' }],
     });
-    const hooks = createModelHooks(rig);
-    expect(await hooks.after({ ...CHANGE, source: 'auto' }, scene)).toEqual(['plain', 'field']);
+    expect(await afterModelSwitch(rig, { ...CHANGE, source: 'auto' }, scene)).toEqual([
+      'plain',
+      'field',
+    ]);
     expect(rig.fired).toMatchObject([{ occasion: { fields: { source: 'auto' } } }]);
     expect(rig.told).toHaveLength(1);
-    expect(await createModelHooks(eventHooks()).after(CHANGE, scene)).toEqual([]);
+    expect(await afterModelSwitch(eventHooks(), CHANGE, scene)).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type ScriptedHook, scriptedHooks } from '../../../test/support/scripted-hooks.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
-import { createPromptHooks } from './prompt.js';
+import { promptExpanded, promptSubmitted } from './prompt.js';
 
 const scene = {
   agent: MAIN_AGENT,
@@ -12,7 +12,7 @@ const scene = {
 
 function submit(...hooks: ScriptedHook[]) {
   const { dispatch } = scriptedHooks({ UserPromptSubmit: hooks });
-  return createPromptHooks(dispatch).submit({ ...scene, prompt: 'do it', source: 'user' });
+  return promptSubmitted(dispatch, { ...scene, prompt: 'do it', source: 'user' });
 }
 
 const says = (updatedPrompt: unknown, label = 'a'): ScriptedHook => ({
@@ -23,18 +23,19 @@ const says = (updatedPrompt: unknown, label = 'a'): ScriptedHook => ({
 describe('hooks on a prompt', () => {
   it('are not asked when there are none', async () => {
     const { dispatch, fired } = scriptedHooks({});
-    const hooks = createPromptHooks(dispatch);
-    expect(await hooks.submit({ ...scene, prompt: 'x' })).toEqual({ kind: 'pass', contexts: [] });
+    expect(await promptSubmitted(dispatch, { ...scene, prompt: 'x' })).toEqual({
+      kind: 'pass',
+      contexts: [],
+    });
     expect(fired).toEqual([]);
   });
 
   it('are told the prompt, where it comes from, and the title if there is one', async () => {
     const { dispatch, fired, lastFields } = scriptedHooks({ UserPromptSubmit: [{}] });
-    const hooks = createPromptHooks(dispatch);
-    await hooks.submit({ ...scene, prompt: 'x', source: 'sdk', sessionTitle: 'T' });
+    await promptSubmitted(dispatch, { ...scene, prompt: 'x', source: 'sdk', sessionTitle: 'T' });
     expect(lastFields()).toEqual({ prompt: 'x', source: 'sdk', session_title: 'T' });
     expect(fired[0]?.occasion).toMatchObject({ matched: [], mode: 'plan', cwd: '/there' });
-    await hooks.submit({ ...scene, prompt: 'x' });
+    await promptSubmitted(dispatch, { ...scene, prompt: 'x' });
     expect(lastFields()).toEqual({ prompt: 'x' });
   });
 
@@ -154,8 +155,7 @@ describe('hooks on a command that stands for a longer prompt', () => {
     const { dispatch, fired, lastFields } = scriptedHooks({
       UserPromptExpansion: [{ label: 'a', decision: 'deny', reason: 'frozen' }],
     });
-    const hooks = createPromptHooks(dispatch);
-    expect(await hooks.expand({ ...expanded, source: 'project' })).toEqual({
+    expect(await promptExpanded(dispatch, { ...expanded, source: 'project' })).toEqual({
       kind: 'blocked',
       reason: 'frozen',
       by: 'a',
@@ -168,7 +168,7 @@ describe('hooks on a command that stands for a longer prompt', () => {
       command_source: 'project',
       prompt: '/deploy now',
     });
-    const none = createPromptHooks(scriptedHooks({}).dispatch);
-    expect(await none.expand(expanded)).toEqual({ kind: 'pass', contexts: [] });
+    const none = scriptedHooks({}).dispatch;
+    expect(await promptExpanded(none, expanded)).toEqual({ kind: 'pass', contexts: [] });
   });
 });

@@ -10,7 +10,7 @@ import {
   type Wish,
 } from '../answers/round.js';
 import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
-import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
+import type { HookDispatch, HookRound } from '../registry/hook.js';
 
 /** Where a prompt comes from, as hooks are told. */
 export type PromptSource = NonNullable<HookFields<'UserPromptSubmit'>['source']>;
@@ -54,45 +54,33 @@ export type PromptOutcome =
   /** `continue: false`: it is kept, and no turn follows. */
   | { readonly kind: 'stopped'; readonly reason: string };
 
-export interface PromptHooks {
-  /** UserPromptSubmit. */
-  submit(prompt: SubmittedPrompt): Promise<PromptOutcome>;
-  /** UserPromptExpansion. */
-  expand(prompt: ExpandedPrompt): Promise<PromptOutcome>;
+/** UserPromptSubmit. A gate, as UserPromptExpansion is: no verdict is a no. */
+export async function promptSubmitted(
+  dispatch: HookDispatch,
+  submitted: SubmittedPrompt,
+): Promise<PromptOutcome> {
+  const { prompt, source, sessionTitle } = submitted;
+  const fields = { prompt, source, session_title: sessionTitle };
+  const round = await ask(dispatch, 'UserPromptSubmit', { scene: submitted, fields });
+  return outcomeOf(round, prompt, 'UserPromptSubmit');
 }
 
-/** What hooks do to a prompt before the model reads it. They are gates: no verdict is a no. */
-export function createPromptHooks(dispatch: HookDispatch): PromptHooks {
-  return {
-    async submit(submitted) {
-      const { prompt, source, sessionTitle } = submitted;
-      const fields = { prompt, source, session_title: sessionTitle };
-      const round = await ask(dispatch, 'UserPromptSubmit', { scene: submitted, fields });
-      return outcomeOf(round, prompt, 'UserPromptSubmit');
-    },
-    async expand(expanded) {
-      const matched = [expanded.command];
-      const question = { scene: expanded, fields: fieldsOfExpansion(expanded), matched };
-      const round = await ask(dispatch, 'UserPromptExpansion', question);
-      return outcomeOf(round, expanded.prompt, 'UserPromptExpansion');
-    },
-  };
-}
-
-function fieldsOfExpansion({
-  type,
-  command,
-  args,
-  source,
-  prompt,
-}: ExpandedPrompt): Occasion['fields'] {
-  return {
+/** UserPromptExpansion. */
+export async function promptExpanded(
+  dispatch: HookDispatch,
+  expanded: ExpandedPrompt,
+): Promise<PromptOutcome> {
+  const { type, command, args, source, prompt } = expanded;
+  const fields = {
     expansion_type: type,
     command_name: command,
     command_args: args,
     command_source: source,
     prompt,
   };
+  const question = { scene: expanded, fields, matched: [command] };
+  const round = await ask(dispatch, 'UserPromptExpansion', question);
+  return outcomeOf(round, prompt, 'UserPromptExpansion');
 }
 
 /** A no goes before a wish to stop: it also keeps the prompt out of the conversation. */

@@ -5,7 +5,7 @@ import {
   FAILED_OPEN,
   scene,
 } from '../../../test/support/event-hooks.js';
-import { createTaskHooks } from './agent.js';
+import { taskCompleted, taskCreated } from './agent.js';
 
 const TASK = { id: '3', subject: 'tidy up', description: 'all of it', teammateName: 'ann' };
 
@@ -13,10 +13,8 @@ const ask = async (
   event: 'TaskCreated' | 'TaskCompleted',
   hooks: readonly EventHook[],
 ): Promise<string | undefined> => {
-  const taskHooks = createTaskHooks(eventHooks({ [event]: hooks }));
-  return event === 'TaskCreated'
-    ? taskHooks.created(TASK, scene)
-    : taskHooks.completed(TASK, scene);
+  const rig = eventHooks({ [event]: hooks });
+  return event === 'TaskCreated' ? taskCreated(rig, TASK, scene) : taskCompleted(rig, TASK, scene);
 };
 
 describe('task hooks', () => {
@@ -27,9 +25,8 @@ describe('task hooks', () => {
 
   it('read the task, without what it has not', async () => {
     const rig = eventHooks({ TaskCreated: [{}], TaskCompleted: [{}] });
-    const hooks = createTaskHooks(rig);
-    await hooks.created(TASK, scene);
-    await hooks.completed({ id: '1', subject: 's' }, scene);
+    await taskCreated(rig, TASK, scene);
+    await taskCompleted(rig, { id: '1', subject: 's' }, scene);
     expect(rig.fired.map(({ event, occasion }) => [event, occasion.fields])).toEqual([
       [
         'TaskCreated',

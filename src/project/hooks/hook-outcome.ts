@@ -1,16 +1,16 @@
 import { contextsFor, tellIgnored, textsIn } from '../../hooks/answers/round.js';
-import { createAgentHooks, createTaskHooks } from '../../hooks/events/agent.js';
-import { createCompactHooks } from '../../hooks/events/compact.js';
-import { type ConfigChange, createConfigHooks } from '../../hooks/events/config.js';
+import { taskCompleted, taskCreated, teammateIdle } from '../../hooks/events/agent.js';
+import { beforeCompact } from '../../hooks/events/compact.js';
+import { type ConfigChange, configObjections } from '../../hooks/events/config.js';
 import {
   createElicitationHooks,
   type Elicitation,
   type ElicitationResult,
 } from '../../hooks/events/elicitation.js';
-import { createDisplayHooks, type ShownText } from '../../hooks/events/message-display.js';
-import { createModelHooks, type ModelSwitch } from '../../hooks/events/model.js';
+import { displayText, type ShownText } from '../../hooks/events/message-display.js';
+import { beforeModelSwitch, type ModelSwitch } from '../../hooks/events/model.js';
 import { createPostToolHooks } from '../../hooks/events/post-tool-use.js';
-import { createPromptHooks, type ExpandedPrompt } from '../../hooks/events/prompt.js';
+import { type ExpandedPrompt, promptExpanded, promptSubmitted } from '../../hooks/events/prompt.js';
 import { createSessionHooks, type SessionStarting } from '../../hooks/events/session.js';
 import { createStopHooks } from '../../hooks/events/stop.js';
 import { createWorktreeHooks } from '../../hooks/events/worktree.js';
@@ -100,26 +100,21 @@ const ROWS: Readonly<Partial<Record<HookEventName, EventRow>>> = {
     proceeds: 'no hook objects',
     refused: 'the task would be removed again',
     reasonTo: TASK_RESULT,
-    ask: async (context) =>
-      forModel(await createTaskHooks(context).created(TASK, context.occasion)),
+    ask: async (context) => forModel(await taskCreated(context, TASK, context.occasion)),
   },
   TaskCompleted: {
     proceeds: 'no hook objects',
     refused: 'the task would stay open',
     reasonTo: TASK_RESULT,
-    ask: async (context) =>
-      forModel(await createTaskHooks(context).completed(TASK, context.occasion)),
+    ask: async (context) => forModel(await taskCompleted(context, TASK, context.occasion)),
   },
   TeammateIdle: {
     proceeds: 'the teammate may rest',
     refused: 'the teammate would go on',
     reasonTo: NEXT,
     async ask(context) {
-      const hooks = createAgentHooks(context);
-      const { keepWorking, stop } = await hooks.teammateIdle(
-        { teammate_name: '' },
-        context.occasion,
-      );
+      const idle = await teammateIdle(context, { teammate_name: '' }, context.occasion);
+      const { keepWorking, stop } = idle;
       return stop === undefined
         ? forModel(keepWorking)
         : { text: `the teammate would end: ${stop}` };
@@ -130,7 +125,7 @@ const ROWS: Readonly<Partial<Record<HookEventName, EventRow>>> = {
     reasonTo: WITH_REFUSAL,
     async ask(context) {
       const change = payload<ConfigChange>(context);
-      const refusal = await createConfigHooks(context).configChange([change], context.occasion);
+      const refusal = await configObjections(context, [change], context.occasion);
       if (change.source !== 'policy_settings') return { refusal };
       return { text: 'a change of managed settings is applied whatever hooks answer' };
     },
@@ -154,7 +149,7 @@ const ROWS: Readonly<Partial<Record<HookEventName, EventRow>>> = {
     contextLost: 'there is no summary that it could be about',
     async ask({ dispatch, occasion }) {
       const ahead = { ...occasion, trigger: 'auto', customInstructions: undefined } as const;
-      const { blocked, instructions, preserve } = await createCompactHooks(dispatch).before(ahead);
+      const { blocked, instructions, preserve } = await beforeCompact(dispatch, ahead);
       return { refusal: blocked, model: [...instructions, ...preserve] };
     },
   },
@@ -242,11 +237,10 @@ async function askStart(context: HookTestContext): Promise<HookEffect> {
 }
 
 async function askPrompt(context: HookTestContext): Promise<HookEffect> {
-  const hooks = createPromptHooks(context.dispatch);
   const given = { ...payload<ExpandedPrompt>(context), ...context.occasion };
   const outcome = await (context.event === 'UserPromptSubmit'
-    ? hooks.submit({ ...context.occasion, prompt: given.prompt })
-    : hooks.expand(given));
+    ? promptSubmitted(context.dispatch, { ...context.occasion, prompt: given.prompt })
+    : promptExpanded(context.dispatch, given));
   if (outcome.kind === 'blocked') return { refusal: outcome.reason };
   if (outcome.kind === 'stopped') {
     return { refusal: outcome.reason, text: `no turn would follow: ${outcome.reason}` };
@@ -258,7 +252,7 @@ async function askPrompt(context: HookTestContext): Promise<HookEffect> {
 
 async function askDisplay(context: HookTestContext): Promise<HookEffect> {
   const given = { ...payload<ShownText>(context), ...context.occasion };
-  const { text, notice } = await createDisplayHooks(context.dispatch).display(given);
+  const { text, notice } = await displayText(context.dispatch, given);
   if (notice !== undefined) return { text: notice };
   return text === given.delta ? {} : { text: `the screen shows: ${text}` };
 }
@@ -278,11 +272,9 @@ async function askStop({ event, dispatch, occasion }: HookTestContext): Promise<
 async function askModelSwitch(context: HookTestContext): Promise<HookEffect> {
   const change = payload<ModelSwitch>(context);
   let question: string | undefined;
-  const { refusal } = await createModelHooks(context).before(change, context.occasion, {
-    async confirm(text) {
-      question = text;
-      return true;
-    },
+  const refusal = await beforeModelSwitch(context, change, context.occasion, async (text) => {
+    question = text;
+    return true;
   });
   if (refusal !== undefined || question === undefined) return { refusal };
   return { text: `the user would be asked; without a user it is refused: ${question}` };
