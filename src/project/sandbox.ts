@@ -4,9 +4,9 @@ import { systemClock } from '../platform/clock.js';
 import { shellEnvironment } from '../platform/environment.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { createFinder } from '../sandbox/policy/find.js';
-import { createPolicyMaker } from '../sandbox/policy/policy.js';
+import { sandboxPolicy } from '../sandbox/policy/policy.js';
 import { sandboxAskedBy, sandboxSettings } from '../sandbox/policy/settings.js';
-import { type FenceParts, openFence } from '../sandbox/session/guard.js';
+import { type FenceParts, SessionFence } from '../sandbox/session/guard.js';
 import { openSandbox } from '../sandbox/session/sandbox.js';
 import type { SandboxAvailability, SandboxPolicy, WrappedProgram } from '../sandbox/types.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
@@ -65,13 +65,13 @@ export async function openProjectSandbox(
     stateDirectory,
     cwd,
     settings,
+    rules: Promise.resolve(rules),
     open: (how) => openSandbox({ env, stateDirectory, ...how }),
     roots: () => [cwd, ...added],
     kept: { outputs: '', transcript: '' },
     tell: options.warn ?? (() => undefined),
   };
-  const fence = openFence(parts);
-  fence.lend(rules);
+  const fence = new SessionFence(parts);
   return {
     askedBy,
     status: () => readStatus(parts, rules, askedBy),
@@ -90,8 +90,8 @@ async function readStatus(
   const { bwrapPath, required, problems } = settings;
   const sandbox = await parts.open({ bwrapPath });
   await sandbox.close();
-  const policyFor = createPolicyMaker({ ...parts, settings: () => settings, rules });
-  const policy = await policyFor({ agent: MAIN_AGENT, roots: parts.roots() });
+  const order = { agent: MAIN_AGENT, roots: parts.roots() };
+  const policy = await sandboxPolicy({ ...parts, settings, rules }, order);
   return {
     availability: sandbox.availability,
     enabledBy: askedBy === undefined ? null : originOf(askedBy),

@@ -8,12 +8,12 @@ import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
 import { type AgentRef, MAIN_AGENT } from '../../src/protocol/agent-ref.js';
 import { createFinder } from '../../src/sandbox/policy/find.js';
-import { createPolicyMaker, type PolicyMaker } from '../../src/sandbox/policy/policy.js';
+import { type PolicyOrder, sandboxPolicy } from '../../src/sandbox/policy/policy.js';
 import { sandboxSettings } from '../../src/sandbox/policy/settings.js';
-import { openFence, type SessionFence } from '../../src/sandbox/session/guard.js';
+import { SessionFence } from '../../src/sandbox/session/guard.js';
 import { openSandbox } from '../../src/sandbox/session/sandbox.js';
 import { fencedSupervisor } from '../../src/sandbox/session/supervisor.js';
-import type { Sandbox } from '../../src/sandbox/types.js';
+import type { Sandbox, SandboxPolicy } from '../../src/sandbox/types.js';
 import { loadSettings } from '../../src/settings/files/load.js';
 import type { EffectiveSettings } from '../../src/settings/types.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
@@ -24,7 +24,7 @@ type Settings = Readonly<Record<string, unknown>>;
 interface World {
   readonly project: TempProject;
   readonly settings: EffectiveSettings;
-  readonly policyFor: PolicyMaker;
+  policyFor(order: PolicyOrder): Promise<SandboxPolicy>;
   readonly told: string[];
   fence(open?: () => Promise<Sandbox>): SessionFence;
 }
@@ -100,22 +100,18 @@ async function world(given: Given = {}): Promise<World> {
     project,
     settings,
     told,
-    policyFor: createPolicyMaker({
-      ...parts,
-      rules,
-      settings: () => sandboxSettings(settings.values, place),
-    }),
+    policyFor: (order) =>
+      sandboxPolicy({ ...parts, rules, settings: sandboxSettings(settings.values, place) }, order),
     fence(open) {
-      const fence = openFence({
+      return new SessionFence({
         ...parts,
+        rules: Promise.resolve(rules),
         settings,
         open:
           open ?? (() => openSandbox({ env: process.env, stateDirectory: parts.stateDirectory })),
         roots: () => [project.directory],
         kept: { outputs: path.join(project.root, 'out'), transcript: path.join(project.root, 't') },
       });
-      fence.lend(rules);
-      return fence;
     },
   };
 }

@@ -40,9 +40,9 @@ export interface PolicyParts {
   readonly stateDirectory: string;
   /** Where the session works. */
   readonly cwd: string;
-  settings(): SandboxSettings;
+  readonly settings: SandboxSettings;
   /** Files that settings are read from, wherever they are: whoever writes them says what holds next. */
-  settingsFiles?(): readonly string[];
+  readonly settingsFiles?: readonly string[];
   /** Directories of plugins: whoever writes there changes guards. */
   readonly plugins?: readonly string[];
   rules(agent: AgentRef): RuleSet;
@@ -63,36 +63,28 @@ export interface PolicyOrder {
   readonly hidesCheckout?: boolean;
 }
 
-export type PolicyMaker = (order: PolicyOrder) => Promise<SandboxPolicy>;
-
-/** Works out, before each program, what it may do. Rules and settings are asked anew each time. */
-export function createPolicyMaker(parts: PolicyParts): PolicyMaker {
-  return async (order) => {
-    const settings = parts.settings();
-    const rules = rulesFor(order.agent, parts);
-    const network = networkOf(settings, rules);
-    const { scratch } = order;
-    const weaker = {
-      nestedUserNamespaces: settings.nestedUserNamespaces || undefined,
-      localBinding: settings.localBinding || undefined,
-      unixSockets: settings.unixSockets.length > 0 ? settings.unixSockets : undefined,
-    };
-    if (settings.filesOpen) {
-      return { writable: ['/'], protected: [], hidden: [], shown: [], network, weaker, scratch };
-    }
-    const job: Job = { order, settings, rules, parts };
-    const writable = await writableOf(job);
-    const { hidden, shown } = await readableOf(job, writable);
-    return {
-      writable: writable.trees,
-      protected: await protectedOf(job, writable),
-      hidden,
-      shown,
-      network,
-      weaker,
-      scratch,
-    };
+/** Works out, before each program, what it may do. */
+export async function sandboxPolicy(
+  parts: PolicyParts,
+  order: PolicyOrder,
+): Promise<SandboxPolicy> {
+  const { settings } = parts;
+  const rules = rulesFor(order.agent, parts);
+  const network = networkOf(settings, rules);
+  const { scratch } = order;
+  const weaker = {
+    nestedUserNamespaces: settings.nestedUserNamespaces || undefined,
+    localBinding: settings.localBinding || undefined,
+    unixSockets: settings.unixSockets.length > 0 ? settings.unixSockets : undefined,
   };
+  if (settings.filesOpen) {
+    return { writable: ['/'], protected: [], hidden: [], shown: [], network, weaker, scratch };
+  }
+  const job: Job = { order, settings, rules, parts };
+  const writable = await writableOf(job);
+  const readable = await readableOf(job, writable);
+  const kept = await protectedOf(job, writable);
+  return { writable: writable.trees, protected: kept, ...readable, network, weaker, scratch };
 }
 
 interface Job {
@@ -176,7 +168,7 @@ async function protectedOf(
     ...own.flat(),
     ...kept,
     ...ownPlaces(parts),
-    ...(parts.settingsFiles?.() ?? []),
+    ...(parts.settingsFiles ?? []),
     ...(parts.plugins ?? []),
   ];
   // The name too: a link in its place must not be replaced by one that leads elsewhere.

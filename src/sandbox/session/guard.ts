@@ -5,12 +5,7 @@ import type { FileSystem } from '../../platform/fs/fs.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { ConfigProblem, EffectiveSettings } from '../../settings/types.js';
 import { type PlantedFiles, watchForPlanted } from '../policy/places.js';
-import {
-  createPolicyMaker,
-  type PolicyMaker,
-  type PolicyOrder,
-  type PolicyParts,
-} from '../policy/policy.js';
+import { type PolicyOrder, type PolicyParts, sandboxPolicy } from '../policy/policy.js';
 import {
   namedSettings,
   type SandboxProblem,
@@ -28,6 +23,8 @@ export type FencedKind = 'shell' | 'hook' | 'mcp';
 export interface FenceParts extends Omit<PolicyParts, 'settings' | 'settingsFiles' | 'rules'> {
   readonly fs: PolicyParts['fs'] & PlantedFiles & Pick<FileSystem, 'writeAtomic'>;
   readonly settings: EffectiveSettings;
+  /** Nothing starts inside before they are known. */
+  readonly rules: Promise<(agent: AgentRef) => RuleSet>;
   /** Opens the sandbox of this machine; never rejects. Called when one is first wanted. */
   open(options: { readonly bwrapPath?: string; readonly unixSockets?: 'all' }): Promise<Sandbox>;
   /** The directories that the session works in. */
@@ -37,32 +34,9 @@ export interface FenceParts extends Omit<PolicyParts, 'settings' | 'settingsFile
 }
 
 /** The fence of a session: every program of a kind goes through the supervisor of that kind. */
-export interface SessionFence {
-  readonly gate: SandboxGate;
-  /** The program inside; undefined where it runs as it is. Rejects: it must not run. */
-  enter(kind: FencedKind, order: FenceOrder): Promise<WrappedProgram | undefined>;
-  /** The rules, once there are any: nothing starts inside before. */
-  lend(rules: (agent: AgentRef) => RuleSet): void;
-  /** What stands in the way of a start. */
-  problems(): Promise<readonly ConfigProblem[]>;
-  /** What stands in the way of other settings. */
-  check(settings: EffectiveSettings): readonly ConfigProblem[];
-  /** Other settings for the programs to come. */
-  replace(settings: EffectiveSettings): void;
-  close(): Promise<void>;
-}
-
-export function openFence(parts: FenceParts): SessionFence {
-  return new OpenFence(parts);
-}
-
-class OpenFence implements SessionFence {
+export class SessionFence {
   readonly gate: SandboxGate;
   readonly #parts: FenceParts;
-  readonly #policyFor: PolicyMaker;
-  /** Resolves once the rules are known. */
-  readonly #rules: Promise<void>;
-  readonly lend: (rules: (agent: AgentRef) => RuleSet) => void;
   #settings: SandboxSettings;
   #files: readonly string[];
   #opening: Promise<Sandbox> | undefined;
@@ -72,29 +46,13 @@ class OpenFence implements SessionFence {
     this.#parts = parts;
     this.#settings = sandboxSettings(parts.settings.values, parts);
     this.#files = namedSettings(parts.settings);
-    let rules: (agent: AgentRef) => RuleSet = () => {
-      throw new PortcullisError('internal', 'the rules are not known yet');
-    };
-    let known: () => void = () => {};
-    this.#rules = new Promise((resolve) => {
-      known = resolve;
-    });
-    this.lend = (given) => {
-      rules = given;
-      known();
-    };
-    this.#policyFor = createPolicyMaker({
-      ...parts,
-      settings: () => this.#settings,
-      settingsFiles: () => this.#files,
-      rules: (agent) => rules(agent),
-    });
     this.gate = createSandboxGate({
       settings: () => this.#settings,
       state: () => this.#state(),
     });
   }
 
+  /** What stands in the way of a start. */
   async problems(): Promise<readonly ConfigProblem[]> {
     const { enabled, problems } = this.#settings;
     if (enabled === undefined) return [];
@@ -102,11 +60,13 @@ class OpenFence implements SessionFence {
     return [...problems.map(problemOf), ...(missing === undefined ? [] : [missing])];
   }
 
+  /** What stands in the way of other settings. */
   check({ values }: EffectiveSettings): readonly ConfigProblem[] {
     const { enabled, problems } = sandboxSettings(values, this.#parts);
     return enabled === undefined ? [] : problems.map(problemOf);
   }
 
+  /** Other settings for the programs to come. */
   replace(settings: EffectiveSettings): void {
     this.#settings = sandboxSettings(settings.values, this.#parts);
     this.#files = namedSettings(settings);
@@ -120,7 +80,7 @@ class OpenFence implements SessionFence {
     const { bwrapPath, unixSockets } = this.#settings;
     this.#opening ??= this.#parts.open({
       bwrapPath,
-      ...(unixSockets === 'all' ? { unixSockets } : {}),
+      unixSockets: unixSockets === 'all' ? unixSockets : undefined,
     });
     return this.#opening.then((sandbox) => {
       this.#sandbox = sandbox;
@@ -157,6 +117,7 @@ class OpenFence implements SessionFence {
     };
   }
 
+  /** The program inside; undefined where it runs as it is. Rejects: it must not run. */
   async enter(kind: FencedKind, order: FenceOrder): Promise<WrappedProgram | undefined> {
     if (!this.#isFenced(kind, order)) return undefined;
     const sandbox = await this.#open();
@@ -168,8 +129,11 @@ class OpenFence implements SessionFence {
       throw new PortcullisError('denied', fatal.message, { remedy: fatal.remedy });
     }
     if (missing !== undefined) return undefined;
-    await this.#rules;
-    const policy = await this.#policyFor(await this.#orderOf(kind, order));
+    const rules = await this.#parts.rules;
+    const policy = await sandboxPolicy(
+      { ...this.#parts, rules, settings: this.#settings, settingsFiles: this.#files },
+      await this.#orderOf(kind, order),
+    );
     const { command, args, cwd } = order;
     const env = fencedEnvironment(order.env, this.#settings);
     const look = await watchForPlanted(policy.writable, this.#parts.fs);

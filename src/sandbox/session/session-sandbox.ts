@@ -25,13 +25,13 @@ export function openSandboxing(
   const told = new Set<string>();
   const isOff = (): boolean => sandboxAskedBy(settings.values) === undefined;
   const make = async (): Promise<SessionFence> => {
-    const [{ openFence }, { createFinder }] = await Promise.all([
+    const [guard, { createFinder }] = await Promise.all([
       import('./guard.js'),
       import('../policy/find.js'),
     ]);
     const { fs, env, configDir, stateDirectory, workspace, clock } = environment;
     const transcript = log.store.transcriptPath(log.history.sessionId);
-    const fence = openFence({
+    opened = new guard.SessionFence({
       fs,
       finder: createFinder(fs, clock.now),
       home: homeDirectory(env),
@@ -40,6 +40,7 @@ export function openSandboxing(
       cwd: config.cwd,
       plugins: environment.plugins.map(({ directory }) => directory),
       settings,
+      rules,
       async open(options) {
         const { openSandbox } = await import('./sandbox.js');
         return await openSandbox({ env, stateDirectory, ...options });
@@ -51,9 +52,7 @@ export function openSandboxing(
         told.add(text);
       },
     });
-    void rules.then(fence.lend);
-    opened = fence;
-    return fence;
+    return opened;
   };
   const load = (): Promise<SessionFence> => {
     loading ??= make();
