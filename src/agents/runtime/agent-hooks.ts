@@ -34,7 +34,7 @@ export function childHooks(
 ) {
   const { dispatch, tell, notes } = hooks;
   return {
-    start: (scene) => subagentStart({ dispatch, tell }, scene),
+    start: (scene: Scene) => subagentStart({ dispatch, tell }, scene),
     /** The stop hooks of one agent. */
     stop: () =>
       createStopHooks(dispatch, {
