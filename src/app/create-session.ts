@@ -2,7 +2,7 @@ import { type Agent, type AgentSetup, createAgent } from '../agents/core/agent.j
 import { Compaction } from '../agents/core/compaction.js';
 import {
   createSession,
-  STRUCTURED_ATTEMPTS,
+  type SessionJoint,
   structuredNudge,
 } from '../agents/core/create-session.js';
 import { loadAgain, takeLateTools } from '../agents/core/dynamic-tools.js';
@@ -11,7 +11,6 @@ import { type LiveSessionSettings, openLiveSessionSettings } from '../agents/cor
 import type { AgentSession } from '../agents/core/session.js';
 import { openSessionEvents, type SessionEvents } from '../agents/core/session-events.js';
 import type { Parts } from '../agents/core/session-parts.js';
-import { typedShell } from '../agents/core/typed-calls.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { watchShells } from '../agents/delivery/background.js';
 import { heldTo } from '../agents/runtime/agent-host.js';
@@ -32,7 +31,6 @@ import { modelAccounts } from '../model/usage.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
 import { textOf } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import { DEFERRED_MARK } from '../session/resume.js';
 import { SKILL_TOOL } from '../skills/grants/approval.js';
 import { loadValidators } from '../tools/define-tool.js';
 import { openHostRequests } from './host-requests.js';
@@ -66,7 +64,6 @@ export async function joinParts(
   });
   const rules = openLiveSessionSettings(environment, parts, events);
   const { live } = rules;
-  const { background } = agents;
   watchShells(builtins.shells, {
     emit: config.emit,
     uuid: clock.uuid,
@@ -122,7 +119,6 @@ export async function joinParts(
     loadAgain(builtins.pool, history.messages);
     await agents.resumed();
   }
-  const planNotes = openPlanNotes(config.planModeInstructions, permissions.mode);
   const late = takeLateTools({
     mcp,
     toolRuntime,
@@ -131,107 +127,68 @@ export async function joinParts(
     tell: hooks.tell,
     remind: hooks.pending.remind,
   });
-  return createSession(
-    {
-      offers: {
-        id: history.sessionId,
-        info: () => sessionInfo(environment, parts, opening.paths),
-        inspect: createInspection({
-          settings: live.current,
-          directories: () => workspace.roots,
-          applied: () => ({ model: choices.current().model, effort: config.effort ?? null }),
-          cwd: config.cwd,
-          spent: (path) => model.budget?.spent(path),
-          inForce: () => permissions.rules(MAIN_AGENT),
-          flags: { allow: config.allowedTools ?? [], deny: config.disallowedTools ?? [] },
-        }),
-        hooks: () => ({ set: hooks.snapshot(), stats: hooks.stats() }),
-        awaitPrompt: () => hooks.attention.idle('Portcullis is waiting for your input'),
-        setMode: permissions.setMode,
-        setModel: events.models.set,
-        addDirectory: events.addDirectory,
-        mcp: mcp?.control ?? NO_SERVERS,
-        requests: openHostRequests(config, environment, { ...parts, events, rules }),
-        changes: {
-          off: parts.checkpoints.off,
-          journal: parts.checkpoints.journal,
-          async takeBackConversation(messageId) {
-            const { takeBackConversation } = await import('../session/transcripts.js');
-            const isRunning = current.run !== undefined;
-            return await takeBackConversation(
-              { log, conversation: main.conversation, isRunning },
-              messageId,
-            );
-          },
+  const joint: SessionJoint = {
+    ...parts,
+    events,
+    rules,
+    agent: heldTo(model.budget, main),
+    compaction,
+    opening: openingMessages,
+    planNotes: openPlanNotes(config.planModeInstructions, permissions.mode),
+    takeLateTools: late.beginTurn,
+  };
+  return createSession(config, environment, {
+    ...joint,
+    offers: {
+      id: history.sessionId,
+      info: () => sessionInfo(environment, parts, opening.paths),
+      inspect: createInspection({
+        settings: live.current,
+        directories: () => workspace.roots,
+        applied: () => ({ model: choices.current().model, effort: config.effort ?? null }),
+        cwd: config.cwd,
+        spent: (path) => model.budget?.spent(path),
+        inForce: () => permissions.rules(MAIN_AGENT),
+        flags: { allow: config.allowedTools ?? [], deny: config.disallowedTools ?? [] },
+      }),
+      hooks: () => ({ set: hooks.snapshot(), stats: hooks.stats() }),
+      awaitPrompt: () => hooks.attention.idle('Portcullis is waiting for your input'),
+      setMode: permissions.setMode,
+      setModel: events.models.set,
+      addDirectory: events.addDirectory,
+      mcp: mcp?.control ?? NO_SERVERS,
+      requests: openHostRequests(config, environment, joint),
+      changes: {
+        off: parts.checkpoints.off,
+        journal: parts.checkpoints.journal,
+        async takeBackConversation(messageId) {
+          const { takeBackConversation } = await import('../session/transcripts.js');
+          const isRunning = current.run !== undefined;
+          return await takeBackConversation(
+            { log, conversation: main.conversation, isRunning },
+            messageId,
+          );
         },
-        team: {
-          view: () => agents.teams?.view(),
-          isOver: () => agents.teams?.side.isOver?.() === true,
-        },
-        async context() {
-          const { asMessages, contextView } = await import('./context-view.js');
-          const said = agent?.conversation.messages ?? [];
-          return await contextView(parts, {
-            system: setup.system,
-            messages: said.length > 0 ? said : asMessages(openingMessages),
-            counted: compaction.usedTokens(said),
-          });
-        },
-        accounts: () => ({
-          ...modelAccounts(ledger, { model: choices.current().model, limits: choices.limits() }),
-          ...agentRows(model.budget),
-        }),
       },
-      agent: heldTo(model.budget, agent),
-      clock,
-      calls: toolRuntime.calls.ledger,
-      beginTurn(prompts) {
-        const said = prompts.findLast(({ meta }) => meta !== true);
-        if (said !== undefined) parts.checkpoints.turn(said.uuid, textOf(said.content));
-        permissions.beginTurn();
-        skills.beginTurn({ said: said !== undefined });
-        late.beginTurn();
+      team: {
+        view: () => agents.teams?.view(),
+        isOver: () => agents.teams?.side.isOver?.() === true,
       },
-      background,
-      emit: config.emit,
-      hooks: events.runs,
-      compactionHeld: () => compaction.held,
-      deferredCalls: history.deferredCalls,
-      promptFollows: config.drive !== undefined,
-      pendingNotes: () => [
-        ...agents.messaging.takeOwed(),
-        ...hooks.pending.take(),
-        ...hooks.notes.followUp(planNotes()),
-      ],
-      opening: openingMessages,
-      recordInput: (message) => recorder.input(message),
-      shell: typedShell(environment, { ...parts, events, rules }),
-      costsKnown: agents.recallCosts,
-      apiMs: client.elapsedMs,
-      structuredAttempts: config.jsonSchema === undefined ? undefined : STRUCTURED_ATTEMPTS,
-      onMaxTurns: (limit) => recorder.attachment({ type: 'max_turns_reached', maxTurns: limit }),
-      onEnded({ reason }) {
-        const limit = config.maxBudgetUsd;
-        const spent = ledger.total().costUsd;
-        if (limit === undefined || spent <= limit || reason.kind === 'budget') return;
-        const text = `the session has cost $${spent.toFixed(4)}, more than its budget of $${limit}: the last answer passed it`;
-        config.emit({ type: 'notice', level: 'warning', text });
+      async context() {
+        const { asMessages, contextView } = await import('./context-view.js');
+        const said = agent?.conversation.messages ?? [];
+        return await contextView(parts, {
+          system: setup.system,
+          messages: said.length > 0 ? said : asMessages(openingMessages),
+          counted: compaction.usedTokens(said),
+        });
       },
-      onDeferred: (toolUseId) => recorder.attachment({ type: DEFERRED_MARK, toolUseId }),
-      async close() {
-        for (const shell of builtins.shells.list().filter(({ status }) => status === 'running')) {
-          const text = `background command ${shell.id} was still running and was ended: ${shell.command}`;
-          config.emit({ type: 'notice', level: 'warning', text });
-        }
-        for (const { id, description } of agents.backgroundTasks()) {
-          const text = `agent ${id} was still running and was ended: ${description}`;
-          config.emit({ type: 'notice', level: 'warning', text });
-        }
-        await parts.close();
-      },
+      accounts: () => ({
+        ...modelAccounts(ledger, { model: choices.current().model, limits: choices.limits() }),
+        ...agentRows(model.budget),
+      }),
     },
-    current,
-  );
+  });
 }
 
 /** What the agent that a session runs as brings to it besides its words and tools. */

@@ -1,23 +1,47 @@
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
 import { closeAll } from '../../lib/close-all.js';
 import type { InputMessage, LoopOutcome, StopReason } from '../../loop/types.js';
-import { addUsage, ZERO_USAGE } from '../../protocol/content.js';
+import type { Clock } from '../../platform/clock.js';
+import { addUsage, textOf, ZERO_USAGE } from '../../protocol/content.js';
 import type { ToolCallResult } from '../../protocol/tool-call.js';
-import { compactOrder } from './compaction.js';
+import { DEFERRED_MARK } from '../../session/resume.js';
+import type { Agent } from './agent.js';
+import { type Compaction, compactOrder } from './compaction.js';
+import type { JoinedParts } from './live-settings.js';
 import type {
   AgentSession,
   Beginning,
   RunOptions,
   RunResult,
-  SessionParts,
-  SessionRun,
+  SessionOffers,
   TypedShell,
 } from './session.js';
+import { typedShell } from './typed-calls.js';
 
-/** Joins an agent with what happens around its runs. `current` is what the agent's own callbacks read. */
+/** The parts of a session with its main agent. */
+export interface SessionJoint extends JoinedParts {
+  readonly agent: Agent;
+  readonly compaction: Compaction;
+  /** What stands before the first prompt; empty when the session goes on where it was. */
+  readonly opening: readonly InputMessage[];
+  /** Says what a host wants in plan mode, once each time that the mode is entered. */
+  planNotes(): readonly string[];
+  /** Takes in tools of servers that came during the last turn. */
+  takeLateTools(): void;
+}
+
+/** Joins an agent with what happens around its runs. */
 export function createSession(
-  parts: SessionParts,
-  current: { run: SessionRun | undefined },
+  config: SessionConfig,
+  environment: SessionEnvironment,
+  parts: SessionJoint & { readonly offers: SessionOffers },
 ): AgentSession {
+  const { agent, agents, model, log, current, events, offers } = parts;
+  const { clock } = environment;
+  const { background } = agents;
+  const { ledger } = parts.toolRuntime.calls;
+  const runShell = typedShell(environment, parts);
   let controller: AbortController | undefined;
   let beginning: Promise<Beginning> | undefined;
   /** The host asked for the prompts that hooks give, and runs them itself. */
@@ -25,16 +49,52 @@ export function createSession(
   /** What hooks want before the first prompt, once they have said so; until a run has taken it. */
   let begun: Beginning | undefined;
   let opening = parts.opening;
-  let deferred = parts.deferredCalls;
+  let deferred = log.history.deferredCalls;
   let closing: Promise<void> | undefined;
 
   /** Asks the hooks of the start, once. */
   const begin = (signal: AbortSignal): Promise<Beginning> => {
-    beginning ??= parts.hooks.begin(signal).then((said) => {
+    beginning ??= events.runs.begin(signal).then((said) => {
       begun = said;
       return said;
     });
     return beginning;
+  };
+
+  /** What hooks, agents and the mode have to say since the last run, for the model. */
+  const pendingNotes = (): readonly InputMessage[] => [
+    ...agents.messaging.takeOwed(),
+    ...parts.hooks.pending.take(),
+    ...parts.hooks.notes.followUp(parts.planNotes()),
+  ];
+
+  const beginTurn = (prompts: readonly InputMessage[]): void => {
+    const said = prompts.findLast(({ meta }) => meta !== true);
+    if (said !== undefined) parts.checkpoints.turn(said.uuid, textOf(said.content));
+    parts.toolRuntime.permissions.beginTurn();
+    parts.skills.beginTurn({ said: said !== undefined });
+    parts.takeLateTools();
+  };
+
+  const warn = (text: string): void => config.emit({ type: 'notice', level: 'warning', text });
+
+  const warnOfCost = ({ reason }: LoopOutcome): void => {
+    const limit = config.maxBudgetUsd;
+    const spent = model.ledger.total().costUsd;
+    if (limit === undefined || spent <= limit || reason.kind === 'budget') return;
+    warn(
+      `the session has cost $${spent.toFixed(4)}, more than its budget of $${limit}: the last answer passed it`,
+    );
+  };
+
+  /** Ends what still runs, and says so. */
+  const endWork = async (): Promise<void> => {
+    const shells = parts.toolRuntime.builtins.shells.list();
+    for (const { id, command } of shells.filter(({ status }) => status === 'running'))
+      warn(`background command ${id} was still running and was ended: ${command}`);
+    for (const { id, description } of agents.backgroundTasks())
+      warn(`agent ${id} was still running and was ended: ${description}`);
+    await parts.close();
   };
 
   /** What goes into the conversation before the next prompt; each message is given out once. */
@@ -43,7 +103,7 @@ export function createSession(
     const messages = [...opening, ...inputs, ...(promptsGiven ? [] : prompts)];
     opening = [];
     begun = undefined;
-    return [...messages, ...parts.pendingNotes()];
+    return [...messages, ...pendingNotes()];
   };
 
   /** One run of the agent, hooks before and after it included. */
@@ -52,7 +112,7 @@ export function createSession(
     signal: AbortSignal,
   ): Promise<LoopOutcome> => {
     await begin(signal);
-    const submitted = await parts.hooks.submit(prompts, signal);
+    const submitted = await events.runs.submit(prompts, signal);
     if (submitted.kind === 'blocked') {
       const { message, cause } = submitted;
       return {
@@ -68,10 +128,10 @@ export function createSession(
     const pending = deferred;
     deferred = [];
     const start = { prompts: [...takeContext(), ...submitted.inputs], pending };
-    const outcome = settle(parts, await parts.agent.run(start, signal));
+    const outcome = settle({ config, clock, parts }, await agent.run(start, signal));
     if (outcome.reason.kind === 'tool_deferred') deferred = [outcome.reason.call];
-    await parts.hooks.ended(outcome);
-    parts.onEnded?.(outcome);
+    await events.runs.ended(outcome);
+    warnOfCost(outcome);
     return outcome;
   };
 
@@ -90,19 +150,15 @@ export function createSession(
     options: RunOptions,
     signal: AbortSignal,
   ): Promise<RunResult> => {
-    const started = parts.clock.monotonic();
-    const apiBefore = parts.apiMs();
+    const started = clock.monotonic();
+    const apiBefore = model.client.elapsedMs();
     let usage = ZERO_USAGE;
     current.run = {
       promptId: prompts.findLast((prompt) => prompt.meta !== true)?.uuid,
       async takeInput() {
-        const arrived = [
-          ...parts.pendingNotes(),
-          ...parts.background.take(),
-          ...(options.takeInput?.() ?? []),
-        ];
+        const arrived = [...pendingNotes(), ...background.take(), ...(options.takeInput?.() ?? [])];
         if (arrived.length === 0) return arrived;
-        const submitted = await parts.hooks.submit(arrived, signal);
+        const submitted = await events.runs.submit(arrived, signal);
         if (submitted.kind === 'pass') return submitted.inputs;
         // A prompt that is held back holds nothing else back: reports of agents, notes of hooks.
         return arrived.filter(({ meta }) => meta === true);
@@ -111,28 +167,28 @@ export function createSession(
         usage = addUsage(usage, one.usage);
       },
     };
-    parts.calls.beginRun();
-    parts.beginTurn?.(prompts);
+    ledger.beginRun();
+    beginTurn(prompts);
     const focus = compactOrder(prompts);
     const outcome =
       focus === undefined ? await answer(prompts, signal) : await compactRun(focus, signal);
-    await parts.costsKnown();
+    await agents.recallCosts();
     return {
       outcome,
-      durationMs: parts.clock.monotonic() - started,
-      apiMs: parts.apiMs() - apiBefore,
+      durationMs: clock.monotonic() - started,
+      apiMs: model.client.elapsedMs() - apiBefore,
       usage,
-      ...parts.offers.accounts(),
-      denials: parts.calls.denials(),
-      unrecoveredDenials: parts.calls.unrecovered(),
+      ...offers.accounts(),
+      denials: ledger.denials(),
+      unrecoveredDenials: ledger.unrecovered(),
     };
   };
 
   /** `/compact` as a prompt: no model turn of its own, only the summary. */
   const compactRun = async (focus: string, signal: AbortSignal): Promise<LoopOutcome> => {
     await begin(signal);
-    const done = await parts.agent.compact(focus === '' ? undefined : focus, signal);
-    const held = parts.compactionHeld();
+    const done = await agent.compact(focus === '' ? undefined : focus, signal);
+    const held = parts.compaction.held;
     if (!done && held !== undefined) {
       return {
         reason: { kind: 'completed', stopReason: null },
@@ -151,40 +207,36 @@ export function createSession(
     signal: AbortSignal,
   ): Promise<string | undefined> => {
     await begin(signal);
-    const submitted = await parts.hooks.submit(prompts, signal);
+    const submitted = await events.runs.submit(prompts, signal);
     const held = submitted.kind === 'blocked' ? submitted.message : undefined;
     add(submitted.kind === 'blocked' ? [] : submitted.inputs);
     return held;
   };
 
   const add = (said: readonly InputMessage[]): void => {
-    for (const message of [...takeContext(), ...said]) {
-      parts.recordInput(message);
-      parts.agent.conversation.append({ role: 'user', content: message.content });
-      parts.emit({ type: 'input', message });
-    }
+    for (const message of [...takeContext(), ...said]) addMessage({ config, parts }, message);
   };
 
   const shell = async (typed: TypedShell, signal: AbortSignal): Promise<ToolCallResult> => {
     const { uuid, command } = typed;
     await begin(signal);
     // A turn of its own in the journal: the way back leads to before the command.
-    parts.beginTurn?.([{ uuid, content: [{ type: 'text', text: `! ${command}` }] }]);
-    const { result, inputs } = await parts.shell(typed, signal);
+    beginTurn([{ uuid, content: [{ type: 'text', text: `! ${command}` }] }]);
+    const { result, inputs } = await runShell(typed, signal);
     add(inputs);
     return result;
   };
 
   return {
-    ...parts.offers,
+    ...offers,
     async begin() {
       promptsGiven = true;
       const { prompts } = await begin(new AbortController().signal);
       const given = prompts.map((prompt) => [prompt]);
-      return deferred.length > 0 && parts.promptFollows !== true ? [[], ...given] : given;
+      return deferred.length > 0 && config.drive === undefined ? [[], ...given] : given;
     },
     run: (prompts, options = {}) => interruptible((signal) => run(prompts, options, signal)),
-    history: () => parts.agent.conversation.messages,
+    history: () => agent.conversation.messages,
     append: (prompts) => interruptible((signal) => append(prompts, signal)),
     shell: (typed) =>
       interruptible((signal) => {
@@ -197,17 +249,17 @@ export function createSession(
       controller.abort(new Error('interrupted'));
       return true;
     },
-    compact: (instructions) => interruptible((signal) => parts.agent.compact(instructions, signal)),
-    news: (event) => parts.emit(event),
-    takeBackgroundInput: () => parts.background.take(),
-    onBackgroundInput: (listener) => parts.background.onArrival(listener),
-    waitForBackground: () => parts.background.wait(),
+    compact: (instructions) => interruptible((signal) => agent.compact(instructions, signal)),
+    news: config.emit,
+    takeBackgroundInput: () => background.take(),
+    onBackgroundInput: (listener) => background.onArrival(listener),
+    waitForBackground: () => background.wait(),
     close(reason = 'other') {
       closing ??= (async () => {
         controller?.abort(new Error('the session was closed'));
         await closeAll([
-          () => (beginning === undefined ? undefined : parts.hooks.close(reason)),
-          () => parts.close(),
+          () => (beginning === undefined ? undefined : events.runs.close(reason)),
+          endWork,
         ]);
       })();
       return closing;
@@ -224,56 +276,49 @@ const NOT_SUMMARISED: StopReason = {
   },
 };
 
-type SettleParts = Pick<
-  SessionParts,
-  | 'agent'
-  | 'clock'
-  | 'calls'
-  | 'structuredAttempts'
-  | 'emit'
-  | 'recordInput'
-  | 'onMaxTurns'
-  | 'onDeferred'
->;
+interface Around {
+  readonly config: SessionConfig;
+  readonly clock: Clock;
+  readonly parts: SessionJoint;
+}
 
 /** What the end of a run leaves in the conversation, and what an owed answer makes of it. */
-function settle(parts: SettleParts, outcome: LoopOutcome): LoopOutcome {
+function settle({ config, clock, parts }: Around, outcome: LoopOutcome): LoopOutcome {
   const { reason } = outcome;
-  if (reason.kind === 'aborted') leaveMark(parts, reason);
-  if (reason.kind === 'max_turns') parts.onMaxTurns(reason.limit);
+  const { recorder } = parts.log;
+  if (reason.kind === 'aborted') {
+    const what = reason.during === 'tools' ? ' for tool use' : '';
+    const text = `[Request interrupted by user${what}]`;
+    addMessage({ config, parts }, { uuid: clock.uuid(), content: [{ type: 'text', text }] });
+  }
+  if (reason.kind === 'max_turns')
+    recorder.attachment({ type: 'max_turns_reached', maxTurns: reason.limit });
   if (reason.kind === 'tool_deferred') {
-    parts.calls.deferred(reason.call.id);
-    parts.onDeferred(reason.call.id);
+    const toolUseId = reason.call.id;
+    parts.toolRuntime.calls.ledger.deferred(toolUseId);
+    recorder.attachment({ type: DEFERRED_MARK, toolUseId });
   }
-  if (reason.kind === 'stuck' && parts.structuredAttempts !== undefined && triedToAnswer(outcome)) {
-    return { ...outcome, reason: { ...reason, kind: 'structured_output_missing', attempts: 0 } };
-  }
-  if (reason.kind === 'completed' && parts.structuredAttempts !== undefined) {
-    // A run that owes an answer in a schema and does not give it has not succeeded.
-    return {
-      ...outcome,
-      reason: { kind: 'structured_output_missing', attempts: parts.structuredAttempts },
-    };
-  }
+  if (config.jsonSchema === undefined) return outcome;
+  // A run that owes an answer in a schema and does not give it has not succeeded.
+  const kind = 'structured_output_missing';
+  if (reason.kind === 'stuck' && triedToAnswer(outcome))
+    return { ...outcome, reason: { ...reason, kind, attempts: 0 } };
+  if (reason.kind === 'completed')
+    return { ...outcome, reason: { kind, attempts: STRUCTURED_ATTEMPTS } };
   return outcome;
+}
+
+/** A message that enters the conversation without asking the model. */
+function addMessage({ config, parts }: Omit<Around, 'clock'>, message: InputMessage): void {
+  parts.log.recorder.input(message);
+  parts.agent.conversation.append({ role: 'user', content: message.content });
+  config.emit({ type: 'input', message });
 }
 
 /** What it could not get right was the answer in a schema that it owes. */
 function triedToAnswer({ lastAnswer }: LoopOutcome): boolean {
   const blocks = lastAnswer?.message.content ?? [];
   return blocks.some((block) => block.type === 'tool_use' && block.name === 'StructuredOutput');
-}
-
-/** The model is told in its history that it was interrupted. */
-function leaveMark(parts: SettleParts, reason: Extract<StopReason, { kind: 'aborted' }>): void {
-  const text =
-    reason.during === 'tools'
-      ? '[Request interrupted by user for tool use]'
-      : '[Request interrupted by user]';
-  const message: InputMessage = { uuid: parts.clock.uuid(), content: [{ type: 'text', text }] };
-  parts.recordInput(message);
-  parts.agent.conversation.append({ role: 'user', content: message.content });
-  parts.emit({ type: 'input', message });
 }
 
 /** How often the model is asked for the structured answer before the run fails. */

@@ -3,23 +3,13 @@ import type { ContextReport } from '../../context/compaction/context-report.js';
 import type { HookStat } from '../../hooks/dispatch/dispatcher.js';
 import type { HookSet } from '../../hooks/registry/captured.js';
 import type { Result } from '../../lib/result.js';
-import type {
-  IdleDecision,
-  InputMessage,
-  LoopEvent,
-  LoopOutcome,
-  ModelAnswer,
-} from '../../loop/types.js';
-import type { Clock } from '../../platform/clock.js';
-import type { Message, ToolUseBlock, Usage } from '../../protocol/content.js';
+import type { IdleDecision, InputMessage, LoopOutcome, ModelAnswer } from '../../loop/types.js';
+import type { Message, Usage } from '../../protocol/content.js';
 import type { SessionServers } from '../../protocol/mcp-status.js';
 import type { PermissionDenial, PermissionMode } from '../../protocol/permissions.js';
 import type { SessionInfo, SessionNews } from '../../protocol/session-events.js';
 import type { ToolCallResult } from '../../protocol/tool-call.js';
-import type { BackgroundInput } from '../delivery/background.js';
 import type { TeamView } from '../teams/team.js';
-import type { Agent } from './agent.js';
-import type { CallLedger } from './call-ledger.js';
 import type { HostRequests } from './host-requests.js';
 import type { SessionInspection } from './inspection.js';
 import type { ModelSwitchSource } from './model-choice.js';
@@ -136,63 +126,24 @@ export interface SessionTeam {
   isOver(): boolean;
 }
 
-/** What a session is made of. */
-export interface SessionParts {
-  /** What hosts get as it is. */
-  readonly offers: Pick<
-    AgentSession,
-    | 'id'
-    | 'info'
-    | 'inspect'
-    | 'setMode'
-    | 'setModel'
-    | 'addDirectory'
-    | 'mcp'
-    | 'team'
-    | 'requests'
-    | 'changes'
-    | 'hooks'
-    | 'context'
-    | 'accounts'
-    | 'awaitPrompt'
-  >;
-  readonly agent: Agent;
-  readonly clock: Clock;
-  readonly calls: CallLedger;
-  /** Called with every prompt, before it runs. */
-  beginTurn?(prompts: readonly InputMessage[]): void;
-  readonly background: BackgroundInput;
-  emit(event: LoopEvent | SessionNews): void;
-  readonly hooks: RunHooks;
-  /** Why the last summary was not made, when a hook held it back. */
-  compactionHeld(): string | undefined;
-  /** Calls that were put off in the run before. */
-  readonly deferredCalls: readonly ToolUseBlock[];
-  /** A prompt follows that takes up the deferred calls. Absent: they are a run of their own. */
-  readonly promptFollows?: boolean;
-  /** What hooks said since the last run, for the model. */
-  pendingNotes(): readonly InputMessage[];
-  /** What stands before the first prompt; empty when the session goes on where it was. */
-  readonly opening: readonly InputMessage[];
-  recordInput(message: InputMessage): void;
-  /** Runs the command; `inputs` is what the model reads of it. */
-  shell(
-    typed: TypedShell,
-    signal: AbortSignal,
-  ): Promise<{ readonly result: ToolCallResult; readonly inputs: readonly InputMessage[] }>;
-  /** Fulfilled when what earlier processes of the session have cost is counted. */
-  costsKnown(): Promise<void>;
-  /** Milliseconds spent in model calls since the session was opened. */
-  apiMs(): number;
-  /** Set when an answer in a schema is owed: how often it may be asked for. */
-  readonly structuredAttempts: number | undefined;
-  onMaxTurns(limit: number): void;
-  /** A run of the agent is over. */
-  onEnded?(outcome: LoopOutcome): void;
-  /** A run ended with a call that was put off: the transcript says so. */
-  onDeferred(toolUseId: string): void;
-  close(): Promise<void>;
-}
+/** What a session offers besides its runs. */
+export type SessionOffers = Pick<
+  AgentSession,
+  | 'id'
+  | 'info'
+  | 'inspect'
+  | 'setMode'
+  | 'setModel'
+  | 'addDirectory'
+  | 'mcp'
+  | 'team'
+  | 'requests'
+  | 'changes'
+  | 'hooks'
+  | 'context'
+  | 'accounts'
+  | 'awaitPrompt'
+>;
 
 export interface SessionRun {
   /** One per prompt: the id of what the person said. */

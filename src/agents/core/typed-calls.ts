@@ -2,6 +2,7 @@ import type { SessionEnvironment } from '../../config/session-environment.js';
 import { PortcullisError } from '../../errors.js';
 import { quoteMarks } from '../../lib/quote-marks.js';
 import { err, ok, type Result } from '../../lib/result.js';
+import type { InputMessage } from '../../loop/types.js';
 import { expandHome, homeDirectory, isInside } from '../../platform/fs/paths.js';
 import { isRunByAgent } from '../../platform/process/run-by-agent.js';
 import { type ResultBlock, type ToolUseBlock, textOf } from '../../protocol/content.js';
@@ -12,7 +13,13 @@ import { readImage } from '../../tools/files/read-image.js';
 import type { HostRequests, PromptImage } from './host-requests.js';
 import type { JoinedParts } from './live-settings.js';
 import { outsideCall } from './outside-calls.js';
-import type { SessionParts } from './session.js';
+import type { TypedShell } from './session.js';
+
+/** A command that has run; `inputs` is what the model reads of it. */
+interface RanShell {
+  readonly result: ToolCallResult;
+  readonly inputs: readonly InputMessage[];
+}
 
 /** A person waits for it and can interrupt it. */
 const LONGEST_MS = 600_000;
@@ -24,7 +31,7 @@ const LONGEST_MS = 600_000;
 export function typedShell(
   environment: SessionEnvironment,
   { toolRuntime, hooks, instructions, events, rules }: JoinedParts,
-): SessionParts['shell'] {
+): (typed: TypedShell, signal: AbortSignal) => Promise<RanShell> {
   return async ({ uuid, toolUseId, command }, signal) => {
     await rules.refresh();
     const tool = toolRuntime.builtins.pool.resolve('Bash');
