@@ -153,6 +153,7 @@ const REFUSED = [
   'cp -rt /tmp/elsewhere sub',
   'cp -r q/. .',
   'cp -r q/protected .',
+  'cp -R q/protected .',
   'rsync -a . /tmp/elsewhere',
   'rsync -r sub/ host:x',
   'scp -r sub host:x',
@@ -215,6 +216,7 @@ const REFUSED = [
 ] as const;
 
 const ASKED = [
+  'sort --files0-from=names',
   'pushd src; grep -r k',
   'grep -r k "$DIR"',
   'CDPATH=/tmp cd src && grep -r k',

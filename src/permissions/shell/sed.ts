@@ -1,41 +1,8 @@
 import { optionTable, parseOptions } from './effects/options.js';
 import type { ShellWord } from './model.js';
 
-const ADDRESS = '(?:\\d+|\\$|/[^/\\\\\\n]*/)';
-const RANGE = `(?:${ADDRESS}(?:,(?:${ADDRESS}|[+~]\\d+))?)?`;
-const PRINT = new RegExp(`^${RANGE}\\s*[p=dq]?$`);
-const BEFORE_SUBSTITUTE = new RegExp(`^${RANGE}\\s*s`);
-
-/** A sed script that only chooses lines: nothing that writes a file or runs a command. */
-function isPrintingScript(script: string): boolean {
-  return script !== '' && script.split(/[;\n]/).every((command) => PRINT.test(command.trim()));
-}
-
-/** A sed script that changes text and nothing else: as above, or one plain substitution. */
-export function isEditingScript(script: string): boolean {
-  return isPrintingScript(script) || isSubstitution(script);
-}
-
-/** `s/old/new/flags`; the flags `w` and `e` would write a file and run a command. */
-function isSubstitution(text: string): boolean {
-  const script = text.trimStart();
-  const start = BEFORE_SUBSTITUTE.exec(script)?.[0].length;
-  if (start === undefined) return false;
-  const delimiter = script.charAt(start);
-  if (!/[/|#,:@!%_~]/.test(delimiter)) return false;
-  let found = 0;
-  let at = start + 1;
-  for (; at < script.length && found < 2; at++) {
-    if (script.charAt(at) === '\\') at++;
-    else if (script.charAt(at) === delimiter) found++;
-    else if (script.charAt(at) === '\n') return false;
-  }
-  return found === 2 && /^[gIip0-9]*\s*$/.test(script.slice(at));
-}
-
 /** Whether a script of sed can do no more than change text. fail-closed: what cannot be followed may do more. */
 export function isPlainScript(script: string): boolean {
-  if (isEditingScript(script)) return true;
   const { reads, writes, runs, broken } = scanSed(script);
   return !broken && reads.length + writes.length + runs.length === 0;
 }

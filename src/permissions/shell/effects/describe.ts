@@ -55,5 +55,5 @@ const WHY: Readonly<Record<UnknownReason, string>> = {
 };
 
 function textOf({ value, pattern, literal, raw }: ShellWord): string {
-  return literal && pattern === undefined ? value : raw;
+  return literal && pattern === undefined ? value : raw || 'files that are named elsewhere';
 }

@@ -1,5 +1,5 @@
 import { unreachable } from '../../../lib/result.js';
-import type { ShellWord } from '../model.js';
+import { type ShellWord, UNKNOWN_WORD } from '../model.js';
 import { deletes, type Effect, reads, unknown, writes } from './effect.js';
 import {
   type GivenOptions,
@@ -181,7 +181,7 @@ function effectsOfValue({ kind, word }: GivenValue): readonly Effect[] {
     case 'write':
       return [writes(word)];
     case 'names':
-      return [reads(word), unknown('script', word)];
+      return [reads(word), unknown('script', word), reads(UNKNOWN_WORD, {})];
     case 'shell':
       return [{ kind: 'shell', code: word }];
     case 'code':

@@ -2,7 +2,7 @@ import { type Effect, reads, unknown, writes } from '../effects/effect.js';
 import { optionTable, parseOptions } from '../effects/options.js';
 import { custom, type Program, program } from '../effects/program.js';
 import type { ShellWord } from '../model.js';
-import { isEditingScript, SED_OPTIONS, scanSed } from '../sed.js';
+import { isPlainScript, SED_OPTIONS, scanSed } from '../sed.js';
 
 const SED = optionTable(SED_OPTIONS);
 
@@ -26,7 +26,7 @@ function effectsOfSed(words: readonly ShellWord[]): readonly Effect[] {
 }
 
 function effectsOfScript(script: ShellWord): readonly Effect[] {
-  if (isEditingScript(script.value)) return [];
+  if (isPlainScript(script.value)) return [];
   const found = scanSed(script.value);
   const word = (value: string): ShellWord => ({ ...script, value });
   return [

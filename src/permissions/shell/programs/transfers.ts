@@ -9,7 +9,7 @@ import {
 } from '../effects/options.js';
 import { custom, isElsewhere, type Program, program } from '../effects/program.js';
 import { leftOutBy, type Recursion } from '../effects/recursion.js';
-import { type ShellWord, UNKNOWN_WORD } from '../model.js';
+import type { ShellWord } from '../model.js';
 
 const restrictsOnly = true as const;
 
@@ -17,7 +17,7 @@ const RSYNC = program(
   `-vqcbuldHpEAXogDtNSnWxyCzhiPFIOsUmj4680V -ra=recursive -LkK=follow -R=parents -BefM@: -T:write recursive=recursive
   archive=recursive delete del delete-before delete-during delete-delay delete-after delete-excluded
   copy-links=follow copy-unsafe-links=follow copy-dirlinks=follow links exclude: exclude-from: include:
-  include-from: filter: files-from: rsh: rsync-path: backup-dir:write suffix: compare-dest: copy-dest: link-dest:
+  include-from: filter: files-from:names rsh: rsync-path: backup-dir:write suffix: compare-dest: copy-dest: link-dest:
   temp-dir:write log-file:write out-format: log-file-format: password-file: bwlimit: timeout: port: chmod: chown: usermap:
   groupmap: info: debug: max-size: min-size: partial-dir: block-size: compress-level: modify-window: max-delete:
   dry-run list-only no-recursive no-links relative=parents verbose progress stats compress times perms owner
@@ -28,12 +28,11 @@ const RSYNC = program(
     remote: true,
     walks: (given) => (given.tags.has('recursive') ? walkOfRsync(given) : undefined),
     also: (given) => {
-      const listed = hasFlag(given, 'files-from') ? [reads(UNKNOWN_WORD, walkOfRsync(given))] : [];
       const target = given.operands.at(-1);
       const empties =
         given.tags.has('recursive') && [...given.flags].some((flag) => flag.startsWith('del'));
-      if (!empties || target === undefined || isElsewhere(target)) return listed;
-      return [...listed, writes(target, { skips: walkOfRsync(given).skips ?? {} })];
+      if (!empties || target === undefined || isElsewhere(target)) return [];
+      return [writes(target, { skips: walkOfRsync(given).skips ?? {} })];
     },
   },
 );

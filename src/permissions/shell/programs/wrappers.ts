@@ -32,7 +32,7 @@ function effectsOfCommand(words: readonly ShellWord[]): readonly Effect[] {
   return [{ kind: 'run', words }];
 }
 
-const ENV = optionTable(
+export const ENV = optionTable(
   '-i0v -u: -C:read -S:shell ignore-environment null unset: chdir:read split-string:shell',
 );
 

@@ -6,7 +6,7 @@ import { parseOptions } from '../effects/options.js';
 import { ALONE } from '../effects/program.js';
 import { literalWord, maySplit, programOf, type ShellWord, UNKNOWN_WORD } from '../model.js';
 import { commandsOfFd } from '../programs/find.js';
-import { WRAPPER_PROGRAMS } from '../programs/wrappers.js';
+import { ENV, WRAPPER_PROGRAMS } from '../programs/wrappers.js';
 import { evaluatedIn, isCode } from '../syntax/evaluated-words.js';
 import { builtinCode, codeOf, codeOfShell, type GivenCode, gitCode } from './shell-code.js';
 import {
@@ -191,24 +191,13 @@ function shellCode(words: readonly ShellWord[]): GivenCode {
 /** `env -S` has escapes and variables of its own, and needs no blank to make several words of one. */
 function splitByEnv(words: readonly ShellWord[]): GivenCode {
   if (programOf(words) !== 'env') return { scripts: [] };
-  const texts = words.slice(1).flatMap(({ value }, at) => {
-    if (isSplitOption(words[at]?.value ?? '')) return [value];
-    const [option = '', ...rest] = value.split('=');
-    if (isSplitOption(option)) return rest.length === 0 ? [] : [rest.join('=')];
-    return /^-[a-zA-Z0]*?S(.+)$/s.exec(value)?.[1] ?? [];
-  });
+  const { values } = parseOptions(words.slice(1), ENV);
+  const texts = values.filter(({ kind }) => kind === 'shell').map(({ value }) => value);
   // fail-closed: it has no operators and no patterns, so these would be read for something else.
   if (texts.some((text) => /\$\{|[;&|<>()`*?[\]{}~#!]/.test(text))) {
     return { scripts: [], opaque: 'env puts a command together in a way of its own' };
   }
   return { scripts: texts.map((text) => text.replace(/\\[_nrtvf]/g, ' ')) };
-}
-
-/** Long options may be cut short. */
-function isSplitOption(option: string): boolean {
-  return (
-    /^-[a-zA-Z0]*S$/.test(option) || (option.length > 2 && '--split-string'.startsWith(option))
-  );
 }
 
 /** Arguments of other programs that may be shell code too: `ssh h "…"`, `git -c alias.x="!…"`, `man -P "…"`. */
