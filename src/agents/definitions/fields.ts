@@ -1,12 +1,10 @@
+import { BANS, canonicalName, isNearName } from '../../lib/field-names.js';
 import type { DoubtfulLine } from '../../lib/frontmatter.js';
-import { editDistance } from '../../lib/nearest.js';
 import { firstWord } from '../../lib/tolerant-head.js';
 import { oneLine } from '../../skills/discovery/names.js';
-import { BANS } from '../../skills/head/restrictions.js';
 import { type AgentFinding, DEFAULT_FIELDS, type DefinitionFields } from './definition.js';
 import { typeProblem } from './names.js';
 import { didYouMean, FIELDS, type FieldName, type FieldValue, OWN_NAMES } from './schema.js';
-import { plain } from './tools.js';
 
 /** What a definition is read from: the head of a file, or an object of a host. */
 export interface WrittenFields {
@@ -216,24 +214,26 @@ function isHarmless(field: string): boolean {
 }
 
 const byPlainName = new Map<string, string>([
-  ...[...DEFINITION_FIELDS, ...WITHOUT_EFFECT].map((field) => [plain(field), field] as const),
+  ...[...DEFINITION_FIELDS, ...WITHOUT_EFFECT].map(
+    (field) => [canonicalName(field), field] as const,
+  ),
   ['omitinstructions', 'omitClaudeMd'],
 ]);
 
 /** The documented name of a field, in whichever way it is written. */
 export function knownField(written: string): string | undefined {
-  return byPlainName.get(plain(written));
+  return byPlainName.get(canonicalName(written));
 }
 
 /** The limit that an unknown field was meant to be, as a remedy; undefined when it was none. */
 function limitMeant(written: string): string | undefined {
-  const name = plain(written);
+  const name = canonicalName(written);
   if (name.length > LONGEST) return undefined;
   const [first = '', ...inner] = name.split(/[.:/]/);
-  if (inner.length > 0 && isNear(first, 'portcullis')) {
+  if (inner.length > 0 && isNearName(first, 'portcullis', LONG)) {
     return `write "${oneLine(inner.join('.'))}" in a map below "portcullis:"`;
   }
-  const ours = OWN_NAMES.find((one) => plain(one) === name);
+  const ours = OWN_NAMES.find((one) => canonicalName(one) === name);
   if (ours !== undefined) return `"${ours}" stands below "portcullis:"`;
   const close = nearLimit(name);
   return close === undefined ? undefined : `the field is called ${close}`;
@@ -241,9 +241,9 @@ function limitMeant(written: string): string | undefined {
 
 /** The limit that a name is a mistake or two away from, or another word for. */
 function nearLimit(written: string): string | undefined {
-  const name = plain(written);
+  const name = canonicalName(written);
   if (name.length > LONGEST) return undefined;
-  const close = spellings.find((one) => isNear(name, one.plain))?.field;
+  const close = spellings.find((one) => isNearName(name, one.plain, LONG))?.field;
   return close ?? (BANS.test(name) ? 'disallowedTools' : undefined);
 }
 
@@ -258,16 +258,11 @@ const LONGEST = 40;
 const LONG = 10;
 
 const spellings = [
-  ...LIMITS.map((field) => ({ field, plain: plain(field) })),
+  ...LIMITS.map((field) => ({ field, plain: canonicalName(field) })),
   // Of skills, which call it so.
   { field: 'tools', plain: 'allowedtools' },
   { field: 'tools', plain: 'fencetools' },
 ];
-
-function isNear(name: string, limit: string): boolean {
-  const most = limit.length < LONG ? 1 : 2;
-  return Math.abs(name.length - limit.length) <= most && editDistance(name, limit) <= most;
-}
 
 /** A line of a head that was read line by line, of which nothing was taken. */
 export interface LostLimit {
@@ -302,7 +297,7 @@ const CONTINUED = /^(?:[ \t]|-(?: |$))/;
 const VALUES: ReadonlySet<string> = new Set(['worktree', 'none', 'asks', 'budget', 'workspace']);
 
 function limitOf(name: string): string | undefined {
-  return LIMITS.find((one) => plain(one) === plain(name)) ?? nearLimit(name);
+  return LIMITS.find((one) => canonicalName(one) === canonicalName(name)) ?? nearLimit(name);
 }
 
 function limitNamed(line: string, knownTools: readonly string[]): string | undefined {

@@ -1,9 +1,9 @@
 import { messageOf, PortcullisError } from '../../errors.js';
+import { textOf } from '../../lib/field-values.js';
 import { type Frontmatter, findFieldLine, loadFrontmatter } from '../../lib/frontmatter.js';
 import { type ParseYaml, yamlWithin } from '../../lib/parse-yaml.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { MAX_DOCUMENT_BYTES } from '../../settings/trust/tree.js';
-import { textOf } from '../../skills/head/values.js';
 import type { AgentFinding, DefinitionFields } from './definition.js';
 import { knownField, readFields, unparsedLimits } from './fields.js';
 import { claimedName, MOST_LOOKED_AT } from './names.js';

@@ -1,4 +1,6 @@
 import { BUDGET_UNITS } from '../../budget/units.js';
+import { canonicalName } from '../../lib/field-names.js';
+import { booleanOf, listOf, textOf } from '../../lib/field-values.js';
 import { nearest } from '../../lib/nearest.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
@@ -7,9 +9,8 @@ import { oddHookEvent } from '../../protocol/hook-events.js';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
 import { matcherFaults } from '../../settings/schema/matcher.js';
 import { oneLine } from '../../skills/discovery/names.js';
-import { booleanOf, listOf, textOf } from '../../skills/head/values.js';
 import type { AgentBudget, AgentFinding, AgentServer, AgentWorkspace } from './definition.js';
-import { bansOf, plain, toolsOf } from './tools.js';
+import { bansOf, toolsOf } from './tools.js';
 
 /** Something about the value of a field. `inner`: the name or text in it that it is about, for its line. */
 export interface ValueFinding extends Omit<AgentFinding, 'line'> {
@@ -215,7 +216,7 @@ function readOwn(value: unknown): Read<OwnFields> {
   const found: Record<string, unknown> = {};
   for (const [written, inner] of Object.entries(value)) {
     const wrong = (message: string) => ({ findings: [error(message, written)] });
-    const name = OWN_NAMES.find((one) => plain(one) === plain(written)) ?? '';
+    const name = OWN_NAMES.find((one) => canonicalName(one) === canonicalName(written)) ?? '';
     const spec = OWN_FIELDS[name];
     if (spec === undefined) {
       return wrong(`"portcullis.${written}" is not known${didYouMean(written, OWN_NAMES)}`);
@@ -257,7 +258,7 @@ function budgetOf(value: unknown): Result<AgentBudget, string> {
   if (!isRecord(value)) return err('is no map');
   const budget: Record<string, number> = {};
   for (const [written, amount] of Object.entries(value)) {
-    const name = BUDGET_UNITS.find((one) => plain(one) === plain(written));
+    const name = BUDGET_UNITS.find((one) => canonicalName(one) === canonicalName(written));
     if (name === undefined) return err(`has no "${written}"${didYouMean(written, BUDGET_UNITS)}`);
     if (Object.hasOwn(budget, name)) return err(`has "${name}" twice`);
     const number = numberOf(amount);

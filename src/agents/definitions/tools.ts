@@ -1,10 +1,11 @@
+import { canonicalName } from '../../lib/field-names.js';
+import { listOf } from '../../lib/field-values.js';
 import { nearest } from '../../lib/nearest.js';
 import { own } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { TOOL_ALIASES } from '../../lib/tool-names.js';
 import { resolveRuleName } from '../../permissions/rules/names.js';
 import { RULE_TOOLS } from '../../permissions/rules/tools.js';
-import { listOf } from '../../skills/head/values.js';
 import { createToolMatcher } from '../../tools/pool-patterns.js';
 
 /** The tool that starts agents. */
@@ -169,10 +170,11 @@ function toolMeant(name: string, knownTools: readonly string[]): string | undefi
   if (/^mcp/i.test(name)) return 'mcp__server, mcp__server__tool or mcp__*';
   const close = nearest(name, knownTools);
   if (close !== undefined) return close;
-  const word = plain(name).replace(/tools?$/, '');
+  const word = canonicalName(name).replace(/tools?$/, '');
   const isMeant = ([, words]: readonly [string, string]) => words.split(' ').includes(word);
   return (
-    knownTools.find((one) => plain(one) === word) ?? Object.entries(OTHER_NAMES).find(isMeant)?.[0]
+    knownTools.find((one) => canonicalName(one) === word) ??
+    Object.entries(OTHER_NAMES).find(isMeant)?.[0]
   );
 }
 
@@ -191,8 +193,3 @@ const OTHER_NAMES: Readonly<Record<string, string>> = {
   NotebookEdit: 'notebook',
   Agent: 'subagent subagents delegate spawn',
 };
-
-/** Without hyphens, underscores and case. */
-export function plain(name: string): string {
-  return name.replace(/[-_\s]/g, '').toLowerCase();
-}

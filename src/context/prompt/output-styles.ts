@@ -1,4 +1,5 @@
 import { messageOf, systemCodeOf } from '../../errors.js';
+import { booleanOf, textOf } from '../../lib/field-values.js';
 import { loadFrontmatter } from '../../lib/frontmatter.js';
 import { nearest } from '../../lib/nearest.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
@@ -113,15 +114,11 @@ async function readStyle(
   if (!isInside(real, await fs.realPath(root))) throw new Error(`it is a link to ${real}`);
   const text = await fs.readText(file, { maxBytes: MOST_BYTES });
   const { fields, body } = await loadFrontmatter(text);
-  const named = typeof fields.name === 'string' ? fields.name.trim() : '';
+  const named = textOf(fields.name)?.trim() ?? '';
   if (body.trim() === '') throw new Error('it has no text');
   return {
     name: named === '' ? basename(file, '.md') : named,
     prompt: body.trim(),
-    keepsCodingInstructions: isTrue(fields['keep-coding-instructions']),
+    keepsCodingInstructions: booleanOf(fields['keep-coding-instructions']) === true,
   };
-}
-
-function isTrue(value: unknown): boolean {
-  return value === true || value === 'true';
 }

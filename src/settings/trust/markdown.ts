@@ -1,4 +1,5 @@
 import { embeddedCommands } from '../../lib/embedded-commands.js';
+import { canonicalName } from '../../lib/field-names.js';
 import { headGroups, splitFile } from '../../lib/head-text.js';
 import { sha256 } from '../../platform/hash.js';
 import type { DeclarationKind, TrustItem } from './types.js';
@@ -49,8 +50,7 @@ function fieldItems(
     return [{ kind: 'unreadable', ...item }];
   }
   return fields.flatMap(({ name, text: value, line }) => {
-    // `allowed-tools`, `allowedTools` and `Allowed_Tools` are one name.
-    const kind = kinds.get(name.replace(/[-_\s]/g, '').toLowerCase());
+    const kind = kinds.get(canonicalName(name));
     if (kind === undefined) return [];
     const item = { name: `${label}, ${name}`, text: value, path: [name], value, line };
     return [{ kind, ...item, runs: [value] }];

@@ -1,10 +1,10 @@
+import { canonicalName } from '../../lib/field-names.js';
 import { isRecord } from '../../lib/own.js';
 import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { oddHookEvent } from '../../protocol/hook-events.js';
 import { matcherFaults } from '../../settings/schema/matcher.js';
 import { oneLine } from '../discovery/names.js';
 import type { SkillHead } from '../skill.js';
-import { canonical } from './restrictions.js';
 
 /** How the value of a field is read, and what it is called in a `SkillHead`; without `as` it is read by itself. */
 export interface FieldSpec {
@@ -53,10 +53,10 @@ export const HEAD_FIELDS: readonly string[] = Object.keys(FIELDS);
 
 /** The documented name of a field, in whichever way it is written. */
 export function knownField(written: string): string | undefined {
-  return byCanonicalName.get(canonical(written));
+  return byCanonicalName.get(canonicalName(written));
 }
 
-const byCanonicalName = new Map(HEAD_FIELDS.map((field) => [canonical(field), field]));
+const byCanonicalName = new Map(HEAD_FIELDS.map((field) => [canonicalName(field), field]));
 
 /** Something about the hooks in a skill's head. */
 export interface HookFault {

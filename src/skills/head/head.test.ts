@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { booleanOf, listOf } from '../../lib/field-values.js';
 import { parseYaml as realYaml } from '../../lib/parse-yaml.js';
 import { HEAD_FIELDS } from './fields.js';
 import { readSkill } from './head.js';
-import { booleanOf, listOf } from './values.js';
 
 const skill = (head: string, body = 'BODY\n'): string => `---\n${head}\n---\n${body}`;
 /** JSON is YAML, and all that these tests need of it. */

@@ -1,4 +1,5 @@
 import { isUniversal } from '../../context/instructions/path-matcher.js';
+import { booleanOf, listOf, textOf } from '../../lib/field-values.js';
 import { type Frontmatter, findFieldLine, loadFrontmatter } from '../../lib/frontmatter.js';
 import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
@@ -17,7 +18,6 @@ import {
   RESTRICTIONS,
   WHO_MAY_CALL,
 } from './restrictions.js';
-import { booleanOf, listOf, textOf } from './values.js';
 
 /** What a file of a skill says about itself. */
 export interface ReadSkill {

@@ -1,10 +1,5 @@
-import { editDistance } from '../../lib/nearest.js';
+import { BANS, canonicalName, isNearName } from '../../lib/field-names.js';
 import { isRecord } from '../../lib/own.js';
-
-/** `allowed-tools`, `allowedTools` and `Allowed_Tools` are one name. */
-export function canonical(name: string): string {
-  return name.replace(/[-_\s]/g, '').toLowerCase();
-}
 
 export const FENCE = 'fence-tools';
 /** What only counts when it is written exactly so. */
@@ -13,38 +8,29 @@ export const GRANT = 'allowed-tools';
 export const RESTRICTIONS: readonly string[] = ['disallowed-tools', 'hooks', 'portcullis'];
 export const WHO_MAY_CALL: readonly string[] = ['disable-model-invocation', 'user-invocable'];
 
-const CANONICAL_FENCE = canonical(FENCE);
-const CANONICAL_GRANT = canonical(GRANT);
+const CANONICAL_FENCE = canonicalName(FENCE);
+const CANONICAL_GRANT = canonicalName(GRANT);
 const names = [...RESTRICTIONS, FENCE, ...WHO_MAY_CALL].map((field) => ({
   field,
-  plain: canonical(field),
+  plain: canonicalName(field),
 }));
 /** Other words are as short as `hooks`, and as near to it. */
-const SHORT = 8;
+const LONG = 8;
 
 export function isFence(written: string): boolean {
-  return canonical(written) === CANONICAL_FENCE;
+  return canonicalName(written) === CANONICAL_FENCE;
 }
-
-/** Other words for `disallowed-tools`, in canonical form. */
-export const BANS =
-  /^(?:den(?:y|ied)|block(?:ed)?|ban(?:ned)?|disabled?|forbidden|excluded?)tools?$/;
 
 /** The restriction that a name is up to two mistakes away from, or another word for. */
 export function nearRestriction(written: string): string | undefined {
-  const plain = canonical(written);
-  const near = names.find((name) => isNear(plain, name.plain))?.field;
+  const plain = canonicalName(written);
+  const near = names.find((name) => isNearName(plain, name.plain, LONG))?.field;
   return near ?? (BANS.test(plain) ? RESTRICTIONS[0] : undefined);
 }
 
 /** Whether a name is up to two mistakes away from `allowed-tools`, which many take for a restriction. */
 export function isNearGrant(written: string): boolean {
-  return isNear(canonical(written), CANONICAL_GRANT);
-}
-
-function isNear(plain: string, name: string): boolean {
-  const most = name.length < SHORT ? 1 : 2;
-  return Math.abs(plain.length - name.length) <= most && editDistance(plain, name) <= most;
+  return isNearName(canonicalName(written), CANONICAL_GRANT, LONG);
 }
 
 /** Restrictions in a name of several parts (`portcullis.fence-tools`), or in what is to be merged. */

@@ -1,8 +1,8 @@
+import { listOf, textOf } from '../../lib/field-values.js';
 import { type Frontmatter, loadFrontmatter } from '../../lib/frontmatter.js';
 import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
 import { readSkill } from './head.js';
-import { listOf, textOf } from './values.js';
 
 export interface SkillUnderTest {
   readonly text: string;
