@@ -245,13 +245,15 @@ export function reportStep(
   reason?: string,
 ): TraceStep {
   const { hook, ms, failure, answer } = report;
-  const why = reason ?? answer.reason ?? complaintText(report);
+  const { file, line } = hook;
+  const place = file === undefined ? hook.source : line === undefined ? file : `${file}:${line}`;
   return {
     guard: hook.label,
     decision,
-    source: placeOf(hook),
+    // `PreToolUse Bash .claude/settings.json:7`
+    source: `${hook.event} ${hook.matcher ?? '*'} ${place}`,
     ms,
-    reason: why,
+    reason: reason ?? answer.reason ?? complaintText(report),
     failure: failure === undefined ? undefined : `${failure.cause}: ${failure.message}`,
   };
 }
@@ -291,12 +293,6 @@ function effectText({ event, role }: Hook, answer: HookAnswer): string {
   if (isRestraint(answer)) return '; its verdict counts';
   if (event === 'PreToolUse' || event === 'PermissionRequest') return '; the call was not blocked';
   return event === 'UserPromptSubmit' ? '; the prompt was not blocked' : '; nothing was blocked';
-}
-
-/** `PreToolUse Bash .claude/settings.json:7`. */
-function placeOf({ event, matcher, source, file, line }: Hook): string {
-  const place = file === undefined ? source : line === undefined ? file : `${file}:${line}`;
-  return `${event} ${matcher ?? '*'} ${place}`;
 }
 
 function seconds(ms: number): string {

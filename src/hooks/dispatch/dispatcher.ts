@@ -92,12 +92,19 @@ export class HookDispatcher implements HookDispatch {
         .map((one) => (one.inherits?.(occasion.agent) === true ? onlyRestricting(one) : one)),
     ).filter(({ ids }) => !ids.some((id) => except.includes(id)));
     if (asked.length === 0) return NO_ROUND;
-    const request = this.#request(event, occasion);
+    const { facts, envFile } = this.#deps;
+    const setsEnvironment = hookEventFacts(event).setsEnvironment === true;
+    /** A text when there is nothing that hooks could be asked with. */
+    let request: SharedRequest | string;
+    try {
+      const file = setsEnvironment ? envFile?.() : undefined;
+      request = requestFor(event, occasion, { facts: facts(), envFile: file });
+    } catch (thrown) {
+      request = thrownText(thrown);
+    }
     const reports = await Promise.all(asked.map((one) => this.#ask(one, occasion, request)));
     const given = reports.filter((one) => one !== undefined);
-    if (given.length > 0 && hookEventFacts(event).setsEnvironment === true) {
-      await this.#deps.takeVariables?.();
-    }
+    if (given.length > 0 && setsEnvironment) await this.#deps.takeVariables?.();
     return Object.freeze({ reports: Object.freeze(given) });
   }
 
@@ -154,17 +161,6 @@ export class HookDispatcher implements HookDispatch {
     const watches = hook.role === 'observe' && hook.handler.type === 'callback';
     if (watches && this.#deps.hostIsOpen?.() === false) return false;
     return this.#once.get(hook.id) !== true;
-  }
-
-  /** A text when there is nothing that hooks could be asked with. */
-  #request(event: HookEventName, occasion: Occasion): SharedRequest | string {
-    try {
-      const envFile =
-        hookEventFacts(event).setsEnvironment === true ? this.#deps.envFile?.() : undefined;
-      return requestFor(event, occasion, { facts: this.#deps.facts(), envFile });
-    } catch (thrown) {
-      return thrownText(thrown);
-    }
   }
 
   /** Asks one hook; undefined when it turns out not to be meant. Never throws. */

@@ -1,5 +1,4 @@
 import { isRecord } from '../../lib/own.js';
-import type { Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
 import type {
@@ -12,16 +11,14 @@ import { duplicateProblem } from '../answers/read.js';
 import { restraintAnywhere, wantsReplacement } from '../answers/restraint.js';
 import { calledOff, seconds, settlesWithin } from '../dispatch/timeout.js';
 import type { CommandHandler, HookFailure, HookRaw, HookRequest } from '../registry/hook.js';
-import { type CommandContext, type CommandLaunch, commandLaunch } from './command.js';
+import { type CommandContext, commandLaunch } from './command.js';
 
-export interface PersistentChildParts {
-  /** As written, for messages. */
-  readonly command: string;
-  readonly cwd: string;
-  readonly launch: () => Result<CommandLaunch, string>;
+export interface PersistentHooksDeps extends CommandContext {
   readonly processes: Pick<ProcessSupervisor, 'open'>;
-  readonly log: (text: string) => void;
-  readonly monotonic: () => number;
+  /** Told of lines that are no answers. */
+  readonly log?: (text: string) => void;
+  /** Milliseconds from any start. Default: the system's. */
+  readonly monotonic?: () => number;
 }
 
 /** Between the end of its input and the first signal, when it is not needed any more. */
@@ -34,7 +31,7 @@ const END_MS = 200;
 const LOGGED_LINES = 20;
 
 /** Nobody is asked any more. */
-export const SESSION_ENDED: HookFailure = {
+const SESSION_ENDED: HookFailure = {
   cause: 'unavailable',
   message: 'the session has ended',
 };
@@ -50,8 +47,9 @@ interface Question {
 }
 
 /** One child and the questions that it has been asked. */
-export class PersistentChild {
-  readonly #parts: PersistentChildParts;
+class PersistentChild {
+  readonly #handler: CommandHandler;
+  readonly #deps: PersistentHooksDeps;
   readonly #restarts: RestartLimit;
   readonly #open = new Map<number, Question>();
   #process: LineProcess | undefined;
@@ -62,9 +60,10 @@ export class PersistentChild {
   #strayLines = 0;
   #isClosed = false;
 
-  constructor(parts: PersistentChildParts) {
-    this.#parts = parts;
-    this.#restarts = new RestartLimit(parts.monotonic);
+  constructor(handler: CommandHandler, deps: PersistentHooksDeps) {
+    this.#handler = handler;
+    this.#deps = deps;
+    this.#restarts = new RestartLimit(deps.monotonic ?? (() => performance.now()));
   }
 
   ask(request: HookRequest): Promise<HookRaw> {
@@ -126,7 +125,7 @@ export class PersistentChild {
     }
     question.answersBefore = this.#answers;
     this.#open.set(question.id, question);
-    if (process.write(`{"id":${question.id},"input":${oneLine(question.request.json)}}`)) return;
+    if (process.write(`{"id":${question.id},"input":${question.request.json}}`)) return;
     if (process.pendingBytes > 0) {
       this.#open.delete(question.id);
       const message = 'it does not read its input, and no more can wait';
@@ -146,14 +145,14 @@ export class PersistentChild {
   }
 
   #start(): LineProcess | string {
-    const { launch, cwd, command, processes } = this.#parts;
-    const program = launch();
-    if (!program.ok) return program.error;
+    const { projectDir: cwd, processes } = this.#deps;
+    const launch = commandLaunch(this.#deps, this.#handler, { cwd });
+    if (!launch.ok) return launch.error;
     const process = processes.open({
-      ...program.value,
+      ...launch.value,
       cwd,
       graceMs: GRACE_MS,
-      label: `persistent hook: ${sliceWhole(command, 0, 80)}`,
+      label: `persistent hook: ${sliceWhole(this.#handler.command, 0, 80)}`,
     });
     this.#process = process;
     process.onLine((line) => {
@@ -192,8 +191,8 @@ export class PersistentChild {
     this.#strayLines += 1;
     const count = this.#strayLines;
     if (count > LOGGED_LINES && count % 1000 !== 0) return;
-    this.#parts.log(
-      `persistent hook ${excerpt(this.#parts.command)} wrote ${what} (${count} so far): ${excerpt(line)}`,
+    this.#deps.log?.(
+      `persistent hook ${excerpt(this.#handler.command)} wrote ${what} (${count} so far): ${excerpt(line)}`,
     );
   }
 
@@ -289,11 +288,6 @@ function failed(failure: HookFailure, printed?: string): HookRaw {
   return { kind: 'failed', failure, printed };
 }
 
-/** A line break in JSON can only stand between two tokens, where a blank means the same. */
-function oneLine(json: string): string {
-  return json.includes('\n') || json.includes('\r') ? json.replace(/[\r\n]/g, ' ') : json;
-}
-
 function excerpt(text: string): string {
   return visible(sliceWhole(text, 0, 120));
 }
@@ -332,14 +326,6 @@ export class RestartLimit {
   }
 }
 
-export interface PersistentHooksDeps extends CommandContext {
-  readonly processes: Pick<ProcessSupervisor, 'open'>;
-  /** Told of lines that are no answers. */
-  readonly log?: (text: string) => void;
-  /** Milliseconds from any start. Default: the system's. */
-  readonly monotonic?: () => number;
-}
-
 export interface PersistentHooks {
   /** Asks the child of this handler, which is started when there is none. Never throws. */
   ask(handler: CommandHandler, request: HookRequest): Promise<HookRaw>;
@@ -355,27 +341,13 @@ export function createPersistentHooks(deps: PersistentHooksDeps): PersistentHook
   const children = new Map<string, PersistentChild>();
   let isClosed = false;
 
-  const childFor = (handler: CommandHandler): PersistentChild => {
-    const key = keyOf(handler);
-    let child = children.get(key);
-    if (child === undefined) {
-      child = new PersistentChild({
-        command: handler.command,
-        cwd: deps.projectDir,
-        launch: () => commandLaunch(deps, handler, { cwd: deps.projectDir }),
-        processes: deps.processes,
-        log: deps.log ?? (() => {}),
-        monotonic: deps.monotonic ?? (() => performance.now()),
-      });
-      children.set(key, child);
-    }
-    return child;
-  };
-
   return {
-    ask: (handler, request) => {
-      if (!isClosed) return childFor(handler).ask(request);
-      return Promise.resolve({ kind: 'failed', failure: SESSION_ENDED });
+    async ask(handler, request) {
+      if (isClosed) return failed(SESSION_ENDED);
+      const key = keyOf(handler);
+      const child = children.get(key) ?? new PersistentChild(handler, deps);
+      children.set(key, child);
+      return child.ask(request);
     },
     close: async () => {
       isClosed = true;
