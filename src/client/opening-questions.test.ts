@@ -24,11 +24,12 @@ function clients(...answers: (string | undefined)[]) {
   };
 }
 
-function trustOf(pending: readonly unknown[]) {
+function trustOf(names: readonly string[]) {
   const accepted: unknown[] = [];
+  const declarations = names.map((name) => ({ kind: 'hook', name, text: 'true', file: '/p/f' }));
+  const pending = declarations.map((declaration) => ({ declaration, was: 'new' }));
   const trust = {
-    check: async () => ({ pending, verdict: 'untrusted', root: '/p\u001b[2J' }),
-    show: async () => ['  hook: Stop'],
+    check: async () => ({ declarations, pending, verdict: 'never', root: '/p\u001b[2J' }),
     accept: async (seen: unknown) => {
       accepted.push(seen);
       return { stored: true };
@@ -51,7 +52,7 @@ describe('trust', () => {
     [undefined, false, 0],
   ] as const)('answered with %s', async (answer, starts, accepted) => {
     const person = clients(answer);
-    const folder = trustOf(['a hook']);
+    const folder = trustOf(['Stop']);
     expect(await confirmTrust(person, folder.trust)).toBe(starts);
     expect(folder.accepted).toHaveLength(accepted);
     expect(person.asked[0]?.details.join('\n')).toContain('hook: Stop');

@@ -52,7 +52,7 @@ export async function confirmTrust(
   const option = await confirm({
     topic: 'trust',
     title: 'Trust this folder?',
-    details: (await trustRequestText(trust, seen)).trim().split('\n'),
+    details: trustRequestText(seen).trim().split('\n'),
     options: [
       { key: 'y', label: 'Yes, until one of these changes' },
       { key: 'w', label: 'No, start without them' },

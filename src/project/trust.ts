@@ -1,13 +1,14 @@
 import { visible } from '../lib/visible.js';
 import { digest } from '../settings/trust/digest.js';
-import type { ProjectTrust } from '../settings/trust/project-trust.js';
+import { declarationLines } from '../settings/trust/messages.js';
 import type { TrustCheck } from '../settings/trust/types.js';
 
+export { declarationLines } from '../settings/trust/messages.js';
 export type { ProjectTrust } from '../settings/trust/project-trust.js';
 export type { TrustCheck } from '../settings/trust/types.js';
 
 /** What a person has to read before trusting a folder. */
-export async function trustRequestText(trust: ProjectTrust, seen: TrustCheck): Promise<string> {
+export function trustRequestText(seen: TrustCheck): string {
   const head =
     seen.verdict === 'changed'
       ? `What the files of ${visible(seen.root)} run or allow has changed since it was trusted (+ new, ~ changed):`
@@ -15,7 +16,7 @@ export async function trustRequestText(trust: ProjectTrust, seen: TrustCheck): P
   return [
     '',
     head,
-    ...(await trust.show(seen)),
+    ...declarationLines(seen),
     '',
     'Trust this folder only if you know its authors. Its deny rules and CLAUDE.md apply in any case.',
     '',

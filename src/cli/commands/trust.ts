@@ -3,7 +3,12 @@ import { visible } from '../../lib/visible.js';
 import { resolve } from '../../platform/fs/paths.js';
 import { workingDirectory } from '../../platform/host.js';
 import { openProject, type Project } from '../../project/project.js';
-import { type TrustCheck, trustData, trustRequestText } from '../../project/trust.js';
+import {
+  declarationLines,
+  type TrustCheck,
+  trustData,
+  trustRequestText,
+} from '../../project/trust.js';
 import type { CommandCall, CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { confirmed, refuseAgent, YES_OPTION } from './person.js';
@@ -41,11 +46,11 @@ async function accept(call: CommandCall, { folderTrust }: Project): Promise<numb
   };
   if (seen.verdict === 'nothing') print(`Nothing in ${root} needs trust.\n`);
   if (seen.verdict === 'trusted') {
-    print(`${root} is trusted:\n${(await folderTrust.show(seen)).join('\n')}\n`);
+    print(`${root} is trusted:\n${declarationLines(seen).join('\n')}\n`);
   }
   if (seen.verdict === 'nothing' || seen.verdict === 'trusted') return EXIT.done;
   if (call.options.json !== true || call.options.yes !== true) {
-    print(await trustRequestText(folderTrust, seen));
+    print(trustRequestText(seen));
   }
   refuseAgent('trust');
   const isYes = await confirmed(call, 'Trust this folder?', {

@@ -2,7 +2,7 @@ import type { FileSystem } from '../../platform/fs/fs.js';
 import { basename, dirname, join, relative, toPosix } from '../../platform/fs/paths.js';
 import { lookAtLevels, projectLevels } from '../../platform/fs/project-levels.js';
 import { collectDeclarations } from './collect.js';
-import { declarationLines, trustNotice } from './messages.js';
+import { trustNotice } from './messages.js';
 import { changedScript, type PinPlace, type SeenScripts } from './scripts.js';
 import {
   openTrustStore,
@@ -40,8 +40,6 @@ export interface ProjectTrust {
    * that changed since the hook was accepted; undefined when none did.
    */
   changedScript(hook: HookPlace): Promise<string | undefined>;
-  /** Each declaration with place and text, safe on a terminal. */
-  show(seen: TrustCheck): Promise<readonly string[]>;
 }
 
 export interface CheckOptions {
@@ -154,7 +152,6 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
       const left = judge({ root, declarations, record, isAccepted: () => false });
       return left.verdict === 'trusted' ? 'bound' : 'waits';
     },
-    show: async (seen) => declarationLines(seen),
   };
 }
 

@@ -138,7 +138,7 @@ async function filesOfHooks(
   directory: string,
 ): Promise<readonly string[] | string> {
   const tree = await filesBelow(fs, directory, { skipped: new Set(['.git']) });
-  const files = tree.files.filter((file) => !file.toLowerCase().endsWith('.log'));
+  const files = tree.files.filter((file) => !isLog(file));
   const stats = new Map<string, FileStat | undefined>();
   let bytes = 0;
   for (const file of files) {
@@ -191,29 +191,23 @@ export async function changedScript(
   const named = candidates(commands, place);
   // fail-closed: a command that may name more files than are looked at is not known whole.
   if (named === undefined) return place.directory;
+  await digestsOf(named, place.root, now);
+  await hookScripts(place, fs, now);
+  const { files, large } = now.seen;
+  // What has gone may have been what a guard looked things up in.
+  const directories = hookDirectories(place).filter((directory) => !large.has(directory));
+  for (const file of accepted.files.keys()) {
+    const isHook = directories.some((directory) => isInside(file, directory)) && !isLog(file);
+    if (isHook) await now.digestOf(file);
+  }
   // fail-closed: a script that nobody has looked at is a changed one, too.
-  for (const file of named) {
-    if ((await now.digestOf(file)) !== accepted.files.get(file)) return file;
-  }
-  for (const directory of hookDirectories(place)) {
-    const files = await filesOfHooks(fs, directory);
-    if (typeof files === 'string') {
-      if (accepted.large.get(directory) !== files) return directory;
-      continue;
-    }
-    for (const file of files) {
-      if ((await now.digestOf(file)) !== accepted.files.get(file)) return file;
-    }
-    for (const [file, digest] of accepted.files) {
-      // What has gone may have been what a guard looked things up in.
-      if (isHook(file, directory) && (await now.digestOf(file)) !== digest) return file;
-    }
-  }
-  return undefined;
+  const changed = [...files].find(([file, digest]) => digest !== accepted.files.get(file));
+  const other = [...large].find(([directory, mark]) => mark !== accepted.large.get(directory));
+  return changed?.[0] ?? other?.[0];
 }
 
-function isHook(file: string, directory: string): boolean {
-  return isInside(file, directory) && !file.toLowerCase().endsWith('.log');
+function isLog(file: string): boolean {
+  return file.toLowerCase().endsWith('.log');
 }
 
 /** Undefined when there are more than are looked at. */
