@@ -1,3 +1,4 @@
+import { own } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { visible } from '../../lib/visible.js';
 import {
@@ -18,7 +19,6 @@ export interface EnvFileDeps {
   readonly env: Environment;
   /** Where relative paths in the file start. Default: the directory of the file. */
   readonly cwd?: string;
-  readonly signal?: AbortSignal;
 }
 
 export interface EnvFileVariables {
@@ -61,7 +61,6 @@ export async function readEnvFile(
     groupLifetimeMs: 0,
     maxOutputBytes: MAX_OUTPUT_BYTES,
     maxStderrBytes: 4096,
-    ...(deps.signal && { signal: deps.signal }),
     label: 'variables of hooks',
   });
   const problem = problemOf(result);
@@ -106,7 +105,6 @@ type Listing = ReadonlyMap<string, string>;
 function problemOf(result: ProcessResult): string | undefined {
   if (result.startError !== undefined) return result.startError;
   if (result.timedOut) return `the shell was not done with it after ${seconds(LIMIT_MS)}.`;
-  if (result.aborted) return 'called off.';
   if (result.exitCode === SYNTAX_ERROR) return `not valid shell code${lastLine(result.stderr)}`;
   if (result.stdoutTruncated) return 'its variables are too long.';
   return undefined;
@@ -160,11 +158,8 @@ function lastLine(stderr: string): string {
 
 /** Variables that hooks left for later shell commands. */
 export interface HookVariables {
-  /**
-   * Takes over what a hook left: a value sets, undefined takes away. Returns the names that were not
-   * taken.
-   */
-  merge(found: Readonly<Record<string, string | undefined>>): readonly string[];
+  /** Takes over what a hook left. Returns the names that were not taken. */
+  merge(found: Readonly<Record<string, string>>): readonly string[];
   /** Frozen; the same object until something changes. */
   current(): Readonly<Record<string, string>>;
 }
@@ -177,21 +172,12 @@ export function createHookVariables(): HookVariables {
   let current: Readonly<Record<string, string>> = Object.freeze({});
   return {
     merge(found) {
-      const next = new Map(Object.entries(current));
       const refused: string[] = [];
       for (const [name, value] of Object.entries(found)) {
-        if (value === undefined) next.delete(name);
-        else if (!isTaken(name, value)) refused.push(name);
-        else {
-          const before = next.get(name);
-          next.set(name, value);
-          if (fits(next)) continue;
-          refused.push(name);
-          if (before === undefined) next.delete(name);
-          else next.set(name, before);
-        }
+        const next = { ...current, [name]: value };
+        if (!isTaken(name, value) || !fits(next)) refused.push(name);
+        else if (own(current, name) !== value) current = Object.freeze(next);
       }
-      if (!isSame(next, current)) current = Object.freeze(Object.fromEntries(next));
       return refused;
     },
     current: () => current,
@@ -209,16 +195,8 @@ function isTaken(name: string, value: string): boolean {
   return !isInternalVariable(name) && runsOtherCode(name) === undefined;
 }
 
-function fits(variables: ReadonlyMap<string, string>): boolean {
-  let characters = 0;
-  for (const [name, value] of variables) characters += name.length + value.length;
-  return variables.size <= MOST_VARIABLES && characters <= MOST_CHARACTERS;
-}
-
-function isSame(
-  next: ReadonlyMap<string, string>,
-  current: Readonly<Record<string, string>>,
-): boolean {
-  const before = Object.entries(current);
-  return before.length === next.size && before.every(([name, value]) => next.get(name) === value);
+function fits(variables: Readonly<Record<string, string>>): boolean {
+  const entries = Object.entries(variables);
+  const characters = entries.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
+  return entries.length <= MOST_VARIABLES && characters <= MOST_CHARACTERS;
 }

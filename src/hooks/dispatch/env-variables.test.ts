@@ -2,12 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { createHookVariables } from './env-file.js';
 
 describe('variables that hooks leave', () => {
-  it('add up, the later one counts, and undefined takes away', () => {
+  it('add up, and the later one counts', () => {
     const variables = createHookVariables();
     expect(variables.current()).toEqual({});
     expect(variables.merge({ A: '1', B: '2' })).toEqual([]);
-    variables.merge({ B: '3', A: undefined, NEVER: undefined });
-    expect(variables.current()).toEqual({ B: '3' });
+    variables.merge({ B: '3' });
+    expect(variables.current()).toEqual({ A: '1', B: '3' });
   });
 
   it('are one frozen object until something changes', () => {

@@ -147,14 +147,9 @@ export type HookRunner<H extends HookHandler = HookHandler> = (
 ) => Promise<HookRaw>;
 
 /** One runner per kind. */
-export interface HookRunners {
-  readonly command: HookRunner<CommandHandler>;
-  readonly http: HookRunner<HttpHandler>;
-  readonly mcp_tool: HookRunner<McpToolHandler>;
-  readonly prompt: HookRunner<PromptHandler>;
-  readonly agent: HookRunner<AgentHandler>;
-  readonly callback: HookRunner<CallbackHandler>;
-}
+export type HookRunners = {
+  readonly [H in HookHandler as H['type']]: HookRunner<H>;
+};
 
 /** What a hook said, whatever its kind, read and checked. */
 export interface HookAnswer {

@@ -32,13 +32,14 @@ export type AgentJudge = (
 ) => Promise<Result<AgentVerdict, HookFailure>>;
 
 export interface AgentRunnerDeps {
-  /** Absent: no agent can be run here. */
+  /** Absent: no agent can be run here, or not yet. */
   readonly judge?: AgentJudge;
 }
 
 /** Lets an agent look into the matter before it decides. */
-export function createAgentRunner({ judge }: AgentRunnerDeps): HookRunner<AgentHandler> {
+export function createAgentRunner(deps: AgentRunnerDeps): HookRunner<AgentHandler> {
   return async ({ handler }, request) => {
+    const { judge } = deps;
     const settled = aboutJudge(request);
     if (settled !== undefined) return settled;
     // fail-closed: nobody there to judge is not a yes.

@@ -12,7 +12,7 @@ export interface McpAnswer {
 }
 
 export interface McpRunnerDeps {
-  /** Calls a tool of a connected server. Absent: there are no servers. The error says why not. */
+  /** Calls a tool of a connected server. Absent: there are none now. The error says why not. */
   readonly call?: (
     server: string,
     tool: string,
@@ -22,8 +22,9 @@ export interface McpRunnerDeps {
 }
 
 /** Has a tool of an MCP server answer. */
-export function createMcpRunner({ call }: McpRunnerDeps): HookRunner<McpToolHandler> {
+export function createMcpRunner(deps: McpRunnerDeps): HookRunner<McpToolHandler> {
   return async ({ handler }, request) => {
+    const { call } = deps;
     const { server, tool } = handler;
     // fail-closed: a guard that is not there has not agreed.
     if (call === undefined) return failed('unavailable', `no MCP server "${server}" is connected`);

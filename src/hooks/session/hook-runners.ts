@@ -1,6 +1,5 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
-import { err } from '../../lib/result.js';
 import { resolveModel } from '../../model/catalog/aliases.js';
 import type { ModelClient } from '../../model/client.js';
 import type { Environment } from '../../platform/environment.js';
@@ -55,13 +54,6 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
   });
   const choose = (name?: string): string =>
     name === undefined ? model.choices.small() : resolveModel(name, env).id;
-  const judge: AgentJudge = (question, signal) => {
-    const now = parts.judge();
-    const message = 'agent hooks cannot be run before the session is open';
-    return now === undefined
-      ? Promise.resolve({ ok: false, error: { cause: 'unavailable', message } })
-      : now(question, signal);
-  };
   return {
     runners: {
       command: createCommandRunner({
@@ -79,16 +71,18 @@ export function openHookRunners(parts: HookRunnerParts): OpenRunners {
         allowedUrls: () => hookSwitches(parts.settings()).httpUrls,
         allowedEnvVars: () => hookSwitches(parts.settings()).httpEnvVars,
       }),
+      // Both may come and go while the session is open.
       mcp_tool: createMcpRunner({
-        call: async (...asked) => {
-          const call = parts.callServer();
-          return call === undefined
-            ? err(`no MCP server "${asked[0]}" is connected`)
-            : await call(...asked);
+        get call() {
+          return parts.callServer();
         },
       }),
       prompt: createPromptRunner({ ask: modelAsker(model.client, choose) }),
-      agent: createAgentRunner({ judge }),
+      agent: createAgentRunner({
+        get judge() {
+          return parts.judge();
+        },
+      }),
       callback: createCallbackRunner(config.callbacks ?? NO_HOST),
     },
     close: () => persistent.close(),
