@@ -47,7 +47,7 @@ const AWK = optionTable('-F: -v: field-separator: assign:');
 /** By which code of awk may do more than print: files, pipes, commands, the environment, other arguments. */
 const AWK_REACHES = /[>|@]|\bsystem\b|getline|ENVIRON|PROCINFO|ARG[VCI]|SYMTAB|FUNCTAB|\bclose\b/;
 
-function effectsOfAwk(words: readonly ShellWord[]): readonly Effect[] {
+export function effectsOfAwk(words: readonly ShellWord[]): readonly Effect[] {
   const given = parseOptions(words, AWK);
   const [script, ...files] = given.operands;
   const doubts = [...given.unknown, ...wild(words)];

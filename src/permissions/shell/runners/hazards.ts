@@ -1,9 +1,10 @@
 import { own } from '../../../lib/own.js';
+import { type OptionTable, optionTable, parseOptions } from '../effects/options.js';
 import { uncoveredOptions } from '../effects/program.js';
-import { nameOf, programOf, type ShellWord } from '../model.js';
+import { literalWord, nameOf, programOf, type ShellWord } from '../model.js';
 import { GIT_LOOKS } from '../programs/git.js';
 import { PROGRAMS } from '../programs/index.js';
-import { assignsByFormat } from '../programs/text.js';
+import { assignsByFormat, effectsOfAwk } from '../programs/text.js';
 import { isPlainScript, readSed } from '../sed.js';
 import { GRANT_WRAPPERS } from './tables.js';
 
@@ -52,7 +53,7 @@ function listedIn(program: string, hazard: Hazard, words: readonly ShellWord[]):
   const isGit = program === 'git';
   const end = isGit ? gitSubcommand(rest) : rest.findIndex((value) => !value.startsWith('-'));
   const subcommand = rest[end] ?? '';
-  const short = (hazard.short ?? '') + (isGit ? (own(GIT_SHORT, subcommand) ?? '') : '');
+  const short = isGit ? optionTable(own(GIT_SHORT, subcommand) ?? '') : NO_OPTIONS;
   // What follows the name of a package is for its program.
   const mine = program === 'npx' ? rest.slice(0, end + 1) : rest;
   const found = mine.filter((value, at) => {
@@ -65,7 +66,7 @@ function listedIn(program: string, hazard: Hazard, words: readonly ShellWord[]):
     } else if (hazard.words?.test(value) === true) return true;
     // The old way to write options, without a dash.
     if (program === 'tar' && at === 0 && /^[^-]*[IFP]/.test(value)) return true;
-    return hasLong(value, hazard.long) || hasShort(value, short);
+    return isGiven(value, hazard.options) || isGiven(value, short);
   });
   return [...wild, ...found];
 }
@@ -120,30 +121,23 @@ function envHazards(words: readonly ShellWord[]): readonly string[] {
   return end === -1 ? rest : rest.slice(0, end + 1);
 }
 
-function hasLong(value: string, list: string | undefined): boolean {
-  const name = /^--([\w-]+)/.exec(value)?.[1];
-  if (name === undefined || list === undefined) return false;
-  return list
-    .split(/\s+/)
-    .some((long) => long === name || (name.length > 1 && long.startsWith(name)));
-}
+const NO_OPTIONS = optionTable('');
 
-function hasShort(value: string, letters: string): boolean {
-  const cluster = /^-([A-Za-z0-9]+)/.exec(value)?.[1];
-  return cluster !== undefined && [...cluster].some((letter) => letters.includes(letter));
+/** Whether a word is one of these options, has it in its cluster, or may be short for it. */
+function isGiven(value: string, table: OptionTable): boolean {
+  const option = /^--[\w-]+=?|^-[A-Za-z0-9]+/.exec(value)?.[0];
+  if (option === undefined) return false;
+  const { flags, values } = parseOptions([literalWord(option)], table);
+  return values.length > 0 || [...flags].some((one) => table.short.has(one) || table.long.has(one));
 }
 
 /** Only programs that print: no files, pipes, commands or further source files. */
-function awkHazards(words: readonly ShellWord[]): readonly string[] {
-  const values = words.slice(1).map((word) => word.value);
-  const found = values.filter((value) => /[>|]|\bsystem\b|getline|@/.test(value));
-  for (let at = 0; at < values.length && /^-./.test(values[at] ?? ''); at++) {
-    const value = values[at] ?? '';
-    if (value === '--') break;
-    if (/^-[Fv]$/.test(value)) at++;
-    else if (!/^-[Fv]/.test(value)) found.push(value);
-  }
-  return found;
+function awkHazards([, ...rest]: readonly ShellWord[]): readonly string[] {
+  return effectsOfAwk(rest).flatMap((effect) =>
+    effect.kind === 'unknown' && /^(option|script)$/.test(effect.why)
+      ? [effect.word?.value ?? '']
+      : [],
+  );
 }
 
 /** Where the subcommand stands; -1: there is none. */
@@ -190,12 +184,14 @@ const BUILTINS =
   /^(test|\[|printf|wait|echo|kill|jobs|type|cd|pushd|popd|ulimit|umask|times|return|exit|shift)$/;
 
 interface Hazard {
-  /** Long options, without dashes; their abbreviations count too. */
-  readonly long?: string;
-  /** Short options, also inside a cluster. */
-  readonly short?: string;
+  /** Abbreviations of long options count too, and letters inside a cluster. */
+  readonly options: OptionTable;
   /** Words that count as they stand. */
-  readonly words?: RegExp;
+  readonly words?: RegExp | undefined;
+}
+
+function hazard(options: string, words?: RegExp): Hazard {
+  return { options: optionTable(options), words };
 }
 
 /**
@@ -204,128 +200,104 @@ interface Hazard {
  * rule that spells the option out, or the whole command, does.
  */
 const HAZARDS: Readonly<Record<string, Hazard>> = {
-  bazel: { long: 'run_under action_env shell_executable output_base output_user_root' },
-  cargo: { short: 'ZC', long: 'config manifest-path target-dir' },
-  clang: { words: /^-(wrapper|fplugin|load|Xclang|specs|B|T)/, short: 'o' },
-  cmake: { short: 'EPCS', long: 'build toolchain', words: /^-D/ },
-  csplit: { short: 'f', long: 'prefix' },
-  curl: {
-    short: 'oOKTDcEJ',
-    long: `output config upload-file remote-name remote-name-all dump-header cookie-jar trace trace-ascii
-      stderr libcurl hsts alt-svc netrc-file cert key engine unix-socket abstract-unix-socket
-      proto-default etag-save output-dir remote-header-name`,
-    words: /^@|=@|^(file|scp|sftp|smb|smbs|dict|gopher|ldap|tftp|telnet):/i,
-  },
-  docker: { short: 'H', long: 'host context config' },
-  fd: { short: 'xX', long: 'exec exec-batch' },
-  find: { words: /^-(exec|execdir|ok|okdir|delete|fls|fprint0?|fprintf|files0-from)$/ },
-  eslint: {
-    short: 'co',
-    long: 'config rulesdir plugin parser resolve-plugins-relative-to format output-file cache-location',
-  },
-  'g++': { words: /^-(wrapper|fplugin|specs|B|T)/ },
-  gcc: { words: /^-(wrapper|fplugin|specs|B|T)/ },
-  gdb: {
-    words: /^--?(ex|eval-command|x|command|ix|iex|init-command|init-eval-command|batch-silent)\b/,
-  },
-  gh: { short: 'X', long: 'method', words: /^(alias|extension|codespace)$/ },
-  git: {
-    long: `config-env exec-path git-dir work-tree namespace output ext-diff textconv open-files-in-pager
-      upload-pack receive-pack exec template no-index contents paginate sendmail-cmd extcmd to-cmd
-      cc-cmd header-cmd smtp-server strategy
-      tree-filter index-filter msg-filter env-filter commit-filter parent-filter`,
-  },
-  go: {
-    words:
-      /^--?(vettool|exec|toolexec|o|modfile|overlay|C|ldflags|gcflags|asmflags|gccgoflags|compiler|(cover|cpu|mem|block|mutex)profile|trace|outputdir|pkgdir)\b/,
-  },
-  jq: { short: 'L', long: 'rawfile slurpfile from-file' },
-  kubectl: { short: 's', long: 'kubeconfig server context' },
-  less: {
-    short: 'oOkT',
-    long: 'lesskey-file lesskey-src log-file LOG-FILE tag-file',
-    words: /^\+/,
-  },
-  make: {
-    short: 'fCI',
-    long: 'eval file makefile directory include-dir',
+  bazel: hazard('run_under action_env shell_executable output_base output_user_root'),
+  cargo: hazard('-ZC config manifest-path target-dir'),
+  clang: hazard('-o', /^-(wrapper|fplugin|load|Xclang|specs|B|T)/),
+  cmake: hazard('-EPCS build toolchain', /^-D/),
+  csplit: hazard('-f prefix'),
+  curl: hazard(
+    `-oOKTDcEJ output config upload-file remote-name remote-name-all dump-header cookie-jar trace
+    trace-ascii stderr libcurl hsts alt-svc netrc-file cert key engine unix-socket
+    abstract-unix-socket proto-default etag-save output-dir remote-header-name`,
+    /^@|=@|^(file|scp|sftp|smb|smbs|dict|gopher|ldap|tftp|telnet):/i,
+  ),
+  docker: hazard('-H host context config'),
+  fd: hazard('-xX exec exec-batch'),
+  find: hazard('', /^-(exec|execdir|ok|okdir|delete|fls|fprint0?|fprintf|files0-from)$/),
+  eslint: hazard(`-co config rulesdir plugin parser resolve-plugins-relative-to format output-file
+    cache-location`),
+  'g++': hazard('', /^-(wrapper|fplugin|specs|B|T)/),
+  gcc: hazard('', /^-(wrapper|fplugin|specs|B|T)/),
+  gdb: hazard(
+    '',
+    /^--?(ex|eval-command|x|command|ix|iex|init-command|init-eval-command|batch-silent)\b/,
+  ),
+  gh: hazard('-X method', /^(alias|extension|codespace)$/),
+  git: hazard(`config-env exec-path git-dir work-tree namespace output ext-diff textconv
+    open-files-in-pager upload-pack receive-pack exec template no-index contents paginate sendmail-cmd extcmd
+    to-cmd cc-cmd header-cmd smtp-server strategy tree-filter index-filter msg-filter env-filter
+    commit-filter parent-filter`),
+  go: hazard(
+    '',
+    /^--?(vettool|exec|toolexec|o|modfile|overlay|C|ldflags|gcflags|asmflags|gccgoflags|compiler|(cover|cpu|mem|block|mutex)profile|trace|outputdir|pkgdir)\b/,
+  ),
+  jq: hazard('-L rawfile slurpfile from-file'),
+  kubectl: hazard('-s kubeconfig server context'),
+  less: hazard('-oOkT lesskey-file lesskey-src log-file LOG-FILE tag-file', /^\+/),
+  make: hazard(
+    '-fCI eval file makefile directory include-dir',
     // Programs that rules run by variable, and values that are more than a word: a path, an option, a function.
-    words:
-      /^\.?(SHELL|SHELLFLAGS|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|MAKE|AR|AS|CC|CXX|CPP|FC|LD|LEX|YACC|LINT|RM|INSTALL|CO|GET|TEX|PYTHON|NODE)[:+?!]*=|^[^=\s]*=.*[^\w.,:+@%=]/s,
-  },
-  man: { short: 'PHCl', long: 'pager html config-file local-file' },
-  mysql: { short: 'e', long: 'execute pager tee', words: /\\!|system\s/ },
-  node: {
-    short: 'repC',
-    long: `require eval print import loader experimental-loader env-file inspect inspect-brk
-      snapshot-blob openssl-config conditions`,
-    words:
-      /^--(test-reporter(?!=(spec|tap|dot|junit|lcov)$)|test-reporter-destination|(experimental-)?test-global-setup|experimental-(default-)?config-file|env-file-if-exists|diagnostic-dir|(cpu|heap)-prof-(dir|name)|redirect-warnings|trace-event-file-pattern|build-snapshot|build-snapshot-config|report-dir|report-directory|report-filename|build-sea|experimental-sea-config|run|inspect-wait|inspect-port|icu-data-dir|tls-keylog|interactive)(=|$)|^-i$/,
-  },
-  npm: {
-    short: 'C',
-    long: 'script-shell prefix local-prefix logs-dir node-options globalconfig userconfig',
-  },
-  npx: { short: 'cp', long: 'call package' },
-  openssl: { words: /^-(engine|provider|provider-path|out|config|writerand)$/ },
-  perl: { short: 'eE' },
-  php: { short: 'rBRdFz' },
-  pandoc: {
-    short: 'FLo',
-    long: 'filter lua-filter pdf-engine output data-dir extract-media defaults template',
-  },
-  pip: {
-    short: 'tc',
-    long: 'target prefix root index-url extra-index-url find-links constraint config-settings',
-  },
-  pnpm: { long: 'script-shell dir prefix node-options' },
-  prettier: { long: 'plugin config plugin-search-dir' },
-  protoc: { long: 'plugin', words: /^--[\w-]+_out=/ },
-  psql: { short: 'of', long: 'output file log-file', words: /\\(!|o|g|copy|w)|\|/ },
-  pytest: {
-    short: 'pco',
-    long: 'rootdir confcutdir override-ini basetemp pyargs junitxml junit-xml debug log-file',
-  },
-  rsync: { short: 'e', long: 'rsh rsync-path write-batch only-write-batch log-file' },
-  rustc: { short: 'CLo', long: 'codegen out-dir' },
-  ruby: { short: 'erI' },
-  scp: { short: 'SoFJ' },
-  sftp: { short: 'SoFbD' },
-  split: { long: 'filter' },
-  sqlite3: {
-    words:
-      /^-(cmd|init)$|(^|[\n;])\s*\.(shell|system|output|once|load|import|backup|save|open|read|cd|log|excel|clone|archive)\b|\b(edit|writefile|load_extension)\s*\(/i,
-  },
-  ssh: { short: 'oFESI', words: /ProxyCommand|LocalCommand/i },
-  tar: {
-    short: 'IFP',
-    long: `checkpoint-action use-compress-program to-command rsh-command rmt-command
-      new-volume-script info-script absolute-names`,
-  },
-  tcpdump: { short: 'zw' },
-  terraform: { words: /^--?(chdir|out|state|state-out|plugin-dir)\b/ },
-  unzip: { short: 'd' },
-  vim: { short: 'cSuwWs', long: 'cmd startuptime', words: /^\+/ },
-  wget: {
-    short: 'OoaPie',
-    long: `output-document output-file append-output directory-prefix use-askpass input-file config execute
-      post-file body-file load-cookies save-cookies warc-file`,
-  },
-  yarn: { long: 'cwd use-yarnrc script-shell' },
-  zip: { words: /^-TT|^-T/, long: 'unzip-command test' },
+    /^\.?(SHELL|SHELLFLAGS|MAKEFLAGS|MFLAGS|GNUMAKEFLAGS|MAKEFILES|MAKE|AR|AS|CC|CXX|CPP|FC|LD|LEX|YACC|LINT|RM|INSTALL|CO|GET|TEX|PYTHON|NODE)[:+?!]*=|^[^=\s]*=.*[^\w.,:+@%=]/s,
+  ),
+  man: hazard('-PHCl pager html config-file local-file'),
+  mysql: hazard('-e execute pager tee', /\\!|system\s/),
+  node: hazard(
+    `-repC require eval print import loader experimental-loader env-file inspect inspect-brk
+    snapshot-blob openssl-config conditions`,
+    /^--(test-reporter(?!=(spec|tap|dot|junit|lcov)$)|test-reporter-destination|(experimental-)?test-global-setup|experimental-(default-)?config-file|env-file-if-exists|diagnostic-dir|(cpu|heap)-prof-(dir|name)|redirect-warnings|trace-event-file-pattern|build-snapshot|build-snapshot-config|report-dir|report-directory|report-filename|build-sea|experimental-sea-config|run|inspect-wait|inspect-port|icu-data-dir|tls-keylog|interactive)(=|$)|^-i$/,
+  ),
+  npm: hazard(`-C script-shell prefix local-prefix logs-dir node-options globalconfig userconfig`),
+  npx: hazard('-cp call package'),
+  openssl: hazard('', /^-(engine|provider|provider-path|out|config|writerand)$/),
+  perl: hazard('-eE'),
+  php: hazard('-rBRdFz'),
+  pandoc: hazard(
+    `-FLo filter lua-filter pdf-engine output data-dir extract-media defaults template`,
+  ),
+  pip: hazard(
+    `-tc target prefix root index-url extra-index-url find-links constraint config-settings`,
+  ),
+  pnpm: hazard('script-shell dir prefix node-options'),
+  prettier: hazard('plugin config plugin-search-dir'),
+  protoc: hazard('plugin', /^--[\w-]+_out=/),
+  psql: hazard('-of output file log-file', /\\(!|o|g|copy|w)|\|/),
+  pytest: hazard(
+    `-pco rootdir confcutdir override-ini basetemp pyargs junitxml junit-xml debug log-file`,
+  ),
+  rsync: hazard('-e rsh rsync-path write-batch only-write-batch log-file'),
+  rustc: hazard('-CLo codegen out-dir'),
+  ruby: hazard('-erI'),
+  scp: hazard('-SoFJ'),
+  sftp: hazard('-SoFbD'),
+  split: hazard('filter'),
+  sqlite3: hazard(
+    '',
+    /^-(cmd|init)$|(^|[\n;])\s*\.(shell|system|output|once|load|import|backup|save|open|read|cd|log|excel|clone|archive)\b|\b(edit|writefile|load_extension)\s*\(/i,
+  ),
+  ssh: hazard('-oFESI', /ProxyCommand|LocalCommand/i),
+  tar: hazard(`-IFP checkpoint-action use-compress-program to-command rsh-command rmt-command
+    new-volume-script info-script absolute-names`),
+  tcpdump: hazard('-zw'),
+  terraform: hazard('', /^--?(chdir|out|state|state-out|plugin-dir)\b/),
+  unzip: hazard('-d'),
+  vim: hazard('-cSuwWs cmd startuptime', /^\+/),
+  wget: hazard(`-OoaPie output-document output-file append-output directory-prefix use-askpass input-file
+    config execute post-file body-file load-cookies save-cookies warc-file`),
+  yarn: hazard('cwd use-yarnrc script-shell'),
+  zip: hazard('unzip-command test', /^-TT|^-T/),
 };
 
 /** Subcommands of git that have a short option which runs a program or writes a file. */
 const GIT_SHORT: Readonly<Record<string, string>> = {
-  archive: 'o',
-  clone: 'uc',
-  difftool: 'x',
-  'format-patch': 'o',
-  grep: 'O',
-  help: 'w',
-  merge: 's',
-  pull: 's',
-  rebase: 'xs',
+  archive: '-o',
+  clone: '-uc',
+  difftool: '-x',
+  'format-patch': '-o',
+  grep: '-O',
+  help: '-w',
+  merge: '-s',
+  pull: '-s',
+  rebase: '-xs',
 };
 
 /** Options in front of a subcommand that take no value and change nothing. */
