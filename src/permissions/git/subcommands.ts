@@ -11,7 +11,7 @@ import { ALONE, HERE } from '../shell/effects/program.js';
 import { leftOutBy } from '../shell/effects/recursion.js';
 import { type TreeUse, treesOf } from '../shell/effects/uses.js';
 import { literalWord, type ShellWord } from '../shell/model.js';
-import { LOG } from '../shell/programs/git.js';
+import { gitSubcommandAt, LOG } from '../shell/programs/git.js';
 
 type Use = Partial<Pick<GitUse, 'tracked' | 'trees' | 'outside'>>;
 type Subcommand = (words: readonly ShellWord[]) => Use | undefined;
@@ -306,8 +306,6 @@ const GIT_SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
 };
 
 const NONE = { tracked: [], trees: [], outside: [] };
-const WITH_VALUE =
-  /^--(git-dir|work-tree|exec-path|namespace|super-prefix|config-env|attr-source)$/;
 const ELSEWHERE = /^--(git-dir|work-tree|bare|namespace)(=|$)/;
 /** They change what a path on the command line means. */
 const OTHER_PATHS = /^--(literal|glob|noglob|icase)-pathspecs$/;
@@ -316,20 +314,14 @@ const OTHER_PATHS = /^--(literal|glob|noglob|icase)-pathspecs$/;
 export const gitUseOf = memoised(useOf);
 
 function useOf(words: readonly ShellWord[]): GitUse | undefined {
-  const moves: string[] = [];
-  let elsewhere: string | undefined;
-  for (let at = 1; at < words.length; at++) {
-    const value = words[at]?.value ?? '';
-    if (value === '-C') moves.push(words[++at]?.value ?? '');
-    else if (value === '-c' || WITH_VALUE.test(value)) at++;
-    if (ELSEWHERE.test(value) || OTHER_PATHS.test(value)) elsewhere ??= value;
-    if (value.startsWith('-') || words[at] === undefined) continue;
-    if (words[at]?.value !== value) continue;
-    const use = own(GIT_SUBCOMMANDS, value)?.(words.slice(at + 1));
-    if (use === undefined) return undefined;
-    return { ...NONE, ...use, moves, elsewhere };
-  }
-  return undefined;
+  const rest = words.slice(1);
+  const at = gitSubcommandAt(rest);
+  const use = own(GIT_SUBCOMMANDS, rest[at]?.value ?? '')?.(rest.slice(at + 1));
+  if (use === undefined) return undefined;
+  const leading = rest.slice(0, at).map(({ value }) => value);
+  const moves = leading.filter((_, index) => leading[index - 1] === '-C');
+  const elsewhere = leading.find((value) => ELSEWHERE.test(value) || OTHER_PATHS.test(value));
+  return { ...NONE, ...use, moves, elsewhere };
 }
 
 /** What a git command does to the files that git keeps, in the working tree or in its store. */

@@ -6,6 +6,7 @@ import type { Effect, PathEffect } from './effects/effect.js';
 import { effectsOfProgram, type OperandForm, type Program } from './effects/program.js';
 import { type FileUse, readOnlyUse, rowOf } from './effects/uses.js';
 import { programOf, type ShellWord } from './model.js';
+import { gitSubcommandAt } from './programs/git.js';
 
 /** Programs that change files where `-i` is given. */
 export const EDITS_IN_PLACE =
@@ -288,18 +289,13 @@ function gitConfigWrites(rest: readonly ShellWord[]): readonly string[] {
 const GIT_WRITES =
   /^(add|am|apply|bundle|checkout|checkout-index|clean|clone|credential-store|fast-import|index-pack|init|mailinfo|mailsplit|merge-file|mv|pack-objects|read-tree|reset|restore|revert|rm|stash|submodule|switch|worktree)$/;
 
-const GIT_VALUED =
-  /^(-[cC]|--(git-dir|work-tree|exec-path|namespace|super-prefix|config-env|attr-source))$/;
-
 /** Files that git writes because it is told to; undefined where its subcommand names none. */
 function gitWrites(
   rest: readonly ShellWord[],
   operands: readonly string[],
 ): readonly string[] | undefined {
   const values = rest.map(({ value }) => value);
-  const subcommand = values.find(
-    (value, at) => !value.startsWith('-') && !GIT_VALUED.test(values[at - 1] ?? ''),
-  );
+  const subcommand = values[gitSubcommandAt(rest)];
   if (subcommand === 'config') return gitConfigWrites(rest);
   // Hooks of a template go into the repository that is there.
   const isTemplate = values.some((value) => /^--te|templatedir/i.test(value));

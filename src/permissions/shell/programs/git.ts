@@ -107,6 +107,17 @@ export const GIT_LOOKS: Readonly<Record<string, Program>> = {
 
 const LOOKUP = new Set(['get', 'get-all', 'local', 'z', 'null', 'show-origin', 'show-scope']);
 
+/** Options in front of a subcommand that take the next word. */
+const VALUED =
+  /^(-[cC]|--(git-dir|work-tree|exec-path|namespace|super-prefix|config-env|attr-source))$/;
+
+/** Where the subcommand stands among the words behind `git`; -1: there is none. */
+export function gitSubcommandAt(rest: readonly ShellWord[]): number {
+  return rest.findIndex(
+    ({ value }, at) => !value.startsWith('-') && !VALUED.test(rest[at - 1]?.value ?? ''),
+  );
+}
+
 /** Behind an option the first operand would mean something else: `git stash -m show` stashes. */
 const LEADS = new Set(['stash', 'worktree']);
 

@@ -2,7 +2,7 @@ import { own } from '../../../lib/own.js';
 import { type OptionTable, optionTable, parseOptions } from '../effects/options.js';
 import { uncoveredOptions } from '../effects/program.js';
 import { literalWord, nameOf, programOf, type ShellWord } from '../model.js';
-import { GIT_LOOKS } from '../programs/git.js';
+import { GIT_LOOKS, gitSubcommandAt } from '../programs/git.js';
 import { PROGRAMS } from '../programs/index.js';
 import { assignsByFormat, effectsOfAwk } from '../programs/text.js';
 import { isPlainScript, readSed } from '../sed.js';
@@ -51,7 +51,9 @@ function listedIn(program: string, hazard: Hazard, words: readonly ShellWord[]):
   const wild = words.filter(({ pattern }) => /^[*?[]/.test(pattern ?? '')).map(({ raw }) => raw);
   const rest = words.slice(1).map((word) => word.value);
   const isGit = program === 'git';
-  const end = isGit ? gitSubcommand(rest) : rest.findIndex((value) => !value.startsWith('-'));
+  const end = isGit
+    ? gitSubcommandAt(words.slice(1))
+    : rest.findIndex((value) => !value.startsWith('-'));
   const subcommand = rest[end] ?? '';
   const short = isGit ? optionTable(own(GIT_SHORT, subcommand) ?? '') : NO_OPTIONS;
   // What follows the name of a package is for its program.
@@ -137,13 +139,6 @@ function awkHazards([, ...rest]: readonly ShellWord[]): readonly string[] {
     effect.kind === 'unknown' && /^(option|script)$/.test(effect.why)
       ? [effect.word?.value ?? '']
       : [],
-  );
-}
-
-/** Where the subcommand stands; -1: there is none. */
-function gitSubcommand(rest: readonly string[]): number {
-  return rest.findIndex(
-    (value, index) => !value.startsWith('-') && !/^-[cC]$/.test(rest[index - 1] ?? ''),
   );
 }
 
