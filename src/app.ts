@@ -13,7 +13,7 @@ import { openAgents } from './agents/session-agents.js';
 import { joinParts } from './app/create-session.js';
 import { withOutputStyle } from './app/output-style.js';
 import { strictest } from './budget/units.js';
-import { openCheckpointing } from './checkpoint/session-watch.js';
+import { SessionJournal } from './checkpoint/session-journal.js';
 import type { Feature } from './config/feature.js';
 import type { SessionConfig } from './config/session-config.js';
 import {
@@ -187,7 +187,7 @@ async function openEach(
   onClose(() => journal.close());
   const decided = (receipt: Receipt): void =>
     config.emit({ type: 'decision', receipt: journal.note(receipt) });
-  const checkpoints = openCheckpointing({
+  const checkpoints = new SessionJournal({
     ...environment,
     cwd: config.cwd,
     settings: () => environment.settings,
@@ -220,7 +220,7 @@ async function openEach(
     log,
     processes: sandbox.supervisor(processes, 'hook'),
     current,
-    watch: checkpoints.hookRuns,
+    watch: (name, agent) => checkpoints.hookRuns(name, agent),
     judge: () => opened.judge,
     callServer: () => opened.mcp?.callForHook,
     mode: () => gate()?.mode() ?? 'default',
@@ -306,10 +306,10 @@ async function openEach(
     agents,
     decided,
     onGate,
-    watch: checkpoints.watch,
+    watch: (starting, context) => checkpoints.watch(starting, context),
   });
   opened.toolRuntime = made;
-  made.builtins.shells.onFinished(checkpoints.shellFinished);
+  made.builtins.shells.onFinished((shell) => checkpoints.shellFinished(shell));
   onClose(() => made.builtins.shells.killAll());
   onClose(() => agents.close());
   promptTool?.require();

@@ -160,7 +160,7 @@ export async function joinParts(
       requests: openHostRequests(config, environment, joint),
       changes: {
         off: parts.checkpoints.off,
-        journal: parts.checkpoints.journal,
+        journal: () => parts.checkpoints.journal(),
         async takeBackConversation(messageId) {
           const { takeBackConversation } = await import('../session/transcripts.js');
           const isRunning = current.run !== undefined;

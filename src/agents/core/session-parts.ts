@@ -1,4 +1,4 @@
-import type { OpenCheckpoints } from '../../checkpoint/session-watch.js';
+import type { SessionJournal } from '../../checkpoint/session-journal.js';
 import type { Feature } from '../../config/feature.js';
 import type { Log } from '../../config/session-environment.js';
 import type { OpenInstructions } from '../../context/instructions/session-instructions.js';
@@ -28,7 +28,7 @@ export interface Parts {
   readonly mcp: OpenServersOfSession | undefined;
   readonly agents: OpenAgents;
   readonly processes: ProcessSupervisor;
-  readonly checkpoints: OpenCheckpoints;
+  readonly checkpoints: SessionJournal;
   readonly sandbox: OpenSandboxing;
   readonly current: CurrentRun;
   /** All of them that take part in the gate, the tools, live settings or the end of agents. */
