@@ -43,6 +43,8 @@ interface Given {
   readonly rules?: { allow?: readonly string[]; deny?: readonly string[] };
   readonly ofAgents?: { allow?: readonly string[]; deny?: readonly string[] };
   readonly git?: boolean;
+  /** Below the root of the repository. */
+  readonly cwd?: string;
 }
 
 async function world(given: Given = {}): Promise<World> {
@@ -62,7 +64,7 @@ async function world(given: Given = {}): Promise<World> {
   });
   made.push(project);
   const place = {
-    cwd: project.directory,
+    cwd: path.join(project.directory, given.cwd ?? ''),
     home: project.home,
     configDir: path.join(project.home, '.claude'),
   };
@@ -337,6 +339,20 @@ describe('agents', () => {
     }
   });
 
+  it('with a tree of their own stay out of the whole checkout of a session in a part of it', async () => {
+    const { policyFor, project } = await world({
+      git: true,
+      cwd: 'packages/a',
+      rules: { allow: ['Edit(/packages/b/**)'] },
+    });
+    const workspace = project.at('.claude/worktrees/w');
+    execFileSync('git', ['worktree', 'add', '-q', workspace], { cwd: project.directory });
+    const agent: AgentRef = { ...child, workspace, isolation: 'worktree' };
+    const policy = await policyFor({ agent, roots: [], hidesCheckout: true });
+    expect(new Set(policy.writable)).toEqual(new Set([workspace, project.at('.git')]));
+    expect(policy.hidden).toContain(project.directory);
+  });
+
   it('are kept from what rules keep in the checkout, in every tree of it', async () => {
     const { policyFor, project } = await world({
       git: true,
@@ -528,11 +544,9 @@ describe.skipIf(missing !== undefined)(`the fenced supervisor${why}`, () => {
 
   describe('of an agent in a tree of its own', () => {
     const worktree = { worktree: { symlinkDirectories: ['node_modules'] } };
-    const setup = async (user: Settings = {}) => {
-      const { fence, project } = await world({
-        git: true,
-        user: { sandbox: { enabled: true }, ...worktree, ...user },
-      });
+    const setup = async (flag: Settings = {}) => {
+      const user = { sandbox: { enabled: true }, ...worktree };
+      const { fence, project } = await world({ git: true, user, flag });
       for (const name of ['own.txt', 'sub/secret.txt', 'node_modules/lib/index.js']) {
         project.write(name, 'of the checkout\n');
       }
@@ -638,7 +652,10 @@ describe.skipIf(missing !== undefined)(`the fenced supervisor${why}`, () => {
 
     it('shows no more where a setting opens the checkout', async () => {
       const { project, opened, run } = await setup({
-        sandbox: { enabled: true, filesystem: { allowRead: ['//'], allowWrite: ['//'] } },
+        sandbox: {
+          enabled: true,
+          filesystem: { allowRead: ['//', '.', 'sub'], allowWrite: ['//', '.', 'sub'] },
+        },
         permissions: { allow: ['Edit(//**)'] },
       });
       const named = await run(`cat ${project.at('sub/secret.txt')}; cat ../../../own.txt`);

@@ -111,7 +111,8 @@ interface Writable {
   readonly shared: readonly string[];
 }
 
-async function writableOf({ order, settings, rules, parts }: Job): Promise<Writable> {
+async function writableOf(job: Job): Promise<Writable> {
+  const { order, settings, rules, parts } = job;
   const { agent } = order;
   const own = agent.workspace === undefined ? order.roots : [agent.workspace];
   const granted = [
@@ -119,7 +120,10 @@ async function writableOf({ order, settings, rules, parts }: Job): Promise<Writa
     ...settings.allowWrite.flatMap((one) => literal(one, parts)),
   ];
   const roots = await resolved(own, parts);
-  const project = await resolved([parts.cwd], parts);
+  const project = [
+    ...(await resolved([checkoutOf(parts)], parts)),
+    ...(await hiddenCheckouts(job)),
+  ];
   const more = (await resolved(granted, parts)).filter((path) => {
     // A rule for everything was not meant to open the fence, and nothing around a root is.
     if (path === '/' || path === parts.home || roots.some((root) => isInside(root, path))) {
