@@ -140,13 +140,10 @@ function resultOf({ call, output }: FinishedCall, round: HookRound, prefix: stri
     const why = `guard failed: ${failed.hook.label} gave no verdict (${cause}, after ${spent} ms)`;
     return withheld(call.tool, output, why);
   }
-  const replacement = replaceOutput(call.tool, output, round);
-  if (replacement.kind === 'withheld') return withheld(call.tool, output, replacement.why);
+  const shown = replaceOutput(call.tool, output, round);
+  if (!shown.ok) return withheld(call.tool, output, shown.error);
   const notes = blockingNotes(deniedBy(round), prefix);
-  return {
-    output: replacement.kind === 'replaced' ? replacement.output : output,
-    contexts: [...notes, ...contextsOf(round, prefix)],
-  };
+  return { output: shown.value, contexts: [...notes, ...contextsOf(round, prefix)] };
 }
 
 /**
@@ -186,14 +183,6 @@ export const LARGEST_REPLACEMENT = 16 * 1024 * 1024;
 /** Text in content blocks, which nobody cuts to a bearable length later. */
 const MOST_BLOCK_TEXT = 450_000;
 
-export type Replacement =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'replaced'; readonly output: ToolOutput }
-  /** Nothing of the output may be shown; `why` quotes nothing of it either. */
-  | { readonly kind: 'withheld'; readonly why: string };
-
-const NONE: Replacement = { kind: 'none' };
-
 /** Text, or an object or list that is nothing but data. */
 type Plain = string | object;
 
@@ -203,13 +192,17 @@ export function responseOf({ structured, content }: ToolOutput): unknown {
 }
 
 /**
- * What the hooks of a finished call put in the place of its output. A hook that gives back what it
- * was shown wants no change.
+ * The output, or what the hooks of a finished call put in its place. A hook that gives back what it was
+ * shown wants no change. The error: why nothing of the output may be shown; it quotes nothing of it.
  *
  * Contract: whatever a hook gives, the outcome is the output it wants or nothing at all; who wanted
  * the original replaced never sees it go out because of a mistake in the replacement.
  */
-export function replaceOutput(tool: AnyTool, output: ToolOutput, round: HookRound): Replacement {
+function replaceOutput(
+  tool: AnyTool,
+  output: ToolOutput,
+  round: HookRound,
+): Result<ToolOutput, string> {
   const failed = round.reports.find(({ redacts }) => redacts === true);
   if (failed !== undefined) {
     return unusable(failed.hook.label, failed.failure?.cause ?? 'it is not said as it must be');
@@ -218,7 +211,7 @@ export function replaceOutput(tool: AnyTool, output: ToolOutput, round: HookRoun
     const value = wantedOutput(answer.fields);
     return value === undefined ? [] : [{ by: hook.label, ...value }];
   });
-  if (wanted.length === 0) return NONE;
+  if (wanted.length === 0) return ok(output);
   const shown = plainOf(responseOf(output));
   const before = shown.ok ? canonicalJson(shown.value) : undefined;
   const wishes: Wish<Plain>[] = [];
@@ -231,21 +224,16 @@ export function replaceOutput(tool: AnyTool, output: ToolOutput, round: HookRoun
     }
     wishes.push({ by, value: plain.value });
   }
-  return settle(tool, output, wishes);
-}
-
-function settle(tool: AnyTool, output: ToolOutput, wishes: readonly Wish<Plain>[]): Replacement {
   const agreed = agree(wishes, (a, b) => canonicalJson(a) === canonicalJson(b));
   if (!agreed.ok) {
     // fail-closed: each of them hides something else of it.
-    const why = `two hooks want different outputs: ${agreed.error.join(' and ')}`;
-    return { kind: 'withheld', why };
+    return err(`two hooks want different outputs: ${agreed.error.join(' and ')}`);
   }
-  if (agreed.value === undefined) return NONE;
+  if (agreed.value === undefined) return ok(output);
   const { by, value } = agreed.value;
   try {
     const made = outputOf(tool, output, value);
-    return made.ok ? { kind: 'replaced', output: made.value } : unusable(by, made.error);
+    return made.ok ? made : unusable(by, made.error);
   } catch {
     // The message of what was thrown may quote the value.
     return unusable(by, 'it could not be applied');
@@ -253,11 +241,8 @@ function settle(tool: AnyTool, output: ToolOutput, wishes: readonly Wish<Plain>[
 }
 
 /** fail-closed: a replacement that cannot be applied still means that the original is not to be shown. */
-function unusable(by: string, problem: string): Replacement {
-  return {
-    kind: 'withheld',
-    why: `the output that ${by} gave in its place is of no use: ${problem}`,
-  };
+function unusable(by: string, problem: string): Result<never, string> {
+  return err(`the output that ${by} gave in its place is of no use: ${problem}`);
 }
 
 /** For any tool, or, weaker, for MCP tools alone. Null is a value, and a wrong one. */
@@ -283,15 +268,13 @@ function plainOf(value: unknown): Result<Plain, string> {
     text = JSON.stringify(value);
   } catch {
     // A loop in it, or a value that JSON does not have: its message may quote the value.
-    return err('it cannot be written as JSON');
   }
   if (text === undefined) return err('it cannot be written as JSON');
   const parsed = parseJson(text);
-  if (!parsed.ok) return err(parsed.error);
+  if (!parsed.ok) return parsed;
   const plain = parsed.value;
-  if (typeof plain === 'string') return sized(plain, text);
-  if (typeof plain !== 'object' || plain === null) return err('it is neither a text nor an object');
-  return sized(plain, text);
+  const isPlain = typeof plain === 'string' || (typeof plain === 'object' && plain !== null);
+  return isPlain ? sized(plain, text) : err('it is neither a text nor an object');
 }
 
 function sized(value: Plain, text: string): Result<Plain, string> {
