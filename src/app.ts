@@ -11,7 +11,6 @@ import { asMainAgent } from './agents/definitions/main-agent.js';
 import { createToolRestrictions } from './agents/limits/tool-restrictions.js';
 import { openAgents } from './agents/session-agents.js';
 import { joinParts } from './app/create-session.js';
-import { withOutputStyle } from './app/output-style.js';
 import { strictest } from './budget/units.js';
 import { SessionJournal } from './checkpoint/session-journal.js';
 import type { Feature } from './config/feature.js';
@@ -24,6 +23,7 @@ import {
   type SessionEnvironment,
 } from './config/session-environment.js';
 import { openInstructions } from './context/instructions/session-instructions.js';
+import { withOutputStyle } from './context/prompt/session-style.js';
 import { PortcullisError } from './errors.js';
 import type { AgentJudge } from './hooks/runners/agent.js';
 import { openHooks } from './hooks/session/session-hooks.js';

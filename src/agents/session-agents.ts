@@ -44,7 +44,7 @@ import { AgentRuntime } from './runtime/runtime.js';
 import { limitsOf, offersForks, positive } from './runtime/spawn-limits.js';
 import type { OpenTeams } from './teams/session-team.js';
 import { agentTool } from './tools/agent-tool.js';
-import { openWorkspaces } from './workspaces/session-workspaces.js';
+import { openWorkspaces } from './workspaces/place.js';
 
 /** How long the end of a headless run waits for agents in the background. */
 const PATIENCE_MS = 30 * 60_000;

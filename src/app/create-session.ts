@@ -8,8 +8,10 @@ import {
 import { loadAgain, takeLateTools } from '../agents/core/dynamic-tools.js';
 import { createInspection } from '../agents/core/inspection.js';
 import { type LiveSessionSettings, openLiveSessionSettings } from '../agents/core/live-settings.js';
+import { openHostRequests } from '../agents/core/open-host-requests.js';
 import type { AgentSession } from '../agents/core/session.js';
 import { openSessionEvents, type SessionEvents } from '../agents/core/session-events.js';
+import { sessionInfo } from '../agents/core/session-info.js';
 import type { Parts } from '../agents/core/session-parts.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { watchShells } from '../agents/delivery/background.js';
@@ -33,8 +35,6 @@ import { textOf } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
 import { SKILL_TOOL } from '../skills/grants/approval.js';
 import { loadValidators } from '../tools/define-tool.js';
-import { openHostRequests } from './host-requests.js';
-import { sessionInfo } from './session-info.js';
 
 /** The agent and what happens around its runs. */
 export async function joinParts(
@@ -175,7 +175,7 @@ export async function joinParts(
         isOver: () => agents.teams?.side.isOver?.() === true,
       },
       async context() {
-        const { asMessages, contextView } = await import('./context-view.js');
+        const { asMessages, contextView } = await import('../agents/core/context-view.js');
         const said = agent?.conversation.messages ?? [];
         return await contextView(parts, {
           system: setup.system,

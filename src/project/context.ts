@@ -1,4 +1,4 @@
-import { contextAtStart } from '../app/context-view.js';
+import { contextAtStart } from '../agents/core/context-view.js';
 import type { SessionConfig } from '../config/session-config.js';
 import type { ContextReport } from '../context/compaction/context-report.js';
 import {

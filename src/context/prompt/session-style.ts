@@ -1,13 +1,8 @@
-import type { SessionConfig } from '../config/session-config.js';
-import type { SessionEnvironment } from '../config/session-environment.js';
-import {
-  DEFAULT_STYLE,
-  findStyle,
-  loadOutputStyles,
-  type OutputStyles,
-} from '../context/prompt/output-styles.js';
-import { join } from '../platform/fs/paths.js';
-import { lookAtLevels } from '../platform/fs/project-levels.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import { join } from '../../platform/fs/paths.js';
+import { lookAtLevels } from '../../platform/fs/project-levels.js';
+import { DEFAULT_STYLE, findStyle, loadOutputStyles, type OutputStyles } from './output-styles.js';
 
 /** The session with the style that its settings name. An unknown style is reported, and the default is used. */
 export async function withOutputStyle(

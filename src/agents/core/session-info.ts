@@ -1,9 +1,9 @@
-import type { Parts } from '../agents/core/session-parts.js';
-import type { SessionEnvironment } from '../config/session-environment.js';
-import { serverKey } from '../mcp/config/names.js';
-import type { ServerStatus } from '../mcp/server.js';
-import type { SessionInfo } from '../protocol/session-events.js';
-import { styleName } from './output-style.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import { styleName } from '../../context/prompt/session-style.js';
+import { serverKey } from '../../mcp/config/names.js';
+import type { ServerStatus } from '../../mcp/server.js';
+import type { SessionInfo } from '../../protocol/session-events.js';
+import type { Parts } from './session-parts.js';
 
 /** The facts about a session as they are now. */
 export function sessionInfo(

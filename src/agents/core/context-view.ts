@@ -1,15 +1,15 @@
-import type { Parts } from '../agents/core/session-parts.js';
-import type { SessionConfig } from '../config/session-config.js';
-import { openingFacts, type SessionEnvironment } from '../config/session-environment.js';
-import { type ContextReport, contextReport } from '../context/compaction/context-report.js';
-import { openOpening } from '../context/prompt/opening.js';
-import { reminder } from '../context/prompt/reminders.js';
-import { systemPrompt } from '../context/prompt/system-prompt.js';
-import type { InputMessage } from '../loop/types.js';
-import type { SystemBlock } from '../model/client.js';
-import type { Message } from '../protocol/content.js';
-import { SKILL_TOOL } from '../skills/grants/approval.js';
-import { listingMessage } from '../skills/listing/listing.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import { openingFacts, type SessionEnvironment } from '../../config/session-environment.js';
+import { type ContextReport, contextReport } from '../../context/compaction/context-report.js';
+import { openOpening } from '../../context/prompt/opening.js';
+import { reminder } from '../../context/prompt/reminders.js';
+import { systemPrompt } from '../../context/prompt/system-prompt.js';
+import type { InputMessage } from '../../loop/types.js';
+import type { SystemBlock } from '../../model/client.js';
+import type { Message } from '../../protocol/content.js';
+import { SKILL_TOOL } from '../../skills/grants/approval.js';
+import { listingMessage } from '../../skills/listing/listing.js';
+import type { Parts } from './session-parts.js';
 
 /** What the model is shown with the next request. Nobody is asked or told for it. */
 export async function contextView(

@@ -1,26 +1,21 @@
-import type {
-  AgentRow,
-  CommandRow,
-  HostRequests,
-  TaskOutput,
-} from '../agents/core/host-requests.js';
-import type { JoinedParts } from '../agents/core/live-settings.js';
-import { hostCalls } from '../agents/core/outside-calls.js';
-import { typedImage } from '../agents/core/typed-calls.js';
-import type { AgentDefinition } from '../agents/definitions/definition.js';
-import type { SessionConfig } from '../config/session-config.js';
-import type { SessionEnvironment } from '../config/session-environment.js';
-import { compactEnvironment, mayCompact } from '../context/compaction/trigger.js';
-import { addInstruction, instructionFiles } from '../context/instructions/notes.js';
-import { createMcpPrompts } from '../mcp/resources/prompts.js';
-import { relative, toPosix } from '../platform/fs/paths.js';
-import type { ProcessSupervisor } from '../platform/process/process.js';
-import { applySettings } from '../settings/files/host-changes.js';
-import { targetPath } from '../tools/files/file-target.js';
-import { versionOf } from '../tools/files/read-state.js';
-import { parseGlob, walk } from '../tools/search/glob-pattern.js';
-import { runRipgrep } from '../tools/search/grep.js';
-import { styleNames } from './output-style.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import { compactEnvironment, mayCompact } from '../../context/compaction/trigger.js';
+import { addInstruction, instructionFiles } from '../../context/instructions/notes.js';
+import { styleNames } from '../../context/prompt/session-style.js';
+import { createMcpPrompts } from '../../mcp/resources/prompts.js';
+import { relative, toPosix } from '../../platform/fs/paths.js';
+import type { ProcessSupervisor } from '../../platform/process/process.js';
+import { applySettings } from '../../settings/files/host-changes.js';
+import { targetPath } from '../../tools/files/file-target.js';
+import { versionOf } from '../../tools/files/read-state.js';
+import { parseGlob, walk } from '../../tools/search/glob-pattern.js';
+import { runRipgrep } from '../../tools/search/grep.js';
+import type { AgentDefinition } from '../definitions/definition.js';
+import type { AgentRow, CommandRow, HostRequests, TaskOutput } from './host-requests.js';
+import type { JoinedParts } from './live-settings.js';
+import { hostCalls } from './outside-calls.js';
+import { typedImage } from './typed-calls.js';
 
 /** What the program that drives a session may ask of it besides prompts. */
 export function openHostRequests(
