@@ -189,28 +189,15 @@ export class SessionCheckpoints implements Checkpoints {
       const who = author.kind === 'call' ? author.tool : author.kind;
       this.#points.writesEarly(`${who} began before the first index of the tree was finished`);
     }
-    const isSafe = await this.#lookBefore(left);
+    // The person may have edited since the last look, and what they wrote must not be lost under what a call
+    // writes. In a large tree a look that is being taken after the last call is the one before this call too.
+    const isSmall = this.#recorder.usualLookMs < this.#smallLookMs;
+    const isFresh = isSmall || this.#recorder.isLooking;
+    const isSafe = await within(isSmall ? this.#recorder.look() : this.#recorder.idle(), left());
+    if (isSafe && !isFresh) this.#points.addGaps([NO_LOOK_BEFORE]);
     const isKept = await within(Promise.all(paths.map((path) => this.#keep(author, path))), left());
     if (isSafe && isKept) return;
     this.#points.addGaps(['what stood in the tree before a call could not be kept in time']);
-  }
-
-  /**
-   * The person may have edited since the last look, and what they wrote must not be lost under what a
-   * call writes. In a large tree a look that is being taken after the last call is the one before this
-   * call too.
-   */
-  async #lookBefore(left: () => number): Promise<boolean> {
-    if (this.#isSmall()) return within(this.#recorder.look(), left());
-    const isFresh = this.#recorder.isLooking;
-    const isSafe = await within(this.#recorder.idle(), left());
-    if (isSafe && !isFresh) this.#points.addGaps([NO_LOOK_BEFORE]);
-    return isSafe;
-  }
-
-  /** Whether a look takes so little time that one more is not noticed. */
-  #isSmall(): boolean {
-    return this.#recorder.usualLookMs < this.#smallLookMs;
   }
 
   async #keep(author: Author, path: string): Promise<void> {

@@ -70,8 +70,18 @@ export class ChangeLog {
 
   /** Kept in memory even when the disk does not take it. `durable`: on the disk when it returns. */
   append(entry: LogEntry, { durable = false }: { readonly durable?: boolean } = {}): void {
-    for (const first of this.#opening.splice(0)) this.#write(first, false);
-    this.#write(entry, durable);
+    // `run` stands on every line, so that those of other programs are told from ours.
+    const { run, onTrouble } = this.#options;
+    const entries = [...this.#opening.splice(0), entry];
+    for (const one of entries) this.history.add(one);
+    const lines = entries.map((one) => JSON.stringify({ ...one, run }));
+    try {
+      this.#log.append(lines, { sync: durable });
+      this.#size += lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
+    } catch (thrown) {
+      if (!this.#isTroubled) onTrouble(messageOf(thrown));
+      this.#isTroubled = true;
+    }
   }
 
   /** Takes in what another program has added meanwhile, such as a rewind in another terminal. */
@@ -95,19 +105,6 @@ export class ChangeLog {
 
   close(): void {
     this.#log.close();
-  }
-
-  #write(entry: LogEntry, durable: boolean): void {
-    this.history.add(entry);
-    // `run` stands on every line, so that those of other programs are told from ours.
-    const line = JSON.stringify({ ...entry, run: this.#options.run });
-    try {
-      this.#log.append([line], { sync: durable });
-      this.#size += Buffer.byteLength(line) + 1;
-    } catch (thrown) {
-      if (!this.#isTroubled) this.#options.onTrouble(messageOf(thrown));
-      this.#isTroubled = true;
-    }
   }
 }
 

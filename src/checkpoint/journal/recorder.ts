@@ -18,7 +18,9 @@ export class Recorder {
   readonly #journal: JournalParts;
   readonly #points: Points;
   readonly #windows: Windows;
-  readonly #looks = new ScanQueue(() => this.#lookOnce());
+  /** The look that is being taken, and the one that answers all who asked meanwhile. */
+  #running: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
   /** When the last look began. */
   #since: number;
   /** How long the last two looks took, the newer first. */
@@ -36,17 +38,28 @@ export class Recorder {
     this.#since = journal.clock.now();
   }
 
-  /** Resolves when a look that begins after this call has been written down. Never rejects. */
+  /**
+   * Resolves when a look that begins after this call has been written down. Never rejects. Looks are taken one
+   * after the other; all who ask while one runs are answered by the next.
+   */
   look(): Promise<void> {
-    return this.#looks.request();
+    this.#next ??= (this.#running ?? Promise.resolve()).then(() => {
+      this.#next = undefined;
+      this.#running = this.#lookOnce().finally(() => {
+        this.#running = undefined;
+      });
+      return this.#running;
+    });
+    return this.#next;
   }
 
-  idle(): Promise<void> {
-    return this.#looks.idle();
+  /** Resolves when nothing that was asked for so far is under way. */
+  async idle(): Promise<void> {
+    await (this.#next ?? this.#running);
   }
 
   get isLooking(): boolean {
-    return this.#looks.isBusy;
+    return this.#running !== undefined || this.#next !== undefined;
   }
 
   /** How long a look takes; one that was slow for another reason does not count. 0: nobody knows yet. */
@@ -186,48 +199,6 @@ function inOrder(changes: readonly TreeChange[]): TreeChange[] {
     })
     .sort((a, b) => a.at - b.at)
     .map(({ change }) => change);
-}
-
-/**
- * Scans one after the other. A request that arrives while a scan runs is answered by the next scan, together with
- * all other requests of that time: only a scan that begins after a request can answer it.
- */
-class ScanQueue {
-  readonly #look: () => Promise<void>;
-  #running: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
-
-  /** `look` must not reject. */
-  constructor(look: () => Promise<void>) {
-    this.#look = look;
-  }
-
-  request(): Promise<void> {
-    if (this.#next !== undefined) return this.#next;
-    if (this.#running === undefined) return this.#start();
-    this.#next = this.#running.then(() => {
-      this.#next = undefined;
-      return this.#start();
-    });
-    return this.#next;
-  }
-
-  get isBusy(): boolean {
-    return this.#running !== undefined || this.#next !== undefined;
-  }
-
-  /** Resolves when nothing that was asked for so far is under way. */
-  async idle(): Promise<void> {
-    await (this.#next ?? this.#running);
-  }
-
-  #start(): Promise<void> {
-    const running = this.#look().finally(() => {
-      if (this.#running === running) this.#running = undefined;
-    });
-    this.#running = running;
-    return running;
-  }
 }
 
 /** More than these are not named. */
