@@ -42,14 +42,20 @@ function openSeatbelt(options: SandboxOptions, host: SandboxHost): Sandbox {
     return closedFor(unavailable(`${SANDBOX_EXEC} is not there`, remedy));
   }
   const { env, stateDirectory, reach } = options;
-  const driver = new SeatbeltDriver({ host, env, stateDirectory, reach });
+  return sandboxOf(new SeatbeltDriver({ host, env, stateDirectory, reach }), {
+    kind: 'available',
+    driver: 'seatbelt',
+    version: 'system',
+    notes: ['The rules for macOS have not been tried on a real machine.'],
+  });
+}
+
+function sandboxOf(
+  driver: BubblewrapDriver | SeatbeltDriver,
+  availability: SandboxAvailability,
+): Sandbox {
   return {
-    availability: {
-      kind: 'available',
-      driver: 'seatbelt',
-      version: 'system',
-      notes: ['The rules for macOS have not been tried on a real machine.'],
-    },
+    availability,
     wrap: (program, policy) => driver.wrap(program, policy),
     close: async () => driver.close(),
   };
@@ -81,18 +87,12 @@ async function openBubblewrap(options: SandboxOptions, host: SandboxHost): Promi
   const bubblewrap = await looking;
   if (!bubblewrap.ok) return closedFor(bubblewrap.why);
   const { env, stateDirectory, reach } = options;
-  const driver = new BubblewrapDriver({ ...bubblewrap.parts, env, stateDirectory, reach });
-  const { features } = bubblewrap.parts;
-  return {
-    availability: {
-      kind: 'available',
-      driver: 'bubblewrap',
-      version: features.version,
-      notes: notesOn(bubblewrap.parts),
-    },
-    wrap: (program, policy) => driver.wrap(program, policy),
-    close: async () => driver.close(),
-  };
+  return sandboxOf(new BubblewrapDriver({ ...bubblewrap.parts, env, stateDirectory, reach }), {
+    kind: 'available',
+    driver: 'bubblewrap',
+    version: bubblewrap.parts.features.version,
+    notes: notesOn(bubblewrap.parts),
+  });
 }
 
 async function findBubblewrap(options: SandboxOptions, host: SandboxHost): Promise<Found> {

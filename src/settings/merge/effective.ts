@@ -16,10 +16,12 @@ import {
   type Contribution,
   contributionsOf,
   firstInForce,
+  hasSay,
   inForce,
   type Merged,
   type MergedKey,
   type SourceValue,
+  settled,
 } from './merge.js';
 
 export interface EffectiveContext {
@@ -116,7 +118,7 @@ function modeOf(value: unknown): PermissionMode | undefined {
 /** fail-closed: what a repository says about all hooks does not stand before what its user says. */
 function preferUserValue(entry: MergedKey): MergedKey {
   const winner = entry.said.find((one) => hasSay(one) && !isOfProject(one.owner.source));
-  return winner === undefined ? entry : { ...entry, said: settled(entry, winner) };
+  return winner === undefined ? entry : { ...entry, said: settled(entry.said, winner) };
 }
 
 /** After a stronger value fell away, the next one is in force. */
@@ -124,20 +126,7 @@ function resettled(entry: MergedKey, said: readonly SourceValue[]): MergedKey {
   if (entry.isList) return { ...entry, said };
   const kept = said.some((one) => one.standing === 'in force' && entry.facts.strictest);
   if (kept) return { ...entry, said };
-  return { ...entry, said: settled({ said }, said.find(hasSay)) };
-}
-
-function hasSay({ standing }: Pick<SourceValue, 'standing'>): boolean {
-  return standing === 'in force' || standing === 'shadowed';
-}
-
-function settled(
-  { said }: Pick<MergedKey, 'said'>,
-  winner: SourceValue | undefined,
-): readonly SourceValue[] {
-  return said.map((one) =>
-    hasSay(one) ? { ...one, standing: one === winner ? 'in force' : 'shadowed' } : one,
-  );
+  return { ...entry, said: settled(said, said.find(hasSay)) };
 }
 
 /** The typed view of what is in force. */

@@ -181,13 +181,20 @@ function settle(key: string, { isList, definedBy, facts, said }: Found): MergedK
   const winner =
     strict.flatMap((wanted) => candidates.find(({ value }) => value === wanted) ?? [])[0] ??
     candidates[0];
-  return {
-    key,
-    isList,
-    definedBy,
-    facts,
-    said: said.map((one) =>
-      one.standing === 'in force' && one !== winner ? { ...one, standing: 'shadowed' } : one,
-    ),
-  };
+  return { key, isList, definedBy, facts, said: settled(said, winner) };
+}
+
+/** Whether nothing but a stronger value keeps it from being in force. */
+export function hasSay({ standing }: Pick<SourceValue, 'standing'>): boolean {
+  return standing === 'in force' || standing === 'shadowed';
+}
+
+/** With this value in force, and the others that have a say shadowed by it. */
+export function settled(
+  said: readonly SourceValue[],
+  winner: SourceValue | undefined,
+): readonly SourceValue[] {
+  return said.map((one) =>
+    hasSay(one) ? { ...one, standing: one === winner ? 'in force' : 'shadowed' } : one,
+  );
 }

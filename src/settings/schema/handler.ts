@@ -12,6 +12,7 @@ import {
   checkValue,
   DETACHED_FILE,
   type EventCheck,
+  forEachName,
   formatPath,
   problem,
   unknownKey,
@@ -256,17 +257,13 @@ const SURROUNDINGS: Expectation = {
 };
 
 const EXPECTATIONS: Readonly<Record<string, Expectation>> = {
-  ...words(
+  ...forEachName(
     'filepattern filepatterns filematcher filetypes file files path paths pathpattern glob globs pattern patterns condition conditions when unless where filter filters tools toolname toolnames toolpattern commands include includes exclude excludes except extensions branches projects',
     LIMITS,
   ),
-  ...words('blocking failclosed failonerror failopen required mandatory onerror', FAILURES),
-  ...words('env environment cwd workingdirectory workdir directory', SURROUNDINGS),
+  ...forEachName('blocking failclosed failonerror failopen required mandatory onerror', FAILURES),
+  ...forEachName('env environment cwd workingdirectory workdir directory', SURROUNDINGS),
 };
-
-function words(names: string, expectation: Expectation): Readonly<Record<string, Expectation>> {
-  return Object.fromEntries(names.split(' ').map((name) => [name, expectation]));
-}
 
 /** Short for a key that is too far away to be found by its letters. */
 const SHORT_FORMS: Readonly<Record<string, string>> = { match: 'matcher', matches: 'matcher' };

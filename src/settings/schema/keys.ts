@@ -3,7 +3,7 @@ import { isRecord, own } from '../../lib/own.js';
 import { HOOK_EVENTS } from '../../protocol/hook-events.js';
 import { type SettingNode, type SettingTable, strictValues } from '../../protocol/setting-node.js';
 import { type ConfigProblem, placeOf, type SettingsFile } from '../types.js';
-import { isComment } from './type-check.js';
+import { forEachName, isComment } from './type-check.js';
 
 /** Keys at the top of a file that nothing reads: those that were meant to restrict stop the start. */
 export function checkTopLevel(file: SettingsFile, table: SettingTable): readonly ConfigProblem[] {
@@ -53,32 +53,28 @@ function meaningOf(name: string, value: unknown, table: SettingTable): Meaning |
 
 /** Words that hold things back in flags, in code or in other programs. */
 const WORDS: Readonly<Record<string, Meaning>> = {
-  ...words(
+  ...forEachName(
     'disallowedtools deniedtools denytools blockedtools excludetools excludedtools bannedtools denyrules denylist blocklist blockedcommands disallowedcommands',
     {
       restricts: true,
       remedy: 'Write the rules into permissions.deny.',
     },
   ),
-  ...words('allowedtools allowtools allowlist autoapprove allowedcommands', {
+  ...forEachName('allowedtools allowtools allowlist autoapprove allowedcommands', {
     restricts: false,
     remedy: 'Write the rules into permissions.allow.',
   }),
-  ...words('permissionmode', {
+  ...forEachName('permissionmode', {
     restricts: true,
     remedy: 'Write it as permissions.defaultMode.',
   }),
-  ...words('maxturns', { restricts: true, remedy: 'It is a flag: --max-turns.' }),
-  ...words('maxbudgetusd maxbudget', {
+  ...forEachName('maxturns', { restricts: true, remedy: 'It is a flag: --max-turns.' }),
+  ...forEachName('maxbudgetusd maxbudget', {
     restricts: true,
     remedy: 'It is a flag: --max-budget-usd.',
   }),
-  ...words('mcpservers', { restricts: false, remedy: 'Servers stand in .mcp.json.' }),
+  ...forEachName('mcpservers', { restricts: false, remedy: 'Servers stand in .mcp.json.' }),
 };
-
-function words(names: string, meaning: Meaning): Readonly<Record<string, Meaning>> {
-  return Object.fromEntries(names.split(' ').map((name) => [name, meaning]));
-}
 
 function wordOfOthers(name: string, value: unknown): Meaning | undefined {
   const found = own(WORDS, folded(name));

@@ -52,6 +52,11 @@ export function formatPath(path: JsonPath): string {
     .join('');
 }
 
+/** The same meaning for each of several names. */
+export function forEachName<T>(names: string, meaning: T): Readonly<Record<string, T>> {
+  return Object.fromEntries(names.split(' ').map((name) => [name, meaning]));
+}
+
 /** Keys that stand for comments, which JSON does not have. */
 export function isComment(name: string): boolean {
   return /^(?:_|\/\/|#|\$comment$)/.test(name);
