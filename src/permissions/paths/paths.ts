@@ -101,10 +101,10 @@ class DiskJudge implements PathJudge {
     if (perProcess === true) return false;
     for (const root of this.#roots) {
       const realRoot = await this.#real(root);
-      const named = isWithin(literal, root) || isWithin(literal, realRoot);
+      const named = isInside(literal, root) || isInside(literal, realRoot);
       if (named) {
         for (const other of this.#roots) {
-          if (isWithin(target, await this.#real(other))) return true;
+          if (isInside(target, await this.#real(other))) return true;
         }
       }
     }
@@ -155,7 +155,7 @@ class DiskJudge implements PathJudge {
     if (own !== null) resolved.push(...inEach(this.#roots, own[1] ?? ''));
     this.#linkedRoots ??= this.#findLinkedRoots();
     for (const [root, realRoot] of await this.#linkedRoots) {
-      if (isWithin(target, realRoot)) {
+      if (isInside(target, realRoot)) {
         resolved.push(resolve(root, `.${target.slice(realRoot.length)}`));
       }
     }
@@ -180,8 +180,8 @@ class DiskJudge implements PathJudge {
     for (const root of this.trees.checkouts()) {
       const realRoot = await this.#real(root);
       for (const name of names) {
-        if (isWithin(name, realRoot)) found.add(resolve(root, `.${name.slice(realRoot.length)}`));
-        if (isWithin(name, root)) found.add(resolve(realRoot, `.${name.slice(root.length)}`));
+        if (isInside(name, realRoot)) found.add(resolve(root, `.${name.slice(realRoot.length)}`));
+        if (isInside(name, root)) found.add(resolve(realRoot, `.${name.slice(root.length)}`));
       }
     }
     return [...found];
@@ -234,11 +234,6 @@ async function isTooLong(fs: PathFileSystem, path: string): Promise<boolean> {
   } catch (thrown) {
     return systemCodeOf(thrown) === 'ENAMETOOLONG';
   }
-}
-
-/** As `isInside`, at once where the spelling already tells. */
-function isWithin(path: string, directory: string): boolean {
-  return path === directory || path.startsWith(`${directory}/`) || isInside(path, directory);
 }
 
 const OF_PROCESS = /^proc\/[^/]+\/(task\/[^/]+\/)?(cwd|root|fd\/[^/]+)$|^dev\/fd\/[^/]+$/;

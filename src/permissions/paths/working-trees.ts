@@ -93,7 +93,6 @@ export const TREES_BY_PLACE: WorkingTrees = {
   checkouts: () => [],
 };
 
-const NO_NAMES: readonly string[] = [];
 const TREE = /\/\.claude\/worktrees\/[^/]+/giu;
 const ON_THE_WAY = /\/\.claude(?:\/worktrees)?\/?$/iu;
 
@@ -103,8 +102,6 @@ const ON_THE_WAY = /\/\.claude(?:\/worktrees)?\/?$/iu;
  */
 function namesOutsideTrees(path: string): readonly string[] {
   const posix = toPosix(path);
-  // Asked of every path, and mostly there is none.
-  if (posix.search(TREE) === -1) return NO_NAMES;
   const names: string[] = [];
   for (const { index } of posix.matchAll(TREE)) {
     const name = posix.slice(0, index) + posix.slice(index).replace(TREE, '');
