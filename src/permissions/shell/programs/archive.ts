@@ -157,7 +157,12 @@ export const ARCHIVE: Readonly<Record<string, Program>> = {
   // Everything that is not an option goes in: which operand is the archive does not matter.
   ...rows(
     'jar pax mksquashfs',
-    program('', 'read', { restrictsOnly, walks: () => ({ follows: true }) }),
+    program('', 'read', {
+      restrictsOnly,
+      walks: () => ({ follows: true }),
+      // One of them is the archive, or they are what is taken out of it.
+      also: ({ operands }) => operands.map((word) => writes(word)),
+    }),
   ),
   ...rows(
     'unzip unrar',
