@@ -113,21 +113,17 @@ export function walkKeys(
   value: unknown,
   look: (key: string, inner: unknown) => 'skip' | 'stop' | undefined,
 ): 'done' | 'stopped' | 'too large' {
-  const rest: unknown[] = [value];
+  const rest: object[] = typeof value === 'object' && value !== null ? [value] : [];
   for (let one = rest.pop(), left = MOST_VALUES; one !== undefined; one = rest.pop()) {
-    for (const [key, inner] of insideOf(one)) {
+    const isList = Array.isArray(one);
+    for (const [key, inner] of Object.entries(one)) {
       if (left-- === 0) return 'too large';
-      const found = key === undefined ? undefined : look(key, inner);
+      const found = isList ? undefined : look(key, inner);
       if (found === 'stop') return 'stopped';
       if (found === undefined && typeof inner === 'object' && inner !== null) rest.push(inner);
     }
   }
   return 'done';
-}
-
-function* insideOf(value: unknown): Generator<readonly [string | undefined, unknown]> {
-  if (Array.isArray(value)) for (const item of value) yield [undefined, item];
-  else if (isRecord(value)) for (const key of Object.keys(value)) yield [key, value[key]];
 }
 
 /** Fields by which an answer decides or changes something, and whether a value looks meant for them. */

@@ -60,7 +60,8 @@ export function createHookPrecheck(dispatch: HookDispatch, deps: PreToolUseDeps)
     ahead.delete(toolUseId);
     if (early === undefined && !isAsked(view)) return { view, trace: [] };
     // What was asked ahead counts as long as the hooks were told what is still true.
-    const first = await (early?.asked === questionText(view) ? early.round : ask(view));
+    const isValid = early !== undefined && early.asked === questionText(view);
+    const first = await (isValid ? early.round : ask(view));
     const { rewrite } = first;
     if (rewrite === undefined || first.finding.decision === 'deny') return conclude(view, first);
     if (rewritten) return conclude(view, refused(first, secondRewrite(rewrite.by)));

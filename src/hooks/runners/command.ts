@@ -107,39 +107,35 @@ async function runCommand(
   return rawOf(await runIn(deps.projectDir), { program: command, request, note });
 }
 
-/** What a program may have printed before it was ended is no answer. */
 function rawOf(
   result: ProcessResult,
-  run: { readonly program: string; readonly request: HookRequest; readonly note?: string },
+  { program, request, note = '' }: { program: string; request: HookRequest; note?: string },
 ): HookRaw {
-  const { exitCode, signal, stdout, stderr, fenced, stdoutTruncated } = result;
-  const failure = failureOf(result, run);
-  if (failure !== undefined) return { kind: 'failed', failure, printed: stdout || undefined };
+  const { exitCode, signal, stdout, stderr, fenced, startError, startErrorKind } = result;
+  // What a program may have printed before it was ended is no answer.
+  const fails = (failure: HookFailure): HookRaw => ({
+    kind: 'failed',
+    failure,
+    printed: stdout || undefined,
+  });
+  if (startError !== undefined && startErrorKind === 'program-missing') {
+    return fails(cannotStart(startError, { program, kind: 'missing' }));
+  }
+  if (startError !== undefined) return fails({ cause: 'cannot-start', message: startError });
+  // fail-closed: an answer that was cut off by the deadline is none, whatever it looks like.
+  if (result.aborted) return fails(calledOff(request));
+  if (result.outputLimitHit) {
+    const megabytes = MAX_TOTAL_BYTES / 1024 / 1024;
+    return fails({ cause: 'broken-output', message: `it wrote more than ${megabytes} MB` });
+  }
   return {
     kind: 'process',
     exitCode,
     signal,
     stdout,
-    stderr: (run.note ?? '') + stderr + (fenced === undefined ? '' : `\n${fenced}`),
-    ...(stdoutTruncated && { cut: true }),
+    stderr: note + stderr + (fenced === undefined ? '' : `\n${fenced}`),
+    ...(result.stdoutTruncated && { cut: true }),
   };
-}
-
-function failureOf(
-  result: ProcessResult,
-  { program, request }: { readonly program: string; readonly request: HookRequest },
-): HookFailure | undefined {
-  const { startError, startErrorKind } = result;
-  if (startError !== undefined) {
-    return startErrorKind === 'program-missing'
-      ? cannotStart(startError, { program, kind: 'missing' })
-      : { cause: 'cannot-start', message: startError };
-  }
-  // fail-closed: an answer that was cut off by the deadline is none, whatever it looks like.
-  if (result.aborted) return calledOff(request);
-  if (!result.outputLimitHit) return undefined;
-  const megabytes = MAX_TOTAL_BYTES / 1024 / 1024;
-  return { cause: 'broken-output', message: `it wrote more than ${megabytes} MB` };
 }
 
 /** A program ready to be started. */
