@@ -3,29 +3,27 @@ import type {
   Case,
   CommandNode,
   CompoundList,
-  If,
-  Pipeline,
   PipelineNode,
   Script,
   Statement,
+  TestExpression,
+  Word,
 } from 'unbash';
 import { unreachable } from '../../../lib/result.js';
-import { renderArithmetic } from './arithmetic.js';
-import { addCommand } from './commands.js';
-import { addRedirection } from './redirections.js';
+import { addCommand, addRedirection } from './commands.js';
+import { renderArithmetic } from './literals.js';
 import { refuse } from './refusal.js';
-import type { Span } from './source.js';
-import { renderTest } from './tests.js';
-import { renderWord } from './words.js';
-import { type RenderContext, Writer } from './writer.js';
+import { type RenderContext, Writer } from './source.js';
+import { renderRegExp, renderWord } from './words.js';
 
 /** Each level takes some frames of the stack. */
 const DEEPEST = 100;
+const NAME = /^[A-Za-z_]\w*$/;
 
 export function renderScript(script: Script, context: RenderContext): string {
-  const rendering = new Writer();
-  new Compounds(rendering, context).list(script.commands);
-  return rendering.finish();
+  const writer = new Writer(context.source, script.pos);
+  new Compounds(writer, context).list(script.commands);
+  return writer.finish(script.end);
 }
 
 class Compounds {
@@ -41,48 +39,30 @@ class Compounds {
 
   /** Lines stay lines: an error in an expansion ends its line, not what is on the next one. */
   list(statements: readonly Statement[]): void {
-    const { source } = this.#context;
-    statements.forEach((statement, at) => {
+    statements.forEach(({ command, background, pos }, at) => {
       const before = statements[at - 1];
       if (before !== undefined) {
-        const isBackground = before.background === true;
-        const end = endOf(before);
-        source.expect(end, statement.pos, isBackground ? '&' : /^;?$/);
-        if (isBackground) this.#writer.add(' &');
-        if (source.breaksLine(end, statement.pos)) this.#writer.newline();
-        else this.#writer.add(isBackground ? ' ' : '; ');
+        const isLine = this.#context.source.breaksLine(before.command.end, pos);
+        const sign = before.background === true ? ' ' : '; ';
+        if (isLine) this.#writer.separate({ isLine });
+        else this.#writer.add(sign);
       }
-      this.#statement(statement);
+      if (++this.#depth > DEEPEST) refuse('size', 'is nested too deeply');
+      this.#andOr(command);
+      this.#depth--;
+      if (background === true) this.#writer.add(' &');
     });
-    if (statements.at(-1)?.background === true) this.#writer.add(' &');
-  }
-
-  #statement({ command }: Statement): void {
-    if (++this.#depth > DEEPEST) refuse('size', 'is nested too deeply');
-    this.#andOr(command);
-    this.#depth--;
   }
 
   #andOr(node: AndOr | PipelineNode): void {
-    if (node.type !== 'AndOr') {
-      this.#pipeline(node);
-      return;
-    }
-    this.#joined(node.commands, node.operators, (one) => this.#pipeline(one));
+    if (node.type !== 'AndOr') this.#pipeline(node);
+    else this.#joined(node.commands, node.operators, (one) => this.#pipeline(one));
   }
 
-  #joined<T extends Span>(
-    parts: readonly T[],
-    operators: readonly string[],
-    add: (part: T) => void,
-  ): void {
+  #joined<T>(parts: readonly T[], operators: readonly string[], add: (part: T) => void): void {
     parts.forEach((part, at) => {
-      const before = parts[at - 1];
-      if (before !== undefined) {
-        const operator = operators[at - 1] ?? refuse('syntax', 'lacks an operator');
-        this.#context.source.expect(before.end, part.pos, operator);
-        this.#writer.add(` ${operator} `);
-      }
+      if (at > 0)
+        this.#writer.add(` ${operators[at - 1] ?? refuse('syntax', 'lacks an operator')} `);
       add(part);
     });
   }
@@ -92,77 +72,80 @@ class Compounds {
       this.#node(node);
       return;
     }
-    const { prefixes, commands, operators, pos } = node as Pipeline;
-    let at = pos;
-    for (const prefix of prefixes) {
-      this.#context.source.expect(at, prefix.pos, '');
-      at = prefix.end;
+    for (const prefix of node.prefixes) {
       if (prefix.type === 'Negation') this.#writer.add('! ');
       else {
         if (prefix.endOfOptions !== undefined) refuse('construct', 'has an unusual `time`');
         this.#writer.add(prefix.posix === undefined ? 'time ' : 'time -p ');
       }
     }
-    const [first] = commands;
-    if (first !== undefined) this.#context.source.expect(at, first.pos, '');
-    this.#joined(commands, operators, (one) => this.#node(one));
+    this.#joined(node.commands, node.operators, (one) => this.#node(one));
   }
 
   #node(node: CommandNode): void {
-    const { source } = this.#context;
     switch (node.type) {
       case 'Command':
         addCommand(node, this.#writer, this.#context);
-        return;
-      case 'Redirected': {
+        break;
+      case 'Redirected':
         this.#node(node.command);
-        let at = node.command.end;
         for (const redirection of node.redirects) {
-          source.expect(at, redirection.pos, '');
-          at = redirection.end;
           this.#writer.add(' ');
           addRedirection(redirection, this.#writer, this.#context);
         }
-        return;
-      }
+        break;
       case 'Subshell':
-        this.#enclosed(node, ['(', ')'], node.body);
-        return;
+        this.#writer.add('( ');
+        this.list(node.body.commands);
+        this.#writer.separate({ sign: ' ' });
+        this.#writer.add(')');
+        break;
       case 'BraceGroup':
-        this.#enclosed(node, ['{', '}'], node.body);
-        return;
-      case 'If':
-        this.#if(node);
-        return;
+        this.#keywords(['{', node.body], '}');
+        break;
+      case 'If': {
+        const branches = node.elif.flatMap(
+          (one) => ['elif', one.clause, 'then', one.then] as const,
+        );
+        const last = node.else === undefined ? [] : (['else', node.else] as const);
+        this.#keywords(['if', node.clause, 'then', node.then, ...branches, ...last], 'fi');
+        break;
+      }
       case 'While':
-        this.#clause(node.kind, node.pos, node.clause);
-        this.#body(node.clause, node.body, node.end);
-        return;
+        this.#keywords([node.kind, node.clause, 'do', node.body], 'done');
+        break;
       case 'For':
       case 'Select':
         this.#for(node);
-        return;
+        break;
       case 'Case':
         this.#case(node);
-        return;
+        break;
       case 'Function':
         this.#function(node);
-        return;
+        break;
       case 'ArithmeticCommand': {
-        const raw = source.slice(node);
-        if (node.expression === undefined || !/^\(\([\s\S]*\)\)$/.test(raw))
-          refuse('construct', 'has arithmetic that was not read');
-        this.#writer.add(
-          `(( ${renderArithmetic(node.expression, raw.slice(2, -2), this.#context)} ))`,
-        );
-        return;
+        const text = /^\(\(([\s\S]*)\)\)$/.exec(this.#context.source.slice(node))?.[1];
+        if (text === undefined) refuse('construct', 'has arithmetic that was not read');
+        this.#writer.node(node, `(( ${renderArithmetic(text)} ))`);
+        break;
+      }
+      case 'ArithmeticFor': {
+        const first = node.body.commands[0]?.pos ?? node.body.pos;
+        const head = this.#context.source.text.slice(node.pos, first);
+        const [, text] = /^for\s*\(\(([^\n]*)\)\)\s*;?\s*do\s*$/.exec(head) ?? [];
+        const parts = text?.split(';');
+        if (parts?.length !== 3) refuse('ambiguous', 'has a loop that was not read whole');
+        const rendered = parts.map((part) => ` ${renderArithmetic(part)}`).join(';');
+        this.#writer.node({ pos: node.pos, end: first }, `for ((${rendered} )); `);
+        this.#keywords(['do', node.body], 'done', '');
+        break;
       }
       case 'TestCommand':
-        this.#writer.add(renderTest(node, this.#context));
-        return;
-      case 'ArithmeticFor':
-        this.#counting(node);
-        return;
+        this.#writer.add('[[ ');
+        this.#test(node.expression);
+        this.#writer.add(' ]]');
+        break;
       case 'Coproc':
         refuse('construct', 'starts a coprocess');
         break;
@@ -171,147 +154,49 @@ class Compounds {
     }
   }
 
-  #enclosed(
-    { pos, end }: Span,
-    [open, close]: readonly [string, string],
-    body: CompoundList,
-  ): void {
-    const { source } = this.#context;
-    const { first, last } = edgesOf(body);
-    source.expect(pos, first, open);
-    source.expect(last, end, tail(body, close));
-    this.#writer.add(`${open} `);
-    this.list(body.commands);
-    if (close === '}') this.#endList(body);
-    else if (this.#writer.hasWaiting) this.#writer.newline();
-    else this.#writer.add(' ');
-    this.#writer.add(close);
-  }
-
-  /** Ends a list that a word of the language follows. */
-  #endList(body: CompoundList): void {
-    const isBackground = body.commands.at(-1)?.background === true;
-    if (isBackground && !this.#writer.hasWaiting) this.#writer.add(' ');
-    else this.#writer.endList();
-  }
-
-  #clause(keyword: string, from: number, list: CompoundList): void {
-    this.#context.source.expect(from, edgesOf(list).first, keyword);
-    this.#writer.add(`${keyword} `);
-    this.list(list.commands);
-    this.#endList(list);
-  }
-
-  #body(before: CompoundList, body: CompoundList, end: number): void {
-    const { source } = this.#context;
-    source.expect(edgesOf(before).last, edgesOf(body).first, tail(before, 'do'));
-    this.#done(body, end);
-  }
-
-  #done(body: CompoundList, end: number): void {
-    this.#context.source.expect(edgesOf(body).last, end, tail(body, 'done'));
-    this.#writer.add('do ');
-    this.list(body.commands);
-    this.#endList(body);
-    this.#writer.add('done');
-  }
-
-  #if({ pos, end, clause, then, elif, else: otherwise }: If): void {
-    const { source } = this.#context;
-    this.#clause('if', pos, clause);
-    let before = clause;
-    const next = (keyword: string, list: CompoundList): void => {
-      source.expect(edgesOf(before).last, edgesOf(list).first, tail(before, keyword));
-      this.#writer.add(`${keyword} `);
-      this.list(list.commands);
-      this.#endList(list);
-      before = list;
-    };
-    next('then', then);
-    for (const branch of elif) {
-      next('elif', branch.clause);
-      next('then', branch.then);
-    }
-    if (otherwise !== undefined) next('else', otherwise);
-    source.expect(edgesOf(before).last, end, tail(before, 'fi'));
-    this.#writer.add('fi');
-  }
-
-  #for(node: Extract<CommandNode, { type: 'For' | 'Select' }>): void {
-    const { source } = this.#context;
-    const { type, name, wordlist, body, pos, end } = node;
-    const keyword = type === 'For' ? 'for' : 'select';
-    source.expect(pos, name.pos, keyword);
-    if (!/^[A-Za-z_]\w*$/.test(name.text))
-      refuse('ambiguous', 'has a loop with an unusual variable');
-    this.#writer.add(`${keyword} ${name.text}`);
-    let at = name.end;
-    wordlist?.forEach((word, index) => {
-      source.expect(at, word.pos, index === 0 ? 'in' : '');
-      if (index > 0 && word.pos === at) refuse('ambiguous', 'has words that touch');
-      at = word.end;
-    });
-    const { first } = edgesOf(body);
-    if (wordlist === undefined) source.expect(at, first, /^;?\s*do$/);
-    else {
-      source.expect(at, first, wordlist.length === 0 ? /^in\s*;?\s*do$/ : /^;?\s*do$/);
-      const words = wordlist.map((word) => ` ${renderWord(word, this.#context)}`);
-      this.#writer.add(` in${words.join('')}`);
-    }
-    this.#writer.endList();
-    this.#done(body, end);
-  }
-
-  #counting(node: Extract<CommandNode, { type: 'ArithmeticFor' }>): void {
-    const { source } = this.#context;
-    const { initialize, test, update, body, pos, end } = node;
-    const { first } = edgesOf(body);
-    const head = source.text.slice(pos, first);
-    const { parts } = /^for\s*\(\((?<parts>[^\n]*)\)\)\s*;?\s*do\s*$/.exec(head)?.groups ?? {};
-    const raws = parts?.split(';');
-    if (raws?.length !== 3) refuse('ambiguous', 'has a loop that was not read whole');
-    const rendered = [initialize, test, update].map((expression, at) => {
-      const raw = raws[at] ?? '';
-      if (expression !== undefined) return ` ${renderArithmetic(expression, raw, this.#context)}`;
-      return raw.trim() === '' ? '' : refuse('ambiguous', 'has a loop that was not read whole');
-    });
-    this.#writer.add(`for ((${rendered.join(';')} )); `);
-    this.#done(body, end);
-  }
-
-  #case({ pos, end, word, items }: Case): void {
-    const { source } = this.#context;
-    source.expect(pos, word.pos, 'case');
-    this.#writer.add(`case ${renderWord(word, this.#context, 'pattern')} in`);
-    let at = word.end;
-    let opening = 'in';
-    for (const item of items) {
-      const { pattern, body, terminator } = item;
-      const [firstPattern] = pattern;
-      if (firstPattern === undefined) refuse('syntax', 'has a case without a pattern');
-      const between = source.between(at, firstPattern.pos).replace(/\($/, '').trim();
-      if (between !== opening) refuse('ambiguous', 'has text that is part of no command');
-      pattern.forEach((one, index) => {
-        const previous = pattern[index - 1];
-        if (previous !== undefined) source.expect(previous.end, one.pos, '|');
-      });
-      const last = pattern.at(-1) ?? firstPattern;
-      const edges = body.commands.length === 0 ? undefined : edgesOf(body);
-      if (edges === undefined) {
-        source.expect(last.end, item.end, new RegExp(`^\\)\\s*${escaped(terminator ?? '')}$`));
-      } else {
-        source.expect(last.end, edges.first, ')');
-        source.expect(edges.last, item.end, tail(body, terminator ?? ''));
+  /** Lists, each behind a word of the language. */
+  #keywords(parts: readonly (string | CompoundList)[], last: string, first?: string): void {
+    parts.forEach((part, at) => {
+      if (typeof part === 'string') this.#writer.add(`${part} `, at === 0 ? first : undefined);
+      else {
+        this.list(part.commands);
+        this.#writer.separate(part.commands.at(-1)?.background === true ? { sign: ' ' } : {});
       }
-      const patterns = pattern.map((one) => renderWord(one, this.#context, 'pattern'));
-      this.#writer.add(` (${patterns.join(' | ')}) `);
+    });
+    this.#writer.add(last);
+  }
+
+  #for({ type, name, wordlist, body }: Extract<CommandNode, { type: 'For' | 'Select' }>): void {
+    if (!NAME.test(name.text)) refuse('ambiguous', 'has a loop with an unusual variable');
+    this.#writer.add(type === 'For' ? 'for ' : 'select ');
+    this.#writer.node(name, name.text);
+    if (wordlist !== undefined) this.#writer.add(' in');
+    wordlist?.forEach((word, at) => {
+      if (word.pos === wordlist[at - 1]?.end) refuse('ambiguous', 'has words that touch');
+      this.#writer.add(' ');
+      this.#writer.node(word, renderWord(word, this.#context));
+    });
+    this.#writer.separate();
+    this.#keywords(['do', body], 'done');
+  }
+
+  #case({ word, items }: Case): void {
+    const { source } = this.#context;
+    this.#writer.add('case ');
+    this.#pattern(word);
+    this.#writer.add(' in');
+    for (const { pattern, body, terminator = '', pos } of items) {
+      this.#writer.add(' (', source.text[pos] === '(' ? '(' : '');
+      this.#joined(
+        pattern,
+        pattern.slice(1).map(() => '|'),
+        (one) => this.#pattern(one),
+      );
+      this.#writer.add(') ');
       this.list(body.commands);
-      if (this.#writer.hasWaiting) this.#writer.newline();
-      this.#writer.add(` ${terminator ?? ';;'}`);
-      at = item.end;
-      opening = '';
+      this.#writer.separate({ sign: '' });
+      this.#writer.add(` ${terminator || ';;'}`, terminator);
     }
-    source.expect(at, end, items.length === 0 ? /^in\s*esac$/ : 'esac');
     this.#writer.add(' esac');
   }
 
@@ -320,34 +205,56 @@ class Compounds {
     if (body.type === 'CompoundList') refuse('syntax', 'has a function without a body');
     if (!/^[A-Za-z_][\w.:-]*$/.test(name.text))
       refuse('ambiguous', 'has a function with an unusual name');
-    source.expect(pos, name.pos, /^(?:function)?$/);
-    source.expect(name.end, body.pos, /^(?:\(\s*\))?$/);
-    this.#writer.add(`${name.text} () `);
+    const isPlain =
+      /^(?:function)?$/.test(source.between(pos, name.pos)) &&
+      /^(?:\(\s*\))?$/.test(source.between(name.end, body.pos));
+    if (!isPlain) refuse('ambiguous', 'has text that is part of no command');
+    this.#writer.node({ pos, end: body.pos }, `${name.text} () `);
     this.#node(body);
+  }
+
+  #pattern(word: Word): void {
+    this.#writer.node(word, renderWord(word, this.#context, 'pattern'));
+  }
+
+  #test(expression: TestExpression): void {
+    switch (expression.type) {
+      case 'TestUnary': {
+        const { operator, operand, pos } = expression;
+        if (!UNARY.test(operator)) refuse('construct', 'has an unknown test');
+        // A word alone is tested for being empty.
+        this.#writer.add(`${operator} `, operand.pos === pos ? '' : operator);
+        this.#pattern(operand);
+        break;
+      }
+      case 'TestBinary': {
+        const { operator, left, right } = expression;
+        if (!BINARY.test(operator)) refuse('construct', 'has an unknown test');
+        this.#pattern(left);
+        this.#writer.add(` ${operator} `);
+        if (operator === '=~') this.#writer.node(right, renderRegExp(right, this.#context));
+        else this.#pattern(right);
+        break;
+      }
+      case 'TestLogical': {
+        const operators = expression.operands.slice(1).map(() => expression.operator);
+        this.#joined(expression.operands, operators, (one) => this.#test(one));
+        break;
+      }
+      case 'TestNot':
+        this.#writer.add('! '.repeat(expression.negations.length));
+        this.#test(expression.operand);
+        break;
+      case 'TestGroup':
+        this.#writer.add('( ');
+        this.#test(expression.expression);
+        this.#writer.add(' )');
+        break;
+      default:
+        unreachable(expression);
+    }
   }
 }
 
-function endOf(statement: Statement): number {
-  // A statement may end behind its `&`.
-  return statement.command.end;
-}
-
-function edgesOf({ commands, pos, end }: CompoundList): {
-  readonly first: number;
-  readonly last: number;
-} {
-  const [first] = commands;
-  const last = commands.at(-1);
-  if (first === undefined || last === undefined) return { first: pos, last: end };
-  return { first: first.pos, last: endOf(last) };
-}
-
-/** What follows the last command of a list, up to and with a word of the language. */
-function tail({ commands }: CompoundList, word: string): RegExp {
-  const separator = commands.at(-1)?.background === true ? '&' : ';?';
-  return new RegExp(`^${separator}\\s*${escaped(word)}$`);
-}
-
-function escaped(punctuation: string): string {
-  return punctuation.replace(/[(){}|&;]/g, '\\$&');
-}
+const UNARY = /^-[abcdefghknoprstuvwxzGLNORS]$/;
+const BINARY = /^(?:==?|!=|=~|<|>|-(?:eq|ne|lt|le|gt|ge|nt|ot|ef))$/;

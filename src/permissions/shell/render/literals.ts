@@ -81,3 +81,45 @@ export function ansiText(raw: string, expected: string): string {
   if (text !== expected) refuse('ambiguous', 'has escapes that can be read in two ways');
   return text;
 }
+
+/** Parts of a word in which neighbouring literal texts are one quoted text. */
+export class Pieces {
+  #text = '';
+  #literal: string | undefined;
+
+  literal(text: string): void {
+    this.#literal = (this.#literal ?? '') + text;
+  }
+
+  bare(text: string): void {
+    this.#text = this.text + text;
+    this.#literal = undefined;
+  }
+
+  get text(): string {
+    return this.#text + (this.#literal === undefined ? '' : quoted(this.#literal));
+  }
+}
+
+/** Text that stands for itself, wherever a word may stand. */
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/**
+ * Arithmetic is copied: of names, numbers, operators and plain variables, whose brackets close in their order. None of
+ * it can be a command or a quote.
+ */
+export function renderArithmetic(text: string): string {
+  const plain = text.replaceAll('\\\n', ' ').trim();
+  const isPlain =
+    /^(?:[\s\w+*/%<>=!&|^~?:,()-]|\d#\w|(?<=[A-Za-z_]\w*)\[\w+\]|\$[\w@#?]|\$\{#?\w+\}|\$\{\w+\[\w+\]\})*$/.test(
+      plain,
+    );
+  let open = 0;
+  for (const [sign] of plain.matchAll(/[()]/g)) {
+    open += sign === '(' ? 1 : -1;
+    if (open < 0) break;
+  }
+  return isPlain && open === 0 ? plain : refuse('quoting', 'has unusual text in arithmetic');
+}

@@ -24,7 +24,7 @@ describe('the canonical form of shell code', () => {
       'echo ${x:-a b} "${x:-$y}" ${x%.ts} ${x//a/b} ${x: -1}',
       '\'echo\' ${x:-a b} "${x:-${y}}" ${x%.ts} ${x//a/b} ${x: -1}',
     ],
-    ['echo $((1+2*x))', "'echo' $(( (1 + (2 * x)) ))"],
+    ['echo $((1+2*x))', "'echo' $(( 1+2*x ))"],
     [
       'if a; then b; elif c; then d; else e; fi',
       "if 'a'; then 'b'; elif 'c'; then 'd'; else 'e'; fi",

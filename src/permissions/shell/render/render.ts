@@ -3,10 +3,8 @@ import { messageOf } from '../../../errors.js';
 import type { Budget } from '../../gate/budget.js';
 import { differenceFromBash } from '../syntax/bash-differences.js';
 import { renderScript } from './compounds.js';
-import { renderExpansion } from './expansions.js';
 import { RenderError, type Rendering, refuse } from './refusal.js';
-import { Source } from './source.js';
-import type { RenderContext } from './writer.js';
+import { type RenderContext, Source } from './source.js';
 
 export type { Rendering, RenderRefusal } from './refusal.js';
 
@@ -64,7 +62,6 @@ function rendered(
     source: new Source(code, script, parser.forEachChild),
     depth: 0,
     code: inner,
-    expansion: renderExpansion,
   });
 }
 

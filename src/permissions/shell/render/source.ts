@@ -8,10 +8,7 @@ export interface Span {
 
 type Walk = (node: SyntaxNode, visit: (child: SyntaxNode) => void) => void;
 
-/**
- * The text that a tree was read from. Every character of it must belong to a node or to the punctuation expected
- * there: the parser recovers from some mistakes by leaving text out, which bash would not do.
- */
+/** The text that a tree was read from. */
 export class Source {
   readonly text: string;
   /** The text with here-documents, their closing lines included, blanked. */
@@ -40,13 +37,6 @@ export class Source {
   breaksLine(from: number, to: number): boolean {
     return this.#code.slice(from, to).replaceAll('\\\n', ' ').includes('\n');
   }
-
-  /** fail-closed: other text than expected may be code that the tree does not show. */
-  expect(from: number, to: number, punctuation: RegExp | string): void {
-    const found = this.between(from, to);
-    const fits = typeof punctuation === 'string' ? found === punctuation : punctuation.test(found);
-    if (!fits) refuse('ambiguous', 'has text that is part of no command');
-  }
 }
 
 function withoutHereDocuments(text: string, script: Script, forEachChild: Walk): string {
@@ -68,4 +58,68 @@ function withoutHereDocuments(text: string, script: Script, forEachChild: Walk):
     at = closing.end;
   }
   return code + text.slice(at);
+}
+
+/**
+ * Rendered code. All between two nodes must be the punctuation that the tree asks for there: the parser recovers from
+ * some mistakes by leaving text out, which bash would not do.
+ */
+export class Writer {
+  readonly #source: Source;
+  #text = '';
+  /** Where the last node ended, and the punctuation since then. */
+  #at: number;
+  #punctuation = '';
+  /** Here-documents, whose text waits for the end of the line. */
+  #documents = '';
+
+  constructor(source: Source, start: number) {
+    this.#source = source;
+    this.#at = start;
+  }
+
+  /** Punctuation or a word of the language; `expected` is what the source has for it, where that differs. */
+  add(syntax: string, expected = syntax): void {
+    this.#text += syntax;
+    this.#punctuation += expected;
+  }
+
+  node({ pos, end }: Span, rendered: string): void {
+    // fail-closed: other text than expected may be code that the tree does not show.
+    if (squeezed(this.#source.between(this.#at, pos)) !== squeezed(this.#punctuation)) {
+      refuse('ambiguous', 'has text that is part of no command');
+    }
+    this.#text += rendered;
+    this.#at = end;
+    this.#punctuation = '';
+  }
+
+  document(text: string): void {
+    this.#documents += text;
+  }
+
+  /** Ends a command: with a line where the source has one, or where a here-document waits. */
+  separate({ isLine = false, sign = '; ' }: { isLine?: boolean; sign?: string } = {}): void {
+    this.#text += isLine || this.#documents !== '' ? `\n${this.#documents}` : sign;
+    this.#documents = '';
+  }
+
+  finish(end: number): string {
+    this.node({ pos: end, end }, '');
+    if (this.#documents !== '') this.separate();
+    return this.#text;
+  }
+}
+
+/** Lines and semicolons separate commands alike. */
+function squeezed(punctuation: string): string {
+  return punctuation.replace(/\s|(?<!;);(?![;&])/g, '');
+}
+
+export interface RenderContext {
+  readonly source: Source;
+  /** How many substitutions enclose it. */
+  readonly depth: number;
+  /** Renders the code of a substitution. */
+  code(script: Script, context: RenderContext): string;
 }

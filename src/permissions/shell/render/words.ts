@@ -1,10 +1,29 @@
-import type { BraceExpansionPart, DoubleQuotedChild, GlobPart, Word, WordPart } from 'unbash';
-import { ansiText, type Unescaped, unescaped, unescapedInQuotes } from './literals.js';
+import type {
+  BraceExpansionPart,
+  DoubleQuotedChild,
+  GlobPart,
+  ParameterExpansionPart,
+  ParameterOperation,
+  Word,
+  WordPart,
+} from 'unbash';
+import { unreachable } from '../../../lib/result.js';
+import {
+  ansiText,
+  Pieces,
+  renderArithmetic,
+  type Unescaped,
+  unescaped,
+  unescapedInQuotes,
+} from './literals.js';
 import { refuse } from './refusal.js';
-import { type Quoting, quoted, type RenderContext } from './writer.js';
+import type { RenderContext, Span } from './source.js';
 
 /** What a word is: only values have tilde prefixes behind colons, only patterns keep wildcards without meaning files. */
 type WordRole = 'argument' | 'value' | 'pattern';
+
+/** Where an expansion stands: outside quotes, in double quotes, or in the text of a here-document. */
+type Quoting = 'bare' | 'quoted' | 'document';
 
 /** A word with all of its literal text quoted; wildcards, braces, tilde prefixes and expansions stay bare. */
 export function renderWord(
@@ -12,10 +31,7 @@ export function renderWord(
   context: RenderContext,
   role: WordRole = 'argument',
 ): string {
-  const { text } = word;
-  if (context.source.slice(word) !== text) refuse('ambiguous', 'has a word read from elsewhere');
-  const parts = word.parts ?? [literalPart(word)];
-  checkContiguous(parts, word);
+  const parts = partsOf(word, context);
   const pieces = new Pieces();
   parts.forEach((part, at) => {
     const follower = parts[at + 1];
@@ -24,25 +40,24 @@ export function renderWord(
       addUnquoted(found, pieces, { isFirst: at === 0, follower, role });
       return;
     }
-    if (part.type === 'ProcessSubstitution' && parts.length > 1) {
+    if (part.type === 'ProcessSubstitution' && parts.length > 1)
       refuse('ambiguous', 'has a process substitution inside a word');
-    }
-    if (follower?.type === 'BraceExpansion' && part.type === 'SimpleExpansion') {
+    if (follower?.type === 'BraceExpansion' && part.type === 'SimpleExpansion')
       refuse('ambiguous', 'has braces directly behind a variable');
-    }
     addPart(part, pieces, context);
   });
   return pieces.text;
 }
 
-function literalPart({ text, value, pos, end }: Word): WordPart {
-  return { type: 'Literal', text, value, pos, end };
+function partsOf(word: Word, { source }: RenderContext): readonly WordPart[] {
+  const { text, value, pos, end } = word;
+  if (source.slice(word) !== text) refuse('ambiguous', 'has a word read from elsewhere');
+  const parts = word.parts ?? [{ type: 'Literal', text, value, pos, end }];
+  checkContiguous(parts, word);
+  return parts;
 }
 
-export function checkContiguous(
-  parts: readonly { readonly pos: number; readonly end: number }[],
-  { pos, end }: { readonly pos: number; readonly end: number },
-): void {
+export function checkContiguous(parts: readonly Span[], { pos, end }: Span): void {
   let at = pos;
   for (const part of parts) {
     if (part.pos !== at) refuse('ambiguous', 'has text in a word that was not read');
@@ -51,73 +66,47 @@ export function checkContiguous(
   if (at !== end) refuse('ambiguous', 'has text in a word that was not read');
 }
 
-/** Parts of a word in which neighbouring literal texts are one quoted text. */
-export class Pieces {
-  #text = '';
-  #literal: string | undefined;
-
-  literal(text: string): void {
-    this.#literal = (this.#literal ?? '') + text;
-  }
-
-  bare(text: string): void {
-    this.#flush();
-    this.#text += text;
-  }
-
-  get text(): string {
-    this.#flush();
-    return this.#text;
-  }
-
-  #flush(): void {
-    if (this.#literal !== undefined) this.#text += quoted(this.#literal);
-    this.#literal = undefined;
-  }
-}
-
 function addPart(
   part: Exclude<WordPart, { type: 'Literal' }>,
   pieces: Pieces,
   context: RenderContext,
+  quoting: Quoting = 'bare',
 ): void {
-  if (part.type === 'ExtendedGlob') {
-    refuse('construct', 'has an extended pattern, which depends on a shell option');
-  }
   switch (part.type) {
     case 'SingleQuoted':
       if (part.text !== `'${part.value}'`) refuse('ambiguous', 'has an unfinished string');
       pieces.literal(part.value);
-      return;
+      break;
     case 'AnsiCQuoted':
       pieces.literal(ansiText(part.text, part.value));
-      return;
+      break;
     case 'DoubleQuoted':
     case 'LocaleString':
       addQuoted(part.parts, pieces, context);
-      return;
+      break;
     case 'Glob':
       pieces.bare(globText(part));
-      return;
+      break;
     case 'BraceExpansion':
       pieces.bare(braceText(part, context));
-      return;
+      break;
     case 'ProcessSubstitution':
       if (part.script === undefined) refuse('syntax', 'has a substitution that was not read');
       pieces.bare(`${part.operator}${bracketed(context.code(part.script, context))}`);
-      return;
+      break;
     default:
-      pieces.bare(context.expansion(part, context, 'bare'));
+      pieces.bare(renderExpansion(part, context, quoting));
+      break;
   }
 }
 
 /** Code between round brackets that cannot be taken for arithmetic. */
-export function bracketed(code: string): string {
+function bracketed(code: string): string {
   return code.endsWith('\n') ? `( ${code})` : `( ${code} )`;
 }
 
 /** Literal text leaves the double quotes; neighbouring expansions stay together in them. */
-export function addQuoted(
+function addQuoted(
   parts: readonly DoubleQuotedChild[],
   pieces: Pieces,
   context: RenderContext,
@@ -130,7 +119,7 @@ export function addQuoted(
   };
   for (const part of parts) {
     if (part.type !== 'Literal') {
-      expansions += context.expansion(part, context, 'quoted');
+      expansions += renderExpansion(part, context, 'quoted');
       continue;
     }
     const text = unescapedInQuotes(part.text, part.value, { document: false });
@@ -148,149 +137,247 @@ interface Unquoted {
   readonly role: WordRole;
 }
 
-const METACHARACTER = /[ \t\n|&;<>()`"']/;
-
 function addUnquoted({ text, plain }: Unescaped, pieces: Pieces, about: Unquoted): void {
   const { isFirst, follower, role } = about;
-  const isLast = follower === undefined;
-  if (METACHARACTER.test(plain)) refuse('ambiguous', 'has a word that was not taken apart');
-  const dollar = plain.indexOf('$');
-  if (dollar !== -1 && !(isLast && dollar === plain.length - 1)) {
+  if (/[ \t\n|&;<>()`"']/.test(plain)) refuse('ambiguous', 'has a word that was not taken apart');
+  if (/\$./s.test(plain) || (plain.endsWith('$') && follower !== undefined))
     refuse('ambiguous', 'has a $ that was not read as an expansion');
-  }
   if (role === 'argument' && /[*?]/.test(plain))
     refuse('ambiguous', 'has a wildcard that was not read');
   // An argument such as `if=~/x` has tilde prefixes where a value would.
-  const assignment =
-    role === 'argument' && isFirst ? /^[A-Za-z_]\w*\+?=/.exec(plain)?.[0] : undefined;
-  const hasPrefixes = assignment !== undefined && /[=:]~/.test(plain);
-  if (hasPrefixes) pieces.bare(assignment);
-  const start = hasPrefixes ? assignment.length : 0;
-  if (!plain.includes('~')) {
-    pieces.literal(text);
-    return;
+  const [assignment] =
+    (role === 'argument' && isFirst && /[=:]~/.test(plain) && /^[A-Za-z_]\w*\+?=/.exec(plain)) ||
+    [];
+  const isValue = role === 'value' || assignment !== undefined;
+  const start = assignment?.length ?? 0;
+  if (assignment !== undefined) pieces.bare(assignment);
+  const prefixes = isValue ? /(^|:)(~[\w.+-]*)(?=([/:]|$))/g : /(^)(~[\w.+-]*)(?=(\/|$))/g;
+  let at = start;
+  for (const { 0: found, 1: colon = '', index, 3: behind } of plain
+    .slice(start)
+    .matchAll(prefixes)) {
+    const from = start + index;
+    if (colon === '' && !isFirst) continue;
+    if (follower?.type === 'BraceExpansion') refuse('quoting', 'has braces behind a tilde');
+    if (from + found.length === plain.length && follower !== undefined) continue;
+    if (from > at) pieces.literal(text.slice(at, from));
+    const slash = behind === '/' ? '/' : '';
+    pieces.bare(found + slash);
+    at = from + found.length + slash.length;
   }
-  for (let at = start; at < text.length; at++) {
-    const isTilde = plain[at] === '~';
-    const behindColon = (role === 'value' || hasPrefixes) && plain[at - 1] === ':';
-    if (isTilde && ((at === start && isFirst) || behindColon)) {
-      const end = role === 'value' || hasPrefixes ? '[/:]' : '/';
-      const prefix = new RegExp(`^~[\\w.+-]*(?:(?=${end})|$)`).exec(plain.slice(at))?.[0];
-      const reachesEnd = prefix !== undefined && at + prefix.length === plain.length;
-      if (follower?.type === 'BraceExpansion') refuse('quoting', 'has braces behind a tilde');
-      if (prefix !== undefined && (!reachesEnd || isLast)) {
-        const slash = plain[at + prefix.length] === '/' ? '/' : '';
-        pieces.bare(prefix + slash);
-        at += prefix.length + slash.length - 1;
-        continue;
-      }
-    }
-    // A colon in front of a tilde prefix must be bare, too.
-    if (plain[at] === ':' && plain[at + 1] === '~' && (role === 'value' || hasPrefixes))
-      pieces.bare(':');
-    else pieces.literal(text.charAt(at));
-  }
+  if (at < text.length || text === '') pieces.literal(text.slice(at));
 }
 
 const BRACKET = /^\[[!^]?\]?(?:[\w.,:@%+=-]|\[:[a-z]+:\])*\]$/;
 
 function globText({ kind, text }: GlobPart): string {
-  if (kind === 'star' && /^\*+$/.test(text)) return text;
-  if (kind === 'question' && text === '?') return '?';
-  if (kind === 'bracket' && BRACKET.test(text)) return text;
-  return refuse('quoting', 'has an unusual bracket pattern');
+  const isPlain = kind === 'bracket' ? BRACKET.test(text) : /^(?:\*+|\?)$/.test(text);
+  return isPlain ? text : refuse('quoting', 'has an unusual bracket pattern');
 }
 
 /** Commas, dots and braces stay bare, so no other character of theirs may have a meaning. */
 function braceText({ text, parts, pos, end }: BraceExpansionPart, context: RenderContext): string {
-  const safe = /^[\w.,:/@%+={}-]*$/;
+  const safe = /^[\w.,:/@%+=-]*$/;
   if (parts === undefined) {
-    return safe.test(text) ? text : refuse('quoting', 'has unusual text in braces');
+    return safe.test(text.replace(/[{}]/g, ''))
+      ? text
+      : refuse('quoting', 'has unusual text in braces');
   }
-  const pieces = new Pieces();
   checkContiguous(parts, { pos: pos + 1, end: end - 1 });
-  pieces.bare('{');
+  const types = /^(Glob|SingleQuoted|DoubleQuoted)$/;
+  return `{${renderInner(parts, context, { what: 'braces', safe, types })}}`;
+}
+
+interface InnerText {
+  readonly what: string;
+  /** What literal text may be bare. */
+  readonly safe: RegExp;
+  /** Which parts may stand there besides. */
+  readonly types: RegExp;
+  readonly quoting?: Quoting;
+  /** Characters that are escaped may stand there in quotes. */
+  readonly escapes?: boolean;
+}
+
+/** Text inside of other syntax, where quotes do not mean the same everywhere. */
+function renderInner(
+  parts: readonly WordPart[],
+  context: RenderContext,
+  { what, safe, types, quoting = 'bare', escapes = false }: InnerText,
+): string {
+  const pieces = new Pieces();
   for (const part of parts) {
-    if (part.type === 'Literal' && safe.test(part.text)) pieces.bare(part.text);
-    else if (part.type === 'Glob') pieces.bare(globText(part));
-    else if (part.type === 'SingleQuoted' || part.type === 'DoubleQuoted')
-      addPart(part, pieces, context);
-    else refuse('quoting', 'has unusual text in braces');
+    if (part.type !== 'Literal' && types.test(part.type)) addPart(part, pieces, context, quoting);
+    else if (/^(Literal|Glob)$/.test(part.type) && safe.test(part.text)) pieces.bare(part.text);
+    else {
+      const found = escapes && part.type === 'Literal' && unescaped(part.text, part.value);
+      if (!found || /[\s|&;<>()`"'$*?[\]{}~]/.test(found.plain))
+        refuse('quoting', `has unusual text in ${what}`);
+      pieces.literal(found.text);
+    }
   }
-  pieces.bare('}');
   return pieces.text;
 }
 
-/** The word of `${x:-word}` and its like, where quotes do not mean the same everywhere. */
-export function renderOperand(word: Word, context: RenderContext, quoting: Quoting): string {
-  const parts = word.parts ?? [literalPart(word)];
-  checkContiguous(parts, word);
-  const pieces = new Pieces();
-  for (const part of parts) {
-    if (part.type === 'Literal') pieces.bare(bareText(part.text, quoting));
-    else if (part.type === 'Glob' && quoting === 'bare') pieces.bare(globText(part));
-    else if (part.type === 'Glob') pieces.bare(bareText(part.text, quoting));
-    else if (/^(SingleQuoted|DoubleQuoted|AnsiCQuoted)$/.test(part.type)) {
-      if (quoting !== 'bare')
-        refuse('quoting', 'has quotes in a variable that is in quotes itself');
-      addPart(part as Exclude<WordPart, { type: 'Literal' }>, pieces, context);
-    } else pieces.bare(renderNested(part, context, quoting));
-  }
-  return pieces.text;
+const EXPANSIONS = '(Simple|Parameter|Command|Arithmetic)Expansion';
+const ALL_TYPES = new RegExp(`^(Glob|(Single|Double|AnsiC)Quoted|${EXPANSIONS})$`);
+const UNQUOTED_TYPES = new RegExp(`^(Glob|${EXPANSIONS})$`);
+const EXPANDED_TYPES = new RegExp(`^${EXPANSIONS}$`);
+const REGEXP_TYPES = new RegExp(`^((Single|Double)Quoted|${EXPANSIONS})$`);
+
+/** The word of `${x:-word}` and its like. */
+function renderOperand(word: Word, context: RenderContext, quoting: Quoting): string {
+  const isBare = quoting === 'bare';
+  const safe = isBare ? /^[\w .,:/@%+=-]*$/ : /^[\w .,:;/@%+=()[\]*?#|<>^-]*$/;
+  const types = isBare ? ALL_TYPES : EXPANDED_TYPES;
+  const parts = partsOf(word, context);
+  return renderInner(parts, context, { what: 'a variable', safe, types, quoting });
 }
 
 /** A pattern of `${x%pattern}`, `${x/pattern/…}` or `${x^pattern}`. */
-export function renderPattern(word: Word, context: RenderContext, quoting: Quoting): string {
-  const parts = word.parts ?? [literalPart(word)];
-  checkContiguous(parts, word);
-  const pieces = new Pieces();
-  for (const part of parts) {
-    if (part.type === 'Literal' && /^[\w.,:@%+= -]*$/.test(part.text)) pieces.bare(part.text);
-    else if (part.type === 'Glob') pieces.bare(globText(part));
-    else if (/^(Literal|SingleQuoted|DoubleQuoted|AnsiCQuoted)$/.test(part.type)) {
-      if (quoting === 'document') refuse('quoting', 'has quotes in a variable in a here-document');
-      if (part.type !== 'Literal') {
-        addPart(part as Exclude<WordPart, { type: 'Literal' }>, pieces, context);
-        continue;
-      }
-      const { text, plain } = unescaped(part.text, part.value);
-      if (/[\s|&;<>()`"'$*?[\]{}~]/.test(plain)) refuse('quoting', 'has unusual text in a pattern');
-      pieces.literal(text);
-    } else pieces.bare(renderNested(part, context, quoting));
-  }
-  return pieces.text;
+function renderPattern(word: Word, context: RenderContext, quoting: Quoting): string {
+  const safe = /^[\w.,:@%+= -]*$/;
+  const escapes = quoting !== 'document';
+  const types = escapes ? ALL_TYPES : UNQUOTED_TYPES;
+  const parts = partsOf(word, context);
+  return renderInner(parts, context, { what: 'a pattern', safe, types, quoting, escapes });
 }
 
-function renderNested(part: WordPart, context: RenderContext, quoting: Quoting): string {
-  switch (part.type) {
-    case 'SimpleExpansion':
-    case 'ParameterExpansion':
-    case 'CommandExpansion':
-    case 'ArithmeticExpansion':
-      return context.expansion(part, context, quoting);
-    default:
-      return refuse('quoting', 'has unusual text in a variable');
-  }
-}
+/** Unquoted text of a regular expression keeps its meaning only bare. */
+const BARE_REGEXP = /^(?:[\w.^*+?[\](){}|,:@%=/-]|\\[.[\](){}*+?^$|/\\\- wsbdWSBD]|\$(?=$|[)|]))*$/;
 
-function bareText(text: string, quoting: Quoting): string {
-  const safe = quoting === 'bare' ? /^[\w .,:/@%+=-]*$/ : /^[\w .,:;/@%+=()[\]*?#|<>^-]*$/;
-  return safe.test(text) ? text : refuse('quoting', 'has unusual text in a variable');
+/** The right side of `=~`. */
+export function renderRegExp(word: Word, context: RenderContext): string {
+  const parts = partsOf(word, context);
+  const what = 'a regular expression';
+  return renderInner(parts, context, { what, safe: BARE_REGEXP, types: REGEXP_TYPES });
 }
 
 /** The index of an array is worked out as arithmetic, its quoted text too: only plain ones pass. */
 export function renderIndex(index: Word, context: RenderContext): string {
-  const { parts, value, text } = index;
+  const { parts = [], value, text } = index;
   if (/^(?:\w+|[@*])$/.test(text)) return text;
-  const [only] = parts ?? [];
-  if (parts?.length === 1 && only !== undefined) {
-    if (
-      only.type === 'SimpleExpansion' ||
-      (only.type === 'ParameterExpansion' && /^\$\{\w+\}$/.test(only.text))
-    ) {
-      return context.expansion(only, context, 'bare');
+  if (/^(["'])\w+\1$/.test(text) && /^\w+$/.test(value)) return value;
+  return (
+    variableText(parts, text, context) ?? refuse('quoting', 'has an array index that is worked out')
+  );
+}
+
+/** A variable alone, without any operation. */
+function variableText(
+  [only, ...more]: readonly WordPart[],
+  text: string,
+  context: RenderContext,
+): string | undefined {
+  const isPlain = more.length === 0 && only?.text === text && /^\$(?:\w+|\{#?\w+\})$/.test(text);
+  return isPlain ? renderExpansion(only, context, 'bare') : undefined;
+}
+
+const PARAMETER = /^(?:[A-Za-z_]\w*|\d+|[@*#?$!-])$/;
+
+/** An expansion as it is written inside the quotes it stands in. */
+export function renderExpansion(part: WordPart, context: RenderContext, quoting: Quoting): string {
+  if (context.source.slice(part) !== part.text) refuse('ambiguous', 'has text read from elsewhere');
+  switch (part.type) {
+    case 'SimpleExpansion': {
+      const name = part.text.slice(1);
+      if (!PARAMETER.test(name)) refuse('ambiguous', 'has a variable with an unusual name');
+      return `\${${name}}`;
     }
-    if (/^(["'])\w+\1$/.test(text) && /^\w+$/.test(value)) return value;
+    case 'ParameterExpansion':
+      return renderParameter(part, context, quoting);
+    case 'CommandExpansion': {
+      const { script, text } = part;
+      if (script === undefined) refuse('syntax', 'has a substitution that was not read');
+      if (text.startsWith('`') && text.includes('\\') && quoting !== 'bare')
+        refuse('quoting', 'has backslashes between backquotes inside quotes');
+      if (!/^(?:`[\s\S]*`|\$\([\s\S]*\))$/.test(text))
+        refuse('construct', 'has a substitution that not every shell knows');
+      return `$${bracketed(context.code(script, context))}`;
+    }
+    case 'ArithmeticExpansion': {
+      const [, inner, old] = /^\$\(\(([\s\S]*)\)\)$|^\$\[([\s\S]*)\]$/.exec(part.text) ?? [];
+      return `$(( ${renderArithmetic(inner ?? old ?? '`')} ))`;
+    }
+    case 'ExtendedGlob':
+      return refuse('construct', 'has an extended pattern, which depends on a shell option');
+    default:
+      return refuse('construct', 'has unusual text in an expansion');
   }
-  return refuse('quoting', 'has an array index that is worked out');
+}
+
+function renderParameter(
+  part: ParameterExpansionPart,
+  context: RenderContext,
+  quoting: Quoting,
+): string {
+  const { parameter, prefix = '', index, operation } = part;
+  if (!PARAMETER.test(parameter)) refuse('ambiguous', 'has a variable with an unusual name');
+  const isOdd =
+    (prefix !== '' && /^[#?$!-]$/.test(parameter)) ||
+    (operation !== undefined && /^[#?$!-]$/.test(parameter));
+  if (isOdd) refuse('construct', 'has an unusual expansion of a variable');
+  const subscript = index === undefined ? '' : `[${renderIndex(index, context)}]`;
+  const rest = operation === undefined ? '' : renderOperation(operation, context, quoting);
+  const rendered = `\${${prefix}${parameter}${subscript}${rest}}`;
+  // fail-closed: whatever else is between the braces was not read.
+  if (operation === undefined && index === undefined && part.text !== rendered)
+    refuse('ambiguous', 'has text in a variable that was not read');
+  return rendered;
+}
+
+function renderOperation(
+  operation: ParameterOperation,
+  context: RenderContext,
+  quoting: Quoting,
+): string {
+  switch (operation.type) {
+    case 'Default': {
+      const { operator, operand } = operation;
+      if (operator.endsWith('=') && (operand.parts?.length ?? 0) > 1)
+        refuse('quoting', 'sets a variable to text of several parts while it expands it');
+      if (/^~|:~/.test(operand.text)) refuse('quoting', 'has a home directory in a variable');
+      return operator + renderOperand(operand, context, quoting);
+    }
+    case 'Remove':
+      return operation.operator + renderPattern(operation.operand, context, quoting);
+    case 'Replace': {
+      const { operator, pattern, replacement } = operation;
+      if (/`|[$<>]\(/.test(context.source.slice(operation)))
+        refuse('ambiguous', 'uses a command inside a replacement in a variable');
+      if (/["'\\]/.test(replacement.text))
+        refuse('quoting', 'has quotes in a replacement in a variable');
+      const to = renderOperand(replacement, context, quoting);
+      return `${operator}${renderPattern(pattern, context, quoting)}/${to}`;
+    }
+    case 'Slice': {
+      const { offset, length } = operation;
+      const end = length === undefined ? '' : `:${renderNumber(length, context)}`;
+      return `:${renderNumber(offset, context)}${end}`;
+    }
+    case 'CaseModification': {
+      const { operator, operand } = operation;
+      return operator + (operand === undefined ? '' : renderPattern(operand, context, quoting));
+    }
+    case 'Transform':
+      if (!/^[QEAKakuUL]$/.test(operation.operand.text))
+        refuse('construct', 'has a transformation of a variable that runs code');
+      return `@${operation.operand.text}`;
+    case 'Names':
+      return operation.operator;
+    case 'Unknown':
+      return refuse('construct', 'has an unknown operation on a variable');
+    default:
+      return unreachable(operation);
+  }
+}
+
+/** An offset or a length; the blank keeps `${x: -1}` from becoming `${x:-1}`. */
+function renderNumber({ text: raw, parts = [] }: Word, context: RenderContext): string {
+  const text = raw.trim();
+  if (/^(?:-?\d+|[A-Za-z_]\w*)$/.test(text)) return ` ${text}`;
+  const variable = variableText(parts, raw, context);
+  return variable === undefined
+    ? refuse('quoting', 'has an offset that is worked out')
+    : ` ${variable}`;
 }
