@@ -16,17 +16,18 @@ export async function generate(): Promise<Files> {
 
 /** The programs whose effects are known, with the options that are. */
 function readOnlyCommands(): string {
+  const rowsOf = ([name, row]: [string, Program]): string[][] => [
+    ...(row.custom !== undefined || row.restrictsOnly === true
+      ? []
+      : [[code(name), optionsOf(row)]]),
+    ...Object.entries(row.subcommands ?? {}).flatMap(([inner, its]) =>
+      rowsOf([`${name} ${inner}`, its]),
+    ),
+  ];
   const rows = (programs: Readonly<Record<string, Program>>): string[][] =>
     Object.entries(programs)
-      .filter(([, row]) => row.custom === undefined)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .flatMap(([name, row]) => [
-        [code(name), optionsOf(row)],
-        ...Object.entries(row.subcommands ?? {}).map(([subcommand, inner]) => [
-          code(`${name} ${subcommand}`),
-          optionsOf(inner),
-        ]),
-      ]);
+      .flatMap(rowsOf);
   return page('Commands whose effects are known', 'src/permissions/shell/programs', [
     'A command that only looks runs without asking, in every mode, as long as no rule says otherwise and every file it names lies in the working directories (or a rule opens it for reading). `"portcullis": {"askReadOnly": true}` asks about them too. In the mode `acceptEdits` the same holds for commands that write and delete files there. An option that is not listed, abbreviated ones included, makes the effects unknown, and the command is asked about. Behind an option stands what its value is, unless that is text. The receipt of each such call says `read-only` or `acceptEdits`.',
     'Also, by rules of their own: `echo`, `printf` (with a plain format), `find` with tests and `-print`, `-print0`, `-ls`, `-prune`, `-printf`, `-quit`, `date` with a format, `sed` and `awk` by what their script does, `jq` without modules and environment, `xxd` of one file with options one by one, `test` and `[` without `-v` and `-R`, `command -v`, and `cd` into the working directories.',
