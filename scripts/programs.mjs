@@ -14,6 +14,7 @@ const PACKAGES = {
   perl: 'perl',
   postgres: 'postgresql',
   python3: 'python3',
+  strace: 'strace',
   tmux: 'tmux',
   zsh: 'zsh',
 };
