@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { gateRig } from '../../../test/support/gate-rig.js';
 import { makeTempProject, type TempProject } from '../../testing/temp-project.js';
-import { takesBranches } from '../guards/workspace/branches.js';
+import { movesBranches } from '../guards/workspace/git.js';
 
 let project: TempProject;
 beforeAll(() => {
@@ -70,7 +70,7 @@ describe('git in a tree of its own', () => {
     ['update-ref', 'refs/heads/main HEAD'],
   ])('does not touch what all trees share: %s %s', (subcommand, text) => {
     const rest = text.split(' ');
-    expect(takesBranches({ subcommand, rest, operands: rest, whole: true })).toBeDefined();
+    expect(movesBranches(subcommand, rest, { whole: true })).toBeDefined();
   });
 
   it.each([
@@ -79,6 +79,6 @@ describe('git in a tree of its own', () => {
     ['stash', 'list'],
   ])('goes on: %s %s', (subcommand, text) => {
     const rest = text.split(' ');
-    expect(takesBranches({ subcommand, rest, operands: rest, whole: true })).toBeUndefined();
+    expect(movesBranches(subcommand, rest, { whole: true })).toBeUndefined();
   });
 });

@@ -79,6 +79,12 @@ export function treeAround(directory: string): string | undefined {
   return last === undefined ? undefined : posix.slice(0, last.index + last[0].length);
 }
 
+/** Of a tree that we made: the checkout that it lies in, and the tree's own root. */
+export function mainCheckout(workspace: string): { main: string; tree: string } | undefined {
+  const found = /^(.+?)\/\.claude\/worktrees\/[^/]+/.exec(toPosix(workspace));
+  return found === null ? undefined : { main: found[1] ?? '', tree: found[0] };
+}
+
 /** What stands behind the name of the directory and its slash, in whatever case that is written. */
 function relativeTo(directory: string, path: string): string | undefined {
   const start = `${directory}/`;

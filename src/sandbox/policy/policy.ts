@@ -1,5 +1,4 @@
-import { mainCheckout } from '../../permissions/guards/workspace/places.js';
-import { treeAround } from '../../permissions/paths/working-trees.js';
+import { mainCheckout, treeAround } from '../../permissions/paths/working-trees.js';
 import { type DomainPattern, matchesDomain, parseDomain } from '../../permissions/rules/domain.js';
 import type { Rule, RuleSet } from '../../permissions/rules/rules.js';
 import type { FileSystem } from '../../platform/fs/fs.js';

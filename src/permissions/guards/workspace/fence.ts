@@ -1,7 +1,8 @@
 import type { AgentRef } from '../../../protocol/agent-ref.js';
 import { type Finding, type Guard, NOTHING } from '../../gate/guard.js';
 import type { CallView } from '../../gate/view.js';
-import { type Fence, type FenceFiles, mainCheckout, readProblem, writeProblem } from './places.js';
+import { mainCheckout } from '../../paths/working-trees.js';
+import { type Fence, type FenceFiles, readProblem, writeProblem } from './places.js';
 import { shellProblem } from './shell.js';
 
 interface FenceDeps {
@@ -25,15 +26,14 @@ export function workspaceFence(deps: FenceDeps): Guard {
     // fail-closed: an agent whose fence cannot be drawn stays where it is.
     onFailure: 'deny',
     decide: async (view) => {
-      const { agent } = view.call;
-      return agent.workspace === undefined ? NOTHING : kept(view, agent.workspace, deps);
+      const { workspace } = view.call.agent;
+      return workspace === undefined ? NOTHING : decide(view, workspace, deps);
     },
   };
 }
 
-async function kept(view: CallView, workspace: string, deps: FenceDeps): Promise<Finding> {
-  const { agent, subject } = view.call;
-  const fence = await fenceFor(agent, workspace, { view, deps });
+async function decide(view: CallView, workspace: string, deps: FenceDeps): Promise<Finding> {
+  const fence = await fenceFor(view, workspace, deps);
   for (const { access, spellings } of await view.paths()) {
     const problem =
       access === 'write'
@@ -41,31 +41,20 @@ async function kept(view: CallView, workspace: string, deps: FenceDeps): Promise
         : readProblem(fence, spellings, { below: true });
     if (problem !== undefined) return refused(problem, spellings.literal);
   }
-  if (subject.command === undefined) return NOTHING;
   const reading = await view.shell();
   if (reading === undefined) return NOTHING;
-  const text = subject.command;
-  const problem = await shellProblem({ reading, text }, { fence, view, fs: deps.fs });
+  const problem = await shellProblem(reading, { fence, view, fs: deps.fs });
   return problem === undefined ? NOTHING : refused(problem);
 }
 
 function refused(reason: string, blockedPath?: string): Finding {
-  return {
-    decision: 'deny',
-    reason,
-    source: 'workspace of the agent',
-    blockedPath,
-  };
+  return { decision: 'deny', reason, source: 'workspace of the agent', blockedPath };
 }
 
-async function fenceFor(
-  agent: AgentRef,
-  workspace: string,
-  { view, deps }: { view: CallView; deps: FenceDeps },
-): Promise<Fence> {
-  const real = async (path: string): Promise<string> => (await view.judge.spell(path)).real;
+async function fenceFor(view: CallView, workspace: string, deps: FenceDeps): Promise<Fence> {
+  const { agent } = view.call;
   const all = (paths: readonly string[]): Promise<readonly string[]> =>
-    Promise.all(paths.map(real));
+    Promise.all(paths.map(async (path) => (await view.judge.spell(path)).real));
   const outer = mainCheckout(workspace);
   const hides = agent.isolation === 'worktree';
   const project = await all([deps.projectDir, ...(outer === undefined ? [] : [outer.main])]);

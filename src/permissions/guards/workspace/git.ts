@@ -1,26 +1,43 @@
+import { own } from '../../../lib/own.js';
+import { wordSet } from '../../../lib/word-set.js';
+import { isAbsolute, join } from '../../../platform/fs/paths.js';
+import { parseGitConfig } from '../../git/config.js';
+import type { PathJudge } from '../../paths/paths.js';
 import { readOnlyUse } from '../../shell/effects/uses.js';
 import { literalWord, type ShellWord } from '../../shell/model.js';
-import { takesBranches } from './branches.js';
+import { type Fence, isWithin } from './places.js';
 
 /** A git command apart from the options in front of its subcommand. */
 interface GitCall {
-  readonly subcommand: string | undefined;
+  readonly subcommand?: string | undefined;
   readonly rest: readonly string[];
   /** Directories of `-C`. */
   readonly moves: readonly string[];
+  /** An option that leads git elsewhere, or makes it start a program. */
   readonly redirect?: string;
 }
 
 const REDIRECTS =
   /^--(git-dir|work-tree|exec-path|config-env|namespace|super-prefix|bare|attr-source)(=|$)/;
-const WITH_VALUE = new Set([
-  '--git-dir',
-  '--work-tree',
-  '--config-env',
-  '--namespace',
-  '--super-prefix',
-  '--attr-source',
-]);
+
+export function readGit([, ...words]: readonly ShellWord[]): GitCall {
+  const values = words.map(({ value }) => value);
+  const moves: string[] = [];
+  for (let at = 0; at < values.length; at++) {
+    const value = values[at] ?? '';
+    const setting = value === '-c' ? (values[++at] ?? '') : /^-c(.+)$/s.exec(value)?.[1];
+    if (value === '-C') moves.push(values[++at] ?? '');
+    else if (value.startsWith('-C')) moves.push(value.slice(2));
+    else if (REDIRECTS.test(value)) return { rest: [], moves, redirect: value };
+    else if (setting !== undefined && !isHarmless(setting)) {
+      return { rest: [], moves, redirect: `-c ${setting}` };
+    } else if (!value.startsWith('-') && setting === undefined) {
+      return { subcommand: value, rest: values.slice(at + 1), moves };
+    }
+  }
+  return { rest: [], moves };
+}
+
 /**
  * Settings that neither run anything nor lead anywhere. All trees share one configuration, so what is
  * written here counts for the main checkout too.
@@ -35,47 +52,11 @@ function isHarmless(setting: string): boolean {
   return HARMLESS_KEY.test(setting.replace(/=.*$/s, ''));
 }
 
-function readGit(values: readonly string[]): GitCall {
-  const moves: string[] = [];
-  for (let at = 0; at < values.length; at++) {
-    const value = values[at] ?? '';
-    if (value === '-C') moves.push(values[++at] ?? '');
-    else if (value.startsWith('-C')) moves.push(value.slice(2));
-    else if (REDIRECTS.test(value)) {
-      const subcommand = values[at + (WITH_VALUE.has(value) ? 2 : 1)];
-      return { subcommand, rest: values.slice(at + 2), moves, redirect: value };
-    } else if (value === '-c') {
-      const setting = values[++at] ?? '';
-      if (!isHarmless(setting)) {
-        return { subcommand: undefined, rest: [], moves, redirect: `-c ${setting}` };
-      }
-    } else if (/^-c./.test(value) && !isHarmless(value.slice(2))) {
-      return { subcommand: undefined, rest: [], moves, redirect: value };
-    } else if (!value.startsWith('-')) {
-      return { subcommand: value, rest: values.slice(at + 1), moves };
-    }
-  }
-  return { subcommand: undefined, rest: [], moves };
-}
-
-interface GitVerdict {
-  /** Why it is refused as it stands. */
-  readonly problem?: string;
-  /** Directories that it goes to first. */
-  readonly moves: readonly string[];
-  /** Words that may be files: messages are not. */
-  readonly operands: readonly string[];
-  /** What stands behind `push`: where that leads is told by the repository. */
-  readonly push?: readonly string[];
-}
-
 /** Subcommands that change files all over the tree. */
-const TREE_WIDE = new Set(
+const TREE_WIDE = wordSet(
   `checkout switch reset restore stash merge rebase pull cherry-pick revert am apply clean submodule
-  read-tree checkout-index sparse-checkout bisect filter-branch filter-repo subtree`.split(/\s+/),
+  read-tree checkout-index sparse-checkout bisect filter-branch filter-repo subtree`,
 );
-const TAKES_TEXT =
-  /^(-[a-zA-Z]*m|--message|-F-|--author|--date|--trailer|-S|-G|--grep|--format|--pretty)$/;
 const DANGEROUS = [
   '--ignore-other-worktrees',
   '--unsafe-paths',
@@ -84,84 +65,54 @@ const DANGEROUS = [
   '--reference',
   '--template',
 ];
-
-/** Git takes the beginning of an option for all of it. */
-function isShortFor(value: string, option: string): boolean {
-  const [name = ''] = value.split('=', 1);
-  return name.length > 2 && option.startsWith(name);
-}
-
-/**
- * What a git command means for the fence. `whole`: the workspace is a whole working tree; else it is
- * a part of one, and commands for all of the tree reach beyond it.
- */
-export function judgeGit(
-  words: readonly ShellWord[],
-  { whole }: { readonly whole: boolean },
-): GitVerdict {
-  const values = words.slice(1).map((word) => word.value);
-  const { subcommand, rest, moves, redirect } = readGit(values);
-  const verdict = { moves, operands: operandsOf(rest) };
-  if (redirect !== undefined) {
-    return { ...verdict, problem: `\`git ${redirect}\` leads git to another place` };
-  }
-  if (subcommand === 'worktree' && rest[0] !== 'list') {
-    return { ...verdict, problem: '`git worktree` changes the trees of others' };
-  }
-  if (subcommand === 'config') {
-    const setting = configProblem(rest);
-    if (setting !== undefined) {
-      return {
-        ...verdict,
-        problem: `\`git config ${setting}\` would change git for the main checkout too`,
-      };
-    }
-  }
-  const flag = rest.find((value) => DANGEROUS.some((option) => isShortFor(value, option)));
-  if (flag !== undefined) return { ...verdict, problem: `\`${flag}\` reaches beyond this tree` };
-  const stray = strayPattern(words, subcommand ?? '');
-  if (stray !== undefined) {
-    return { ...verdict, problem: `\`${stray}\` is no plain word for git` };
-  }
-  const taken =
-    subcommand === undefined
-      ? undefined
-      : takesBranches({ subcommand, rest, operands: verdict.operands, whole });
-  if (taken !== undefined) {
-    return { ...verdict, problem: `\`git ${taken}\` may move a branch that others work on` };
-  }
-  if (!whole && subcommand !== undefined && TREE_WIDE.has(subcommand)) {
-    return {
-      ...verdict,
-      problem: `\`git ${subcommand}\` changes files all over the repository, of which this agent works in one directory`,
-    };
-  }
-  return subcommand === 'push' ? { ...verdict, push: rest } : verdict;
-}
-
-/**
- * A pattern where git takes names of branches, remotes or settings: a file by the name of `HEAD:main`
- * would be put in its place.
- */
-function strayPattern(words: readonly ShellWord[], subcommand: string): string | undefined {
-  const wild = words.findIndex((word) => word.pattern !== undefined);
-  if (wild === -1) return undefined;
-  const isEarly = wild <= words.findIndex((word) => word.value === subcommand);
-  return isEarly || TAKES_NAMES.test(subcommand) ? words[wild]?.raw : undefined;
-}
-
+/** They take names of branches, remotes or settings. */
 const TAKES_NAMES = /^(fetch|pull|push|branch|remote|switch|symbolic-ref|config|worktree)$/;
 
-/** Without texts, and without options that have none attached. */
-function operandsOf(rest: readonly string[]): readonly string[] {
-  const operands: string[] = [];
-  for (let at = 0; at < rest.length; at++) {
-    const value = rest[at] ?? '';
-    if (TAKES_TEXT.test(value)) at++;
-    else if (/^(-m|--message=|--author=|--date=|--format=|--pretty=|--grep=)/.test(value)) continue;
-    else operands.push(value);
+/**
+ * Why a git command may not run, whatever files it names. `whole`: the workspace is a whole working tree; else
+ * it is a part of one, and commands for all of the tree reach beyond it.
+ */
+export function gitProblem(
+  words: readonly ShellWord[],
+  { whole }: { readonly whole: boolean },
+): string | undefined {
+  const { subcommand = '', rest, redirect } = readGit(words);
+  if (redirect !== undefined) return `\`git ${redirect}\` leads git to another place`;
+  if (subcommand === 'worktree' && rest[0] !== 'list') {
+    return '`git worktree` changes the trees of others';
   }
-  return operands;
+  const setting = subcommand === 'config' ? configProblem(rest) : undefined;
+  if (setting !== undefined) {
+    return `\`git config ${setting}\` would change git for the main checkout too`;
+  }
+  // Git takes the beginning of an option for all of it.
+  const isDangerous = ([name = '']: readonly string[]): boolean =>
+    name.length > 2 && DANGEROUS.some((option) => option.startsWith(name));
+  const flag = rest.find((value) => isDangerous(value.split('=', 1)));
+  if (flag !== undefined) return `\`${flag}\` reaches beyond this tree`;
+  // A file by the name of `HEAD:main` would be put in the place of a pattern.
+  const wild = words.findIndex(({ pattern }) => pattern !== undefined);
+  const isEarly = wild <= words.findIndex(({ value }) => value === subcommand);
+  if (wild !== -1 && (isEarly || TAKES_NAMES.test(subcommand))) {
+    return `\`${words[wild]?.raw}\` is no plain word for git`;
+  }
+  const taken = movesBranches(subcommand, rest, { whole });
+  if (taken !== undefined) return `\`git ${taken}\` may move a branch that others work on`;
+  return !whole && TREE_WIDE.has(subcommand)
+    ? `\`git ${subcommand}\` changes files all over the repository, of which this agent works in one directory`
+    : undefined;
+}
+
+const TAKES_TEXT =
+  /^(-[a-zA-Z]*m|--message|-F-|--author|--date|--trailer|-S|-G|--grep|--format|--pretty)$/;
+const IS_TEXT = /^(-m|--message=|--author=|--date=|--format=|--pretty=|--grep=)/;
+
+/** Words that may be files: messages are not. */
+export function textlessOperands(rest: readonly string[]): readonly string[] {
+  return rest.filter(
+    (value, at) =>
+      !TAKES_TEXT.test(value) && !IS_TEXT.test(value) && !TAKES_TEXT.test(rest[at - 1] ?? ''),
+  );
 }
 
 const CONFIG_READS =
@@ -200,8 +151,7 @@ const PLACES_NOTHING =
 
 /** Whether files of the working tree, links among them, may be others afterwards. */
 export function gitPlacesFiles(words: readonly ShellWord[]): boolean {
-  const values = words.slice(1).map((word) => word.value);
-  const { subcommand = '', rest } = readGit(values);
+  const { subcommand = '', rest } = readGit(words);
   if (
     PLACES_NOTHING.test(subcommand) ||
     readOnlyUse(['git', subcommand, ...rest].map(literalWord)) !== undefined
@@ -213,4 +163,183 @@ export function gitPlacesFiles(words: readonly ShellWord[]): boolean {
     (subcommand === 'checkout' && rest[0] === '-b') ||
     (subcommand === 'switch' && rest[0] === '-c');
   return !(isNew && rest.length === 2);
+}
+
+/** Subcommands that move branches, or change the objects and references that all worktrees share. */
+const SHARED = wordSet(
+  `update-ref fast-import receive-pack send-pack filter-branch filter-repo replay replace gc prune prune-packed
+  repack pack-refs pack-redundant multi-pack-index maintenance refs unpack-objects index-pack`,
+);
+
+/** Others do so with such a word. */
+const SHARED_WITH: Readonly<Record<string, RegExp>> = {
+  reflog: /^(expire|delete|drop|write)$/,
+  'symbolic-ref': /^(-[a-z]*d|--d)/,
+  checkout: /^-[a-zA-Z]*B/,
+  switch: /^(-[a-zA-Z]*C|--force-)/,
+  fetch: /^(-[a-zA-Z0-9]*u|--update-h)/,
+  pull: /^(-[a-zA-Z0-9]*u|--update-h)/,
+  subtree: /^push$/,
+};
+
+/**
+ * What moves or renames branches although they are checked out elsewhere, the one of the main checkout
+ * among them. Other commands leave those alone by themselves.
+ */
+export function movesBranches(
+  subcommand: string,
+  rest: readonly string[],
+  { whole }: { readonly whole: boolean },
+): string | undefined {
+  if (SHARED.has(subcommand)) return subcommand;
+  const word = rest.find((value) => own(SHARED_WITH, subcommand)?.test(value) === true);
+  if (word !== undefined) return `${subcommand} ${word}`;
+  const named = textlessOperands(rest).filter((value) => !value.startsWith('-'));
+  switch (subcommand) {
+    case 'symbolic-ref':
+      return named.length > 1 ? subcommand : undefined;
+    case 'fetch':
+    case 'pull':
+      return intoBranches(subcommand, rest);
+    case 'branch':
+      return renames(rest, { whole });
+    case 'remote':
+      return makesNearRemote(rest);
+    default:
+      return undefined;
+  }
+}
+
+/** Words that are no value of an option. */
+function withoutValues(rest: readonly string[], options: RegExp): readonly string[] {
+  return rest.filter((_, at) => !options.test(rest[at - 1] ?? ''));
+}
+
+const OF_NO_BRANCH = /^(refs\/(?!heads\/)[\w-]+\/|tags\/|remotes\/)/;
+
+/** Git's pull overwrites any branch that it is told to fetch into; so does the fetch of older ones. */
+function intoBranches(subcommand: string, rest: readonly string[]): string | undefined {
+  // fail-closed: what it fetches into stands elsewhere than behind the repository.
+  const elsewhere = rest.find((value) => /^--(st|refm)/.test(value) && !value.endsWith('='));
+  if (elsewhere !== undefined) return `${subcommand} ${elsewhere}`;
+  const given = withoutValues(rest, /^(--depth|--deepen|-j|--jobs)$/);
+  const repository = given.find((value) => !value.startsWith('-'));
+  const found = given.find((value) => {
+    const [, into = ''] = /^[^:]*:(.*)$/s.exec(value) ?? [];
+    return value !== repository && into !== '' && !OF_NO_BRANCH.test(into);
+  });
+  return found === undefined ? undefined : `${subcommand} ${found}`;
+}
+
+/** Only the branch that the tree is on may get another name, and only one that is free. */
+function renames(
+  rest: readonly string[],
+  { whole }: { readonly whole: boolean },
+): string | undefined {
+  const moved = rest.find((value) => /^(-[a-zA-Z]*[mMcC]|--mo|--cop)/.test(value));
+  if (moved === undefined) return undefined;
+  const isForced = rest.some((value) => /^(-[a-zA-Z]*[MCf]|--fo?r?c?e?$)/.test(value));
+  const named = rest.filter((value) => !value.startsWith('-'));
+  return isForced || named.length > 1 || !whole ? `branch ${moved}` : undefined;
+}
+
+/** A remote that leads here is a way to push to the main checkout, or to mirror into it. */
+function makesNearRemote(rest: readonly string[]): string | undefined {
+  const given = withoutValues(rest, /^(-[tm]|--track|--master)$/);
+  const [action, , ...addresses] = given.filter((value) => !value.startsWith('-'));
+  if (action === 'add' && rest.some((value) => /^--mi/.test(value))) return 'remote add --mirror';
+  if (action !== 'add' && action !== 'set-url') return undefined;
+  return addresses.every(isFarAway) ? undefined : `remote ${action} ${addresses.join(' ')}`;
+}
+
+interface PushPlace {
+  readonly fence: Fence;
+  readonly judge: Pick<PathJudge, 'spell' | 'disk'>;
+}
+
+const NEAR = /^(\.{1,2}(\/|$)|[/~]|file:|\.git$)/i;
+
+/**
+ * Why a `git push` may not run: it leads to this very repository, where it moves the branches that
+ * others work on. `rest`: what stands behind `push`.
+ */
+export async function pushProblem(
+  rest: readonly string[],
+  place: PushPlace,
+): Promise<string | undefined> {
+  const valued = /^(-o|--push-option|--receive-pack|--exec|--repo)$/;
+  const operands = withoutValues(rest, valued).filter((value) => !value.startsWith('-'));
+  // `--repo` stands for the operand.
+  const repositories = rest.flatMap((value, at) => {
+    const [option, attached] = /^--repo?(?:=(.*))?$/s.exec(value) ?? [];
+    return option === undefined ? [] : [attached ?? rest[at + 1] ?? ''];
+  });
+  const near = operands.find((value) => NEAR.test(value));
+  if (near !== undefined) return leadsBack(near);
+  const remotes = await remotesOf(place);
+  const named = [...operands.slice(0, 1), ...repositories];
+  // Without a name it goes to whichever remote the branch has.
+  const isUnnamed = named.length === 0;
+  for (const name of isUnnamed ? (remotes?.chosen ?? []) : named) {
+    if (!isUnnamed && isFarAway(name)) continue;
+    const isPath = /[/:]/.test(name) || NEAR.test(name);
+    const addresses = remotes?.addresses.get(name) ?? (isUnnamed ? [name] : []);
+    // fail-closed: what is no remote is taken for a directory.
+    if (!isUnnamed && (isPath || (remotes !== undefined && addresses.length === 0))) {
+      return leadsBack(name);
+    }
+    for (const address of addresses) {
+      if (await leadsHere(address, place)) return leadsBack(name);
+    }
+  }
+  return undefined;
+}
+
+function leadsBack(name: string): string {
+  return `\`git push\` to ${name} may lead to a repository on this machine and move a branch that others work on; commit, and leave the branch to whoever takes the work over, or name a remote on another machine`;
+}
+
+const FAR =
+  /^(?:(?:https?|ssh|git|git\+ssh|ssh\+git):\/\/(?:[^/@]*@)?([^/:@[\]]+)(?::\d+)?(?:\/|$)|(?:[\w.+-]+@)?([\w.-]{2,}):(?!:)(?!\/\/))/i;
+
+/** Whether an address surely is another machine's. */
+function isFarAway(address: string): boolean {
+  const found = FAR.exec(address);
+  const host = found?.[1] ?? found?.[2];
+  return host !== undefined && !/^(localhost(\..*)?|127\..*|0|0\.0\.0\.0)$/i.test(host);
+}
+
+async function leadsHere(address: string, { fence, judge }: PushPlace): Promise<boolean> {
+  if (isFarAway(address)) return false;
+  const path = address.replace(/^file:\/\//i, '');
+  // fail-closed: whatever else there is by which git finds a repository.
+  if (!isAbsolute(path)) return true;
+  const { real } = await judge.spell(path);
+  return isWithin(real, [...fence.project, ...fence.writable]);
+}
+
+interface Remotes {
+  readonly addresses: ReadonlyMap<string, readonly string[]>;
+  /** What branches, and all of them together, are pushed to. */
+  readonly chosen: readonly string[];
+}
+
+/** Undefined where the repository's configuration is not found in its place. */
+async function remotesOf({ fence, judge }: PushPlace): Promise<Remotes | undefined> {
+  for (const directory of fence.project) {
+    // Without it only git knows the remotes, and those are not the agent's to make.
+    const text = await judge.disk.readText(join(directory, '.git/config')).catch(() => undefined);
+    if (text === undefined) continue;
+    const addresses = new Map<string, string[]>();
+    const chosen = new Set<string>();
+    // Git pushes nothing where it cannot read its configuration.
+    for (const { key, value } of parseGitConfig(text) ?? []) {
+      const remote = /^remote\.(.+)\.(?:url|pushurl)$/s.exec(key)?.[1];
+      if (remote !== undefined) addresses.set(remote, [...(addresses.get(remote) ?? []), value]);
+      if (/^(branch\..+\.(remote|pushremote)|remote\.pushdefault)$/s.test(key)) chosen.add(value);
+    }
+    const origin = addresses.has('origin') ? ['origin'] : [];
+    return { addresses, chosen: [...origin, ...[...chosen].filter((one) => one !== 'origin')] };
+  }
+  return undefined;
 }

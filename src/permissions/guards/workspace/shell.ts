@@ -1,4 +1,5 @@
 import { expandHome, join, resolve } from '../../../platform/fs/paths.js';
+import { linksStay } from '../../paths/links-below.js';
 import { type PathSpellings, throughProcess } from '../../paths/paths.js';
 import { simpleFileUse } from '../../shell/effects/uses.js';
 import {
@@ -7,37 +8,23 @@ import {
   type ShellReading,
   type ShellWord,
   type SimpleCommand,
+  UNKNOWN_WORD,
 } from '../../shell/model.js';
-import { cdTarget } from '../../shell/syntax/directories.js';
-import { pushProblem } from './branches.js';
-import { judgeGit } from './git.js';
+import { disguisesOf, unwrapForGrant } from '../../shell/runners/runners.js';
+import { cdTarget, directoriesAfter } from '../../shell/syntax/directories.js';
+import { gitProblem, pushProblem, readGit, textlessOperands } from './git.js';
 import { createLinkWatch, type LinkWatch } from './links.js';
-import {
-  canWrite,
-  decidedLater,
-  existing,
-  type FencePlace,
-  isWithin,
-  LOST,
-  leadsToHidden,
-  leadsUp,
-  readProblem,
-  short,
-  strays,
-  unreadable,
-  valueProblem,
-  viewsOf,
-  writeProblem,
-} from './places.js';
-import { fedNames, type LineVariables, lineVariables, type WordValues } from './values.js';
+import { type FencePlace, isWithin, readProblem, valueProblem, writeProblem } from './places.js';
+import { fedNames, type LineValues, lineValues } from './values.js';
 import {
   asLooks,
   EXPORTS,
-  inputOf,
+  existing,
   isInterpreter,
   isScript,
   keepsAbsolute,
   type Looks,
+  leadsUp,
   leaves,
   looksAround,
   looksOf,
@@ -52,344 +39,347 @@ import {
 
 type Words = readonly ShellWord[];
 
+/** A command line, and what is known of it as a whole. */
+interface Line extends FencePlace {
+  readonly reading: ShellReading;
+  readonly links: LinkWatch;
+  readonly valuesOf: LineValues;
+  /** Whether some command changes to a directory that is not checked. */
+  readonly strays: boolean;
+}
+
+/** Files that a command needs to be allowed, or why it may not run whatever they are. */
+type Need =
+  | string
+  | {
+      readonly access: 'read' | 'write' | 'value';
+      readonly paths?: readonly string[];
+      readonly patterns?: readonly string[];
+      /** What lies below is meant, too. */
+      readonly below?: boolean;
+      /** Links below are followed. */
+      readonly follows?: boolean;
+      /** From where; absent: from where the command runs. */
+      readonly from?: readonly string[] | undefined;
+    };
+
+type Needs = AsyncGenerator<Need, void>;
+
 /** Why shell code may not run; undefined when all of it surely stays inside, or only looks. */
 export async function shellProblem(
-  { reading, text }: { readonly reading: ShellReading; readonly text: string },
+  reading: ShellReading,
   place: FencePlace,
 ): Promise<string | undefined> {
+  const text = place.view.call.subject.command ?? '';
   // fail-closed: commands that were not found may write anywhere.
   if (reading.opaque !== undefined) return unreadable(reading.opaque);
-  const mayWrite = reading.commands.some(canWrite);
-  if (mayWrite && reading.complex !== undefined) return unreadable(reading.complex);
+  const { commands, complex } = reading;
+  if (complex !== undefined && commands.some(canWrite)) return unreadable(complex);
   const named = neverNamed(text);
   if (named !== undefined) return `it speaks of ${named}, which decides where commands work`;
-  const judge = new Judge(place, { reading, text });
-  for (const command of reading.commands) {
-    const problem = await judge.command(command);
-    if (problem !== undefined) return problem;
+  const { fence, fs, view } = place;
+  const line: Line = {
+    ...place,
+    reading,
+    links: createLinkWatch(fs, [fence.workspace, ...fence.writable]),
+    valuesOf: lineValues({ reading, text }, view),
+    strays: commands.some((command) => command.views.some((words) => strays(words, command))),
+  };
+  for (const command of commands) {
+    for await (const need of needsOf(command, line)) {
+      const problem = typeof need === 'string' ? need : await needProblem(need, command, line);
+      if (problem !== undefined) return problem;
+    }
+    await line.links.after(viewsOf(command), command.directories);
   }
   return undefined;
 }
 
-class Judge {
-  readonly #place: FencePlace;
-  readonly #links: LinkWatch;
-  readonly #reading: ShellReading;
-  readonly #variables: LineVariables;
-  /** Whether some command changes to a directory that is not checked. */
-  readonly #strays: boolean;
-
-  constructor(place: FencePlace, line: { readonly reading: ShellReading; readonly text: string }) {
-    this.#place = place;
-    this.#reading = line.reading;
-    this.#variables = lineVariables(line, place.view);
-    this.#strays = line.reading.commands.some((command) =>
-      command.views.some((view) => strays(view, command)),
-    );
-    this.#links = createLinkWatch(place.fs, [place.fence.workspace, ...place.fence.writable]);
+async function* needsOf(command: SimpleCommand, line: Line): Needs {
+  for (const { name, value } of command.assignments) {
+    if (steers(name)) yield `it sets ${name}, which decides where commands work`;
+    yield valueNeed(value.value);
   }
-
-  async command(command: SimpleCommand): Promise<string | undefined> {
-    for (const { name, value } of command.assignments) {
-      if (steers(name)) return `it sets ${name}, which decides where commands work`;
-      const problem = await this.#value(value.value, command);
-      if (problem !== undefined) return problem;
-    }
-    for (const { access, target } of command.redirections) {
-      const problem = await this.#redirection(command, access, target);
-      if (problem !== undefined) return problem;
-    }
-    const views = viewsOf(command);
-    for (const view of views) {
-      const problem = await this.#view(view, command);
-      if (problem !== undefined) return problem;
-    }
-    await this.#links.after(views, command.directories);
-    return undefined;
+  for (const { access, target } of command.redirections) {
+    if (access === 'none' || target === undefined) continue;
+    if (access === 'read') yield* needsOfLooks(asLooks([target]), command, line);
+    else if (target.literal && target.pattern === undefined) {
+      yield { access: 'write', paths: [target.value] };
+    } else yield unreadable(`the redirection to ${target.raw} is decided at run time`);
   }
+  for (const words of viewsOf(command)) yield* needsOfView(words, command, line);
+}
 
-  async #redirection(
-    command: SimpleCommand,
-    access: 'read' | 'write' | 'none',
-    target: ShellWord | undefined,
-  ): Promise<string | undefined> {
-    if (access === 'none' || target === undefined) return undefined;
-    if (access === 'read') {
-      return this.#looks(asLooks([target]), command);
-    }
-    if (!target.literal || target.pattern !== undefined) {
-      return unreadable(`the redirection to ${target.raw} is decided at run time`);
-    }
-    return this.#writes([target.value], command);
+async function* needsOfView(words: Words, command: SimpleCommand, line: Line): Needs {
+  const steering = words.map(steeringIn).find((one) => one !== undefined);
+  if (steering !== undefined) yield `it sets ${steering}, which decides where commands work`;
+  const name = nameOf(words) ?? '';
+  if (name.includes('/')) yield { access: 'read', paths: [name] };
+  if (EXPORTS.has(name)) for (const { value } of words.slice(1)) yield valueNeed(value);
+  if (name === 'cd' || name === 'pushd') {
+    yield* needsOfCd(words, command, line);
+    return;
   }
+  const looks = looksOf(words);
+  if (programOf(words) === 'git') {
+    yield* needsOfGit(words, command, line);
+    if (looks !== undefined) return;
+    const paths = textlessOperands(readGit(words).rest).flatMap(pathCandidates);
+    yield { access: 'write', paths, patterns: patternsOf(words) };
+  } else if (looks === undefined) yield* needsOfWriter(words, command, line);
+  else yield* needsOfLooks(looks, command, line, words);
+}
 
-  async #view(view: Words, command: SimpleCommand): Promise<string | undefined> {
-    const steering = view.map(steeringIn).find((name) => name !== undefined);
-    if (steering !== undefined) return `it sets ${steering}, which decides where commands work`;
-    const name = nameOf(view);
-    if (name?.includes('/') === true) {
-      const problem = await this.#reads([name], command, false);
-      if (problem !== undefined) return problem;
+/** Programs write where variables say. */
+function valueNeed(value: string): Need {
+  return {
+    access: 'value',
+    paths: [value, ...pathCandidates(value)].filter((path) => path !== ''),
+  };
+}
+
+async function* needsOfLooks(
+  { reads, patterns, unknown, filesOnly }: Looks,
+  command: SimpleCommand,
+  { fence, reading, valuesOf }: Line,
+  words: Words = [],
+): Needs {
+  if (fence.hidden.length === 0) return;
+  const found: ShellWord[] = [];
+  for (const word of unknown) {
+    const values =
+      word.raw === '' ? fedNames(command, reading) : await valuesOf(word, command.directories);
+    // fail-closed: what is decided at run time may be a file of the main checkout.
+    if (values === undefined) {
+      yield unreadable(`which file ${word.raw || 'its input names'} is is decided at run time`);
     }
-    for (const { value } of EXPORTS.has(name ?? '') ? view.slice(1) : []) {
-      const problem = await this.#value(value, command);
-      if (problem !== undefined) return problem;
-    }
-    if (name === 'cd' || name === 'pushd') return this.#cd(view, command);
-    const looks = looksOf(view);
-    const program = programOf(view);
-    if (program === 'git') return this.#git(view, command, looks === undefined);
-    if (looks === undefined) return this.#writer(view, command);
-    return this.#looks(looks, command, {
-      below: RECURSIVE.has(name ?? ''),
-      around: looksAround(view),
-    });
+    found.push(...(values ?? []));
   }
-
-  async #looks(
-    { reads, patterns, begins, unknown, filesOnly }: Looks,
-    command: SimpleCommand,
-    { below = false, around = false }: { readonly below?: boolean; readonly around?: boolean } = {},
-  ): Promise<string | undefined> {
-    if (this.#place.fence.hidden.length === 0) return undefined;
-    const named = [...reads];
-    const isNamed = [...reads, ...patterns, ...unknown].length > 0;
+  const { reads: named, patterns: wild } = asLooks(found);
+  const isNamed = reads.length + patterns.length + unknown.length > 0;
+  const isAround = looksAround(words) && !isNamed;
+  yield {
+    access: 'read',
     // A program that is given no file looks around where it is.
-    if (around && !isNamed && this.#isLost(command, '.')) return unreadable(LOST);
-    for (const word of unknown) {
-      const values = await this.#values(word, command);
-      // fail-closed: what is decided at run time may be a file of the main checkout.
-      if (values === undefined) return decidedLater(word);
-      const problem = await this.#reads(values.paths, command, below || values.below);
-      if (problem !== undefined) return problem;
-      if (values.below && (await leadsToHidden(values.paths, command, this.#place))) {
-        return unreadable(`${word.raw} may go through a link to the main checkout`);
-      }
-    }
-    for (const pattern of patterns) {
-      if (this.#isLost(command, pattern)) return unreadable(LOST);
-      const found = await this.#expanded([pattern], command);
-      // fail-closed: what fits cannot be told, and may be anywhere but below.
-      const isAway = async () =>
-        leadsUp(pattern) || (await leadsToHidden(['.'], command, this.#place));
-      if (found === undefined && (await isAway())) return unreadable(`${pattern} leads elsewhere`);
-      named.push(...(found ?? []));
-    }
-    if (
-      filesOnly === true &&
-      (await leadsToHidden(around && named.length === 0 ? ['.'] : named, command, this.#place))
-    ) {
-      return unreadable('it follows the links in directories (diff: add --no-dereference)');
-    }
-    // fail-closed: of what goes on at run time only the beginning can be judged.
-    const odd = begins.find((begin) => /^\/+(proc|dev\/+fd)(\/|$)/.test(begin));
-    if (odd !== undefined) return unreadable(`what ${odd} leads to is known to a process alone`);
-    return (
-      (await this.#reads(named, command, below)) ??
-      this.#reads(begins.filter(leadsUp), command, false)
-    );
-  }
+    paths: [...reads, ...named, ...(isAround ? ['.'] : [])],
+    patterns: [...patterns, ...wild],
+    below: RECURSIVE.has(nameOf(words) ?? ''),
+    follows: filesOnly === true,
+  };
+}
 
-  /** All that a word may stand for that is not plain; undefined: nobody can tell. */
-  async #values(word: ShellWord, command: SimpleCommand): Promise<WordValues | undefined> {
-    if (word.raw !== '') return await this.#variables.valuesOf(word, command.directories);
-    const paths = fedNames(command, this.#reading);
-    return paths === undefined ? undefined : { paths, below: false };
+/** Moving into the main checkout is refused at once; elsewhere only looking is left. */
+async function* needsOfCd(words: Words, command: SimpleCommand, line: Line): Needs {
+  const { fence, view } = line;
+  const target = cdTarget(words, view.home);
+  if (target === undefined) {
+    const named = words.slice(1).filter(({ value }) => !/^[-+]/.test(value));
+    yield* needsOfLooks(asLooks(named), command, line);
+    return;
   }
-
-  /** Programs write where variables say: into the project they do not lead. */
-  async #value(value: string, command: SimpleCommand): Promise<string | undefined> {
-    const { fence, view } = this.#place;
-    for (const path of [value, ...pathCandidates(value)]) {
-      if (path === '') continue;
-      const meant = expandHome(path, view.home);
-      for (const directory of command.directories ?? [view.call.workspace.cwd]) {
-        for (const spelled of await view.judge.spellFrom(directory, meant)) {
-          const problem = valueProblem(fence, spelled);
-          if (problem !== undefined) return problem;
-        }
-      }
-    }
-    return undefined;
+  yield { access: 'read', paths: [target] };
+  const ways: PathSpellings[] = [];
+  for (const directory of command.directories ?? []) {
+    ways.push(...(await view.judge.spellFrom(directory, target)));
   }
-
-  /** Moving into the main checkout is refused at once; elsewhere only looking is left. */
-  async #cd(view: Words, command: SimpleCommand): Promise<string | undefined> {
-    const { fence, view: call } = this.#place;
-    const target = cdTarget(view, call.home);
-    if (target === undefined) {
-      const words = view.slice(1).filter(({ value }) => !/^[-+]/.test(value));
-      return this.#looks(asLooks(words), command);
-    }
-    if (fence.hidden.length > 0 && throughProcess(command.directories, target)) {
-      return unreadable(`what ${target} leads to is known to a process alone`);
-    }
-    const directories = command.directories ?? (target.startsWith('/') ? ['/'] : []);
-    const ways: PathSpellings[] = [];
-    for (const directory of directories) {
-      ways.push(...(await call.judge.spellFrom(directory, target)));
-    }
-    for (const way of ways) {
-      const problem = readProblem(fence, way, { below: false });
-      if (problem !== undefined) return problem;
-    }
-    // `cd -P link/..` is elsewhere than `cd link/..`; the shell's own choice is not followed here.
-    const inside = ways.filter(({ real }) => isWithin(real, fence.writable));
-    return inside.length > 0 && inside.length < ways.length
-      ? unreadable(`\`cd ${target}\` leads to different places through links`)
-      : undefined;
+  // `cd -P link/..` is elsewhere than `cd link/..`; the shell's own choice is not followed here.
+  const inside = ways.filter(({ real }) => isWithin(real, fence.writable));
+  if (inside.length > 0 && inside.length < ways.length) {
+    yield unreadable(`\`cd ${target}\` leads to different places through links`);
   }
+}
 
-  async #git(view: Words, command: SimpleCommand, writes: boolean): Promise<string | undefined> {
-    const { fence, view: call } = this.#place;
-    // A repository elsewhere is not this agent's, whatever is asked of it.
-    const away = await this.#directoryProblem(command);
-    if (away !== undefined) return away;
-    const unknown = view.find((word) => !word.literal);
-    if (unknown !== undefined) return unreadable(`git is given ${unknown.raw}`);
-    const whole = fence.isolation !== undefined;
-    const git = judgeGit(view, { whole });
-    if (git.problem !== undefined) {
-      return `${git.problem}; run git in ${fence.workspace} without it`;
-    }
-    const pushed = git.push && (await pushProblem(git.push, { fence, judge: call.judge }));
-    if (pushed !== undefined) return pushed;
-    for (const directory of command.directories ?? []) {
-      let at = directory;
-      for (const move of git.moves) {
-        for (const spelled of await call.judge.spellFrom(at, move)) {
-          const problem = writeProblem(fence, spelled);
-          if (problem !== undefined) return problem;
-        }
-        at = resolve(at, move);
-      }
-    }
-    if (!writes) return undefined;
-    const wild = await this.#expanded(patternsOf(view), command);
-    if (wild === undefined)
+async function* needsOfGit(words: Words, command: SimpleCommand, line: Line): Needs {
+  const { fence, view } = line;
+  // A repository elsewhere is not this agent's, whatever is asked of it.
+  const away = await directoryProblem(command, line);
+  if (away !== undefined) yield away;
+  const unknown = words.find((word) => !word.literal);
+  if (unknown !== undefined) yield unreadable(`git is given ${unknown.raw}`);
+  const problem = gitProblem(words, { whole: fence.isolation !== undefined });
+  if (problem !== undefined) yield `${problem}; run git in ${fence.workspace} without it`;
+  const { subcommand, rest, moves } = readGit(words);
+  const pushed = subcommand === 'push' && (await pushProblem(rest, { fence, judge: view.judge }));
+  if (pushed) yield pushed;
+  let from = command.directories;
+  for (const move of moves) {
+    yield { access: 'write', paths: [move], from };
+    from = from?.map((directory) => resolve(directory, move));
+  }
+}
+
+async function* needsOfWriter(words: Words, command: SimpleCommand, line: Line): Needs {
+  const program = programOf(words) ?? '';
+  const elsewhere = leaves(words);
+  if (elsewhere !== undefined) {
+    yield `\`${elsewhere}\` works elsewhere, later or as somebody else, where no workspace holds it`;
+  }
+  const away = await directoryProblem(command, line);
+  if (away !== undefined) yield away;
+  const unknown = words.find((word) => !word.literal);
+  if (unknown !== undefined) {
+    const what = unknown.raw === '' ? 'arguments from its input' : unknown.raw;
+    yield unreadable(`\`${program}\` may write, and is given ${what}, decided at run time`);
+  }
+  if (program === 'find' && words.some(({ value }) => /^-([LH]|follow)$/.test(value))) {
+    yield unreadable('it goes where links lead');
+  }
+  if (/^(tar|bsdtar)$/.test(program) && words.some(keepsAbsolute)) {
+    yield unreadable('it unpacks files by their absolute names');
+  }
+  const patterns = patternsOf(words);
+  const simple = simpleFileUse(words);
+  if (simple !== undefined) {
+    yield { access: 'read', paths: simple.reads, below: true };
+    yield { access: 'write', paths: simple.writes, patterns };
+    return;
+  }
+  if (program === 'ln' && words.some(({ value }) => value.split('/').includes('..'))) {
+    yield unreadable('a link that goes up by ".." leads elsewhere once it is moved');
+  }
+  const plain = words.slice(1).filter((word) => word.pattern === undefined);
+  const values = plain.map((word) => word.value).filter((value) => !isScript(program, value));
+  const isCode = isInterpreter(words);
+  // For programs that take code, `/re/ { … }` is no file.
+  const candidates = values.flatMap(pathCandidates);
+  const texts = [...values.filter((value) => isCode || /\s/.test(value))];
+  const mentioned = [...texts, ...(isCode ? [command.input] : [])].flatMap(pathsInText);
+  const paths = isCode
+    ? await existing([...candidates, ...mentioned], line)
+    : [...candidates, ...(await existing(mentioned, line))];
+  yield { access: 'write', paths, patterns };
+}
+
+async function directoryProblem(command: SimpleCommand, line: Line): Promise<string | undefined> {
+  if (command.directories === undefined) return unreadable(LOST);
+  for (const directory of command.directories) {
+    const spelled = await line.view.judge.spell(directory);
+    const problem =
+      writeProblem(line.fence, spelled) ?? (await line.links.problem(join(directory, 'any')));
+    if (problem !== undefined)
+      return `\`${command.raw.split('\n', 1)[0]?.slice(0, 80)}\` would run there: ${problem}`;
+  }
+  return undefined;
+}
+
+/** Why one of these files is out of reach. */
+async function needProblem(
+  need: Exclude<Need, string>,
+  command: SimpleCommand,
+  line: Line,
+): Promise<string | undefined> {
+  const { fence, view } = line;
+  const { access, patterns = [], below = false, from = command.directories } = need;
+  if (access === 'read' && fence.hidden.length === 0) return undefined;
+  const paths = [...(need.paths ?? [])];
+  for (const pattern of patterns) {
+    const found = isLost(pattern, command, line) ? undefined : await expanded(pattern, from, line);
+    if (found !== undefined) paths.push(...found);
+    // fail-closed: what fits cannot be told, and may be anywhere but below.
+    else if (access !== 'read') {
       return unreadable('it names files by a pattern that cannot be followed');
-    return this.#writes([...git.operands.flatMap(pathCandidates), ...wild], command);
+    } else if (leadsUp(pattern) || (await leadsToHidden(['.'], command, line))) {
+      return unreadable(`${pattern} leads elsewhere`);
+    }
   }
-
-  async #writer(view: Words, command: SimpleCommand): Promise<string | undefined> {
-    const program = programOf(view) ?? '';
-    const elsewhere = leaves(view);
-    if (elsewhere !== undefined) {
-      return `\`${elsewhere}\` works elsewhere, later or as somebody else, where no workspace holds it`;
+  for (const path of paths) {
+    const meant = expandHome(path, view.home);
+    if (access === 'read' && throughProcess(from, meant)) {
+      return unreadable(`what ${meant} leads to is known to a process alone`);
     }
-    const away = await this.#directoryProblem(command);
-    if (away !== undefined) return away;
-    const unknown = view.find((word) => !word.literal);
-    if (unknown !== undefined) {
-      const what = unknown.raw === '' ? 'arguments from its input' : unknown.raw;
-      return unreadable(`\`${program}\` may write, and is given ${what}, decided at run time`);
+    if (access !== 'value' && isLost(meant, command, line)) return unreadable(LOST);
+    for (const directory of from ?? [access === 'value' ? view.call.workspace.cwd : '/']) {
+      for (const spelled of await view.judge.spellFrom(directory, meant)) {
+        const problem = await pathProblem(spelled, { access, below }, line);
+        if (problem !== undefined) return problem;
+      }
     }
-    if (program === 'find' && view.some(({ value }) => /^-([LH]|follow)$/.test(value))) {
-      return unreadable('it goes where links lead');
-    }
-    if (/^(tar|bsdtar)$/.test(program) && view.some(keepsAbsolute)) {
-      return unreadable('it unpacks files by their absolute names');
-    }
-    const wild = await this.#expanded(patternsOf(view), command);
-    if (wild === undefined)
-      return unreadable('it names files by a pattern that cannot be followed');
-    const simple = simpleFileUse(view);
-    if (simple !== undefined) {
-      return (
-        (await this.#reads(simple.reads, command, true)) ??
-        (await this.#writes([...simple.writes, ...wild], command))
-      );
-    }
-    if (program === 'ln' && view.some(({ value }) => value.split('/').includes('..'))) {
-      return unreadable('a link that goes up by ".." leads elsewhere once it is moved');
-    }
-    const plain = view.slice(1).filter((word) => word.pattern === undefined);
-    const values = plain.map((word) => word.value).filter((value) => !isScript(program, value));
-    const candidates = values.flatMap(pathCandidates);
-    // For programs that take code, `/re/ { … }` is no file.
-    const named = isInterpreter(view) ? await existing(candidates, this.#place) : candidates;
-    const isText = (value: string): boolean => /\s/.test(value) || isInterpreter(view);
-    const texts = [...values.filter(isText), ...inputOf(view, command)];
-    const mentioned = await existing(texts.flatMap(pathsInText), this.#place);
-    return this.#writes([...named, ...mentioned, ...wild], command);
   }
+  return need.follows === true && (await leadsToHidden(paths, command, line))
+    ? unreadable('it follows the links in directories (diff: add --no-dereference)')
+    : undefined;
+}
 
-  async #directoryProblem(command: SimpleCommand): Promise<string | undefined> {
-    const { fence, view } = this.#place;
-    if (command.directories === undefined) {
-      return unreadable(LOST);
-    }
-    for (const directory of command.directories) {
-      const spelled = await view.judge.spell(directory);
-      const problem =
-        writeProblem(fence, spelled) ?? (await this.#links.problem(join(directory, 'any')));
-      if (problem !== undefined) return `\`${short(command.raw)}\` would run there: ${problem}`;
-    }
-    return undefined;
+async function pathProblem(
+  path: PathSpellings,
+  { access, below }: { readonly access: 'read' | 'write' | 'value'; readonly below: boolean },
+  { fence, links }: Line,
+): Promise<string | undefined> {
+  if (access === 'read') return readProblem(fence, path, { below });
+  if (access === 'value') return valueProblem(fence, path);
+  return writeProblem(fence, path) ?? (await links.problem(path.literal));
+}
+
+/**
+ * fail-closed: from a directory that is not known a relative path leads anywhere. Where only a `cd` is
+ * not known that was judged itself, it leads below what that may lead to.
+ */
+function isLost(path: string, { directories }: SimpleCommand, line: Line): boolean {
+  if (directories !== undefined || path.startsWith('/')) return false;
+  return line.strays || leadsUp(path);
+}
+
+/** The files that a pattern stands for now; undefined when that cannot be told. */
+async function expanded(
+  pattern: string,
+  from: readonly string[] | undefined,
+  { view }: Line,
+): Promise<readonly string[] | undefined> {
+  const files: string[] = [];
+  for (const directory of from ?? ['/']) {
+    const found = await view.judge.expand(directory, pattern);
+    if (found === undefined) return undefined;
+    files.push(...found);
   }
+  return files;
+}
 
-  async #writes(paths: readonly string[], command: SimpleCommand): Promise<string | undefined> {
-    const { fence, view } = this.#place;
+/** Whether what is hidden lies below these paths, or links there may lead to it. */
+async function leadsToHidden(
+  paths: readonly string[],
+  { directories = ['/'] }: SimpleCommand,
+  { fence, view }: Line,
+): Promise<boolean> {
+  const isFine = (target: PathSpellings): boolean =>
+    readProblem(fence, target, { below: true }) === undefined;
+  for (const directory of directories) {
     for (const path of paths) {
-      const meant = expandHome(path, view.home);
-      if (this.#isLost(command, meant)) return unreadable(LOST);
-      for (const directory of command.directories ?? ['/']) {
-        for (const spelled of await view.judge.spellFrom(directory, meant)) {
-          const problem =
-            writeProblem(fence, spelled) ?? (await this.#links.problem(spelled.literal));
-          if (problem !== undefined) return problem;
-        }
-      }
+      const starts = await view.judge.spellFrom(directory, path);
+      if (!starts.every(isFine) || !(await linksStay(starts, view.judge, { isFine }))) return true;
     }
-    return undefined;
   }
+  return false;
+}
 
-  async #reads(
-    paths: readonly string[],
-    command: SimpleCommand,
-    below: boolean,
-  ): Promise<string | undefined> {
-    const { fence, view } = this.#place;
-    if (fence.hidden.length === 0) return undefined;
-    for (const path of paths) {
-      const meant = expandHome(path, view.home);
-      if (throughProcess(command.directories, meant)) {
-        return unreadable(`what ${meant} leads to is known to a process alone`);
-      }
-      if (this.#isLost(command, meant)) return unreadable(LOST);
-      for (const directory of command.directories ?? ['/']) {
-        for (const spelled of await view.judge.spellFrom(directory, meant)) {
-          const problem = readProblem(fence, spelled, { below });
-          if (problem !== undefined) return problem;
-        }
-      }
-    }
-    return undefined;
-  }
+/** `cd -`, `cd ..` in a loop, and all but `cd` after which the directory is not known. */
+function strays(words: Words, command: SimpleCommand): boolean {
+  const nowhere = { home: '/', assigned: new Set<string>() };
+  if (nameOf(words) !== 'cd') return directoriesAfter(words, ['/'], nowhere) === undefined;
+  const isUp = ({ value }: ShellWord): boolean => /^[-+]/.test(value) || leadsUp(value);
+  const isLed = command.directories === undefined || words.some(({ value }) => /^[-+]/.test(value));
+  return isLed && words.slice(1).some(isUp);
+}
 
-  /**
-   * fail-closed: from a directory that is not known a relative path leads anywhere. Where only a `cd` is
-   * not known that was judged itself, it leads below what that may lead to.
-   */
-  #isLost({ directories }: SimpleCommand, path: string): boolean {
-    if (directories !== undefined || path.startsWith('/')) return false;
-    return this.#strays || leadsUp(path);
-  }
+/** Whether it may do more than look. */
+function canWrite(command: SimpleCommand): boolean {
+  return (
+    command.redirections.some(({ access }) => access === 'write') ||
+    viewsOf(command).some((words) => looksOf(words) === undefined)
+  );
+}
 
-  /** The files that wildcards stand for now; undefined when that cannot be told. */
-  async #expanded(
-    patterns: readonly string[],
-    command: SimpleCommand,
-  ): Promise<readonly string[] | undefined> {
-    const files: string[] = [];
-    for (const pattern of patterns) {
-      if (this.#isLost(command, pattern)) return undefined;
-      for (const directory of command.directories ?? ['/']) {
-        const found = await this.#place.view.judge.expand(directory, pattern);
-        if (found === undefined) return undefined;
-        files.push(...found);
-      }
-    }
-    return files;
-  }
+/** What runs, behind wrappers that are fully understood; else whatever any word may stand for. */
+function viewsOf(command: SimpleCommand): readonly Words[] {
+  const { words, fed } = unwrapForGrant(command.words);
+  if (words === command.words) return command.views;
+  const own = new Set<ShellWord>([UNKNOWN_WORD, ...command.words]);
+  const isPart = (view: Words): boolean => view.every((word) => own.has(word));
+  const inner = disguisesOf(words).views.map((view) => (fed ? [...view, UNKNOWN_WORD] : view));
+  return [...inner, ...command.views.filter((view) => !isPart(view))];
+}
+
+const LOST = 'the directory it runs in is not known (after set, pushd, eval, `cd -` or a loop)';
+
+function unreadable(why: string): string {
+  return `it cannot be told that the command stays in the workspace: ${why}. Write it in simple commands with plain words`;
 }

@@ -1,7 +1,9 @@
 import type { SyntaxNode } from 'unbash';
-import { relative, toPosix } from '../../../platform/fs/paths.js';
+import { own } from '../../../lib/own.js';
+import { relative } from '../../../platform/fs/paths.js';
 import type { CallView } from '../../gate/view.js';
 import {
+  literalWord,
   nameOf,
   programOf,
   type ShellReading,
@@ -9,35 +11,29 @@ import {
   type SimpleCommand,
 } from '../../shell/model.js';
 import { readShell } from '../../shell/syntax/read.js';
-import { leadsUp } from './places.js';
+import { leadsUp } from './words.js';
 
-/** What the variables of a command line can be, as far as the line itself says it. */
-export interface LineVariables {
-  /** All that a word may become in these directories; undefined: that is decided elsewhere. */
-  valuesOf(
-    word: ShellWord,
-    directories: readonly string[] | undefined,
-  ): Promise<WordValues | undefined>;
-}
-
-export interface WordValues {
-  readonly paths: readonly string[];
-  /** What lies below them is meant, too. */
-  readonly below: boolean;
-}
+/**
+ * All words that a word with variables may become in these directories, as far as the line itself says what they
+ * are set to; undefined: that is decided elsewhere.
+ */
+export type LineValues = (
+  word: ShellWord,
+  directories: readonly string[] | undefined,
+) => Promise<readonly ShellWord[] | undefined>;
 
 type Place = Pick<CallView, 'judge' | 'home' | 'call' | 'facts'>;
 
 /** More than anybody means by one word. */
 const MOST_VALUES = 500;
 
-export function lineVariables(
+export function lineValues(
   { text, reading }: { readonly text: string; readonly reading: ShellReading },
   place: Place,
-): LineVariables {
+): LineValues {
   let settings: Promise<Settings> | undefined;
-  const known = new Map<string, Promise<readonly ShellWord[] | undefined>>();
-  const wordsOf = async (name: string): Promise<readonly ShellWord[] | undefined> => {
+  /** What a variable is set to; undefined: it may be anything. */
+  const setTo = async (name: string): Promise<readonly ShellWord[] | undefined> => {
     settings ??= settingsIn(text, reading);
     const { set, unclear, isUnclear } = await settings;
     const texts = set.get(name);
@@ -47,92 +43,57 @@ export function lineVariables(
     const { cwd } = place.call.workspace;
     const read = await readShell(`: ${texts.join(' ')}`, { cwd, home: place.home });
     const words = read.commands.length === 1 ? read.commands[0]?.words.slice(1) : undefined;
-    if (read.opaque !== undefined || words === undefined) return undefined;
-    return words.every(({ literal }) => literal) ? words : undefined;
-  };
-  const valuesOfName = async (
-    name: string,
-    directories: readonly string[],
-  ): Promise<readonly Value[] | undefined> => {
-    const read = known.get(name) ?? wordsOf(name);
-    known.set(name, read);
-    const words = await read;
-    if (words === undefined) return undefined;
+    const isKnown = read.opaque === undefined && words?.every(({ literal }) => literal) === true;
     // Where the loop or the assignment does not come to run it is empty.
-    const values: Value[] = [{ text: '' }];
-    for (const { value, pattern } of words) {
-      const found =
-        pattern === undefined ? [{ text: value }] : await fitting(pattern, directories, place);
-      if (found === undefined) return undefined;
-      values.push(...found);
-    }
-    return values;
+    return isKnown ? [literalWord(''), ...words] : undefined;
   };
-  return {
-    async valuesOf({ raw }, directories = []) {
-      const pieces = piecesOf(raw);
-      if (pieces === undefined || directories.length === 0) return undefined;
-      let found: readonly Value[] = [{ text: '' }];
-      for (const piece of pieces) {
-        const isName = 'name' in piece;
-        const values = isName ? await valuesOfName(piece.name, directories) : [piece];
-        if (values === undefined || found.length * values.length > MOST_VALUES) return undefined;
-        // Outside of quotes the shell takes apart what it finds.
-        const isSplit = isName && !piece.quoted && values.some(({ text }) => !PLAIN.test(text));
-        const joint = isSplit ? undefined : joined(found, values);
-        if (joint === undefined) return undefined;
-        found = joint;
+  return async ({ raw }, directories = []) => {
+    const pieces = piecesOf(raw);
+    if (pieces === undefined || directories.length === 0) return undefined;
+    let found: readonly ShellWord[] = [literalWord('')];
+    for (const piece of pieces) {
+      const isName = 'name' in piece;
+      const values = isName ? await setTo(piece.name) : [literalWord(piece.text)];
+      if (values === undefined || found.length * values.length > MOST_VALUES) return undefined;
+      // Outside of quotes the shell takes apart what it finds.
+      if (isName && !piece.quoted && !(await staysWhole(values, directories, place))) {
+        return undefined;
       }
-      const paths = found.map(({ text }) => text);
-      return { paths, below: found.some(({ by }) => by === 'unseen') };
-    },
+      found = found.flatMap((one) => values.map((other) => joined(one, other)));
+    }
+    // fail-closed: what fits a pattern is inside only where nothing around it leads away.
+    const isAway = found.some(({ pattern, value }) => pattern !== undefined && leadsUp(value));
+    return isAway && pieces.length > 1 ? undefined : found;
   };
+}
+
+function joined(one: ShellWord, other: ShellWord): ShellWord {
+  const isWild = one.pattern !== undefined || other.pattern !== undefined;
+  const word = literalWord(one.value + other.value);
+  return isWild ? { ...word, pattern: patternOf(one) + patternOf(other) } : word;
+}
+
+function patternOf({ value, pattern }: ShellWord): string {
+  return pattern ?? value.replace(/[\\*?[\]]/g, '\\$&');
 }
 
 const PLAIN = /^[\w./@:+%,=-]*$/;
 
-interface Value {
-  readonly text: string;
-  /**
-   * Of a pattern: what fits it may be another file when the line runs. `unseen`: the directory that all
-   * of it lies in.
-   */
-  readonly by?: 'pattern' | 'unseen';
-}
-
-/** One behind the other. fail-closed: what fits a pattern is inside only where nothing around it leads away. */
-function joined(before: readonly Value[], after: readonly Value[]): readonly Value[] | undefined {
-  const all = before.flatMap((one) => after.map((other) => ({ one, other })));
-  const isAway = all.some(
-    ({ one, other }) =>
-      (other.by !== undefined && one.text !== '' && (leadsUp(one.text) || leadsUp(other.text))) ||
-      (one.by !== undefined && other.text.split('/').includes('..')),
-  );
-  if (isAway) return undefined;
-  return all.map(({ one, other }) => {
-    const by = one.by ?? other.by;
-    return { text: one.text + other.text, by };
-  });
-}
-
-/** The files that a pattern fits, as the shell names them; undefined: nobody can tell. */
-async function fitting(
-  pattern: string,
+/** Whether none of these, and of the names that fit them, is more than one word. */
+async function staysWhole(
+  values: readonly ShellWord[],
   directories: readonly string[],
-  { judge }: Pick<Place, 'judge'>,
-): Promise<readonly Value[] | undefined> {
-  // Up to the first wildcard it is plain: all that fits lies in there.
-  const top = /^(?:[^*?[\\]*\/)?/.exec(pattern)?.[0] ?? '';
-  const values: Value[] = [{ text: top === '' ? './' : top, by: 'pattern' }];
-  for (const directory of directories) {
-    const files = await judge.expand(directory, pattern);
-    if (files === undefined && leadsUp(pattern)) return undefined;
-    if (files === undefined) values.push({ text: './', by: 'unseen' });
-    const named = (file: string): string =>
-      pattern.startsWith('/') ? file : toPosix(relative(directory, file));
-    for (const file of files ?? []) values.push({ text: named(file), by: 'pattern' });
+  { judge }: Place,
+): Promise<boolean> {
+  for (const { value, pattern } of values) {
+    if (pattern === undefined && !PLAIN.test(value)) return false;
+    if (pattern === undefined) continue;
+    for (const directory of directories) {
+      const files = await judge.expand(directory, pattern);
+      if (files?.every((file) => PLAIN.test(relative(directory, file))) !== true) return false;
+    }
   }
-  return values;
+  return true;
 }
 
 type Piece = { readonly text: string } | { readonly name: string; readonly quoted: boolean };
@@ -216,24 +177,22 @@ async function settingsIn(text: string, { commands }: ShellReading): Promise<Set
 export function fedNames(
   command: SimpleCommand,
   { commands }: Pick<ShellReading, 'commands'>,
-): readonly string[] | undefined {
+): readonly ShellWord[] | undefined {
   const values = command.words.map(({ value }) => value);
-  if (WALKS.test(programOf(command.words) ?? '')) {
+  if (/^(find|fd|fdfind)$/.test(programOf(command.words) ?? '')) {
     return values.some((value) => /^-files0-from/.test(value)) ? undefined : [];
   }
   // fail-closed: then they come out of a file.
   if (values.some((value) => /^(-[a-zA-Z0-9]*a|--arg)/.test(value))) return undefined;
-  let at = commands.indexOf(command);
+  const last = commands.indexOf(command);
+  let at = last;
   // fail-closed: of what a substitution adds nobody knows whose input it is.
   while (at > 0 && commands[at]?.piped === true && isPlain(commands[at])) at--;
-  const first = commands[at];
-  const between = commands.slice(at + 1, commands.indexOf(command));
-  if (first === undefined || first === command || first.piped === true || !isPlain(first)) {
-    return undefined;
-  }
+  const [first, ...between] = commands.slice(at, last);
+  if (first === undefined || first.piped === true || !isPlain(first)) return undefined;
   if (!between.every(passesOn)) return undefined;
   if (nameOf(first.words) === 'echo') {
-    return first.words.slice(1).flatMap(({ value }) => value.split(/\s+/));
+    return first.words.slice(1).flatMap(({ value }) => value.split(/\s+/).map(literalWord));
   }
   return listsNames(first) ? [] : undefined;
 }
@@ -247,35 +206,41 @@ function isPlain(command: SimpleCommand | undefined): boolean {
   );
 }
 
-const WALKS = /^(find|fd|fdfind)$/;
+const GREP = {
+  needs: /^-[a-zA-Z]*l|^--files-with-matches$/,
+  never: /^--label/,
+};
+const GIT = { never: /^--format/ };
+const FD = { never: /^(-\w*[xX]|--exec|--exec-batch|--format)/ };
 
-/** Programs that print names of what they go through, and nothing else. */
+/** Programs that print names of what they go through: with an option that has to be there, and those that print more. */
+const LISTS: Readonly<Record<string, { readonly needs?: RegExp; readonly never: RegExp }>> = {
+  find: { never: /^-(f?printf|fprint0?|f?ls|exec|execdir|ok|okdir|files0-from)$/ },
+  fd: FD,
+  fdfind: FD,
+  // A long list tells where links lead, too.
+  ls: { never: /^-\w*[lgno]|^--(format|full-time|numeric|hyperlink|zero)/ },
+  git: GIT,
+  grep: GREP,
+  egrep: GREP,
+  fgrep: GREP,
+  rg: {
+    needs: /^(-[a-zA-Z]*l|--files|--files-with-matches)$/,
+    never: /^(-r|--replace|--path-separator)/,
+  },
+};
+
 function listsNames({ words }: SimpleCommand): boolean {
-  const [, ...rest] = words.map(({ value }) => value);
-  const has = (option: RegExp): boolean => rest.some((value) => option.test(value));
-  switch (programOf(words)) {
-    case 'find':
-      return !has(/^-(f?printf|fprint0?|f?ls|exec|execdir|ok|okdir|files0-from)$/);
-    case 'fd':
-    case 'fdfind':
-      return !has(/^(-\w*[xX]|--exec|--exec-batch|--format)/);
-    case 'ls':
-      // A long list tells where links lead, too.
-      return !has(/^-\w*[lgno]|^--(format|full-time|numeric|hyperlink|zero)/);
-    case 'git':
-      return rest[0] === 'ls-files' && !has(/^--format/);
-    case 'grep':
-    case 'egrep':
-    case 'fgrep':
-      return has(/^-[a-zA-Z]*l|^--files-with-matches$/) && !has(/^--label/);
-    case 'rg':
-      return (
-        has(/^(-[a-zA-Z]*l|--files|--files-with-matches)$/) &&
-        !has(/^(-r|--replace|--path-separator)/)
-      );
-    default:
-      return false;
-  }
+  const rule = own(LISTS, programOf(words) ?? '');
+  const has = (option: RegExp): boolean => words.slice(1).some(({ value }) => option.test(value));
+  // Only in front of everything else it is the subcommand.
+  const isOther = rule === GIT && words[1]?.value !== 'ls-files';
+  return (
+    rule !== undefined &&
+    !isOther &&
+    !has(rule.never) &&
+    (rule.needs === undefined || has(rule.needs))
+  );
 }
 
 /** Leaves lines of its input out or puts them in order, and changes none. */
@@ -285,20 +250,10 @@ function passesOn({ words }: SimpleCommand): boolean {
     /^\+?\d+$/.test(value) && /^-[nkmABC]$/.test(rest[at - 1] ?? '');
   // What stands by itself is a file, which is read in place of the input.
   const operands = rest.filter((value, at) => !value.startsWith('-') && !isNumber(value, at));
+  const program = programOf(words) ?? '';
+  const isSearch = /^[ef]?grep$/.test(program);
+  if (!isSearch && !/^(head|tail|sort|uniq)$/.test(program)) return false;
+  const known = isSearch ? /^-[EFGPivwxABCm]+\d*$/ : /^-[abdfhiknqruVv]*\d*$/;
   const options = rest.filter((value) => value.startsWith('-'));
-  switch (programOf(words)) {
-    case 'head':
-    case 'tail':
-    case 'sort':
-    case 'uniq':
-      return (
-        operands.length === 0 && options.every((value) => /^-[abdfhiknqruVv]*\d*$/.test(value))
-      );
-    case 'grep':
-    case 'egrep':
-    case 'fgrep':
-      return operands.length === 1 && options.every((value) => /^-[EFGPivwxABCm]+\d*$/.test(value));
-    default:
-      return false;
-  }
+  return operands.length === (isSearch ? 1 : 0) && options.every((value) => known.test(value));
 }

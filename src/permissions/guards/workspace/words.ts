@@ -1,25 +1,26 @@
 import { own } from '../../../lib/own.js';
+import { wordSet } from '../../../lib/word-set.js';
+import { STEPS_OF_LOOK } from '../../paths/paths.js';
+import { matches, segmentTokens } from '../../rules/wildcard.js';
 import { readOnlyUse } from '../../shell/effects/uses.js';
-import { nameOf, programOf, type ShellWord, type SimpleCommand } from '../../shell/model.js';
+import { nameOf, programOf, type ShellWord } from '../../shell/model.js';
 import { PROGRAMS } from '../../shell/programs/index.js';
 import { isPlainScript } from '../../shell/sed.js';
+import type { FencePlace } from './places.js';
 
 /** What a command looks at, when looking is all that it can do. */
 export interface Looks {
   readonly reads: readonly string[];
   readonly patterns: readonly string[];
-  /** How words begin that are decided at run time. */
-  readonly begins: readonly string[];
-  /** Those words, where they may be files. */
+  /** Words that are decided at run time, where they may be files. */
   readonly unknown: readonly ShellWord[];
   /** Of directories among what it reads it follows the links. */
   readonly filesOnly?: true;
 }
 
 /** Builtins that touch no file: what they are given is text, names or numbers. */
-const NO_FILES = new Set(
-  `echo true false : exit pwd seq tr shift kill return break continue ulimit umask type
-  sleep`.split(/\s+/),
+const NO_FILES = wordSet(
+  `echo true false : exit pwd seq tr shift kill return break continue ulimit umask type sleep cd`,
 );
 
 /** The same with words that are known: `jobs -x` runs one, `hash -p` gives one another meaning. */
@@ -30,44 +31,40 @@ const NO_FILES_PLAINLY: Readonly<Record<string, RegExp>> = {
 };
 
 /** Builtins that set variables. */
-const SETS = new Set(
-  'export declare typeset local readonly unset read mapfile readarray getopts'.split(' '),
-);
+const SETS = wordSet('export declare typeset local readonly unset read mapfile readarray getopts');
 
 /** Undefined: it may do more than look. */
 export function looksOf(words: readonly ShellWord[]): Looks | undefined {
+  const [, ...rest] = words;
   const name = nameOf(words);
-  if (words.length === 0) return NOTHING_SEEN;
+  if (words.length === 0) return asLooks([]);
   if (name === undefined) return undefined;
   const plain = own(NO_FILES_PLAINLY, name);
   if (plain !== undefined) {
     // fail-closed: with anything else it may run what it is given.
-    return words.slice(1).every((word) => word.literal && plain.test(word.value))
-      ? NOTHING_SEEN
-      : undefined;
+    const isPlain = rest.every((word) => word.literal && plain.test(word.value));
+    return isPlain ? asLooks([]) : undefined;
   }
-  if (NO_FILES.has(name) || name === 'cd' || isPlainPrintf(name, words)) return NOTHING_SEEN;
-  if (SETS.has(name) && words.slice(1).every(hasKnownName)) return NOTHING_SEEN;
+  // With `-v` printf sets a variable, and a format that is not known may be that.
+  const isPlainPrintf = name === 'printf' && rest[0]?.literal === true && !isOption(rest[0]);
+  // `X=$(date)` sets X, whatever to; `$a=1` sets anything.
+  const isPlainSetter =
+    SETS.has(name) && rest.every(({ literal, value }) => literal || value.includes('='));
+  if (NO_FILES.has(name) || isPlainPrintf || isPlainSetter) return asLooks([]);
   const known = readOnlyUse(words);
-  if (known !== undefined) return { ...known, begins: beginningsOf(words), unknown: [] };
+  if (known !== undefined) return { ...known, unknown: [] };
   // Such programs change nothing with any options, so arguments that are not known make no difference.
   const program = own(PROGRAMS, name);
-  const anyOptions =
-    program?.custom === undefined && (program?.plain === true || program?.operands === 'text');
+  const isText = program?.operands === 'text';
+  const anyOptions = program?.custom === undefined && (program?.plain === true || isText);
   if (!anyOptions || words.every((word) => word.literal)) return undefined;
-  const reads = words
-    .slice(1)
-    .filter((word) => word.literal && !word.value.startsWith('-'))
-    .map((word) => word.value);
-  const unknown = program?.operands === 'text' ? [] : unknownFiles(words);
-  return { reads, patterns: patternsOf(words), begins: beginningsOf(words), unknown };
+  // What follows `-e` is searched for.
+  const files = rest.filter((word, at) => word.literal || (!isText && words[at]?.value !== '-e'));
+  return asLooks(files.filter((word) => !word.literal || !isOption(word)));
 }
 
-const NOTHING_SEEN: Looks = Object.freeze({ reads: [], patterns: [], begins: [], unknown: [] });
-
-/** Words that are decided at run time and are no pattern that an option names: `grep -e "$X" file`. */
-function unknownFiles(words: readonly ShellWord[]): readonly ShellWord[] {
-  return words.filter(({ literal }, at) => !literal && words[at - 1]?.value !== '-e');
+function isOption({ value }: ShellWord): boolean {
+  return value.startsWith('-');
 }
 
 /** Words that are files, all of them. */
@@ -75,26 +72,11 @@ export function asLooks(words: readonly ShellWord[]): Looks {
   const plain = words.filter((word) => word.literal && word.pattern === undefined);
   const reads = plain.map((word) => word.value);
   const unknown = words.filter(({ literal }) => !literal);
-  return { reads, patterns: patternsOf(words), begins: beginningsOf(words), unknown };
-}
-
-function beginningsOf(words: readonly ShellWord[]): readonly string[] {
-  return words.flatMap((word) => (word.literal || word.value === '' ? [] : [word.value]));
+  return { reads, patterns: patternsOf(words), unknown };
 }
 
 export function patternsOf(words: readonly ShellWord[]): readonly string[] {
   return words.flatMap((word) => word.pattern ?? []);
-}
-
-/** With `-v` it sets a variable, and a format that is not known may be that. */
-function isPlainPrintf(name: string, words: readonly ShellWord[]): boolean {
-  const format = words[1];
-  return name === 'printf' && format?.literal === true && !format.value.startsWith('-');
-}
-
-/** `X=$(date)` sets X, whatever to; `$a=1` sets anything. */
-function hasKnownName(word: ShellWord): boolean {
-  return word.literal || word.value.includes('=');
 }
 
 const URL_LIKE = /^(?!file:)[a-z][a-z0-9+.-]*:\/\/[^/]/i;
@@ -130,6 +112,30 @@ export function pathsInText(text: string): readonly string[] {
 
 const LONGEST_TEXT = 100_000;
 
+/** The paths in a text that may be files: nothing is, whose first directory is not there. */
+export async function existing(
+  paths: readonly string[],
+  { fs, view }: Pick<FencePlace, 'fs' | 'view'>,
+): Promise<readonly string[]> {
+  const kept: string[] = [];
+  for (const path of paths) {
+    view.judge.budget.spend(STEPS_OF_LOOK);
+    const top = /^\/+([^/]+)/.exec(path)?.[1];
+    // A lone slash in a text is a sign, not a place.
+    if (/^\/+$/.test(path)) continue;
+    if (top === undefined || (await fs.lstat(`/${top}`)) !== undefined) kept.push(path);
+  }
+  return kept;
+}
+
+/** Whether a word, wildcards among it, may lead elsewhere than below where it is looked up. */
+export function leadsUp(pattern: string): boolean {
+  return (
+    /^[/~]/.test(pattern) ||
+    pattern.split('/').some((part) => part.startsWith('.') && matches(segmentTokens(part), '..'))
+  );
+}
+
 const INTERPRETERS =
   /^(python[\d.]*|pypy3?|perl|ruby|irb|node|deno|bun|tsx|php|lua\w*|[gmn]?awk|g?sed|vim?|nvim|ex|ed|emacs|osascript|expect|tclsh\d*|gdb|lldb|sqlite3|psql|mysql|jshell|Rscript|R|julia|elixir|iex|erl|scala|groovy|ghci?|ocaml|make|gmake|jq|yq|(ba|da|z|k|fi|a)?sh)$/;
 
@@ -139,9 +145,9 @@ export function isInterpreter(words: readonly ShellWord[]): boolean {
 }
 
 /** Programs that work as somebody else, elsewhere or later, so that no path of theirs says where. */
-const LEAVES = new Set(
+const LEAVES = wordSet(
   `sudo doas su pkexec runuser chroot nsenter unshare bwrap firejail proot systemd-run at batch
-  ssh crontab mount umount tmux screen gdbserver docker podman nerdctl lxc vagrant`.split(/\s+/),
+  ssh crontab mount umount tmux screen gdbserver docker podman nerdctl lxc vagrant`,
 );
 
 export function leaves(words: readonly ShellWord[]): string | undefined {
@@ -187,16 +193,11 @@ export function isScript(program: string, value: string): boolean {
   );
 }
 
-/** What the command line itself gives to an interpreter. */
-export function inputOf(view: readonly ShellWord[], command: SimpleCommand): readonly string[] {
-  return isInterpreter(view) && command.input.trim() !== '' ? [command.input] : [];
-}
-
 /** Builtins that give variables to programs. */
-export const EXPORTS = new Set(['export', 'declare', 'typeset', 'readonly']);
+export const EXPORTS = wordSet('export declare typeset readonly');
 
 /** Programs that go down into directories by themselves. */
-export const RECURSIVE = new Set(['find', 'grep', 'egrep', 'fgrep', 'rg', 'du', 'diff']);
+export const RECURSIVE = wordSet('find grep egrep fgrep rg du diff');
 
 /** Whether a program looks at its own directory when it is given no file; grep does so only when told. */
 export function looksAround(words: readonly ShellWord[]): boolean {
