@@ -11,12 +11,10 @@ import { asMainAgent } from './agents/definitions/main-agent.js';
 import { createToolRestrictions } from './agents/limits/tool-restrictions.js';
 import { openAgents } from './agents/session-agents.js';
 import { joinParts } from './app/create-session.js';
-import { strictest } from './budget/units.js';
 import { SessionJournal } from './checkpoint/session-journal.js';
 import type { Feature } from './config/feature.js';
 import type { SessionConfig } from './config/session-config.js';
 import {
-  budgetOf,
   type Log,
   openLog,
   openSessionEnvironment,
@@ -42,7 +40,6 @@ import { openSandboxing } from './sandbox/session/session-sandbox.js';
 import { openSkills } from './skills/session-skills.js';
 import { createReadState } from './tools/files/read-state.js';
 import { createWorkspace } from './tools/workspace.js';
-import { VERSION } from './version.js';
 
 export type { CommandRow } from './agents/core/host-requests.js';
 export { wireSource } from './agents/core/inspection.js';
@@ -102,17 +99,7 @@ export async function openSession(asked: SessionConfig): Promise<AgentSession> {
   const goesOn = asked.start.kind !== 'new' && asked.agent === undefined;
   const earlier = goesOn ? await openLog(asked, environment) : undefined;
   const config = await withOutputStyle(await asMainAgent(asked, environment, earlier), environment);
-  const model = await openModelLayer(config, {
-    env: environment.env,
-    clock: environment.clock,
-    version: VERSION,
-    fromSettings: environment.settings.model?.value,
-    budget: [config.budget ?? {}, config.runsAs?.budget ?? {}].reduce(
-      strictest,
-      budgetOf(environment.settings.values),
-    ),
-    readText: (file) => environment.fs.readText(file),
-  });
+  const model = await openModelLayer(config, environment);
   const parts = await openParts(config, environment, model, earlier);
   try {
     return await joinParts(config, environment, parts);

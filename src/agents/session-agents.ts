@@ -1,25 +1,18 @@
 import type { SessionConfig } from '../config/session-config.js';
-import type { Log, SessionEnvironment } from '../config/session-environment.js';
-import type { OpenInstructions } from '../context/instructions/session-instructions.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import type { BackgroundTaskFacts } from '../hooks/events/stop.js';
-import type { OpenHooks } from '../hooks/session/session-hooks.js';
 import { closeAll } from '../lib/close-all.js';
 import { err, ok, type Result } from '../lib/result.js';
-import type { OpenServersOfSession } from '../mcp/session/session-servers.js';
 import type { GateExtension } from '../permissions/gate/open.js';
 import { homeDirectory, join } from '../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
 import { managedSettingsDirectory } from '../settings/files/load.js';
 import { sideloadRefusal } from '../settings/merge/switches.js';
-import type { OpenSkills } from '../skills/session-skills.js';
 import type { ToolPool } from '../tools/pool.js';
 import type { StopsAgents } from '../tools/tasks/task-stop.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { Caller } from './core/calls.js';
-import type { ModelLayer } from './core/model-layer.js';
-import type { ToolRuntime } from './core/tool-runtime.js';
 import type { AgentDefinition } from './definitions/definition.js';
 import { AgentBook } from './definitions/definitions.js';
 import { readHostAgents, refuseGiven } from './definitions/host.js';
@@ -27,21 +20,26 @@ import { openAgentListings } from './definitions/listing.js';
 import { AGENT_TOOL } from './definitions/tools.js';
 import { BACKGROUND_WAIT_MS, createBackgroundInput, runningShells } from './delivery/background.js';
 import { openMessaging } from './delivery/messaging.js';
-import type { ToolRestrictions } from './limits/tool-restrictions.js';
-import { createResumeAsks, createTypeRules, type TypeRuleParts } from './limits/type-rules.js';
+import {
+  createResumeAsks,
+  createResumeRules,
+  createTypeRules,
+  type TypeRuleParts,
+} from './limits/type-rules.js';
 import { putHooks } from './runtime/agent-hooks.js';
-import { AgentHost } from './runtime/agent-host.js';
 import { outputOf } from './runtime/agent-log.js';
 import { openAgentServers } from './runtime/agent-servers.js';
 import { earlierAgent, recallInto, typeToGoOn } from './runtime/earlier.js';
-import { type ConversationSnapshot, FORK_TYPE, forkDefinition, forkGuard } from './runtime/fork.js';
+import { FORK_TYPE, forkDefinition, forkGuard } from './runtime/fork.js';
 import { forkRunner } from './runtime/fork-skill.js';
+import type { AgentHost } from './runtime/host.js';
 import { openAgentMemories } from './runtime/memory.js';
 import { reportCap } from './runtime/report.js';
 import { agentPool } from './runtime/resolve.js';
+import { Roster } from './runtime/roster.js';
 import type { AgentRun } from './runtime/run.js';
 import { AgentRuntime } from './runtime/runtime.js';
-import { limitsOf, offersForks, positive } from './runtime/spawn-limits.js';
+import { limitsOf, offersForks, positive, type SpawnLimits } from './runtime/spawn-limits.js';
 import type { OpenTeams } from './teams/session-team.js';
 import { agentTool } from './tools/agent-tool.js';
 import { openWorkspaces } from './workspaces/place.js';
@@ -49,24 +47,14 @@ import { openWorkspaces } from './workspaces/place.js';
 /** How long the end of a headless run waits for agents in the background. */
 const PATIENCE_MS = 30 * 60_000;
 
-export interface AgentParts {
-  readonly log: Log;
-  readonly hooks: OpenHooks;
-  readonly model: ModelLayer;
-  readonly instructions: OpenInstructions;
-  readonly skills: OpenSkills;
-  readonly mcp: OpenServersOfSession | undefined;
+type Lent = 'log' | 'hooks' | 'model' | 'instructions' | 'skills' | 'mcp' | 'fences';
+
+export interface AgentParts extends Pick<AgentHost, Lent | 'toolRuntime' | 'release'> {
   /** Absent: there is no team. */
   readonly teams?: OpenTeams | undefined;
   readonly processes: ProcessSupervisor;
   /** Starts servers that agents bring, inside the sandbox where there is one. */
   readonly servers: ProcessSupervisor;
-  /** What definitions take from agents. */
-  readonly fences: ToolRestrictions;
-  /** Throws before the gate is there. */
-  toolRuntime(): ToolRuntime;
-  /** An agent has ended: the features of the session let go what they keep for it. */
-  release(agent: AgentRef): void;
 }
 
 /** The kinds of agents that there are. Nothing is read yet. */
@@ -100,53 +88,30 @@ export function openAgents(
 ) {
   const { env, fs } = environment;
   const { log, hooks, model, fences, teams, toolRuntime } = parts;
+  const { tell } = hooks;
   const { sessionId } = log.history;
+  const limits = (): SpawnLimits => limitsOf(environment);
   // A limit that cannot be read stops the start, not the first agent.
-  limitsOf(environment);
+  limits();
   const book = openAgentTypes(config, environment, parts.instructions);
-  const working = new Map<string, Pick<Caller, 'pool' | 'workspace'>>();
-  const snapshots = new Map<string, ConversationSnapshot>();
+  const roster = new Roster();
+  const working: AgentHost['working'] = new Map();
+  const snapshots: AgentHost['snapshots'] = new Map();
   const forks = (): AgentDefinition | undefined =>
     offersForks(environment) ? forkDefinition() : undefined;
+  const find = async (type: string): Promise<AgentDefinition | undefined> =>
+    type === FORK_TYPE ? forks() : await book.find(type);
   const runtime = (): AgentRuntime => running;
-  const spill = async (name: string, text: string): Promise<string> => {
-    const file = join(log.store.spillDirectory(sessionId), `${name}.txt`);
-    await fs.writeAtomic(file, text, { mode: 0o600 });
-    return file;
-  };
-  /** Those that earlier processes started: listed before this one starts any. */
-  const earlierAgents = log.history.resumed ? log.store.agents(sessionId) : Promise.resolve([]);
-  // Told to whoever waits for it.
-  earlierAgents.catch(() => undefined);
-  let recalling: Promise<void> | undefined;
-  /** Budgets and costs go on where earlier processes of the session stopped. */
-  const recallSpending = (): Promise<void> => {
-    if (!log.history.resumed) return Promise.resolve();
-    const { budget, ledger, client } = model;
-    recalling ??= recallInto(
-      { budget, ledger, provider: client.provider },
-      { ...log, earlierAgents },
-    );
-    return recalling;
-  };
-  let isTold = false;
-  /** The same where no limit depends on it: an unreadable transcript is reported and counts as zero. */
-  const recallCosts = async (): Promise<void> => {
-    try {
-      await recallSpending();
-    } catch (thrown) {
-      if (isTold) return;
-      isTold = true;
-      const text = `the cost of earlier parts of this session is not known: ${messageOf(thrown)}`;
-      config.emit({ type: 'notice', level: 'warning', text });
-    }
-  };
+  const recall = recallOnce(config, parts);
   const words = {
     cap: reportCap(env),
-    spill,
+    async spill(name: string, text: string): Promise<string> {
+      const file = join(log.store.spillDirectory(sessionId), `${name}.txt`);
+      await fs.writeAtomic(file, text, { mode: 0o600 });
+      return file;
+    },
     canResume: () => toolRuntime().builtins.pool.resolve('SendMessage') !== undefined,
   };
-  const { tell } = hooks;
   const messaging = openMessaging(config, environment, { log, words, runtime, tell, teams });
   const workspaces = openWorkspaces(config, environment, parts);
   const servers = openAgentServers(config, environment, {
@@ -160,8 +125,8 @@ export function openAgents(
     runtime,
     words,
     forks,
-    mostRunning: () => limitsOf(environment).concurrency,
-    backgroundIsOff: (agent) => {
+    mostRunning: () => limits().concurrency,
+    backgroundIsOff(agent) {
       if (teams?.isTeammate(agent) === true) return 'teammates wait for the agents that they start';
       return env.CLAUDE_CODE_DISABLE_BACKGROUND_TASKS === '1'
         ? 'CLAUDE_CODE_DISABLE_BACKGROUND_TASKS is set'
@@ -180,10 +145,7 @@ export function openAgents(
     mode: (agent) => toolRuntime().permissions.mode(agent),
   };
   const types = createTypeRules(typeRules);
-  const asks = createResumeAsks({
-    ...typeRules,
-    wakes: (to) => typeToGoOn(to, { roster: running.roster, log }),
-  });
+  const asks = createResumeAsks({ ...typeRules, wakes: (to) => typeToGoOn(to, { roster, log }) });
   const extension: GateExtension = {
     ...servers.extension,
     resolvers: [memories.resolver],
@@ -208,7 +170,7 @@ export function openAgents(
   ): Promise<string | undefined> =>
     pool.resolve(AGENT_TOOL) === undefined ? undefined : await listings.of(agent);
   const inBackground = (): readonly AgentRun[] =>
-    running.roster.running().filter(({ ref }) => ref.background);
+    roster.running().filter(({ ref }) => ref.background);
   const background = createBackgroundInput(
     () => runningShells(toolRuntime().builtins.shells) + inBackground().length,
     () =>
@@ -217,30 +179,35 @@ export function openAgents(
         : (positive(env.CLAUDE_CODE_PRINT_BG_WAIT_CEILING_MS) ?? PATIENCE_MS),
   );
   const running: AgentRuntime = new AgentRuntime({
-    host: new AgentHost(config, environment, {
-      ...parts,
-      working,
-      snapshots,
-      memories,
-      asks,
-      listing,
-      heard: messaging.heard,
-      running: () => running.roster.running(),
-      workspaceFor: workspaces.workspaceFor,
-      serversFor: servers.serversFor,
-    }),
-    limits: () => limitsOf(environment),
+    ...parts,
+    config,
+    environment,
+    memories,
     deliveries: messaging.deliveries,
+    roster,
+    working,
+    snapshots,
+    limits,
+    listing,
+    heard: messaging.heard,
     tellMain: background.add,
-    find: async (type) => (type === FORK_TYPE ? forks() : await book.find(type)),
+    find,
     async earlier(id) {
-      await recallSpending();
+      await recall.spending();
       return await earlierAgent(log, id);
     },
+    workspaceFor: workspaces.workspaceFor,
+    serversFor: servers.serversFor,
+    ...createResumeRules({
+      ...typeRules,
+      asks,
+      toolOf: ({ id }) =>
+        (snapshots.get(id)?.pool ?? toolRuntime().builtins.shared).resolve(AGENT_TOOL),
+    }),
   });
   const toolsOf = async (kind: AgentDefinition, { depth }: AgentRef) =>
     agentPool(toolRuntime().builtins.shared, await memories.equip(kind), {
-      maySpawn: depth + 1 < limitsOf(environment).depth,
+      maySpawn: depth + 1 < limits().depth,
     });
   return {
     book,
@@ -268,8 +235,7 @@ export function openAgents(
     },
     /** Whether the definition of an agent takes the tools that write files away from it. */
     onlyReads(agent: AgentRef): boolean {
-      const definition =
-        agent.depth === 0 ? config.runsAs : running.roster.find(agent.id)?.definition;
+      const definition = agent.depth === 0 ? config.runsAs : roster.find(agent.id)?.definition;
       const taken = definition?.disallowedTools ?? [];
       return taken.includes('Edit') && taken.includes('Write');
     },
@@ -279,7 +245,7 @@ export function openAgents(
       name: string,
       pool: Pick<ToolPool, 'resolve'>,
     ): Promise<Result<AgentDefinition, string> | undefined> {
-      const kind = name === FORK_TYPE ? forks() : await book.find(name);
+      const kind = await find(name);
       if (kind === undefined) return undefined;
       if (pool.resolve(AGENT_TOOL) === undefined) return err(`there is no ${AGENT_TOOL} tool here`);
       const why = await types.forbids(MAIN_AGENT, kind);
@@ -288,12 +254,12 @@ export function openAgents(
     /** The session is taken up again. */
     async resumed(): Promise<void> {
       // Costs that limit nothing are needed when the first run is over.
-      if (model.budget?.isLimited === true) await recallSpending();
-      else void recallCosts();
+      if (model.budget.isLimited) await recall.spending();
+      else void recall.costs();
       await messaging.resumed();
     },
     /** Fulfilled when the costs of earlier processes are counted. */
-    recallCosts,
+    recallCosts: recall.costs,
     /** Agents that nobody waits for, as hooks are shown them. */
     backgroundTasks: (): readonly BackgroundTaskFacts[] =>
       inBackground().map(({ id, description, ref }) => ({
@@ -327,6 +293,37 @@ function stopsAgents(runtime: AgentRuntime, teams: OpenTeams | undefined): Stops
       const had = task.report() !== undefined;
       if (!had) runtime.cancel(task, 'parent', `${agent.path} stopped it`);
       return { id: task.id, description: task.description, had };
+    },
+  };
+}
+
+/** Counts what earlier processes of the session used up, once. */
+function recallOnce({ emit }: SessionConfig, { log, model }: AgentParts) {
+  const { store, history } = log;
+  // Those that earlier processes started: listed before this one starts any.
+  const earlierAgents = history.resumed ? store.agents(history.sessionId) : Promise.resolve([]);
+  // A failure is told to whoever waits for it.
+  earlierAgents.catch(() => undefined);
+  let recalling: Promise<void> | undefined;
+  let isTold = false;
+  const spending = async (): Promise<void> => {
+    if (!history.resumed) return;
+    recalling ??= recallInto(model, { store, history, earlierAgents });
+    await recalling;
+  };
+  return {
+    /** Budgets and costs go on where earlier processes stopped. */
+    spending,
+    /** The same where no limit depends on it: an unreadable transcript is reported and counts as zero. */
+    async costs(): Promise<void> {
+      try {
+        await spending();
+      } catch (thrown) {
+        if (isTold) return;
+        isTold = true;
+        const text = `the cost of earlier parts of this session is not known: ${messageOf(thrown)}`;
+        emit({ type: 'notice', level: 'warning', text });
+      }
     },
   };
 }

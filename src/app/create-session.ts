@@ -8,6 +8,7 @@ import {
 import { loadAgain, takeLateTools } from '../agents/core/dynamic-tools.js';
 import { createInspection } from '../agents/core/inspection.js';
 import { type LiveSessionSettings, openLiveSessionSettings } from '../agents/core/live-settings.js';
+import { runLimits } from '../agents/core/model-layer.js';
 import { openHostRequests } from '../agents/core/open-host-requests.js';
 import type { AgentSession } from '../agents/core/session.js';
 import { openSessionEvents, type SessionEvents } from '../agents/core/session-events.js';
@@ -15,10 +16,8 @@ import { sessionInfo } from '../agents/core/session-info.js';
 import type { Parts } from '../agents/core/session-parts.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { watchShells } from '../agents/delivery/background.js';
-import { heldTo } from '../agents/runtime/agent-host.js';
 import type { OpenAgents } from '../agents/session-agents.js';
 import { agentRows } from '../budget/rows.js';
-import { createLimits } from '../budget/units.js';
 import type { SessionConfig } from '../config/session-config.js';
 import { openingFacts, type SessionEnvironment } from '../config/session-environment.js';
 import { compactEnvironment } from '../context/compaction/trigger.js';
@@ -131,7 +130,7 @@ export async function joinParts(
     ...parts,
     events,
     rules,
-    agent: heldTo(model.budget, main),
+    agent: main,
     compaction,
     opening: openingMessages,
     planNotes: openPlanNotes(config.planModeInstructions, permissions.mode),
@@ -147,7 +146,7 @@ export async function joinParts(
         directories: () => workspace.roots,
         applied: () => ({ model: choices.current().model, effort: config.effort ?? null }),
         cwd: config.cwd,
-        spent: (path) => model.budget?.spent(path),
+        spent: model.budget.spent,
         inForce: () => permissions.rules(MAIN_AGENT),
         flags: { allow: config.allowedTools ?? [], deny: config.disallowedTools ?? [] },
       }),
@@ -223,19 +222,16 @@ function agentSetup(
   const { model, log, toolRuntime, events, compaction, current, rules } = parts;
   const { background } = parts.agents;
   const { permissions, builtins } = toolRuntime;
-  const { client, choices, ledger } = model;
+  const { choices, turns, budget } = model;
   const { uuid } = environment.clock;
   const nudge = config.jsonSchema === undefined ? undefined : structuredNudge(uuid);
-  const limits = createLimits({
+  const limits = runLimits(config, model, {
     maxTurns: config.maxTurns,
-    maxBudgetUsd: config.maxBudgetUsd,
-    spentUsd: () => ledger.sinceStart().costUsd,
-    unpricedCalls: () => ledger.sinceStart().unpricedRequests,
     stuck: () => builtins.stuck() ?? permissions.stuck(MAIN_AGENT.path) ?? compaction.exhausted,
   });
   return {
     ref: MAIN_AGENT,
-    client: model.turns ?? client,
+    client: turns,
     choice: choices.current,
     system: systemPrompt(config),
     pool: builtins.pool,
@@ -243,14 +239,14 @@ function agentSetup(
     record: log.recorder,
     history: log.history.messages,
     compaction,
-    shouldStop: (turns) => limits(turns) ?? model.budget?.main.shouldStop(turns),
+    shouldStop: (turns) => limits(turns) ?? budget.main.shouldStop(turns),
     async betweenTurns() {
       parts.checkpoints.requested();
       await rules.refresh();
       await loadValidators();
     },
     async takeInput() {
-      const last = model.budget?.main.lastTurnNotice();
+      const last = budget.main.lastTurnNotice();
       return [...((await current.run?.takeInput()) ?? []), ...(last === undefined ? [] : [last])];
     },
     mayDefer: config.mayDefer === true,

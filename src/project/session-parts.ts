@@ -1,5 +1,5 @@
 import { createModelChoices } from '../agents/core/model-choice.js';
-import { type ModelLayer, openModelLayer } from '../agents/core/model-layer.js';
+import { type ModelLayer, modelLayer, openModelLayer } from '../agents/core/model-layer.js';
 import type { Parts } from '../agents/core/session-parts.js';
 import { asMainAgent } from '../agents/definitions/main-agent.js';
 import { openParts } from '../app.js';
@@ -8,9 +8,7 @@ import { openSessionEnvironment, type SessionEnvironment } from '../config/sessi
 import { PortcullisError } from '../errors.js';
 import { chooseProvider } from '../model/catalog/provider.js';
 import { withStoredModel } from '../model/catalog/stored.js';
-import { UsageLedger } from '../model/usage.js';
 import { dirname } from '../platform/fs/paths.js';
-import { VERSION } from '../version.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 
 /** What a session without a conversation is opened with, besides the options of the project. */
@@ -96,21 +94,16 @@ function modelStub(config: SessionConfig, environment: SessionEnvironment): Mode
   const provider = choice.kind === 'openai' ? 'openai-compatible' : choice.kind;
   const named = choice.kind === 'none' ? config.model : choice.model;
   const name = named ?? (choice.kind === 'openai' ? env.OPENAI_MODEL : undefined);
-  return {
+  return modelLayer(config, environment, {
     client: {
       provider,
       // biome-ignore lint/correctness/useYield: it is never asked.
       async *stream() {
         throw new PortcullisError('usage', 'no model is asked here');
       },
-      elapsedMs: () => 0,
     },
-    clientFor() {
-      return this.client;
-    },
-    ledger: new UsageLedger(),
     choices: createModelChoices({ ...config, name, env, provider, maxBudgetUsd: undefined }),
-  };
+  });
 }
 
 /** The configured model. Without one every request fails and says so. */
@@ -121,13 +114,7 @@ async function modelOrFailure(
   const fromSettings = environment.settings.model?.value;
   const env = withStoredModel(environment.env, fromSettings);
   if (chooseProvider(env, { model: fromSettings }).kind !== 'none') {
-    return await openModelLayer(config, {
-      env: environment.env,
-      clock: environment.clock,
-      version: VERSION,
-      fromSettings,
-      readText: (file) => environment.fs.readText(file),
-    });
+    return await openModelLayer(config, environment);
   }
   const stub = modelStub(config, environment);
   return {

@@ -14,7 +14,6 @@ import skillDescription from '../skills/invoke/skill-tool.md';
 import { listingMessage, type SkillListing, skillListing } from '../skills/listing/listing.js';
 import bashDescription from '../tools/bash/bash.md';
 import readDescription from '../tools/files/read.md';
-import { VERSION } from '../version.js';
 import { parseTestTable, type TableRow } from './policy/test-table.js';
 import type { Project } from './project.js';
 import { type SkillScore, type SkillTest, scoreOf, type Trial } from './skills-score.js';
@@ -136,13 +135,7 @@ async function openModel(project: Project, model: string | undefined): Promise<M
       trust: false,
       emit: () => undefined,
     },
-    {
-      env,
-      clock: systemClock,
-      version: VERSION,
-      fromSettings: settings.model?.value,
-      readText: (file) => places.fs.readText(file),
-    },
+    { env, clock: systemClock, settings, fs: places.fs },
   );
 }
 

@@ -89,13 +89,7 @@ async function joined({ project, server }: AgentsSession) {
     emit: () => undefined,
   };
   const environment = await openSessionEnvironment(config);
-  const model = await openModelLayer(config, {
-    env: environment.env,
-    clock: environment.clock,
-    version: '0',
-    fromSettings: undefined,
-    readText: (file) => environment.fs.readText(file),
-  });
+  const model = await openModelLayer(config, environment);
   const parts = await openParts(config, environment, model);
   const session = await joinParts(config, environment, parts);
   const uuid = '00000000-0000-4000-8000-0000000000bb';

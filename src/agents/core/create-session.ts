@@ -128,7 +128,10 @@ export function createSession(
     const pending = deferred;
     deferred = [];
     const start = { prompts: [...takeContext(), ...submitted.inputs], pending };
-    const outcome = settle({ config, clock, parts }, await agent.run(start, signal));
+    const outcome = settle(
+      { config, clock, parts },
+      await model.budget.main.runAgent(() => agent.run(start, signal)),
+    );
     if (outcome.reason.kind === 'tool_deferred') deferred = [outcome.reason.call];
     await events.runs.ended(outcome);
     warnOfCost(outcome);

@@ -1,6 +1,12 @@
 import { createSessionBudget, type SessionBudget } from '../../budget/session-budget.js';
-import type { BudgetLimits } from '../../budget/units.js';
+import {
+  type BudgetLimits,
+  createLimits,
+  type LimitOptions,
+  strictest,
+} from '../../budget/units.js';
 import type { SessionConfig } from '../../config/session-config.js';
+import { budgetOf, type SessionEnvironment } from '../../config/session-environment.js';
 import { estimateFixed, estimateMessages } from '../../context/compaction/tokens.js';
 import { reminder } from '../../context/prompt/reminders.js';
 import { costOf } from '../../model/catalog/models.js';
@@ -11,8 +17,8 @@ import type { ModelClient, ModelEvent } from '../../model/client.js';
 import { maxRetriesFrom } from '../../model/stream/retry.js';
 import { type Meter, withAdmission, withUsageTracking } from '../../model/stream/wrappers.js';
 import { UsageLedger } from '../../model/usage.js';
-import type { Clock } from '../../platform/clock.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import { VERSION } from '../../version.js';
 import { createModelChoices, type ModelChoices } from './model-choice.js';
 
 /** The provider's client, which model it is asked for, and what it has cost. */
@@ -20,72 +26,71 @@ export interface ModelLayer {
   /** For side jobs. Every call is held to the budget of the session. */
   readonly client: ModelClient & Meter;
   /** For the turns of the main agent: the call that its budget no longer allows becomes its last. */
-  readonly turns?: ModelClient;
+  readonly turns: ModelClient;
   /** The same client, for an agent whose calls are booked under its own path. */
   clientFor(agent: AgentRef): ModelClient & Meter;
   readonly ledger: UsageLedger;
   readonly choices: ModelChoices;
-  /** Absent: nothing is limited. */
-  readonly budget?: SessionBudget;
+  readonly budget: SessionBudget;
 }
 
-export interface ModelLayerParts {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  readonly clock: Clock;
-  readonly version: string;
-  /** The model that the settings name. */
-  readonly fromSettings: string | undefined;
-  /** What the settings let the session use up. */
-  readonly budget?: BudgetLimits;
-  readText(file: string): Promise<string>;
-}
+type Where = Pick<SessionEnvironment, 'env' | 'clock' | 'settings' | 'fs'>;
 
-export async function openModelLayer(
-  config: SessionConfig,
-  parts: ModelLayerParts,
-): Promise<ModelLayer> {
-  const asked = config.model ?? parts.fromSettings;
+export async function openModelLayer(config: SessionConfig, where: Where): Promise<ModelLayer> {
+  const asked = config.model ?? where.settings.model?.value;
   const env =
     config.script === undefined
-      ? withStoredModel(parts.env, asked)
-      : { ...parts.env, PORTCULLIS_SCRIPT: config.script };
+      ? withStoredModel(where.env, asked)
+      : { ...where.env, PORTCULLIS_SCRIPT: config.script };
   const provider = chooseProvider(env, { model: asked });
-  const maxRetries = maxRetriesFrom(env);
-  const ledger = new UsageLedger();
+  const limits = limitsOf(config, where);
   const choices = createModelChoices({
     name: await modelName(provider, env),
     provider: provider.kind === 'openai' ? 'openai-compatible' : provider.kind,
     ...config,
-    maxBudgetUsd: config.maxBudgetUsd ?? parts.budget?.usd,
+    maxBudgetUsd: config.maxBudgetUsd ?? limits.usd,
     env,
   });
-  const opened = await openModel(provider, {
-    version: parts.version,
+  const client = await openModel(provider, {
+    version: VERSION,
     clientApp: env.CLAUDE_AGENT_SDK_CLIENT_APP,
-    readText: parts.readText,
-    retry: {
-      fallbackModels: choices.fallbacks,
-      maxRetries,
-    },
+    readText: (file) => where.fs.readText(file),
+    retry: { fallbackModels: choices.fallbacks, maxRetries: maxRetriesFrom(env) },
   });
+  return modelLayer(config, where, { client, choices });
+}
+
+/** What the settings, the caller and the agent that the session runs as let it use up. */
+function limitsOf({ budget = {}, runsAs }: SessionConfig, { settings }: Where): BudgetLimits {
+  return [budget, runsAs?.budget ?? {}].reduce(strictest, budgetOf(settings.values));
+}
+
+/** Books and limits what this client is asked. */
+export function modelLayer(
+  config: SessionConfig,
+  where: Where,
+  { client: opened, choices }: { readonly client: ModelClient; readonly choices: ModelChoices },
+): ModelLayer {
+  const { clock } = where;
+  const ledger = new UsageLedger();
   const admitted = withAdmission(opened, config.drive?.beforeRequest);
   const clientFor = (agent: AgentRef): ModelClient & Meter =>
     withUsageTracking(admitted, {
-      clock: parts.clock,
+      clock,
       recordUsage: (model, usage) =>
         ledger.add({ agent: agent.path, model, provider: opened.provider, usage }),
       ready: config.ready,
     });
   const budget = createSessionBudget({
-    limits: parts.budget ?? {},
+    limits: limitsOf(config, where),
     // The main agent is held to this between its turns; others must not outrun it.
     below: { usd: config.maxBudgetUsd },
-    clock: parts.clock,
+    clock,
     ledger,
     tokens: { fixed: estimateFixed, messages: estimateMessages },
     price: (model, usage) => costOf({ model, provider: opened.provider, usage }),
     message: (text) => ({
-      uuid: parts.clock.uuid(),
+      uuid: clock.uuid(),
       content: [{ type: 'text', text: reminder(text) }],
       meta: true,
     }),
@@ -99,6 +104,20 @@ export async function openModelLayer(
     choices,
     budget,
   };
+}
+
+/** What ends a run of an agent before its model does, besides its own budget. */
+export function runLimits(
+  { maxBudgetUsd }: SessionConfig,
+  { ledger }: ModelLayer,
+  own: Pick<LimitOptions, 'maxTurns' | 'stuck'>,
+): ReturnType<typeof createLimits> {
+  return createLimits({
+    ...own,
+    maxBudgetUsd,
+    spentUsd: () => ledger.sinceStart().costUsd,
+    unpricedCalls: () => ledger.sinceStart().unpricedRequests,
+  });
 }
 
 const EXTRACT_TOKENS = 2_000;

@@ -1,8 +1,20 @@
-import { type EnvironmentFacts, environmentText } from '../../context/prompt/reminders.js';
+import { instructionsReminder } from '../../context/instructions/reminder.js';
+import type { OpenInstructions } from '../../context/instructions/session-instructions.js';
+import type { LoadedInstruction } from '../../context/instructions/types.js';
+import {
+  type EnvironmentFacts,
+  environmentText,
+  reminder,
+} from '../../context/prompt/reminders.js';
+import { messageOf } from '../../errors.js';
+import type { InputMessage } from '../../loop/types.js';
 import type { SystemBlock } from '../../model/client.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
+import { SKILL_TOOL } from '../../skills/grants/approval.js';
 import type { AgentDefinition } from '../definitions/definition.js';
+import { AGENT_TOOL, bareName } from '../definitions/tools.js';
 import fixed from './child-system.md';
+import type { AgentHost } from './host.js';
 import type { AgentRun } from './run.js';
 
 /** What an agent is, in front of all that it is told: the same bytes for agents of one kind in one place. */
@@ -16,16 +28,60 @@ export async function childSystem(
   return texts.map((text) => ({ type: 'text', text }));
 }
 
+/** What an agent is told before its task; of one that is resumed, nothing more. */
+export async function openingOf(
+  host: AgentHost,
+  { ref, definition, plan }: AgentRun,
+  signal: AbortSignal,
+): Promise<readonly InputMessage[]> {
+  const { instructions, skills, hooks, mcp, memories, roster } = host;
+  const { pool, limits, earlier } = plan;
+  instructions.admit(ref.id, { shown: !definition.omitInstructions });
+  const notes = await memories.open(ref, definition);
+  if (earlier !== undefined) return [];
+  const files = await shownFiles(instructions, ref, definition);
+  const listedSkills = async (): Promise<string | undefined> => {
+    if (pool.resolve(SKILL_TOOL) === undefined) return undefined;
+    try {
+      return await skills.listing(limits.contextWindow, { quiet: true });
+    } catch (thrown) {
+      hooks.tell(`the skills could not be listed: ${messageOf(thrown)}`);
+      return undefined;
+    }
+  };
+  const maySpeak = pool.resolve('SendMessage') !== undefined;
+  const mayStart = definition.tools?.some((entry) => bareName(entry) === AGENT_TOOL) === true;
+  const texts = [
+    instructionsReminder(files, { occasion: 'start' }),
+    notes,
+    await listedSkills(),
+    // An agent that is told by name that it may start others is told whom.
+    mayStart ? await host.listing(pool, ref) : undefined,
+    mcp?.announcement(pool),
+    maySpeak ? siblingsReminder(roster.running(), ref) : undefined,
+    ...(await skills.preload(definition.skills, ref, signal)).map(reminder),
+  ].filter((text) => text !== undefined);
+  return hooks.notes.followUp(texts);
+}
+
+/** The instruction files that an agent is shown. Notes of the main agent for itself are not for others. */
+export async function shownFiles(
+  instructions: OpenInstructions,
+  ref: AgentRef,
+  { omitInstructions }: AgentDefinition,
+): Promise<readonly LoadedInstruction[]> {
+  if (omitInstructions) return [];
+  const { files } = await instructions.openFor(ref);
+  return files.filter(({ scope }) => scope !== 'memory');
+}
+
 /** More are found with ListAgents. */
 const MOST_SIBLINGS = 20;
 
-/**
- * Those with a name whom the same agent has started and who are at work when one starts: it can
- * speak to them. Undefined: nobody. What they do, ListAgents says.
- */
-export function siblingsReminder(
-  running: readonly Pick<AgentRun, 'ref'>[],
-  { id, parentId }: Pick<AgentRef, 'id' | 'parentId'>,
+/** The agents with a name that the same agent has started and that run. What they do, ListAgents says. */
+function siblingsReminder(
+  running: readonly AgentRun[],
+  { id, parentId }: AgentRef,
 ): string | undefined {
   const names = running.flatMap(({ ref }) =>
     ref.id !== id && ref.parentId === parentId && ref.name !== undefined
@@ -35,5 +91,7 @@ export function siblingsReminder(
   if (names.length === 0) return undefined;
   const more = names.length > MOST_SIBLINGS ? ['- and others: see ListAgents'] : [];
   const lines = [...names.slice(0, MOST_SIBLINGS), ...more];
-  return `These agents are at work beside you. SendMessage reaches them by name:\n\n${lines.join('\n')}`;
+  return reminder(
+    `These agents are at work beside you. SendMessage reaches them by name:\n\n${lines.join('\n')}`,
+  );
 }

@@ -1,5 +1,9 @@
+import { messageOf } from '../../errors.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import type { LoopEvent, ModelAnswer } from '../../loop/types.js';
+import { createAppendLog } from '../../platform/fs/append-log.js';
+import { join } from '../../platform/fs/paths.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
 import {
   type AssistantBlock,
   addUsage,
@@ -8,23 +12,20 @@ import {
   type Usage,
   ZERO_USAGE,
 } from '../../protocol/content.js';
-import type { TaskEnd, TaskUsage } from '../../protocol/session-events.js';
+import type { SessionNews, TaskUsage } from '../../protocol/session-events.js';
 import type { TranscriptEntry } from '../../protocol/transcript.js';
 import { refWithLimits } from '../limits/limits.js';
-import type { AgentHost } from './agent-host.js';
-import { type AgentAccount, type AgentEnd, type AgentReport, statusOf } from './report.js';
-import type { Roster } from './roster.js';
-import type { AgentRun, AgentRunPlan, SpawnRequest } from './run.js';
+import type { AgentHost } from './host.js';
+import { type AgentAccount, type AgentReport, statusOf } from './report.js';
+import type { AgentRun, ChildOutput } from './run.js';
 
 /** The mark at the head of an agent's transcript. */
 export const AGENT_MARK = 'agent_started';
 
-type Host = Pick<AgentHost, 'clock' | 'emit'>;
-
-/** Counts and tells what an agent does. */
+/** Counts and reports what an agent does. */
 export class AgentLog {
-  readonly #host: Host;
-  readonly #plan: AgentRunPlan;
+  readonly #host: AgentHost;
+  readonly #run: AgentRun;
   readonly #started: number;
   #turns = 0;
   #toolUses = 0;
@@ -34,21 +35,21 @@ export class AgentLog {
   /** The last text that was not empty. */
   lastText = '';
 
-  constructor(host: Host, plan: AgentRunPlan) {
+  constructor(host: AgentHost, run: AgentRun) {
     this.#host = host;
-    this.#plan = plan;
-    this.#started = host.clock.monotonic();
+    this.#run = run;
+    this.#started = host.environment.clock.monotonic();
   }
 
-  /** What is needed to go on with it. */
+  /** What is needed to resume it. */
   head() {
-    const { ref, definition, description, choice, above, once } = this.#plan;
+    const { ref, definition, description, model, once, plan } = this.#run;
     return {
       type: AGENT_MARK,
       agent: refWithLimits(ref, definition),
       description,
-      model: choice.model,
-      above,
+      model,
+      above: plan.above,
       ...(once ? { once: true } : {}),
     };
   }
@@ -56,20 +57,24 @@ export class AgentLog {
   answer({ usage, model, message }: ModelAnswer): void {
     this.#turns++;
     this.#usage = addUsage(this.#usage, usage);
-    this.#lastTokens = tokensOf(usage);
+    this.#lastTokens =
+      usage.input_tokens +
+      usage.output_tokens +
+      usage.cache_creation_input_tokens +
+      usage.cache_read_input_tokens;
     this.#models.add(model);
     const text = textOf(message.content);
     if (text.trim() !== '') this.lastText = text;
   }
 
   event(event: LoopEvent): void {
-    const { ref, output } = this.#plan;
+    const { ref, plan } = this.#run;
     switch (event.type) {
       case 'answer':
         for (const block of event.answer.message.content) this.#tellOf(block);
         break;
       case 'tool_result':
-        output.log?.append(resultLine(event.result.block));
+        plan.output.log?.append(resultLine(event.result.block));
         break;
       case 'input':
       case 'retry':
@@ -77,151 +82,158 @@ export class AgentLog {
       default:
         return;
     }
-    this.#host.emit({ type: 'child', agent: ref, event });
+    emit(this.#host, { type: 'child', agent: ref, event });
   }
 
-  usage(): TaskUsage {
+  account(): AgentAccount {
+    const { path } = this.#run.ref;
+    const { unpricedRequests, costUsd } = this.#host.model.ledger.of(path);
     return {
-      totalTokens: this.#lastTokens,
-      toolUses: this.#toolUses,
-      durationMs: Math.round(this.#host.clock.monotonic() - this.#started),
-    };
-  }
-
-  account(costUsd: number | undefined): AgentAccount {
-    return {
-      agent: this.#plan.ref,
+      agent: this.#run.ref,
       turns: this.#turns,
       toolUses: this.#toolUses,
       usage: this.#usage,
-      costUsd,
+      costUsd: unpricedRequests > 0 ? undefined : costUsd,
       models: [...this.#models],
-      seconds: (this.#host.clock.monotonic() - this.#started) / 1000,
+      seconds: (this.#host.environment.clock.monotonic() - this.#started) / 1000,
       lastTokens: this.#lastTokens,
     };
   }
 
   #tellOf(block: AssistantBlock): void {
-    const { ref, description, output } = this.#plan;
-    const line = output.log === undefined ? undefined : blockLine(block);
-    if (line !== undefined) output.log?.append(line);
+    const { ref, description, plan } = this.#run;
+    const line = blockLine(block);
+    if (line !== undefined) plan.output.log?.append(line);
     if (block.type !== 'tool_use') return;
     this.#toolUses++;
-    this.#host.emit({
-      type: 'task_progress',
-      agent: ref,
-      description,
-      usage: this.usage(),
-      lastTool: block.name,
-    });
+    const usage = taskUsage(this.account());
+    const lastTool = block.name;
+    emit(this.#host, { type: 'task_progress', agent: ref, description, usage, lastTool });
   }
 }
 
-export function tokensOf(usage: Usage): number {
-  return (
-    usage.input_tokens +
-    usage.output_tokens +
-    usage.cache_creation_input_tokens +
-    usage.cache_read_input_tokens
-  );
+function emit({ heard, config }: AgentHost, event: LoopEvent | SessionNews): void {
+  heard(event);
+  config.emit(event);
+}
+
+function taskUsage({ lastTokens = 0, toolUses, seconds }: AgentAccount): TaskUsage {
+  return { totalTokens: lastTokens, toolUses, durationMs: Math.round(seconds * 1000) };
 }
 
 /** An agent has begun. */
-interface Announcer {
-  readonly host: Host;
-  readonly roster: Pick<Roster, 'running'>;
-}
-
-export function emitStarted(
-  parts: Announcer,
-  task: AgentRun,
-  { prompt, toolUseId }: Pick<SpawnRequest, 'prompt' | 'toolUseId'>,
-): void {
-  const { emit } = parts.host;
-  if (task.ref.background) tellBackground(parts);
-  emit({
-    type: 'task_started',
-    taskId: task.id,
-    toolUseId,
-    description: task.description,
-    agent: task.ref,
-    prompt,
-  });
+export function emitStarted(host: AgentHost, { id, ref, description, plan }: AgentRun): void {
+  const { prompt, toolUseId } = plan.request;
+  if (ref.background) emitBackground(host);
+  emit(host, { type: 'task_started', taskId: id, toolUseId, description, agent: ref, prompt });
 }
 
 /** An agent has ended. */
-export function emitFinished(parts: Announcer, task: AgentRun, report: AgentReport): void {
-  const { emit, clock } = parts.host;
+export function emitFinished(host: AgentHost, run: AgentRun, report: AgentReport): void {
   const { end, account, agent } = report;
   const status = statusOf(end);
-  emit({
+  emit(host, {
     type: 'task_updated',
-    taskId: task.id,
+    taskId: run.id,
     status: status === 'stopped' ? 'killed' : status,
-    endTime: clock.now(),
+    endTime: host.environment.clock.now(),
     ...(status === 'failed' && 'reason' in end ? { error: end.reason } : {}),
   });
-  if (agent.background) tellBackground(parts);
-  emit({
+  if (agent.background) emitBackground(host);
+  const by = 'by' in end ? { by: end.by } : {};
+  emit(host, {
     type: 'task_finished',
-    taskId: task.id,
+    taskId: run.id,
     toolUseId: agent.spawnedBy ?? '',
     status,
-    ...(end.kind === 'done' ? {} : { end: taskEnd(end) }),
-    outputFile: task.outputFile,
-    summary: task.description,
-    usage: {
-      totalTokens: account.lastTokens ?? 0,
-      toolUses: account.toolUses,
-      durationMs: Math.round(account.seconds * 1000),
-    },
+    ...(end.kind === 'done' ? {} : { end: { kind: end.kind, ...by, reason: end.reason } }),
+    outputFile: run.outputFile,
+    summary: run.description,
+    usage: taskUsage(account),
   });
 }
 
-function taskEnd(end: Exclude<AgentEnd, { kind: 'done' }>): TaskEnd {
-  const { kind, reason } = end;
-  return { kind, ...('by' in end ? { by: end.by } : {}), reason };
+function emitBackground(host: AgentHost): void {
+  const background = host.roster.running().filter(({ ref }) => ref.background);
+  const tasks = background.map(({ id, description, ref }) => ({
+    taskId: id,
+    taskType: 'local_agent' as const,
+    description,
+    agentType: ref.type,
+  }));
+  emit(host, { type: 'background_tasks', tasks });
 }
 
-function tellBackground({ host, roster }: Announcer): void {
-  const tasks = roster
-    .running()
-    .filter(({ ref }) => ref.background)
-    .map(({ id, description, ref }) => ({
-      taskId: id,
-      taskType: 'local_agent' as const,
-      description,
-      agentType: ref.type,
-    }));
-  host.emit({ type: 'background_tasks', tasks });
+/** Where to look at what an agent does while it runs. */
+export function outputFor(
+  { log: { store, history }, config, hooks }: AgentHost,
+  { id, background }: AgentRef,
+): ChildOutput {
+  // The report of an agent that is waited for comes with the result of its call: a transcript will do.
+  if (!background && config.persist && config.store === undefined)
+    return { path: store.transcriptPath(history.sessionId, id) };
+  const path = join(store.spillDirectory(history.sessionId), `${id}.output`);
+  return { path, log: outputLog(path, hooks.tell) };
 }
 
-/** What of an input or a result is shown to whoever looks on. */
+const OUTPUT_PAUSE_MS = 50;
+
+/** A file that grows with what an agent says. Losing it loses nothing that counts. */
+function outputLog(path: string, tell: (text: string) => void): ChildOutput['log'] {
+  const log = createAppendLog(path);
+  let isLost = false;
+  let waiting: string[] = [];
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const lines = waiting;
+    waiting = [];
+    if (isLost || lines.length === 0) return;
+    try {
+      log.append(lines);
+    } catch (thrown) {
+      isLost = true;
+      tell(messageOf(thrown));
+    }
+  };
+  return {
+    append(text) {
+      if (isLost || text === '') return;
+      waiting.push(...text.split('\n'));
+      // People do not read faster, and many agents write a lot.
+      timer ??= setTimeout(flush, OUTPUT_PAUSE_MS);
+    },
+    close() {
+      flush();
+      log.close();
+    },
+  };
+}
+
+/** Characters of an input or a result that are shown. */
 const SHOWN = 500;
 
-/** A block of an answer as people read it who look on; undefined: it is not shown. */
-export function blockLine(block: AssistantBlock): string | undefined {
+/** A block of an answer as people read it; undefined: it is not shown. */
+function blockLine(block: AssistantBlock): string | undefined {
   if (block.type === 'text') return block.text;
   if (block.type !== 'tool_use') return undefined;
   return `→ ${block.name} ${sliceWhole(JSON.stringify(block.input), 0, SHOWN)}`;
 }
 
-export function resultLine({ content, is_error }: ToolResultBlock): string {
+function resultLine({ content, is_error }: ToolResultBlock): string {
   const text = typeof content === 'string' ? content : textOf(content);
   return `${is_error === true ? '✗' : '✓'} ${sliceWhole(text, 0, SHOWN)}`;
 }
 
 /** The same of a transcript, of an agent that has no other output. */
 export function outputOf(entries: readonly TranscriptEntry[]): string {
-  const lines: string[] = [];
-  for (const entry of entries) {
-    if (entry.type === 'assistant') {
-      for (const block of entry.message.content) lines.push(...[blockLine(block) ?? []].flat());
-    }
-    if (entry.type !== 'user' || typeof entry.message.content === 'string') continue;
-    for (const block of entry.message.content) {
-      if (block.type === 'tool_result') lines.push(resultLine(block));
-    }
-  }
+  const lines = entries.flatMap((entry) => {
+    if (entry.type === 'assistant') return entry.message.content.flatMap((b) => blockLine(b) ?? []);
+    if (entry.type !== 'user' || typeof entry.message.content === 'string') return [];
+    return entry.message.content.flatMap((block) =>
+      block.type === 'tool_result' ? [resultLine(block)] : [],
+    );
+  });
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -39,7 +39,7 @@ export interface AgentServers {
     ref: AgentRef,
     definition: AgentDefinition,
     signal: AbortSignal,
-  ): Promise<ChildServers | undefined>;
+  ): Promise<ChildServers>;
 }
 
 /** Servers that agents bring: connected for one agent, seen by it and its copies alone, closed at its end. */

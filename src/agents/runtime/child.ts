@@ -1,17 +1,25 @@
+import { openingFacts } from '../../config/session-environment.js';
+import { compactEnvironment } from '../../context/compaction/trigger.js';
 import { messageOf } from '../../errors.js';
 import type { Scene } from '../../hooks/dispatch/scene.js';
+import { subagentStart } from '../../hooks/events/agent.js';
+import { createStopHooks, stopHookCap } from '../../hooks/events/stop.js';
 import type { IdleDecision, InputMessage, LoopOutcome, ModelAnswer } from '../../loop/types.js';
 import type { GateVerdict } from '../../permissions/gate/types.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
 import { textOf } from '../../protocol/content.js';
-import type { Recorder } from '../../session/recorder.js';
-import { createAgent } from '../core/agent.js';
+import { Recorder } from '../../session/recorder.js';
+import { VERSION } from '../../version.js';
+import { type AgentSetup, createAgent } from '../core/agent.js';
 import { Compaction } from '../core/compaction.js';
-import type { AgentHost } from './agent-host.js';
+import { runLimits } from '../core/model-layer.js';
+import { childSystem, openingOf } from './agent-context.js';
+import { compactionHooks, scopeHooks } from './agent-hooks.js';
 import { AgentLog } from './agent-log.js';
-import type { ChildServers } from './agent-servers.js';
 import { forkNotice } from './fork.js';
+import type { AgentHost } from './host.js';
 import { type AgentReport, endOf } from './report.js';
-import type { AgentRun, AgentRunPlan, ChildFacts } from './run.js';
+import type { AgentRun } from './run.js';
 
 /** Answers of the model to calls that nobody was there to allow, after which an agent gives up. */
 const UNANSWERED_LIMIT = 2;
@@ -19,179 +27,192 @@ const UNANSWERED = 'it needs permissions, and nobody is there to give them';
 
 /** Runs an agent from its first to its last word. Never throws; whatever happens, it is cleaned up. */
 export async function runChild(host: AgentHost, run: AgentRun): Promise<AgentReport> {
-  const { ref, description, definition, place, once } = run.plan;
-  const log = new AgentLog(host, run.plan);
-  const undo: Step[] = [() => host.release(ref)];
-  const want = new Wants();
-  const ended = await work(host, { run, log, want, undo }).catch((thrown: unknown) => {
+  const { ref, description, definition, plan } = run;
+  const log = new AgentLog(host, run);
+  const undo: Step[] = [() => release(host, ref)];
+  const wants = new Wants();
+  const ended = await work(host, { run, log, wants, undo }).catch((thrown: unknown) => {
     const failure = { kind: 'bad_response', message: messageOf(thrown), retryable: false } as const;
     return { reason: { kind: 'model_failure', failure } as const, text: '' };
   });
   run.isListening = false;
+  const attempt = async <T>(what: string, step: () => T | Promise<T>): Promise<T | undefined> => {
+    try {
+      return await step();
+    } catch (thrown) {
+      host.hooks.tell(`${what}: ${messageOf(thrown)}`);
+      return undefined;
+    }
+  };
   // Last first. One failure does not keep the rest from it.
-  for (const step of undo.reverse()) {
-    await attempt(host, `cleaning up after ${ref.path}`, async () => await step());
-  }
+  for (const step of undo.reverse()) await attempt(`cleaning up after ${ref.path}`, step);
   const text = ended.text || log.lastText;
   const what = `the workspace of ${ref.path} could not be looked at`;
-  const left = await attempt(host, what, () => place.finish(text));
+  const left = await attempt(what, () => plan.place.finish(text));
   const { cancelled } = run;
-  const end = endOf(ended, { cancelled, missing: [...want.missing], refused: want.isOver() });
   return {
     agent: ref,
     description,
-    end,
+    end: endOf(ended, { cancelled, missing: [...wants.missing], refused: wants.isOver() }),
     text,
-    account: log.account(host.costOf(ref)),
+    account: log.account(),
     ...left,
-    ...(definition.oneShot === true || once ? {} : { resume: ref.id }),
+    ...(definition.oneShot === true || run.once ? {} : { resume: ref.id }),
   };
 }
 
 type Step = () => void | Promise<void>;
 
-async function attempt<T>(
-  { tell }: AgentHost,
-  what: string,
-  work: () => Promise<T>,
-): Promise<T | undefined> {
-  try {
-    return await work();
-  } catch (thrown) {
-    tell(`${what}: ${messageOf(thrown)}`);
-    return undefined;
-  }
+/** Ends and forgets all that is kept for an agent elsewhere: shells, lists, files. */
+async function release(host: AgentHost, ref: AgentRef): Promise<void> {
+  host.working.delete(ref.id);
+  host.memories.close(ref);
+  host.release(ref);
+  const { builtins } = host.toolRuntime();
+  await builtins.release(ref.id);
+  // What becomes of a place of its own goes by what it wrote: who closes that place forgets it.
+  if (ref.workspace === undefined) builtins.ledger.forget(ref.path);
+  host.log.store.release(host.log.history.sessionId, ref.id);
 }
 
 interface Work {
   readonly run: AgentRun;
   readonly log: AgentLog;
-  readonly want: Wants;
+  readonly wants: Wants;
   readonly undo: Step[];
 }
 
-async function work(host: AgentHost, work: Work): Promise<LoopOutcome> {
-  const { run, log, undo } = work;
-  const { plan: order } = run;
-  const { ref, definition, pool, place, earlier, contexts, fork } = order;
+async function work(host: AgentHost, { run, log, wants, undo }: Work): Promise<LoopOutcome> {
+  const { environment, hooks, snapshots } = host;
+  const { ref, definition, plan } = run;
+  const { pool, place, request, earlier, fork, choice, limits, budget } = plan;
   const { workspace } = place;
-  const signal = order.budget?.until?.(run.signal) ?? run.signal;
-  const facts: ChildFacts = {
-    ref,
-    definition,
-    pool,
-    place,
-    model: order.choice.model,
-    contextWindow: order.limits.contextWindow,
-    signal,
-  };
+  const signal =
+    budget.signal === undefined ? run.signal : AbortSignal.any([run.signal, budget.signal]);
   const scene = (now: AbortSignal): Scene => ({
     agent: ref,
     cwd: workspace.cwd,
-    mode: host.permissions.mode(ref),
+    mode: host.toolRuntime().permissions.mode(ref),
     signal: now,
   });
-  undo.push(host.hooks.scoped(ref, definition, order.guards));
+  undo.push(scopeHooks(hooks, run));
   if (definition.mcpServers.length > 0) {
-    const servers = await ownServers(host, order, signal);
-    if (servers !== undefined) undo.push(() => servers.close());
+    const servers = await host.serversFor(ref, definition, signal);
+    const { problems } = pool.add(servers.tools);
+    for (const text of [...servers.notes, ...problems]) hooks.tell(`agent ${ref.type}: ${text}`);
+    undo.push(() => servers.close());
   }
-  const recorder = host.record(ref, { cwd: () => workspace.cwd, ...earlier });
+  const recorder = new Recorder({
+    store: host.log.store,
+    sessionId: host.log.history.sessionId,
+    clock: environment.clock,
+    version: VERSION,
+    entrypoint: host.config.entrypoint,
+    agentId: ref.id,
+    cwd: () => workspace.cwd,
+    gitBranch: environment.gitBranch,
+    ...earlier,
+  });
   if (earlier === undefined) {
     recorder.attachment(log.head());
     if (fork !== undefined) recorder.history(fork.messages);
   }
-  const started = await host.hooks.start(scene(signal));
-  const note = await host.hooks.notes.note([...contexts, ...started.contexts]);
+  const started = await subagentStart(hooks, scene(signal));
+  const contexts = [...(place.notes ?? []), ...(request.contexts ?? []), ...started.contexts];
+  const note = await hooks.notes.note(contexts);
+  // A fork that is resumed has been told already what it is.
+  const isNewFork = fork !== undefined && earlier === undefined;
+  const text = isNewFork ? `${forkNotice()}\n\n${request.prompt}` : request.prompt;
   const task: InputMessage = {
-    uuid: host.clock.uuid(),
-    content: [{ type: 'text', text: taskText(order) }, ...order.beside],
+    uuid: environment.clock.uuid(),
+    content: [{ type: 'text', text }, ...(request.beside ?? [])],
   };
-  const system = fork?.system ?? (await host.system(facts));
-  const again = earlier !== undefined;
-  const openers = fork === undefined ? await host.opening(facts, { again }) : [];
+  const inherited = place.isolation === undefined ? environment.workspace.roots.slice(1) : [];
+  const system =
+    fork?.system ??
+    (await childSystem(definition, {
+      ...openingFacts(environment, choice.model),
+      cwd: workspace.cwd,
+      additionalDirectories: inherited,
+    }));
+  // Skills that it is given from the start are its own, too.
+  host.working.set(ref.id, { pool, workspace });
+  const openers = fork === undefined ? await openingOf(host, run, signal) : [];
   const agent = createAgent({
     system,
     history: earlier?.messages ?? fork?.messages ?? [],
-    ...childSetup(host, work, { facts, scene, recorder }),
+    ...childSetup(host, { run, log, wants }, { scene, recorder }),
   });
   undo.push(() => agent.conversation.replace([]));
-  host.snapshots.set(ref.id, {
+  snapshots.set(ref.id, {
     system,
     pool,
-    choice: () => order.choice,
-    limits: () => order.limits,
+    choice: () => choice,
+    limits: () => limits,
     messages: () => agent.conversation.messages,
     definition,
   });
-  undo.push(() => void host.snapshots.delete(ref.id));
+  undo.push(() => void snapshots.delete(ref.id));
   const prompts = [...openers, ...(note === undefined ? [] : [note]), task];
-  const start = (): Promise<LoopOutcome> => agent.run({ prompts }, signal);
-  return await (order.budget?.runAgent?.(start) ?? start());
+  return await budget.runAgent(() => agent.run({ prompts }, signal));
 }
 
-/** A fork that is gone on with has been told already what it is. */
-function taskText({ prompt, fork, earlier }: AgentRunPlan): string {
-  return fork === undefined || earlier !== undefined ? prompt : `${forkNotice()}\n\n${prompt}`;
-}
-
-type Setup = Parameters<typeof createAgent>[0];
+type SceneOf = (signal: AbortSignal) => Scene;
 
 function childSetup(
   host: AgentHost,
-  { run, log, want }: Work,
-  {
-    facts,
-    scene,
-    recorder,
-  }: { facts: ChildFacts; scene: (signal: AbortSignal) => Scene; recorder: Recorder },
-): Omit<Setup, 'system' | 'history'> {
-  const { ref, definition, pool, place, readState, choice, limits, budget } = run.plan;
-  const plain = host.client(ref);
-  const client = budget?.client(plain) ?? plain;
+  { run, log, wants }: Omit<Work, 'undo'>,
+  { scene, recorder }: { readonly scene: SceneOf; readonly recorder: Recorder },
+): Omit<AgentSetup, 'system' | 'history'> {
+  const { environment, hooks, model } = host;
+  const { env, clock } = environment;
+  const { ref, definition, plan } = run;
+  const { pool, readState, limits, choice, budget } = plan;
+  const { workspace } = plan.place;
+  const { permissions, calls, events } = host.toolRuntime();
+  const client = model.clientFor(ref);
   const compaction = new Compaction({
-    client: budget?.side?.(plain) ?? plain,
-    clock: host.clock,
-    env: () => host.compactEnv(),
+    client: budget.side(client),
+    clock,
+    env: () => compactEnvironment(env, environment.settings.values),
     window: () => limits,
     recordBoundary: (compacted) => recorder.compactBoundary(compacted),
-    hooks: host.hooks.compaction(scene, facts),
+    hooks: compactionHooks(host, run, scene),
     emit: () => undefined,
   });
-  const stop = host.hooks.stop();
+  const stop = createStopHooks(hooks.dispatch, {
+    cap: stopHookCap(env),
+    changes: () => calls.ledger.count(),
+  });
+  const limitOf = runLimits(host.config, model, {
+    maxTurns: definition.maxTurns,
+    stuck: () =>
+      (wants.isOver() ? UNANSWERED : undefined) ??
+      permissions.stuck(ref.path) ??
+      compaction.exhausted,
+  });
   return {
     ref,
-    client,
+    client: budget.client(client),
     choice: () => choice,
     pool,
-    invoke: host.invoke({
+    invoke: calls.ofAgent({
       agent: ref,
       pool,
-      workspace: place.workspace,
+      workspace,
       readState,
       unattended: definition.asks === 'deny',
-      onVerdict: (verdict) => want.verdict(verdict),
+      onVerdict: (verdict) => wants.verdict(verdict),
     }),
-    isReadOnly: host.readsOnly(ref, place.workspace, pool),
+    isReadOnly: calls.readsOnly(ref, workspace, pool),
     record: recorder,
     compaction,
-    shouldStop(turns) {
-      const stuck =
-        (want.isOver() ? UNANSWERED : undefined) ??
-        host.permissions.stuck(ref.path) ??
-        compaction.exhausted;
-      if (stuck !== undefined) return { kind: 'stuck', message: stuck };
-      const { maxTurns } = definition;
-      if (maxTurns !== undefined && turns >= maxTurns)
-        return { kind: 'max_turns', limit: maxTurns };
-      return budget?.shouldStop(turns) ?? host.sessionEnds();
-    },
+    shouldStop: (turns) => limitOf(turns) ?? budget.shouldStop(turns),
     async takeInput() {
-      const said = run.take();
-      const last = budget?.lastTurnNotice?.();
-      return last === undefined ? said : [...said, last];
+      const last = budget.lastTurnNotice();
+      return [...run.take(), ...(last === undefined ? [] : [last])];
     },
-    afterBatch: host.hooks.afterBatch(scene),
+    afterBatch: (batch, signal) => events.afterBatch(batch, scene(signal)),
     async onIdle(answer, signal) {
       const said = joined(run.take());
       if (said !== undefined) return said;
@@ -200,15 +221,15 @@ function childSetup(
         lastMessage: textOf(answer.message.content),
         backgroundTasks: [],
         crons: [],
-        agentTranscriptPath: host.hooks.transcriptOf(ref),
+        agentTranscriptPath: host.log.store.transcriptPath(host.log.history.sessionId, ref.id),
         ...scene(signal),
       });
-      if (move.kind === 'go-on') return await host.hooks.notes.note([move.message]);
-      if (move.kind === 'leave' && move.notice !== undefined) host.tell(move.notice);
+      if (move.kind === 'go-on') return await hooks.notes.note([move.message]);
+      if (move.kind === 'leave' && move.notice !== undefined) hooks.tell(move.notice);
       const late = joined(run.take());
       if (late !== undefined) return late;
-      const about = { answer, scene: scene(signal) };
-      const next = move.kind === 'end' ? undefined : await rested(host, run, about);
+      const next =
+        move.kind === 'end' ? undefined : await rested(host, run, { answer, scene: scene(signal) });
       if (next !== undefined) return next;
       run.isListening = false;
       return move.kind === 'end'
@@ -216,8 +237,8 @@ function childSetup(
         : undefined;
     },
     onAnswer(answer) {
-      host.permissions.nextAnswer(ref.path);
-      want.answered();
+      permissions.nextAnswer(ref.path);
+      wants.answered();
       log.answer(answer);
     },
     emit(event) {
@@ -226,20 +247,20 @@ function childSetup(
     },
     // The log tells of whole answers only.
     emitPartials: false,
-    uuid: host.clock.uuid,
+    uuid: clock.uuid,
   };
 }
 
 /** One that stays waits here until somebody speaks to it. Undefined: it leaves. */
 async function rested(
-  host: AgentHost,
+  { hooks }: AgentHost,
   run: AgentRun,
   { answer, scene }: { answer: ModelAnswer; scene: Scene },
 ): Promise<IdleDecision> {
-  const { stays } = run.plan;
+  const { stays } = run.plan.request;
   if (stays === undefined) return undefined;
   const move = await stays.beforeRest(scene, textOf(answer.message.content));
-  if (move.kind === 'go-on') return await host.hooks.notes.note([move.text]);
+  if (move.kind === 'go-on') return await hooks.notes.note([move.text]);
   if (move.kind === 'leave') {
     if (move.stop === undefined) return undefined;
     run.isListening = false;
@@ -255,18 +276,6 @@ function joined(messages: readonly InputMessage[]): InputMessage | undefined {
   const [first] = messages;
   if (first === undefined) return undefined;
   return { ...first, content: messages.flatMap(({ content }) => content) };
-}
-
-async function ownServers(
-  host: AgentHost,
-  { ref, definition, pool }: AgentRunPlan,
-  signal: AbortSignal,
-): Promise<ChildServers | undefined> {
-  const servers = await host.serversFor(ref, definition, signal);
-  if (servers === undefined) return undefined;
-  const { problems } = pool.add(servers.tools);
-  for (const text of [...servers.notes, ...problems]) host.tell(`agent ${ref.type}: ${text}`);
-  return servers;
 }
 
 /** What an agent asked for and nobody was there to allow. */

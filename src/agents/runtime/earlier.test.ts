@@ -123,7 +123,7 @@ describe('what counts as earlier', () => {
       uses = given;
     };
     const ledger = new UsageLedger();
-    const counters = { budget: { recall }, ledger, provider: 'anthropic' };
+    const counters = { budget: { recall }, ledger, client: { provider: 'anthropic' } };
     await recallInto(counters, { ...log, earlierAgents: Promise.resolve(['old']) });
     expect(uses.map(({ path, calls }) => [path, calls.length])).toEqual([
       ['main', 2],

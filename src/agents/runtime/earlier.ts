@@ -2,6 +2,7 @@ import type { EarlierUse, Span } from '../../budget/earlier.js';
 import type { SessionBudget } from '../../budget/session-budget.js';
 import type { Log } from '../../config/session-environment.js';
 import { isRecord } from '../../lib/own.js';
+import type { ModelClient } from '../../model/client.js';
 import type { UsageLedger } from '../../model/usage.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { ZERO_USAGE } from '../../protocol/content.js';
@@ -70,7 +71,7 @@ function isRef(value: unknown): value is AgentRef {
  * up stands in the transcripts. A copy of a session has used up nothing of its own.
  */
 export async function recallInto(
-  { budget, ledger, provider }: SpendingCounters,
+  { budget, ledger, client }: SpendingCounters,
   { store, history, earlierAgents }: Earlier,
 ): Promise<void> {
   const { sessionId } = history;
@@ -85,16 +86,17 @@ export async function recallInto(
     const path = pathIn(entries) ?? `${MAIN_AGENT.path}/${id}`;
     uses.push(useIn(entries, path));
   }
-  budget?.recall(uses);
+  budget.recall(uses);
   for (const { path: agent, calls } of uses) {
-    for (const { model, usage } of calls) ledger.recall({ agent, model, provider, usage });
+    for (const { model, usage } of calls)
+      ledger.recall({ agent, model, provider: client.provider, usage });
   }
 }
 
 export interface SpendingCounters {
-  readonly budget: Pick<SessionBudget, 'recall'> | undefined;
+  readonly budget: Pick<SessionBudget, 'recall'>;
   readonly ledger: Pick<UsageLedger, 'recall'>;
-  readonly provider: string;
+  readonly client: Pick<ModelClient, 'provider'>;
 }
 
 /**

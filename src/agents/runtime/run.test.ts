@@ -10,8 +10,8 @@ const said = (text: string) => ({
   content: [{ type: 'text' as const, text: agentMessage(text, FROM) }],
 });
 
-function taskOf(id: string, signal?: AbortSignal) {
-  return new AgentRun({ ref: { id }, signal } as AgentRunPlan);
+function taskOf(id: string, signal = new AbortController().signal) {
+  return new AgentRun({ ref: { id }, request: { signal } } as AgentRunPlan);
 }
 
 describe('agents that end with a signal', () => {

@@ -1,6 +1,7 @@
+import type { AgentSpending } from '../../budget/spending.js';
 import type { Scene } from '../../hooks/dispatch/scene.js';
-import type { InputMessage, LoopOutcome, StopReason } from '../../loop/types.js';
-import type { ModelClient, SystemBlock } from '../../model/client.js';
+import type { InputMessage } from '../../loop/types.js';
+import type { SystemBlock } from '../../model/client.js';
 import { mayHaveManyListeners } from '../../platform/host.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { Message, UserBlock } from '../../protocol/content.js';
@@ -16,13 +17,13 @@ import type { AgentLimits } from '../limits/limits.js';
 import { escapeReport } from './escape-tags.js';
 import type { AgentReport, Cancelled } from './report.js';
 
-/** A wish to have work done by another agent. */
+/** A request to have work done by another agent. */
 export interface SpawnRequest {
   readonly definition: AgentDefinition;
   /** Three to five words. */
   readonly description: string;
   readonly prompt: string;
-  /** Stands behind the prompt, in the same message. */
+  /** Follows the prompt, in the same message. */
   readonly beside?: readonly UserBlock[];
   readonly parent: AgentRef;
   /** The call that asks for it. */
@@ -68,19 +69,14 @@ export interface Stays {
 
 /** All that is decided about an agent before it starts. */
 export interface AgentRunPlan {
+  readonly request: SpawnRequest;
   readonly ref: AgentRef;
-  readonly definition: AgentDefinition;
-  readonly description: string;
-  readonly prompt: string;
-  /** Stands behind the prompt, in the same message. */
-  readonly beside: readonly UserBlock[];
-  readonly contexts: readonly string[];
   readonly place: ChildPlace;
   readonly readState: CloneableReadState;
   readonly pool: ToolPool;
   readonly choice: ModelChoice;
   readonly limits: ModelLimits;
-  readonly budget: ChildBudget | undefined;
+  readonly budget: AgentSpending;
   readonly output: ChildOutput;
   /** What those above it are held to, the highest first. */
   readonly above: readonly AgentLimits[];
@@ -90,24 +86,14 @@ export interface AgentRunPlan {
   readonly guards: readonly GuardHooks[];
   /** Those and its own: what judges the calls of those that it starts. */
   readonly guardsBelow: readonly GuardHooks[];
-  /** Whoever ends this ends the agent. */
-  readonly signal: AbortSignal | undefined;
   readonly startedAt: number;
-  /** It works under restrictions that nobody could put up again: it ends for good. */
-  readonly once: boolean;
-  /** Set for one that waits to be spoken to instead of ending. */
-  readonly stays?: Stays;
-  /** Set when an ended agent is gone on with. */
+  /** Set when an ended agent is resumed. */
   readonly earlier?: EarlierTalk;
-  /** Set for a copy of another agent. */
-  readonly fork?: ForkedMind;
-}
-
-/** What a copy has of its original. */
-export interface ForkedMind {
-  readonly system: readonly SystemBlock[];
-  /** Up to the call that made it, its result included; empty where an earlier talk takes its place. */
-  readonly messages: readonly Message[];
+  /** Set for a copy: what it has of its original. Messages up to the call that made it, none when it is resumed. */
+  readonly fork?: {
+    readonly system: readonly SystemBlock[];
+    readonly messages: readonly Message[];
+  };
 }
 
 export interface EarlierTalk {
@@ -143,9 +129,9 @@ export class AgentRun {
     this.atWork = new Promise((resolve) => {
       this.#begin = resolve;
     });
-    const { signal } = plan;
-    if (signal?.aborted === true) this.#outer();
-    if (signal === undefined) return;
+    if (plan.ref.background) return;
+    const { signal } = plan.request;
+    if (signal.aborted) this.#outer();
     mayHaveManyListeners(signal);
     signal.addEventListener('abort', this.#outer, { once: true });
   }
@@ -158,10 +144,10 @@ export class AgentRun {
     return this.plan.ref;
   }
   get definition(): AgentDefinition {
-    return this.plan.definition;
+    return this.plan.request.definition;
   }
   get description(): string {
-    return this.plan.description;
+    return this.plan.request.description;
   }
   /** What it says and does, as text, while it runs. */
   get outputFile(): string {
@@ -173,6 +159,11 @@ export class AgentRun {
   /** Aborts when it is made to stop. */
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+  /** It works under restrictions that cannot be put up again: it ends for good. */
+  get once(): boolean {
+    const { admit, stays } = this.plan.request;
+    return admit !== undefined || stays !== undefined;
   }
 
   /** Undefined while it runs. */
@@ -220,7 +211,7 @@ export class AgentRun {
 
   settle(report: AgentReport): void {
     this.isListening = false;
-    this.plan.signal?.removeEventListener('abort', this.#outer);
+    this.plan.request.signal.removeEventListener('abort', this.#outer);
     this.#report = report;
     this.#settle(report);
     this.#begin();
@@ -246,42 +237,9 @@ export interface ChildPlace {
   finish(text?: string): Promise<Pick<AgentReport, 'worktree' | 'strays'>>;
 }
 
-/** What an agent may use up. */
-export interface ChildBudget {
-  /** The same client, with every call reserved beforehand. */
-  client(client: ModelClient): ModelClient;
-  shouldStop(turnsTaken: number): StopReason | undefined;
-  /** Said to the agent with its results, once, when little is left. */
-  lastTurnNotice?(): InputMessage | undefined;
-  /** For summaries and the like: reserved too, but refused rather than made the last turn. */
-  side?(client: ModelClient): ModelClient;
-  /** Aborts with the given one, and when the agent's time is up. */
-  until?(signal: AbortSignal): AbortSignal;
-  /** Runs the agent; an end that its budget caused is called so. */
-  runAgent?(work: () => Promise<LoopOutcome>): Promise<LoopOutcome>;
-  close(): void;
-}
-
-/** A new agent, before its first word. */
-export interface ChildFacts {
-  readonly ref: AgentRef;
-  readonly definition: AgentDefinition;
-  readonly pool: ToolPool;
-  readonly place: ChildPlace;
-  readonly model: string;
-  readonly contextWindow: number;
-  readonly signal: AbortSignal;
-}
-
 /** Where to look at what an agent does while it runs. */
 export interface ChildOutput {
   readonly path: string;
-  /** Absent: the path is that of its transcript, which says it all. */
-  readonly log?: ChildOutputLog;
-}
-
-/** A file that grows with what an agent says, for people. */
-export interface ChildOutputLog {
-  append(text: string): void;
-  close(): void;
+  /** A file that grows with what the agent says. Absent: the path is that of its transcript, which says it all. */
+  readonly log?: { append(text: string): void; close(): void };
 }

@@ -1,6 +1,11 @@
 import { PortcullisError } from '../../errors.js';
 import type { EffectiveSettings } from '../../settings/types.js';
-import type { SpawnLimits } from './runtime.js';
+
+/** How deep agents may start agents, the main one being at 0, and how many may run at once. */
+export interface SpawnLimits {
+  readonly depth: number;
+  readonly concurrency: number;
+}
 
 interface Source {
   readonly env: Readonly<Record<string, string | undefined>>;

@@ -82,7 +82,9 @@ function choose(
   const below = roster.below(agent);
   if (ids === undefined || ids.length === 0) {
     const running = below.filter((task) => task.report() === undefined);
-    return ok(running.filter((task) => task.plan.stays === undefined && !hasNearer(task, running)));
+    return ok(
+      running.filter((task) => task.plan.request.stays === undefined && !hasNearer(task, running)),
+    );
   }
   const found: AgentRun[] = [];
   for (const id of new Set(ids)) {
@@ -93,7 +95,7 @@ function choose(
         `${label(task)} was not started by you, and does not report to you: it cannot be waited for.`,
       );
     }
-    if (task.plan.stays !== undefined && task.report() === undefined) {
+    if (task.plan.request.stays !== undefined && task.report() === undefined) {
       return err(
         `${label(task)} is a teammate: it rests and does not end. It tells you by itself when it rests; end your turn.`,
       );
