@@ -75,10 +75,11 @@ export async function answerIncludes(
     files.push(await realFile(places, expandHome(path, home), { answer, realRoot }));
   }
   const store = openIncludeApprovals(places);
-  await store[answer](realRoot, files);
+  await store.answer(realRoot, answer, files);
+  const { approved } = await store.answers(realRoot);
   for (const file of answer === 'approve' ? files : []) {
     // A state directory inside the project, or one that others may write, keeps nothing.
-    if (await store.approved(realRoot, file)) continue;
+    if (approved.includes(file)) continue;
     throw new PortcullisError('config', `the approval of ${visible(file)} does not count`, {
       remedy: `${visible(stateDirectory)} must be outside of the project, and only you may write to it`,
     });

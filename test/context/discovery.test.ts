@@ -341,9 +341,9 @@ describe('links', () => {
     const { realPath } = refused.skipped[0] ?? {};
     const asked: string[][] = [];
     const approvals = {
-      approved: (project: string, real: string) => {
+      answerTo: async (project: string, real: string) => {
         asked.push([project, real]);
-        return real === realPath;
+        return real === realPath ? ('approve' as const) : undefined;
       },
     };
     expect(world.texts(await world.book({ approvals }).open())).toEqual(['SECRET']);

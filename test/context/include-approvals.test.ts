@@ -26,11 +26,11 @@ function rig() {
 it('an approval is for one project and one resolved path, and lasts', async () => {
   const { world, open, project, real } = rig();
   const store = open();
-  expect(await store.approved(project, real)).toBe(false);
-  await store.approve(project, [real]);
-  expect(await open().approved(project, real)).toBe(true);
-  expect(await open().approved(project, `${real}x`)).toBe(false);
-  expect(await open().approved(`${project}2`, real)).toBe(false);
+  expect(await store.answerTo(project, real)).not.toBe('approve');
+  await store.answer(project, 'approve', [real]);
+  expect(await open().answerTo(project, real)).toBe('approve');
+  expect(await open().answerTo(project, `${real}x`)).not.toBe('approve');
+  expect(await open().answerTo(`${project}2`, real)).not.toBe('approve');
   expect(world.texts(await world.book({ approvals: open() }).open())).toEqual([
     'P @../outside/x.md',
     'X',
@@ -39,7 +39,7 @@ it('an approval is for one project and one resolved path, and lasts', async () =
 
 it('what is kept is for its owner alone', async () => {
   const { open, file, project, real } = rig();
-  await open().approve(project, [real]);
+  await open().answer(project, 'approve', [real]);
   expect(statSync(file()).mode & 0o777).toBe(0o600);
   expect(statSync(path.dirname(file())).mode & 0o777).toBe(0o700);
   expect(readFileSync(file(), 'utf8')).not.toContain('P @');
@@ -48,12 +48,15 @@ it('what is kept is for its owner alone', async () => {
 it('the last word counts, and a no is remembered', async () => {
   const { open, project, real } = rig();
   const store = open();
-  await Promise.all([store.approve(project, [real]), store.decline(project, [real, '/b'])]);
-  expect(await open().approved(project, real)).toBe(false);
-  expect(await open().declined(project, real)).toBe(true);
-  await store.approve(project, [real]);
-  expect(await open().declined(project, real)).toBe(false);
-  expect(await open().declined(project, '/b')).toBe(true);
+  await Promise.all([
+    store.answer(project, 'approve', [real]),
+    store.answer(project, 'decline', [real, '/b']),
+  ]);
+  expect(await open().answerTo(project, real)).not.toBe('approve');
+  expect(await open().answerTo(project, real)).toBe('decline');
+  await store.answer(project, 'approve', [real]);
+  expect(await open().answerTo(project, real)).not.toBe('decline');
+  expect(await open().answerTo(project, '/b')).toBe('decline');
 });
 
 it.each([
@@ -65,21 +68,21 @@ it.each([
   ['others may write', (file: string) => chmodSync(file, 0o666)],
 ])('a file that %s approves nothing', async (_what, spoil) => {
   const { open, file, project, real } = rig();
-  await open().approve(project, [real]);
+  await open().answer(project, 'approve', [real]);
   spoil(file());
-  expect(await open().approved(project, real)).toBe(false);
+  expect(await open().answerTo(project, real)).not.toBe('approve');
 });
 
 it('a repository does not bring its own approvals', async () => {
   const { open, project, real } = rig();
   const inside = path.join(project, '.state');
   mkdirSync(inside);
-  await open(inside).approve(project, [real]);
-  expect(await open(inside).approved(project, real)).toBe(false);
+  await open(inside).answer(project, 'approve', [real]);
+  expect(await open(inside).answerTo(project, real)).not.toBe('approve');
 });
 
 it('what cannot be kept is said', async () => {
   const { world, open, project, real } = rig();
   world.write({ 'state/includes': 'a file' });
-  await expect(open().approve(project, [real])).rejects.toThrow('could not be stored');
+  await expect(open().answer(project, 'approve', [real])).rejects.toThrow('could not be stored');
 });

@@ -2,6 +2,7 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createInstructionBook } from '../../src/context/instructions/book.js';
+import { NO_APPROVALS } from '../../src/context/instructions/include-approvals.js';
 import { DEFAULT_INSTRUCTION_SETTINGS } from '../../src/context/instructions/settings.js';
 import type { FileSystem } from '../../src/platform/fs/fs.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
@@ -73,7 +74,7 @@ describe('an include', () => {
         parent: world.at('CLAUDE.md'),
       }),
     ]);
-    const approvals = { approved: async () => true };
+    const approvals = { answerTo: async () => 'approve' as const };
     const all = world.texts(await world.book({ approvals }).open());
     expect(all).toContain('I_HOME');
     expect(all).toContain('I_EXT');
@@ -276,7 +277,7 @@ function bookOf(files: ReadonlyMap<string, string>) {
     sources: ['user', 'project', 'local'],
     settings: DEFAULT_INSTRUCTION_SETTINGS,
     trusted: false,
-    approvals: { approved: () => false },
+    approvals: NO_APPROVALS,
     locateJson: () => ({ ok: false, line: 1, message: '' }),
   });
 }

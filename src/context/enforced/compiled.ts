@@ -113,12 +113,11 @@ export function nearHiding(
   { book, compile, hold, fs, home }: NearHidingParts,
   { roots }: { readonly roots: readonly string[] },
 ): IsHidden {
-  const surveys = new Map();
+  const known = new Map();
   const byDirectory = new Map<string, Promise<IsHidden | undefined>>();
   const byRules = new Map<string, IsHidden | undefined>();
   const inDirectory = async (directory: string): Promise<IsHidden | undefined> => {
-    const look = { kindOf: () => 'directory' as const, surveys };
-    const found = hold.with(await book.enforcedNear([directory], look));
+    const found = hold.with(await book.enforcedNear([directory], known));
     const rules = [...found.deny, ...found.ask];
     if (rules.length + found.problems.length === 0) return undefined;
     const key = JSON.stringify([rules.map(nameOf), found.problems]);

@@ -1,6 +1,6 @@
 import type { ConfigProblem, SourcedRule } from '../../settings/types.js';
-import type { Gathering, GivenUp } from '../instructions/load-result.js';
-import type { Entry, Fitting, SkippedInstruction } from '../instructions/types.js';
+import type { LoadResult } from '../instructions/load-result.js';
+import type { Entry, Fitting, Place, SkippedInstruction } from '../instructions/types.js';
 import { type EnforcedRules, enforcedRules, type LocateJson } from './enforced.js';
 
 /** Restrictions, and which of them hold only for some files. */
@@ -15,11 +15,11 @@ export interface NearRules extends FoundRules {
   readonly paths: readonly string[];
 }
 
-/** What the files of a gathering enforce. */
+/** What these files enforce. */
 export function enforcedIn(
   entries: readonly Entry[],
   locateJson: LocateJson,
-  { enforced, skipped }: Pick<Gathering, 'enforced' | 'skipped'>,
+  { enforced, skipped }: Pick<LoadResult, 'enforced' | 'skipped'>,
 ): FoundRules {
   const found = { deny: [] as SourcedRule[], ask: [] as SourcedRule[] };
   const problems: ConfigProblem[] = [
@@ -49,7 +49,13 @@ function shutProblem({ mayRestrict, scope, path, reason }: SkippedInstruction): 
   return [{ severity: 'fatal', source: scope, file: path, message, remedy }];
 }
 
-function givenUpProblem({ place, reason }: GivenUp): readonly ConfigProblem[] {
+function givenUpProblem({
+  place,
+  reason,
+}: {
+  place: Place;
+  reason: string;
+}): readonly ConfigProblem[] {
   const { scope, path } = place;
   if (scope === 'memory' || scope === 'team') return [];
   const message = `${reason}, so that restrictions in them may be missed.`;

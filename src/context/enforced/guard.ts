@@ -29,9 +29,9 @@ export function nearGuard(book: NearBook, compile: CompileEnforced, hold: Enforc
     return { decision: 'deny', refusal: 'guard-failed', reason };
   };
   const decideNamed = async (view: CallView, named: Named): Promise<Finding> => {
-    const { paths, whole, unknown, kindOf } = named;
+    const { paths, whole, unknown } = named;
     if (paths.length === 0 && unknown === undefined) return NOTHING;
-    const near = compiled(hold.with(await book.enforcedNear(paths, { kindOf })));
+    const near = compiled(hold.with(await book.enforcedNear(paths)));
     if ('decision' in near) return near;
     const finding = near === NO_RULES ? NOTHING : await judged(near, view, named);
     if (finding.decision !== 'none') return finding;

@@ -1,11 +1,9 @@
 import type { CallView, TouchedPath } from '../../permissions/gate/view.js';
-import type { PathSpellings } from '../../permissions/paths/paths.js';
 import type { TakenDirectory } from '../../permissions/paths/tree-restriction.js';
 import { restrictedNames } from '../../permissions/rules/list.js';
 import { possibleFileUse } from '../../permissions/shell/file-commands.js';
 import type { SimpleCommand } from '../../permissions/shell/model.js';
 import { resolve } from '../../platform/fs/paths.js';
-import type { KindOf } from '../instructions/for-path.js';
 
 /** What a call names, for those who look which rules are near to it. */
 export interface Named {
@@ -16,8 +14,6 @@ export interface Named {
   readonly whole: readonly TakenDirectory[];
   /** Why there may be more. */
   readonly unknown?: string;
-  /** What stands at those paths that were looked at for this very call. */
-  readonly kindOf: KindOf;
 }
 
 /** fail-closed: a link is another name for what lies behind it, not a way around its rules. */
@@ -32,7 +28,7 @@ function namedByInput({ names }: CallView, own: readonly TouchedPath[]): Named {
   const whole = names.includes('Grep')
     ? own.map(({ spellings }) => ({ access: 'read' as const, paths: restrictedNames(spellings) }))
     : [];
-  return { paths: unique(own), expanded: [], whole, kindOf: kindsIn(own) };
+  return { paths: unique(own), expanded: [], whole };
 }
 
 async function namedByCode(view: CallView, own: readonly TouchedPath[]): Promise<Named> {
@@ -54,20 +50,9 @@ async function namedByCode(view: CallView, own: readonly TouchedPath[]): Promise
     paths: unique(all),
     expanded: globs.expanded,
     whole: [...(await wholeOf(view)), ...globs.whole],
-    kindOf: kindsIn(all),
   };
   const unknown = reading?.opaque ?? shell.unknown;
   return unknown === undefined ? named : { ...named, unknown };
-}
-
-/** Whoever has resolved a path has seen what it is. */
-export function kindsIn(touched: readonly Pick<TouchedPath, 'spellings'>[] = []): KindOf {
-  const kinds = new Map<string, PathSpellings['kind']>();
-  for (const { spellings } of touched) {
-    if (spellings.kind === undefined) continue;
-    for (const name of [spellings.literal, ...spellings.resolved]) kinds.set(name, spellings.kind);
-  }
-  return (path) => kinds.get(path);
 }
 
 function unique(touched: readonly Pick<TouchedPath, 'spellings'>[]): readonly string[] {

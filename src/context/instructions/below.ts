@@ -1,11 +1,10 @@
-import { isInside } from '../../platform/fs/paths.js';
+import type { FileSystem } from '../../platform/fs/fs.js';
+import { isInside, join } from '../../platform/fs/paths.js';
 import type { EnforcedRules } from '../enforced/enforced.js';
-import type { World } from './load-context.js';
-import { type Gathering, newGathering } from './load-result.js';
-import { MOST_BELOW, nestedDirectories } from './nested-search.js';
-import { asFound, isDirectory, isForeign } from './places.js';
+import type { LoadContext } from './load-context.js';
+import { type LoadResult, newResult } from './load-result.js';
+import { asFound, FOREIGN_FOLDERS, isDirectory, isForeign, type ProjectPlace } from './places.js';
 import type { NestedFindings } from './report.js';
-import type { Taking } from './types.js';
 
 /** Restrictions in folders below. */
 export interface BelowRules extends EnforcedRules {
@@ -15,47 +14,87 @@ export interface BelowRules extends EnforcedRules {
   readonly cut: boolean;
 }
 
-/** What each folder below would bring, were somebody to work in it. */
+/** A report is for people: in a project of more folders than this it says that it is not complete. */
+const MOST_REPORTED = 5_000;
+/** The same for calls that take in a whole directory. */
+const MOST_BELOW = 20_000;
+
+/** What each folder below would bring when a file in it is used. */
 export async function waitingBelow(
-  world: World,
+  { fs, projects: [project], discovery }: LoadContext,
   seen: ReadonlySet<string>,
 ): Promise<NestedFindings> {
-  const [project] = world.projects;
-  if (project === undefined) return { found: [], cut: false };
-  const { directories, cut } = await nestedDirectories(world.fs, project);
-  const found: { folder: string; gathering: Gathering }[] = [];
+  const { directories, cut } = await nestedDirectories(fs, project, MOST_REPORTED);
+  const found: { folder: string; result: LoadResult }[] = [];
   const known = new Set(seen);
   for (const folder of directories) {
-    const gathering = newGathering(known);
-    await world.discovery.nested(folder, { reason: 'nested_traversal' }, gathering);
-    for (const real of gathering.seen) known.add(real);
-    found.push({ folder, gathering });
+    const result = newResult(known);
+    await discovery.nested(folder, { reason: 'nested_traversal' }, result);
+    for (const real of result.seen) known.add(real);
+    found.push({ folder, result });
   }
   return { found, cut };
 }
 
 /** What the folders in these directories bring, for the sake of what it enforces. */
 export async function takeBelow(
-  world: World,
+  { fs, projects, discovery }: LoadContext,
   paths: readonly string[],
-  into: Gathering,
+  into: LoadResult,
 ): Promise<Pick<BelowRules, 'directories' | 'cut'>> {
   const directories: string[] = [];
-  let isCut = false;
+  let cut = false;
   for (const path of new Set(paths)) {
-    if (!(await isDirectory(world.fs, path))) continue;
-    directories.push(path, ...world.projects.map((project) => asFound(path, project)));
-    for (const project of world.projects) {
+    if (!(await isDirectory(fs, path))) continue;
+    directories.push(path, ...projects.map((project) => asFound(path, project)));
+    for (const project of projects) {
       const root = asFound(path, project);
       if (!isInside(root, project.root) || isForeign(root, project)) continue;
-      const place = { root, cwd: project.cwd, memory: world.folders, most: MOST_BELOW };
-      const found = await nestedDirectories(world.fs, place);
-      isCut ||= found.cut;
-      for (const folder of found.directories) {
-        const how: Taking = { reason: 'nested_traversal', trigger: folder };
-        await world.discovery.nested(folder, how, into);
+      const below = await nestedDirectories(fs, { root, cwd: project.cwd }, MOST_BELOW);
+      cut ||= below.cut;
+      for (const folder of below.directories) {
+        await discovery.nested(folder, { reason: 'nested_traversal', trigger: folder }, into);
       }
     }
   }
-  return { directories, cut: isCut };
+  return { directories, cut };
+}
+
+const NAMES: ReadonlySet<string> = new Set([
+  'CLAUDE.md',
+  'CLAUDE.local.md',
+  'AGENTS.md',
+  '.claude',
+]);
+
+/** Folders with instructions that wait for a file in them to be used, outer first. Links are not followed. */
+async function nestedDirectories(
+  fs: Pick<FileSystem, 'list'>,
+  { root, cwd }: Pick<ProjectPlace, 'root' | 'cwd'>,
+  most: number,
+): Promise<{ readonly directories: readonly string[]; readonly cut: boolean }> {
+  const directories: string[] = [];
+  let left = most;
+  for (let level = [root]; level.length > 0; ) {
+    const cut = level.length > left;
+    const looked = level.slice(0, left);
+    left -= looked.length;
+    // What cannot be listed cannot be worked in either.
+    const lists = await Promise.all(looked.map((path) => fs.list(path).catch(() => [])));
+    for (const [at, path] of looked.entries()) {
+      const hasInstructions = lists[at]?.some(({ name }) => NAMES.has(name)) === true;
+      if (hasInstructions && !isInside(cwd, path)) directories.push(path);
+    }
+    if (cut) return { directories, cut };
+    level = looked.flatMap((path, at) =>
+      (lists[at] ?? [])
+        .filter(({ name, kind }) => kind === 'directory' && isOpen(name))
+        .map(({ name }) => join(path, name)),
+    );
+  }
+  return { directories, cut: false };
+}
+
+function isOpen(name: string): boolean {
+  return name !== '.claude' && !FOREIGN_FOLDERS.has(name);
 }

@@ -1,16 +1,14 @@
 import { Queue } from '../../lib/queue.js';
 import type { EnforcedRules } from '../enforced/enforced.js';
-import { enforcedIn, type NearRules } from '../enforced/entries.js';
-import { createEnforcedWatch } from '../enforced/policy.js';
+import { enforcedIn, type FoundRules, type NearRules } from '../enforced/entries.js';
 import { type BelowRules, takeBelow, waitingBelow } from './below.js';
-import type { InstructionBookParts } from './discovery.js';
-import { type CallLook, namesIn, nearbyIn, touchedIn } from './for-path.js';
-import { createWorld, type World } from './load-context.js';
-import { copyOf, enforcingGathering, type Gathering, newGathering } from './load-result.js';
-
+import type { InstructionBookParts, KnownDirectories } from './discovery.js';
+import { namesIn, nearbyIn, touchedIn } from './for-path.js';
+import { createLoadContext, type LoadContext } from './load-context.js';
+import { addTo, copyOf, enforcingResult, type LoadResult, newResult } from './load-result.js';
 import { isLocated } from './reader.js';
 import { type InstructionReport, reportOf } from './report.js';
-import type { Entry, LoadedFiles, LoadedInstruction, SkippedInstruction, Taking } from './types.js';
+import type { Entry, LoadedFiles, LoadedInstruction, Taking } from './types.js';
 
 export type { InstructionBookParts } from './discovery.js';
 
@@ -24,7 +22,7 @@ export interface InstructionBook {
    * Files were read or written: what becomes active by that and was not before. Directories and
    * files outside of the project bring nothing.
    */
-  touched(paths: readonly string[], signal: AbortSignal, look?: CallLook): Promise<LoadedFiles>;
+  touched(paths: readonly string[], signal: AbortSignal): Promise<LoadedFiles>;
   /** Shown files that are different on disk now, in the order in which they were shown. */
   changed(): Promise<readonly LoadedInstruction[]>;
   /** What has to be shown again after a summary; the rest comes back when it is touched again. */
@@ -39,19 +37,19 @@ export interface InstructionBook {
   enforcedAgain(): Promise<EnforcedRules | undefined>;
   /**
    * Restrictions in the files on the way to these paths, shown or not: to be asked before a call
-   * that names them is judged. Directories count themselves.
+   * that names them is judged. Directories count themselves. `known`: directories that were looked at.
    */
-  enforcedNear(paths: readonly string[], look?: CallLook): Promise<NearRules>;
+  enforcedNear(paths: readonly string[], known?: KnownDirectories): Promise<NearRules>;
   /**
    * Restrictions in the files of the folders in these directories, for calls that take in all of it.
    * Those that hold for some files only are not among them.
    */
   enforcedBelow(directories: readonly string[]): Promise<BelowRules>;
-  /** The same for all folders, for calls of which nobody knows where they lead. */
+  /** The same for all folders, for calls that may lead anywhere. */
   enforcedAnywhere(): Promise<BelowRules>;
   /**
    * A book of another conversation that was shown what this one holds from the start; what comes into
-   * play later is its own. Nothing is looked for again.
+   * play later is its own.
    */
   forAnother(): Pick<InstructionBook, 'touched'>;
   /** For what may not be shown in the end: it counts as shown once it is kept. */
@@ -63,200 +61,271 @@ export interface Trial extends Pick<InstructionBook, 'touched'> {
   keep(): Promise<void>;
 }
 
-/** What a book begins with. */
-interface Beginning {
-  readonly world: World;
-  readonly start: Gathering;
-}
-
 export function createInstructionBook(parts: InstructionBookParts): InstructionBook {
-  return openBook(parts, undefined);
-}
-
-function openBook(
-  parts: InstructionBookParts,
-  inherited: (() => Promise<Beginning>) | undefined,
-): InstructionBook {
-  let world: Promise<World> | undefined;
-  let state: Gathering | undefined;
-  /** As it was before anything came into play. */
-  let atStart: Gathering | undefined;
-
-  const worldOf = async (): Promise<World> => {
-    world ??= createWorld(parts);
-    return await world;
-  };
-  /** One at a time: two calls at once must not show the same file twice. */
-  const queue = new Queue();
-  const start = async (how: Taking): Promise<Gathering> => {
-    state = await (await worldOf()).discovery.start(how);
-    atStart = copyOf(state);
-    return state;
-  };
-  const inherit = async (from: () => Promise<Beginning>): Promise<Gathering> => {
-    const beginning = await from();
-    world = Promise.resolve(beginning.world);
-    state = beginning.start;
-    return state;
-  };
-  const opened = async (): Promise<Gathering> =>
-    state ?? (inherited === undefined ? await start(AT_START) : await inherit(inherited));
-  const broughtBy = (use: {
-    readonly paths: readonly string[];
-    readonly signal: AbortSignal;
-    readonly look: CallLook | undefined;
-  }): Promise<LoadedFiles> =>
-    queue.add(async () => {
-      const shown = await opened();
-      return filesOf(join(shown, await touchedIn(await worldOf(), { shown, ...use })));
-    });
-  const near = (use: {
-    readonly paths: readonly string[];
-    readonly look: CallLook | undefined;
-  }): Promise<NearRules> =>
-    queue.add(async () => {
-      const { waiting } = await opened();
-      const there = await worldOf();
-      const found = await nearbyIn(there, { waiting, ...use });
-      const rules = enforcedIn(enforcing(found), parts.locateJson, found);
-      return { paths: namesIn(there, use.paths), ...rules };
-    });
-  const watch = createEnforcedWatch();
-  const below = (directories: () => Promise<readonly string[]>): Promise<BelowRules> =>
-    queue.add(async () => {
-      const found = enforcingGathering();
-      const looked = await takeBelow(await worldOf(), await directories(), found);
-      return { ...enforcedIn(enforcing(found), parts.locateJson, found), ...looked };
-    });
-
-  return {
-    open: () => queue.add(async () => filesOf(fromStart(await opened()))),
-    reopen: () =>
-      queue.add(async () => {
-        world = undefined;
-        return filesOf(await start(AT_START));
-      }),
-    afterCompaction: () => queue.add(async () => filesOf(await start(AFTER_COMPACTION))),
-    touched: (paths, signal, look) => broughtBy({ paths, signal, look }),
-    changed: () => queue.add(async () => changedIn(await opened(), await worldOf())),
-    report: () =>
-      queue.add(async () => {
-        const shown = await opened();
-        return reportOf(shown, await waitingBelow(await worldOf(), shown.seen));
-      }),
-    hideAgain: () =>
-      queue.add(async () => {
-        if (!(await hidesAny(await opened(), await worldOf()))) return;
-        watch.begin(enforcing(await start(AT_START)));
-      }),
-    enforced: () =>
-      queue.add(async () => {
-        const found = fromStart(await opened());
-        watch.begin(enforcing(found));
-        return enforcedIn(enforcing(found), parts.locateJson, found);
-      }),
-    enforcedAgain: () =>
-      queue.add(async () => {
-        const before = await opened();
-        const now = await watch.look(enforcing(fromStart(before)), await worldOf());
-        if (now === undefined) return undefined;
-        const more = await newlyIncluded(await worldOf(), before, now);
-        return enforcedIn([...now, ...more.unshown], parts.locateJson, more);
-      }),
-    enforcedNear: (paths, look) => near({ paths, look }),
-    enforcedBelow: (directories) => below(async () => directories),
-    enforcedAnywhere: () => below(async () => (await worldOf()).projects.map(({ root }) => root)),
-    forAnother: () =>
-      openBook(parts, () =>
-        queue.add(async () => {
-          const shown = await opened();
-          return { world: await worldOf(), start: copyOf(atStart ?? shown) };
-        }),
-      ),
-    onTrial: () => trialOf({ queue, opened, worldOf }),
-  };
-}
-
-function trialOf(book: {
-  readonly queue: Queue;
-  opened(): Promise<Gathering>;
-  worldOf(): Promise<World>;
-}): Trial {
-  const { queue, opened, worldOf } = book;
-  const found: Gathering[] = [];
-  return {
-    touched: (paths, signal, look) =>
-      queue.add(async () => {
-        const shown = copyOf(await opened());
-        for (const earlier of found) join(shown, earlier);
-        const more = await touchedIn(await worldOf(), { shown, paths, signal, look });
-        found.push(more);
-        return filesOf(join(shown, more));
-      }),
-    keep: () =>
-      queue.add(async () => {
-        const shown = await opened();
-        for (const one of found.splice(0)) join(shown, one);
-      }),
-  };
+  return new Book(parts);
 }
 
 const AT_START: Taking = { reason: 'session_start' };
 const AFTER_COMPACTION: Taking = { reason: 'compact', reasonForAll: true };
 
-/** Adds what was found to what is known; what remains is news. */
-function join(shown: Gathering, found: Gathering): Gathering {
-  const known = new Set(shown.skipped.map(skipKey));
-  const skipped = found.skipped.filter((one) => !known.has(skipKey(one)));
-  const waits = new Set(shown.waiting.map(({ real }) => real));
-  shown.entries.push(...found.entries);
-  shown.unshown.push(...found.unshown);
-  shown.skipped.push(...skipped);
-  shown.waiting.push(...found.waiting.filter(({ real }) => !waits.has(real)));
-  for (const real of found.seen) shown.seen.add(real);
-  for (const key of found.enforced?.taken ?? []) shown.enforced?.taken.add(key);
-  shown.enforced?.givenUp.push(...(found.enforced?.givenUp ?? []));
-  return { ...found, skipped };
+/** What a book begins with that goes on from another one. */
+interface Opened {
+  readonly context: LoadContext;
+  readonly shown: LoadResult;
 }
 
-function skipKey({ path, kind, parent = '' }: SkippedInstruction): string {
-  return [kind, path, parent].join('\n');
+class Book implements InstructionBook {
+  readonly #parts: InstructionBookParts;
+  readonly #inherit: (() => Promise<Opened>) | undefined;
+  /** One at a time: two calls at once must not show the same file twice. */
+  readonly #queue = new Queue();
+  #context: LoadContext | undefined;
+  #shown: LoadResult | undefined;
+  /** As it was before anything came into play. */
+  #atStart: LoadResult | undefined;
+  /** Files that enforce something, as they were at the last look. */
+  #sources = new Map<string, Source>();
+
+  constructor(parts: InstructionBookParts, inherit?: () => Promise<Opened>) {
+    this.#parts = parts;
+    this.#inherit = inherit;
+  }
+
+  open(): Promise<LoadedFiles> {
+    return this.#queue.add(async () => filesOf(fromStart(await this.#opened())));
+  }
+
+  reopen(): Promise<LoadedFiles> {
+    return this.#queue.add(async () => {
+      this.#context = undefined;
+      return filesOf(await this.#start(AT_START));
+    });
+  }
+
+  touched(paths: readonly string[], signal: AbortSignal): Promise<LoadedFiles> {
+    return this.#queue.add(async () => {
+      const shown = await this.#opened();
+      return filesOf(addTo(shown, await touchedIn(await this.#at(), shown, { paths, signal })));
+    });
+  }
+
+  changed(): Promise<readonly LoadedInstruction[]> {
+    return this.#queue.add(async () => changedIn(await this.#opened(), await this.#at()));
+  }
+
+  afterCompaction(): Promise<LoadedFiles> {
+    return this.#queue.add(async () => filesOf(await this.#start(AFTER_COMPACTION)));
+  }
+
+  report(): Promise<InstructionReport> {
+    return this.#queue.add(async () => {
+      const shown = await this.#opened();
+      return reportOf(shown, await waitingBelow(await this.#at(), shown.seen));
+    });
+  }
+
+  hideAgain(): Promise<void> {
+    return this.#queue.add(async () => {
+      if (!(await hidesAny(await this.#opened(), await this.#at()))) return;
+      this.#sources = sourcesOf(enforcing(await this.#start(AT_START)));
+    });
+  }
+
+  enforced(): Promise<EnforcedRules> {
+    return this.#queue.add(async () => {
+      const found = fromStart(await this.#opened());
+      this.#sources = sourcesOf(enforcing(found));
+      return this.#rulesIn(found);
+    });
+  }
+
+  enforcedAgain(): Promise<EnforcedRules | undefined> {
+    return this.#queue.add(async () => {
+      const shown = await this.#opened();
+      const context = await this.#at();
+      const before = enforcing(fromStart(shown));
+      const looked = await Promise.all(
+        before.map(async (entry) => {
+          const now = await sourceNow(entry, this.#sources.get(keyOf(entry)), context);
+          return { entry: { ...entry, source: now.source }, now };
+        }),
+      );
+      const sources = new Map(looked.map(({ entry, now }) => [keyOf(entry), now]));
+      const isSame =
+        sources.size === this.#sources.size &&
+        [...sources].every(([key, { stamp }]) => this.#sources.get(key)?.stamp === stamp);
+      this.#sources = sources;
+      if (isSame) return undefined;
+      // What files of the start include now and did not before restricts before it is shown.
+      const more = enforcingResult(shown);
+      const entries = looked.map(({ entry }) => entry);
+      for (const entry of entries) {
+        await context.loader.takeIncludes(entry, AT_START, more, { unshown: true });
+      }
+      addTo(shown, { ...more, skipped: [] });
+      return this.#rulesIn({ ...more, entries });
+    });
+  }
+
+  enforcedNear(paths: readonly string[], known?: KnownDirectories): Promise<NearRules> {
+    return this.#queue.add(async () => {
+      const shown = await this.#opened();
+      const context = await this.#at();
+      const rules = this.#rulesIn(await nearbyIn(context, shown, { paths, known }));
+      return { paths: namesIn(context, paths), ...rules };
+    });
+  }
+
+  enforcedBelow(directories: readonly string[]): Promise<BelowRules> {
+    return this.#queue.add(async () => this.#below(directories));
+  }
+
+  enforcedAnywhere(): Promise<BelowRules> {
+    return this.#queue.add(async () => {
+      const { projects } = await this.#at();
+      return await this.#below(projects.map(({ root }) => root));
+    });
+  }
+
+  forAnother(): Pick<InstructionBook, 'touched'> {
+    return new Book(this.#parts, () =>
+      this.#queue.add(async () => {
+        const shown = await this.#opened();
+        return { context: await this.#at(), shown: copyOf(this.#atStart ?? shown) };
+      }),
+    );
+  }
+
+  onTrial(): Trial {
+    const found: LoadResult[] = [];
+    return {
+      touched: (paths, signal) =>
+        this.#queue.add(async () => {
+          const shown = copyOf(await this.#opened());
+          for (const earlier of found) addTo(shown, earlier);
+          const more = await touchedIn(await this.#at(), shown, { paths, signal });
+          found.push(more);
+          return filesOf(addTo(shown, more));
+        }),
+      keep: () =>
+        this.#queue.add(async () => {
+          const shown = await this.#opened();
+          for (const one of found.splice(0)) addTo(shown, one);
+        }),
+    };
+  }
+
+  async #at(): Promise<LoadContext> {
+    this.#context ??= await createLoadContext(this.#parts);
+    return this.#context;
+  }
+
+  async #start(how: Taking): Promise<LoadResult> {
+    const shown = await (await this.#at()).discovery.start(how);
+    this.#shown = shown;
+    this.#atStart = copyOf(shown);
+    return shown;
+  }
+
+  async #opened(): Promise<LoadResult> {
+    if (this.#shown === undefined && this.#inherit !== undefined) {
+      const { context, shown } = await this.#inherit();
+      this.#context = context;
+      this.#shown = shown;
+    }
+    return this.#shown ?? (await this.#start(AT_START));
+  }
+
+  #rulesIn(found: LoadResult): FoundRules {
+    return enforcedIn(enforcing(found), this.#parts.locateJson, found);
+  }
+
+  async #below(directories: readonly string[]): Promise<BelowRules> {
+    const found = enforcingResult();
+    const looked = await takeBelow(await this.#at(), directories, found);
+    return { ...this.#rulesIn(found), ...looked };
+  }
 }
 
-/** What files of the start include now and did not before: it restricts before it is shown. */
-async function newlyIncluded(
-  { loader }: World,
-  before: Gathering,
-  now: readonly Entry[],
-): Promise<Gathering> {
-  const more = enforcingGathering(before);
-  for (const entry of now) await loader.takeIncludes(entry, AT_START, more, { unshown: true });
-  join(before, { ...more, skipped: [] });
-  return more;
+/** A file that enforces something, as it is on disk; both empty when it is gone. */
+interface Source {
+  readonly stamp: string;
+  readonly source: string;
+}
+
+function keyOf({ place }: Entry): string {
+  return JSON.stringify([place.path, place.parent, place.base]);
+}
+
+function sourcesOf(entries: readonly Entry[]): Map<string, Source> {
+  return new Map(
+    entries.map((entry) => [keyOf(entry), { stamp: entry.located.stamp, source: entry.source }]),
+  );
+}
+
+async function sourceNow(
+  { place, located, source }: Entry,
+  before: Source | undefined,
+  { reader, loader }: LoadContext,
+): Promise<Source> {
+  if (place.kind === 'setting') return { stamp: located.stamp, source };
+  const sought = await reader.locate(place);
+  const { stamp } = isLocated(sought) ? sought : { stamp: '' };
+  if (before?.stamp === stamp) return before;
+  const prepared = isLocated(sought) ? await loader.prepare(place, sought) : undefined;
+  return prepared?.ok === true
+    ? { stamp, source: prepared.value.source }
+    : { stamp: '', source: '' };
 }
 
 /** Looks at every shown file again; those that changed take the place of what was shown. */
-async function changedIn(shown: Gathering, world: World): Promise<readonly LoadedInstruction[]> {
+async function changedIn(
+  shown: LoadResult,
+  context: LoadContext,
+): Promise<readonly LoadedInstruction[]> {
   const news: LoadedInstruction[] = [];
   for (const [index, entry] of [...shown.entries.entries()]) {
-    if (entry.instruction.kind === 'setting') continue;
-    const now = await lookAgain(entry, world);
+    const now = await lookAgain(entry, context);
     if (now === undefined) continue;
     shown.entries[index] = now;
-    if (now.instruction === entry.instruction) continue;
-    news.push(now.instruction);
-    const { trigger } = now.instruction;
-    const more = trigger === undefined ? enforcingGathering(shown) : newGathering(shown.seen);
-    const how: Taking = { reason: 'include', trigger };
-    await world.loader.takeIncludes(now, how, more);
-    join(shown, more);
-    news.push(...more.entries.map(({ instruction }) => instruction));
+    const { instruction } = now;
+    if (instruction === entry.instruction) continue;
+    news.push(instruction);
+    const { trigger } = instruction;
+    const more = trigger === undefined ? enforcingResult(shown) : newResult(shown.seen);
+    await context.loader.takeIncludes(now, { reason: 'include', trigger }, more);
+    addTo(shown, more);
+    news.push(...more.entries.map((one) => one.instruction));
   }
   return news;
 }
 
+/** Undefined when it is the same; with the same instruction when only its stamp is new. */
+async function lookAgain(
+  entry: Entry,
+  { reader, loader }: LoadContext,
+): Promise<Entry | undefined> {
+  const { instruction, place, located } = entry;
+  if (place.kind === 'setting') return undefined;
+  const sought = await reader.locate(place);
+  if (isLocated(sought) && sought.hidden === undefined) {
+    if (sought.stamp === located.stamp) return undefined;
+    const prepared = await loader.prepare(place, sought);
+    if (prepared.ok) {
+      const { text, notes, source } = prepared.value;
+      const isSame = text === instruction.text;
+      const fresh = { ...instruction, text, notes, bytes: sought.bytes };
+      return { ...entry, located: sought, source, instruction: isSame ? instruction : fresh };
+    }
+  }
+  if (instruction.text === '') return undefined;
+  const gone = { ...instruction, text: '', bytes: 0, notes: ['it can no longer be read'] };
+  const nowhere = { real: located.real, bytes: 0, stamp: '' };
+  return { ...entry, located: nowhere, source: '', instruction: gone };
+}
+
 /** Whether a file is shown that would not be now. */
-async function hidesAny({ entries }: Gathering, { reader }: World): Promise<boolean> {
+async function hidesAny({ entries }: LoadResult, { reader }: LoadContext): Promise<boolean> {
   for (const { place } of entries) {
     if (place.kind === 'setting' || place.scope === 'managed') continue;
     const sought = await reader.locate(place);
@@ -265,37 +334,18 @@ async function hidesAny({ entries }: Gathering, { reader }: World): Promise<bool
   return false;
 }
 
-/** Undefined when it is the same; with the same instruction when only its stamp is new. */
-async function lookAgain(entry: Entry, { reader, loader }: World): Promise<Entry | undefined> {
-  const { instruction, place, located } = entry;
-  const sought = await reader.locate(place);
-  const isShowable = isLocated(sought) && sought.hidden === undefined;
-  if (isShowable && sought.stamp === located.stamp) return undefined;
-  const prepared = isShowable ? await loader.prepare(place, sought) : undefined;
-  if (isShowable && prepared?.ok === true) {
-    const { text, notes, source } = prepared.value;
-    const isSame = text === instruction.text;
-    const fresh = { ...instruction, text, notes, bytes: sought.bytes };
-    return { ...entry, located: sought, source, instruction: isSame ? instruction : fresh };
-  }
-  if (instruction.text === '') return undefined;
-  const gone = { ...instruction, text: '', bytes: 0, notes: ['it can no longer be read'] };
-  const nowhere = { wanted: located.wanted, real: located.real, bytes: 0, stamp: '' };
-  return { ...entry, located: nowhere, source: '', instruction: gone };
-}
-
 /** Without what came into play by the use of files. */
-function fromStart(shown: Gathering): Gathering {
+function fromStart(shown: LoadResult): LoadResult {
   const isFirst = ({ instruction }: Entry): boolean => instruction.trigger === undefined;
   const { entries, unshown } = shown;
   return { ...shown, entries: entries.filter(isFirst), unshown: unshown.filter(isFirst) };
 }
 
 /** What must not be shown still restricts. */
-function enforcing({ entries, unshown }: Gathering): readonly Entry[] {
-  return unshown.length === 0 ? entries : [...entries, ...unshown];
+function enforcing({ entries, unshown }: LoadResult): readonly Entry[] {
+  return [...entries, ...unshown];
 }
 
-function filesOf({ entries, skipped }: Gathering): LoadedFiles {
+function filesOf({ entries, skipped }: LoadResult): LoadedFiles {
   return { files: entries.map(({ instruction }) => instruction), skipped: [...skipped] };
 }

@@ -3,16 +3,16 @@ import type { FileSystem } from '../../platform/fs/fs.js';
 import { isInside, join } from '../../platform/fs/paths.js';
 import type { LocateJson } from '../enforced/enforced.js';
 import type { IncludeApprovals } from './include-approvals.js';
-import { enforcingGathering, type Gathering } from './load-result.js';
+import { enforcingResult, type LoadResult } from './load-result.js';
 import type { InstructionLoader } from './loader.js';
 import { isOn, takeMemories } from './memory-files.js';
 import { gitignoreMatcher } from './path-matcher.js';
 import { isDirectory, type ProjectPlace, pathFrom, realOrSelf } from './places.js';
 import { type InstructionReader, isLocated, skip, unreadable } from './reader.js';
-import { readRuleHead, ruleFilesIn } from './rules.js';
+import { ruleFilesIn } from './rules.js';
 import type { InstructionSettings } from './settings.js';
 import { withoutBlockComments, withoutHidden } from './text.js';
-import type { Area, Entry, InstructionScope, Located, Place, Sought, Taking } from './types.js';
+import type { Area, Entry, InstructionScope, Place, Sought, Taking } from './types.js';
 
 export interface InstructionBookParts {
   readonly fs: FileSystem;
@@ -37,149 +37,171 @@ export interface InstructionBookParts {
   readonly locateJson: LocateJson;
 }
 
-/** What instructions are looked for with. */
-export interface DiscoveryParts extends InstructionBookParts {
-  readonly project: ProjectPlace;
+interface DiscoveryParts extends InstructionBookParts {
+  /** The project, then the added directories whose instructions count like its own. */
+  readonly projects: readonly [ProjectPlace, ...ProjectPlace[]];
   readonly reader: InstructionReader;
   readonly loader: InstructionLoader;
 }
 
 export interface Discovery {
   /** Everything that holds from the start, broad before specific. */
-  start(how: Taking): Promise<Gathering>;
-  /** What one directory below the working directory brings; in `surveys` it is looked up first. */
-  nested(directory: string, how: Taking, into: Gathering, surveys?: Surveys): Promise<void>;
+  start(how: Taking): Promise<LoadResult>;
+  /** What one directory below the working directory brings. `known`: directories that were looked at. */
+  nested(directory: string, how: Taking, into: LoadResult, known?: KnownDirectories): Promise<void>;
 }
 
-/** Directories that were looked at, by their paths. */
-export type Surveys = Map<string, Survey>;
+export type KnownDirectories = Map<string, DirectoryFiles>;
 
 /** What stands in one directory under the names that have a meaning. */
-interface Survey {
-  readonly directory: string;
+interface DirectoryFiles {
+  /** CLAUDE.md, then AGENTS.md; each also in `.claude`. */
+  readonly shared: readonly FoundFile[];
+  readonly rules?: RuleDirectory;
+  /** CLAUDE.local.md. */
+  readonly local: readonly FoundFile[];
+}
+
+interface FoundFile {
+  readonly place: Place;
+  readonly sought: Sought;
+  readonly isAgents: boolean;
+}
+
+interface RuleDirectory {
+  readonly path: string;
+  readonly scope: InstructionScope;
   readonly area: Area;
-  readonly own: Sought;
-  readonly dotted: Sought;
-  readonly local: Sought;
-  readonly hasDotClaude: boolean;
-  readonly hasRules: boolean;
-  /** Looked for only where they count. */
-  readonly agents: Map<string, Sought>;
+  /** The directories that patterns are meant from; the first is the one the rules speak for. */
+  readonly bases: readonly [string, ...string[]];
 }
 
 interface Task {
   readonly how: Taking;
-  readonly into: Gathering;
+  readonly into: LoadResult;
 }
 
-/** `added`: directories besides the project whose instructions count like its own. */
-export function createDiscovery(parts: DiscoveryParts, added: readonly ProjectPlace[]): Discovery {
-  const { settings, project, loader, reader } = parts;
+export function createDiscovery(parts: DiscoveryParts): Discovery {
+  const { fs, settings, projects, loader, reader } = parts;
+  const [project, ...added] = projects;
   const managedOnly = settings.agentsMode === 'managed-only';
   const filesOff = managedOnly || isOn(parts.env.CLAUDE_CODE_DISABLE_CLAUDE_MDS);
   const sources = filesOff ? [] : parts.sources;
-  const projects = [project, ...added];
-  const survey = (directory: string, { nested = false } = {}): Promise<Survey> =>
-    surveyOf({ ...parts, sources, projects, nested }, directory);
 
-  async function takeSurvey(one: Survey, agents: boolean, { how, into }: Task): Promise<void> {
-    const { directory, area } = one;
-    const takesAgents = agents && sources.includes('project');
+  async function filesIn(directory: string, nested = false): Promise<DirectoryFiles> {
+    const around = await areaOf(fs, directory, projects);
+    const area = nested ? { ...around, nested } : around;
     const dot = join(directory, '.claude');
-    const file = (path: string, scope: InstructionScope): Place => {
-      return { path, scope, kind: 'file', base: directory, ...area };
+    const hasProject = sources.includes('project');
+    // The user's own configuration is not the project's, also where it lies above it.
+    const hasDot =
+      hasProject && (await isDirectory(fs, dot)) && !(await isSamePlace(fs, dot, parts.configDir));
+    const folders = hasProject ? [directory, ...(hasDot ? [dot] : [])] : [];
+    const find = async (path: string, scope: 'project' | 'local', isAgents = false) => {
+      const place: Place = { path, scope, kind: 'file', base: directory, ...area };
+      const sought = await reader.locate(place);
+      return { place: isAgents ? { ...place, onceByContent: true } : place, sought, isAgents };
     };
-    const take = async (path: string, scope: InstructionScope, sought: Sought): Promise<void> => {
-      if (sought !== 'absent') await loader.take(file(path, scope), how, into, sought);
+    const rules = join(dot, 'rules');
+    const [shared, local, hasRules] = await Promise.all([
+      Promise.all([
+        ...folders.map((folder) => find(join(folder, 'CLAUDE.md'), 'project')),
+        ...folders.map((folder) => find(join(folder, 'AGENTS.md'), 'project', true)),
+      ]),
+      sources.includes('local') ? find(join(directory, 'CLAUDE.local.md'), 'local') : undefined,
+      hasDot && isDirectory(fs, rules),
+    ]);
+    return {
+      shared,
+      rules: hasRules ? { path: rules, scope: 'project', area, bases: [directory] } : undefined,
+      local: local === undefined ? [] : [local],
     };
-    await take(join(directory, 'CLAUDE.md'), 'project', one.own);
-    await take(join(dot, 'CLAUDE.md'), 'project', one.dotted);
-    if (takesAgents) {
-      for (const folder of one.hasDotClaude ? [directory, dot] : [directory]) {
-        const path = join(folder, AGENTS_FILE);
-        const place: Place = { onceByContent: true, ...file(path, 'project') };
-        const sought = one.agents.get(path) ?? (await reader.locate(place));
-        one.agents.set(path, sought);
-        if (sought !== 'absent') await loader.take(place, how, into, sought);
-      }
-    }
-    if (one.hasRules) {
-      const path = join(dot, 'rules');
-      const rules: RuleDirectory = { path, scope: 'project', area, bases: [directory] };
-      await takeRules(parts, rules, { how, into });
-    }
-    await take(join(directory, 'CLAUDE.local.md'), 'local', one.local);
   }
+
+  async function takeFiles(files: DirectoryFiles, agents: boolean, task: Task): Promise<void> {
+    const { how, into } = task;
+    for (const { place, sought, isAgents } of files.shared) {
+      if (agents || !isAgents) await loader.take(place, how, into, { sought });
+    }
+    if (files.rules !== undefined) await takeRules(parts, files.rules, task);
+    for (const { place, sought } of files.local) await loader.take(place, how, into, { sought });
+  }
+
+  const wantsAgents = (directories: readonly DirectoryFiles[]): boolean => {
+    const { agentsMode } = settings;
+    if (agentsMode === 'claude-md-and-agents-md') return true;
+    return agentsMode === 'claude-md-or-agents-md' && !directories.some(hasClaudeFile);
+  };
 
   return {
     async start(how) {
-      const task = { how, into: enforcingGathering() };
+      const task = { how, into: enforcingResult() };
       await takeManaged(parts, task);
       if (sources.includes('user')) await takeUser(parts, task);
-      const surveys = await Promise.all(project.ancestors.map((one) => survey(one)));
-      const agents = wantsAgents(settings, surveys.some(hasClaudeFile));
-      for (const one of surveys) await takeSurvey(one, agents, task);
+      const directories = await Promise.all(project.ancestors.map((one) => filesIn(one)));
+      const agents = wantsAgents(directories);
+      for (const one of directories) await takeFiles(one, agents, task);
       for (const { root } of added) {
-        const one = await survey(root);
-        await takeSurvey(one, wantsAgents(settings, hasClaudeFile(one)), task);
+        const one = await filesIn(root);
+        await takeFiles(one, wantsAgents([one]), task);
       }
-      if (!managedOnly) await takeMemories(parts, task);
+      if (!managedOnly) await takeMemories({ ...parts, project }, task);
       return task.into;
     },
-    async nested(directory, how, into, surveys) {
+    async nested(directory, how, into, known) {
       if (filesOff) return;
-      const one = surveys?.get(directory) ?? (await survey(directory, { nested: true }));
-      surveys?.set(directory, one);
-      await takeSurvey(one, wantsAgents(settings, hasClaudeFile(one)), { how, into });
+      const files = known?.get(directory) ?? (await filesIn(directory, true));
+      known?.set(directory, files);
+      await takeFiles(files, wantsAgents([files]), { how, into });
     },
   };
 }
 
-async function takeManaged(parts: DiscoveryParts, { how, into }: Task): Promise<void> {
-  const { managedDir: base, fs, loader, settings } = parts;
-  if (base !== undefined) {
-    const path = join(base, 'CLAUDE.md');
-    await loader.take({ path, scope: 'managed', kind: 'file', base }, how, into);
-  }
-  if (settings.claudeMd !== undefined) {
-    const root = base ?? parts.configDir;
-    into.entries.push(...settingEntry(settings.claudeMd, how, root));
-  }
-  const rules = base === undefined ? undefined : join(base, '.claude', 'rules');
-  if (rules !== undefined && (await isDirectory(fs, rules))) {
-    await takeRules(parts, freeRules(parts, rules, 'managed'), { how, into });
-  }
-}
-
-async function takeUser(parts: DiscoveryParts, { how, into }: Task): Promise<void> {
-  const { configDir: base, fs, loader } = parts;
-  const path = join(base, 'CLAUDE.md');
-  await loader.take({ path, scope: 'user', kind: 'file', base }, how, into);
-  const rules = join(base, 'rules');
-  if (!(await isDirectory(fs, rules))) return;
-  await takeRules(parts, freeRules(parts, rules, 'user'), { how, into });
-}
-
-/** Rules of an administrator or of the user: where they lie is their own affair. */
-function freeRules(
-  { project }: DiscoveryParts,
-  path: string,
-  scope: 'managed' | 'user',
-): RuleDirectory {
-  return { path, scope, area: {}, bases: [project.root, project.cwd] };
-}
-
-function wantsAgents({ agentsMode }: InstructionSettings, hasClaudeFiles: boolean): boolean {
-  if (agentsMode === 'claude-md-and-agents-md') return true;
-  return agentsMode === 'claude-md-or-agents-md' && !hasClaudeFiles;
-}
-
-function hasClaudeFile({ own, dotted, local }: Survey): boolean {
-  return [own, dotted, local].some(
-    (sought) =>
+function hasClaudeFile({ shared, local }: DirectoryFiles): boolean {
+  return [...shared, ...local].some(
+    ({ sought, isAgents }) =>
+      !isAgents &&
       sought !== 'absent' &&
       (isLocated(sought) || (sought.kind !== 'excluded' && sought.kind !== 'not regular')),
   );
+}
+
+async function takeManaged(parts: DiscoveryParts, task: Task): Promise<void> {
+  const { managedDir: base, settings } = parts;
+  const scope = 'managed';
+  if (base !== undefined) await takeOwnFile(parts, { base, scope }, task);
+  if (settings.claudeMd !== undefined) {
+    const root = base ?? parts.configDir;
+    task.into.entries.push(...settingEntry(settings.claudeMd, task.how, root));
+  }
+  if (base === undefined) return;
+  await takeOwnRules(parts, { path: join(base, '.claude', 'rules'), scope }, task);
+}
+
+async function takeUser(parts: DiscoveryParts, task: Task): Promise<void> {
+  const { configDir: base } = parts;
+  const scope = 'user';
+  await takeOwnFile(parts, { base, scope }, task);
+  await takeOwnRules(parts, { path: join(base, 'rules'), scope }, task);
+}
+
+/** The file of an administrator or of the user: where it leads is their own affair. */
+async function takeOwnFile(
+  { loader }: DiscoveryParts,
+  { base, scope }: Pick<Place, 'base' | 'scope'>,
+  { how, into }: Task,
+): Promise<void> {
+  await loader.take({ path: join(base, 'CLAUDE.md'), scope, kind: 'file', base }, how, into);
+}
+
+async function takeOwnRules(
+  parts: DiscoveryParts,
+  { path, scope }: Pick<Place, 'path' | 'scope'>,
+  task: Task,
+): Promise<void> {
+  const [{ root, cwd }] = parts.projects;
+  if (!(await isDirectory(parts.fs, path))) return;
+  await takeRules(parts, { path, scope, area: {}, bases: [root, cwd] }, task);
 }
 
 /** Instructions that stand in managed settings. */
@@ -195,7 +217,7 @@ function settingEntry(setting: Sourced<string>, { reason }: Taking, base: string
     {
       instruction: { ...shown, loadReason: reason, text, bytes, notes: [] },
       place,
-      located: { wanted: place, real: '', stamp: '', bytes },
+      located: { real: '', stamp: '', bytes },
       source,
       depth: 0,
       line: setting.line ?? 1,
@@ -203,27 +225,27 @@ function settingEntry(setting: Sourced<string>, { reason }: Taking, base: string
   ];
 }
 
-interface RuleDirectory {
-  readonly path: string;
-  readonly scope: InstructionScope;
-  readonly area: Area;
-  /** The directories that patterns are meant from; the first is the one the rules speak for. */
-  readonly bases: readonly [string, ...string[]];
-}
+/** Files that are read at the same time. */
+const AT_ONCE = 32;
 
 /** Takes the rules of a directory that apply always, and notes those that wait. */
 async function takeRules(
-  { fs, reader, loader }: DiscoveryParts,
+  { fs, loader }: DiscoveryParts,
   { path, scope, area, bases }: RuleDirectory,
   { how, into }: Task,
 ): Promise<void> {
   const found = await ruleFilesIn(fs, path);
-  for (const { path: file, realDirectory } of found.files) {
-    const place: Place = { path: file, scope, kind: 'rule', base: bases[0], ...area };
-    const sought = await reader.locate({ ...place, realDirectory });
-    const globs = isLocated(sought) ? await globsAt(reader, sought) : undefined;
-    if (globs === undefined || !isLocated(sought)) await loader.take(place, how, into, sought);
-    else into.waiting.push({ place, real: sought.real, globs, fits: fitsFrom(bases, globs) });
+  for (let at = 0; at < found.files.length; at += AT_ONCE) {
+    const looks = found.files.slice(at, at + AT_ONCE).map(async (file) => {
+      const place: Place = { path: file.path, scope, kind: 'rule', base: bases[0], ...area };
+      return { place, look: await loader.look(place, file.realDirectory) };
+    });
+    for (const { place, look } of await Promise.all(looks)) {
+      const { sought, prepared } = look;
+      const globs = prepared?.ok === true ? prepared.value.globs : undefined;
+      if (globs === undefined || !isLocated(sought)) await loader.take(place, how, into, look);
+      else into.waiting.push({ place, real: sought.real, globs, fits: fitsFrom(bases, globs) });
+    }
   }
   for (const closed of found.closed) {
     const wanted = { path: closed.path, scope, ...area };
@@ -234,15 +256,6 @@ async function takeRules(
   }
 }
 
-/** Undefined: the rule applies always, or cannot be read, which is said where it is taken. */
-async function globsAt(
-  reader: InstructionReader,
-  located: Located,
-): Promise<readonly string[] | undefined> {
-  const read = await reader.read(located);
-  return read.ok ? (await readRuleHead(read.value.text)).globs : undefined;
-}
-
 function fitsFrom(bases: readonly string[], globs: readonly string[]): (path: string) => boolean {
   const matches = gitignoreMatcher(globs);
   return (path) =>
@@ -251,49 +264,15 @@ function fitsFrom(bases: readonly string[], globs: readonly string[]): (path: st
       .some((relative) => relative !== undefined && matches(relative));
 }
 
-interface SurveyParts extends DiscoveryParts {
-  /** In a folder that the session came to later. */
-  readonly nested: boolean;
-  /** The project, then the added directories that count like it. */
-  readonly projects: readonly ProjectPlace[];
-}
-
-const AGENTS_FILE = 'AGENTS.md';
-
-/** Looks for all names that have a meaning in a directory. */
-async function surveyOf(look: SurveyParts, directory: string): Promise<Survey> {
-  const { fs, reader, sources, nested } = look;
-  const around = await areaOf(fs, directory, look.projects);
-  const area = nested ? { ...around, nested } : around;
-  const found = async (path: string, scope: 'project' | 'local'): Promise<Sought> =>
-    sources.includes(scope) ? await reader.locate({ path, scope, ...area }) : 'absent';
-  const dot = join(directory, '.claude');
-  // The user's own configuration is not the project's, also where it lies above it.
-  const hasDotClaude =
-    sources.includes('project') &&
-    (await isDirectory(fs, dot)) &&
-    !(await isSamePlace(fs, dot, look.configDir));
-  return {
-    directory,
-    area,
-    own: await found(join(directory, 'CLAUDE.md'), 'project'),
-    dotted: hasDotClaude ? await found(join(dot, 'CLAUDE.md'), 'project') : 'absent',
-    local: await found(join(directory, 'CLAUDE.local.md'), 'local'),
-    hasDotClaude,
-    hasRules: hasDotClaude && (await isDirectory(fs, join(dot, 'rules'))),
-    agents: new Map(),
-  };
-}
-
 /** Above the project a file may lie beside its link, and include what is in the project. */
 async function areaOf(
   fs: FileSystem,
   directory: string,
-  projects: readonly ProjectPlace[],
+  projects: DiscoveryParts['projects'],
 ): Promise<Area> {
   const around = projects.find(({ root }) => isInside(directory, root));
   if (around !== undefined) return { within: [around.realRoot], includesWithin: [around.realRoot] };
-  const roots = projects.slice(0, 1).map(({ realRoot }) => realRoot);
+  const roots = [projects[0].realRoot];
   const within = [...roots, await realOrSelf(fs, directory)];
   return { within, includesWithin: roots, aboveProject: true };
 }

@@ -6,12 +6,16 @@ import type { FileSystem } from '../../platform/fs/fs.js';
 import { isInside, join, separator } from '../../platform/fs/paths.js';
 import { sha256 } from '../../platform/hash.js';
 
+/** What a person has said about files from outside a project, as paths resolved through links. */
+export interface IncludeAnswers {
+  readonly approved: readonly string[];
+  readonly declined: readonly string[];
+}
+
 /** Which files from outside a project its instructions may bring in. */
 export interface IncludeApprovals {
-  /** Both are paths resolved through links. */
-  approved(projectDir: string, realPath: string): boolean | Promise<boolean>;
-  /** Whether a person has said no, and need not be asked again. */
-  declined?(projectDir: string, realPath: string): boolean | Promise<boolean>;
+  /** A person's word on a file; both paths resolved through links. Undefined: there is none. */
+  answerTo(projectDir: string, realPath: string): Promise<'approve' | 'decline' | undefined>;
 }
 
 /** A file from outside a project that its instructions want to bring in. */
@@ -29,16 +33,19 @@ export type IncludeAnswer = 'approve' | 'decline' | 'later';
 
 export type AskIncludes = (pending: readonly PendingInclude[]) => Promise<IncludeAnswer>;
 
-/** Where nobody can be asked. */
-export const NO_APPROVALS: IncludeApprovals = { approved: () => false };
+const NO_ANSWERS: IncludeAnswers = { approved: [], declined: [] };
 
-/** What a person has said about them. */
+/** Where no person can be asked. */
+export const NO_APPROVALS: IncludeApprovals = { answerTo: async () => undefined };
+
 export interface IncludeApprovalStore extends IncludeApprovals {
-  /** Whether a person has said no, and need not be asked again. */
-  declined(projectDir: string, realPath: string): Promise<boolean>;
-  approve(projectDir: string, realPaths: readonly string[]): Promise<void>;
-  decline(projectDir: string, realPaths: readonly string[]): Promise<void>;
   answers(projectDir: string): Promise<IncludeAnswers>;
+  /** Keeps an answer about these files. */
+  answer(
+    projectDir: string,
+    answer: 'approve' | 'decline',
+    realPaths: readonly string[],
+  ): Promise<void>;
 }
 
 export interface IncludeApprovalPlace {
@@ -49,13 +56,6 @@ export interface IncludeApprovalPlace {
   readonly stateDirectory: string;
 }
 
-/** All that was said about a project, as resolved paths. */
-export interface IncludeAnswers {
-  readonly approved: readonly string[];
-  readonly declined: readonly string[];
-}
-
-const NOTHING_SAID: IncludeAnswers = { approved: [], declined: [] };
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** One file for each project (0600), so that two programs do not overwrite each other's answers. */
@@ -63,30 +63,27 @@ export function openIncludeApprovals(place: IncludeApprovalPlace): IncludeApprov
   const { fs, stateDirectory } = place;
   const directory = join(stateDirectory, 'includes');
   const fileOf = (projectDir: string): string => join(directory, `${sha256(projectDir)}.json`);
+  /** One change at a time: two answers at once must not undo each other. */
   const queue = new Queue();
 
-  async function read(projectDir: string): Promise<IncludeAnswers> {
+  async function answers(projectDir: string): Promise<IncludeAnswers> {
     try {
       // fail-closed: a repository that holds the state could bring its own approvals along.
-      if (isInside(await fs.realPath(stateDirectory), projectDir)) return NOTHING_SAID;
+      if (isInside(await fs.realPath(stateDirectory), projectDir)) return NO_ANSWERS;
       const file = fileOf(projectDir);
       const stat = await fs.stat(file);
-      if (stat?.kind !== 'file') return NOTHING_SAID;
+      if (stat?.kind !== 'file') return NO_ANSWERS;
       // fail-closed: what others may write is not the owner's word.
-      if (separator === '/' && (stat.mode & 0o022) !== 0) return NOTHING_SAID;
-      return answersFrom(await fs.readText(file, { maxBytes: MAX_BYTES }), projectDir);
+      if (separator === '/' && (stat.mode & 0o022) !== 0) return NO_ANSWERS;
+      return answersIn(await fs.readText(file, { maxBytes: MAX_BYTES }), projectDir);
     } catch {
       // fail-closed: an answer that cannot be read is no answer.
-      return NOTHING_SAID;
+      return NO_ANSWERS;
     }
   }
 
-  async function change(
-    projectDir: string,
-    edit: (said: IncludeAnswers) => IncludeAnswers,
-  ): Promise<void> {
+  async function write(projectDir: string, said: IncludeAnswers): Promise<void> {
     const file = fileOf(projectDir);
-    const said = edit(await read(projectDir));
     try {
       await fs.makeDirectory(stateDirectory, { mode: 0o700 });
       await fs.makeDirectory(directory, { mode: 0o700 });
@@ -103,39 +100,35 @@ export function openIncludeApprovals(place: IncludeApprovalPlace): IncludeApprov
     }
   }
 
-  /** One change at a time: two answers at once must not undo each other. */
-  function queued(
-    projectDir: string,
-    edit: (said: IncludeAnswers) => IncludeAnswers,
-  ): Promise<void> {
-    return queue.add(() => change(projectDir, edit));
-  }
-
   return {
-    answers: read,
-    approved: async (projectDir, realPath) => (await read(projectDir)).approved.includes(realPath),
-    declined: async (projectDir, realPath) => (await read(projectDir)).declined.includes(realPath),
-    approve: (projectDir, realPaths) =>
-      queued(projectDir, ({ approved, declined }) => ({
-        approved: [...new Set([...approved, ...realPaths])],
-        declined: declined.filter((path) => !realPaths.includes(path)),
-      })),
-    decline: (projectDir, realPaths) =>
-      queued(projectDir, ({ approved, declined }) => ({
-        approved: approved.filter((path) => !realPaths.includes(path)),
-        declined: [...new Set([...declined, ...realPaths])],
-      })),
+    answers,
+    async answerTo(projectDir, realPath) {
+      const { approved, declined } = await answers(projectDir);
+      if (approved.includes(realPath)) return 'approve';
+      return declined.includes(realPath) ? 'decline' : undefined;
+    },
+    answer: (projectDir, answer, realPaths) =>
+      queue.add(async () => {
+        const { approved, declined } = await answers(projectDir);
+        const having = (list: readonly string[]) => [...new Set([...list, ...realPaths])];
+        const lacking = (list: readonly string[]) => list.filter((one) => !realPaths.includes(one));
+        const said =
+          answer === 'approve'
+            ? { approved: having(approved), declined: lacking(declined) }
+            : { approved: lacking(approved), declined: having(declined) };
+        await write(projectDir, said);
+      }),
   };
 }
 
-function answersFrom(text: string, projectDir: string): IncludeAnswers {
+function answersIn(text: string, projectDir: string): IncludeAnswers {
   const parsed = parseJson(text);
-  if (!parsed.ok || !isRecord(parsed.value)) return NOTHING_SAID;
+  if (!parsed.ok || !isRecord(parsed.value)) return NO_ANSWERS;
   const { version, project, approved, declined } = parsed.value;
-  if (version !== 1 || project !== projectDir) return NOTHING_SAID;
-  return { approved: textsOf(approved), declined: textsOf(declined) };
+  if (version !== 1 || project !== projectDir) return NO_ANSWERS;
+  return { approved: textsIn(approved), declined: textsIn(declined) };
 }
 
-function textsOf(value: unknown): readonly string[] {
+function textsIn(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === 'string') : [];
 }

@@ -1,7 +1,7 @@
 import type { Entry, Located, Place, SkippedInstruction, WaitingRule } from './types.js';
 
 /** What one look at the disk has found. */
-export interface Gathering {
+export interface LoadResult {
   readonly entries: Entry[];
   /** Files that are not shown and whose restrictions hold. */
   readonly unshown: Entry[];
@@ -9,7 +9,7 @@ export interface Gathering {
   readonly waiting: WaitingRule[];
   /** Resolved paths of files that are not shown again. */
   readonly seen: Set<string>;
-  /** Which files were taken for what they enforce; absent where nobody asks for that. */
+  /** Which files were taken for what they enforce; absent where only what is shown matters. */
   readonly enforced?: Enforced;
   /** Included files that are shown. */
   included: number;
@@ -20,74 +20,61 @@ export interface Gathering {
 interface Enforced {
   /** A file may speak for several directories, and its rules mean something else in each. */
   readonly taken: Set<string>;
-  /** Where it was too much, so that restrictions may be missing. */
-  readonly givenUp: GivenUp[];
+  /** Files whose includes were not all looked at. `reason` completes "… so that restrictions may be missed". */
+  readonly givenUp: { readonly place: Place; readonly reason: string }[];
   bytes: number;
 }
 
-/** A file whose includes were not all looked at. */
-export interface GivenUp {
-  readonly place: Place;
-  /** Completes "… so restrictions in them may be missing". */
-  readonly reason: string;
-}
-
-/** Names of files that are looked up in one gathering, and what is read for the sake of restrictions. */
+/** Names of files that are looked up in one go, and what is read for the sake of restrictions. */
 export const MOST_LOOKUPS = 10_000;
-export const MOST_ENFORCED = { files: 5_000, bytes: 64 * 1024 * 1024 } as const;
+const MOST_ENFORCED = { files: 5_000, bytes: 64 * 1024 * 1024 };
 
 /** For what is shown. */
-export function newGathering(seen: Iterable<string> = []): Gathering {
-  return {
-    entries: [],
-    unshown: [],
-    skipped: [],
-    waiting: [],
-    seen: new Set(seen),
-    included: 0,
-    lookups: 0,
-  };
+export function newResult(seen: Iterable<string> = []): LoadResult {
+  const lists = { entries: [], unshown: [], skipped: [], waiting: [] };
+  return { ...lists, seen: new Set(seen), included: 0, lookups: 0 };
 }
 
-/** For what is shown and for what is enforced; with another one, for what that has not found yet. */
-export function enforcingGathering(before?: Gathering): Gathering {
+/** For what is shown and what is enforced; with another one, for what that has not found yet. */
+export function enforcingResult(before?: LoadResult): LoadResult {
   const taken = new Set(before?.enforced?.taken);
-  return { enforced: { taken, givenUp: [], bytes: 0 }, ...newGathering(before?.seen) };
+  return { ...newResult(before?.seen), enforced: { taken, givenUp: [], bytes: 0 } };
 }
 
-/** The same for somebody else, who goes on from there. */
-export function copyOf(found: Gathering): Gathering {
-  const { entries, unshown, skipped, waiting, seen, enforced } = found;
-  return {
-    ...found,
-    entries: [...entries],
-    unshown: [...unshown],
-    skipped: [...skipped],
-    waiting: [...waiting],
-    seen: new Set(seen),
-    ...(enforced === undefined
-      ? {}
-      : {
-          enforced: {
-            ...enforced,
-            taken: new Set(enforced.taken),
-            givenUp: [...enforced.givenUp],
-          },
-        }),
-  };
+/** An independent copy to add to. */
+export function copyOf(found: LoadResult): LoadResult {
+  const copy = found.enforced === undefined ? newResult() : enforcingResult();
+  addTo(copy, found);
+  return copy;
+}
+
+/** Adds what was found to what is known. Returns what of it is news. */
+export function addTo(known: LoadResult, found: LoadResult): LoadResult {
+  const keyOf = ({ path, kind, parent = '' }: SkippedInstruction) => `${kind}\n${path}\n${parent}`;
+  const skippedBefore = new Set(known.skipped.map(keyOf));
+  const skipped = found.skipped.filter((one) => !skippedBefore.has(keyOf(one)));
+  const waits = new Set(known.waiting.map(({ real }) => real));
+  known.entries.push(...found.entries);
+  known.unshown.push(...found.unshown);
+  known.skipped.push(...skipped);
+  known.waiting.push(...found.waiting.filter(({ real }) => !waits.has(real)));
+  for (const real of found.seen) known.seen.add(real);
+  for (const key of found.enforced?.taken ?? []) known.enforced?.taken.add(key);
+  known.enforced?.givenUp.push(...(found.enforced?.givenUp ?? []));
+  return { ...found, skipped };
 }
 
 /** Whether a file was taken already for what it enforces from this place. */
-export function isAdmitted({ enforced }: Gathering, place: Place, real: string): boolean {
+export function isAdmitted({ enforced }: LoadResult, place: Place, real: string): boolean {
   return enforced === undefined || enforced.taken.has(keyOf(place, real));
 }
 
 /** Notes that a file is taken for what it enforces; false when there is no need to. */
-export function admit(into: Gathering, place: Place, { real, bytes }: Located): boolean {
+export function admit(into: LoadResult, place: Place, { real, bytes }: Located): boolean {
   const { enforced } = into;
-  // What a model wrote down for itself binds nobody.
-  if (enforced === undefined || place.scope === 'memory' || place.scope === 'team') return false;
-  if (isAdmitted(into, place, real)) return false;
+  // What a model wrote down for itself restricts nothing.
+  if (place.scope === 'memory' || place.scope === 'team') return false;
+  if (enforced === undefined || isAdmitted(into, place, real)) return false;
   if (place.parent !== undefined) {
     const { files, bytes: most } = MOST_ENFORCED;
     if (enforced.taken.size >= files) return giveUp(into, place, `over ${files} files`);
@@ -99,19 +86,19 @@ export function admit(into: Gathering, place: Place, { real, bytes }: Located): 
 }
 
 /** Whether one more name may be looked up. */
-export function mayLookUp(into: Gathering, { place }: Pick<Entry, 'place'>): boolean {
+export function mayLookUp(into: LoadResult, place: Place): boolean {
   return ++into.lookups <= MOST_LOOKUPS || giveUp(into, place, `over ${MOST_LOOKUPS} names`);
 }
 
-/** fail-closed: what nobody has looked at may be a restriction, so that it is a fatal problem. */
-function giveUp({ enforced }: Gathering, place: Place, what: string): false {
+/** fail-closed: what was not looked at may be a restriction, so that it is a fatal problem. */
+function giveUp({ enforced }: LoadResult, place: Place, what: string): false {
   if (enforced?.givenUp.length === 0) {
     enforced.givenUp.push({ place, reason: `it brings in ${what}` });
   }
   return false;
 }
 
-/** The head of a rule is no text, so that it is another file when it is included. */
+/** The head of a rule is no text, so that a rule is another file when it is included. */
 function keyOf({ base, kind }: Place, real: string): string {
   return `${kind === 'rule' ? 'rule' : 'file'}\n${base}\n${real}`;
 }

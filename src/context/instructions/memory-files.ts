@@ -1,5 +1,5 @@
 import { join } from '../../platform/fs/paths.js';
-import type { Gathering } from './load-result.js';
+import type { LoadResult } from './load-result.js';
 import type { InstructionLoader } from './loader.js';
 import { type MemoryPlace, memoryDirectory } from './places.js';
 import { skip } from './reader.js';
@@ -17,7 +17,7 @@ type MemoryParts = Pick<MemoryPlace, 'fs' | 'home' | 'configDir' | 'project'> & 
 /** The notes of earlier sessions, then those that a team shares. */
 export async function takeMemories(
   parts: MemoryParts,
-  { how, into }: { how: Taking; into: Gathering },
+  { how, into }: { how: Taking; into: LoadResult },
 ): Promise<void> {
   if (isMemoryOn(parts) && parts.sources.includes('user')) {
     const place = await memoryFile(parts);

@@ -17,14 +17,14 @@ import { gitignoreMatcher } from './path-matcher.js';
 import type {
   InstructionScope,
   Located,
+  Place,
   SkipKind,
   SkippedInstruction,
   Sought,
-  Wanted,
 } from './types.js';
 
 /** More than this is not instructions. */
-export const MAX_INSTRUCTION_BYTES = 4 * 1024 * 1024;
+const MAX_INSTRUCTION_BYTES = 4 * 1024 * 1024;
 
 export interface InstructionText {
   readonly text: string;
@@ -32,9 +32,9 @@ export interface InstructionText {
 }
 
 export interface InstructionReader {
-  /** Looks, but does not read. */
-  locate(wanted: Wanted): Promise<Sought>;
-  read(located: Located): Promise<Result<InstructionText, SkippedInstruction>>;
+  /** Looks, but does not read. `realDirectory`: its directory behind all links, where that is known. */
+  locate(place: Place, realDirectory?: string): Promise<Sought>;
+  read(place: Place, located: Located): Promise<Result<InstructionText, SkippedInstruction>>;
 }
 
 export interface ReaderParts {
@@ -50,109 +50,107 @@ export interface ReaderParts {
   isHidden?(path: string, how: { readonly isIncluded: boolean }): Promise<boolean>;
 }
 
+/** What stands at a place. */
+interface Look {
+  readonly stat: FileStat;
+  readonly isLink: boolean;
+  readonly real: string;
+}
+
 /**
  * Reads what goes to the model without a question. fail-closed: only regular files of bounded size,
  * and of a project's own choice only those inside of it; every other needs a person's approval.
  */
 export function createInstructionReader(parts: ReaderParts): InstructionReader {
-  const { fs } = parts;
+  const { fs, root, realRoot } = parts;
   const isExcluded = excludedBy(parts);
-  async function judge(
-    wanted: Wanted,
-    { stat, isLink }: { stat: FileStat; isLink: boolean },
-  ): Promise<Sought> {
-    const { path, scope, realDirectory } = wanted;
-    if (stat.kind !== 'file') {
-      const isDirectory = stat.kind === 'directory';
-      const what = isDirectory ? 'a directory' : 'no regular file';
-      return skip(wanted, 'not regular', `it is ${what}`, { warn: !isDirectory });
-    }
-    const isPlain = realDirectory !== undefined && !isLink;
-    const real = isPlain ? join(realDirectory, basename(path)) : await fs.realPath(path);
+
+  async function judge(place: Place, { stat, isLink, real }: Look): Promise<Sought> {
+    const { path, scope } = place;
     // Where the disk takes `claude.md` for `CLAUDE.md`, we do not.
-    const isOtherName = wanted.parent === undefined && basename(real) !== basename(path);
+    const isOtherName = place.parent === undefined && basename(real) !== basename(path);
     if (!isLink && isOtherName) return 'absent';
     if (scope !== 'managed') {
       if (isExcluded([path, real], scope)) {
-        return skip(wanted, 'excluded', 'claudeMdExcludes names it', { warn: false });
+        return skip(place, 'excluded', 'claudeMdExcludes names it', { warn: false });
       }
-      const refused = await refusal(wanted, { real, stat, isLink });
+      const refused = await refusal(place, { stat, isLink, real });
       if (refused !== undefined) return refused;
     }
     if (stat.size > MAX_INSTRUCTION_BYTES) {
-      return skip(wanted, 'too large', `it is larger than ${MAX_INSTRUCTION_BYTES} bytes`);
+      return skip(place, 'too large', `it is larger than ${MAX_INSTRUCTION_BYTES} bytes`);
     }
-    const located = { wanted, real, stamp: stampOf(stat), bytes: stat.size };
-    if (scope === 'managed' || !(await isHidden(wanted, { real, isLink }))) return located;
-    return {
-      ...located,
-      hidden: skip(wanted, 'hidden', 'a permission rule keeps it from being read'),
-    };
+    const located = { real, stamp: stampOf(stat), bytes: stat.size };
+    if (scope === 'managed' || !(await isHidden(place, { isLink, real }))) return located;
+    const reason = 'a permission rule keeps it from being read';
+    return { ...located, hidden: skip(place, 'hidden', reason) };
   }
 
-  /** No link leads there, but for those that lead to the project itself. */
-  function isAsNamed(path: string, real: string): boolean {
-    if (path === real) return true;
-    const { root, realRoot } = parts;
-    return isInside(path, root) && join(realRoot, relative(root, path)) === real;
-  }
-
-  /** What the repository chose to show must not be what its user chose to hide. */
+  /** Rules hide what the repository or a link chose to show, not what says itself that it counts. */
   async function isHidden(
-    wanted: Wanted,
-    { real, isLink }: { real: string; isLink: boolean },
+    { path, parent, nested }: Place,
+    { isLink, real }: Pick<Look, 'isLink' | 'real'>,
   ): Promise<boolean> {
-    const isLedTo = isLink || wasChosen(wanted) || !isAsNamed(wanted.path, real);
+    const isAsNamed =
+      path === real || (isInside(path, root) && join(realRoot, relative(root, path)) === real);
+    const isLedTo = isLink || parent !== undefined || nested === true || !isAsNamed;
     if (!isLedTo || parts.isHidden === undefined) return false;
-    const how = { isIncluded: wanted.parent !== undefined };
-    return (await parts.isHidden(wanted.path, how)) || (await parts.isHidden(real, how));
+    const how = { isIncluded: parent !== undefined };
+    return (await parts.isHidden(path, how)) || (await parts.isHidden(real, how));
   }
 
   async function refusal(
-    wanted: Wanted,
-    { real, stat, isLink }: { real: string; stat: FileStat; isLink: boolean },
+    place: Place,
+    { stat, isLink, real }: Look,
   ): Promise<SkippedInstruction | undefined> {
-    const { path, within } = wanted;
-    if (wanted.aboveProject === true && stat.foreign === true) {
+    const { path, within } = place;
+    if (place.aboveProject === true && stat.foreign === true) {
       // fail-closed: above the project the user's own word counts, not that of others on the machine.
-      return skip(wanted, 'foreign', 'it is outside of the project, and another user may write it');
+      return skip(place, 'foreign', 'it is outside of the project, and another user may write it');
     }
-    const isOut = within !== undefined && !within.some((directory) => isInside(real, directory));
-    if (isOut && !(await parts.approvals.approved(parts.realRoot, real))) {
-      const how = isLink || real !== path ? `it is a link to ${real}, outside of the project` : OUT;
-      const declined = (await parts.approvals.declined?.(parts.realRoot, real)) === true;
-      const why = declined ? 'a person has declined it' : `nobody has approved that; ${REMEDY}`;
-      // Whoever has said no need not be told again.
-      const skipped = skip(wanted, 'external', `${how}, and ${why}`, { warn: !declined });
-      return { ...skipped, realPath: real, ...(declined ? { declined } : {}) };
+    if (within === undefined || within.some((directory) => isInside(real, directory))) {
+      return undefined;
     }
-    return undefined;
+    const answer = await parts.approvals.answerTo(realRoot, real);
+    if (answer === 'approve') return undefined;
+    const how = isLink || real !== path ? `it is a link to ${real}, outside of the project` : OUT;
+    const isDeclined = answer === 'decline';
+    const why = isDeclined ? 'a person has declined it' : `nobody has approved that; ${REMEDY}`;
+    const skipped = skip(place, 'external', `${how}, and ${why}`, { warn: !isDeclined });
+    return { ...skipped, realPath: real, ...(isDeclined ? { declined: true } : {}) };
   }
 
   return {
-    async locate(wanted) {
+    async locate(place, realDirectory) {
+      const { path } = place;
       try {
-        // Only what is a link has to be looked at twice.
-        const look = await fs.lstat(wanted.path);
-        const isLink = look?.kind === 'symlink';
-        const stat = isLink ? await fs.stat(wanted.path) : look;
-        return stat === undefined ? 'absent' : await judge(wanted, { stat, isLink });
+        const own = await fs.lstat(path);
+        const isLink = own?.kind === 'symlink';
+        const stat = isLink ? await fs.stat(path) : own;
+        if (stat === undefined) return 'absent';
+        if (stat.kind !== 'file') {
+          const isDirectory = stat.kind === 'directory';
+          const what = isDirectory ? 'a directory' : 'no regular file';
+          return skip(place, 'not regular', `it is ${what}`, { warn: !isDirectory });
+        }
+        const isPlain = realDirectory !== undefined && !isLink;
+        const real = isPlain ? join(realDirectory, basename(path)) : await fs.realPath(path);
+        return await judge(place, { stat, isLink, real });
       } catch (thrown) {
-        // A folder that is shut may have none of it; one that is there for such files has.
-        const isThere = basename(dirname(wanted.path)) === '.claude';
-        return unreadable(wanted, thrown, { isThere });
+        // A folder that is shut may hold no such file; one that is there for such files does.
+        const isThere = basename(dirname(path)) === '.claude';
+        return unreadable(place, thrown, { isThere });
       }
     },
-    async read(located) {
-      const { wanted, real } = located;
+    async read(place, { real }) {
       try {
         // By its real path: a link that is turned meanwhile leads nowhere else.
         const bytes = await fs.readBytes(real, { maxBytes: MAX_INSTRUCTION_BYTES });
-        const decoded = decode(bytes, { strict: wanted.parent !== undefined });
-        if (decoded === undefined) return err(skip(wanted, 'not text', 'it is not text in UTF-8'));
+        const decoded = decode(bytes, { strict: place.parent !== undefined });
+        if (decoded === undefined) return err(skip(place, 'not text', 'it is not text in UTF-8'));
         return ok(decoded);
       } catch (thrown) {
-        return err(unreadable(wanted, thrown, { isThere: true }));
+        return err(unreadable(place, thrown, { isThere: true }));
       }
     },
   };
@@ -162,7 +160,7 @@ const OUT = 'it is outside of the project';
 const REMEDY = '`portcullis context approve <path>` does';
 
 export function skip(
-  { path, scope, parent }: Wanted,
+  { path, scope, parent }: Pick<Place, 'path' | 'scope' | 'parent'>,
   kind: SkipKind,
   reason: string,
   { warn }: { warn: boolean } = { warn: true },
@@ -175,12 +173,12 @@ export function skip(
  * restrictions. What a text only names, and what lies above the project, may be anybody's.
  */
 export function unreadable(
-  wanted: Wanted,
+  place: Pick<Place, 'path' | 'scope' | 'parent' | 'aboveProject'>,
   thrown: unknown,
   { isThere }: { readonly isThere: boolean },
 ): SkippedInstruction {
-  const skipped = skip(wanted, 'unreadable', messageOf(thrown));
-  const isElsewhere = wanted.parent !== undefined || wanted.aboveProject === true;
+  const skipped = skip(place, 'unreadable', messageOf(thrown));
+  const isElsewhere = place.parent !== undefined || place.aboveProject === true;
   const isShut = isThere && SHUT.includes(systemCodeOf(thrown) ?? '');
   return isShut && !isElsewhere ? { ...skipped, mayRestrict: true } : skipped;
 }
@@ -191,27 +189,19 @@ export function isLocated(sought: Sought): sought is Located {
   return sought !== 'absent' && 'real' in sought;
 }
 
-/** By another file, or by where a session went: a person may have chosen to hide it. */
-function wasChosen({ parent, nested }: Wanted): boolean {
-  return parent !== undefined || nested === true;
-}
-
 const exact = new TextDecoder('utf-8', { fatal: true });
 const lenient = new TextDecoder('utf-8');
 
 /** What stands in an instruction file by mistake is replaced; what an include fetches must be text. */
 function decode(bytes: Uint8Array, { strict }: { strict: boolean }): InstructionText | undefined {
   if (bytes.includes(0)) return undefined;
+  const textIn = (decoder: typeof exact) => decoder.decode(bytes).replace(/\r\n?/g, '\n');
   try {
-    return { text: unixLines(exact.decode(bytes)), notes: [] };
+    return { text: textIn(exact), notes: [] };
   } catch {
     const notes = ['it is not UTF-8 throughout; what cannot be read is replaced'];
-    return strict ? undefined : { text: unixLines(lenient.decode(bytes)), notes };
+    return strict ? undefined : { text: textIn(lenient), notes };
   }
-}
-
-function unixLines(text: string): string {
-  return text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text;
 }
 
 /** fail-closed: a project's settings do not take away what its user has written for himself. */

@@ -1,6 +1,5 @@
 import { estimateText } from '../compaction/tokens.js';
-import type { Gathering } from './load-result.js';
-
+import type { LoadResult } from './load-result.js';
 import { shownSections } from './reminder.js';
 import type {
   InstructionScope,
@@ -44,11 +43,11 @@ export interface InstructionReport {
 
 /** What the folders below would bring. */
 export interface NestedFindings {
-  readonly found: readonly { readonly folder: string; readonly gathering: Gathering }[];
+  readonly found: readonly { readonly folder: string; readonly result: LoadResult }[];
   readonly cut: boolean;
 }
 
-export function reportOf(shown: Gathering, nested: NestedFindings): InstructionReport {
+export function reportOf(shown: LoadResult, nested: NestedFindings): InstructionReport {
   const files = shown.entries.map(({ instruction }) => instruction);
   const sections = shownSections(files);
   const loaded = files.map(({ text: _, ...rest }, index) => {
@@ -59,14 +58,14 @@ export function reportOf(shown: Gathering, nested: NestedFindings): InstructionR
     loaded,
     waiting: [
       ...shown.waiting.filter(waits).map((rule) => waitingRule(rule)),
-      ...nested.found.flatMap(({ folder, gathering }) => [
-        ...waitingFiles(gathering, folder),
-        ...gathering.waiting.filter(waits).map((rule) => waitingRule(rule, folder)),
+      ...nested.found.flatMap(({ folder, result }) => [
+        ...waitingFiles(result, folder),
+        ...result.waiting.filter(waits).map((rule) => waitingRule(rule, folder)),
       ]),
     ],
     skipped: [
       ...shown.skipped,
-      ...nested.found.flatMap(({ gathering }) => gathering.skipped.filter(({ warn }) => warn)),
+      ...nested.found.flatMap(({ result }) => result.skipped.filter(({ warn }) => warn)),
     ],
     tokens: loaded.reduce((sum, { tokens }) => sum + tokens, 0),
     cut: nested.cut,
@@ -78,7 +77,7 @@ function waitingRule({ place, globs }: WaitingRule, folder?: string): WaitingIns
   return { path, scope, kind, globs, folder };
 }
 
-function waitingFiles({ entries }: Gathering, folder: string): readonly WaitingInstruction[] {
+function waitingFiles({ entries }: LoadResult, folder: string): readonly WaitingInstruction[] {
   const files = entries.map(({ instruction }) => instruction);
   const sections = shownSections(files);
   return files.map(({ path, scope, kind, parent }, index) => ({

@@ -128,7 +128,7 @@ export async function settleIncludes(
     if (answer === 'later') return;
     const { realRoot } = await projectPlace(fs, config.cwd, home);
     try {
-      await approvals[answer](realRoot, paths);
+      await approvals.answer(realRoot, answer, paths);
     } catch (thrown) {
       config.emit({ type: 'notice', level: 'warning', text: messageOf(thrown) });
       return;

@@ -10,7 +10,6 @@ import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { Workspace } from '../../tools/tool.js';
 import { enforcedCompiler, openEnforced } from '../enforced/compiled.js';
 import { nearGuard } from '../enforced/guard.js';
-import { kindsIn } from '../enforced/named-paths.js';
 import { createEnforcedHold } from '../enforced/policy.js';
 import { instructionWarnings } from '../prompt/opening.js';
 import type { InstructionBook } from './book.js';
@@ -116,8 +115,7 @@ export async function openInstructions(
       const itsOwn = agent.depth === 0 ? book : books.get(agent.id);
       const own = elsewhere.has(toolUseId) ? elsewhere.get(toolUseId) : itsOwn;
       if (paths.length === 0 || own === undefined) return { paths };
-      const kindOf = kindsIn(view.pathsFound());
-      const brought = await own.touched(paths, signal, { kindOf });
+      const brought = await own.touched(paths, signal);
       const isNothing = brought.files.length + brought.skipped.length === 0;
       return { paths, text: isNothing ? undefined : await toldTo(agent, brought) };
     },

@@ -1,8 +1,17 @@
-/** Whose word it is. `memory`: notes of earlier sessions; `team`: notes that a team shares. */
+/** Who wrote an instruction. `memory`: notes of earlier sessions; `team`: notes that a team shares. */
 export type InstructionScope = 'managed' | 'user' | 'project' | 'local' | 'memory' | 'team';
 
 /** The same in the words of hooks. */
 export type MemoryType = 'User' | 'Project' | 'Local' | 'Managed';
+
+export const MEMORY_TYPES: Readonly<Record<InstructionScope, MemoryType>> = {
+  managed: 'Managed',
+  user: 'User',
+  project: 'Project',
+  local: 'Local',
+  memory: 'User',
+  team: 'Project',
+};
 
 export type LoadReason =
   | 'session_start'
@@ -19,7 +28,7 @@ export interface LoadedInstruction {
   readonly memoryType: MemoryType;
   readonly kind: 'file' | 'rule' | 'memory' | 'setting';
   readonly loadReason: LoadReason;
-  /** As it is shown: without its head, block comments and characters that nobody can see. */
+  /** As it is shown: without its head, block comments and invisible characters. */
   readonly text: string;
   /** On disk. */
   readonly bytes: number;
@@ -60,7 +69,7 @@ export interface SkippedInstruction {
   readonly realPath?: string;
   /** Of an `external` one: a person has said no. */
   readonly declined?: boolean;
-  /** It is there, where it counts, and the system does not let it be read: it may hold restrictions. */
+  /** An instruction file that the system does not let us read: it may hold restrictions. */
   readonly mayRestrict?: true;
   /** Whether a person should be told without asking. */
   readonly warn: boolean;
@@ -72,86 +81,66 @@ export interface LoadedFiles {
   readonly skipped: readonly SkippedInstruction[];
 }
 
-const MEMORY_TYPES: Readonly<Record<InstructionScope, MemoryType>> = {
-  managed: 'Managed',
-  user: 'User',
-  project: 'Project',
-  local: 'Local',
-  memory: 'User',
-  team: 'Project',
-};
-
-export function memoryTypeOf(scope: InstructionScope): MemoryType {
-  return MEMORY_TYPES[scope];
-}
-
-/** A file to look for. */
-export interface Wanted {
+/** A file with a meaning by its place. */
+export interface Place {
   readonly path: string;
   readonly scope: InstructionScope;
-  /** Resolved directories that it may lie in without a question; absent: anywhere. */
-  readonly within?: readonly string[];
-  /** The file that includes it. */
-  readonly parent?: string;
-  /** Above the project, where others may be at home. */
-  readonly aboveProject?: boolean;
-  /** Its directory behind all links, where that directory's list has just named it. */
-  readonly realDirectory?: string;
-  /** In a folder that the session came to later. */
-  readonly nested?: boolean;
-}
-
-/** A regular file that may be read. */
-export interface Located {
-  readonly wanted: Wanted;
-  readonly real: string;
-  /** Changes whenever the content does. */
-  readonly stamp: string;
-  readonly bytes: number;
-  /** It is not shown, and why; what it enforces holds all the same. */
-  readonly hidden?: SkippedInstruction;
-}
-
-/** `absent`: nothing of that name. */
-export type Sought = Located | SkippedInstruction | 'absent';
-
-/** A file with a meaning by its place. */
-export interface Place extends Wanted {
   readonly kind: LoadedInstruction['kind'];
   /** The directory that it speaks for: the one with `.claude` in it, or the one that it lies in. */
   readonly base: string;
+  /** Resolved directories that it may lie in without a question; absent: anywhere. */
+  readonly within?: readonly string[];
   /** Resolved directories that it may include from without a question; absent: anywhere. */
   readonly includesWithin?: readonly string[];
-  /** A text that stands already elsewhere is not shown again. */
+  /** Above the project, where other users may write. */
+  readonly aboveProject?: boolean;
+  /** In a folder below the working directory. */
+  readonly nested?: boolean;
+  /** The file that includes it. */
+  readonly parent?: string;
+  /** A text that was shown already is not shown again. */
   readonly onceByContent?: boolean;
 }
 
 /** Where a directory's files may lie and include from. */
 export type Area = Pick<Place, 'within' | 'includesWithin' | 'aboveProject' | 'nested'>;
 
+/** A regular file that may be read. */
+export interface Located {
+  readonly real: string;
+  /** Changes whenever the content does. */
+  readonly stamp: string;
+  readonly bytes: number;
+  /** Why it is not shown; what it enforces holds all the same. */
+  readonly hidden?: SkippedInstruction;
+}
+
+/** `absent`: nothing of that name. */
+export type Sought = Located | SkippedInstruction | 'absent';
+
 /** Why and how a file is taken. */
 export interface Taking {
   readonly reason: LoadReason;
   /** The file whose use made it load. */
   readonly trigger?: string;
-  /** It counts only for files that these patterns fit. */
+  /** It counts only for files that these patterns match. */
   readonly when?: Fitting;
   /** Includes keep this reason instead of their own. */
   readonly reasonForAll?: boolean;
 }
 
-/** A file that is shown, with what is needed to look at it again. */
+/** A file that was read, with what is needed to look at it again. */
 export interface Entry {
   readonly instruction: LoadedInstruction;
   readonly place: Place;
   readonly located: Located;
-  /** Lines as in the file, those of the head empty; nothing for programs and data. */
+  /** Lines as in the file, those of the head empty; empty for programs and data. */
   readonly source: string;
-  /** 0 for a file that nobody includes. */
+  /** 0 for a file that was not included. */
   readonly depth: number;
   /** Of a text that stands on one line of another file. */
   readonly line?: number;
-  /** It counts only for files that these patterns fit. */
+  /** It counts only for files that these patterns match. */
   readonly when?: Fitting;
 }
 
@@ -162,7 +151,7 @@ export interface Fitting {
   fits(path: string): boolean;
 }
 
-/** A rule that waits for a file that its patterns fit. */
+/** A rule that waits for a file that its patterns match. */
 export interface WaitingRule extends Fitting {
   readonly place: Place;
   readonly real: string;
