@@ -45,7 +45,7 @@ export type { CommandRow } from './agents/core/host-requests.js';
 export { wireSource } from './agents/core/inspection.js';
 export type { AgentSession, RunResult } from './agents/core/session.js';
 export { errorName } from './agents/core/session-events.js';
-export { openInboxOf } from './agents/delivery/messaging.js';
+export { openInboxOf } from './agents/inbox/inbox.js';
 export type { TeamRole } from './agents/teams/records.js';
 export type { TeamView } from './agents/teams/team.js';
 export type { DrivenCall, SessionConfig, SessionDrive } from './config/session-config.js';

@@ -5,7 +5,7 @@ import { readHostAgents, refuseGiven } from '../agents/definitions/host.js';
 import { openDefinitionReader } from '../agents/definitions/reader.js';
 import { KNOWN_TOOLS } from '../agents/definitions/tools.js';
 import { fenceProblem } from '../agents/limits/tool-restrictions.js';
-import { nodeTeamFiles } from '../agents/teams/host/files.js';
+import { teamFiles } from '../agents/teams/host/files.js';
 import { openTeam } from '../agents/teams/team.js';
 import { messageOf, PortcullisError } from '../errors.js';
 import { splitFile } from '../lib/head-text.js';
@@ -129,12 +129,12 @@ function promptFindings(prompt: string, at: Pick<Finding, 'place' | 'line'>): re
 
 /** Removes what a team left behind whose lead has exited. Its list of tasks stays. */
 export async function removeTeam({ configDir }: ProjectPlaces, name: string): Promise<void> {
-  const team = openTeam({ files: nodeTeamFiles, directory: join(configDir, 'teams'), name });
+  const team = openTeam(join(configDir, 'teams'), name);
   if (!team.ok) throw new PortcullisError('usage', visible(team.error));
   const record = team.value.read();
   if (!record.ok) throw new PortcullisError('usage', visible(record.error));
   // fail-closed: a lead that runs may start a member at any moment.
-  if (nodeTeamFiles.isAlive(record.value.lead.process)) {
+  if (teamFiles.isAlive(record.value.lead.process)) {
     throw new PortcullisError('usage', `the lead of ${visible(name)} still runs`, {
       remedy: 'end the session that leads it: the team goes with it',
     });

@@ -1,6 +1,4 @@
-import { openInboxOf } from '../agents/delivery/messaging.js';
-import type { Inbox } from '../agents/inbox/inbox.js';
-import { nodeTeamFiles } from '../agents/teams/host/files.js';
+import { type Inbox, openInboxOf } from '../agents/inbox/inbox.js';
 import type { TeamView } from '../agents/teams/team.js';
 import type { HookSet } from '../hooks/registry/captured.js';
 import { closeAll } from '../lib/close-all.js';
@@ -129,7 +127,7 @@ export function openProject(cwd: string, options: ProjectOptions = {}): Project 
     }),
     async teams() {
       const { listTeams } = await import('../agents/teams/team.js');
-      return listTeams(nodeTeamFiles, places.configDir);
+      return listTeams(places.configDir);
     },
     mcp,
     async pendingServers() {

@@ -1,4 +1,3 @@
-import { nodeTeamFiles } from '../agents/teams/host/files.js';
 import type { TeamRole } from '../agents/teams/records.js';
 import { openTeam } from '../agents/teams/team.js';
 import { memberOf, takeLaunch } from '../agents/teams/teammate-launch.js';
@@ -30,7 +29,7 @@ export interface TeammateStart {
 export async function takeTeammateStart(flags: TeammateFlags): Promise<TeammateStart> {
   const { identity, plansFirst } = flags;
   const directory = join(configDirectory(flags.env), 'teams');
-  const team = openTeam({ files: nodeTeamFiles, directory, name: identity.team });
+  const team = openTeam(directory, identity.team);
   if (!team.ok) throw notTeammate(team.error);
   const member = memberOf(team.value, identity);
   if (!member.ok) throw notTeammate(member.error);
@@ -39,7 +38,7 @@ export async function takeTeammateStart(flags: TeammateFlags): Promise<TeammateS
   if (planRequired && !plansFirst) {
     throw notTeammate(`${identity.name} must plan first: it starts in the mode plan`);
   }
-  const launch = takeLaunch(nodeTeamFiles, team.value, identity);
+  const launch = takeLaunch(team.value, identity);
   if (!launch.ok) throw notTeammate(launch.error);
   const { env, leadMode, cwd, args } = launch.value;
   // fail-closed: other rules apply in another directory than in that of the lead.

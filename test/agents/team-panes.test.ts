@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync } from '
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
-import { nodeTeamFiles } from '../../src/agents/teams/host/files.js';
-import { nodePanes, type PaneOrder } from '../../src/agents/teams/host/panes.js';
+import { teamFiles } from '../../src/agents/teams/host/files.js';
+import { openPane, type PaneOrder } from '../../src/agents/teams/host/panes.js';
 import { openTeam } from '../../src/agents/teams/team.js';
 import { putLaunch, teammateFlags } from '../../src/agents/teams/teammate-launch.js';
 import { makeTempProject, type TempProject } from '../../src/testing/temp-project.js';
@@ -41,6 +41,7 @@ async function started(
   const said = path.join(project.root, `said-${Object.keys(more ?? {}).length}`);
   const write = `require('fs').writeFileSync(process.argv[1], JSON.stringify({ cwd: process.cwd(), value: process.env.VALUE }))`;
   const order: PaneOrder = {
+    way: 'tmux',
     team: TEAM,
     name: 'ann',
     cwd,
@@ -48,7 +49,7 @@ async function started(
     env: { ...envOf(project), ...more },
     variables: { VALUE: 'a;' },
   };
-  const opened = await nodePanes.open('tmux', order);
+  const opened = await openPane(order);
   expect(opened).toMatchObject({ ok: true });
   for (const end = Date.now() + 20_000; Date.now() < end; await pause(20)) {
     const text = existsSync(said) ? readFileSync(said, 'utf8') : '';
@@ -85,6 +86,7 @@ describeWith(['tmux'], 'a pane', () => {
 describe('a pane of iTerm2', () => {
   it('is not opened where a name would be typed as keys', async () => {
     const order: PaneOrder = {
+      way: 'iterm2',
       team: TEAM,
       name: 'ann',
       cwd: '/w/a\u0003touch pwned\rb',
@@ -92,7 +94,7 @@ describe('a pane of iTerm2', () => {
       env: {},
       variables: {},
     };
-    const opened = await nodePanes.open('iterm2', order);
+    const opened = await openPane(order);
     expect(opened).toMatchObject({ ok: false, error: expect.stringContaining('cannot be typed') });
   });
 });
@@ -101,10 +103,10 @@ describe('a teammate in a process of its own', () => {
   it('does not start anywhere else than where the lead wants it', async () => {
     const project = setUp();
     const directory = path.join(project.home, '.claude/teams');
-    const opened = openTeam({ files: nodeTeamFiles, directory, name: TEAM });
+    const opened = openTeam(directory, TEAM);
     if (!opened.ok) throw new Error(opened.error);
     const team = opened.value;
-    const self = nodeTeamFiles.self();
+    const self = teamFiles.self();
     const who = { team: TEAM, name: 'ann', agentId: 'a1', leadSessionId: 's' };
     await team.create({ sessionId: 's', cwd: project.directory, process: self }, 1);
     await team.join({
@@ -122,7 +124,7 @@ describe('a teammate in a process of its own', () => {
     const env = { PATH: process.env.PATH ?? '', HOME: project.home };
     const leadMode = 'default';
     const sessionId = '00000000-0000-4000-8000-000000000001';
-    putLaunch(nodeTeamFiles, team, {
+    putLaunch(team, {
       ...who,
       sessionId,
       leadMode,

@@ -6,9 +6,9 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { nodeTeamFiles } from '../../src/agents/teams/host/files.js';
+import { teamFiles } from '../../src/agents/teams/host/files.js';
 import { exclusiveTasks } from '../../src/agents/teams/tasks.js';
-import { openDesk } from '../../src/agents/teams/team-client.js';
+import { openTeamClient } from '../../src/agents/teams/team-client.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { randomUuid } from '../../src/platform/random.js';
 import { createTaskStore } from '../../src/tools/tasks/task-store.js';
@@ -58,7 +58,7 @@ describe('processes that work together', () => {
     const tasks = createTaskStore({
       fs: nodeFileSystem,
       directory: path.join(where, 'tasks'),
-      exclusive: exclusiveTasks(nodeTeamFiles),
+      exclusive: exclusiveTasks,
     });
     for (let number = 0; number < 60; number++) {
       await tasks.create('t', { subject: `task ${number}`, description: 'x' });
@@ -90,8 +90,7 @@ describe('processes that work together', () => {
   it('lose no message and send none twice, killed or not', async () => {
     const where = mkdtempSync(path.join(root, 'mail-'));
     const warnings: string[] = [];
-    const opened = openDesk({
-      files: nodeTeamFiles,
+    const opened = openTeamClient({
       directory: path.join(where, 'teams'),
       team: 't',
       self: 'team-lead',
@@ -101,7 +100,7 @@ describe('processes that work together', () => {
     });
     if (!opened.ok) throw new Error(opened.error);
     const desk = opened.value;
-    const process = nodeTeamFiles.self();
+    const process = teamFiles.self();
     await desk.team.create({ sessionId: 's', cwd: where, process }, 1);
     const names = ['ann', 'bob', 'cid'];
     for (const [index, name] of names.entries()) {

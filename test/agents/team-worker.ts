@@ -1,9 +1,8 @@
 /** A process of a team: claims every task that it can get, or sends messages, until it is killed. */
 import { appendFileSync } from 'node:fs';
 import path from 'node:path';
-import { nodeTeamFiles } from '../../src/agents/teams/host/files.js';
 import { claims, exclusiveTasks } from '../../src/agents/teams/tasks.js';
-import { openDesk } from '../../src/agents/teams/team-client.js';
+import { openTeamClient } from '../../src/agents/teams/team-client.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { randomUuid } from '../../src/platform/random.js';
 import { createTaskStore } from '../../src/tools/tasks/task-store.js';
@@ -15,7 +14,7 @@ if (what === 'claim') {
   const tasks = createTaskStore({
     fs: nodeFileSystem,
     directory: path.join(root, 'tasks'),
-    exclusive: exclusiveTasks(nodeTeamFiles),
+    exclusive: exclusiveTasks,
   });
   const list = await tasks.list('t');
   if (!list.ok) throw new Error(list.error);
@@ -27,8 +26,7 @@ if (what === 'claim') {
   }
   note('end');
 } else {
-  const desk = openDesk({
-    files: nodeTeamFiles,
+  const desk = openTeamClient({
     directory: path.join(root, 'teams'),
     team: 't',
     self: name,

@@ -3,8 +3,7 @@ import type { Log, SessionEnvironment } from '../../config/session-environment.j
 import type { InputMessage, LoopEvent } from '../../loop/types.js';
 import type { Guard } from '../../permissions/gate/guard.js';
 import type { Asker } from '../../permissions/gate/types.js';
-import { systemClock } from '../../platform/clock.js';
-import { type DirectoryEnvironment, join, stateDirectory } from '../../platform/fs/paths.js';
+import { join } from '../../platform/fs/paths.js';
 import { stateFiles } from '../../platform/fs/state-files.js';
 import { nodeTranscriptFiles } from '../../platform/fs/transcript-files.js';
 import { nodeProcesses } from '../../platform/process/process-stamp.js';
@@ -12,7 +11,7 @@ import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import type { AnyTool } from '../../tools/tool.js';
 import { inboxAsker, inboxGuard } from '../inbox/asker.js';
-import { type Inbox, openInbox } from '../inbox/inbox.js';
+import { Inbox } from '../inbox/inbox.js';
 import type { ReportWords } from '../runtime/report.js';
 import type { AgentRuntime } from '../runtime/runtime.js';
 import type { OpenTeams } from '../teams/session-team.js';
@@ -62,12 +61,7 @@ export function openMessaging(
     const value = environment.settings.values.get(key)?.value;
     return typeof value === 'number' ? value : undefined;
   };
-  const inbox = openInbox({
-    files: stateFiles,
-    processes: nodeProcesses,
-    stateDirectory: environment.stateDirectory,
-    now: clock.now,
-  });
+  const inbox = new Inbox({ stateDirectory: environment.stateDirectory, now: clock.now });
   const messages = { runtime, deliveries, uuid: clock.uuid };
   const tools: readonly AnyTool[] = [
     parts.teams?.messageTool(messages) ?? sendMessageTool(messages),
@@ -118,14 +112,4 @@ export function openMessaging(
     },
     close: () => deliveries.close(),
   };
-}
-
-/** The inbox of the user whose environment this is. */
-export function openInboxOf(env: DirectoryEnvironment): Inbox {
-  return openInbox({
-    files: stateFiles,
-    processes: nodeProcesses,
-    stateDirectory: stateDirectory(env),
-    now: systemClock.now,
-  });
 }

@@ -3,7 +3,7 @@ import { err, ok } from '../../lib/result.js';
 import type { AskAnswer, Asker, AskRequest } from '../../permissions/gate/types.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import { inboxAsker, inboxGuard } from './asker.js';
-import { type Inbox, type InboxParts, MOST_SHOWN_CHARS, openInbox } from './inbox.js';
+import { Inbox, type InboxParts, MOST_SHOWN_CHARS } from './inbox.js';
 
 let files: Map<string, string>;
 let news: SessionNews[];
@@ -17,7 +17,7 @@ beforeEach(() => {
   now = 1_000;
   alive = true;
   damaged = undefined;
-  const disk: InboxParts['files'] = {
+  const disk: Required<InboxParts>['files'] = {
     createOnce(path, text) {
       if (files.has(path)) return false;
       files.set(path, text);
@@ -31,7 +31,7 @@ beforeEach(() => {
     list: () => [...files.keys()].map((path) => path.split('/').at(-1) ?? ''),
     remove: (path) => void files.delete(path),
   };
-  inbox = openInbox({
+  inbox = new Inbox({
     files: disk,
     processes: { isAlive: () => alive },
     stateDirectory: '/state',
@@ -136,8 +136,9 @@ describe('the inbox', () => {
   });
 
   it('gives the answer although the question cannot be taken away', async () => {
-    const stuck: Inbox = {
-      ...inbox,
+    const stuck: Pick<Inbox, 'put' | 'answerTo' | 'remove'> = {
+      put: (question) => inbox.put(question),
+      answerTo: (question) => inbox.answerTo(question),
       remove() {
         throw new Error('read-only');
       },

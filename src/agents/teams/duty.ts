@@ -3,22 +3,6 @@ import type { PermissionMode } from '../../protocol/permissions.js';
 import type { Mail } from './mail.js';
 import { LEAD } from './records.js';
 
-/** What a teammate is held to, and what it has been asked and allowed. Kept where the teammate runs. */
-export interface Duty {
-  readonly name: string;
-  readonly planRequired: boolean;
-  /** Its mode now. */
-  mode(): PermissionMode;
-  /** The plan that waits for an answer, by its request. */
-  planRequest: string | undefined;
-  /** The wish of the lead that it stops, by its request. */
-  shutdownRequest: string | undefined;
-  /** It has agreed to stop: it ends with its turn. */
-  isOver: boolean;
-  /** The program's own part in a message. False: the message does not count. */
-  onMail(mail: Mail): boolean;
-}
-
 export interface DutyParts {
   readonly name: string;
   readonly planRequired: boolean;
@@ -41,40 +25,58 @@ export function modesFor(
   return { first: 'plan', after: leadMode === 'bypassPermissions' ? 'default' : leadMode };
 }
 
-export function createDuty(parts: DutyParts): Duty {
-  const { first, after } = modesFor(parts.leadMode, parts.planRequired);
-  let mode = first;
-  return {
-    name: parts.name,
-    planRequired: parts.planRequired,
-    mode: () => mode,
-    planRequest: undefined,
-    shutdownRequest: undefined,
-    isOver: false,
-    onMail(mail) {
-      if (mail.kind === 'shutdown_request') {
-        if (mail.from !== LEAD) return odd(parts, mail, 'only the lead asks others to stop');
-        this.shutdownRequest = mail.requestId;
-      }
-      if (mail.kind === 'plan_approval_response') {
-        // fail-closed: only the lead approves, and only the plan that was put to it.
-        if (mail.from !== LEAD) return odd(parts, mail, 'only the lead approves plans');
-        if (this.planRequest === undefined || mail.requestId !== this.planRequest) {
-          return odd(parts, mail, 'no plan waits for this answer');
-        }
-        this.planRequest = undefined;
-        if (mail.approve === true) {
-          // fail-closed: what was taken back from the lead since, its teammate does not get.
-          mode = lowerMode(after, mail.mode ?? 'default');
-          parts.approved?.(mode);
-        }
-      }
-      return true;
-    },
-  };
-}
+/** What a teammate is held to, and what it has been asked and allowed. Kept where the teammate runs. */
+export class Duty {
+  readonly name: string;
+  readonly planRequired: boolean;
+  /** The plan that waits for an answer, by its request. */
+  planRequest: string | undefined;
+  /** The wish of the lead that it stops, by its request. */
+  shutdownRequest: string | undefined;
+  /** It has agreed to stop: it ends with its turn. */
+  isOver = false;
+  readonly #parts: DutyParts;
+  #mode: PermissionMode;
 
-function odd({ name, warn }: DutyParts, mail: Mail, why: string): false {
-  warn(`a message of ${mail.from} for ${name} does not count: ${why}`);
-  return false;
+  constructor(parts: DutyParts) {
+    this.name = parts.name;
+    this.planRequired = parts.planRequired;
+    this.#parts = parts;
+    this.#mode = modesFor(parts.leadMode, parts.planRequired).first;
+  }
+
+  /** Its mode now. */
+  mode(): PermissionMode {
+    return this.#mode;
+  }
+
+  /** The program's own part in a message. False: the message does not count. */
+  onMail(mail: Mail): boolean {
+    const problem = this.#problem(mail);
+    if (problem !== undefined) {
+      this.#parts.warn(`a message of ${mail.from} for ${this.name} does not count: ${problem}`);
+      return false;
+    }
+    if (mail.kind === 'shutdown_request') this.shutdownRequest = mail.requestId;
+    if (mail.kind !== 'plan_approval_response') return true;
+    this.planRequest = undefined;
+    if (mail.approve === true) {
+      const { after } = modesFor(this.#parts.leadMode, this.planRequired);
+      // fail-closed: what was taken back from the lead since, its teammate does not get.
+      this.#mode = lowerMode(after, mail.mode ?? 'default');
+      this.#parts.approved?.(this.#mode);
+    }
+    return true;
+  }
+
+  /** fail-closed: only the lead asks and approves, and only the plan that was put to it. */
+  #problem({ kind, from, requestId }: Mail): string | undefined {
+    if (kind === 'shutdown_request') {
+      return from === LEAD ? undefined : 'only the lead asks others to stop';
+    }
+    if (kind !== 'plan_approval_response') return undefined;
+    if (from !== LEAD) return 'only the lead approves plans';
+    const isMeant = this.planRequest !== undefined && requestId === this.planRequest;
+    return isMeant ? undefined : 'no plan waits for this answer';
+  }
 }

@@ -3,7 +3,7 @@ import type { AskRequest } from '../../permissions/gate/types.js';
 import type { AnyTool } from '../../tools/tool.js';
 import type { Inbox, InboxQuestion } from '../inbox/inbox.js';
 import type { TeamMember } from '../teams/records.js';
-import { createTeamAsks } from './lead.js';
+import { TeamAsks } from './lead.js';
 
 const MEMBER = { name: 'ann', agentId: 'a1', sessionId: 's1' } as unknown as TeamMember;
 
@@ -18,7 +18,7 @@ function setUp(question: Partial<InboxQuestion>) {
       return { ok: true };
     },
   } as unknown as Inbox;
-  const asks = createTeamAsks({
+  const asks = new TeamAsks({
     inbox,
     asker: async (request) => {
       asked.push(request);

@@ -12,10 +12,10 @@ import path from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { InputMessage } from '../../loop/types.js';
 import { randomUuid } from '../../platform/random.js';
-import { nodeTeamFiles } from './host/files.js';
+import { teamFiles } from './host/files.js';
 import { inputOf, type Mail, mailIn } from './mail.js';
 import type { TeamMember } from './records.js';
-import { openDesk, type TeamClient } from './team-client.js';
+import { openTeamClient, type TeamClient } from './team-client.js';
 
 const roots: string[] = [];
 afterEach(() => {
@@ -30,7 +30,7 @@ const member = (name: string, more: Partial<TeamMember> = {}): TeamMember => ({
   way: 'in-process',
   state: 'working',
   planRequired: false,
-  process: nodeTeamFiles.self(),
+  process: teamFiles.self(),
   model: 'm',
   cwd: '/',
   joinedAt: 1,
@@ -42,8 +42,7 @@ async function setUp() {
   roots.push(root);
   const warnings: string[] = [];
   const again = (): TeamClient => {
-    const opened = openDesk({
-      files: nodeTeamFiles,
+    const opened = openTeamClient({
       directory: path.join(root, 'teams'),
       team: 'session-1',
       self: 'team-lead',
@@ -55,7 +54,7 @@ async function setUp() {
     return opened.value;
   };
   const desk = again();
-  const lead = { sessionId: 's', cwd: root, process: nodeTeamFiles.self() };
+  const lead = { sessionId: 's', cwd: root, process: teamFiles.self() };
   expect((await desk.team.create(lead, 1)).ok).toBe(true);
   expect((await desk.team.join(member('ann'))).ok).toBe(true);
   const box = path.join(desk.team.directory, 'inboxes/ann.json');
@@ -213,8 +212,7 @@ describe('a team', () => {
   });
 
   it.each(['../x', 'a/b', '.', '', 'A', 'x'.repeat(80)])('is not called %j', (team) => {
-    const opened = openDesk({
-      files: nodeTeamFiles,
+    const opened = openTeamClient({
       directory: '/nowhere',
       team,
       self: 'team-lead',

@@ -5,9 +5,10 @@ import type { InputMessage } from '../../loop/types.js';
 import { join } from '../../platform/fs/paths.js';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
 import { escapeReport } from '../runtime/escape-tags.js';
-import type { TeamFiles } from './host/files.js';
+import { teamFiles } from './host/files.js';
+import { namesOf, type Team } from './team.js';
 
-export const MAIL_KINDS = [
+const MAIL_KINDS = [
   'message',
   'idle',
   'ended',
@@ -16,7 +17,7 @@ export const MAIL_KINDS = [
   'plan_approval_request',
   'plan_approval_response',
 ] as const;
-export type MailKind = (typeof MAIL_KINDS)[number];
+type MailKind = (typeof MAIL_KINDS)[number];
 
 /** What one of a team says to another, as it lies in his mailbox. */
 export interface Mail {
@@ -36,14 +37,91 @@ export interface Mail {
   readonly mode?: PermissionMode;
 }
 
+/** A box that is full takes no more. */
+const MOST_MAIL = 500;
+const LONGEST_TEXT = 100_000;
+
 /** One mailbox a name. What lies there has been sent; what is taken away has been read. */
-export interface Mailboxes {
+export class Mailboxes {
+  readonly #team: Team;
+  readonly #directory: string;
+
+  constructor(team: Team) {
+    this.#team = team;
+    this.#directory = join(team.directory, 'inboxes');
+  }
+
   /** An error: it was not sent, and why. */
-  send(mail: Mail): Promise<Result<undefined, string>>;
-  /** What waits for somebody, oldest first, and what lay there and is no mail. Nothing is taken away. */
-  look(name: string): Result<Look, string>;
+  async send(mail: Mail): Promise<Result<undefined, string>> {
+    const names = this.#names();
+    const problem = names.ok ? this.#problem(mail, mail.to, names.value) : names.error;
+    if (problem !== undefined) return err(problem);
+    return await this.#change(mail.to, (entries) =>
+      entries.length < MOST_MAIL
+        ? ok([...entries, mail])
+        : err(`${mail.to} has ${MOST_MAIL} messages that it has not read yet`),
+    );
+  }
+
+  /** What waits for one of the team, oldest first, and what lies there and is no mail, and why. */
+  look(name: string): Result<Look, string> {
+    const names = this.#names();
+    if (!names.ok) return names;
+    const file = this.#fileOf(name, names.value);
+    const entries = file.ok ? entriesOf(file.value) : file;
+    if (!entries.ok) return entries;
+    const found = entries.value.map((entry) => ({
+      entry,
+      why: this.#problem(entry, name, names.value),
+    }));
+    return ok({
+      mail: found.filter(({ why }) => why === undefined).map(({ entry }) => entry as Mail),
+      odd: found.flatMap(({ entry, why }) => (why === undefined ? [] : [{ entry, why }])),
+    });
+  }
+
   /** It has been read, or is no mail: it is not told again. */
-  remove(name: string, gone: (mail: unknown) => boolean): Promise<Result<undefined, string>>;
+  remove(name: string, gone: (entry: unknown) => boolean): Promise<Result<undefined, string>> {
+    return this.#change(name, (entries) => ok(entries.filter((entry) => !gone(entry))));
+  }
+
+  #names(): Result<readonly string[], string> {
+    const record = this.#team.read();
+    return record.ok ? ok(namesOf(record.value)) : record;
+  }
+
+  #problem(entry: unknown, to: string, names: readonly string[]): string | undefined {
+    return mailProblem(entry, { team: this.#team.name, to, names });
+  }
+
+  /** fail-closed: only names of the team are names of files. */
+  #fileOf(name: string, names: readonly string[]): Result<string, string> {
+    if (!names.includes(name)) return err(`there is no "${name}" in the team`);
+    return ok(join(this.#directory, `${name}.json`));
+  }
+
+  async #change(
+    name: string,
+    next: (entries: readonly unknown[]) => Result<readonly unknown[], string>,
+  ): Promise<Result<undefined, string>> {
+    const names = this.#names();
+    const file = names.ok ? this.#fileOf(name, names.value) : names;
+    if (!file.ok) return file;
+    const problem =
+      teamFiles.ownDirectory(this.#team.directory) ?? teamFiles.ownDirectory(this.#directory);
+    if (problem !== undefined) return err(problem);
+    const done = await teamFiles.exclusive(`${file.value}.lock`, (): Result<undefined, string> => {
+      const entries = entriesOf(file.value);
+      if (!entries.ok) return entries;
+      const wanted = next(entries.value);
+      if (!wanted.ok) return wanted;
+      if (wanted.value.length !== entries.value.length) {
+        teamFiles.keep(file.value, `${JSON.stringify(wanted.value, null, 1)}\n`);
+      }
+      return ok(undefined);
+    });
+    return done.ok ? done.value : done;
+  }
 }
 
 export interface Look {
@@ -52,89 +130,14 @@ export interface Look {
   readonly odd: readonly { readonly entry: unknown; readonly why: string }[];
 }
 
-export interface MailParts {
-  readonly files: TeamFiles;
-  /** Of the team. */
-  readonly directory: string;
-  readonly team: string;
-  /** Who is in the team now; an error: nobody can tell. */
-  names(): Result<readonly string[], string>;
-}
-
-/** Nobody reads more than this at once; a box that is full takes no more. */
-const MOST_MAIL = 500;
-const LONGEST_TEXT = 100_000;
-
-export function openMailboxes({ files, directory, team, names }: MailParts): Mailboxes {
-  const boxes = join(directory, 'inboxes');
-  const fileOf = (name: string): Result<string, string> => {
-    const known = names();
-    if (!known.ok) return known;
-    // fail-closed: only names of the team are names of files.
-    return known.value.includes(name)
-      ? ok(join(boxes, `${name}.json`))
-      : err(`there is no "${name}" in the team`);
-  };
-  const entriesOf = (file: string): Result<readonly unknown[], string> => {
-    const found = files.readOwn(file);
-    if (found === undefined) return ok([]);
-    if (!found.ok) return err(`the mailbox ${file} cannot be read: ${found.error}`);
-    const parsed = parseJson(found.value);
-    if (parsed.ok && Array.isArray(parsed.value)) return ok(parsed.value);
-    // fail-closed: what cannot be read is not overwritten, and nothing is added to it.
-    return err(`the mailbox ${file} is damaged; repair or remove it`);
-  };
-  const change = async (
-    name: string,
-    next: (entries: readonly unknown[]) => Result<readonly unknown[], string>,
-  ): Promise<Result<undefined, string>> => {
-    const file = fileOf(name);
-    if (!file.ok) return file;
-    const problem = files.ownDirectory(directory) ?? files.ownDirectory(boxes);
-    if (problem !== undefined) return err(problem);
-    const done = await files.exclusive(`${file.value}.lock`, (): Result<undefined, string> => {
-      const entries = entriesOf(file.value);
-      const wanted = entries.ok ? next(entries.value) : entries;
-      if (!wanted.ok) return wanted;
-      if (entries.ok && wanted.value === entries.value) return ok(undefined);
-      files.keep(file.value, `${JSON.stringify(wanted.value, null, 1)}\n`);
-      return ok(undefined);
-    });
-    return done.ok ? done.value : done;
-  };
-  const why = (entry: unknown, to: string): string | undefined => {
-    const known = names();
-    return known.ok ? mailProblem(entry, { team, to, names: known.value }) : known.error;
-  };
-  return {
-    async send(mail) {
-      const problem = why(mail, mail.to);
-      if (problem !== undefined) return err(problem);
-      return await change(mail.to, (entries) =>
-        entries.length < MOST_MAIL
-          ? ok([...entries, mail])
-          : err(`${mail.to} has ${MOST_MAIL} messages that it has not read yet`),
-      );
-    },
-    look(name) {
-      const file = fileOf(name);
-      const entries = file.ok ? entriesOf(file.value) : file;
-      if (!entries.ok) return entries;
-      const mail: Mail[] = [];
-      const odd: { entry: unknown; why: string }[] = [];
-      for (const entry of entries.value) {
-        const problem = why(entry, name);
-        if (problem === undefined) mail.push(entry as Mail);
-        else odd.push({ entry, why: problem });
-      }
-      return ok({ mail, odd });
-    },
-    remove: (name, gone) =>
-      change(name, (entries) => {
-        const left = entries.filter((entry) => !gone(entry));
-        return ok(left.length === entries.length ? entries : left);
-      }),
-  };
+function entriesOf(file: string): Result<readonly unknown[], string> {
+  const found = teamFiles.readOwn(file);
+  if (found === undefined) return ok([]);
+  if (!found.ok) return err(`the mailbox ${file} cannot be read: ${found.error}`);
+  const parsed = parseJson(found.value);
+  if (parsed.ok && Array.isArray(parsed.value)) return ok(parsed.value);
+  // fail-closed: what cannot be read is not overwritten, and nothing is added to it.
+  return err(`the mailbox ${file} is damaged; repair or remove it`);
 }
 
 /** fail-closed: what is not wholly a message of this team, from one of it, to the owner of the box, is none. */

@@ -1,100 +1,69 @@
-import { parseJson } from '../../lib/json.js';
-import { isRecord } from '../../lib/own.js';
-import { err, ok, type Result } from '../../lib/result.js';
-import type { ProcessStamp } from '../../platform/process/process-stamp.js';
+import {
+  flag,
+  like,
+  listOf,
+  number,
+  object,
+  oneOf,
+  optional,
+  parseShape,
+  type Shape,
+  type Shaped,
+  text,
+} from '../../lib/shape.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 
 /** How a teammate runs: in the process of the lead, or in one of its own in a pane. */
-export const TEAMMATE_WAYS = ['in-process', 'tmux', 'iterm2'] as const;
-export type TeammateWay = (typeof TEAMMATE_WAYS)[number];
+const way = oneOf('in-process', 'tmux', 'iterm2');
+export type TeammateWay = Shaped<typeof way>;
 
-export const TEAMMATE_STATES = ['starting', 'working', 'idle', 'ended'] as const;
-export type TeammateState = (typeof TEAMMATE_STATES)[number];
+const state = oneOf('starting', 'working', 'idle', 'ended');
+export type TeammateState = Shaped<typeof state>;
 
-/** One of those who work together, the lead left out. */
-export interface TeamMember {
-  readonly name: string;
-  /** `a` and hexadecimal digits. */
-  readonly agentId: string;
-  readonly agentType: string;
-  readonly description: string;
-  readonly way: TeammateWay;
-  readonly state: TeammateState;
+const teammateName: Shape<string> = (value): value is string =>
+  typeof value === 'string' && teammateNameProblem(value) === undefined;
+
+const processStamp = object({
+  pid: (value: unknown): value is number => Number.isSafeInteger(value),
+  start: optional(text),
+});
+
+const member = object({
+  name: teammateName,
+  agentId: like(/^a[\da-f]{1,32}$/),
+  agentType: text,
+  description: text,
+  way,
+  state,
   /** Changes nothing before the lead has agreed to its plan. */
-  readonly planRequired: boolean;
+  planRequired: flag,
   /** The session that it is, where it has a process of its own. */
-  readonly sessionId?: string;
+  sessionId: optional(text),
   /** Where it runs; that of the lead for one in its process, and before it has come up. */
-  readonly process: ProcessStamp;
+  process: processStamp,
   /** The pane, by which it can be ended. */
-  readonly pane?: string;
-  readonly model: string;
-  readonly cwd: string;
+  pane: optional(like(/^[%\w-]{1,64}$/)),
+  model: text,
+  cwd: text,
   /** Milliseconds since 1970. */
-  readonly joinedAt: number;
-}
+  joinedAt: number,
+});
+/** One of those who work together, the lead left out. */
+export type TeamMember = Shaped<typeof member>;
 
+const team = object({
+  name: text,
+  createdAt: number,
+  lead: object({ sessionId: text, cwd: text, process: processStamp }),
+  members: listOf(member),
+});
 /** A team, as `config.json` has it. */
-export interface TeamRecord {
-  readonly name: string;
-  readonly createdAt: number;
-  readonly lead: {
-    readonly sessionId: string;
-    readonly cwd: string;
-    readonly process: ProcessStamp;
-  };
-  readonly members: readonly TeamMember[];
-}
+export type TeamRecord = Shaped<typeof team>;
 
-/** fail-closed: a record of which a part is missing or odd is none. */
-export function readTeamRecord(text: string, name: string): Result<TeamRecord, string> {
-  const parsed = parseJson(text);
-  if (!parsed.ok) return err(`it is no JSON (${parsed.error})`);
-  const { value } = parsed;
-  if (!isRecord(value) || !isRecord(value.lead) || !Array.isArray(value.members)) {
-    return err('it describes no team');
-  }
-  if (value.name !== name || teamNameProblem(name) !== undefined) {
-    return err('it is about another team');
-  }
-  const { lead } = value;
-  const isWhole =
-    typeof value.createdAt === 'number' &&
-    typeof lead.sessionId === 'string' &&
-    typeof lead.cwd === 'string' &&
-    isStamp(lead.process);
-  if (!isWhole) return err('it does not say who leads the team');
-  const odd = value.members.findIndex((member) => !isMember(member));
-  if (odd >= 0) return err(`its member ${odd + 1} is none`);
-  return ok(value as unknown as TeamRecord);
-}
-
-function isMember(value: unknown): value is TeamMember {
-  if (!isRecord(value)) return false;
-  const texts = [value.agentType, value.description, value.model, value.cwd];
-  return (
-    typeof value.name === 'string' &&
-    teammateNameProblem(value.name) === undefined &&
-    typeof value.agentId === 'string' &&
-    /^a[\da-f]{1,32}$/.test(value.agentId) &&
-    texts.every((text) => typeof text === 'string') &&
-    (TEAMMATE_WAYS as readonly unknown[]).includes(value.way) &&
-    (TEAMMATE_STATES as readonly unknown[]).includes(value.state) &&
-    typeof value.planRequired === 'boolean' &&
-    typeof value.joinedAt === 'number' &&
-    (value.sessionId === undefined || typeof value.sessionId === 'string') &&
-    isStamp(value.process) &&
-    (value.pane === undefined ||
-      (typeof value.pane === 'string' && /^[%\w-]{1,64}$/.test(value.pane)))
-  );
-}
-
-function isStamp(value: unknown): value is ProcessStamp {
-  return (
-    isRecord(value) &&
-    Number.isSafeInteger(value.pid) &&
-    (value.start === undefined || typeof value.start === 'string')
-  );
+/** fail-closed: a record of which a part is missing or odd, or that is about another team, is none. */
+export function readTeamRecord(json: string, name: string): TeamRecord | undefined {
+  const record = parseShape(json, team);
+  return record?.name === name ? record : undefined;
 }
 
 /** How the agent of the conversation is called in its team. */

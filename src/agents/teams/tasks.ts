@@ -1,25 +1,18 @@
 import { err, ok, type Result } from '../../lib/result.js';
-import { join } from '../../platform/fs/paths.js';
 import type { Task, TaskChange, TaskList } from '../../tools/tasks/task.js';
 import type { TaskReview, TaskStore, TaskStoreDeps } from '../../tools/tasks/task-store.js';
-import type { TeamFiles } from './host/files.js';
+import { teamFiles } from './host/files.js';
 import { LEAD } from './records.js';
 
 /** Keeps other processes from a list of tasks while one changes it. */
-export function exclusiveTasks(
-  files: Pick<TeamFiles, 'exclusive'>,
-): NonNullable<TaskStoreDeps['exclusive']> {
-  return async (file, work) => {
-    const done = await files.exclusive(`${file}.lock`, work);
-    if (done.ok) return done.value;
-    // fail-closed: what others may be changing at this moment is not changed.
-    return err(`the list of tasks cannot be used just now: ${done.error}`);
-  };
-}
+export const exclusiveTasks: NonNullable<TaskStoreDeps['exclusive']> = async (file, work) => {
+  const done = await teamFiles.exclusive(`${file}.lock`, work);
+  // fail-closed: what others may be changing at this moment is not changed.
+  return done.ok ? done.value : err(`the list of tasks cannot be used just now: ${done.error}`);
+};
 
-/** What a list of tasks is to one of a team. */
-export interface TaskHands {
-  /** Who asks. */
+/** One of a team who changes its tasks. */
+interface Claimant {
   readonly name: string;
   /** Who is in the team and lives, the lead included. */
   living(): readonly string[];
@@ -29,57 +22,46 @@ export interface TaskHands {
  * Whose task is whose: who begins one has it, nobody begins what another has begun, and nobody begins
  * what waits for something else. The lead may give tasks out and take them back.
  */
-export function claims({ name, living }: TaskHands, taskId: string): TaskReview {
+export function claims(claimant: Claimant, taskId: string): TaskReview {
   return (list, change) => {
     const task = list.tasks.find(({ id }) => id === taskId);
     // Whoever applies it says that there is none.
     if (task === undefined) return ok(change);
-    const isLead = name === LEAD;
     const refusal =
-      takenBy(task, { name, isLead, change }) ??
-      givenTo(change, { name, isLead, living }) ??
-      waits(list, task, change);
+      takenBy(task, change, claimant) ?? givenTo(change, claimant) ?? waits(list, task, change);
     if (refusal !== undefined) return err(refusal);
-    return ok(withOwner(task, change, name));
+    const isUnclaimed = task.owner === undefined && change.owner === undefined;
+    const begins = isUnclaimed && change.status === 'in_progress';
+    return ok(begins ? { ...change, owner: claimant.name } : change);
   };
 }
 
 function takenBy(
   { id, owner, status }: Task,
-  { name, isLead, change }: { name: string; isLead: boolean; change: TaskChange },
+  change: TaskChange,
+  { name }: Claimant,
 ): string | undefined {
-  if (owner === undefined || owner === name || isLead) return undefined;
+  if (owner === undefined || owner === name || name === LEAD) return undefined;
   // Links to other tasks and remarks are everybody's.
-  const touches = change.status !== undefined || change.owner !== undefined;
-  if (!touches) return undefined;
+  if (change.status === undefined && change.owner === undefined) return undefined;
   return `Task ${id} is ${owner}'s (${status}): you cannot have it. Choose another one, or ask ${owner} or the lead.`;
 }
 
-function givenTo(
-  { owner }: TaskChange,
-  { name, isLead, living }: { name: string; isLead: boolean; living(): readonly string[] },
-): string | undefined {
+function givenTo({ owner }: TaskChange, { name, living }: Claimant): string | undefined {
   if (owner === undefined || owner === '' || owner === name) return undefined;
-  if (!isLead) return 'Only the lead gives tasks to others: send a message instead.';
+  if (name !== LEAD) return 'Only the lead gives tasks to others: send a message instead.';
   const known = living();
-  return known.includes(owner)
-    ? undefined
-    : `There is no "${owner}" in the team who could do it. There are: ${known.join(', ')}.`;
+  if (known.includes(owner)) return undefined;
+  return `There is no "${owner}" in the team who could do it. There are: ${known.join(', ')}.`;
 }
 
 function waits(list: TaskList, { id, blockedBy }: Task, change: TaskChange): string | undefined {
   if (change.status !== 'in_progress' && change.status !== 'completed') return undefined;
-  const open = new Set(
-    list.tasks.filter(({ status }) => status !== 'completed').map((task) => task.id),
-  );
-  const left = [...blockedBy, ...(change.addBlockedBy ?? [])].filter((one) => open.has(one));
+  const isOpen = (one: string): boolean =>
+    list.tasks.some((task) => task.id === one && task.status !== 'completed');
+  const left = [...blockedBy, ...(change.addBlockedBy ?? [])].filter(isOpen);
   if (left.length === 0) return undefined;
   return `Task ${id} waits for ${left.join(', ')}: it cannot be ${change.status === 'completed' ? 'completed' : 'begun'} before.`;
-}
-
-function withOwner(task: Task, change: TaskChange, name: string): TaskChange {
-  const begins = change.status === 'in_progress' && change.owner === undefined;
-  return begins && task.owner === undefined ? { ...change, owner: name } : change;
 }
 
 /** What somebody had begun who is gone is anybody's again. */
@@ -88,15 +70,14 @@ export async function releaseTasks(
   listId: string,
   name: string,
 ): Promise<Result<readonly string[], string>> {
+  const isHeld = ({ owner, status }: Task): boolean => owner === name && status !== 'completed';
   const list = await tasks.list(listId);
   if (!list.ok) return list;
-  const left = list.value.filter((task) => task.owner === name && task.status !== 'completed');
   const released: string[] = [];
-  for (const { id } of left) {
-    const done = await tasks.update(listId, id, { status: 'pending', owner: '' }, (now, change) => {
-      const task = now.tasks.find((one) => one.id === id);
-      return task?.owner === name && task.status !== 'completed' ? ok(change) : err('taken');
-    });
+  for (const { id } of list.value.filter(isHeld)) {
+    const done = await tasks.update(listId, id, { status: 'pending', owner: '' }, (now, change) =>
+      now.tasks.some((one) => one.id === id && isHeld(one)) ? ok(change) : err('taken'),
+    );
     if (done.ok) released.push(id);
   }
   return ok(released);
@@ -111,9 +92,4 @@ export async function begunBy(
   const list = await tasks.list(listId);
   if (!list.ok) return [];
   return list.value.filter(({ owner, status }) => owner === name && status === 'in_progress');
-}
-
-/** Where the lists are. */
-export function taskDirectory(configDir: string): string {
-  return join(configDir, 'tasks');
 }

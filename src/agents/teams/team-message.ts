@@ -14,15 +14,14 @@ import description from './team-message.md';
 type Input = ToolInputs['TeamMessage'];
 type Request = Exclude<Input['message'], string>;
 
-export interface TeamMessageDeps {
-  /** Undefined: nobody has been started yet. */
-  desk(): TeamClient | undefined;
-  /** For everybody who is not in the team, and everything that is not for it. */
-  readonly plain: SendMessageDeps;
-}
-
-/** SendMessage where there may be a team. */
-export function teamMessageTool({ desk, plain }: TeamMessageDeps): Tool<Input> {
+/**
+ * SendMessage where there may be a team. `client`: undefined while nobody has been started. `plain`: for
+ * everybody who is not in the team, and everything that is not for it.
+ */
+export function teamMessageTool(
+  client: () => TeamClient | undefined,
+  plain: SendMessageDeps,
+): Tool<Input> {
   const tool = defineTool<Input>({
     name: 'TeamMessage',
     // Whatever the other one does then is a call of its own, and judged as such.
@@ -33,13 +32,14 @@ export function teamMessageTool({ desk, plain }: TeamMessageDeps): Tool<Input> {
       summary: sliceWhole(`message to ${to}: ${summary ?? wordsOf(message)}`, 0, 120),
     }),
     async run(input, context) {
-      const now = desk();
-      const me = now?.nameOf(context.agent);
       const { to, message } = input;
-      if (now !== undefined && me !== undefined) {
-        const said = await toTeam(now, { me, mode: context.mode }, input);
-        if (said !== undefined) return said;
-      }
+      const team = client();
+      const me = team?.nameOf(context.agent);
+      const said =
+        team === undefined || me === undefined
+          ? undefined
+          : await toTeam(team, { me, mode: context.mode }, input);
+      if (said !== undefined) return said;
       if (typeof message !== 'string') {
         return failure(`"${to}" is not in a team with you: nothing was sent.`);
       }
@@ -56,60 +56,52 @@ function wordsOf(message: Input['message']): string {
 
 /** Undefined: it is for somebody outside the team. */
 async function toTeam(
-  desk: TeamClient,
+  client: TeamClient,
   { me, mode }: Pick<Asked, 'me' | 'mode'>,
-  input: Input,
+  { to, message }: Input,
 ): Promise<ToolOutput | undefined> {
-  const { to, message } = input;
-  const record = desk.record();
+  const record = client.record();
   // fail-closed: nobody can tell who is in the team, so nobody gets it in their stead.
   if (!record.ok) return failure(`Nothing was sent: ${record.error}.`);
   if (typeof message === 'string' && message.trim() === '') {
     return failure('The message is empty: nothing was sent.');
   }
-  const names = desk.living().map(({ name }) => name);
-  if (to === EVERYBODY) return await toAll(desk, { me, names: [LEAD, ...names], message });
+  const names = [LEAD, ...client.living().map(({ name }) => name)];
+  if (to === EVERYBODY) {
+    if (typeof message === 'string') return await toAll(client, { me, names, text: message });
+    return failure('A request has one addressee: nothing was sent.');
+  }
   const isLead = sameName(to, LEAD) || to === 'main';
-  const member = record.value.members.find(
-    ({ name, agentId }) => sameName(name, to) || agentId === to,
-  );
-  const name = isLead ? LEAD : member?.name;
+  const name = isLead
+    ? LEAD
+    : record.value.members.find((one) => sameName(one.name, to) || one.agentId === to)?.name;
   if (name === undefined) return undefined;
   if (name === me) return failure('That is you: nothing was sent.');
   const sent =
     typeof message === 'string'
-      ? await desk.send({ from: me, to: name, kind: 'message', text: message })
-      : await request(desk, { me, mode, to: name, message });
-  if (!sent.ok) return failure(`Nothing was sent: ${sent.error}. ${whoIsThere(names)}`);
+      ? await client.send({ from: me, to: name, kind: 'message', text: message })
+      : await request(client, { me, mode, to: name, message });
+  if (!sent.ok) return failure(`Nothing was sent: ${sent.error}. There are: ${names.join(', ')}.`);
   const text = `Sent to ${name}, who reads it between two turns.`;
   return { content: text, structured: { success: true, recipients: [name], message: text } };
 }
 
-function whoIsThere(names: readonly string[]): string {
-  return `There are: ${[LEAD, ...names].join(', ')}.`;
-}
-
 async function toAll(
-  desk: TeamClient,
-  { me, names, message }: { me: string; names: readonly string[]; message: Input['message'] },
+  client: TeamClient,
+  { me, names, text }: { me: string; names: readonly string[]; text: string },
 ): Promise<ToolOutput> {
-  if (typeof message !== 'string') {
-    return failure('A request has one addressee: nothing was sent.');
-  }
   const sent: string[] = [];
   const failed: string[] = [];
   for (const to of names.filter((name) => name !== me)) {
-    const done = await desk.send({ from: me, to, kind: 'message', text: message });
+    const done = await client.send({ from: me, to, kind: 'message', text });
     if (done.ok) sent.push(to);
-    else failed.push(`${to}: ${done.error}`);
+    else failed.push(`Not sent to ${to}: ${done.error}.`);
   }
-  if (sent.length === 0 && failed.length === 0) return failure('Nobody else is in the team.');
-  const text = [
-    ...(sent.length === 0 ? [] : [`Sent to ${sent.join(', ')}.`]),
-    ...failed.map((one) => `Not sent to ${one}.`),
-  ].join('\n');
-  const structured = { success: failed.length === 0, recipients: sent, message: text };
-  return { content: text, structured, ...(sent.length === 0 ? { isError: true } : {}) };
+  if (sent.length + failed.length === 0) return failure('Nobody else is in the team.');
+  const told = sent.length === 0 ? [] : [`Sent to ${sent.join(', ')}.`];
+  const message = [...told, ...failed].join('\n');
+  const structured = { success: failed.length === 0, recipients: sent, message };
+  return { content: message, structured, isError: sent.length === 0 ? true : undefined };
 }
 
 interface Asked {
@@ -121,29 +113,29 @@ interface Asked {
 }
 
 /** fail-closed: who may ask what, and answer what, is not the model's to say. */
-async function request(desk: TeamClient, asked: Asked): Promise<Result<unknown, string>> {
+async function request(client: TeamClient, asked: Asked): Promise<Result<unknown, string>> {
   switch (asked.message.type) {
     case 'shutdown_request':
-      return await shutdown(desk, asked);
+      return await shutdown(client, asked);
     case 'shutdown_response':
-      return await shutdownAnswer(desk, asked);
+      return await shutdownAnswer(client, asked);
     case 'plan_approval_request':
-      return await plan(desk, asked);
+      return await plan(client, asked);
     case 'plan_approval_response':
-      return await planAnswer(desk, asked);
+      return await planAnswer(client, asked);
   }
 }
 
-async function shutdown(desk: TeamClient, { me, to, message }: Asked) {
+async function shutdown(client: TeamClient, { me, to, message }: Asked) {
   if (me !== LEAD) return err('only the lead asks others to stop');
   const text = message.reason ?? 'Please finish.';
-  const requestId = desk.newRequest();
-  return await desk.send({ from: me, to, kind: 'shutdown_request', text, requestId });
+  const requestId = client.newRequest();
+  return await client.send({ from: me, to, kind: 'shutdown_request', text, requestId });
 }
 
-async function shutdownAnswer(desk: TeamClient, { me, to, message }: Asked) {
+async function shutdownAnswer(client: TeamClient, { me, to, message }: Asked) {
   const { request_id: requestId, approve } = message;
-  const duty = desk.duties.get(me);
+  const duty = client.duties.get(me);
   if (to !== LEAD || duty === undefined) return err('only the lead has asked you to stop');
   if (requestId === undefined || requestId !== duty.shutdownRequest) {
     return err('you were not asked to stop by this request');
@@ -151,7 +143,7 @@ async function shutdownAnswer(desk: TeamClient, { me, to, message }: Asked) {
   if (approve === undefined) return err('`approve` says whether you stop');
   if (!approve && (message.reason ?? '').trim() === '') return err('say in `reason` why not');
   const text = message.reason ?? 'I stop.';
-  const sent = await desk.send({
+  const sent = await client.send({
     from: me,
     to,
     kind: 'shutdown_response',
@@ -165,33 +157,33 @@ async function shutdownAnswer(desk: TeamClient, { me, to, message }: Asked) {
   return ok(undefined);
 }
 
-async function plan(desk: TeamClient, { me, to, message }: Asked) {
-  const duty = desk.duties.get(me);
+async function plan(client: TeamClient, { me, to, message }: Asked) {
+  const duty = client.duties.get(me);
   if (to !== LEAD || duty === undefined) return err('plans go to the lead');
   if (!duty.planRequired || duty.mode() !== 'plan') {
     return err('no plan is wanted of you: go on with the work');
   }
   const text = (message.plan ?? '').trim();
   if (text === '') return err('the whole plan belongs in `plan`');
-  const requestId = desk.newRequest();
+  const requestId = client.newRequest();
   const before = duty.planRequest;
   // Before it is sent: the answer may be faster than this call.
   duty.planRequest = requestId;
-  const sent = await desk.send({ from: me, to, kind: 'plan_approval_request', text, requestId });
+  const sent = await client.send({ from: me, to, kind: 'plan_approval_request', text, requestId });
   if (!sent.ok) duty.planRequest = before;
   return sent;
 }
 
-async function planAnswer(desk: TeamClient, { me, mode, to, message }: Asked) {
+async function planAnswer(client: TeamClient, { me, mode, to, message }: Asked) {
   const { request_id: requestId, approve } = message;
   if (me !== LEAD) return err('only the lead approves plans');
-  if (requestId === undefined || desk.plans.get(to) !== requestId) {
+  if (requestId === undefined || client.plans.get(to) !== requestId) {
     return err(`${to} has no plan that waits for an answer by this request`);
   }
   if (approve === undefined) return err('`approve` says whether the plan is approved');
   const text = message.feedback ?? message.reason ?? (approve ? 'Approved.' : 'Not approved.');
   const kind = 'plan_approval_response';
-  const sent = await desk.send({ from: me, to, kind, text, requestId, approve, mode });
-  if (sent.ok) desk.plans.delete(to);
+  const sent = await client.send({ from: me, to, kind, text, requestId, approve, mode });
+  if (sent.ok) client.plans.delete(to);
   return sent;
 }

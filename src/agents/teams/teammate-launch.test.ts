@@ -7,8 +7,8 @@ import { FLAGS } from '../../cli/flags.js';
 import type { SessionConfig } from '../../config/session-config.js';
 import type { HostCallbacks } from '../../hooks/registry/host-callbacks.js';
 import type { AgentDefinition } from '../definitions/definition.js';
-import { createDuty } from './duty.js';
-import { nodeTeamFiles } from './host/files.js';
+import { Duty } from './duty.js';
+import { teamFiles } from './host/files.js';
 import { openTeam } from './team.js';
 import {
   type HeldHere,
@@ -129,10 +129,10 @@ describe('what the lead leaves for a process', () => {
   it('is taken once, by the one that is meant', async () => {
     const root = mkdtempSync(path.join(tmpdir(), 'team-launch-'));
     roots.push(root);
-    const opened = openTeam({ files: nodeTeamFiles, directory: root, name: 'session-1' });
+    const opened = openTeam(root, 'session-1');
     if (!opened.ok) throw new Error(opened.error);
     const team = opened.value;
-    const process = nodeTeamFiles.self();
+    const process = teamFiles.self();
     await team.create({ sessionId: 's', cwd: root, process }, 1);
     await team.join({
       ...WHO,
@@ -154,10 +154,10 @@ describe('what the lead leaves for a process', () => {
       leadMode: 'default' as const,
       cwd: root,
     };
-    const put = (): void => putLaunch(nodeTeamFiles, team, launch);
+    const put = (): void => putLaunch(team, launch);
     put();
     expect(statSync(path.join(team.directory, 'launch/ann.json')).mode & 0o777).toBe(0o600);
-    const take = (more: object) => takeLaunch(nodeTeamFiles, team, { ...WHO, ...more });
+    const take = (more: object) => takeLaunch(team, { ...WHO, ...more });
     expect(take({ leadSessionId: 'other' }).ok).toBe(false);
     expect(take({ agentId: 'a2' }).ok).toBe(false);
     expect(take({ name: '../ann' }).ok).toBe(false);
@@ -172,7 +172,7 @@ describe('what the lead leaves for a process', () => {
 describe('the duty of a teammate', () => {
   it('is lifted by the lead alone, for the plan that was put to it', () => {
     const warnings: string[] = [];
-    const duty = createDuty({
+    const duty = new Duty({
       name: 'ann',
       planRequired: true,
       leadMode: 'bypassPermissions',
@@ -210,7 +210,7 @@ describe('the duty of a teammate', () => {
     ['acceptEdits', undefined, 'default'],
   ] as const)('of a lead in %s, approved in %s, ends in %s', (leadMode, mode, after) => {
     const approved: string[] = [];
-    const duty = createDuty({
+    const duty = new Duty({
       name: 'ann',
       planRequired: true,
       leadMode,

@@ -1,11 +1,10 @@
 import type { SessionConfig } from '../../config/session-config.js';
-import { parseJson } from '../../lib/json.js';
-import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
+import { listOf, mapOf, object, oneOf, parseShape, type Shaped, text } from '../../lib/shape.js';
 import { join } from '../../platform/fs/paths.js';
-import type { PermissionMode } from '../../protocol/permissions.js';
+import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
 import { modesFor } from './duty.js';
-import type { TeamFiles } from './host/files.js';
+import { teamFiles } from './host/files.js';
 import {
   type MemberIdentity,
   type TeamMember,
@@ -14,16 +13,21 @@ import {
 } from './records.js';
 import { sameName, type Team } from './team.js';
 
-/** What a new process is given besides its flags: a file for it alone, which it takes away. */
-export interface Launch extends MemberIdentity {
-  readonly env: Readonly<Record<string, string>>;
-  /** Flags that may hold secrets: other users see those of the command line. */
-  readonly args: readonly string[];
-  readonly sessionId: string;
-  readonly leadMode: PermissionMode;
+const launchShape = object({
+  team: text,
+  name: text,
+  agentId: text,
+  leadSessionId: text,
+  sessionId: text,
+  leadMode: oneOf(...PERMISSION_MODES),
   /** Where it works: what holds in a project is found by the directory. */
-  readonly cwd: string;
-}
+  cwd: text,
+  env: mapOf(text),
+  /** Flags that may hold secrets: other users see those of the command line. */
+  args: listOf(text),
+});
+/** What a new process is given besides its flags: a file for it alone, which it takes away. */
+export type Launch = Shaped<typeof launchShape>;
 
 /** The flags that say who it is and how it works. Everybody may see them. */
 export function teammateFlags(
@@ -36,16 +40,11 @@ export function teammateFlags(
 ): readonly string[] {
   const { first } = modesFor(how.leadMode, how.planRequired);
   return [
-    '--team-name',
-    identity.team,
-    '--agent-name',
-    identity.name,
-    '--agent-id',
-    identity.agentId,
-    '--parent-session-id',
-    identity.leadSessionId,
-    '--teammate-mode',
-    how.way,
+    ...['--team-name', identity.team],
+    ...['--agent-name', identity.name],
+    ...['--agent-id', identity.agentId],
+    ...['--parent-session-id', identity.leadSessionId],
+    ...['--teammate-mode', how.way],
     // fail-closed: where plan is required it is not among them, whatever the lead does.
     ...(first === 'bypassPermissions'
       ? ['--dangerously-skip-permissions']
@@ -56,38 +55,35 @@ export function teammateFlags(
 
 /** What a lead was started with that holds for those who work for it: bans above all. */
 export function inheritedArguments(config: SessionConfig): readonly string[] {
-  const list = (flag: string, values: readonly string[] | undefined): readonly string[] =>
-    values === undefined || values.length === 0 ? [] : values.map((value) => `${flag}=${value}`);
-  const one = (flag: string, value: string | undefined): readonly string[] =>
-    value === undefined ? [] : [`${flag}=${value}`];
-  const has = (flag: string, is: boolean | undefined): readonly string[] =>
-    is === true ? [flag] : [];
+  const { agents, tools, settingSources, plugins = [] } = config;
   // A host's table may hold secrets, which everybody on the machine could read on a command line.
   const servers = config.mcpConfig?.filter((entry) => typeof entry === 'string');
-  const { agents, tools, settingSources, plugins = [] } = config;
-  return [
-    ...list('--add-dir', config.addDirs),
-    ...list('--allowedTools', config.allowedTools),
-    ...list('--disallowedTools', config.disallowedTools),
-    ...(tools === undefined ? [] : [`--tools=${tools.join(',')}`]),
-    ...one('--settings', config.settings),
-    ...one('--managed-settings', config.managedSettings),
-    ...(settingSources === undefined ? [] : [`--setting-sources=${settingSources.join(',')}`]),
-    ...list('--mcp-config', servers),
-    ...has('--strict-mcp-config', config.strictMcpConfig),
+  const values: readonly (readonly [string, string | readonly string[] | undefined])[] = [
+    ['--add-dir', config.addDirs],
+    ['--allowedTools', config.allowedTools],
+    ['--disallowedTools', config.disallowedTools],
+    ['--tools', tools?.join(',')],
+    ['--settings', config.settings],
+    ['--managed-settings', config.managedSettings],
+    ['--setting-sources', settingSources?.join(',')],
+    ['--mcp-config', servers],
     // Their hooks judge calls.
     ...plugins.map(
       ({ directory, withoutServers }) =>
-        `--plugin-dir${withoutServers === true ? '-no-mcp' : ''}=${directory}`,
+        [`--plugin-dir${withoutServers === true ? '-no-mcp' : ''}`, directory] as const,
     ),
-    ...one(
-      '--agents',
-      agents === undefined || typeof agents === 'string' ? agents : JSON.stringify(agents),
-    ),
-    ...one('--script', config.script),
-    ...one('--fallback-model', config.fallbackModels?.join(',') || undefined),
-    ...has('--trust', config.trust),
-    ...has('--no-session-persistence', !config.persist),
+    ['--agents', typeof agents === 'object' ? JSON.stringify(agents) : agents],
+    ['--script', config.script],
+    ['--fallback-model', config.fallbackModels?.join(',') || undefined],
+  ];
+  const switches: readonly (readonly [string, boolean | undefined])[] = [
+    ['--strict-mcp-config', config.strictMcpConfig],
+    ['--trust', config.trust],
+    ['--no-session-persistence', !config.persist],
+  ];
+  return [
+    ...values.flatMap(([name, value]) => [value ?? []].flat().map((one) => `${name}=${one}`)),
+    ...switches.flatMap(([name, isOn]) => (isOn === true ? [name] : [])),
   ];
 }
 
@@ -120,38 +116,34 @@ export function notApart(
   return undefined;
 }
 
-const fileOf = (directory: string, name: string): string =>
+const fileOf = ({ directory }: Team, name: string): string =>
   join(directory, 'launch', `${name}.json`);
 
 /** Throws when the disk does not take it. */
-export function putLaunch(files: TeamFiles, team: Team, launch: Launch): void {
-  files.keep(fileOf(team.directory, launch.name), `${JSON.stringify(launch)}\n`);
+export function putLaunch(team: Team, launch: Launch): void {
+  teamFiles.keep(fileOf(team, launch.name), `${JSON.stringify(launch)}\n`);
 }
 
-export function dropLaunch(files: TeamFiles, team: Team, name: string): void {
-  files.remove(fileOf(team.directory, name));
+export function dropLaunch(team: Team, name: string): void {
+  teamFiles.remove(fileOf(team, name));
 }
 
 /**
  * What a process may be that says it is a teammate. fail-closed: only one that the lead has just
  * entered in the team and left a file for, and only once.
  */
-export function takeLaunch(
-  files: TeamFiles,
-  team: Team,
-  said: MemberIdentity,
-): Result<Launch, string> {
+export function takeLaunch(team: Team, said: MemberIdentity): Result<Launch, string> {
   const problem = teammateNameProblem(said.name);
   if (problem !== undefined) return err(problem);
   const member = memberOf(team, said);
   if (!member.ok) return member;
   if (member.value.state !== 'starting') return err(`${said.name} has been started already`);
-  const file = fileOf(team.directory, said.name);
-  const found = files.readOwn(file);
+  const file = fileOf(team, said.name);
+  const found = teamFiles.readOwn(file);
   if (found === undefined) return err(`the lead has not started ${said.name}`);
   if (!found.ok) return err(`${file}: ${found.error}`);
-  files.remove(file);
-  const launch = readLaunch(found.value);
+  teamFiles.remove(file);
+  const launch = parseShape(found.value, launchShape);
   const isMeant =
     launch !== undefined &&
     launch.team === team.name &&
@@ -176,22 +168,4 @@ export function memberOf(team: Team, said: MemberIdentity): Result<TeamMember, s
     return err(`there is no teammate "${said.name}" in the team "${team.name}"`);
   }
   return ok(member);
-}
-
-const MODES: readonly string[] = ['default', 'acceptEdits', 'plan', 'dontAsk', 'bypassPermissions'];
-
-function readLaunch(text: string): Launch | undefined {
-  const parsed = parseJson(text);
-  if (!parsed.ok || !isRecord(parsed.value)) return undefined;
-  const { team, name, agentId, leadSessionId, sessionId, env, args, ...rest } = parsed.value;
-  const isWhole =
-    [team, name, agentId, leadSessionId, sessionId, rest.cwd].every(
-      (one) => typeof one === 'string',
-    ) &&
-    isRecord(env) &&
-    Object.values(env).every((one) => typeof one === 'string') &&
-    Array.isArray(args) &&
-    args.every((one) => typeof one === 'string') &&
-    MODES.includes(String(rest.leadMode));
-  return isWhole ? (parsed.value as unknown as Launch) : undefined;
 }

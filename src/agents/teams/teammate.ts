@@ -1,88 +1,92 @@
 import type { Scene } from '../../hooks/dispatch/scene.js';
-import type { HookTask, IdleTeammate, IdleVerdict, taskLeft } from '../../hooks/events/agent.js';
+import { taskLeft, teammateIdle } from '../../hooks/events/agent.js';
+import { stopHookCap } from '../../hooks/events/stop.js';
 import { sliceWhole } from '../../lib/truncate.js';
-import type { TaskStore } from '../../tools/tasks/task-store.js';
-import type { RestMove } from '../runtime/run.js';
+import type { RestMove, Stays } from '../runtime/run.js';
 import type { Duty } from './duty.js';
 import { LEAD, type TeammateState } from './records.js';
-import { begunBy } from './tasks.js';
+import { begunBy, releaseTasks } from './tasks.js';
+import type { TeamBase } from './team-base.js';
 import type { TeamClient } from './team-client.js';
-
-export interface RestParts {
-  readonly desk: TeamClient;
-  readonly tasks: TaskStore;
-  /** Asks the hooks about a teammate that has nothing left to do. */
-  idle(teammate: IdleTeammate, scene: Scene): Promise<IdleVerdict>;
-  /** Asks them about a task that its author leaves unfinished. */
-  left(task: HookTask, scene: Scene): ReturnType<typeof taskLeft>;
-  /** How often in a row hooks may keep one at work that has nothing to do. */
-  readonly cap: number;
-  warn(text: string): void;
-}
 
 /** What a teammate says last is shown to the lead up to here. */
 const LONGEST_LAST = 8_000;
 
 /** What happens when a teammate has nothing more to do. One a teammate. */
-export function createIdleWait(parts: RestParts, duty: Duty) {
-  const { desk } = parts;
+export function createIdleWait(base: TeamBase, client: TeamClient, duty: Duty): Stays {
+  const { hooks, warn, team } = base;
   const { name } = duty;
-  const team = desk.team.name;
+  const cap = stopHookCap(base.environment.env);
   let kept = 0;
-  const goOn = async (text: string): Promise<RestMove> => {
-    kept++;
-    if (kept <= parts.cap) return { kind: 'go-on', text };
-    parts.warn(`hooks have kept ${name} at work ${parts.cap} times in a row: it rests now`);
-    return await rest();
-  };
-  let lastText = '';
   let told: Promise<void> = Promise.resolve();
   /** One after the other: the last one is how it stands. */
-  const stands = (state: TeammateState): Promise<void> => {
-    told = told.then(() => setState(desk, name, state, parts.warn));
+  const changeTo = (state: TeammateState): Promise<void> => {
+    told = told.then(() => setState(client, name, state, warn));
     return told;
   };
-  const rest = async (): Promise<RestMove> => {
-    kept = 0;
-    await stands('idle');
-    const sent = await desk.send({
-      from: name,
-      to: LEAD,
-      kind: 'idle',
-      text: sliceWhole(lastText.trim() || '(It said nothing.)', 0, LONGEST_LAST),
-    });
-    if (!sent.ok) parts.warn(`the lead was not told that ${name} rests: ${sent.error}`);
-    return { kind: 'rest' };
+  /** What hooks want to be done before it rests. */
+  const moveOfHooks = async (scene: Scene): Promise<RestMove | undefined> => {
+    for (const { id, subject, description } of await begunBy(base.tasks, team, name)) {
+      const task = { id, subject, description, teammateName: name, teamName: team };
+      const { stop, goOn } = await taskLeft(hooks, task, scene);
+      if (stop !== undefined) return { kind: 'leave', stop };
+      if (goOn !== undefined) return { kind: 'go-on', text: `Task ${id} is not done: ${goOn}` };
+    }
+    const idle = await teammateIdle(hooks, { teammate_name: name, team_name: team }, scene);
+    if (idle.stop !== undefined) return { kind: 'leave', stop: idle.stop };
+    return idle.keepWorking === undefined ? undefined : { kind: 'go-on', text: idle.keepWorking };
   };
   return {
-    async beforeRest(scene: Scene, text: string): Promise<RestMove> {
-      lastText = text;
+    async beforeRest(scene, text) {
       if (duty.isOver) return { kind: 'leave' };
-      for (const { id, subject, description } of await begunBy(parts.tasks, team, name)) {
-        const task = { id, subject, description, teammateName: name, teamName: team };
-        const said = await parts.left(task, scene);
-        if (said.stop !== undefined) return { kind: 'leave', stop: said.stop };
-        if (said.goOn !== undefined) return await goOn(`Task ${id} is not done: ${said.goOn}`);
+      const move = await moveOfHooks(scene);
+      if (move?.kind === 'leave') return move;
+      if (move !== undefined && ++kept <= cap) return move;
+      if (move !== undefined) {
+        warn(`hooks have kept ${name} at work ${cap} times in a row: it rests now`);
       }
-      const idle = await parts.idle({ teammate_name: name, team_name: team }, scene);
-      if (idle.stop !== undefined) return { kind: 'leave', stop: idle.stop };
-      if (idle.keepWorking !== undefined) return await goOn(idle.keepWorking);
-      return await rest();
+      kept = 0;
+      await changeTo('idle');
+      const sent = await sendLast(client, { name, kind: 'idle', text });
+      if (!sent.ok) warn(`the lead was not told that ${name} rests: ${sent.error}`);
+      return { kind: 'rest' };
     },
-    woken(): void {
-      void stands('working');
+    woken() {
+      void changeTo('working');
     },
   };
 }
 
+/** Tells the lead that a teammate rests or has ended, and what it said last. */
+export function sendLast(
+  client: TeamClient,
+  { name, kind, text }: { name: string; kind: 'idle' | 'ended'; text: string },
+) {
+  const said = sliceWhole(text.trim() || '(It said nothing.)', 0, LONGEST_LAST);
+  return client.send({ from: name, to: LEAD, kind, text: said });
+}
+
 export async function setState(
-  { team }: Pick<TeamClient, 'team'>,
+  { team }: TeamClient,
   name: string,
   state: TeammateState,
   warn: (text: string) => void,
 ): Promise<void> {
   const done = await team.change(name, (member) => ({ ...member, state }));
   if (!done.ok) warn(`the team does not know that ${name} is ${state}: ${done.error}`);
+}
+
+/** A teammate has left: the team knows it, and its unfinished tasks are open again. Returns those. */
+export async function leaveTeam(
+  { tasks, warn }: TeamBase,
+  client: TeamClient,
+  name: string,
+): Promise<readonly string[]> {
+  await setState(client, name, 'ended', warn);
+  const released = await releaseTasks(tasks, client.team.name, name);
+  if (released.ok) return released.value;
+  warn(`what ${name} had begun is still called its own: ${released.error}`);
+  return [];
 }
 
 /** What a teammate is told about its place; the program's own word. */

@@ -11,7 +11,7 @@ import { FORK_TYPE } from '../runtime/fork.js';
 import { type AgentReport, type ReportWords, reportText } from '../runtime/report.js';
 import type { AgentRun } from '../runtime/run.js';
 import type { AgentRuntime } from '../runtime/runtime.js';
-import type { Started, TeammateWish } from '../teams/teammate-start.js';
+import type { Started, TeammateWish } from '../teams/team-base.js';
 import description from './agent-tool.md';
 
 export interface AgentToolDeps {

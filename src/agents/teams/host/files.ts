@@ -3,31 +3,25 @@ import { messageOf } from '../../../errors.js';
 import { err, ok, type Result } from '../../../lib/result.js';
 import { makePrivateDirectory } from '../../../platform/fs/append-log.js';
 import { withFileLock } from '../../../platform/fs/file-lock.js';
-import { MOST_OWN_BYTES, type StateFiles, stateFiles } from '../../../platform/fs/state-files.js';
-import { nodeProcesses, type Processes } from '../../../platform/process/process-stamp.js';
+import { MOST_OWN_BYTES, stateFiles } from '../../../platform/fs/state-files.js';
+import { nodeProcesses } from '../../../platform/process/process-stamp.js';
+
+const WAIT_MS = 15_000;
 
 /** What agents of several processes that work together ask of the disk. */
-export interface TeamFiles extends Pick<StateFiles, 'readOwn' | 'list' | 'remove'>, Processes {
+export const teamFiles = {
+  ...nodeProcesses,
+  readOwn: stateFiles.readOwn,
+  list: stateFiles.list,
+  remove: stateFiles.remove,
+
   /**
    * Runs `work` while no other process, and nobody else in this one, holds the lock. The lock of a
    * process that is gone does not count, however it went. An error: it was not free in time.
    */
-  exclusive<T>(lock: string, work: () => T | Promise<T>): Promise<Result<T, string>>;
-  /**
-   * Writes a private file that is on the disk, and whole, when this returns. Throws, also for one
-   * that would be too long for `readOwn`: what nobody can read any more would be lost.
-   */
-  keep(path: string, text: string): void;
-  /** Makes a directory for its owner alone, or says why the one that is there cannot be used. */
-  ownDirectory(path: string): string | undefined;
-}
-
-const WAIT_MS = 15_000;
-
-export const nodeTeamFiles: TeamFiles = {
-  async exclusive(lock, work) {
+  async exclusive<T>(lock: string, work: () => T | Promise<T>): Promise<Result<T, string>> {
     try {
-      const problem = ownDirectory(lock);
+      const problem = teamFiles.ownDirectory(lock);
       if (problem !== undefined) return err(problem);
       const done = await withFileLock(lock, { waitMs: WAIT_MS }, work);
       return done === undefined ? err(`${lock} is held by another process`) : ok(done.value);
@@ -35,33 +29,32 @@ export const nodeTeamFiles: TeamFiles = {
       return err(messageOf(thrown));
     }
   },
-  readOwn: stateFiles.readOwn,
-  keep(path, text) {
+
+  /**
+   * Writes a private file that is on the disk, and whole, when this returns. Throws, also for one
+   * that would be too long for `readOwn`: what nobody can read any more would be lost.
+   */
+  keep(path: string, text: string): void {
     if (Buffer.byteLength(text, 'utf8') > MOST_OWN_BYTES) {
       throw new Error(`${path} is full: it would have more than ${MOST_OWN_BYTES} bytes`);
     }
     stateFiles.writeDurable(path, text);
   },
-  ownDirectory,
-  list: stateFiles.list,
-  remove: stateFiles.remove,
-  ...nodeProcesses,
-};
 
-function ownDirectory(path: string): string | undefined {
-  try {
-    makePrivateDirectory(path);
-    const stat = lstatSync(path);
-    // fail-closed: what others could have put there is not worked with.
-    if (!stat.isDirectory()) return `${path} is not a directory of its own`;
-    if (process.getuid !== undefined && stat.uid !== process.getuid()) {
-      return `${path} belongs to another user`;
+  /** Makes a directory for its owner alone, or says why the one that is there cannot be used. */
+  ownDirectory(path: string): string | undefined {
+    try {
+      makePrivateDirectory(path);
+      const stat = lstatSync(path);
+      // fail-closed: what others could have put there is not worked with.
+      if (!stat.isDirectory()) return `${path} is not a directory of its own`;
+      if (process.getuid !== undefined && stat.uid !== process.getuid()) {
+        return `${path} belongs to another user`;
+      }
+      const isOpen = process.platform !== 'win32' && (stat.mode & 0o022) !== 0;
+      return isOpen ? `others may write ${path}` : undefined;
+    } catch (thrown) {
+      return messageOf(thrown);
     }
-    if (process.platform !== 'win32' && (stat.mode & 0o022) !== 0) {
-      return `others may write ${path}`;
-    }
-    return undefined;
-  } catch (thrown) {
-    return messageOf(thrown);
-  }
-}
+  },
+};

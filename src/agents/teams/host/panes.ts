@@ -3,6 +3,7 @@ import { err, ok, type Result } from '../../../lib/result.js';
 
 /** A program of its own, to be shown beside the one that starts it. */
 export interface PaneOrder {
+  readonly way: 'tmux' | 'iterm2';
   readonly team: string;
   readonly name: string;
   readonly cwd: string;
@@ -12,40 +13,29 @@ export interface PaneOrder {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** Panes of a terminal in which teammates run. */
-export interface Panes {
-  /** The id of the new pane, or why there is none. */
-  open(way: 'tmux' | 'iterm2', order: PaneOrder): Promise<Result<string, string>>;
-  /** Whether something still runs there. */
-  isOpen(
-    way: 'tmux' | 'iterm2',
-    pane: string,
-    order: Pick<PaneOrder, 'team' | 'env'>,
-  ): Promise<boolean>;
-  /** Ends what runs there. Nothing happens where it has ended. */
-  close(
-    way: 'tmux' | 'iterm2',
-    pane: string,
-    order: Pick<PaneOrder, 'team' | 'env'>,
-  ): Promise<void>;
-}
+/** Names the server and the environment of a pane. */
+type PanePlace = Pick<PaneOrder, 'way' | 'team' | 'env'>;
 
 const DEADLINE_MS = 20_000;
 const CONTROL = /\p{Cc}/u;
 
-export const nodePanes: Panes = {
-  open: (way, order) => (way === 'tmux' ? openTmux(order) : openIterm(order)),
-  async isOpen(way, pane, order) {
-    if (way === 'iterm2') return true;
-    const seen = await tmux([...serverOf(order), 'list-panes', '-a', '-F', '#{pane_id}'], order);
-    return seen.ok && seen.value.split('\n').includes(pane);
-  },
-  async close(way, pane, order) {
-    if (way === 'tmux') {
-      await tmux([...serverOf(order), 'kill-pane', '-t', pane], order);
-    } else await call('it2', ['session', 'close', '-f', '-s', pane], order);
-  },
-};
+/** The id of the new pane, or why there is none. */
+export function openPane(order: PaneOrder): Promise<Result<string, string>> {
+  return order.way === 'tmux' ? openTmux(order) : openIterm(order);
+}
+
+/** Whether something still runs there. */
+export async function isPaneOpen(pane: string, place: PanePlace): Promise<boolean> {
+  if (place.way === 'iterm2') return true;
+  const seen = await tmux([...serverOf(place), 'list-panes', '-a', '-F', '#{pane_id}'], place);
+  return seen.ok && seen.value.split('\n').includes(pane);
+}
+
+/** Ends what runs there. Nothing happens where it has ended. */
+export async function closePane(pane: string, place: PanePlace): Promise<void> {
+  if (place.way === 'tmux') await tmux([...serverOf(place), 'kill-pane', '-t', pane], place);
+  else await call('it2', ['session', 'close', '-f', '-s', pane], place);
+}
 
 /** Inside of tmux: beside the one who asks. Elsewhere: in a server of the team's own, to be attached to. */
 function serverOf({ team, env }: Pick<PaneOrder, 'team' | 'env'>): readonly string[] {
@@ -55,34 +45,16 @@ function serverOf({ team, env }: Pick<PaneOrder, 'team' | 'env'>): readonly stri
 async function openTmux(order: PaneOrder): Promise<Result<string, string>> {
   const { team, name, argv, env } = order;
   const server = serverOf(order);
-  const early = assignments(order).flatMap((one) => ['-e', one]);
-  // No `-c`: what tmux reads there it expands, commands included. It takes the directory of who asks.
-  const shown = ['-P', '-F', '#{pane_id}', ...early];
-  const isInside = server.length === 0;
   const beside = env.TMUX_PANE ?? '';
+  const place =
+    server.length === 0
+      ? ['split-window', '-d', '-h', ...(beside === '' ? [] : ['-t', beside])]
+      : ['new-session', '-d', '-s', `${team}-${name}`, '-x', '160', '-y', '48'];
+  const variables = assignments(order).flatMap((one) => ['-e', one]);
+  // No `-c`: what tmux reads there it expands, commands included. It takes the directory of who asks.
+  const shown = ['-P', '-F', '#{pane_id}', ...variables];
   // The words of the program are words of the call: no shell reads them.
-  const words = ['--', ...argv];
-  const opened = isInside
-    ? await tmux(
-        ['split-window', '-d', '-h', ...(beside === '' ? [] : ['-t', beside]), ...shown, ...words],
-        order,
-      )
-    : await tmux(
-        [
-          ...server,
-          'new-session',
-          '-d',
-          '-s',
-          `${team}-${name}`,
-          '-x',
-          '160',
-          '-y',
-          '48',
-          ...shown,
-          ...words,
-        ],
-        order,
-      );
+  const opened = await tmux([...server, ...place, ...shown, '--', ...argv], order);
   if (!opened.ok) return err(`tmux opened no pane: ${opened.error}`);
   const pane = opened.value.trim();
   // fail-closed: without its name nobody could end it.
@@ -146,24 +118,9 @@ function call(
 }
 
 /** What finding the program and the terminal takes: a server that it starts keeps its environment. */
-function plain(env: PaneOrder['env']): Record<string, string> {
-  const names = [
-    'PATH',
-    'HOME',
-    'TMUX',
-    'TMUX_PANE',
-    'TMUX_TMPDIR',
-    'TMPDIR',
-    'TERM',
-    'LANG',
-    'LC_ALL',
-    'SHELL',
-    'USER',
-    'ITERM_SESSION_ID',
-  ];
-  const kept = names.flatMap((name) => {
-    const value = env[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return Object.fromEntries(kept);
+const VARIABLES =
+  'PATH HOME TMUX TMUX_PANE TMUX_TMPDIR TMPDIR TERM LANG LC_ALL SHELL USER ITERM_SESSION_ID';
+
+function plain(env: PaneOrder['env']): Record<string, string | undefined> {
+  return Object.fromEntries(VARIABLES.split(' ').map((name) => [name, env[name]]));
 }

@@ -1,0 +1,123 @@
+import { messageOf } from '../../errors.js';
+import type { InputMessage } from '../../loop/types.js';
+import { inputOf, type Mail, type Mailboxes, mailIn } from './mail.js';
+
+/** One who gets his mail in this process. */
+export interface Reader {
+  readonly name: string;
+  /** Messages that stand in his transcript already: they have arrived, whatever the box says. */
+  readonly had?: ReadonlySet<string> | undefined;
+  /** The program's own part in a message. False: it is not to be shown. */
+  onMail?(mail: Mail): boolean | Promise<boolean>;
+  /** Says it to him. False: he is not there any more. */
+  tell(message: InputMessage): boolean;
+}
+
+interface Seat {
+  readonly reader: Reader;
+  /** Told and not yet known to stand in the transcript. */
+  readonly told: Set<string>;
+  warned: string | undefined;
+  busy: Promise<void>;
+}
+
+const LOOK_MS = 200;
+
+/** Carries what lies in the boxes to those who work in this process. Each message arrives once. */
+export class Post {
+  readonly #boxes: Mailboxes;
+  readonly #uuid: () => string;
+  /** For people: mail that does not count, boxes that cannot be read. */
+  readonly #warn: (text: string) => void;
+  readonly #seats = new Map<string, Seat>();
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(boxes: Mailboxes, parts: { uuid(): string; warn(text: string): void }) {
+    this.#boxes = boxes;
+    this.#uuid = parts.uuid;
+    this.#warn = parts.warn;
+  }
+
+  add(reader: Reader): () => void {
+    const seat: Seat = { reader, told: new Set(), warned: undefined, busy: Promise.resolve() };
+    this.#seats.set(reader.name, seat);
+    this.#timer ??= setInterval(() => {
+      for (const name of this.#seats.keys()) this.nudge(name);
+    }, LOOK_MS);
+    this.#timer.unref();
+    this.nudge(reader.name);
+    return () => {
+      if (this.#seats.get(reader.name) === seat) this.#seats.delete(reader.name);
+    };
+  }
+
+  /** Somebody has sent something: no need to wait for the next look. */
+  nudge(name: string): void {
+    const seat = this.#seats.get(name);
+    if (seat !== undefined) this.#inTurn(seat, () => this.#carry(seat));
+  }
+
+  /** A message stands in somebody's transcript: what it carries is taken out of his box. */
+  recorded(name: string, { content }: Pick<InputMessage, 'content'>): void {
+    const seat = this.#seats.get(name);
+    if (seat === undefined || seat.told.size === 0) return;
+    const ids = content
+      .flatMap((block) => (block.type === 'text' ? mailIn(block.text) : []))
+      .filter((id) => seat.told.has(id));
+    if (ids.length > 0) this.#inTurn(seat, () => this.#taken(seat, ids));
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await Promise.all([...this.#seats.values()].map(({ busy }) => busy));
+    this.#seats.clear();
+  }
+
+  #inTurn(seat: Seat, work: () => Promise<void>): void {
+    seat.busy = seat.busy.then(work).catch((thrown: unknown) => {
+      this.#warn(`mail for ${seat.reader.name}: ${messageOf(thrown)}`);
+    });
+  }
+
+  async #carry(seat: Seat): Promise<void> {
+    const { reader, told } = seat;
+    const { name } = reader;
+    if (this.#seats.get(name) !== seat) return;
+    const found = this.#boxes.look(name);
+    const problem = found.ok ? undefined : found.error;
+    // Once: it is looked at several times a second.
+    if (problem !== undefined && problem !== seat.warned) {
+      this.#warn(`mail for ${name}: ${problem}`);
+    }
+    seat.warned = problem;
+    if (!found.ok) return;
+    const { mail, odd } = found.value;
+    for (const { why } of odd) this.#warn(`a message for ${name} does not count: ${why}`);
+    const old = mail.flatMap(({ id }) => (reader.had?.has(id) === true ? [id] : []));
+    if (odd.length + old.length > 0) {
+      const gone = new Set(odd.map(({ entry }) => JSON.stringify(entry)));
+      await this.#boxes.remove(
+        name,
+        (entry) => gone.has(JSON.stringify(entry)) || old.includes(idOf(entry)),
+      );
+    }
+    for (const one of mail) {
+      if (old.includes(one.id) || told.has(one.id)) continue;
+      told.add(one.id);
+      const isShown = (await reader.onMail?.(one)) ?? true;
+      if (!isShown) await this.#taken(seat, [one.id]);
+      else if (!reader.tell(inputOf(one, this.#uuid()))) told.delete(one.id);
+    }
+  }
+
+  async #taken({ reader: { name }, told }: Seat, ids: readonly string[]): Promise<void> {
+    const done = await this.#boxes.remove(name, (entry) => ids.includes(idOf(entry)));
+    // It stays told: in this process it is not said twice, and a later one finds it in the transcript.
+    if (!done.ok) this.#warn(`mail that ${name} has read is still in its box: ${done.error}`);
+    else for (const id of ids) told.delete(id);
+  }
+}
+
+function idOf(entry: unknown): string {
+  return typeof entry === 'object' && entry !== null && 'id' in entry ? String(entry.id) : '';
+}
