@@ -73,23 +73,35 @@ async function nestedTrap(
 }
 
 const MAX_INDEX_BYTES = 64 * 1024 * 1024;
-const indexes = new Map<string, { readonly stamp: string; readonly links: readonly string[] }>();
+const MAX_CONFIG_BYTES = 1_000_000;
 
 /** Undefined when there is an index and it cannot be understood. */
 async function linksOf(fs: ConfigFileSystem, file: string): Promise<readonly string[] | undefined> {
+  return await readOr(fs, file, async () =>
+    gitlinksIn(await fs.readBytes(file, { maxBytes: MAX_INDEX_BYTES })),
+  );
+}
+
+/** Undefined when there is a file and it cannot be understood. */
+async function entriesOf(
+  fs: ConfigFileSystem,
+  file: string,
+): Promise<readonly GitSetting[] | undefined> {
+  return await readOr(fs, file, async () =>
+    parseGitConfig(await fs.readText(file, { maxBytes: MAX_CONFIG_BYTES })),
+  );
+}
+
+/** Nothing where there is no such file. */
+async function readOr<T>(
+  fs: ConfigFileSystem,
+  file: string,
+  read: () => Promise<readonly T[] | undefined>,
+): Promise<readonly T[] | undefined> {
   try {
-    const stat = await fs.lstat(file);
-    if (stat === undefined) return [];
-    const stamp = [stat.inode, stat.size, stat.mtimeMs, stat.ctimeMs].join(' ');
-    const known = stat.kind === 'file' ? indexes.get(file) : undefined;
-    if (known?.stamp === stamp) return known.links;
-    const links = gitlinksIn(await fs.readBytes(file, { maxBytes: MAX_INDEX_BYTES }));
-    if (links === undefined) return undefined;
-    if (indexes.size >= MAX_REMEMBERED) indexes.clear();
-    indexes.set(file, { stamp, links });
-    return links;
+    return (await exists(fs, file)) ? await read() : [];
   } catch {
-    // fail-closed: an index that we cannot read may lead anywhere.
+    // fail-closed: what we cannot read may hold anything.
     return undefined;
   }
 }
@@ -132,32 +144,6 @@ function trapAmong(entries: readonly GitSetting[]): string | undefined {
   return found?.key;
 }
 
-const MAX_CONFIG_BYTES = 1_000_000;
-const read = new Map<string, { readonly stamp: string; readonly entries: readonly GitSetting[] }>();
-const MAX_REMEMBERED = 64;
-
-/** Undefined when there is a file and it cannot be understood. */
-async function entriesOf(
-  fs: ConfigFileSystem,
-  file: string,
-): Promise<readonly GitSetting[] | undefined> {
-  try {
-    const stat = await fs.lstat(file);
-    if (stat === undefined) return [];
-    const stamp = [stat.inode, stat.size, stat.mtimeMs, stat.ctimeMs].join(' ');
-    const known = stat.kind === 'file' ? read.get(file) : undefined;
-    if (known?.stamp === stamp) return known.entries;
-    const entries = parseGitConfig(await fs.readText(file, { maxBytes: MAX_CONFIG_BYTES }));
-    if (entries === undefined) return undefined;
-    if (read.size >= MAX_REMEMBERED) read.clear();
-    read.set(file, { stamp, entries });
-    return entries;
-  } catch {
-    // fail-closed: a configuration that we cannot read may hold anything.
-    return undefined;
-  }
-}
-
 /** Where a linked working tree keeps what it shares with the others. */
 async function commonDirectory(fs: ConfigFileSystem, own: string): Promise<string> {
   const file = resolve(own, 'commondir');
@@ -192,117 +178,56 @@ interface GitSetting {
   readonly value: string;
 }
 
+const SECTION = /\[([A-Za-z0-9.-]*)(?:\]|[ \t\r]+"((?:[^"\\\n]|\\[^\n])*)"\])/y;
+const KEY = /([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=|(\n|$))/y;
+const PIECE = /([ \t\r]+)|\\(\n|[tbn"\\])|(["\n]|[#;]|$)|[^ \t\r\\"\n#;]+/y;
+const ESCAPED: Readonly<Record<string, string>> = { t: '\t', b: '\b', n: '\n' };
+
 /**
- * The settings of a git configuration file, read character by character as git reads them: a section
- * and a key may share a line, and only a backslash that is not escaped itself joins two lines. Includes
- * are not followed. Undefined where git reports an error.
+ * The settings of a git configuration file, as git reads them: a section and a key may share a line, and only a
+ * backslash that is not escaped itself joins two lines. Includes are not followed. Undefined where git reports an error.
  */
 export function parseGitConfig(text: string): readonly GitSetting[] | undefined {
-  const input = new Input(text.replace(/^\uFEFF/, '').replace(/\r\n/g, '\n'));
+  const source = text.replace(/^\uFEFF/, '').replace(/\r\n/g, '\n');
+  let at = 0;
+  const next = (pattern: RegExp): RegExpExecArray | undefined => {
+    pattern.lastIndex = at;
+    const found = pattern.exec(source) ?? undefined;
+    at += found?.[0].length ?? 0;
+    return found;
+  };
+  /** What follows an equals sign, to the end of its line. */
+  const value = (): string | undefined => {
+    let read = '';
+    let blanks = '';
+    let quoted = false;
+    for (let piece = next(PIECE); piece !== undefined; piece = next(PIECE)) {
+      const [all, blank, escaped, sign] = piece;
+      if (sign === '' || sign === '\n') return quoted ? undefined : read;
+      if (sign === '"') quoted = !quoted;
+      else if (sign !== undefined && !quoted) next(/[^\n]*/y);
+      else if (blank !== undefined && !quoted) blanks += read === '' ? '' : blank;
+      else if (escaped !== '\n') {
+        read += blanks + (escaped === undefined ? all : (ESCAPED[escaped] ?? escaped));
+        blanks = '';
+      }
+    }
+    return undefined;
+  };
   const settings: GitSetting[] = [];
   let section: string | undefined;
   for (;;) {
-    input.skip(/[ \t\r\n]/);
-    const char = input.peek();
-    if (char === '') return settings;
-    if (char === '#' || char === ';') input.skip(/[^\n]/);
-    else if (char === '[') {
-      section = readSection(input);
-      if (section === undefined) return undefined;
-    } else {
-      const key = input.skip(/[A-Za-z0-9-]/).toLowerCase();
-      if (section === undefined || !/^[a-z]/.test(key)) return undefined;
-      input.skip(/[ \t]/);
-      const value = readValue(input);
-      if (value === undefined) return undefined;
-      settings.push({ key: `${section}.${key}`, value });
-    }
-  }
-}
-
-class Input {
-  readonly #text: string;
-  #at = 0;
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  /** Empty at the end. */
-  peek(): string {
-    return this.#text[this.#at] ?? '';
-  }
-
-  next(): string {
-    const char = this.peek();
-    this.#at++;
-    return char;
-  }
-
-  /** Takes all characters that fit. */
-  skip(fits: RegExp): string {
-    const from = this.#at;
-    while (fits.test(this.peek())) this.#at++;
-    return this.#text.slice(from, this.#at);
-  }
-}
-
-/** `[section]`, `[section.name]` or `[section "name"]`. */
-function readSection(input: Input): string | undefined {
-  input.next();
-  const section = input.skip(/[A-Za-z0-9.-]/).toLowerCase();
-  if (input.peek() === ']') {
-    input.next();
-    return section;
-  }
-  if (input.skip(/[ \t\r]/) === '' || input.next() !== '"') return undefined;
-  let name = '';
-  for (let char = input.next(); char !== '"'; char = input.next()) {
-    if (char === '\\') char = input.next();
-    if (char === '' || char === '\n') return undefined;
-    name += char;
-  }
-  return input.next() === ']' ? `${section}.${name}` : undefined;
-}
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  t: '\t',
-  b: '\b',
-  n: '\n',
-  '\\': '\\',
-  '"': '"',
-};
-
-/** What follows a key, to the end of its line. A key alone means true. */
-function readValue(input: Input): string | undefined {
-  const sign = input.next();
-  if (sign === '' || sign === '\n') return 'true';
-  if (sign !== '=') return undefined;
-  let value = '';
-  let blanks = '';
-  let quoted = false;
-  for (;;) {
-    let char = input.next();
-    if (char === '' || char === '\n') return quoted ? undefined : value;
-    if (!quoted && /[ \t\r]/.test(char)) {
-      if (value !== '') blanks += char;
+    next(/(?:[ \t\r\n]|[#;][^\n]*)*/y);
+    if (at === source.length) return settings;
+    const [head, first = '', name] = next(SECTION) ?? [];
+    if (head !== undefined) {
+      const named = name?.replace(/\\(.)/g, '$1');
+      section = named === undefined ? first.toLowerCase() : `${first.toLowerCase()}.${named}`;
       continue;
     }
-    if (!quoted && (char === '#' || char === ';')) {
-      input.skip(/[^\n]/);
-      continue;
-    }
-    if (char === '"') {
-      quoted = !quoted;
-      continue;
-    }
-    if (char === '\\') {
-      const escaped = input.next();
-      if (escaped === '\n') continue;
-      if (!Object.hasOwn(ESCAPES, escaped)) return undefined;
-      char = ESCAPES[escaped] ?? '';
-    }
-    value += blanks + char;
-    blanks = '';
+    const key = next(KEY);
+    const given = key?.[2] === undefined ? value() : 'true';
+    if (section === undefined || key === undefined || given === undefined) return undefined;
+    settings.push({ key: `${section}.${key[1]?.toLowerCase()}`, value: given });
   }
 }

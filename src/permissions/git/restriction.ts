@@ -46,22 +46,20 @@ export async function restrictingGit(
         : `${lead} leads git to other files`;
     return { rule: relevant.rule, sure: 'maybe', detail: why };
   }
-  let possible: Match;
-  for (const start of directories) {
+  return await surest(directories, async (start) => {
     const directory = use.moves.reduce((at, move) => resolve(at, move), start);
-    const found = await restrictingAt(use, directory, { ...place, directories: [directory] });
-    if (found?.sure === 'yes') return found;
-    possible ??= found;
-  }
-  return possible;
+    const here = { ...place, directories: [directory] };
+    const roots = await repositoriesOf(directory, place.view.judge.disk);
+    if (roots.length === 0) return await restrictingUses([...use.trees, ...use.outside], here);
+    return await surest(roots, (root) => restrictingIn(use, { directory, root }, here));
+  });
 }
 
-async function restrictingAt(use: GitUse, directory: string, place: TreePlace): Promise<Match> {
-  const roots = await repositoriesOf(directory, place.view.judge.disk);
-  if (roots.length === 0) return await restrictingUses([...use.trees, ...use.outside], place);
+/** The first match that is sure, else the first that is possible. */
+async function surest<T>(items: Iterable<T>, find: (item: T) => Promise<Match>): Promise<Match> {
   let possible: Match;
-  for (const root of roots) {
-    const found = await restrictingIn(use, { directory, root }, place);
+  for (const item of items) {
+    const found = await find(item);
     if (found?.sure === 'yes') return found;
     possible ??= found;
   }
@@ -70,23 +68,21 @@ async function restrictingAt(use: GitUse, directory: string, place: TreePlace): 
 
 async function restrictingIn(
   use: GitUse,
-  { directory, root }: Repository,
+  repository: Repository,
   place: TreePlace,
 ): Promise<Match> {
-  const leaves = use.outside.some(({ start }) => {
-    return start.literal && !isInside(resolve(directory, start.value), root);
-  });
+  const { directory, root } = repository;
+  const leaves = use.outside.some(
+    ({ start }) => start.literal && !isInside(resolve(directory, start.value), root),
+  );
   const trees = await Promise.all(
     [...use.trees, ...(leaves ? use.outside : [])].map((tree) => withKnown(tree, root, place)),
   );
-  let possible = await restrictingUses(trees, place);
-  if (possible?.sure === 'yes') return possible;
-  for (const tracked of use.tracked) {
-    const found = await restrictingTracked(tracked, { directory, root }, place);
-    if (found?.sure === 'yes') return found;
-    possible ??= found;
-  }
-  return possible;
+  const ways = [
+    () => restrictingUses(trees, place),
+    ...use.tracked.map((one) => () => restrictingTracked(one, repository, place)),
+  ];
+  return await surest(ways, (way) => way());
 }
 
 /** Commands for what git does not know leave alone what it does. */

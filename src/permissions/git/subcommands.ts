@@ -16,163 +16,155 @@ import { gitSubcommandAt, LOG } from '../shell/programs/git.js';
 type Use = Partial<Pick<GitUse, 'tracked' | 'trees' | 'outside'>>;
 type Subcommand = (words: readonly ShellWord[]) => Use | undefined;
 
-const always = (): boolean => true;
-const never = (): boolean => false;
-const withoutRevision = ({ revisions }: { revisions: number }): boolean => revisions === 0;
-
-const HISTORY_OPTIONS = `${LOG} -Ol: -X? cc combined-all-paths color-words? word-diff-regex: patch-with-raw binary
-  remerge-diff dd dirstat? compact-summary cumulative no-index output: diff-algorithm: anchored:
-  inter-hunk-context: find-object: skip-to: rotate-to: line-prefix: src-prefix: dst-prefix: no-prefix
-  ws-error-highlight: ignore-matching-lines: diff-merges: ita-invisible-in-index stdin full-index check
-  max-depth: min-parents: max-parents: encoding: notes? creation-factor: cover-letter start-number:
-  output-directory: subject-prefix: base:`;
-const HISTORY = optionTable(HISTORY_OPTIONS);
-
-const PATCH = `p u U c L W patch unified cc combined-all-paths word-diff word-diff-regex color-words
-  patch-with-stat patch-with-raw binary function-context remerge-diff dd check`.replace(
-  /\s+/g,
-  ' ',
-);
-const SUMMARY =
-  `s q stat shortstat numstat dirstat X summary name-only name-status raw no-patch quiet
-  compact-summary`.replace(/\s+/g, ' ');
-
-/** Whether it prints lines of files. */
-function printsLines(options: GivenOptions, { byDefault }: { byDefault: boolean }): boolean {
-  if (hasFlag(options, PATCH)) return true;
-  return byDefault && !hasFlag(options, SUMMARY);
+/** A subcommand by its options, and what it takes in with those that were given. */
+function subcommand(options: string, use: (given: GivenOptions) => Use | undefined): Subcommand {
+  const table = optionTable(options);
+  return (words) => use(parseOptions(words, table));
 }
 
+const always = (): boolean => true;
+const never = (): boolean => false;
+
+/** Files of the index, by default all that are named, whether they have changed or not. */
+function tracked(
+  access: TrackedUse['access'],
+  use: Partial<TrackedUse> & { readonly isAll?: boolean },
+): Use {
+  const { isAll = false, ...more } = use;
+  const scope = isAll ? 'all' : 'named';
+  return { tracked: [{ access, open: [], paths: [], onlyChanged: never, scope, ...more }] };
+}
+
+const PATCH = `p u U c L W patch unified cc combined-all-paths word-diff word-diff-regex color-words
+  patch-with-stat patch-with-raw binary function-context remerge-diff dd check`;
+const SUMMARY = `s q stat shortstat numstat dirstat X summary name-only name-status raw no-patch quiet
+  compact-summary`;
+
 /** fail-closed: an option that is taken back somewhere does not count. */
-function isOn(options: GivenOptions, names: string): boolean {
-  return hasFlag(options, names) && !names.split(' ').some((one) => options.flags.has(`no-${one}`));
+function isOn(given: GivenOptions, names: string): boolean {
+  return hasFlag(given, names) && !names.split(' ').some((one) => given.flags.has(`no-${one}`));
 }
 
 /** Operands in front of `--` may be revisions, those behind it are paths. */
-function shared(
-  options: GivenOptions,
-  first = 0,
-): Pick<TrackedUse, 'open' | 'paths' | 'openAreRevisions'> {
-  const { operands, behind = [] } = options;
+function shared(given: GivenOptions): Pick<TrackedUse, 'open' | 'paths' | 'openAreRevisions'> {
+  const { operands, behind = [] } = given;
   // Paths choose revisions only, or more of them come in by the input.
-  if (hasFlag(options, 'full-diff stdin')) return { open: [], paths: [] };
-  const lines = valuesOf(options, 'L').map((range) => literalWord(range.replace(/^.*:/s, '')));
+  if (hasFlag(given, 'full-diff stdin')) return { open: [], paths: [] };
+  const lines = valuesOf(given, 'L').map((range) => literalWord(range.replace(/^.*:/s, '')));
   return {
-    open: [...operands.slice(first, operands.length - behind.length), ...lines],
+    open: [...operands.slice(0, operands.length - behind.length), ...lines],
     paths: behind,
-    openAreRevisions: options.behind !== undefined,
+    openAreRevisions: given.behind !== undefined,
   };
 }
 
-const history =
-  (byDefault: boolean, onlyChanged: TrackedUse['onlyChanged'] = never): Subcommand =>
-  (words) => {
-    const options = parseOptions(words, HISTORY);
-    // Whatever is left out of a comparison, an object that is named is printed.
-    const scope = printsLines(options, { byDefault }) ? 'all' : 'named';
-    if (scope === 'named' && options.operands.length === 0) return undefined;
-    return { tracked: [{ access: 'read', ...shared(options), scope, onlyChanged }] };
-  };
+const HISTORY = `${LOG} -Ol: -X? stdin creation-factor: cover-letter start-number: output-directory:
+  subject-prefix: base:`;
+
+/** What a comparison prints. `byDefault`: lines of files, unless it is told to sum up. */
+function history(
+  given: GivenOptions,
+  { byDefault = false, onlyChanged = never }: Partial<HistoryUse> = {},
+): Use | undefined {
+  // Whatever is left out of a comparison, an object that is named is printed.
+  const isAll = hasFlag(given, PATCH) || (byDefault && !hasFlag(given, SUMMARY));
+  if (!isAll && given.operands.length === 0) return undefined;
+  return tracked('read', { ...shared(given), isAll, onlyChanged });
+}
+
+interface HistoryUse {
+  readonly byDefault: boolean;
+  readonly onlyChanged: TrackedUse['onlyChanged'];
+}
+
+const listed = subcommand(HISTORY, history);
 
 /** It prints lines of files whatever its options are. */
-const everything: Subcommand = (words) => {
-  const options = parseOptions(words, HISTORY);
-  return { tracked: [{ access: 'read', ...shared(options), scope: 'all', onlyChanged: never }] };
-};
+const everything = subcommand(HISTORY, (given) =>
+  tracked('read', { ...shared(given), isAll: true }),
+);
 
-const diff: Subcommand = (words) => {
-  const options = parseOptions(words, HISTORY);
-  const trees = options.operands.map(
-    (start): TreeUse => ({ start, access: 'read', follows: false }),
-  );
-  if (options.flags.has('no-index')) return { trees };
-  const staged = hasFlag(options, 'cached staged merge-base');
-  const use = history(true, staged ? never : withoutRevision)(words);
-  return { ...use, outside: trees };
-};
+const diff = subcommand(HISTORY, (given) => {
+  const trees = given.operands.map((start): TreeUse => ({ start, access: 'read', follows: false }));
+  if (given.flags.has('no-index')) return { trees };
+  const staged = hasFlag(given, 'cached staged merge-base');
+  const onlyChanged: TrackedUse['onlyChanged'] = ({ revisions }) => !staged && revisions === 0;
+  return { ...history(given, { byDefault: true, onlyChanged }), outside: trees };
+});
 
-const GREP =
-  optionTable(`-aIiwvhHEGPFnlLcopWqrz -ABCefm: -O? untracked no-index cached recurse-submodules no-exclude-standard
+const grep = subcommand(
+  `-aIiwvhHEGPFnlLcopWqrz -ABCefm: -O? untracked no-index cached recurse-submodules no-exclude-standard
   exclude-standard text textconv no-textconv ignore-case word-regexp invert-match full-name
   extended-regexp basic-regexp perl-regexp fixed-strings line-number column files-with-matches
   name-only files-without-match open-files-in-pager? null only-matching count color? no-color break
   heading show-function context: after-context: before-context: function-context max-count: threads:
-  and or not all-match quiet max-depth: recursive no-recursive`);
+  and or not all-match quiet max-depth: recursive no-recursive`,
+  (given) => {
+    const isGiven = hasFlag(given, 'e f');
+    const { operands, behind = [], flags } = given;
+    const isBehind = !isGiven && operands.length === behind.length;
+    const open = operands.slice(isGiven ? 0 : 1, isBehind ? 1 : operands.length - behind.length);
+    const paths = isBehind ? behind.slice(1) : behind;
+    const starts = open.length + paths.length === 0 ? [HERE] : [...open, ...paths];
+    const isLoose = flags.has('no-index');
+    const skips: TreeUse['skips'] =
+      isLoose || flags.has('no-exclude-standard') ? {} : { ignored: 'git' };
+    const trees =
+      isLoose || flags.has('untracked')
+        ? starts.map((start): TreeUse => ({ start, access: 'read', skips }))
+        : [];
+    return { ...(isLoose ? {} : tracked('read', { open, paths, isAll: true })), trees };
+  },
+);
 
-const grep: Subcommand = (words) => {
-  const options = parseOptions(words, GREP);
-  const given = hasFlag(options, 'e f');
-  const { operands, behind = [] } = options;
-  const isBehind = !given && operands.length === behind.length;
-  const open = operands.slice(given ? 0 : 1, isBehind ? 1 : operands.length - behind.length);
-  const paths = isBehind ? behind.slice(1) : behind;
-  const starts = [...open, ...paths];
-  const isLoose = hasFlag(options, 'no-index');
-  const tree: Omit<TreeUse, 'start'> = {
-    access: 'read',
-    skips: isLoose || options.flags.has('no-exclude-standard') ? {} : { ignored: 'git' },
-  };
-  const trees =
-    isLoose || options.flags.has('untracked')
-      ? (starts.length === 0 ? [HERE] : starts).map((start) => ({ start, ...tree }))
-      : [];
-  const tracked: TrackedUse = { access: 'read', open, paths, scope: 'all', onlyChanged: never };
-  return { trees, tracked: isLoose ? [] : [tracked] };
-};
+const archive = subcommand(
+  `-lv -o: format: output: prefix: remote: exec: add-file: add-virtual-file: list verbose
+  worktree-attributes mtime:`,
+  ({ operands }) =>
+    tracked('read', { open: operands.slice(0, 1), paths: operands.slice(1), isAll: true }),
+);
 
-const ARCHIVE =
-  optionTable(`-lv -o: format: output: prefix: remote: exec: add-file: add-virtual-file: list verbose
-  worktree-attributes mtime:`);
+const catFile = subcommand(
+  `-ptsez batch? batch-check? batch-command? textconv filters path: follow-symlinks batch-all-objects
+  buffer unordered`,
+  (given) => {
+    const isAll = hasFlag(given, 'batch batch-command');
+    const asks = hasFlag(given, 't s e batch-check') && !isAll && !hasFlag(given, 'p');
+    return asks ? undefined : tracked('read', { ...shared(given), isAll, byContent: true });
+  },
+);
 
-const archive: Subcommand = (words) => {
-  const options = parseOptions(words, ARCHIVE);
-  const [revision, ...paths] = options.operands;
-  const open = revision === undefined ? [] : [revision];
-  return { tracked: [{ access: 'read', open, paths, scope: 'all', onlyChanged: never }] };
-};
-
-const catFile: Subcommand = (words) => {
-  const options = parseOptions(
-    words,
-    optionTable(`-ptsez batch? batch-check? batch-command? textconv filters path: follow-symlinks batch-all-objects
-    buffer unordered`),
+const stashed = (isMessage: boolean): Subcommand =>
+  subcommand(
+    `${HISTORY} -pukaqS -m: include-untracked all keep-index no-keep-index staged message: index
+    pathspec-from-file: only-untracked`,
+    (given) => {
+      const paths = isMessage ? [] : given.operands;
+      const takesMore = hasFlag(given, 'u a include-untracked all');
+      const ignored = hasFlag(given, 'a all');
+      return {
+        ...tracked('write', { paths, isAll: true, onlyChanged: always }),
+        trees: takesMore ? removed(paths, { ignored, kept: [] }) : [],
+      };
+    },
   );
-  const asks = hasFlag(options, 't s e batch-check') && !hasFlag(options, 'p batch batch-command');
-  if (asks) return undefined;
-  const scope = hasFlag(options, 'batch batch-command') ? 'all' : 'named';
-  const use = { access: 'read', ...shared(options), scope, onlyChanged: never } as const;
-  return { tracked: [{ ...use, byContent: true }] };
-};
-
-const STASH =
-  optionTable(`${HISTORY_OPTIONS} -pukaqS -m: include-untracked all keep-index no-keep-index staged
-  message: index pathspec-from-file: only-untracked`);
+const pushed = stashed(false);
+/** The rest of `save` is a message. */
+const saved = stashed(true);
 
 const stash: Subcommand = (words) => {
-  const [first] = words;
-  const isPush = first === undefined || /^(-.*|push|save)$/.test(first.value);
-  if (first?.value === 'show') return history(false)(words.slice(1));
-  if (first?.value === 'list') return history(false)(words.slice(1));
-  if (!isPush) return undefined;
-  const options = parseOptions(first?.value.startsWith('-') ? words : words.slice(1), STASH);
-  // The rest of `save` is a message.
-  const paths = first?.value === 'save' ? [] : options.operands;
-  const takesMore = hasFlag(options, 'u a include-untracked all');
-  return {
-    tracked: [{ access: 'write', open: [], paths, scope: 'all', onlyChanged: always }],
-    trees: takesMore ? removed(paths, { ignored: hasFlag(options, 'a all'), kept: [] }) : [],
-  };
+  const [first, ...rest] = words;
+  if (first === undefined || first.value.startsWith('-')) return pushed(words);
+  if (/^(show|list)$/.test(first.value)) return listed(rest);
+  if (first.value === 'push') return pushed(rest);
+  return first.value === 'save' ? saved(rest) : undefined;
 };
 
-const clean: Subcommand = (words) => {
-  const options = parseOptions(
-    words,
-    optionTable('-dfiqxX -e: force dry-run quiet interactive exclude:'),
-  );
-  if (isOn(options, 'n dry-run')) return undefined;
-  const kept = valuesOf(options, 'e exclude');
-  return { trees: removed(options.operands, { ignored: hasFlag(options, 'x X'), kept }) };
-};
+const clean = subcommand('-dfiqxX -e: force dry-run quiet interactive exclude:', (given) => {
+  if (isOn(given, 'n dry-run')) return undefined;
+  const kept = valuesOf(given, 'e exclude');
+  return { trees: removed(given.operands, { ignored: hasFlag(given, 'x X'), kept }) };
+});
 
 /** Files that git does not know. */
 function removed(
@@ -188,101 +180,77 @@ function removed(
   }));
 }
 
-const checkout: Subcommand = (words) => {
-  const options = parseOptions(
-    words,
-    optionTable(`-fqmtldp -bB: force quiet merge conflict: patch track? no-track detach orphan: ours theirs overlay
-    no-overlay progress recurse-submodules pathspec-from-file: guess no-guess ignore-skip-worktree-bits
-    ignore-other-worktrees overwrite-ignore`),
-  );
-  if (hasFlag(options, 'b B orphan')) return undefined;
-  const listed = hasFlag(options, 'pathspec-from-file');
-  const scope = listed || hasFlag(options, 'f force') ? 'all' : 'named';
-  const onlyChanged: TrackedUse['onlyChanged'] = ({ revisions, paths }) =>
-    revisions === 0 || (paths === 0 && !listed);
-  return { tracked: [{ access: 'write', ...shared(options), scope, onlyChanged }] };
-};
+const checkout = subcommand(
+  `-fqmtldp -bB: force quiet merge conflict: patch track? no-track detach orphan: ours theirs overlay
+  no-overlay progress recurse-submodules pathspec-from-file: guess no-guess ignore-skip-worktree-bits
+  ignore-other-worktrees overwrite-ignore`,
+  (given) => {
+    if (hasFlag(given, 'b B orphan')) return undefined;
+    const isListed = hasFlag(given, 'pathspec-from-file');
+    return tracked('write', {
+      ...shared(given),
+      isAll: isListed || hasFlag(given, 'f force'),
+      onlyChanged: ({ revisions, paths }) => revisions === 0 || (paths === 0 && !isListed),
+    });
+  },
+);
 
-const restore: Subcommand = (words) => {
-  const options = parseOptions(
-    words,
-    optionTable(`-SWpqm23 -s: source: staged worktree patch quiet progress ours theirs merge conflict: overlay
-    no-overlay ignore-unmerged recurse-submodules pathspec-from-file:`),
-  );
-  if (hasFlag(options, 'S staged') && !hasFlag(options, 'W worktree')) return undefined;
-  const listed = hasFlag(options, 'pathspec-from-file');
-  const onlyChanged = hasFlag(options, 's source') ? never : always;
-  const scope = listed ? 'all' : 'named';
-  return { tracked: [{ access: 'write', open: [], paths: options.operands, scope, onlyChanged }] };
-};
+const restore = subcommand(
+  `-SWpqm23 -s: source: staged worktree patch quiet progress ours theirs merge conflict: overlay
+  no-overlay ignore-unmerged recurse-submodules pathspec-from-file:`,
+  (given) => {
+    if (hasFlag(given, 'S staged') && !hasFlag(given, 'W worktree')) return undefined;
+    const isAll = hasFlag(given, 'pathspec-from-file');
+    const onlyChanged = hasFlag(given, 's source') ? never : always;
+    return tracked('write', { paths: given.operands, isAll, onlyChanged });
+  },
+);
 
-const reset: Subcommand = (words) => {
-  const options = parseOptions(words, optionTable('-qpN hard soft mixed merge keep quiet patch'));
-  if (!hasFlag(options, 'hard keep merge')) return undefined;
-  return {
-    tracked: [{ access: 'write', open: [], paths: [], scope: 'all', onlyChanged: always }],
-  };
-};
+const reset = subcommand('-qpN hard soft mixed merge keep quiet patch', (given) =>
+  hasFlag(given, 'hard keep merge')
+    ? tracked('write', { isAll: true, onlyChanged: always })
+    : undefined,
+);
 
-const rm: Subcommand = (words) => {
-  const options = parseOptions(
-    words,
-    optionTable(
-      `-rfqn cached dry-run force quiet ignore-unmatch sparse pathspec-from-file: pathspec-file-nul`,
-    ),
-  );
-  if (isOn(options, 'cached') || isOn(options, 'n dry-run')) return undefined;
-  const scope = hasFlag(options, 'pathspec-from-file') ? 'all' : 'named';
-  const paths = options.operands;
-  return { tracked: [{ access: 'write', open: [], paths, scope, onlyChanged: never }] };
-};
+const rm = subcommand(
+  `-rfqn cached dry-run force quiet ignore-unmatch sparse pathspec-from-file: pathspec-file-nul`,
+  (given) => {
+    if (isOn(given, 'cached') || isOn(given, 'n dry-run')) return undefined;
+    const isAll = hasFlag(given, 'pathspec-from-file');
+    return tracked('write', { paths: given.operands, isAll });
+  },
+);
 
-const checkoutIndex: Subcommand = (words) => {
-  const options = parseOptions(
-    words,
-    optionTable('-afnquz all force prefix: temp stage: stdin index'),
-  );
-  const elsewhere = hasFlag(options, 'prefix temp');
-  const scope = hasFlag(options, 'a all stdin') ? 'all' : 'named';
-  const access = elsewhere ? 'read' : 'write';
-  const onlyChanged = elsewhere ? never : always;
-  return { tracked: [{ access, open: [], paths: options.operands, scope, onlyChanged }] };
-};
-
-/** Interactive forms print what has changed. */
-const asking: Subcommand = (words) => {
-  const options = parseOptions(
-    words,
-    optionTable(`-pAuvnfeiaqs -mFCct: patch interactive edit dry-run verbose message: file: author: date: fixup:
-    squash: cleanup: trailer: template: pathspec-from-file:`),
-  );
-  const prints = hasFlag(options, 'p i e patch interactive');
-  const rehearses = hasFlag(options, 'dry-run') && hasFlag(options, 'v verbose');
-  if (!prints && !rehearses) return undefined;
-  const onlyChanged = rehearses ? never : always;
-  const { operands } = options;
-  return { tracked: [{ access: 'read', open: [], paths: operands, scope: 'all', onlyChanged }] };
-};
-
-const status: Subcommand = (words) =>
-  hasFlag(parseOptions(words, optionTable('-sbuvz verbose')), 'v verbose')
-    ? { tracked: [{ access: 'read', open: [], paths: [], scope: 'all', onlyChanged: never }] }
-    : undefined;
-
-const move: Subcommand = (words) => ({
-  trees: treesOf([literalWord('mv'), ...words], ALONE),
+const checkoutIndex = subcommand('-afnquz all force prefix: temp stage: stdin index', (given) => {
+  const paths = given.operands;
+  const isAll = hasFlag(given, 'a all stdin');
+  return hasFlag(given, 'prefix temp')
+    ? tracked('read', { paths, isAll })
+    : tracked('write', { paths, isAll, onlyChanged: always });
 });
 
+/** Interactive forms print what has changed. */
+const asking = subcommand(
+  `-pAuvnfeiaqs -mFCct: patch interactive edit dry-run verbose message: file: author: date: fixup:
+  squash: cleanup: trailer: template: pathspec-from-file:`,
+  (given) => {
+    const rehearses = hasFlag(given, 'dry-run') && hasFlag(given, 'v verbose');
+    if (!rehearses && !hasFlag(given, 'p i e patch interactive')) return undefined;
+    const onlyChanged = rehearses ? never : always;
+    return tracked('read', { paths: given.operands, isAll: true, onlyChanged });
+  },
+);
+
 const GIT_SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
-  show: history(true),
-  log: history(false),
-  reflog: history(false),
-  whatchanged: history(false),
+  show: subcommand(HISTORY, (given) => history(given, { byDefault: true })),
+  log: listed,
+  reflog: listed,
+  whatchanged: listed,
   diff,
   difftool: everything,
-  'diff-tree': history(false),
-  'diff-index': history(false),
-  'diff-files': history(false),
+  'diff-tree': listed,
+  'diff-index': listed,
+  'diff-files': listed,
   'format-patch': everything,
   'range-diff': everything,
   'merge-tree': everything,
@@ -291,7 +259,9 @@ const GIT_SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   'cat-file': catFile,
   archive,
   grep,
-  status,
+  status: subcommand('-sbuvz verbose', (given) =>
+    hasFlag(given, 'v verbose') ? tracked('read', { isAll: true }) : undefined,
+  ),
   stash,
   clean,
   checkout,
@@ -299,7 +269,7 @@ const GIT_SUBCOMMANDS: Readonly<Record<string, Subcommand>> = {
   restore,
   reset,
   rm,
-  mv: move,
+  mv: (words) => ({ trees: treesOf([literalWord('mv'), ...words], ALONE) }),
   add: asking,
   stage: asking,
   commit: asking,

@@ -17,14 +17,6 @@ interface RestrictedFiles {
 }
 
 const MAX_INDEX_BYTES = 64 * 1024 * 1024;
-const MOST_REMEMBERED = 16;
-
-/** For each list of rules and way of access: an index that has not changed gives the same files. */
-const found = new WeakMap<
-  readonly Rule[],
-  Map<string, { readonly stamp: string; readonly result: RestrictedFiles | undefined }>
->();
-
 /**
  * The files of a working tree that git keeps and that rules cover. Undefined when git's list cannot be
  * followed.
@@ -39,12 +31,6 @@ export async function restrictedFiles(
   if (file === undefined) return undefined;
   const stat = await fs.lstat(file);
   if (stat === undefined) return { files: [], indexMs: 0 };
-  const stamp = [stat.inode, stat.size, stat.mtimeMs, stat.ctimeMs].join(' ');
-  const mine = found.get(rules) ?? new Map();
-  found.set(rules, mine);
-  const key = [tree.access, ...tree.roots].join('\0');
-  const known = mine.get(key);
-  if (known?.stamp === stamp) return known.result;
   const bytes = await fs.readBytes(file, { maxBytes: MAX_INDEX_BYTES });
   const files: RestrictedFile[] = [];
   const isWhole = readIndex(bytes, (raw, at) => {
@@ -52,10 +38,7 @@ export async function restrictedFiles(
     const rule = covering(rules, tree, name);
     if (rule !== undefined) files.push({ name, rule, ...indexEntry(bytes, at) });
   });
-  const result = isWhole ? { files, indexMs: stat.mtimeMs } : undefined;
-  if (mine.size >= MOST_REMEMBERED) mine.clear();
-  mine.set(key, { stamp, result });
-  return result;
+  return isWhole ? { files, indexMs: stat.mtimeMs } : undefined;
 }
 
 /** Every name that git keeps, from the root of the working tree; undefined when that cannot be told. */
