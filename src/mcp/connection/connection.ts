@@ -15,9 +15,10 @@ import type {
   ServerDeclaration,
   ServerStatus,
 } from '../server.js';
+import { classify, type Failure } from './classify.js';
 import type { ClientConnection, ConnectionDeps } from './deps.js';
 import { Link } from './link.js';
-import { BadList, fetchList, type ListItems, unusableText } from './lists.js';
+import { fetchList, type ListItems, unusableText } from './lists.js';
 import {
   isTransient,
   type Job,
@@ -28,7 +29,7 @@ import {
 } from './request.js';
 import { readCallResult, readContents, readMessages } from './results.js';
 import {
-  requestError,
+  errorOf,
   type SafeWords,
   safeError,
   safeWords,
@@ -36,7 +37,6 @@ import {
   tooLong,
 } from './safe-error.js';
 import type { Session } from './session.js';
-import { readThrown, type Thrown } from './thrown.js';
 
 export type {
   ClientConnection,
@@ -98,7 +98,7 @@ class Connection implements ClientConnection {
     const instructions = client?.getInstructions();
     const protocolVersion = client?.getNegotiatedProtocolVersion();
     const error = this.#link.error?.message;
-    const leftOut = [...this.#leftOut.values(), ...this.#link.excess.texts()];
+    const leftOut = [...this.#leftOut.values()];
     return {
       name,
       scope,
@@ -210,7 +210,7 @@ class Connection implements ClientConnection {
       if (outcome.kind === 'done') {
         const value = read(outcome.result);
         return value === undefined
-          ? err(requestError(this.#words, { kind: 'protocol' }, isCall))
+          ? err(errorOf(this.#words, { kind: 'protocol' }, isCall ? 'call' : 'request'))
           : ok(value);
       }
       if (outcome.kind === 'stopped') return err(this.#stopped(outcome.by, isCall));
@@ -231,7 +231,7 @@ class Connection implements ClientConnection {
   }
 
   /** Where nobody looks after sign-ins, or the header is somebody's own, it is a refusal like others. */
-  #lacking({ hasOwnAuthorization }: Session, thrown: Thrown): SafeError | undefined {
+  #lacking({ hasOwnAuthorization }: Session, thrown: Failure): SafeError | undefined {
     if (hasOwnAuthorization || this.#deps.stepUp === undefined) return undefined;
     return scopeError(this.#words, thrown);
   }
@@ -244,7 +244,7 @@ class Connection implements ClientConnection {
     return { ...job, tool: known?.find(({ inputSchema }) => inputSchema !== undefined) };
   }
 
-  async #visitPages(thrown: Thrown, signal: AbortSignal): Promise<boolean> {
+  async #visitPages(thrown: Failure, signal: AbortSignal): Promise<boolean> {
     const pages = thrown.kind === 'rpc' ? requiredPages(thrown.data) : [];
     if (pages.length === 0) return false;
     for (const page of pages) {
@@ -254,7 +254,7 @@ class Connection implements ClientConnection {
     return true;
   }
 
-  #failed(session: Session, thrown: Thrown, isCall: boolean): SafeError {
+  #failed(session: Session, thrown: Failure, isCall: boolean): SafeError {
     if (this.#link.ending.aborted) {
       const text = 'was closed while it was being asked.';
       return safeError(this.#words, 'closed', text, { mayHaveRun: isCall });
@@ -270,7 +270,7 @@ class Connection implements ClientConnection {
       return this.#link.authError({ isOwn, message: thrown.message });
     }
     if (thrown.kind !== 'rpc' || thrown.code !== PAGES_REQUIRED) {
-      return requestError(this.#words, thrown, isCall);
+      return errorOf(this.#words, thrown, isCall ? 'call' : 'request');
     }
     const [page] = requiredPages(thrown.data);
     const text =
@@ -310,10 +310,7 @@ class Connection implements ClientConnection {
         Object.assign(this.#lists, { [kind]: items });
         return ok(items);
       } catch (thrown) {
-        const read: Thrown =
-          thrown instanceof BadList
-            ? { kind: 'protocol', said: thrown.said }
-            : readThrown(session.value.library, thrown);
+        const read = classify(session.value.library, thrown);
         this.#link.failed(session.value, read);
         last = this.#failed(session.value, read, false);
         // A server that does not know of such a list leaves nothing out, and one that is gone is told of as such.

@@ -10,19 +10,19 @@ import type {
   ServerDeclaration,
 } from '../server.js';
 import { StderrLog } from '../transport/stderr-log.js';
+import { classify, type Failure } from './classify.js';
 import type { ConnectionDeps } from './deps.js';
 import { loadLibrary } from './library.js';
-import { Backoff, Excess } from './restart-policy.js';
+import { Backoff } from './restart-policy.js';
 import {
-  connectError,
   crashed,
+  errorOf,
   isSessionError,
   needsAuth,
   type SafeWords,
   safeError,
 } from './safe-error.js';
 import { type Era, openSession, type Session } from './session.js';
-import { Flooded, readThrown, type Thrown } from './thrown.js';
 import { type ConnectionTimeouts, timeoutsFor } from './timeouts.js';
 
 export interface LinkParts {
@@ -54,7 +54,6 @@ export class Link {
   readonly timeouts: ConnectionTimeouts;
   state: ConnectionState = 'pending';
   error: SafeError | undefined;
-  readonly excess: Excess;
   readonly #declaration: ServerDeclaration;
   readonly #parts: LinkParts;
   readonly #backoff: Backoff;
@@ -66,13 +65,14 @@ export class Link {
   #knownEra: Era | undefined;
   #lastStderr = '';
   #reopening: NodeJS.Timeout | undefined;
+  /** It sent without end. Set until somebody wants it back. */
+  #cut: SafeError | undefined;
 
   constructor(declaration: ServerDeclaration, parts: LinkParts) {
     const { deps } = parts;
     this.#declaration = declaration;
     this.#parts = parts;
     this.timeouts = timeoutsFor(declaration.entry ?? NO_ENTRY, deps.env, deps.timeouts);
-    this.excess = new Excess(parts.words, (text) => deps.onNote?.(text));
     this.#backoff = new Backoff({ ...this.timeouts, monotonic: () => deps.clock.monotonic() });
     this.#log = deps.log === undefined ? undefined : new StderrLog(deps.log);
   }
@@ -115,7 +115,7 @@ export class Link {
   /** Forgets failures, and the connection with them. */
   async forget(): Promise<void> {
     this.#backoff.reset();
-    this.excess.forget();
+    this.#cut = undefined;
     clearTimeout(this.#reopening);
     await this.#attempt;
     this.#drop();
@@ -135,7 +135,7 @@ export class Link {
   }
 
   /** A request on this session failed so: is the session still good? */
-  failed(session: Session, thrown: Thrown): void {
+  failed(session: Session, thrown: Failure): void {
     if (this.#session?.open !== session) return;
     switch (thrown.kind) {
       case 'auth':
@@ -165,7 +165,7 @@ export class Link {
   /** What is said of a refusal for want of rights. */
   authError(refusal: Refusal): SafeError {
     const { words } = this.#parts;
-    if (!refusal.isOwn) return needsAuth(words, { message: refusal.message });
+    if (!refusal.isOwn) return needsAuth(words, refusal.message);
     const text = 'refused the Authorization header that is configured for it (HTTP 401).';
     return safeError(words, 'connect-failed', text);
   }
@@ -174,7 +174,7 @@ export class Link {
     const { words } = this.#parts;
     if (this.#ending.signal.aborted) return safeError(words, 'closed', 'has been closed.');
     // fail-closed: connected by itself, it would begin anew.
-    if (this.excess.held !== undefined) return this.excess.held;
+    if (this.#cut !== undefined) return this.#cut;
     const waitMs = this.#backoff.waitMs();
     if (waitMs === 0) return undefined;
     const seconds = Math.ceil(waitMs / 1000);
@@ -214,11 +214,11 @@ export class Link {
       } catch (thrown) {
         if (this.#ending.signal.aborted)
           return this.#gaveUp(safeError(this.#parts.words, 'closed', 'has been closed.'));
-        if (thrown instanceof Flooded) return this.#gaveUp(this.excess.cut(thrown.message));
-        const late: Thrown = { kind: 'timeout' };
-        const read = deadline.aborted ? late : readThrown(await loadLibrary(), thrown);
+        const late: Failure = { kind: 'timeout' };
+        const read = deadline.aborted ? late : classify(await loadLibrary(), thrown);
+        if (read.kind === 'flooded') return this.#gaveUp(this.#cutFor(read.message));
         if (read.kind === 'auth') return err(this.#missesAuth(read));
-        const error = connectError(this.#parts.words, read);
+        const error = errorOf(this.#parts.words, read, 'connect');
         if (!isRemote || attempt >= FIRST_ATTEMPTS || !isPassing(read)) return this.#gaveUp(error);
         await abortableDelay(FIRST_PAUSE_MS * 4 ** (attempt - 1), signal).catch(() => {});
         if (signal.aborted) return this.#gaveUp(error);
@@ -241,7 +241,6 @@ export class Link {
         knownEra: this.#knownEra,
         elicit,
         changed: onChange,
-        tooMuch: (kind) => this.excess.add(kind),
         closed: () => {
           if (opened !== undefined) this.#lost(opened);
         },
@@ -263,6 +262,14 @@ export class Link {
     return err(error);
   }
 
+  /** Whoever was connecting it hears so; of others nobody would. */
+  #cutFor(why: string): SafeError {
+    const { words } = this.#parts;
+    const remedy = `Look at what is wrong with it; /mcp reconnect ${words.server} connects it anew.`;
+    this.#cut = safeError(words, 'protocol', `was disconnected: ${why}. ${remedy}`);
+    return this.#cut;
+  }
+
   #missesAuth(refusal: Refusal): SafeError {
     const error = this.authError(refusal);
     // fail-closed: refused credentials of one's own are a failure, not a reason to try others.
@@ -279,7 +286,7 @@ export class Link {
     if (this.#ending.signal.aborted) return;
     const cutFor = session.cutFor();
     if (cutFor !== undefined) {
-      const error = this.excess.cut(cutFor);
+      const error = this.#cutFor(cutFor);
       this.#set('failed', error);
       this.#parts.deps.onNote?.(error.message);
       return;
@@ -328,7 +335,7 @@ export class Link {
 }
 
 /** Worth another attempt: the server may be starting, or busy. */
-function isPassing(thrown: Thrown): boolean {
+function isPassing(thrown: Failure): boolean {
   if (thrown.kind === 'network') {
     return ['refused', 'reset', 'timeout', 'unreachable', 'other'].includes(thrown.network);
   }

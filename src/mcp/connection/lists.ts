@@ -2,6 +2,7 @@ import { isRecord } from '../../lib/own.js';
 import { LONGEST_URI, oneLine } from '../resources/content.js';
 import type { ListKind, RawPrompt, RawResource, RawTool } from '../server.js';
 import { normaliseName, shownName, toolNameProblem } from '../tools/names.js';
+import { breach } from './classify.js';
 import { AS_IT_IS, isSafeValue, readPrompt, readResource, readTool } from './results.js';
 import type { Session } from './session.js';
 
@@ -26,20 +27,9 @@ interface FetchedList<K extends ListKind> {
   readonly unusable: readonly Unusable[];
 }
 
-/** The server sent a list that is none, or that has no end. `said`: for the error, where more is known. */
-export class BadList extends Error {
-  readonly said: string | undefined;
-
-  constructor(said?: string) {
-    super(said ?? 'no list');
-    this.said = said;
-  }
-}
-
 /**
  * All pages of a list. A tool that cannot be read or used is in it with its name alone, so that it does not
  * hide the rest and is told of by whoever checks definitions; other such items are named beside it.
- * Rejects with whatever the library throws, or `BadList`.
  */
 export async function fetchList<K extends ListKind>(
   session: Session,
@@ -57,13 +47,13 @@ export async function fetchList<K extends ListKind>(
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     // fail-closed: a server that always has one more page does not hold up the rest.
-    if (page > 0 && options.left() <= 0) throw new BadList('did not end its list in time.');
+    if (page > 0 && options.left() <= 0) throw breach('did not end its list in time.');
     const result = await session.client.request(
       { method: `${kind}/list`, params: { ...(cursor !== undefined && { cursor }) } },
       AS_IT_IS,
       { timeout: Math.max(1, options.left()), signal: options.signal },
     );
-    if (!isRecord(result) || !Array.isArray(result[kind])) throw new BadList();
+    if (!isRecord(result) || !Array.isArray(result[kind])) throw breach();
     for (const raw of result[kind]) {
       const read = readItem(session, kind, raw);
       if ('item' in read) items.push(read.item);
@@ -71,14 +61,14 @@ export async function fetchList<K extends ListKind>(
     }
     // fail-closed: a part of an endless list is not the list.
     if (items.length + unusable.length > MAX_ITEMS)
-      throw new BadList(`lists more than ${MAX_ITEMS} ${kind}.`);
+      throw breach(`lists more than ${MAX_ITEMS} ${kind}.`);
     const next = result.nextCursor;
     if (typeof next !== 'string' || next === '' || next === cursor) {
       return checked({ kind, items, unusable });
     }
     cursor = next;
   }
-  throw new BadList(`gives its list in more than ${MAX_PAGES} pages.`);
+  throw breach(`gives its list in more than ${MAX_PAGES} pages.`);
 }
 
 /** Without a schema it is never offered. Empty for a name that is no text. */

@@ -1,20 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { CallTimers } from './request.js';
+import { watchCall } from './request.js';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-function start(totalMs: number, idleMs: number): { timers: CallTimers; heard: string[] } {
+function start(totalMs: number, idleMs: number) {
   const heard: string[] = [];
-  const timers = new CallTimers({
+  const person = { isAsked: false };
+  const limits = watchCall({
     totalMs,
     idleMs,
     stillRunningMs: 30_000,
     monotonic: () => Date.now(),
+    isPaused: () => person.isAsked,
     onExpire: (limit) => heard.push(limit),
     onStillRunning: (seconds) => heard.push(`${seconds} s`),
   });
-  return { timers, heard };
+  return { limits, heard, person };
 }
 
 describe('the limits of a call', () => {
@@ -27,10 +29,10 @@ describe('the limits of a call', () => {
   });
 
   it('of silence begin anew with each sign of life, the total one does not', () => {
-    const { timers, heard } = start(100_000, 20_000);
+    const { limits, heard } = start(100_000, 20_000);
     for (let sign = 0; sign < 9; sign++) {
       vi.advanceTimersByTime(10_000);
-      timers.heard();
+      limits.heard();
     }
     expect(heard).toEqual([]);
     vi.advanceTimersByTime(10_010);
@@ -38,22 +40,20 @@ describe('the limits of a call', () => {
   });
 
   it('stand still while a person is asked', () => {
-    const { timers, heard } = start(50_000, 40_000);
+    const { heard, person } = start(50_000, 40_000);
     vi.advanceTimersByTime(20_000);
-    timers.pause();
+    person.isAsked = true;
     vi.advanceTimersByTime(10_000_000);
-    timers.resume();
+    person.isAsked = false;
     vi.advanceTimersByTime(19_000);
     expect(heard).toEqual(['30 s']);
     vi.advanceTimersByTime(1_010);
     expect(heard).toEqual(['30 s', 'idle']);
   });
 
-  it('say nothing once stopped, not even after a late resume', () => {
-    const { timers, heard } = start(1000, 1000);
-    timers.pause();
-    timers.stop();
-    timers.resume();
+  it('say nothing once stopped', () => {
+    const { limits, heard } = start(1000, 1000);
+    limits.stop();
     vi.advanceTimersByTime(100_000);
     expect(heard).toEqual([]);
   });

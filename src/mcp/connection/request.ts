@@ -3,10 +3,10 @@ import { parseUrl } from '../../lib/parse-url.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
 import type { Elicit, ElicitAnswer, ElicitRequest, RawTool } from '../server.js';
+import { classify, type Failure } from './classify.js';
 import { AS_IT_IS, isSafeValue } from './results.js';
 import { NEVER_ARRIVED } from './safe-error.js';
 import type { Session } from './session.js';
-import { readThrown, type Thrown } from './thrown.js';
 import { type ConnectionTimeouts, LONGEST_TIMER_MS } from './timeouts.js';
 
 export interface Job {
@@ -21,7 +21,7 @@ export type Outcome =
   | { readonly kind: 'done'; readonly result: unknown }
   /** Called off by us, and the server told so. */
   | { readonly kind: 'stopped'; readonly by: StoppedBy }
-  | { readonly kind: 'failed'; readonly thrown: Thrown };
+  | { readonly kind: 'failed'; readonly thrown: Failure };
 
 /** Questions of one server that may be open at a time, and that one refused call may carry. */
 const MAX_OPEN = 8;
@@ -40,7 +40,7 @@ interface OpenCallsParts {
 /** What one server is asked, and what it wants to know of a person. While one is asked, no call runs out of time. */
 export class OpenCalls {
   readonly #parts: OpenCallsParts;
-  readonly #running = new Set<CallTimers>();
+  #running = 0;
   readonly #questions = new Set<AbortController>();
 
   constructor(parts: OpenCallsParts) {
@@ -58,31 +58,31 @@ export class OpenCalls {
     };
     const onAbort = (): void => end('abort');
     signal.addEventListener('abort', onAbort, { once: true });
-    const timers = new CallTimers({
+    const limits = watchCall({
       ...timeouts,
       monotonic,
+      isPaused: () => this.#questions.size > 0,
       onExpire: end,
       onStillRunning: (seconds) => job.onProgress?.(`still running, ${seconds} s`),
     });
-    this.#running.add(timers);
-    if (this.#questions.size > 0) timers.pause();
+    this.#running += 1;
     const tell = throttled(job, timeouts.progressGapMs, monotonic);
     try {
       const result = await send(session, job, stop.signal, (progress) => {
-        timers.heard();
+        limits.heard();
         tell(progress);
       });
       const isBad = session.isRemote && !isSafeValue(result);
       return isBad ? { kind: 'failed', thrown: { kind: 'protocol' } } : { kind: 'done', result };
     } catch (thrown) {
       if (stopped !== undefined) return { kind: 'stopped', by: stopped };
-      return { kind: 'failed', thrown: readThrown(session.library, thrown) };
+      return { kind: 'failed', thrown: classify(session.library, thrown) };
     } finally {
       signal.removeEventListener('abort', onAbort);
-      timers.stop();
-      this.#running.delete(timers);
+      limits.stop();
+      this.#running -= 1;
       // What it still asks belongs to a call that nobody waits for.
-      if (stopped !== undefined && this.#running.size === 0) this.withdraw();
+      if (stopped !== undefined && this.#running === 0) this.withdraw();
     }
   }
 
@@ -91,7 +91,6 @@ export class OpenCalls {
     if (this.#questions.size >= MAX_OPEN || signal.aborted) return { action: 'decline' };
     const own = new AbortController();
     this.#questions.add(own);
-    for (const timers of this.#running) timers.pause();
     try {
       const { server, elicit } = this.#parts;
       return await elicit({ ...question, server }, AbortSignal.any([signal, own.signal]));
@@ -100,7 +99,6 @@ export class OpenCalls {
       return { action: 'cancel' };
     } finally {
       this.#questions.delete(own);
-      if (this.#questions.size === 0) for (const timers of this.#running) timers.resume();
     }
   }
 
@@ -155,90 +153,44 @@ function throttled(job: Job, gapMs: number, monotonic: () => number): (progress:
   };
 }
 
-interface CallTimerOptions {
-  readonly totalMs: number;
-  readonly idleMs: number;
-  readonly stillRunningMs: number;
+interface CallLimits extends Pick<ConnectionTimeouts, 'totalMs' | 'idleMs' | 'stillRunningMs'> {
   readonly monotonic: () => number;
-  readonly onExpire: (limit: 'total' | 'idle') => void;
+  /** While it is true no time counts: the library's own limits know no such pause. */
+  isPaused(): boolean;
+  onExpire(limit: 'total' | 'idle'): void;
   /** The server has been silent for a while, once more. */
-  readonly onStillRunning: (seconds: number) => void;
+  onStillRunning(seconds: number): void;
 }
 
-/** The two limits of one call on one timer. While a person is asked, neither runs. */
-export class CallTimers {
-  readonly #options: CallTimerOptions;
-  #timer: NodeJS.Timeout | undefined;
-  #startedAt: number;
-  #heardAt: number;
-  #toldAt: number;
-  #pausedAt: number | undefined;
-
-  constructor(options: CallTimerOptions) {
-    this.#options = options;
-    const now = options.monotonic();
-    this.#startedAt = now;
-    this.#heardAt = now;
-    this.#toldAt = now;
-    this.#arm(now);
-  }
-
-  /** The server gave a sign of life. */
-  heard(): void {
-    this.#heardAt = this.#options.monotonic();
-    this.#toldAt = this.#heardAt;
-  }
-
-  pause(): void {
-    if (this.#pausedAt !== undefined) return;
-    this.#pausedAt = this.#options.monotonic();
-    clearTimeout(this.#timer);
-  }
-
-  resume(): void {
-    if (this.#pausedAt === undefined) return;
-    const now = this.#options.monotonic();
-    const pausedMs = now - this.#pausedAt;
-    this.#pausedAt = undefined;
-    this.#startedAt += pausedMs;
-    this.#heardAt += pausedMs;
-    this.#toldAt += pausedMs;
-    this.#arm(now);
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
-    // A late resume must not arm it again.
-    this.#pausedAt = undefined;
-  }
-
-  #arm(now: number): void {
-    const { totalMs, idleMs, stillRunningMs } = this.#options;
-    const next = Math.min(
-      this.#startedAt + totalMs,
-      this.#heardAt + idleMs,
-      this.#toldAt + stillRunningMs,
-    );
-    this.#timer = setTimeout(() => this.#look(), Math.max(1, next - now));
-  }
-
-  #look(): void {
-    const { totalMs, idleMs, stillRunningMs, monotonic, onExpire, onStillRunning } = this.#options;
-    const now = monotonic();
-    if (now >= this.#startedAt + totalMs) {
-      onExpire('total');
-      return;
+/** Counts the time of one call, and the silence of the server in it, in steps of at most a second. */
+export function watchCall(limits: CallLimits): { heard(): void; stop(): void } {
+  const { totalMs, idleMs, stillRunningMs, monotonic } = limits;
+  let lookedAt = monotonic();
+  let total = 0;
+  let silent = 0;
+  let toldAt = 0;
+  const look = (): void => {
+    const passed = monotonic() - lookedAt;
+    lookedAt += passed;
+    if (limits.isPaused()) return;
+    total += passed;
+    silent += passed;
+    if (total >= totalMs) limits.onExpire('total');
+    else if (silent >= idleMs) limits.onExpire('idle');
+    else if (silent - toldAt >= stillRunningMs) {
+      toldAt = silent;
+      limits.onStillRunning(Math.round(total / 1000));
     }
-    if (now >= this.#heardAt + idleMs) {
-      onExpire('idle');
-      return;
-    }
-    if (now >= this.#toldAt + stillRunningMs) {
-      this.#toldAt = now;
-      onStillRunning(Math.round((now - this.#startedAt) / 1000));
-    }
-    this.#arm(now);
-  }
+  };
+  const stepMs = Math.min(1_000, totalMs / 10, idleMs / 10, stillRunningMs / 10);
+  const timer = setInterval(look, Math.max(1, stepMs));
+  return {
+    heard() {
+      silent = 0;
+      toldAt = 0;
+    },
+    stop: () => clearInterval(timer),
+  };
 }
 
 const HEADER_MISMATCH = -32020;
@@ -248,7 +200,7 @@ export const PAGES_REQUIRED = -32042;
 /** Why the request may be sent once more; undefined when it may not, or when that would not help. */
 export function repeatReason(
   session: Session,
-  thrown: Thrown,
+  thrown: Failure,
 ): 'session' | 'pages' | 'headers' | undefined {
   switch (thrown.kind) {
     case 'not-sent':
@@ -265,7 +217,7 @@ export function repeatReason(
 }
 
 /** Whether the same question, asked of a server that changes nothing by it, may be answered the next time. */
-export function isTransient(session: Session, thrown: Thrown): boolean {
+export function isTransient(session: Session, thrown: Failure): boolean {
   switch (thrown.kind) {
     case 'closed':
     case 'ended':
@@ -286,14 +238,9 @@ export function requiredPages(data: unknown): readonly (Question & { readonly ur
   const listed = isRecord(data) && Array.isArray(data.elicitations) ? data.elicitations : [];
   const pages = listed.slice(0, MAX_URLS).flatMap((item) => {
     if (!isRecord(item) || typeof item.url !== 'string' || !isWebAddress(item.url)) return [];
-    return [
-      {
-        mode: 'url' as const,
-        url: item.url,
-        message: typeof item.message === 'string' ? item.message : '',
-        ...(typeof item.elicitationId === 'string' ? { elicitationId: item.elicitationId } : {}),
-      },
-    ];
+    const { url, message = '', elicitationId } = item;
+    const id = typeof elicitationId === 'string' ? elicitationId : undefined;
+    return [{ mode: 'url' as const, url, message: String(message), elicitationId: id }];
   });
   // fail-closed: with one of them left out, the call could not go on anyway.
   return pages.length === listed.length ? pages : [];

@@ -6,7 +6,7 @@ import { basename } from '../../platform/fs/paths.js';
 import type { HttpErrorKind } from '../../platform/http/http-error.js';
 import type { LineProcessEnd } from '../../platform/process/process.js';
 import type { SafeError, SafeErrorCode } from '../server.js';
-import type { Thrown } from './thrown.js';
+import type { Failure } from './classify.js';
 
 /** Characters of a server's own words that are handed on. */
 const SERVER_TEXT = 2000;
@@ -38,86 +38,73 @@ export function safeError(
   };
 }
 
-/** Why no connection came about. Nothing has run. */
-export function connectError(words: SafeWords, thrown: Thrown): SafeError {
-  const failed = (text: string): SafeError => safeError(words, 'connect-failed', text);
-  switch (thrown.kind) {
+/** Why no connection came about (nothing has run), or why a request or a call on it failed (a call may have done something). */
+export function errorOf(
+  words: SafeWords,
+  failure: Failure,
+  what: 'connect' | 'request' | 'call',
+): SafeError {
+  const isConnect = what === 'connect';
+  const mayHaveRun = what === 'call';
+  const because = (code: SafeErrorCode, text: string): SafeError =>
+    safeError(words, code, text, { mayHaveRun });
+  const notReached = (text: string): SafeError => safeError(words, 'connect-failed', text);
+  switch (failure.kind) {
     case 'auth':
-      return needsAuth(words, { message: thrown.message });
+      return needsAuth(words, failure.message);
     case 'auth-failed':
-      return { code: 'connect-failed', message: thrown.message, mayHaveRun: false };
-    case 'timeout':
-      return safeError(words, 'connect-timeout', 'did not answer in time.');
-    case 'ended':
-      return failed(`could not be started: ${endText(words, thrown)}.`);
-    case 'closed':
-    case 'not-sent':
-      return failed('closed the connection before it was ready.');
-    case 'http':
-      return failed(`refused the connection: ${httpText(thrown.status)}.`);
-    case 'network':
-      return failed(`cannot be reached: ${networkText(thrown.network)}.`);
+      return { code: 'connect-failed', message: failure.message, mayHaveRun: false };
     case 'headers': {
-      const why = serverText(words, thrown.message);
-      return failed(`was not contacted, as its headers helper failed: ${why}`);
+      const why = serverText(words, failure.message);
+      return notReached(`was not contacted, as its headers helper failed: ${why}`);
     }
-    case 'rpc': {
-      const said = serverText(words, thrown.message);
-      return failed(`refused the connection with error ${thrown.code}: ${said}`);
-    }
+    case 'timeout':
+      return because(isConnect ? 'connect-timeout' : 'call-timeout', 'did not answer in time.');
+    case 'flooded':
+      return because('protocol', `was disconnected: ${failure.message}.`);
     case 'protocol':
-      return safeError(words, 'protocol', thrown.said ?? NOT_MCP);
+      return because('protocol', failure.said ?? NOT_MCP);
+    case 'ended':
+      if (!isConnect) return crashed(words, mayHaveRun);
+      return notReached(`could not be started: ${endText(words, failure)}.`);
+    case 'closed':
+      if (!isConnect) return crashed(words, mayHaveRun);
+      return notReached('closed the connection before it was ready.');
+    case 'not-sent':
+      return isConnect
+        ? notReached('closed the connection before it was ready.')
+        : safeError(
+            words,
+            'session-lost',
+            'is not connected any more; the next call connects anew.',
+          );
+    case 'http': {
+      const text = httpText(failure.status);
+      if (isConnect) return notReached(`refused the connection: ${text}.`);
+      // fail-closed: a 5xx may come after the work was done.
+      const more = { mayHaveRun: mayHaveRun && failure.status >= 500 };
+      return safeError(words, 'server-error', `answered with ${text}.`, more);
+    }
+    case 'network':
+      if (!isConnect && failure.network === 'protocol') return tooLong(words, mayHaveRun);
+      if (!isConnect && !NEVER_ARRIVED.has(failure.network)) return crashed(words, mayHaveRun);
+      return notReached(`cannot be reached: ${NETWORK_TEXTS[failure.network] ?? FAILED}.`);
+    case 'rpc': {
+      const said = `error ${failure.code}: ${serverText(words, failure.message)}`;
+      if (isConnect) return notReached(`refused the connection with ${said}`);
+      // In band, so it may have come after some work.
+      return isSessionError(failure)
+        ? because('session-lost', 'has lost our session; the next call connects anew.')
+        : because('server-error', `reports ${said}`);
+    }
   }
 }
 
-/** Why a request on a standing connection failed. `isCall`: it may have done something. */
-export function requestError(words: SafeWords, thrown: Thrown, isCall: boolean): SafeError {
-  const mayHaveRun = isCall;
-  const failed = (text: string): SafeError =>
-    safeError(words, 'server-error', text, { mayHaveRun });
-  switch (thrown.kind) {
-    case 'rpc':
-      // In band, so it may have come after some work.
-      if (isSessionError(thrown)) return sessionLost(words, mayHaveRun);
-      return failed(`reports error ${thrown.code}: ${serverText(words, thrown.message)}`);
-    case 'http':
-      // fail-closed: a 5xx may come after the work was done.
-      return safeError(words, 'server-error', `answered with ${httpText(thrown.status)}.`, {
-        mayHaveRun: mayHaveRun && thrown.status >= 500,
-      });
-    case 'closed':
-    case 'ended':
-      return crashed(words, mayHaveRun);
-    case 'network':
-      if (thrown.network === 'protocol') return tooLong(words, mayHaveRun);
-      return NEVER_ARRIVED.has(thrown.network)
-        ? connectError(words, thrown)
-        : crashed(words, mayHaveRun);
-    case 'timeout':
-      return safeError(words, 'call-timeout', 'did not answer in time.', { mayHaveRun });
-    case 'protocol':
-      return safeError(words, 'protocol', thrown.said ?? NOT_MCP, { mayHaveRun });
-    case 'not-sent':
-      return safeError(
-        words,
-        'session-lost',
-        'is not connected any more; the next call connects anew.',
-      );
-    case 'auth':
-    case 'auth-failed':
-    case 'headers':
-      return connectError(words, thrown);
-  }
-}
+const FAILED = 'the request failed';
 
 /** The server knows our session no more, and says so in an ordinary answer. */
-export function isSessionError(thrown: Thrown): boolean {
+export function isSessionError(thrown: Failure): boolean {
   return thrown.kind === 'rpc' && thrown.code === -32001 && /session/i.test(thrown.message);
-}
-
-function sessionLost(words: SafeWords, mayHaveRun: boolean): SafeError {
-  const text = 'has lost our session; the next call connects anew.';
-  return safeError(words, 'session-lost', text, { mayHaveRun });
 }
 
 /** Failures before the first byte was sent. */
@@ -146,14 +133,11 @@ export function tooLong(words: SafeWords, mayHaveRun: boolean): SafeError {
 }
 
 /** `message`: in the words of whoever looks after sign-ins, which name the server and what helps. */
-export function needsAuth(
-  words: SafeWords,
-  more: { readonly message?: string | undefined; readonly url?: string | undefined },
-): SafeError {
+export function needsAuth(words: SafeWords, message: string | undefined): SafeError {
   const text =
     'needs a sign-in. A person has to sign in (portcullis mcp auth) before it can be used.';
-  const error = safeError(words, 'needs-auth', text, { url: more.url });
-  return more.message === undefined ? error : { ...error, message: more.message };
+  const error = safeError(words, 'needs-auth', text);
+  return message === undefined ? error : { ...error, message };
 }
 
 /** What the server wrote, as a result for the model: bounded, visible, without secrets, home paths and marks of ours. */
@@ -230,10 +214,6 @@ const HTTP_REASONS: Readonly<Record<number, string>> = {
   429: 'too many requests',
 };
 
-function networkText(kind: HttpErrorKind): string {
-  return NETWORK_TEXTS[kind] ?? 'the request failed';
-}
-
 const NETWORK_TEXTS: Readonly<Partial<Record<HttpErrorKind, string>>> = {
   refused: 'nothing listens at its address',
   dns: 'its name could not be resolved',
@@ -253,7 +233,7 @@ const SCOPE_CHARS = 200;
  * stays, and with it what needs no more. Goes by what this request was answered, as others may have been
  * refused at the same time for something else.
  */
-export function scopeError(words: SafeWords, thrown: Thrown): SafeError | undefined {
+export function scopeError(words: SafeWords, thrown: Failure): SafeError | undefined {
   if (thrown.kind !== 'auth' || thrown.lacks === undefined) return undefined;
   const scope = sliceWhole(serverText(words, thrown.lacks.scope ?? ''), 0, SCOPE_CHARS);
   const what =

@@ -5,6 +5,7 @@ import { basename, toPosix } from '../../platform/fs/paths.js';
 import { createFetch } from '../../platform/http/fetch.js';
 import { VERSION } from '../../version.js';
 import type { ElicitAnswer, ElicitRequest, ListKind, McpEntry, RemoteEntry } from '../server.js';
+import type { BoundedTransport } from '../transport/bounded.js';
 import {
   checkedHeaders,
   hasAuthorization,
@@ -12,21 +13,13 @@ import {
   sseTransport,
   WatchedTransport,
 } from '../transport/http.js';
-import type { LimitedTransport, MessageKind } from '../transport/rate-limit.js';
 import { SdkTransport } from '../transport/sdk.js';
 import type { StderrLog } from '../transport/stderr-log.js';
 import { StdioTransport, stdioRequest } from '../transport/stdio.js';
 import { WebSocketTransport } from '../transport/web-socket.js';
+import { classify, Failed, type Failure } from './classify.js';
 import type { ConnectionDeps } from './deps.js';
 import { loadLibrary, type McpLibrary } from './library.js';
-import {
-  Flooded,
-  HeadersFailed,
-  HostFailed,
-  OwnAuthorizationRefused,
-  readThrown,
-  type Thrown,
-} from './thrown.js';
 import { type ConnectionTimeouts, LONGEST_TIMER_MS } from './timeouts.js';
 
 /** The two generations of the protocol: with `initialize` and a session, and without. */
@@ -42,8 +35,6 @@ export interface SessionParts {
   readonly knownEra: Era | undefined;
   elicit(request: Omit<ElicitRequest, 'server'>, signal: AbortSignal): Promise<ElicitAnswer>;
   changed(kind: ListKind): void;
-  /** Something that the server sent by itself was more than is taken. */
-  tooMuch(kind: MessageKind): void;
   /** The connection is over, whoever ended it. */
   closed(): void;
 }
@@ -68,11 +59,11 @@ export interface Session {
 }
 
 interface Opened {
-  readonly transport: LimitedTransport;
+  readonly transport: BoundedTransport;
   readonly hasOwnAuthorization: boolean;
 }
 
-/** Connects once. Rejects with whatever went wrong; `readThrown` knows it. */
+/** Connects once. Rejects with whatever went wrong; `classify` knows it. */
 export async function openSession(parts: SessionParts, signal: AbortSignal): Promise<Session> {
   const library = await loadLibrary();
   const { type } = parts.entry;
@@ -81,14 +72,13 @@ export async function openSession(parts: SessionParts, signal: AbortSignal): Pro
   try {
     return await shake(library, parts, 'auto', signal);
   } catch (thrown) {
-    const isOver = signal.aborted || thrown instanceof Flooded;
-    if (isOver || !isWorthOldProtocol(readThrown(library, thrown))) throw thrown;
+    if (signal.aborted || !isWorthOldProtocol(classify(library, thrown))) throw thrown;
     return shake(library, parts, 'legacy', signal);
   }
 }
 
 /** Old servers die of a method they do not know, answer with nothing, or with an error page. */
-function isWorthOldProtocol(thrown: Thrown): boolean {
+function isWorthOldProtocol(thrown: Failure): boolean {
   switch (thrown.kind) {
     case 'closed':
     case 'timeout':
@@ -118,14 +108,15 @@ async function shake(
     const connecting = client.connect(transport, { signal, timeout: LONGEST_TIMER_MS });
     await orAbort(connecting, signal);
   } catch (thrown) {
-    const { kind } = readThrown(library, thrown);
+    const { kind } = classify(library, thrown);
     const isGone = kind === 'closed' || kind === 'not-sent';
     const ended =
       isGone && transport instanceof StdioTransport ? await transport.end(500) : undefined;
     // It failed already; how its remains are cleared away changes nothing.
     await transport.close().catch(() => {});
-    if (transport.cutFor !== undefined) throw new Flooded(transport.cutFor);
-    if (kind === 'auth' && opened.hasOwnAuthorization) throw new OwnAuthorizationRefused();
+    const { cutFor } = transport;
+    if (cutFor !== undefined) throw new Failed({ kind: 'flooded', message: cutFor });
+    if (kind === 'auth' && opened.hasOwnAuthorization) throw new Failed({ kind, isOwn: true });
     throw ended ?? thrown;
   }
   client.onclose = () => parts.closed();
@@ -200,24 +191,24 @@ function asked(params: Readonly<Record<string, unknown>>): Omit<ElicitRequest, '
 
 async function openTransport(library: McpLibrary, parts: SessionParts): Promise<Opened> {
   const { entry, deps, timeouts, name, log } = parts;
-  const limits = {
-    monotonic: () => deps.clock.monotonic(),
-    onExcess: (kind: MessageKind) => parts.tooMuch(kind),
-  };
+  const monotonic = (): number => deps.clock.monotonic();
   if (entry.type === 'stdio') {
     const request = stdioRequest(name, entry, deps);
-    const how = { ...limits, processes: deps.processes, log, closeMs: timeouts.closeMs };
+    const how = { monotonic, processes: deps.processes, log, closeMs: timeouts.closeMs };
     return { transport: new StdioTransport(request, how), hasOwnAuthorization: false };
   }
   if (entry.type === 'sdk') {
-    if (deps.sdkTransport === undefined) throw new HostFailed();
-    return { transport: new SdkTransport(deps.sdkTransport, limits), hasOwnAuthorization: false };
+    if (deps.sdkTransport === undefined) throw new Failed({ kind: 'closed' });
+    return {
+      transport: new SdkTransport(deps.sdkTransport, monotonic),
+      hasOwnAuthorization: false,
+    };
   }
   const headers = await allHeaders(entry, deps);
   const hasOwnAuthorization = hasAuthorization(headers);
   if (entry.type === 'ws') {
     const { connectMs, closeMs } = timeouts;
-    const how = { ...limits, url: entry.url, headers, environment: deps.env, connectMs, closeMs };
+    const how = { monotonic, url: entry.url, headers, environment: deps.env, connectMs, closeMs };
     return { transport: new WebSocketTransport(how), hasOwnAuthorization };
   }
   const remote = {
@@ -232,7 +223,7 @@ async function openTransport(library: McpLibrary, parts: SessionParts): Promise<
     freshHeaders: deps.headers === undefined ? undefined : () => allHeaders(entry, deps),
     authProvider: hasOwnAuthorization ? undefined : deps.authProvider,
     stepUp: deps.stepUp,
-    limits,
+    monotonic,
   };
   const transport = entry.type === 'sse' ? sseTransport(remote) : httpTransport(remote);
   return { transport, hasOwnAuthorization };
@@ -250,7 +241,7 @@ async function allHeaders(
 ): Promise<Record<string, string>> {
   if (deps.headers === undefined) return checkedHeaders(entry.headers);
   const helped = await deps.headers();
-  if (!helped.ok) throw new HeadersFailed(helped.error);
+  if (!helped.ok) throw new Failed({ kind: 'headers', message: helped.error });
   const theirs = new Set(Object.keys(helped.value).map((name) => name.toLowerCase()));
   const kept = Object.entries(entry.headers).filter(([name]) => !theirs.has(name.toLowerCase()));
   return checkedHeaders({ ...Object.fromEntries(kept), ...helped.value });

@@ -2,7 +2,7 @@ import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
 import type { Fetch } from '../../platform/http/fetch.js';
-import { NoAnswer, UNREADABLE } from '../connection/thrown.js';
+import { breach, type Failed } from '../connection/classify.js';
 import { isId, isUnreadable, type MessageId, messagesOf } from './messages.js';
 
 /** Messages in one list: more would hold up everything else. */
@@ -11,7 +11,7 @@ const MOST_IN_A_LIST = 1_000;
 /** The requests that wait for an answer, each with what ends its stream. */
 export class WaitingRequests {
   /** Told of a request that gets no answer any more. */
-  onFailed: ((id: MessageId, why: unknown) => void) | undefined;
+  onFailed: ((id: MessageId, why: Failed) => void) | undefined;
   readonly #streams = new Map<MessageId, AbortController>();
 
   add(id: MessageId): AbortController {
@@ -34,7 +34,7 @@ export class WaitingRequests {
     this.remove(id);
   }
 
-  fail(id: MessageId, why: unknown): void {
+  fail(id: MessageId, why: Failed): void {
     const key = this.#key(id);
     if (!this.#streams.has(key)) return;
     // Or the library would reopen a stream that nobody waits for.
@@ -63,7 +63,7 @@ export function readAnswers(
     const asked = hasOwnBody ? requestIn(init) : undefined;
     if (asked !== undefined && response.status === 202) {
       const text = 'accepted the request with HTTP 202, which means that no answer comes.';
-      waiting.fail(asked, new NoAnswer(text));
+      waiting.fail(asked, breach(text));
       return response;
     }
     const type = (response.headers.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase();
@@ -79,7 +79,7 @@ export function readAnswers(
     const messages = kept(await response.text(), waiting, asked);
     // The body is whole: a request that is not answered in it never is.
     if (!messages.some((one) => answers(one, asked)))
-      waiting.fail(asked, new NoAnswer('answered with messages of which none is an answer.'));
+      waiting.fail(asked, breach('answered with messages of which none is an answer.'));
     const [only] = messages;
     return new Response(JSON.stringify(messages.length === 1 ? only : messages), response);
   };
@@ -94,8 +94,8 @@ function kept(
   const messages = messagesOf(parsed(text), asked);
   const isTooLong = messages.length > MOST_IN_A_LIST;
   const why = isTooLong
-    ? new NoAnswer(`sent a list of ${messages.length} messages, more than ${MOST_IN_A_LIST}.`)
-    : UNREADABLE;
+    ? breach(`sent a list of ${messages.length} messages, more than ${MOST_IN_A_LIST}.`)
+    : breach();
   if (isTooLong && asked !== undefined) waiting.fail(asked, why);
   return messages.filter((message) => {
     if ('method' in message || message.id === undefined) return !isTooLong;
@@ -131,9 +131,9 @@ function answers(message: JSONRPCMessage, asked: MessageId): boolean {
   return !('method' in message) && (message.id === asked || Number(message.id) === asked);
 }
 
-function foreign(id: MessageId): NoAnswer {
+function foreign(id: MessageId): Failed {
   const shown = visible(sliceWhole(JSON.stringify(id), 0, 60));
-  return new NoAnswer(`answered with the id ${shown}, which is not that of the request.`);
+  return breach(`answered with the id ${shown}, which is not that of the request.`);
 }
 
 /** Server-sent events with other data: a message stands on one `data:` line; other lines pass as they are. */

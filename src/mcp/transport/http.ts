@@ -1,12 +1,12 @@
 import type { AuthProvider, JSONRPCMessage, Transport } from '@modelcontextprotocol/client';
 import { orAbort } from '../../lib/abort.js';
 import type { Fetch } from '../../platform/http/fetch.js';
+import { Failed } from '../connection/classify.js';
 import type { StepUpChallenge } from '../connection/deps.js';
 import type { McpLibrary } from '../connection/library.js';
-import { HeadersFailed, STREAM_ENDED } from '../connection/thrown.js';
 import { LONGEST_TIMER_MS } from '../connection/timeouts.js';
+import { BoundedTransport, type SendOptions } from './bounded.js';
 import { readAnswers, WaitingRequests } from './http-answers.js';
-import { LimitedTransport, type RateLimitParts, type SendOptions } from './rate-limit.js';
 
 type LibraryTransport = Transport & { terminateSession?(): Promise<void> };
 
@@ -19,7 +19,7 @@ interface RemoteParts {
   readonly freshHeaders?: () => Promise<Readonly<Record<string, string>>>;
   readonly authProvider: AuthProvider | undefined;
   readonly stepUp: ((challenge: StepUpChallenge) => Promise<boolean>) | undefined;
-  readonly limits: RateLimitParts;
+  readonly monotonic: () => number;
 }
 
 /** Attempts to reopen a stream that broke off, each after twice the pause of the one before. */
@@ -44,7 +44,7 @@ export function httpTransport(parts: RemoteParts): WatchedTransport {
     onInsufficientScope: 'throw',
     authProvider: parts.authProvider,
   });
-  return new WatchedTransport(inner, waiting, { ...parts.limits, isFatal: () => false });
+  return new WatchedTransport(inner, waiting, { ...parts, isFatal: () => false });
 }
 
 export function sseTransport(parts: RemoteParts): WatchedTransport {
@@ -55,14 +55,14 @@ export function sseTransport(parts: RemoteParts): WatchedTransport {
   });
   // The library would open another stream, whose session nobody has initialised.
   const isFatal = (error: Error): boolean => error instanceof parts.library.SseError;
-  return new WatchedTransport(inner, waiting, { ...parts.limits, isFatal });
+  return new WatchedTransport(inner, waiting, { ...parts, isFatal });
 }
 
 /**
  * The library's transport: a request whose stream ends without an answer fails at once, and a cancelled one lets go of its
  * stream, which the library would go on to reopen (typescript-sdk#2615).
  */
-export class WatchedTransport extends LimitedTransport {
+export class WatchedTransport extends BoundedTransport {
   readonly hasPerRequestStream: boolean;
   readonly #inner: LibraryTransport;
   readonly #isFatal: (error: Error) => boolean;
@@ -72,9 +72,9 @@ export class WatchedTransport extends LimitedTransport {
   constructor(
     inner: LibraryTransport,
     waiting: WaitingRequests,
-    parts: RateLimitParts & { isFatal(error: Error): boolean },
+    parts: Pick<RemoteParts, 'monotonic'> & { isFatal(error: Error): boolean },
   ) {
-    super(parts);
+    super(parts.monotonic);
     this.#inner = inner;
     this.#waiting = waiting;
     this.#isFatal = parts.isFatal;
@@ -90,7 +90,10 @@ export class WatchedTransport extends LimitedTransport {
   }
 
   async start(): Promise<void> {
-    this.#inner.onmessage = (message: JSONRPCMessage) => this.#receive(message);
+    this.#inner.onmessage = (message: JSONRPCMessage) => {
+      if (!('method' in message) && message.id !== undefined) this.#waiting.remove(message.id);
+      this.deliver(message);
+    };
     this.#inner.onerror = (error) => {
       this.fail(error);
       if (this.#isStarted && this.#isFatal(error)) void this.close();
@@ -151,13 +154,9 @@ export class WatchedTransport extends LimitedTransport {
 
   #ended(id: string | number): void {
     if (!this.#waiting.remove(id)) return;
-    const error = { code: -32000, message: 'Connection closed', data: STREAM_ENDED };
+    const data = new Failed({ kind: 'closed' });
+    const error = { code: -32000, message: 'Connection closed', data };
     this.deliver({ jsonrpc: '2.0', id, error });
-  }
-
-  #receive(message: JSONRPCMessage): void {
-    if (!('method' in message) && message.id !== undefined) this.#waiting.remove(message.id);
-    this.deliver(message);
   }
 }
 
@@ -233,12 +232,13 @@ function isSameServer(server: URL, target: URL): boolean {
   );
 }
 
-/** Headers as they may be sent. Throws `HeadersFailed` for one that HTTP does not know. */
+/** Headers as they may be sent. Throws for one that HTTP does not know. */
 export function checkedHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   for (const [name, value] of Object.entries(headers)) {
     // fail-closed: half a set of headers could mean another identity.
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || /[^\t\x20-\x7e\x80-\xff]/.test(value)) {
-      throw new HeadersFailed('a header has a name or value that cannot be sent');
+      const message = 'a header has a name or value that cannot be sent';
+      throw new Failed({ kind: 'headers', message });
     }
   }
   return { ...headers };
@@ -253,33 +253,19 @@ const SHORT_MS = 30_000;
 /** Pauses that the server may choose by itself, one after the other. */
 const OWN_CHOICE = 3;
 const LEAST_MS = 100;
-const FLOOR_MS = 1000;
-const LONGEST_MS = 30_000;
-/** In a row, each soon after the other. */
-const MOST_IN_A_ROW = 200;
-
-/** The pause before a stream is opened anew. Throws when it has been in vain too often. */
-export type StreamPace = (askedMs: number) => number;
 
 /**
- * A server may say how soon it wants to be asked again (`retry:`), and a wait of nothing would be a
- * loop. It is believed a few times; after that the pauses have a floor of ours, which grows.
+ * The pause before a stream is opened anew. The library waits as long as the server says (`retry:`), and a wait of nothing
+ * would be a loop: it is believed a few times, after that the pauses have a floor that grows to half a minute.
  */
-export function streamPace(now: () => number): StreamPace {
+export function streamPace(now: () => number): (askedMs: number) => number {
   let inARow = 0;
-  let lastAt = Number.NEGATIVE_INFINITY;
-  let waitedMs = 0;
+  let openedAt = Number.NEGATIVE_INFINITY;
   return (askedMs) => {
-    const at = now();
-    inARow = at - lastAt < SHORT_MS + waitedMs ? inARow + 1 : 0;
-    // fail-closed: a stream that never stays is not one.
-    if (inARow > MOST_IN_A_ROW) throw new Error('its stream does not stay open');
-    const floor =
-      inARow < OWN_CHOICE
-        ? LEAST_MS
-        : Math.min(LONGEST_MS, FLOOR_MS * 2 ** Math.min(10, inARow - OWN_CHOICE));
-    lastAt = at;
-    waitedMs = Math.min(Math.max(askedMs, floor), LONGEST_TIMER_MS);
-    return waitedMs;
+    inARow = now() - openedAt < SHORT_MS ? inARow + 1 : 0;
+    const floor = inARow < OWN_CHOICE ? LEAST_MS : Math.min(SHORT_MS, 2 ** inARow * LEAST_MS);
+    const waitMs = Math.min(Math.max(askedMs, floor), LONGEST_TIMER_MS);
+    openedAt = now() + waitMs;
+    return waitMs;
   };
 }

@@ -1,26 +1,15 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
-import { UNREADABLE } from '../connection/thrown.js';
-import { LimitedTransport } from './rate-limit.js';
+import { breach, Failed } from '../connection/classify.js';
 
 export type MessageId = string | number;
 type Members = Readonly<Record<string, unknown>>;
 
-/** A channel that many requests share: lines of a child process, frames of a socket. */
-export abstract class ChannelTransport extends LimitedTransport {
-  /** What is no message (a greeting, a debug line) is left out; servers must not write it. */
-  protected receive(text: string): void {
-    const messages = messagesIn(text, this.onlyAsked);
-    if (messages.length === 0) this.fail(new Error('a text that is no message'));
-    for (const message of messages) this.deliver(message);
-  }
-}
-
 /**
  * The messages of a text: one, or a list of them. The library drops an answer with any unknown member without a word
  * and its caller waits until the time is up: only the members of the protocol are kept, and an answer that cannot be
- * used (`__proto__`, endless nesting, neither result nor error, or both) becomes an error with `UNREADABLE` as data.
+ * used (`__proto__`, endless nesting, neither result nor error, or both) becomes an error that carries a `Failed`.
  * `asked`: the request that an error without an id belongs to.
  */
 export function messagesIn(text: string, asked?: MessageId): readonly JSONRPCMessage[] {
@@ -60,7 +49,7 @@ export function messageOf(value: unknown, asked?: MessageId): JSONRPCMessage | u
 
 /** Whether the message stands in for an answer that cannot be used. */
 export function isUnreadable(message: JSONRPCMessage): boolean {
-  return 'error' in message && message.error.data === UNREADABLE;
+  return 'error' in message && message.error.data instanceof Failed;
 }
 
 function answerOf(id: MessageId, { result, error }: Members): JSONRPCMessage {
@@ -98,6 +87,6 @@ export function isId(value: unknown): value is MessageId {
 }
 
 function unreadable(id: MessageId): JSONRPCMessage {
-  const error = { code: -32603, message: 'the answer cannot be used', data: UNREADABLE };
+  const error = { code: -32603, message: 'the answer cannot be used', data: breach() };
   return { jsonrpc: '2.0', id, error };
 }

@@ -1,21 +1,21 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { isRecord } from '../../lib/own.js';
+import { Failed } from '../connection/classify.js';
 import type { SdkBridge } from '../connection/deps.js';
-import { HostFailed } from '../connection/thrown.js';
+import { BoundedTransport } from './bounded.js';
 import { messageOf } from './messages.js';
-import { LimitedTransport, type RateLimitParts } from './rate-limit.js';
 
 /** A server in the host's process: each request is carried there and its answer comes back with it. */
-export class SdkTransport extends LimitedTransport {
+export class SdkTransport extends BoundedTransport {
   readonly #bridge: SdkBridge;
 
-  constructor(bridge: SdkBridge, parts: RateLimitParts) {
-    super(parts);
+  constructor(bridge: SdkBridge, monotonic: () => number) {
+    super(monotonic);
     this.#bridge = bridge;
   }
 
   async start(): Promise<void> {
-    this.#bridge.onmessage = (message) => this.#receive(message);
+    this.#bridge.onmessage = (message) => this.#take(message);
   }
 
   protected async transmit(message: JSONRPCMessage): Promise<void> {
@@ -23,15 +23,15 @@ export class SdkTransport extends LimitedTransport {
     const isRequest = 'method' in message && 'id' in message;
     // Hosts acknowledge notifications with an answer that means nothing.
     if (!isRequest) return;
-    if (!isRecord(answer)) throw new HostFailed();
-    this.#receive(answerTo(message.id, answer));
+    if (!isRecord(answer)) throw new Failed({ kind: 'closed' });
+    this.#take(answerTo(message.id, answer));
   }
 
   async #carry(message: JSONRPCMessage): Promise<unknown> {
     try {
       return await this.#bridge.send(message as unknown as Readonly<Record<string, unknown>>);
     } catch {
-      throw new HostFailed();
+      throw new Failed({ kind: 'closed' });
     }
   }
 
@@ -40,7 +40,7 @@ export class SdkTransport extends LimitedTransport {
     this.over();
   }
 
-  #receive(message: unknown): void {
+  #take(message: unknown): void {
     // Some hosts leave the version out.
     const said = isRecord(message) ? messageOf({ ...message, jsonrpc: '2.0' }) : undefined;
     if (said !== undefined) this.deliver(said);

@@ -6,14 +6,14 @@ import { minimalEnvironment } from '../../platform/environment.js';
 import { findRepositoryRoot } from '../../platform/fs/paths.js';
 import type {
   LineProcess,
+  LineProcessEnd,
   LineProcessRequest,
   ProcessSupervisor,
 } from '../../platform/process/process.js';
+import { Failed } from '../connection/classify.js';
 import type { ConnectionDeps } from '../connection/deps.js';
-import { NotSent, ServerEnded } from '../connection/thrown.js';
 import type { StdioEntry } from '../server.js';
-import { ChannelTransport } from './messages.js';
-import type { RateLimitParts } from './rate-limit.js';
+import { BoundedTransport } from './bounded.js';
 import type { StderrLog } from './stderr-log.js';
 
 /** Between the polite signal and the final one. */
@@ -46,7 +46,7 @@ export function stdioRequest(
  * descendants behind (typescript-sdk#2023). The library knows a stdio transport by its having
  * both `pid` and `stderr`: a server that is silent to the new protocol is then spoken to in the old.
  */
-export class StdioTransport extends ChannelTransport {
+export class StdioTransport extends BoundedTransport {
   readonly #request: LineProcessRequest;
   readonly #processes: Pick<ProcessSupervisor, 'open'>;
   readonly #log: StderrLog | undefined;
@@ -56,13 +56,14 @@ export class StdioTransport extends ChannelTransport {
 
   constructor(
     request: LineProcessRequest,
-    parts: RateLimitParts & {
+    parts: {
+      readonly monotonic: () => number;
       readonly processes: Pick<ProcessSupervisor, 'open'>;
       readonly log: StderrLog | undefined;
       readonly closeMs: number;
     },
   ) {
-    super(parts);
+    super(parts.monotonic);
     this.#request = request;
     this.#processes = parts.processes;
     this.#log = parts.log;
@@ -94,19 +95,24 @@ export class StdioTransport extends ChannelTransport {
       this.over();
     });
     const pid = child.started === undefined ? child.pid : await child.started;
-    if (pid === undefined) throw new ServerEnded(await child.exited, this.#request);
+    if (pid === undefined) throw this.#ended(await child.exited);
   }
 
   /** How the child ended, if it has or does so within a moment. */
-  async end(withinMs: number): Promise<ServerEnded | undefined> {
+  async end(withinMs: number): Promise<Failed | undefined> {
     const child = this.#process;
     if (child === undefined) return undefined;
     const end = await within(child.exited, withinMs);
-    return end === undefined ? undefined : new ServerEnded(end, this.#request);
+    return end === undefined ? undefined : this.#ended(end);
+  }
+
+  #ended(end: LineProcessEnd): Failed {
+    return new Failed({ kind: 'ended', end, program: this.#request.command });
   }
 
   protected async transmit(message: JSONRPCMessage): Promise<void> {
-    if (this.#process?.write(JSON.stringify(message)) !== true) throw new NotSent();
+    if (this.#process?.write(JSON.stringify(message)) !== true)
+      throw new Failed({ kind: 'not-sent' });
   }
 
   async close(): Promise<void> {

@@ -1,13 +1,13 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import type { ProxyEnvironment } from '../../platform/http/http-proxy.js';
 import { openTextSocket, type TextSocket } from '../../platform/http/web-socket.js';
-import { NotSent } from '../connection/thrown.js';
-import { ChannelTransport } from './messages.js';
-import type { RateLimitParts } from './rate-limit.js';
+import { Failed } from '../connection/classify.js';
+import { BoundedTransport } from './bounded.js';
 
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 
-interface WebSocketParts extends RateLimitParts {
+interface WebSocketParts {
+  readonly monotonic: () => number;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly environment: ProxyEnvironment;
@@ -16,12 +16,12 @@ interface WebSocketParts extends RateLimitParts {
 }
 
 /** One WebSocket, a message in each frame. The library has no such client any more (typescript-sdk#142). */
-export class WebSocketTransport extends ChannelTransport {
+export class WebSocketTransport extends BoundedTransport {
   readonly #parts: WebSocketParts;
   #socket: TextSocket | undefined;
 
   constructor(parts: WebSocketParts) {
-    super(parts);
+    super(parts.monotonic);
     this.#parts = parts;
   }
 
@@ -44,7 +44,7 @@ export class WebSocketTransport extends ChannelTransport {
 
   protected async transmit(message: JSONRPCMessage): Promise<void> {
     const socket = this.#socket;
-    if (socket === undefined || this.isOver) throw new NotSent();
+    if (socket === undefined || this.isOver) throw new Failed({ kind: 'not-sent' });
     await socket.send(JSON.stringify(message));
   }
 

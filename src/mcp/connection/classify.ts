@@ -1,56 +1,28 @@
 import { isRecord } from '../../lib/own.js';
 import { HttpError, type HttpErrorKind, networkErrorKind } from '../../platform/http/http-error.js';
 import { SocketRefused } from '../../platform/http/web-socket.js';
-import type { LineProcessEnd, LineProcessRequest } from '../../platform/process/process.js';
+import type { LineProcessEnd } from '../../platform/process/process.js';
 import { failureInside } from '../auth/failure.js';
 import type { AuthFailure } from '../auth/types.js';
 import type { McpLibrary } from './library.js';
 
-/** The message was not taken by the channel: nobody saw it. */
-export class NotSent extends Error {}
+/** Carries a failure of ours through the library: thrown, or as the data of an error that stands for an answer. */
+export class Failed extends Error {
+  readonly failure: Failure;
 
-/** The host did not carry a message, or gave no answer. Whether the server saw it cannot be told. */
-export class HostFailed extends Error {}
-
-/** The server sent more and more by itself and was let go of. The text is safe to show. */
-export class Flooded extends Error {}
-
-/** The headers that the entry asks for could not be had. The text is safe to show. */
-export class HeadersFailed extends Error {}
-
-/** The server refused the `Authorization` that the entry or its helper gave. */
-export class OwnAuthorizationRefused extends Error {}
-
-/** The child of a stdio server ended, or did not start. */
-export class ServerEnded extends Error {
-  readonly end: LineProcessEnd;
-  /** What was to be started. */
-  readonly program: string;
-
-  constructor(end: LineProcessEnd, { command }: Pick<LineProcessRequest, 'command'>) {
-    super('the server process ended');
-    this.end = end;
-    this.program = command;
+  constructor(failure: Failure) {
+    super(failure.kind);
+    this.failure = failure;
   }
 }
 
-/** Marks an answer that we made ourselves because the stream that should have brought it is over. */
-export const STREAM_ENDED: unique symbol = Symbol('stream ended');
-
-/** Marks an error that we put in the place of an answer that cannot be taken. */
-export const UNREADABLE: unique symbol = Symbol('unreadable answer');
-
-/** Marks an error that we made ourselves for a request to which no answer comes. The text is safe to show. */
-export class NoAnswer {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
+/** Something that the server sent is not what the protocol says. `said` is safe to show. */
+export function breach(said?: string): Failed {
+  return new Failed({ kind: 'protocol', said });
 }
 
 /** What went wrong, out of all that transports and the library throw. */
-export type Thrown =
+export type Failure =
   /** The server answered with an error. */
   | {
       readonly kind: 'rpc';
@@ -71,27 +43,26 @@ export type Thrown =
   /** Authorization failed in a way that a sign-in does not mend. The text is safe to show. */
   | { readonly kind: 'auth-failed'; readonly message: string }
   | { readonly kind: 'network'; readonly network: HttpErrorKind }
+  /** The child of a stdio server ended, or did not start. `program`: what was to be started. */
   | {
       readonly kind: 'ended';
       readonly end: LineProcessEnd;
       readonly program?: string;
     }
-  /** The channel closed while an answer was awaited. */
+  /** The channel closed while an answer was awaited, or the host that carries messages gave none. */
   | { readonly kind: 'closed' }
+  /** The message was not taken by the channel: nobody saw it. */
   | { readonly kind: 'not-sent' }
   | { readonly kind: 'timeout' }
+  /** The headers that the entry asks for could not be had. The text is safe to show. */
   | { readonly kind: 'headers'; readonly message: string }
+  /** The server sent without end and was let go of. The text is safe to show. */
+  | { readonly kind: 'flooded'; readonly message: string }
   /** What it sent is not what the protocol says. `said`: what that was, in words that are safe to show. */
   | { readonly kind: 'protocol'; readonly said?: string };
 
-export function readThrown(library: McpLibrary, thrown: unknown): Thrown {
-  if (thrown instanceof NotSent) return { kind: 'not-sent' };
-  if (thrown instanceof HostFailed) return { kind: 'closed' };
-  if (thrown instanceof ServerEnded) {
-    return { kind: 'ended', end: thrown.end, program: thrown.program };
-  }
-  if (thrown instanceof HeadersFailed) return { kind: 'headers', message: thrown.message };
-  if (thrown instanceof OwnAuthorizationRefused) return { kind: 'auth', isOwn: true };
+export function classify(library: McpLibrary, thrown: unknown): Failure {
+  if (thrown instanceof Failed) return thrown.failure;
   const refusal = failureInside(thrown);
   if (refusal !== undefined) return authFailure(refusal);
   if (thrown instanceof HttpError) return { kind: 'network', network: thrown.kind };
@@ -110,16 +81,14 @@ export function readThrown(library: McpLibrary, thrown: unknown): Thrown {
   return plainError(thrown);
 }
 
-function authFailure({ kind, message }: AuthFailure): Thrown {
+function authFailure({ kind, message }: AuthFailure): Failure {
   return kind === 'failed'
     ? { kind: 'auth-failed', message }
     : { kind: 'auth', isOwn: false, message };
 }
 
-function rpcError(error: { code: number; message: string; data?: unknown }): Thrown {
-  if (error.data === STREAM_ENDED) return { kind: 'closed' };
-  if (error.data === UNREADABLE) return { kind: 'protocol' };
-  if (error.data instanceof NoAnswer) return { kind: 'protocol', said: error.data.text };
+function rpcError(error: { code: number; message: string; data?: unknown }): Failure {
+  if (error.data instanceof Failed) return error.data.failure;
   // The old libraries say so when the channel below them is gone.
   if (error.code === -32000 && /^(MCP error -32000: )?connection closed/i.test(error.message)) {
     return { kind: 'closed' };
@@ -135,7 +104,7 @@ function isAuthError(library: McpLibrary, thrown: unknown): boolean {
   );
 }
 
-function httpStatus(status: number, data: unknown): Thrown {
+function httpStatus(status: number, data: unknown): Failure {
   if (status === 401) return { kind: 'auth', isOwn: false };
   const text = isRecord(data) && typeof data.text === 'string' ? data.text.slice(0, 4096) : '';
   // Many servers answer 400 where the protocol wants 404; both come before anything has run.
@@ -143,7 +112,7 @@ function httpStatus(status: number, data: unknown): Thrown {
   return { kind: 'http', status, isSessionGone };
 }
 
-function sdkError(library: McpLibrary, error: { code: string; data?: unknown }): Thrown {
+function sdkError(library: McpLibrary, error: { code: string; data?: unknown }): Failure {
   const { SdkErrorCode } = library;
   switch (error.code) {
     case SdkErrorCode.RequestTimeout:
@@ -154,7 +123,7 @@ function sdkError(library: McpLibrary, error: { code: string; data?: unknown }):
       return { kind: 'not-sent' };
     case SdkErrorCode.EraNegotiationFailed: {
       const cause = isRecord(error.data) ? error.data.cause : undefined;
-      return cause === undefined ? { kind: 'closed' } : readThrown(library, cause);
+      return cause === undefined ? { kind: 'closed' } : classify(library, cause);
     }
     default:
       return { kind: 'protocol' };
@@ -162,7 +131,7 @@ function sdkError(library: McpLibrary, error: { code: string; data?: unknown }):
 }
 
 /** The SSE part of the library throws plain errors with the status in their text. */
-function plainError(thrown: unknown): Thrown {
+function plainError(thrown: unknown): Failure {
   if (!(thrown instanceof Error)) return { kind: 'protocol' };
   const posted = /^Error POSTing to endpoint \(HTTP (\d{3})\)/.exec(thrown.message);
   if (posted?.[1] !== undefined) return httpStatus(Number(posted[1]), { text: thrown.message });
