@@ -5,7 +5,7 @@ import { type PermissionMode, strictest, type TraceStep } from '../../protocol/p
 import type { KeepAnswer } from '../grants/updates.js';
 import { STANDARD_GUARDS } from '../guards/guards.js';
 import type { PathFileSystem } from '../paths/paths.js';
-import type { RuleSet } from '../rules/rules.js';
+import type { Rule, RuleSet } from '../rules/rule.js';
 import {
   type Approval,
   ASKS_PERSON,
@@ -14,7 +14,7 @@ import {
   NOTHING,
   type Resolver,
 } from './guard.js';
-import { type Examination, examine, type Precheck } from './precheck.js';
+import { examine, type Precheck } from './precheck.js';
 import { STANDARD_RESOLVERS } from './resolvers.js';
 import { unrendered } from './shell-text.js';
 import type { Asker, GateCall } from './types.js';
@@ -41,19 +41,13 @@ export interface GateDeps {
   readonly keep?: KeepAnswer;
 }
 
-/** The guards and resolvers that every call passes, in order. */
-export interface Pipeline {
+/** The guards and resolvers that a call passes, in order. */
+interface Pipeline {
   readonly guards: readonly Guard[];
   readonly resolvers: readonly Resolver[];
   readonly clock: Pick<Clock, 'monotonic'>;
-}
-
-function createPipeline({ guards = [], resolvers = [], clock }: GateDeps): Pipeline {
-  return {
-    guards: [...guards, ...STANDARD_GUARDS],
-    resolvers: [...resolvers, ...STANDARD_RESOLVERS],
-    clock,
-  };
+  /** The question that the tool puts to a person has its answer; what else a guard holds stays. */
+  readonly answered?: boolean | undefined;
 }
 
 export type Outcome =
@@ -76,36 +70,22 @@ export type Evaluate = (
 
 /** Asks hooks, guards and resolvers about a call; people are asked later, by the gate. */
 export function createEvaluate(gate: GateDeps): Evaluate {
-  const pipeline = createPipeline(gate);
-  const freshView = (call: GateCall): CallView => currentView(gate, call);
+  const { clock, guards = [], resolvers = [] } = gate;
+  const allGuards = [...guards, ...STANDARD_GUARDS];
+  const allResolvers = [...resolvers, ...STANDARD_RESOLVERS];
   return async (call, { rewritten } = { rewritten: false }) => {
-    const how = { viewOf: freshView, rewritten };
-    const examined = await examine(gate.precheck, freshView(call), how);
-    const asked = withExamination(pipeline, examined);
-    const { view, outcome, trace } = await evaluateUntilStable(gate, examined.view, asked);
-    const { contexts, agentContext } = examined;
+    const how = { viewOf: (one: GateCall) => currentView(gate, one), rewritten };
+    const examined = await examine(gate.precheck, currentView(gate, call), how);
+    const { guard, resolver, answered, contexts, agentContext } = examined;
+    // The findings of the precheck come before those of the guards.
+    const pipeline: Pipeline = {
+      guards: guard === undefined ? allGuards : [guard, ...allGuards],
+      resolvers: resolver === undefined ? allResolvers : [resolver, ...allResolvers],
+      clock,
+      answered,
+    };
+    const { view, outcome, trace } = await evaluateUntilStable(gate, examined.view, pipeline);
     return { view, outcome, trace: [...examined.trace, ...trace], contexts, agentContext };
-  };
-}
-
-/** The findings of the precheck come before those of the guards. */
-function withExamination(pipeline: Pipeline, { guard, resolver, answered }: Examination): Pipeline {
-  const guards = guard === undefined ? pipeline.guards : [guard, ...pipeline.guards];
-  return {
-    guards: answered === true ? guards.map(unlessAnswered) : guards,
-    resolvers: resolver === undefined ? pipeline.resolvers : [resolver, ...pipeline.resolvers],
-    clock: pipeline.clock,
-  };
-}
-
-/** The question that the tool puts to a person has its answer; what else a guard holds stays. */
-function unlessAnswered(guard: Guard): Guard {
-  return {
-    ...guard,
-    async decide(view) {
-      const finding = await guard.decide(view);
-      return finding.settledByAnswer === true ? NOTHING : finding;
-    },
   };
 }
 
@@ -146,55 +126,63 @@ async function holdUnrendered(view: CallView, evaluation: Evaluation): Promise<E
 
 /** The view itself while its mode and rules are in force, else a new one. */
 function ifUnchanged(gate: GateDeps, view: CallView): CallView {
-  const { agent } = view.call;
-  const same = gate.mode(agent) === view.mode && isSameSet(gate.rules(agent), view.rules);
-  return same ? view : currentView(gate, view.call);
+  const now = currentView(gate, view.call);
+  // A set that was put together anew may hold the same rules.
+  const all = ({ rules: { deny, ask, allow } }: CallView): readonly Rule[] => [
+    ...deny,
+    ...ask,
+    ...allow,
+  ];
+  const [before, after] = [all(view), all(now)];
+  const isSame = before.length === after.length && before.every((rule, at) => rule === after[at]);
+  return isSame && now.mode === view.mode ? view : now;
 }
 
 function currentView(gate: GateDeps, call: GateCall): CallView {
   const { fs, home, facts } = gate;
-  return viewOf(call, {
-    fs,
-    home,
-    mode: gate.mode(call.agent),
-    rules: gate.rules(call.agent),
-    facts,
-  });
-}
-
-/** A set that was put together anew may hold the same rules. */
-function isSameSet(one: RuleSet, other: RuleSet): boolean {
-  if (one === other) return true;
-  return (['deny', 'ask', 'allow'] as const).every(
-    (kind) =>
-      one[kind] === other[kind] ||
-      (one[kind].length === other[kind].length &&
-        one[kind].every((rule, at) => rule === other[kind][at])),
-  );
+  const { agent } = call;
+  return viewOf(call, { fs, home, mode: gate.mode(agent), rules: gate.rules(agent), facts });
 }
 
 /** Asks all guards; if none holds the call, asks the resolvers until one allows it. */
 export async function runPipeline(view: CallView, pipeline: Pipeline): Promise<Evaluation> {
-  const trace = new Trace(pipeline.clock);
+  const { guards, resolvers, clock, answered } = pipeline;
+  const trace: TraceStep[] = [];
+  let before = clock.monotonic();
+  const note = (guard: string, step: Omit<TraceStep, 'guard' | 'ms'>): void => {
+    const now = clock.monotonic();
+    const { decision, reason, source, failure } = step;
+    // To the microsecond: receipts are not to be filled with digits.
+    const ms = Math.round((now - before) * 1000) / 1000;
+    before = now;
+    trace.push({ guard, decision, ms, reason, source, failure });
+  };
   let held: { readonly by: string; readonly finding: Finding } | undefined;
-  for (const guard of pipeline.guards) {
-    const { finding, failure } = await askGuard(guard, view);
-    trace.add(guard.name, { ...finding, failure });
+  for (const guard of guards) {
+    const { finding: found, failure } = await askGuard(guard, view);
+    const finding = answered === true && found.settledByAnswer === true ? NOTHING : found;
+    note(guard.name, { ...finding, failure });
     if (finding.decision !== 'none' && outweighs(finding, held?.finding)) {
       held = { by: guard.name, finding };
     }
   }
-  if (held !== undefined) return { outcome: { kind: 'held', ...held }, trace: trace.steps };
+  if (held !== undefined) return { outcome: { kind: 'held', ...held }, trace };
   let reason: string | undefined;
-  for (const resolver of pipeline.resolvers) {
-    const { approval, failure } = await askResolver(resolver, view);
-    trace.add(resolver.name, { decision: 'pass', ...approval, failure });
-    if (approval?.decision === 'allow') {
-      return { outcome: { kind: 'allowed', by: resolver.name, approval }, trace: trace.steps };
+  for (const resolver of resolvers) {
+    const { name } = resolver;
+    try {
+      const approval = await resolver.decide(view);
+      note(name, { decision: 'pass', ...approval });
+      if (approval?.decision === 'allow') {
+        return { outcome: { kind: 'allowed', by: name, approval }, trace };
+      }
+      reason ??= approval?.reason;
+    } catch (thrown) {
+      // fail-closed: a resolver that fails allows nothing.
+      note(name, { decision: 'pass', failure: messageOf(thrown) });
     }
-    reason ??= approval?.reason;
   }
-  return { outcome: { kind: 'open', reason }, trace: trace.steps };
+  return { outcome: { kind: 'open', reason }, trace };
 }
 
 /** fail-closed: a guard that fails decides what its `onFailure` says. */
@@ -208,38 +196,6 @@ async function askGuard(
     const failure = messageOf(thrown);
     const reason = `the guard "${guard.name}" failed: ${failure}`;
     return { finding: { decision: guard.onFailure, refusal: 'guard-failed', reason }, failure };
-  }
-}
-
-/** fail-closed: a resolver that fails allows nothing. */
-async function askResolver(
-  resolver: Resolver,
-  view: CallView,
-): Promise<{ readonly approval?: Approval | undefined; readonly failure?: string }> {
-  try {
-    return { approval: await resolver.decide(view) };
-  } catch (thrown) {
-    return { failure: messageOf(thrown) };
-  }
-}
-
-/** The steps of a receipt, each with the time since the one before. */
-class Trace {
-  readonly steps: TraceStep[] = [];
-  readonly #clock: Pick<Clock, 'monotonic'>;
-  #before: number;
-
-  constructor(clock: Pick<Clock, 'monotonic'>) {
-    this.#clock = clock;
-    this.#before = clock.monotonic();
-  }
-
-  add(guard: string, { decision, reason, source, failure }: Omit<TraceStep, 'guard' | 'ms'>): void {
-    const now = this.#clock.monotonic();
-    // To the microsecond: receipts are not to be filled with digits.
-    const ms = Math.round((now - this.#before) * 1000) / 1000;
-    this.#before = now;
-    this.steps.push({ guard, decision, ms, reason, source, failure });
   }
 }
 

@@ -4,9 +4,9 @@ import type { Finding } from './guard.js';
 import { takePermitIssuer } from './permit.js';
 import { fixedCall, withInput } from './precheck.js';
 import { createQuestions, isAnswered, type Questions, refusalText } from './questions.js';
-import { unrendered } from './shell-text.js';
+import { commandToRun, unrendered } from './shell-text.js';
 import type { AskAnswer, Gate, GateVerdict } from './types.js';
-import { type Allowing, allowanceOf, joinHookContext, type Progress, refuse } from './verdict.js';
+import { type Allowing, joinHookContext, type Progress, receiptOf, refuse } from './verdict.js';
 
 const issuePermit = takePermitIssuer();
 
@@ -129,10 +129,15 @@ async function rejudge(
   return refuse(progress, { by, reason: `${held}: ${reason}`, reasonForModel, message, stop });
 }
 
-async function allow(progress: Progress, ending: Allowing): Promise<GateVerdict> {
+async function allow(
+  progress: Progress,
+  { by, reason, verbatim = false }: Allowing,
+): Promise<GateVerdict> {
   const { view } = progress;
-  const { input } = view.call;
-  const { receipt, command } = await allowanceOf(progress, ending);
+  const { input, subject } = view.call;
+  const command = await commandToRun(view, { verbatim });
+  const runs = command === subject.command ? undefined : command;
+  const receipt = { ...receiptOf(progress, { by, reason, decision: 'allow' }), runs };
   const permit = issuePermit({ receipt, input, command });
   const hookContext = joinHookContext(progress, {});
   return { kind: 'allowed', permit, input, receipt, judged: view, ...hookContext };

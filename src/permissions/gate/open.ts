@@ -15,8 +15,8 @@ import type {
   Strictness,
 } from '../../settings/types.js';
 import type { Workspace } from '../../tools/tool.js';
-import { type Answering, openAnswering } from '../grants/answering.js';
-import type { AnsweringParts, AnswerTargets, AppliedUpdates } from '../grants/updates.js';
+import { openAnswering } from '../grants/answering.js';
+import type { AnswerTargets, AppliedUpdates } from '../grants/updates.js';
 import { hiddenBy, type IsHidden } from '../paths/hidden-files.js';
 import type { PathFileSystem } from '../paths/paths.js';
 import { createWorkingTrees } from '../paths/working-trees.js';
@@ -122,9 +122,16 @@ export function openPermissions(parts: PermissionParts): Permissions {
   };
   const trees = createWorkingTrees(parts.cwd);
   const modes = createAgentModes(() => mode);
-  const answering = answeringOf(parts, live, { home, setMode, mode: () => mode });
+  const { extension, answers: targets } = parts;
+  const managedOnly = (): string | undefined =>
+    live.settings().managedRulesOnly === undefined
+      ? undefined
+      : 'only managed rules may allow anything here';
+  const contentOf = extension?.contentOf;
+  const own = { home, mode: () => mode, setMode, managedOnly, contentOf };
+  const answering = targets && openAnswering({ ...parts, targets, ...own });
   const refusals = createRefusals(parts.clock);
-  const { extension } = parts;
+  const exported = new Set(Object.keys(shellEnvironment(parts.env)));
   const rulesOf = (agent: AgentRef): RuleSet => {
     const answered = answering?.rules(agent) ?? NO_RULES;
     return joinRules([extension?.rules(agent) ?? NO_RULES, answered, live.rules(agent)]);
@@ -136,7 +143,7 @@ export function openPermissions(parts: PermissionParts): Permissions {
     mode: modes.of,
     rules: rulesOf,
     facts: {
-      exported: exportedBy(parts.env),
+      exported: () => exported,
       askReadOnly: () => live.settings().askReadOnly !== undefined,
       trees,
       own: [configDirectory(parts.env), stateDirectory(parts.env), ...(parts.plugins ?? [])],
@@ -191,30 +198,6 @@ export function openPermissions(parts: PermissionParts): Permissions {
     isBanned: (names, agent = EVERYBODY) =>
       rulesForTool(live.rules(agent).deny, names).any !== undefined,
   };
-}
-
-function answeringOf(
-  parts: PermissionParts,
-  live: LiveRules,
-  own: Pick<AnsweringParts, 'home' | 'mode' | 'setMode'>,
-): Answering | undefined {
-  const { fs, clock, cwd, emit, answers } = parts;
-  if (answers === undefined) return undefined;
-  const managedOnly = (): string | undefined =>
-    live.settings().managedRulesOnly === undefined
-      ? undefined
-      : 'only managed rules may allow anything here';
-  const contentOf = parts.extension?.contentOf;
-  return openAnswering({
-    fs,
-    clock,
-    cwd,
-    emit,
-    targets: answers,
-    managedOnly,
-    contentOf,
-    ...own,
-  });
 }
 
 /** Who is asked: hooks and the person. Whoever says yes says it to what he was shown. */
@@ -283,13 +266,4 @@ function refuseBypass(
       remedy: 'run as another user, or set IS_SANDBOX=1 inside a container that may be lost',
     });
   }
-}
-
-/** The variables that commands find, worked out with the first command: a start has no use for them. */
-function exportedBy(env: PermissionParts['env']): () => ReadonlySet<string> {
-  let names: ReadonlySet<string> | undefined;
-  return () => {
-    names ??= new Set(Object.keys(shellEnvironment(env)));
-    return names;
-  };
 }

@@ -1,5 +1,4 @@
 import type { Receipt, TraceStep } from '../../protocol/permissions.js';
-import { commandToRun } from './shell-text.js';
 import type { GateVerdict, HookContext } from './types.js';
 import type { CallView } from './view.js';
 
@@ -15,7 +14,7 @@ export interface Progress extends HookContext {
 }
 
 /** Everything about how a call was decided, for whoever asks later. */
-function receiptOf(
+export function receiptOf(
   { view: { call, mode, commandRead }, trace }: Progress,
   { by, reason, decision }: Ending & { readonly decision: Receipt['decision'] },
 ): Receipt {
@@ -38,17 +37,6 @@ export interface Allowing extends Ending {
   readonly verbatim?: boolean;
 }
 
-/** The receipt of a call that runs, and the shell code that does. */
-export async function allowanceOf(
-  progress: Progress,
-  { by, reason, verbatim = false }: Allowing,
-): Promise<{ readonly receipt: Receipt; readonly command: string | undefined }> {
-  const { view } = progress;
-  const command = await commandToRun(view, { verbatim });
-  const runs = command === view.call.subject.command ? undefined : command;
-  return { receipt: { ...receiptOf(progress, { by, reason, decision: 'allow' }), runs }, command };
-}
-
 interface Refusal extends Ending {
   readonly message: string;
   readonly reasonForModel?: string | undefined;
@@ -60,9 +48,8 @@ interface Refusal extends Ending {
 }
 
 export function refuse(progress: Progress, refusal: Refusal): GateVerdict {
-  const { message, interrupt = false, suggestion, stop, decision = 'deny', unanswered } = refusal;
-  const { contexts } = progress;
-  const { reasonForModel } = refusal;
+  const { message, reasonForModel, stop, suggestion, unanswered } = refusal;
+  const { interrupt = false, decision = 'deny' } = refusal;
   return {
     kind: 'refused',
     receipt: receiptOf(progress, { ...refusal, decision }),
@@ -71,7 +58,7 @@ export function refuse(progress: Progress, refusal: Refusal): GateVerdict {
     reasonForModel,
     stop,
     suggestion,
-    contexts,
+    contexts: progress.contexts,
     deferred: decision === 'defer' ? true : undefined,
     unanswered,
   };
@@ -79,16 +66,10 @@ export function refuse(progress: Progress, refusal: Refusal): GateVerdict {
 
 /** The texts of hooks about a call and about the input that took its place, each text once. */
 export function joinHookContext(first: HookContext, then: HookContext): HookContext {
-  const contexts = unique([...(first.contexts ?? []), ...(then.contexts ?? [])]);
-  const forAgent = unique([first.agentContext, then.agentContext]).filter(
-    (text) => text !== undefined,
-  );
+  const contexts = new Set([...(first.contexts ?? []), ...(then.contexts ?? [])]);
+  const forAgent = new Set([first.agentContext ?? [], then.agentContext ?? []].flat());
   return {
-    contexts: contexts.length === 0 ? undefined : contexts,
-    agentContext: forAgent.length === 0 ? undefined : forAgent.join('\n'),
+    contexts: contexts.size === 0 ? undefined : [...contexts],
+    agentContext: forAgent.size === 0 ? undefined : [...forAgent].join('\n'),
   };
-}
-
-function unique<T>(list: readonly T[]): readonly T[] {
-  return [...new Set(list)];
 }

@@ -63,23 +63,28 @@ export interface ViewDeps {
 
 export function viewOf(call: GateCall, deps: ViewDeps): CallView {
   const { tool, subject, workspace } = call;
-  const { fs, mode, rules, home, facts = NO_FACTS } = deps;
+  const { fs, mode, rules, home, facts = {} } = deps;
   const { roots, cwd } = workspace;
+  const { command } = subject;
   const budget = new Budget();
   const judge = createPathJudge(fs, { roots, home, trees: facts.trees, budget });
-  const { command } = subject;
-  const code = command === undefined ? NO_CODE : codeOf(command, judge, { cwd, home });
   let found: readonly TouchedPath[] | undefined;
+  let reading: ShellReading | undefined;
+  const shell = once(async () => {
+    if (command !== undefined) reading = await readShell(command, { cwd, home }, budget);
+    return reading;
+  });
+  const commands = async (): Promise<readonly SimpleCommand[]> => (await shell())?.commands ?? [];
   return {
     call,
     mode,
     rules,
     home,
     facts,
-    names: tool.aliases === undefined ? [tool.name] : [tool.name, ...tool.aliases],
+    names: [tool.name, ...(tool.aliases ?? [])],
     judge,
-    shell: code.shell,
-    commandRead: code.commandRead,
+    shell,
+    commandRead: () => (reading === undefined ? undefined : textOf(reading)),
     paths: once(async () => {
       const touched: TouchedPath[] = [];
       for (const { path, access } of namedIn(call, home)) {
@@ -89,83 +94,46 @@ export function viewOf(call: GateCall, deps: ViewDeps): CallView {
       return touched;
     }),
     pathsFound: () => found,
-    mentionedPaths: code.mentionedPaths,
-    attachedPaths: code.attachedPaths,
-    shellPaths: code.shellPaths,
-  };
-}
-
-/** What is asked about the shell code of a call. */
-type CodeView = Pick<
-  CallView,
-  'shell' | 'commandRead' | 'mentionedPaths' | 'attachedPaths' | 'shellPaths'
->;
-
-/** Of all tools that run none, which are most. */
-const NO_CODE: CodeView = {
-  shell: async () => undefined,
-  commandRead: () => undefined,
-  mentionedPaths: async () => [],
-  attachedPaths: async () => [],
-  shellPaths: async () => ({ paths: [], mayWrite: [] }),
-};
-
-function codeOf(
-  command: string,
-  judge: PathJudge,
-  place: { readonly cwd: string; readonly home: string },
-): CodeView {
-  const { cwd } = place;
-  let reading: ShellReading | undefined;
-  const shell = once(async () => {
-    reading = await readShell(command, place, judge.budget);
-    return reading;
-  });
-  return {
-    shell,
-    commandRead: () => (reading === undefined ? undefined : textOf(reading)),
     mentionedPaths: once(async () => {
-      const { commands } = await shell();
-      const files = commands.flatMap((one) =>
-        one.views.flatMap((words) => {
-          judge.budget.spend(words.length + (one.input.length >> 4));
-          return filesInForeignCode(words, one.input);
-        }),
-      );
-      const found: TouchedPath[] = [];
-      for (const file of new Set(files)) {
-        found.push({ access: 'write', spellings: await judge.spell(resolve(cwd, file)) });
+      const files = new Set<string>();
+      for (const { views, input } of await commands()) {
+        for (const words of views) {
+          budget.spend(words.length + (input.length >> 4));
+          for (const file of filesInForeignCode(words, input)) files.add(file);
+        }
       }
-      return found;
+      const touched: TouchedPath[] = [];
+      for (const file of files) {
+        touched.push({ access: 'write', spellings: await judge.spell(resolve(cwd, file)) });
+      }
+      return touched;
     }),
     attachedPaths: once(async () => {
-      const found: TouchedPath[] = [];
-      for (const { views, directories } of (await shell()).commands) {
-        const names = new Set<string>();
-        for (const view of views) {
-          judge.budget.spend(view.length);
-          for (const name of attachedNames(view)) names.add(name);
-        }
-        for (const directory of directories ?? [cwd]) {
+      const touched: TouchedPath[] = [];
+      for (const { views, directories = [cwd] } of await commands()) {
+        const names = new Set(views.flatMap(attachedNames));
+        budget.spend(views.reduce((sum, words) => sum + words.length, 0));
+        for (const directory of directories) {
           for (const name of names) {
             const spelled = await judge.spellFrom(directory, name);
-            found.push(...spelled.map((spellings) => ({ access: 'read' as const, spellings })));
+            touched.push(...spelled.map((spellings) => ({ access: 'read', spellings }) as const));
           }
         }
       }
-      return found;
+      return touched;
     }),
     shellPaths: once(async () => {
-      const { commands } = await shell();
-      const found: ShellPaths[] = [];
-      for (const one of commands) found.push(await pathsOf(one, judge, cwd));
-      const odd = commands.some(readsPatternsAnew) && commands.some((one) => patternsIn(one)[0]);
-      const unknown = odd
-        ? 'it changes what patterns of names stand for'
-        : found.find((one) => one.unknown !== undefined)?.unknown;
-      const paths = found.flatMap((one) => one.paths);
-      const mayWrite = found.flatMap((one) => one.mayWrite);
-      return { paths, mayWrite, unknown };
+      const all = await commands();
+      const parts: ShellPaths[] = [];
+      for (const one of all) parts.push(await pathsOf(one, judge, cwd));
+      const isOdd = all.some(readsPatternsAnew) && all.some((one) => patternsIn(one).length > 0);
+      return {
+        paths: parts.flatMap(({ paths }) => paths),
+        mayWrite: parts.flatMap(({ mayWrite }) => mayWrite),
+        unknown: isOdd
+          ? 'it changes what patterns of names stand for'
+          : parts.find(({ unknown }) => unknown !== undefined)?.unknown,
+      };
     }),
   };
 }
@@ -200,36 +168,27 @@ const THROUGH_OPEN = /^\/+(dev|proc\/[^/]+(\/task\/[^/]+)?)\/+fd\/+[^/]+\/./;
 /** Variables that name a place where programs write. */
 const IS_WRITTEN = /^(HISTFILE|TE?MP(DIR)?)$/;
 
-/** Files that a command names, each once: behind wrappers the same words come again and again. */
-class Wanted {
-  readonly #texts = {
-    read: new Set<string>(),
-    write: new Set<string>(),
-    mayWrite: new Set<string>(),
-  };
-
-  add(access: 'read' | 'write' | 'mayWrite', text: string): void {
-    this.#texts[access].add(text);
-  }
-
-  get all(): readonly { readonly access: 'read' | 'write' | 'mayWrite'; readonly text: string }[] {
-    return (['read', 'write', 'mayWrite'] as const).flatMap((access) =>
-      [...this.#texts[access]].map((text) => ({ access, text })),
-    );
-  }
+interface Wanted {
+  readonly access: 'read' | 'write' | 'mayWrite';
+  readonly text: string;
 }
 
-async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): Promise<ShellPaths> {
-  const wanted = new Wanted();
+/** Files that a command names, each once: behind wrappers the same words come again and again. */
+function filesOf(command: SimpleCommand, budget: Budget): { wanted: Wanted[]; unknown?: string } {
+  const wanted = new Map<string, Wanted>();
+  const add = (access: Wanted['access'], texts: readonly string[]): void => {
+    for (const text of texts) wanted.set(`${access} ${text}`, { access, text });
+  };
   let unknown: string | undefined;
   for (const view of command.views) {
-    judge.budget.spend(view.length);
+    budget.spend(view.length);
     const use = possibleFileUse(view);
-    for (const text of use.reads) wanted.add('read', text);
-    for (const text of use.writes) wanted.add('write', text);
-    if (isUnknownProgram(view)) for (const text of use.reads) wanted.add('mayWrite', text);
-    if (use.unknown)
+    add('read', use.reads);
+    add('write', use.writes);
+    if (isUnknownProgram(view)) add('mayWrite', use.reads);
+    if (use.unknown) {
       unknown ??= `\`${view[0]?.raw}\` takes a file name that is decided at run time`;
+    }
   }
   const fed = fedCommand(command.words);
   // fail-closed: whatever it is, it may read the files that it is given.
@@ -238,27 +197,33 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
   }
   for (const { access, target } of command.redirections) {
     if (access === 'none' || target === undefined) continue;
-    if (!target.literal) unknown ??= 'a redirection leads to a file that is decided at run time';
-    else wanted.add(access, target.value);
+    if (target.literal) add(access, [target.value]);
+    else unknown ??= 'a redirection leads to a file that is decided at run time';
   }
   // A program may read the file that a variable names: `BASH_ENV=.env bash`.
   for (const { name, value } of command.assignments) {
-    if (!value.literal || value.value === '') continue;
-    wanted.add(IS_WRITTEN.test(name) ? 'write' : 'read', value.value);
+    if (value.literal && value.value !== '') {
+      add(IS_WRITTEN.test(name) ? 'write' : 'read', [value.value]);
+    }
   }
-  const directories = command.directories ?? [cwd];
+  return { wanted: [...wanted.values()], unknown };
+}
+
+async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): Promise<ShellPaths> {
+  const { wanted, unknown: why } = filesOf(command, judge.budget);
+  const used = patternsIn(command);
+  let unknown = why;
   const paths: TouchedPath[] = [];
   const mayWrite: TouchedPath[] = [];
-  for (const directory of directories) {
-    for (const { access, text } of wanted.all) {
+  for (const directory of command.directories ?? [cwd]) {
+    for (const { access, text } of wanted) {
       try {
-        const spelled = await judge.spellFrom(directory, text);
-        for (const spellings of spelled) {
+        for (const spellings of await judge.spellFrom(directory, text)) {
           if (access === 'mayWrite') mayWrite.push({ access: 'write', spellings });
           else paths.push({ access, spellings });
-        }
-        if (spelled.some(({ perProcess }) => perProcess === true)) {
-          unknown ??= `what ${text} leads to is known to a process alone`;
+          if (spellings.perProcess === true) {
+            unknown ??= `what ${text} leads to is known to a process alone`;
+          }
         }
       } catch (thrown) {
         // A path that this user may not look up is unknown.
@@ -266,17 +231,20 @@ async function pathsOf(command: SimpleCommand, judge: PathJudge, cwd: string): P
         unknown ??= `${text} cannot be looked up`;
       }
     }
-    const patterns = await expandedPatterns(command, judge, directory);
-    if (patterns === undefined) unknown ??= 'it names files by a pattern that cannot be followed';
-    else paths.push(...patterns);
+    for (const { pattern, accesses } of used) {
+      const files = await judge.expand(directory, pattern);
+      if (files === undefined) unknown ??= 'it names files by a pattern that cannot be followed';
+      for (const file of files ?? []) {
+        const spellings = await judge.spell(file);
+        paths.push(...accesses.map((access) => ({ access, spellings })));
+      }
+    }
   }
-  if (wanted.all.some(({ text }) => THROUGH_OPEN.test(text))) {
+  if (wanted.some(({ text }) => THROUGH_OPEN.test(text))) {
     unknown ??= 'it goes through a directory that is open at run time';
   }
-  const relative =
-    wanted.all.some(({ text }) => !text.startsWith('/')) ||
-    patternsIn(command).some(({ word }) => !word.pattern.startsWith('/'));
-  if (command.directories === undefined && relative) {
+  const texts = [...wanted.map(({ text }) => text), ...used.map(({ pattern }) => pattern)];
+  if (command.directories === undefined && texts.some((text) => !text.startsWith('/'))) {
     unknown ??= 'the directory it runs in is decided at run time';
   }
   return { paths, mayWrite, unknown };
@@ -291,40 +259,22 @@ function takesNoFiles(words: readonly ShellWord[]): boolean {
   return NAMES_ALONE.test(programOf(words) ?? '') || NO_FILES.test(canonicalText(words));
 }
 
-/** A file named by a wildcard may be read, and by a command that writes its operands, written. */
-async function expandedPatterns(
-  command: SimpleCommand,
-  judge: PathJudge,
-  directory: string,
-): Promise<readonly TouchedPath[] | undefined> {
-  const paths: TouchedPath[] = [];
-  for (const { word, accesses } of patternsIn(command)) {
-    const files = await judge.expand(directory, word.pattern);
-    if (files === undefined) return undefined;
-    for (const file of files) {
-      const spellings = await judge.spell(file);
-      paths.push(...accesses.map((access) => ({ access, spellings })));
-    }
-  }
-  return paths;
-}
-
 interface PatternUse {
-  readonly word: ShellWord & { readonly pattern: string };
+  readonly pattern: string;
   readonly accesses: readonly TouchedPath['access'][];
 }
 
-/** Also behind `>`: a pattern that fits one file leads to it there. */
+/** Wildcards name files to read, and to write where the command writes its operands or stands behind `>`. */
 function patternsIn({ words, redirections }: SimpleCommand): readonly PatternUse[] {
   const found: PatternUse[] = [];
-  for (const word of words) {
-    if (!hasPattern(word)) continue;
-    const writes = possibleFileUse(words).writes.includes(word.value);
-    found.push({ word, accesses: writes ? ['read', 'write'] : ['read'] });
+  for (const { pattern, value } of words) {
+    if (pattern === undefined) continue;
+    const writes = possibleFileUse(words).writes.includes(value);
+    found.push({ pattern, accesses: writes ? ['read', 'write'] : ['read'] });
   }
   for (const { access, target } of redirections) {
-    if (access === 'none' || target === undefined || !hasPattern(target)) continue;
-    found.push({ word: target, accesses: [access] });
+    if (access === 'none' || target?.pattern === undefined) continue;
+    found.push({ pattern: target.pattern, accesses: [access] });
   }
   return found;
 }
@@ -339,10 +289,6 @@ function readsPatternsAnew({ views, assignments }: SimpleCommand): boolean {
         : /(^|\/)bash$/.test(first?.value ?? '') && rest.some(({ value }) => /^[-+]O/.test(value)),
     )
   );
-}
-
-function hasPattern(word: ShellWord): word is PatternUse['word'] {
-  return word.pattern !== undefined;
 }
 
 function once<T extends Promise<unknown>>(make: () => T): () => T {
@@ -366,5 +312,3 @@ export interface GateFacts {
   /** Working trees of agents. Absent: those that are known by their place. */
   readonly trees?: WorkingTrees;
 }
-
-export const NO_FACTS: GateFacts = {};

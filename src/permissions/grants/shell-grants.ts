@@ -131,12 +131,12 @@ async function cdCoverage(
 ): Promise<Coverage | undefined> {
   if (nameOf(words) !== 'cd' || !place.looking) return undefined;
   // Back to where the shell was before; what follows has no known directory.
-  if (words.length === 2 && words[1]?.raw === '-') return readOnly();
+  if (words.length === 2 && words[1]?.raw === '-') return READ_ONLY;
   const target = cdTarget(words, place.home);
   if (target === undefined) return open('it changes to a directory that is decided at run time');
-  const outside = await firstOutside([target], command, place);
+  const outside = await firstClosed('read', [target], command, place);
   return outside === undefined
-    ? readOnly()
+    ? READ_ONLY
     : open(`it changes to ${outside}, outside the working directories`);
 }
 
@@ -154,7 +154,7 @@ async function readOnlyCoverage(
   if (files === undefined) return undefined;
   reads.push(...files);
   if (use.filesOnly === true && !(await linksStayInside(reads, command, place))) return undefined;
-  return (await firstOutside(reads, command, place)) === undefined ? readOnly() : undefined;
+  return (await firstClosed('read', reads, command, place)) === undefined ? READ_ONLY : undefined;
 }
 
 /** Whether all links below these lead to where may be read. */
@@ -235,7 +235,7 @@ async function ruleCoverage(
     if (isAny && (writes.length > 0 || RUNS_ANYTHING.test(nameOf(words) ?? ''))) continue;
     const files = writes.length === 0 ? [] : await expanded(wildcardsIn(words), command, place);
     if (files === undefined) continue;
-    if ((await firstUngranted([...writes, ...files], command, place)) !== undefined) continue;
+    if ((await firstClosed('write', [...writes, ...files], command, place)) !== undefined) continue;
     return { covered: true, by: [rule.label], writes };
   }
   return undefined;
@@ -256,7 +256,7 @@ function isSpelledOut(hazard: string, { text }: CommandPattern): boolean {
 /** What they start is allowed by the whole command alone. */
 const LAUNCHERS = /^(watch|setsid|ionice|flock|exec|builtin|coproc)$/;
 
-/** `Bash(timeout:*)` speaks of timeout; what it runs is opened by a rule that names that. */
+/** A rule for a wrapper (`Bash(timeout *)`) does not allow the wrapped command. */
 function reachesInside({ tokens = [] }: CommandPattern, wrapped: number): boolean {
   const star = tokens.findIndex((token) => token.kind === 'star');
   const known = tokens.slice(0, star === -1 ? tokens.length : star);
@@ -275,11 +275,10 @@ async function fileCommandCoverage(
   const use = place.fileCommands ? simpleFileUse(words) : undefined;
   if (use === undefined) return undefined;
   const paths = [...use.reads, ...use.writes];
-  if ((await firstOutside(paths, command, place)) !== undefined) return undefined;
-  for (const spelled of await spellAll(use.writes, command, place)) {
-    if (protectedPart(spelled, place) !== undefined || isCriticalPath(spelled, place))
-      return undefined;
-  }
+  if ((await firstClosed('read', paths, command, place)) !== undefined) return undefined;
+  const isKept = (path: PathSpellings): boolean =>
+    protectedPart(path, place) !== undefined || isCriticalPath(path, place);
+  if ((await spellAll(use.writes, command, place)).some(isKept)) return undefined;
   return { covered: true, by: ['acceptEdits'], writes: use.writes };
 }
 
@@ -292,62 +291,34 @@ async function redirectionCoverage(command: SimpleCommand, place: GrantPlace): P
     if (!target.literal || target.pattern !== undefined || target.raw.startsWith('~')) {
       return open(`the redirection to ${target.raw} cannot be followed`);
     }
-    const bad =
-      access === 'read'
-        ? await firstOutside([target.value], command, place)
-        : await firstUnwritable([target.value], command, place);
-    if (bad !== undefined) {
-      return open(
-        `the redirection ${access === 'read' ? 'from' : 'to'} ${target.value} requires approval`,
-      );
+    const use = access === 'read' ? 'read' : 'redirect';
+    if ((await firstClosed(use, [target.value], command, place)) !== undefined) {
+      const way = access === 'read' ? 'from' : 'to';
+      return open(`the redirection ${way} ${target.value} requires approval`);
     }
     if (access === 'write') writes.push(target.value);
   }
   return { covered: true, by: writes.length > 0 ? ['redirections'] : [], writes };
 }
 
-/** The first path that lies outside and that no rule opens for reading. */
-async function firstOutside(
-  paths: readonly string[],
-  command: SimpleCommand,
-  place: GrantPlace,
-): Promise<string | undefined> {
-  // fail-closed: without a known directory a relative path is anywhere.
-  if (command.directories === undefined && paths.some((path) => !path.startsWith('/'))) {
-    return 'an unknown directory';
-  }
-  for (const spelled of await spellAll(paths, command, place)) {
-    if (await place.judge.inside(spelled)) continue;
-    if (!isGranted(spelled, place)) return spelled.literal;
-  }
-  return undefined;
-}
+/** What happens to a file: read, written by a command that a rule or mode allows, or by a redirection. */
+type Use = 'read' | 'write' | 'redirect';
 
-/** The first path that may not be written without asking: by mode inside the workspace, else by rule. */
-async function firstUnwritable(
+/** The first path of which this is not open without asking: inside the working directories, else by a rule for paths. */
+async function firstClosed(
+  use: Use,
   paths: readonly string[],
   command: SimpleCommand,
   place: GrantPlace,
 ): Promise<string | undefined> {
-  if (command.directories === undefined) return 'an unknown directory';
+  // fail-closed: without a known directory a relative path is anywhere, and nothing is written.
+  const isLost = (path: string): boolean => use !== 'read' || !path.startsWith('/');
+  if (command.directories === undefined && paths.some(isLost)) return 'an unknown directory';
   for (const spelled of await spellAll(paths, command, place)) {
-    if (isGranted(spelled, place, 'write')) continue;
-    const accepted = place.fileCommands && (await place.judge.inside(spelled));
-    if (!accepted || protectedPart(spelled, place) !== undefined) return spelled.literal;
-  }
-  return undefined;
-}
-
-/** A rule for a command opens what it writes inside the workspace; elsewhere a path rule must. */
-async function firstUngranted(
-  paths: readonly string[],
-  command: SimpleCommand,
-  place: GrantPlace,
-): Promise<string | undefined> {
-  if (command.directories === undefined && paths.length > 0) return 'an unknown directory';
-  for (const spelled of await spellAll(paths, command, place)) {
-    const fine = (await place.judge.inside(spelled)) || isGranted(spelled, place, 'write');
-    if (!fine) return spelled.literal;
+    const isAccepted =
+      use !== 'redirect' || (place.fileCommands && protectedPart(spelled, place) === undefined);
+    if (isAccepted && (await place.judge.inside(spelled))) continue;
+    if (!isGranted(spelled, place, use === 'read' ? 'read' : 'write')) return spelled.literal;
   }
   return undefined;
 }
@@ -374,9 +345,7 @@ function isGranted(
   return grantingPath(allow, path, opens) !== undefined;
 }
 
-function readOnly(): Coverage {
-  return { covered: true, by: ['read-only'], writes: [] };
-}
+const READ_ONLY: Coverage = { covered: true, by: ['read-only'], writes: [] };
 
 function open(reason: string): Coverage {
   return { covered: false, reason };
