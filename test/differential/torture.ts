@@ -19,11 +19,14 @@ export function openTorture() {
     async run(batch: TortureBatch) {
       const figures = await runDifferential(differential, batch);
       const { differ, ...forms } = await compareGenerated(equivalence, batch);
-      const { seed, from, scripts } = batch;
+      const { seed, from, scripts, most } = batch;
       const real =
         soundness === undefined
           ? { misses: [] }
-          : await runSoundness(soundness, { seed: seed * 100_000 + from, commands: scripts });
+          : await runSoundness(soundness, {
+              seed: seed * 1_000 + Math.floor(from / most),
+              commands: scripts,
+            });
       const { misses, ...programs } = real;
       const others: Finding[] = [
         ...differ.map((script) => ({

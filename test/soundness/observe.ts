@@ -137,8 +137,9 @@ function start(
 function driver(project: string, logs: string): string {
   const trace = `strace -ff -qq -y -s 4096 -e signal=none -e trace=${CALLS.map((name) => `?${name}`).join(',')} -o ${quote(`${logs}/log`)}`;
   return `exec 201<&0 202>&1
-cd ${quote(project)} || exit 1
 while IFS= read -r -u 201 -d '' words; do
+  # Each time: the directory is made anew after a command that changed it.
+  cd ${quote(project)} || exit 1
   eval "timeout -k 1 ${LONGEST_RUN_SECONDS} ${trace} $words" </dev/null >/dev/null 2>&1 201<&- 202>&-
   printf . >&202
 done

@@ -133,6 +133,8 @@ const DOCUMENTED: Readonly<Record<string, RegExp>> = {
   // Files for what does not fit into memory.
   sort: /^\/tmp\/sort\w+$/,
   tac: /^\/tmp\/tac\w+$/,
+  // Opened and closed again where the file of its words is missing.
+  xargs: /^\/$/,
 };
 
 /** Programs that are scripts, with what those run. */

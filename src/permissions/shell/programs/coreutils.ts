@@ -127,7 +127,8 @@ const TALKING: Readonly<Record<string, Program>> = {
   type: program('-afptP', 'text'),
   free: program('-bkmghtlw human mega giga total wide', 'none'),
   tty: program('-s', 'none'),
-  locale: program('-am', 'none'),
+  // `-m` decompresses each list of characters with a gzip from the PATH.
+  locale: program('-a', 'none'),
   hostname: program('', 'none'),
   wait: program('', 'none'),
   history: program('', 'text', {
