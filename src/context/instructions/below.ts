@@ -74,27 +74,18 @@ async function nestedDirectories(
   most: number,
 ): Promise<{ readonly directories: readonly string[]; readonly cut: boolean }> {
   const directories: string[] = [];
-  let left = most;
-  for (let level = [root]; level.length > 0; ) {
-    const cut = level.length > left;
-    const looked = level.slice(0, left);
-    left -= looked.length;
+  const open = [root];
+  for (let at = 0; at < open.length; at++) {
+    if (at >= most) return { directories, cut: true };
+    const path = open[at] ?? root;
     // What cannot be listed cannot be worked in either.
-    const lists = await Promise.all(looked.map((path) => fs.list(path).catch(() => [])));
-    for (const [at, path] of looked.entries()) {
-      const hasInstructions = lists[at]?.some(({ name }) => NAMES.has(name)) === true;
-      if (hasInstructions && !isInside(cwd, path)) directories.push(path);
+    const entries = await fs.list(path).catch(() => []);
+    const hasInstructions = entries.some(({ name }) => NAMES.has(name));
+    if (hasInstructions && !isInside(cwd, path)) directories.push(path);
+    for (const { name, kind } of entries) {
+      const isOpen = kind === 'directory' && name !== '.claude' && !FOREIGN_FOLDERS.has(name);
+      if (isOpen) open.push(join(path, name));
     }
-    if (cut) return { directories, cut };
-    level = looked.flatMap((path, at) =>
-      (lists[at] ?? [])
-        .filter(({ name, kind }) => kind === 'directory' && isOpen(name))
-        .map(({ name }) => join(path, name)),
-    );
   }
   return { directories, cut: false };
-}
-
-function isOpen(name: string): boolean {
-  return name !== '.claude' && !FOREIGN_FOLDERS.has(name);
 }

@@ -225,9 +225,6 @@ function settingEntry(setting: Sourced<string>, { reason }: Taking, base: string
   ];
 }
 
-/** Files that are read at the same time. */
-const AT_ONCE = 32;
-
 /** Takes the rules of a directory that apply always, and notes those that wait. */
 async function takeRules(
   { fs, loader }: DiscoveryParts,
@@ -235,17 +232,13 @@ async function takeRules(
   { how, into }: Task,
 ): Promise<void> {
   const found = await ruleFilesIn(fs, path);
-  for (let at = 0; at < found.files.length; at += AT_ONCE) {
-    const looks = found.files.slice(at, at + AT_ONCE).map(async (file) => {
-      const place: Place = { path: file.path, scope, kind: 'rule', base: bases[0], ...area };
-      return { place, look: await loader.look(place, file.realDirectory) };
-    });
-    for (const { place, look } of await Promise.all(looks)) {
-      const { sought, prepared } = look;
-      const globs = prepared?.ok === true ? prepared.value.globs : undefined;
-      if (globs === undefined || !isLocated(sought)) await loader.take(place, how, into, look);
-      else into.waiting.push({ place, real: sought.real, globs, fits: fitsFrom(bases, globs) });
-    }
+  for (const file of found.files) {
+    const place: Place = { path: file.path, scope, kind: 'rule', base: bases[0], ...area };
+    const look = await loader.look(place, file.realDirectory);
+    const { sought, prepared } = look;
+    const globs = prepared?.ok === true ? prepared.value.globs : undefined;
+    if (globs === undefined || !isLocated(sought)) await loader.take(place, how, into, look);
+    else into.waiting.push({ place, real: sought.real, globs, fits: fitsFrom(bases, globs) });
   }
   for (const closed of found.closed) {
     const wanted = { path: closed.path, scope, ...area };

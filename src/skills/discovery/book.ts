@@ -6,17 +6,12 @@ import type { UsedDocument } from '../../settings/trust/types.js';
 import type { SkillOverride } from '../listing/listing.js';
 import type { Skill, SkillBook, SkippedSkill } from '../skill.js';
 import { bundledSkills, type Extraction } from './bundled-skills.js';
-import { type NestedFinder, openNestedFinder } from './find-nested.js';
+import { NestedFinder } from './find-nested.js';
 import { isTrusted, rememberedTrust } from './homes.js';
 import { asName } from './names.js';
-import {
-  type Admissions,
-  openAdmissions,
-  openSkillReader,
-  type SkillFileReader,
-} from './read-file.js';
+import { openSkillReader, type SkillFileReader } from './read-file.js';
 import type { SkillPlaces, SkillRoot } from './roots.js';
-import { type Shelf, type ShelfEntry, scanSkills } from './scan.js';
+import { type SkillEntry, type SkillSet, scanSkills } from './scan.js';
 
 export interface SkillBookDeps extends SkillPlaces {
   /**
@@ -25,12 +20,10 @@ export interface SkillBookDeps extends SkillPlaces {
    * document that is about to be used, in the text in which that happens.
    */
   trusts(directory: string, used?: UsedDocument): Promise<boolean>;
-  /** Whether git ignores a path. A throw means that nobody knows, and the path is not used. */
+  /** Whether git ignores a path. A throw means that it is unknown, and the path is not used. */
   isIgnored(path: string): Promise<boolean>;
   /** `skillOverrides`, by name. */
   override?(name: string): SkillOverride | undefined;
-  /** The only skills that the host wants; all when absent. */
-  readonly only?: readonly string[] | undefined;
   /**
    * A skill's file is new or changed since the session looked first: a reason why that must not be
    * taken over. The earlier version stays in force where it is known, else there is none. Absent:
@@ -43,11 +36,11 @@ export interface SkillBookDeps extends SkillPlaces {
 
 /** The skills of a session, and which of them wait for a file. */
 export interface LiveSkillBook extends SkillBook {
-  /** As `list`, for whoever only names them: no folder is asked about, and none of them counts as trusted. */
+  /** As `list`, to name them only: no folder is asked about, and none of them counts as trusted. */
   offered(): Promise<readonly Skill[]>;
   /** Those that wait for a file too, which `list` leaves out: for people. */
   all(): Promise<readonly Skill[]>;
-  /** Those that wait for a file, told as `offered` does. */
+  /** Those that wait for a file, as in `offered`. */
   waiting(): Promise<readonly Skill[]>;
   /** Its `paths` name files and none of them was touched: people may run it, the model does not know it. */
   isDormant(skill: Skill): boolean;
@@ -62,19 +55,17 @@ class Book implements LiveSkillBook {
   readonly #deps: SkillBookDeps;
   readonly #nested: NestedFinder;
   readonly #reader: SkillFileReader;
-  readonly #admissions: Admissions;
   /** Files of those that no longer wait. */
   readonly #awake = new Set<string>();
   #nestedRoots: readonly SkillRoot[] = [];
   #bundled: readonly Skill[] | undefined;
-  #shelf: Promise<Shelf> | undefined;
+  #set: Promise<SkillSet> | undefined;
   readonly #changes = new Queue();
 
   constructor(deps: SkillBookDeps) {
     this.#deps = deps;
-    this.#nested = openNestedFinder(deps);
+    this.#nested = new NestedFinder(deps);
     this.#reader = openSkillReader(deps);
-    this.#admissions = openAdmissions(deps.veto);
   }
 
   async all(): Promise<readonly Skill[]> {
@@ -104,21 +95,25 @@ class Book implements LiveSkillBook {
   refresh(): Promise<boolean> {
     return this.#changes.add(async () => {
       this.#nested.forget();
-      const before = this.#shelf === undefined ? undefined : signatureOf(await this.#shelf);
+      const before = this.#set === undefined ? undefined : signatureOf(await this.#set);
       return signatureOf(await this.#rescan()) !== before;
     });
   }
 
   async skipped(): Promise<readonly SkippedSkill[]> {
-    return [...(await this.#current()).skipped, ...this.#nested.skipped()];
+    return [...(await this.#current()).skipped, ...this.#nested.skipped];
   }
 
   readonly isDormant = ({ head, file }: Skill): boolean =>
     head.paths !== undefined && !this.#awake.has(file);
 
-  /** For use: trust is asked about exactly the text that is used. */
-  async #find(wanted: string): Promise<Skill | undefined> {
-    const entry = await this.#fresh(wanted);
+  /** For use, in the version that is on disk now: trust is asked about exactly the text that is used. */
+  async #find(name: string): Promise<Skill | undefined> {
+    let entry = lookUp(await this.#current(), name);
+    if (entry?.read === undefined) return entry?.skill;
+    if ((await this.#reader.textOf(entry.read)) !== entry.read.onDisk) {
+      entry = lookUp(await this.#rescan(), name);
+    }
     if (entry?.read === undefined) return entry?.skill;
     const { skill, level, read } = entry;
     const used = { ...skill, body: () => Promise.resolve(read.body) };
@@ -132,15 +127,14 @@ class Book implements LiveSkillBook {
     const roots = await this.#nested.touched(paths);
     this.#nestedRoots = [...this.#nestedRoots, ...roots];
     const { entries } = roots.length === 0 ? before : await this.#rescan();
-    const asleep = new Set(entries.filter(({ skill }) => this.isDormant(skill)));
-    // Mostly a file brings nothing.
-    if (entries === before.entries && asleep.size === 0) return [];
     const known = new Set(before.entries.map(({ skill }) => skill.file));
-    const woken = [...asleep].filter((entry) => this.#isAbout(entry, paths));
-    for (const { skill } of woken) this.#awake.add(skill.file);
-    const news = entries.filter((entry) =>
-      asleep.has(entry) ? woken.includes(entry) : !known.has(entry.skill.file),
-    );
+    const news = entries.filter((entry) => {
+      const { file } = entry.skill;
+      if (!this.isDormant(entry.skill)) return !known.has(file);
+      const isAbout = this.#isAbout(entry, paths);
+      if (isAbout) this.#awake.add(file);
+      return isAbout;
+    });
     return await this.#withTrust(news);
   }
 
@@ -148,7 +142,7 @@ class Book implements LiveSkillBook {
     return (await this.#current()).entries.map(({ skill }) => skill);
   }
 
-  async #withTrust(entries: readonly ShelfEntry[]): Promise<readonly Skill[]> {
+  async #withTrust(entries: readonly SkillEntry[]): Promise<readonly Skill[]> {
     const trusts = rememberedTrust(this.#deps);
     return await Promise.all(
       entries.map(async ({ skill, level }) =>
@@ -157,51 +151,40 @@ class Book implements LiveSkillBook {
     );
   }
 
-  /** The entry in the version that is on disk now. */
-  async #fresh(name: string): Promise<ShelfEntry | undefined> {
-    const entry = lookUp(await this.#current(), name);
-    if (entry?.read === undefined) return entry;
-    const isSame = (await this.#reader.textOf(entry.read)) === entry.read.onDisk;
-    return isSame ? entry : lookUp(await this.#rescan(), name);
-  }
-
-  #current(): Promise<Shelf> {
-    this.#shelf ??= this.#scan().catch((thrown: unknown) => {
-      // The next who asks looks again.
-      this.#shelf = undefined;
+  #current(): Promise<SkillSet> {
+    this.#set ??= this.#scan().catch((thrown: unknown) => {
+      // The next question looks again.
+      this.#set = undefined;
       throw thrown;
     });
-    return this.#shelf;
+    return this.#set;
   }
 
-  async #rescan(): Promise<Shelf> {
+  async #rescan(): Promise<SkillSet> {
     const next = await this.#scan();
-    this.#shelf = Promise.resolve(next);
+    this.#set = Promise.resolve(next);
     return next;
   }
 
-  async #scan(): Promise<Shelf> {
-    this.#reader.begin();
+  async #scan(): Promise<SkillSet> {
     const { bundled } = this.#deps;
     this.#bundled ??= bundled === undefined ? [] : await bundledSkills(bundled);
+    this.#reader.begin();
     const found = await scanSkills({
-      reader: this.#reader,
       ...this.#deps,
+      reader: this.#reader,
       nestedRoots: this.#nestedRoots,
-      admit: this.#admissions.admit,
       bundledSkills: this.#bundled,
     });
-    this.#admissions.settle();
+    this.#reader.end();
     return found;
   }
 
   /** Whether one of the paths is what the skill waits for. */
-  #isAbout({ skill, level }: ShelfEntry, paths: readonly string[]): boolean {
-    const { cwd } = this.#deps;
+  #isAbout({ skill, level }: SkillEntry, paths: readonly string[]): boolean {
+    const { cwd, additionalDirectories } = this.#deps;
     const bases =
-      level === undefined
-        ? [...projectLevels(cwd), ...this.#deps.additionalDirectories()]
-        : [level];
+      level === undefined ? [...projectLevels(cwd), ...additionalDirectories()] : [level];
     const fits = gitignoreMatcher(skill.head.paths ?? []);
     return paths.some((path) => {
       const file = resolve(cwd, path);
@@ -211,8 +194,8 @@ class Book implements LiveSkillBook {
 }
 
 /** By its name; a plugin's also by its directory's, and by the last part of both where that is free. */
-function lookUp({ byName, byAlias, entries }: Shelf, name: string): ShelfEntry | undefined {
-  const exact = byName.get(name) ?? byAlias.get(name);
+function lookUp({ byName, entries }: SkillSet, name: string): SkillEntry | undefined {
+  const exact = byName.get(name);
   if (exact !== undefined) return exact;
   const bare = entries.filter(
     ({ skill, alias }) =>
@@ -223,7 +206,7 @@ function lookUp({ byName, byAlias, entries }: Shelf, name: string): ShelfEntry |
 }
 
 /** All that a listing is made of. */
-function signatureOf({ entries }: Shelf): string {
+function signatureOf({ entries }: SkillSet): string {
   return JSON.stringify(
     entries.map(({ skill: { name, origin, head } }) => [
       name,

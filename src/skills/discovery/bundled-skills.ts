@@ -1,5 +1,5 @@
-import type { Approval, Resolver } from '../../permissions/gate/guard.js';
-import type { CallView, TouchedPath } from '../../permissions/gate/view.js';
+import type { Resolver } from '../../permissions/gate/guard.js';
+import type { CallView } from '../../permissions/gate/view.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { isInside, join } from '../../platform/fs/paths.js';
 import type { PrivateDirectory } from '../../platform/fs/private-files.js';
@@ -58,29 +58,19 @@ function filesResolver(
     name,
     async decide(view) {
       const open = view.call.tool.kind === 'read' ? openTo(view.call) : undefined;
-      if (open === undefined) return undefined;
-      const paths = await view.paths();
-      return areIn(open, paths) ? await openingOf(fs, open, paths) : undefined;
+      const touched = open === undefined ? [] : await view.paths();
+      if (open === undefined || touched.length === 0) return undefined;
+      const { directory, reason, source } = open;
+      const isNamed = touched.every(
+        ({ access, spellings }) => access === 'read' && isInside(spellings.literal, directory),
+      );
+      if (!isNamed) return undefined;
+      // fail-closed: a link in there leads elsewhere. Throws where nothing was put there yet.
+      const real = await fs.realPath(directory);
+      const isThere = touched.every(({ spellings }) => isInside(spellings.real, real));
+      return isThere ? { decision: 'allow', reason, source } : undefined;
     },
   };
-}
-
-/** Whether it is all about reading files that are named there, and about any. */
-function areIn({ directory }: OpenDirectory, touched: readonly TouchedPath[]): boolean {
-  const isIn = ({ access, spellings }: TouchedPath): boolean =>
-    access === 'read' && isInside(spellings.literal, directory);
-  return touched.length > 0 && touched.every(isIn);
-}
-
-async function openingOf(
-  fs: Pick<FileSystem, 'realPath'>,
-  { directory, reason, source }: OpenDirectory,
-  touched: readonly TouchedPath[],
-): Promise<Approval | undefined> {
-  // fail-closed: a link in there leads elsewhere. Throws where nothing was put there yet.
-  const real = await fs.realPath(directory);
-  if (!touched.every(({ spellings }) => isInside(spellings.real, real))) return undefined;
-  return { decision: 'allow', reason, source };
 }
 
 /** A skill that is being started may read what lies beside it, wherever that is. */
@@ -117,13 +107,11 @@ export function openExtraction(place: PrivateDirectory): Extraction {
   return {
     directoryOf,
     extract(skill, files) {
-      if (!done.has(skill)) {
-        for (const [name, text] of Object.entries(files)) {
-          // A name with `..` in it is refused there, also one that stays among the bundled skills.
-          place.write(`${skill}/${name}`, text);
-        }
-        done.add(skill);
+      // A name with `..` in it is refused there, also one that stays among the bundled skills.
+      for (const [name, text] of done.has(skill) ? [] : Object.entries(files)) {
+        place.write(`${skill}/${name}`, text);
       }
+      done.add(skill);
       return directoryOf(skill);
     },
   };

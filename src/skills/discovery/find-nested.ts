@@ -19,89 +19,80 @@ export interface NestedDeps extends SkillPlaces {
   isIgnored(path: string): Promise<boolean>;
 }
 
-/** Skills of sub-directories, which count once a file below is touched. */
-export interface NestedFinder {
+/** Finds skills of sub-directories, which count once a file below is touched. */
+export class NestedFinder {
+  skipped: readonly SkippedSkill[] = [];
+  readonly #deps: NestedDeps;
+  readonly #looked = new Set<string>();
+  readonly #found = new Set<string>();
+
+  constructor(deps: NestedDeps) {
+    this.#deps = deps;
+  }
+
   /** The roots that these paths bring in; each comes once. */
-  touched(paths: readonly string[]): Promise<readonly SkillRoot[]>;
-  skipped(): readonly SkippedSkill[];
+  async touched(paths: readonly string[]): Promise<readonly SkillRoot[]> {
+    const roots: SkillRoot[] = [];
+    for (const [directory, top] of this.#unknownTowards(paths)) {
+      this.#looked.add(directory);
+      const found = skillsRoot(join(directory, '.claude'), directory);
+      const prefix = toPosix(relative(top, directory));
+      if (!(await this.#mayLook(found, prefix, top))) continue;
+      this.#found.add(directory);
+      roots.push({ ...found, origin: 'nested', prefix });
+    }
+    return roots;
+  }
+
   /** Looks again where nothing was. */
-  forget(): void;
-}
+  forget(): void {
+    this.#looked.clear();
+    this.skipped = [];
+  }
 
-/** Code of others lies here. */
-const FOREIGN: ReadonlySet<string> = new Set(['node_modules', 'vendor']);
-
-export function openNestedFinder(deps: NestedDeps): NestedFinder {
-  const looked = new Set<string>();
-  const given = new Set<string>();
-  let skipped: SkippedSkill[] = [];
-
-  async function look(directory: string, top: string): Promise<SkillRoot | undefined> {
-    const claude = join(directory, '.claude');
-    const root = skillsRoot(claude, directory);
-    const skip = (reason: string): undefined => {
-      skipped.push({ name: ALL, file: root.directory, reason });
+  async #mayLook({ directory, level }: SkillRoot, way: string, top: string): Promise<boolean> {
+    const { fs, isIgnored } = this.#deps;
+    const skip = (reason: string): false => {
+      this.skipped = [...this.skipped, { name: ALL, file: directory, reason }];
+      return false;
     };
     try {
-      if ((await deps.fs.stat(root.directory))?.kind !== 'directory') return undefined;
-      const way = toPosix(relative(top, directory));
-      const foreign = way.split('/').find(isForeign);
+      if ((await fs.stat(directory))?.kind !== 'directory') return false;
+      const foreign = way.split('/').find((name) => FOREIGN.test(name));
       // fail-closed: a dependency must not bring instructions along.
       if (foreign !== undefined) return skip(`it lies in ${foreign}`);
-      if (await deps.isIgnored(root.directory)) return skip('git ignores it');
-      const real = await deps.fs.realPath(directory);
-      if (!isInside(real, await deps.fs.realPath(top))) return skip(`it leads to ${real}`);
-      return { ...root, origin: 'nested', prefix: way };
+      if (await isIgnored(directory)) return skip('git ignores it');
+      const real = await fs.realPath(level ?? directory);
+      return isInside(real, await fs.realPath(top)) || skip(`it leads to ${real}`);
     } catch (thrown) {
       // fail-closed: whether it is the project's own cannot be told.
       return skip(`it cannot be looked at: ${messageOf(thrown)}`);
     }
   }
 
-  /** The directories on the way to these paths in which nobody has looked. */
-  function unknownTowards(paths: readonly string[]): ReadonlyMap<string, string> {
-    if (!deps.sources.includes('project')) return new Map();
-    const levels = projectLevels(deps.cwd);
-    const outermost = levels.at(-1) ?? deps.cwd;
+  /** The directories on the way to these paths that were not looked into, each with the top that it is below. */
+  #unknownTowards(paths: readonly string[]): ReadonlyMap<string, string> {
+    const { cwd, sources, additionalDirectories } = this.#deps;
     const unknown = new Map<string, string>();
+    if (!sources.includes('project')) return unknown;
+    const levels = projectLevels(cwd);
+    const outermost = levels.at(-1) ?? cwd;
     for (const path of paths) {
-      const file = resolve(deps.cwd, path);
-      const top = isInside(file, outermost)
-        ? outermost
-        : deps.additionalDirectories().find((one) => isInside(file, one));
+      const file = resolve(cwd, path);
+      const top = [outermost, ...additionalDirectories()].find((one) => isInside(file, one));
       if (top === undefined) continue;
       for (let at = dirname(file); at !== top && isInside(at, top); at = dirname(at)) {
         // What is above is the start directory's own, and known.
         if (levels.includes(at)) break;
-        if (!looked.has(at) && !given.has(at) && !unknown.has(at)) unknown.set(at, top);
+        if (!this.#looked.has(at) && !this.#found.has(at)) unknown.set(at, top);
       }
     }
     return unknown;
   }
-
-  return {
-    async touched(paths) {
-      const roots: SkillRoot[] = [];
-      for (const [at, top] of unknownTowards(paths)) {
-        looked.add(at);
-        const root = await look(at, top);
-        if (root === undefined) continue;
-        given.add(at);
-        roots.push(root);
-      }
-      return roots;
-    },
-    skipped: () => skipped,
-    forget() {
-      looked.clear();
-      skipped = [];
-    },
-  };
 }
 
-function isForeign(name: string): boolean {
-  return FOREIGN.has(name.toLowerCase()) || name.startsWith('.');
-}
+/** Code of others lies here. */
+const FOREIGN = /^(?:node_modules$|vendor$|\.)/i;
 
 const LONGEST_MS = 5_000;
 

@@ -17,16 +17,6 @@ export interface Candidate {
   readonly real: string;
 }
 
-interface Found {
-  readonly candidates: readonly Candidate[];
-  readonly skipped: readonly SkippedSkill[];
-}
-
-interface FindDeps {
-  readonly fs: SkillFiles;
-  readonly homes: Homes;
-}
-
 export type Entry = Awaited<ReturnType<SkillFiles['list']>>[number];
 
 /** In place of a name, where something is said about a whole directory. */
@@ -37,19 +27,6 @@ const SKILL_FILE = 'SKILL.md';
 /** Holds skills that an account brings, which are not read here. */
 const RESERVED = 'synced';
 const DEEPEST = 8;
-
-/** What is in one root. Reads directories, no file. */
-export async function findIn(root: SkillRoot, deps: FindDeps): Promise<Found> {
-  const finder = new Finder(root, deps);
-  try {
-    if (root.kind === 'commands') await finder.commandsIn(root.directory, []);
-    else if (root.kind === 'skills') await finder.skills();
-    else await finder.pluginItself();
-  } catch (thrown) {
-    finder.skip(ALL, root.directory, `it cannot be looked at: ${messageOf(thrown)}`);
-  }
-  return finder;
-}
 
 /** The entries of a directory; undefined where there is none, or where it is skipped. */
 export async function listDirectory(
@@ -66,148 +43,170 @@ export async function listDirectory(
   }
 }
 
-class Finder implements Found {
+interface FindDeps {
+  readonly fs: SkillFiles;
+  readonly homes: Homes;
+}
+
+/** Something that cannot be used, and why. */
+class Unusable extends Error {}
+
+/** Looks through the places of skills. Reads directories, no file. */
+export class SkillFinder {
   readonly candidates: Candidate[] = [];
   readonly skipped: SkippedSkill[] = [];
-  readonly #root: SkillRoot;
   readonly #fs: SkillFiles;
   readonly #homes: Homes;
-  /** Real directories of commands, so that a loop of links ends. */
-  readonly #seen = new Set<string>();
-  #entries = 0;
 
-  constructor(root: SkillRoot, { fs, homes }: FindDeps) {
-    this.#root = root;
+  constructor({ fs, homes }: FindDeps) {
     this.#fs = fs;
     this.#homes = homes;
   }
 
-  skip(name: string, file: string, reason: string): void {
-    this.skipped.push({ name, file, reason });
+  async lookInto(root: SkillRoot): Promise<void> {
+    const { kind, directory } = root;
+    await this.#guarded(ALL, directory, async () => {
+      if (kind === 'skills') await this.#skillsIn(root);
+      else if (kind === 'plugin') await this.#pluginItself(root);
+      else await this.#commandsIn(root, { seen: new Set(), left: MOST_ENTRIES });
+    });
   }
 
-  /** A plugin that is one skill, in its own directory. */
-  async pluginItself(): Promise<void> {
-    const { directory, prefix = '' } = this.#root;
-    const file = join(directory, SKILL_FILE);
-    if ((await this.#fs.stat(file).catch(() => undefined))?.kind !== 'file') return;
-    const candidate = { name: prefix, file, directory, real: await this.#fs.realPath(file) };
-    await this.#add(candidate, SKILL_FILE);
-  }
-
-  /** The skills of one directory: each a directory with a SKILL.md. */
-  async skills(): Promise<void> {
-    const { directory } = this.#root;
-    const entries = await this.#list(directory);
-    if (entries === undefined) return;
-    const real = await this.#fs.realPath(directory);
-    for (const entry of entries.slice(0, MOST_ENTRIES)) {
-      await this.#guarded(entry, join(directory, entry.name), (path) =>
-        this.#skillIn(entry, path, real),
-      );
-    }
-    if (entries.length > MOST_ENTRIES) {
-      const reason = `only the first ${MOST_ENTRIES} entries of a directory are looked at`;
-      this.skip(ALL, directory, reason);
-    }
-  }
-
-  /** Command files: every Markdown file below the directory. `a/b/c.md` is called `a:b:c`. */
-  async commandsIn(directory: string, folders: readonly string[]): Promise<void> {
-    const entries = await this.#list(directory);
-    if (entries === undefined) return;
-    const real = await this.#fs.realPath(directory);
-    if (this.#seen.has(real)) return;
-    this.#seen.add(real);
-    for (const entry of entries) {
-      if (++this.#entries > MOST_ENTRIES) {
-        this.skip(ALL, directory, `only the first ${MOST_ENTRIES} files are looked at`);
-        return;
-      }
-      const { only } = this.#root;
-      // fail-closed: whoever asks for trust does not look there either.
-      if (SKIPPED_DIRECTORIES.has(entry.name) || (only ?? entry.name) !== entry.name) continue;
-      await this.#guarded(entry, join(directory, entry.name), (path) =>
-        this.#command(entry, path, { directory, folders }),
-      );
+  /** Skips what cannot be used, and goes on. */
+  async #guarded(name: string, file: string, look: () => Promise<void>): Promise<void> {
+    try {
+      await look();
+    } catch (thrown) {
+      // fail-closed: what cannot be looked at is not used.
+      const isSaid = thrown instanceof Unusable;
+      const reason = isSaid ? thrown.message : `it cannot be looked at: ${messageOf(thrown)}`;
+      this.skipped.push({ name, file, reason });
     }
   }
 
   #list(directory: string): Promise<readonly Entry[] | undefined> {
-    return listDirectory(directory, this.#fs, (reason) => this.skip(ALL, directory, reason));
-  }
-
-  async #guarded(
-    { name }: Entry,
-    path: string,
-    look: (path: string) => Promise<void>,
-  ): Promise<void> {
-    if (name.startsWith('.')) return;
-    try {
-      await look(path);
-    } catch (thrown) {
-      // fail-closed: what cannot be looked at is not used.
-      this.skip(name, path, `it cannot be looked at: ${messageOf(thrown)}`);
-    }
+    return listDirectory(directory, this.#fs, (reason) => {
+      this.skipped.push({ name: ALL, file: directory, reason });
+    });
   }
 
   async #kindOf({ kind }: Entry, path: string): Promise<string | undefined> {
     return kind === 'symlink' ? (await this.#fs.stat(path))?.kind : kind;
   }
 
-  async #add(found: Omit<Candidate, 'root'>, shown = found.name): Promise<void> {
-    const stray = await this.#homes.stray(this.#root, found);
-    if (stray === undefined) this.candidates.push({ ...found, root: this.#root });
-    else this.skip(shown, found.file, stray);
+  async #add(candidate: Candidate, shown = candidate.name): Promise<void> {
+    const { root, file, real } = candidate;
+    const reason = await this.#homes.stray(root, { file, real });
+    if (reason === undefined) this.candidates.push(candidate);
+    else this.skipped.push({ name: shown, file, reason });
   }
 
-  async #skillIn(entry: Entry, directory: string, realRoot: string): Promise<void> {
+  /** A plugin that is one skill, in its own directory. */
+  async #pluginItself(root: SkillRoot): Promise<void> {
+    const { directory, prefix: name = '' } = root;
+    const file = join(directory, SKILL_FILE);
+    if ((await this.#fs.stat(file).catch(() => undefined))?.kind !== 'file') return;
+    await this.#add(
+      { name, root, file, directory, real: await this.#fs.realPath(file) },
+      SKILL_FILE,
+    );
+  }
+
+  /** The skills of one directory: each a directory with a SKILL.md. */
+  async #skillsIn(root: SkillRoot): Promise<void> {
+    const { directory } = root;
+    const entries = await this.#list(directory);
+    if (entries === undefined) return;
+    const real = await this.#fs.realPath(directory);
+    for (const entry of entries.slice(0, MOST_ENTRIES)) {
+      const { name } = entry;
+      if (name.startsWith('.')) continue;
+      const path = join(directory, name);
+      await this.#guarded(name, path, () => this.#skillAt(entry, { path, root, realRoot: real }));
+    }
+    if (entries.length > MOST_ENTRIES) {
+      const reason = `only the first ${MOST_ENTRIES} entries of a directory are looked at`;
+      this.skipped.push({ name: ALL, file: directory, reason });
+    }
+  }
+
+  async #skillAt(
+    entry: Entry,
+    at: { readonly path: string; readonly root: SkillRoot; readonly realRoot: string },
+  ): Promise<void> {
+    const { path: directory, root, realRoot } = at;
     const { name } = entry;
     const kind = await this.#kindOf(entry, directory);
-    if (kind !== 'directory') return this.#looseFile(name, directory, kind);
+    if (kind !== 'directory') return refuseLooseFile(name, kind);
     // fail-closed: whoever asks for trust does not look there either.
-    if (SKIPPED_DIRECTORIES.has(name)) {
-      return this.skip(name, directory, 'no skill may have this name');
-    }
-    if (this.#root.origin === 'user' && name === RESERVED) {
-      return this.skip(RESERVED, directory, 'the folder is kept for skills of an account');
+    if (SKIPPED_DIRECTORIES.has(name)) throw new Unusable('no skill may have this name');
+    if (root.origin === 'user' && name === RESERVED) {
+      throw new Unusable('the folder is kept for skills of an account');
     }
     const file = join(directory, SKILL_FILE);
     const stat = await this.#fs.lstat(file);
-    if (stat === undefined) return this.skip(name, directory, await whyNot(directory, this.#fs));
+    if (stat === undefined) throw new Unusable(await whyNot(directory, this.#fs));
+    if (stat.kind !== 'file' && stat.kind !== 'symlink') {
+      throw new Unusable(`its ${SKILL_FILE} is not a regular file`);
+    }
     const normal = name.normalize('NFC');
-    const problem = nameProblem(normal);
-    if (problem !== undefined) return this.skip(name, file, problem);
+    const reason = nameProblem(normal);
+    if (reason !== undefined) {
+      this.skipped.push({ name, file, reason });
+      return;
+    }
     const isLinked = entry.kind === 'symlink' || stat.kind === 'symlink';
     const real = isLinked ? await this.#fs.realPath(file) : join(realRoot, name, SKILL_FILE);
-    await this.#add({ name: normal, file, directory, real });
+    await this.#add({ name: normal, root, file, directory, real });
   }
 
-  #looseFile(name: string, path: string, kind: string | undefined): void {
-    if (kind === undefined) this.skip(name, path, 'it is a link to nothing');
-    else if (/\.md$/i.test(name) && !/^readme\.md$/i.test(name)) {
-      const folder = name.slice(0, -'.md'.length);
-      this.skip(name, path, `a skill is a directory: put it into ${folder}/${SKILL_FILE}`);
-    }
-  }
-
-  async #command(
-    entry: Entry,
-    file: string,
-    { directory, folders }: { readonly directory: string; readonly folders: readonly string[] },
+  /** Command files: every Markdown file below the directory. `a/b/c.md` is called `a:b:c`. */
+  async #commandsIn(
+    root: SkillRoot,
+    walk: { readonly seen: Set<string>; left: number },
+    folders: readonly string[] = [],
   ): Promise<void> {
-    const kind = await this.#kindOf(entry, file);
-    if (kind === 'directory') {
-      if (folders.length >= DEEPEST) this.skip(entry.name, file, 'it lies too deep');
-      else await this.commandsIn(file, [...folders, entry.name]);
+    const directory = join(root.directory, ...folders);
+    const entries = await this.#list(directory);
+    if (entries === undefined) return;
+    const real = await this.#fs.realPath(directory);
+    // A loop of links ends here.
+    if (walk.seen.has(real)) return;
+    walk.seen.add(real);
+    for (const entry of entries) {
+      const { name } = entry;
+      if (--walk.left < 0) throw new Unusable(`only the first ${MOST_ENTRIES} files are looked at`);
+      // fail-closed: whoever asks for trust does not look there either.
+      const isOut = SKIPPED_DIRECTORIES.has(name) || name.startsWith('.');
+      if (isOut || (root.only ?? name) !== name) continue;
+      const path = join(directory, name);
+      await this.#guarded(name, path, async () => {
+        const kind = await this.#kindOf(entry, path);
+        if (kind === 'file') await this.#command(root, path, [...folders, name]);
+        if (kind !== 'directory') return;
+        if (folders.length >= DEEPEST) throw new Unusable('it lies too deep');
+        await this.#commandsIn(root, walk, [...folders, name]);
+      });
     }
-    if (kind !== 'file' || !entry.name.toLowerCase().endsWith('.md')) return;
-    const stem = entry.name.slice(0, -'.md'.length);
-    const name = [...folders, stem].join(':').normalize('NFC');
+  }
+
+  async #command(root: SkillRoot, file: string, way: readonly string[]): Promise<void> {
+    if (!file.toLowerCase().endsWith('.md')) return;
+    const name = way.join(':').slice(0, -'.md'.length).normalize('NFC');
     const reason = commandNameProblem(name);
     if (reason !== undefined) this.skipped.push({ name, file, reason, told: true });
-    else await this.#add({ name, file, directory, real: await this.#fs.realPath(file) });
+    else {
+      const directory = join(root.directory, ...way.slice(0, -1));
+      await this.#add({ name, root, file, directory, real: await this.#fs.realPath(file) });
+    }
   }
+}
+
+function refuseLooseFile(name: string, kind: string | undefined): void {
+  if (kind === undefined) throw new Unusable('it is a link to nothing');
+  if (!/\.md$/i.test(name) || /^readme\.md$/i.test(name)) return;
+  const folder = name.slice(0, -'.md'.length);
+  throw new Unusable(`a skill is a directory: put it into ${folder}/${SKILL_FILE}`);
 }
 
 /** For people who wonder where their skill is. */

@@ -24,19 +24,15 @@ export interface HomesDeps extends SkillPlaces, Trusting {
  * the user's own skills. A trusted project may lead outside, to Markdown.
  */
 export async function openHomes(deps: HomesDeps): Promise<Homes> {
-  const top = projectLevels(deps.cwd).at(-1) ?? deps.cwd;
-  const named = [
-    top,
-    ...deps.additionalDirectories(),
-    join(deps.configDir, deps.userFolder ?? 'skills'),
-  ];
+  const { fs, cwd, configDir, userFolder = 'skills' } = deps;
+  const top = projectLevels(cwd).at(-1) ?? cwd;
   const homes: string[] = [];
-  for (const home of named) {
-    try {
-      homes.push(await deps.fs.realPath(home));
-    } catch {
-      // fail-closed: a home that cannot be found is home to nothing.
-    }
+  for (const home of [top, ...deps.additionalDirectories(), join(configDir, userFolder)]) {
+    // fail-closed: a home that cannot be found is home to nothing.
+    await fs.realPath(home).then(
+      (real) => homes.push(real),
+      () => undefined,
+    );
   }
   return {
     async stray(root, { file, real }) {
@@ -48,11 +44,12 @@ export async function openHomes(deps: HomesDeps): Promise<Homes> {
         return `it leads out of the plugin to ${real}`;
       }
       if (root.level === undefined) return undefined;
+      const isMarkdown = real.toLowerCase().endsWith('.md');
       if (homes.some((home) => isInside(real, home))) {
-        return isMarkdown(real) ? undefined : `it leads to ${real}, which is no Markdown`;
+        return isMarkdown ? undefined : `it leads to ${real}, which is no Markdown`;
       }
-      if (!isMarkdown(real)) return `it leads out of the project to ${real}, which is no Markdown`;
-      // fail-closed: nobody has looked at where the links of this folder lead.
+      if (!isMarkdown) return `it leads out of the project to ${real}, which is no Markdown`;
+      // fail-closed: where the links of this folder lead was not looked at.
       return (await isTrusted(deps, root.level))
         ? undefined
         : `it leads out of the project to ${real}; trust the folder, or name the place with --add-dir`;
@@ -74,27 +71,19 @@ export async function keptByRules(
   const base = [level, home, deps.configDir].find(
     (one) => one !== undefined && isInside(file, one),
   );
-  if (await isUnlinked(deps, { file, real, base: base ?? directory })) return undefined;
+  try {
+    // Links above the base do not matter.
+    const unlinked = join(
+      await deps.fs.realPath(base ?? directory),
+      relative(base ?? directory, file),
+    );
+    if (unlinked === real) return undefined;
+  } catch {
+    // fail-closed: where it lies cannot be told, so that a link may have led there.
+  }
   return (await deps.isHidden(file)) || (await deps.isHidden(real))
     ? `it leads to ${real}, which a permission rule keeps from being read`
     : undefined;
-}
-
-/** Whether no link stands between a directory and a file below it; links above it do not matter. */
-async function isUnlinked(
-  { fs }: Pick<HomesDeps, 'fs'>,
-  { file, real, base }: { readonly file: string; readonly real: string; readonly base: string },
-): Promise<boolean> {
-  try {
-    return join(await fs.realPath(base), relative(base, file)) === real;
-  } catch {
-    // fail-closed: where it lies cannot be told, so that a link may have led there.
-    return false;
-  }
-}
-
-function isMarkdown(path: string): boolean {
-  return path.toLowerCase().endsWith('.md');
 }
 
 /** fail-closed: what others can write is not an administrator's word. */

@@ -5,17 +5,25 @@ import { type ReadSkill, readSkill } from '../head/head.js';
 import type { Candidate } from './find.js';
 import type { SkillFiles } from './roots.js';
 
-/** A file as it was read. All that is used of it comes from these very bytes. */
+/** A version of a file that may be used. All that is used of it comes from these very bytes. */
 export interface ReadFile {
   readonly skill: ReadSkill;
   readonly text: string;
+  /** What stands in the file, also where an earlier version stays in force. */
+  readonly onDisk: string;
 }
 
+/** Reads files of skills, and decides which versions of them may be used. */
 export interface SkillFileReader {
-  /** Reads a file within the limits of one scan. */
+  /**
+   * Reads a file within the limits of one scan: the version to use, an earlier one when a change is held
+   * back, or why there is none.
+   */
   read(candidate: Candidate): Promise<Result<ReadFile, string>>;
   /** Starts a scan: the limits count anew. */
   begin(): void;
+  /** A scan is over: what is different from now on is a change. */
+  end(): void;
   /** The text of a file as it is now; undefined when there is none that may be read. */
   textOf(at: Pick<Candidate, 'file' | 'real'>): Promise<string | undefined>;
 }
@@ -26,13 +34,34 @@ const ENOUGH_BLANKS = 256 * 1024;
 /** Limits of one scan, so that no folder delays a start: all texts, and all heads parsed as YAML. */
 const MOST_OF_ALL = 64 * 1024 * 1024;
 const MOST_YAML_OF_ALL = 4 * 1024 * 1024;
+/** Blanks, or the beginning of a ruler behind them. */
+const BLANKS: readonly string[] = ['', '-', '--', '---'];
 
-export function openSkillReader({ fs }: { readonly fs: SkillFiles }): SkillFileReader {
+/** `veto` says why a change of a file must not be taken over. Asked once about each version. */
+export function openSkillReader({
+  fs,
+  veto,
+}: {
+  readonly fs: SkillFiles;
+  veto?(file: string): Promise<string | undefined>;
+}): SkillFileReader {
   const yaml = yamlWithin(MOST_YAML_OF_ALL);
   let room = MOST_OF_ALL;
+  let isChange = false;
+  /** The last text of each file and why it is held back, with the version that may be used. */
+  const known = new Map<string, { text: string; reason?: string; admitted?: ReadFile }>();
+
+  /** fail-closed: only the file at the real path that was judged is read. Undefined: it is too large. */
+  async function textAt({
+    file,
+    real,
+  }: Pick<Candidate, 'file' | 'real'>): Promise<string | undefined> {
+    const { bytes } = await fs.readWithStat(file, { maxBytes: MOST_BYTES, realPath: real });
+    return bytes && new TextDecoder().decode(bytes);
+  }
 
   async function readNew({ file, real, root }: Candidate): Promise<Result<ReadFile, string>> {
-    const text = await textAt(fs, { file, real });
+    const text = await textAt({ file, real });
     if (text === undefined) return err(`it is larger than ${MOST_BYTES} bytes`);
     room -= text.length;
     // fail-closed: what is not read is not used.
@@ -43,15 +72,37 @@ export function openSkillReader({ fs }: { readonly fs: SkillFiles }): SkillFileR
       return err('it begins with blanks only');
     const isCommand = root.kind === 'commands';
     const skill = await readSkill(text, { parseYaml: yaml.parse, isCommand });
-    return ok({ skill, text });
+    return ok({ skill, text, onDisk: text });
+  }
+
+  async function objection(file: string): Promise<string | undefined> {
+    try {
+      return await veto?.(file);
+    } catch (thrown) {
+      // fail-closed: a guard that does not answer refuses.
+      return `whether the change may be taken over could not be asked: ${messageOf(thrown)}`;
+    }
+  }
+
+  async function admit(file: string, read: ReadFile): Promise<Result<ReadFile, string>> {
+    const before = known.get(file);
+    const isKnown = before?.text === read.text;
+    const reason = isKnown ? before.reason : isChange ? await objection(file) : undefined;
+    const admitted = reason === undefined ? read : before?.admitted;
+    known.set(file, { text: read.text, reason, admitted });
+    // fail-closed: a file of which no version was let in is not used.
+    return admitted === undefined
+      ? err(reason ?? 'it was not let in')
+      : ok({ ...admitted, onDisk: read.text });
   }
 
   return {
     async read(candidate) {
+      const { file, root } = candidate;
       try {
-        const stat = await fs.stat(candidate.file);
-        if (stat?.kind !== 'file') return err('it is not a regular file');
-        return await readNew(candidate);
+        const read = await readNew(candidate);
+        // What an administrator changed cannot be refused.
+        return read.ok && root.source !== 'managed' ? await admit(file, read.value) : read;
       } catch (thrown) {
         // fail-closed: what cannot be read is not used.
         return err(`it cannot be read: ${messageOf(thrown)}`);
@@ -61,63 +112,10 @@ export function openSkillReader({ fs }: { readonly fs: SkillFiles }): SkillFileR
       room = MOST_OF_ALL;
       yaml.begin();
     },
+    end() {
+      isChange = true;
+    },
     // fail-closed: a file that cannot be read is not the one that was judged.
-    textOf: (at) => textAt(fs, at).catch(() => undefined),
-  };
-}
-
-/** Blanks, or the beginning of a ruler behind them. */
-const BLANKS: readonly string[] = ['', '-', '--', '---'];
-
-/** fail-closed: only the file at the real path that was judged is read. Undefined: it is too large. */
-async function textAt(
-  fs: SkillFiles,
-  { file, real }: Pick<Candidate, 'file' | 'real'>,
-): Promise<string | undefined> {
-  const { bytes } = await fs.readWithStat(file, { maxBytes: MOST_BYTES, realPath: real });
-  return bytes && new TextDecoder().decode(bytes);
-}
-
-/** Which versions of files may be used. */
-export interface Admissions {
-  /**
-   * The version to use: the one that was read; an earlier one when a change is held back; why there
-   * is none. Nobody is asked twice about one version.
-   */
-  admit(file: string, read: ReadFile): Promise<Result<ReadFile, string>>;
-  /** The first look is over: what comes from now on is a change. */
-  settle(): void;
-}
-
-/** `veto` says why a change of a file must not be taken over. */
-export function openAdmissions(
-  veto: ((file: string) => Promise<string | undefined>) | undefined,
-): Admissions {
-  /** About the last text of each file; without a reason it may be used. */
-  const answers = new Map<string, { readonly text: string; readonly reason?: string }>();
-  const admitted = new Map<string, ReadFile>();
-  let isSettled = false;
-  const ask = async (file: string): Promise<string | undefined> => {
-    try {
-      return await veto?.(file);
-    } catch (thrown) {
-      // fail-closed: a guard that does not answer refuses.
-      return `whether the change may be taken over could not be asked: ${messageOf(thrown)}`;
-    }
-  };
-  return {
-    async admit(file, read) {
-      const known = answers.get(file);
-      const isKnown = known?.text === read.text;
-      const reason = isKnown ? known.reason : isSettled ? await ask(file) : undefined;
-      answers.set(file, { text: read.text, reason });
-      if (reason === undefined) admitted.set(file, read);
-      const allowed = admitted.get(file);
-      // fail-closed: a file of which no version was let in is not used.
-      return allowed === undefined ? err(reason ?? 'it was not let in') : ok(allowed);
-    },
-    settle() {
-      isSettled = true;
-    },
+    textOf: (at) => textAt(at).catch(() => undefined),
   };
 }
