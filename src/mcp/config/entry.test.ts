@@ -92,7 +92,7 @@ describe('entries', () => {
     [{ command: 1 }, '`command` must be text'],
     [{ command: ' ' }, 'empty'],
     [{ command: 'x', args: 'y' }, '`args`'],
-    [{ command: 'x', args: [1] }, '`args`'],
+    [{ command: 'x', args: [1] }, '`args.0`'],
     [{ command: 'x', env: { P: 1 } }, '`env.P`'],
     [{ command: 'x', env: { 'A=B': '1' } }, 'A=B'],
     [{ command: 'x\0y' }, 'cannot be passed on'],

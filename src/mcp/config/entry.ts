@@ -1,7 +1,8 @@
 import { nearest } from '../../lib/nearest.js';
-import { isRecord } from '../../lib/own.js';
+import { isRecord, own } from '../../lib/own.js';
+import { parseUrl } from '../../lib/parse-url.js';
 import type { McpEntry, McpScope, OAuthEntry, RemoteEntry } from '../server.js';
-import { EntryProblem, EntryReader, type EntryWarning, MissingVariables } from './entry-fields.js';
+import { EntryProblem, EntryReader, type EntryWarning } from './entry-reader.js';
 import { neverLeaves, type Variables, variablesIn } from './expand.js';
 
 export interface EntryContext {
@@ -31,24 +32,17 @@ export type ParsedEntry = { readonly warnings: readonly EntryWarning[] } & (
 export function parseEntry(raw: unknown, context: EntryContext): ParsedEntry {
   if (!isRecord(raw)) return { ok: false, reason: 'it is not an object', way: [], warnings: [] };
   const reader = new EntryReader(raw, context.variables);
+  const { warnings } = reader;
   try {
     refuseKeys(raw, context);
     const entry = entryFrom(raw, reader, context);
-    const idle = idleness(raw, entry, reader);
+    const idle = idleness(raw, entry);
     reader.finish(FIELDS[entry.type], KNOWN);
-    const { warnings } = reader;
-    return idle === undefined ? { ok: true, entry, warnings } : { ok: true, entry, idle, warnings };
+    return { ok: true, entry, warnings, ...(idle && { idle }) };
   } catch (thrown) {
     if (!(thrown instanceof EntryProblem)) throw thrown;
-    const { message: reason, way } = thrown;
-    const lacksVariables = thrown instanceof MissingVariables;
-    return {
-      ok: false,
-      reason,
-      way,
-      warnings: reader.warnings,
-      ...(lacksVariables && { lacksVariables }),
-    };
+    const { message: reason, way, lacksVariables } = thrown;
+    return { ok: false, reason, way, warnings, lacksVariables };
   }
 }
 
@@ -90,16 +84,14 @@ const TYPES: Readonly<Record<string, McpEntry['type']>> = {
 function entryFrom(
   raw: Readonly<Record<string, unknown>>,
   reader: EntryReader,
-  context: EntryContext,
+  { ofHost }: EntryContext,
 ): McpEntry {
   const type = typeOf(raw, reader);
-  const common = commonFields(reader);
-  if (type === 'sdk') {
-    // fail-closed: a file cannot speak for the program that opened the session.
-    if (!context.ofHost)
-      throw new EntryProblem('servers of type "sdk" come from the host, not from a file', ['type']);
-    return { type, ...common };
-  }
+  const common = commonFields(raw, reader);
+  // fail-closed: a file cannot speak for the program that opened the session.
+  if (type === 'sdk' && !ofHost)
+    throw new EntryProblem('servers of type "sdk" come from the host, not from a file', ['type']);
+  if (type === 'sdk') return { type, ...common };
   if (type === 'stdio') return { type, ...stdioFields(reader), ...common };
   return { type, ...remoteFields(type, reader), ...common };
 }
@@ -109,25 +101,24 @@ function typeOf(raw: Readonly<Record<string, unknown>>, reader: EntryReader): Mc
   const hasUrl = isSaid(raw.url);
   const hasCommand = isSaid(raw.command);
   if (named === undefined) {
-    if (hasUrl && !hasCommand)
+    // fail-closed: lists by command and by address would each look at another half.
+    if (hasUrl && hasCommand)
+      throw new EntryProblem('it has both a `command` and a `url`', ['url']);
+    if (hasUrl)
       throw new EntryProblem('it has a `url` but no `type`; write "type": "http" or "sse"', [
         'url',
       ]);
-    // fail-closed: lists by command and by address would each look at another half.
-    if (hasUrl) throw new EntryProblem('it has both a `command` and a `url`', ['url']);
     return 'stdio';
   }
-  const type = Object.hasOwn(TYPES, named) ? TYPES[named] : undefined;
+  const type = own(TYPES, named);
   if (type === undefined) {
-    const meant = nearest(named, Object.keys(TYPES));
-    const hint =
-      meant === undefined ? `use ${Object.keys(TYPES).join(', ')}` : `did you mean "${meant}"?`;
+    const known = Object.keys(TYPES);
+    const meant = nearest(named, known);
+    const hint = meant === undefined ? `use ${known.join(', ')}` : `did you mean "${meant}"?`;
     throw new EntryProblem(`its type "${named}" is not known; ${hint}`, ['type']);
   }
-  if (type === 'stdio' ? hasUrl : hasCommand) {
-    const [odd] = type === 'stdio' ? ['url'] : ['command'];
-    throw new EntryProblem(`a server of type "${named}" has no \`${odd}\``, [odd ?? '']);
-  }
+  const odd = type === 'stdio' ? hasUrl && 'url' : hasCommand && 'command';
+  if (odd) throw new EntryProblem(`a server of type "${named}" has no \`${odd}\``, [odd]);
   return type;
 }
 
@@ -137,23 +128,26 @@ function isSaid(value: unknown): boolean {
 
 const LEAST_TIMEOUT_MS = 1_000;
 
-function commonFields(reader: EntryReader): { timeout?: number; alwaysLoad?: boolean } {
-  const timeout = reader.raw('timeout');
+function commonFields(
+  { tools }: Readonly<Record<string, unknown>>,
+  reader: EntryReader,
+): { timeout?: number; alwaysLoad?: boolean } {
+  const timeout = reader.value('timeout', isNumber, 'a number of milliseconds');
   const alwaysLoad = reader.flag('alwaysLoad');
-  if (timeout !== undefined && (typeof timeout !== 'number' || !Number.isFinite(timeout)))
-    throw new EntryProblem('`timeout` must be a number of milliseconds', ['timeout']);
-  if (isSaid(reader.raw('tools')))
+  if (isSaid(tools))
     reader.warn(['tools'], '`tools` is not enforced.', 'Write permission rules for its tools.');
-  const common: { timeout?: number; alwaysLoad?: boolean } = {};
-  if (timeout !== undefined && timeout < LEAST_TIMEOUT_MS)
+  const isShort = timeout !== undefined && timeout < LEAST_TIMEOUT_MS;
+  if (isShort)
     reader.warn(['timeout'], '`timeout` below 1000 ms does not count.', 'Write milliseconds.');
-  else if (timeout !== undefined) common.timeout = timeout;
-  if (alwaysLoad !== undefined) common.alwaysLoad = alwaysLoad;
-  return common;
+  return { timeout: isShort ? undefined : timeout, alwaysLoad };
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value);
 }
 
 function stdioFields(reader: EntryReader) {
-  const command = reader.expanded('command');
+  const command = reader.filled('command');
   if (command === undefined) throw new EntryProblem('it has no `command`');
   if (command.trim() === '') throw new EntryProblem('its `command` is empty', ['command']);
   const args = reader.texts('args');
@@ -164,9 +158,9 @@ function stdioFields(reader: EntryReader) {
 }
 
 function remoteFields(type: RemoteEntry['type'], reader: EntryReader) {
-  const url = reader.expanded('url');
-  if (url === undefined && type !== 'proxy') throw new EntryProblem('it has no `url`');
-  if (url !== undefined && url !== '') checkUrl(url, type);
+  const url = reader.filled('url') ?? (type === 'proxy' ? '' : undefined);
+  if (url === undefined) throw new EntryProblem('it has no `url`');
+  if (url !== '') checkUrl(url, type);
   const headers = reader.table('headers');
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
@@ -175,23 +169,12 @@ function remoteFields(type: RemoteEntry['type'], reader: EntryReader) {
     if (/[\r\n]/.test(value))
       throw new EntryProblem(`the header "${name}" holds a line break`, ['headers', name]);
   }
-  const headersHelper = reader.text('headersHelper');
-  const oauth = oauthFrom(reader.raw('oauth'));
-  return {
-    url: url ?? '',
-    headers,
-    headersHelper,
-    oauth,
-  };
+  return { url, headers, headersHelper: reader.text('headersHelper'), oauth: oauthFrom(reader) };
 }
 
 function checkUrl(url: string, type: RemoteEntry['type']): void {
-  let address: URL;
-  try {
-    address = new URL(url);
-  } catch {
-    throw new EntryProblem('its `url` is not an address', ['url']);
-  }
+  const address = parseUrl(url);
+  if (address === undefined) throw new EntryProblem('its `url` is not an address', ['url']);
   const schemes = type === 'ws' ? ['ws:', 'wss:'] : ['http:', 'https:'];
   if (!schemes.includes(address.protocol))
     throw new EntryProblem(`its \`url\` must begin with ${schemes.join('// or ')}//`, ['url']);
@@ -200,43 +183,27 @@ function checkUrl(url: string, type: RemoteEntry['type']): void {
     throw new EntryProblem('its `url` holds a user or password; use `headers`', ['url']);
 }
 
-function oauthFrom(value: unknown): OAuthEntry | undefined {
-  if (value === undefined || value === null) return undefined;
-  if (!isRecord(value)) throw new EntryProblem('`oauth` must be an object', ['oauth']);
-  const text = (name: string): string | undefined => {
-    const one = Object.hasOwn(value, name) ? value[name] : undefined;
-    if (one === undefined || typeof one === 'string') return one;
-    throw new EntryProblem(`\`oauth.${name}\` must be text`, ['oauth', name]);
+function oauthFrom(reader: EntryReader): OAuthEntry | undefined {
+  const given = reader.value('oauth', isRecord, 'an object');
+  if (given === undefined) return undefined;
+  const oauth = new EntryReader(given, {}, ['oauth']);
+  const isPort = (value: unknown): value is number =>
+    Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536;
+  const isGrant = (value: unknown): value is 'client_credentials' => value === 'client_credentials';
+  const { scopes } = given;
+  const fields: OAuthEntry = {
+    clientId: oauth.text('clientId'),
+    clientSecret: oauth.text('clientSecret'),
+    callbackPort: oauth.value('callbackPort', isPort, 'the number of a port'),
+    scopes: Array.isArray(scopes) ? scopes.join(' ') : oauth.text('scopes'),
+    authServerMetadataUrl: oauth.text('authServerMetadataUrl'),
+    grantType: oauth.value('grantType', isGrant, '"client_credentials"'),
+    clientMetadataUrl: oauth.text('clientMetadataUrl'),
   };
-  const port = value.callbackPort;
-  if (port !== undefined && !(Number.isInteger(port) && Number(port) > 0 && Number(port) < 65_536))
-    throw new EntryProblem('`oauth.callbackPort` must be the number of a port', [
-      'oauth',
-      'callbackPort',
-    ]);
-  const grantType = text('grantType');
-  if (grantType !== undefined && grantType !== 'client_credentials') {
-    throw new EntryProblem('`oauth.grantType` can only be "client_credentials"', [
-      'oauth',
-      'grantType',
-    ]);
+  if (fields.grantType !== undefined && !(isSaid(fields.clientId) && isSaid(fields.clientSecret))) {
+    const message = '`oauth.grantType` needs `clientId` and `clientSecret`';
+    throw new EntryProblem(message, ['oauth', 'grantType']);
   }
-  if (grantType !== undefined && !(isSaid(value.clientId) && isSaid(value.clientSecret))) {
-    throw new EntryProblem('`oauth.grantType` needs `clientId` and `clientSecret`', [
-      'oauth',
-      'grantType',
-    ]);
-  }
-  const scopes = Array.isArray(value.scopes) ? value.scopes.join(' ') : text('scopes');
-  const fields = {
-    clientId: text('clientId'),
-    clientSecret: text('clientSecret'),
-    callbackPort: port === undefined ? undefined : Number(port),
-    scopes,
-    authServerMetadataUrl: text('authServerMetadataUrl'),
-    grantType,
-    clientMetadataUrl: text('clientMetadataUrl'),
-  };
   return Object.fromEntries(Object.entries(fields).filter(([, one]) => one !== undefined));
 }
 
@@ -244,10 +211,8 @@ function oauthFrom(value: unknown): OAuthEntry | undefined {
 function idleness(
   raw: Readonly<Record<string, unknown>>,
   entry: McpEntry,
-  reader: EntryReader,
 ): Extract<ParsedEntry, { ok: true }>['idle'] {
-  const disabled = reader.raw('disabled');
-  const enabled = reader.raw('enabled');
+  const { disabled, enabled } = raw;
   // fail-closed: whoever writes it does not want the server, in whichever spelling.
   if (isSaid(disabled) && disabled !== false)
     return { kind: 'disabled', reason: 'its entry says `disabled`' };

@@ -11,7 +11,7 @@ import {
   startVariables,
 } from './declaration.js';
 import { parseEntry } from './entry.js';
-import type { EntryWarning } from './entry-fields.js';
+import type { EntryWarning } from './entry-reader.js';
 import { entryLines, sentKeyOf, valueLines } from './entry-text.js';
 import type { Variables } from './expand.js';
 import { nameProblem, TakenKeys } from './names.js';

@@ -56,6 +56,14 @@ export type Failure =
   | { readonly kind: 'timeout' }
   /** The headers that the entry asks for could not be had. The text is safe to show. */
   | { readonly kind: 'headers'; readonly message: string }
+  /** A message of the server was longer than any that is taken. */
+  | { readonly kind: 'too-long' }
+  /** Called off by us, and the server told so. `text` is for people. */
+  | {
+      readonly kind: 'stopped';
+      readonly code: 'aborted' | 'call-timeout' | 'idle-timeout';
+      readonly text: string;
+    }
   /** The server sent without end and was let go of. The text is safe to show. */
   | { readonly kind: 'flooded'; readonly message: string }
   /** What it sent is not what the protocol says. `said`: what that was, in words that are safe to show. */

@@ -15,7 +15,7 @@ import type {
   ServerDeclaration,
   ServerStatus,
 } from '../server.js';
-import { classify, type Failure } from './classify.js';
+import type { Failure } from './classify.js';
 import type { ClientConnection, ConnectionDeps } from './deps.js';
 import { Link } from './link.js';
 import { fetchList, type ListItems, unusableText } from './lists.js';
@@ -28,15 +28,7 @@ import {
   requiredPages,
 } from './request.js';
 import { readCallResult, readContents, readMessages } from './results.js';
-import {
-  errorOf,
-  type SafeWords,
-  safeError,
-  safeWords,
-  scopeError,
-  tooLong,
-} from './safe-error.js';
-import type { Session } from './session.js';
+import { errorOf, type SafeWords, safeError, safeWords, scopeError } from './safe-error.js';
 
 export type {
   ClientConnection,
@@ -201,39 +193,28 @@ class Connection implements ClientConnection {
     read: (result: unknown) => T | undefined,
     signal: AbortSignal,
   ): Promise<Result<T, SafeError>> {
-    const isCall = job.method === 'tools/call';
     const repeated = new Set<'session' | 'pages' | 'headers'>();
     for (;;) {
       const session = await this.#link.connect(signal, NOT_ASKED);
       if (!session.ok) return session;
       const outcome = await this.#calls.request(session.value, this.#withTool(job), signal);
-      if (outcome.kind === 'done') {
-        const value = read(outcome.result);
-        return value === undefined
-          ? err(errorOf(this.#words, { kind: 'protocol' }, isCall ? 'call' : 'request'))
-          : ok(value);
+      if (outcome.ok) {
+        const value = read(outcome.value);
+        return value === undefined ? err(this.#errorOf({ kind: 'protocol' }, job)) : ok(value);
       }
-      if (outcome.kind === 'stopped') return err(this.#stopped(outcome.by, isCall));
-      const { thrown } = outcome;
-      const lacking = this.#lacking(session.value, thrown);
-      if (lacking !== undefined) return err(lacking);
-      this.#link.failed(session.value, thrown);
-      const reason = repeatReason(session.value, thrown);
-      if (reason === undefined || repeated.has(reason))
-        return err(this.#failed(session.value, thrown, isCall));
+      const failure = outcome.error;
+      // Where nobody looks after sign-ins, or the header is somebody's own, it is a refusal like others.
+      if (failure.kind === 'auth' && !failure.isOwn && failure.lacks && this.#deps.stepUp)
+        return err(scopeError(this.#words, failure.lacks.scope));
+      this.#link.failed(session.value, failure);
+      const reason = repeatReason(session.value, failure);
+      const isLast = reason === undefined || repeated.has(reason);
+      if (isLast || (reason === 'pages' && !(await this.#visitPages(failure, signal))))
+        return err(this.#errorOf(failure, job));
       repeated.add(reason);
-      if (reason === 'pages' && !(await this.#visitPages(thrown, signal))) {
-        return err(this.#failed(session.value, thrown, isCall));
-      }
       // It has other headers in mind than those that we knew of.
       if (reason === 'headers') await this.#list('tools');
     }
-  }
-
-  /** Where nobody looks after sign-ins, or the header is somebody's own, it is a refusal like others. */
-  #lacking({ hasOwnAuthorization }: Session, thrown: Failure): SafeError | undefined {
-    if (hasOwnAuthorization || this.#deps.stepUp === undefined) return undefined;
-    return scopeError(this.#words, thrown);
   }
 
   #withTool(job: Job): Job {
@@ -244,49 +225,27 @@ class Connection implements ClientConnection {
     return { ...job, tool: known?.find(({ inputSchema }) => inputSchema !== undefined) };
   }
 
-  async #visitPages(thrown: Failure, signal: AbortSignal): Promise<boolean> {
-    const pages = thrown.kind === 'rpc' ? requiredPages(thrown.data) : [];
-    if (pages.length === 0) return false;
+  async #visitPages(failure: Failure, signal: AbortSignal): Promise<boolean> {
+    const pages = requiredPages(failure);
     for (const page of pages) {
       const answer = await this.#calls.ask(page, signal);
       if (answer.action !== 'accept') return false;
     }
-    return true;
+    return pages.length > 0;
   }
 
-  #failed(session: Session, thrown: Failure, isCall: boolean): SafeError {
-    if (this.#link.ending.aborted) {
+  #errorOf(failure: Failure, job?: Job): SafeError {
+    const isCall = job?.method === 'tools/call';
+    if (this.#link.ending.aborted && failure.kind !== 'stopped') {
       const text = 'was closed while it was being asked.';
       return safeError(this.#words, 'closed', text, { mayHaveRun: isCall });
     }
-    const cutFor = session.cutFor();
-    if (thrown.kind === 'closed' && cutFor !== undefined) {
-      const text = `was disconnected while it was being asked: ${cutFor}.`;
-      return safeError(this.#words, 'protocol', text, { mayHaveRun: isCall });
-    }
-    if (thrown.kind === 'closed' && session.wroteTooLong()) return tooLong(this.#words, isCall);
-    if (thrown.kind === 'auth') {
-      const { hasOwnAuthorization: isOwn } = session;
-      return this.#link.authError({ isOwn, message: thrown.message });
-    }
-    if (thrown.kind !== 'rpc' || thrown.code !== PAGES_REQUIRED) {
-      return errorOf(this.#words, thrown, isCall ? 'call' : 'request');
-    }
-    const [page] = requiredPages(thrown.data);
+    if (failure.kind !== 'rpc' || failure.code !== PAGES_REQUIRED)
+      return errorOf(this.#words, failure, isCall ? 'call' : 'request');
+    const [page] = requiredPages(failure);
     const text =
       'wants a person to visit a page first, and nobody did. The call was not carried out.';
     return safeError(this.#words, 'refused', text, { url: page?.url });
-  }
-
-  #stopped(by: 'abort' | 'total' | 'idle', isCall: boolean): SafeError {
-    const { totalMs, idleMs } = this.#link.timeouts;
-    const said = {
-      abort: ['aborted', 'was told to stop: the call was cancelled.'],
-      total: ['call-timeout', `did not finish within ${totalMs / 1000} s; the call was cancelled.`],
-      idle: ['idle-timeout', `sent nothing for ${idleMs / 1000} s; the call was cancelled.`],
-    } as const;
-    const [code, text] = said[by];
-    return safeError(this.#words, code, text, { mayHaveRun: isCall });
   }
 
   async #list<K extends ListKind>(kind: K): Promise<Result<readonly ListItems[K][], SafeError>> {
@@ -310,13 +269,13 @@ class Connection implements ClientConnection {
         Object.assign(this.#lists, { [kind]: items });
         return ok(items);
       } catch (thrown) {
-        const read = classify(session.value.library, thrown);
-        this.#link.failed(session.value, read);
-        last = this.#failed(session.value, read, false);
+        const failure = session.value.failure(thrown);
+        this.#link.failed(session.value, failure);
+        last = this.#errorOf(failure);
         // A server that does not know of such a list leaves nothing out, and one that is gone is told of as such.
-        const isUnknown = read.kind === 'rpc' && read.code === UNKNOWN_METHOD;
-        isOfList = !isUnknown && session.value.cutFor() === undefined;
-        if (!isTransient(session.value, read)) break;
+        const isUnknown = failure.kind === 'rpc' && failure.code === UNKNOWN_METHOD;
+        isOfList = !isUnknown && failure.kind !== 'flooded';
+        if (!isTransient(session.value, failure)) break;
       }
     }
     const old: readonly ListItems[K][] | undefined = this.#lists[kind];

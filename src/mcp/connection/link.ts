@@ -14,14 +14,7 @@ import { classify, type Failure } from './classify.js';
 import type { ConnectionDeps } from './deps.js';
 import { loadLibrary } from './library.js';
 import { Backoff } from './restart-policy.js';
-import {
-  crashed,
-  errorOf,
-  isSessionError,
-  needsAuth,
-  type SafeWords,
-  safeError,
-} from './safe-error.js';
+import { crashed, errorOf, isSessionError, type SafeWords, safeError } from './safe-error.js';
 import { type Era, openSession, type Session } from './session.js';
 import { type ConnectionTimeouts, timeoutsFor } from './timeouts.js';
 
@@ -32,11 +25,7 @@ export interface LinkParts {
   onChange(change: ListKind | 'state'): void;
 }
 
-/** The server does not let us in. `isOwn`: with credentials that were configured. */
-interface Refusal {
-  readonly isOwn: boolean;
-  readonly message?: string | undefined;
-}
+type Refusal = Extract<Failure, { kind: 'auth' }>;
 
 /** Attempts of one connect, and of the reconnecting that nobody asked for. */
 const FIRST_ATTEMPTS = 3;
@@ -140,11 +129,13 @@ export class Link {
     switch (thrown.kind) {
       case 'auth':
         this.#drop();
-        this.#missesAuth({ isOwn: session.hasOwnAuthorization, message: thrown.message });
+        this.#missesAuth(thrown);
         return;
       case 'closed':
       case 'ended':
       case 'not-sent':
+      case 'flooded':
+      case 'too-long':
         this.#lost(session);
         return;
       case 'network':
@@ -160,14 +151,6 @@ export class Link {
       default:
         return;
     }
-  }
-
-  /** What is said of a refusal for want of rights. */
-  authError(refusal: Refusal): SafeError {
-    const { words } = this.#parts;
-    if (!refusal.isOwn) return needsAuth(words, refusal.message);
-    const text = 'refused the Authorization header that is configured for it (HTTP 401).';
-    return safeError(words, 'connect-failed', text);
   }
 
   #heldBack(): SafeError | undefined {
@@ -271,7 +254,7 @@ export class Link {
   }
 
   #missesAuth(refusal: Refusal): SafeError {
-    const error = this.authError(refusal);
+    const error = errorOf(this.#parts.words, refusal, 'connect');
     // fail-closed: refused credentials of one's own are a failure, not a reason to try others.
     this.#set(refusal.isOwn ? 'failed' : 'needs-auth', error);
     return error;

@@ -1,9 +1,10 @@
 import { isRecord } from '../../lib/own.js';
 import { parseUrl } from '../../lib/parse-url.js';
+import { err, ok, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
 import type { Elicit, ElicitAnswer, ElicitRequest, RawTool } from '../server.js';
-import { classify, type Failure } from './classify.js';
+import type { Failure } from './classify.js';
 import { AS_IT_IS, isSafeValue } from './results.js';
 import { NEVER_ARRIVED } from './safe-error.js';
 import type { Session } from './session.js';
@@ -17,18 +18,12 @@ export interface Job {
   onProgress?(text: string): void;
 }
 
-export type Outcome =
-  | { readonly kind: 'done'; readonly result: unknown }
-  /** Called off by us, and the server told so. */
-  | { readonly kind: 'stopped'; readonly by: StoppedBy }
-  | { readonly kind: 'failed'; readonly thrown: Failure };
-
 /** Questions of one server that may be open at a time, and that one refused call may carry. */
 const MAX_OPEN = 8;
 const MAX_URLS = 5;
 
 type Question = Omit<ElicitRequest, 'server'>;
-type StoppedBy = 'abort' | 'total' | 'idle';
+type Stopped = Extract<Failure, { kind: 'stopped' }>;
 
 interface OpenCallsParts {
   readonly server: string;
@@ -48,21 +43,29 @@ export class OpenCalls {
   }
 
   /** One request with its limits. Never rejects. */
-  async request(session: Session, job: Job, signal: AbortSignal): Promise<Outcome> {
+  async request(
+    session: Session,
+    job: Job,
+    signal: AbortSignal,
+  ): Promise<Result<unknown, Failure>> {
     const { timeouts, monotonic } = this.#parts;
+    const { totalMs, idleMs } = timeouts;
     const stop = new AbortController();
-    let stopped: StoppedBy | undefined;
-    const end = (by: StoppedBy): void => {
-      stopped ??= by;
-      stop.abort(STOP_REASONS[by]);
+    let stopped: Stopped | undefined;
+    const end = (code: Stopped['code'], what: string): void => {
+      stopped ??= { kind: 'stopped', code, text: `${what}; the call was cancelled.` };
+      stop.abort(what);
     };
-    const onAbort = (): void => end('abort');
+    const onAbort = (): void => end('aborted', 'was told to stop');
     signal.addEventListener('abort', onAbort, { once: true });
     const limits = watchCall({
       ...timeouts,
       monotonic,
       isPaused: () => this.#questions.size > 0,
-      onExpire: end,
+      onExpire: (limit) =>
+        limit === 'total'
+          ? end('call-timeout', `did not finish within ${totalMs / 1000} s`)
+          : end('idle-timeout', `sent nothing for ${idleMs / 1000} s`),
       onStillRunning: (seconds) => job.onProgress?.(`still running, ${seconds} s`),
     });
     this.#running += 1;
@@ -72,11 +75,9 @@ export class OpenCalls {
         limits.heard();
         tell(progress);
       });
-      const isBad = session.isRemote && !isSafeValue(result);
-      return isBad ? { kind: 'failed', thrown: { kind: 'protocol' } } : { kind: 'done', result };
+      return session.isRemote && !isSafeValue(result) ? err({ kind: 'protocol' }) : ok(result);
     } catch (thrown) {
-      if (stopped !== undefined) return { kind: 'stopped', by: stopped };
-      return { kind: 'failed', thrown: classify(session.library, thrown) };
+      return err(stopped ?? session.failure(thrown));
     } finally {
       signal.removeEventListener('abort', onAbort);
       limits.stop();
@@ -107,12 +108,6 @@ export class OpenCalls {
     for (const question of this.#questions) question.abort();
   }
 }
-
-const STOP_REASONS = {
-  abort: 'cancelled by the user',
-  total: 'the call took too long',
-  idle: 'the server was silent for too long',
-} as const;
 
 interface Progress {
   readonly progress?: unknown;
@@ -233,8 +228,9 @@ export function isTransient(session: Session, thrown: Failure): boolean {
   }
 }
 
-/** The pages that a call wants visited before it runs (error -32042); empty when it names none that can be. */
-export function requiredPages(data: unknown): readonly (Question & { readonly url: string })[] {
+/** The pages that a call wants visited before it runs; empty when it names none that can be. */
+export function requiredPages(failure: Failure): readonly (Question & { readonly url: string })[] {
+  const data = failure.kind === 'rpc' && failure.code === PAGES_REQUIRED ? failure.data : undefined;
   const listed = isRecord(data) && Array.isArray(data.elicitations) ? data.elicitations : [];
   const pages = listed.slice(0, MAX_URLS).flatMap((item) => {
     if (!isRecord(item) || typeof item.url !== 'string' || !isWebAddress(item.url)) return [];

@@ -51,7 +51,8 @@ export function errorOf(
   const notReached = (text: string): SafeError => safeError(words, 'connect-failed', text);
   switch (failure.kind) {
     case 'auth':
-      return needsAuth(words, failure.message);
+      if (!failure.isOwn) return needsAuth(words, failure.message);
+      return notReached('refused the Authorization header that is configured for it (HTTP 401).');
     case 'auth-failed':
       return { code: 'connect-failed', message: failure.message, mayHaveRun: false };
     case 'headers': {
@@ -61,7 +62,11 @@ export function errorOf(
     case 'timeout':
       return because(isConnect ? 'connect-timeout' : 'call-timeout', 'did not answer in time.');
     case 'flooded':
-      return because('protocol', `was disconnected: ${failure.message}.`);
+      return because('protocol', `was disconnected while it was being asked: ${failure.message}.`);
+    case 'too-long':
+      return tooLong(words, mayHaveRun);
+    case 'stopped':
+      return because(failure.code, failure.text);
     case 'protocol':
       return because('protocol', failure.said ?? NOT_MCP);
     case 'ended':
@@ -126,14 +131,14 @@ export function crashed(words: SafeWords, mayHaveRun: boolean): SafeError {
 }
 
 /** Asked again, it would be as long again. */
-export function tooLong(words: SafeWords, mayHaveRun: boolean): SafeError {
+function tooLong(words: SafeWords, mayHaveRun: boolean): SafeError {
   const text =
     'sent an answer that is longer than 16 MiB, or broken off; it was not taken. Ask for less at a time.';
   return safeError(words, 'protocol', text, { mayHaveRun });
 }
 
 /** `message`: in the words of whoever looks after sign-ins, which name the server and what helps. */
-export function needsAuth(words: SafeWords, message: string | undefined): SafeError {
+function needsAuth(words: SafeWords, message: string | undefined): SafeError {
   const text =
     'needs a sign-in. A person has to sign in (portcullis mcp auth) before it can be used.';
   const error = safeError(words, 'needs-auth', text);
@@ -229,13 +234,11 @@ const NETWORK_TEXTS: Readonly<Partial<Record<HttpErrorKind, string>>> = {
 const SCOPE_CHARS = 200;
 
 /**
- * Set for a request that was refused because it alone wants more rights than the token has: the session
- * stays, and with it what needs no more. Goes by what this request was answered, as others may have been
- * refused at the same time for something else.
+ * For a request that was refused because it alone wants more rights than the token has: the session stays, and with it what
+ * needs no more. Goes by what this request was answered, as others may have been refused at the same time for something else.
  */
-export function scopeError(words: SafeWords, thrown: Failure): SafeError | undefined {
-  if (thrown.kind !== 'auth' || thrown.lacks === undefined) return undefined;
-  const scope = sliceWhole(serverText(words, thrown.lacks.scope ?? ''), 0, SCOPE_CHARS);
+export function scopeError(words: SafeWords, asked: string | undefined): SafeError {
+  const scope = sliceWhole(serverText(words, asked ?? ''), 0, SCOPE_CHARS);
   const what =
     scope === '' ? 'a scope that it does not name' : `the scope ${JSON.stringify(scope)}`;
   const text = `refused the request, which was not carried out: the sign-in lacks ${what}. A person has to sign in for that (oauth.scopes of its entry, portcullis mcp auth).`;

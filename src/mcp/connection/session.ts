@@ -41,18 +41,15 @@ export interface SessionParts {
 
 /** A connection that stands. */
 export interface Session {
-  readonly library: McpLibrary;
   readonly client: Client;
   readonly era: Era;
   /** It sends its own rejection of our session, by which a lost one can be told. */
   hasSession(): boolean;
   /** Its messages come unchecked from the library's own parser. */
   readonly isRemote: boolean;
-  /** The entry or its helper gave an `Authorization`: a sign-in would not help. */
-  readonly hasOwnAuthorization: boolean;
+  /** What went wrong with a request, out of what was thrown. */
+  failure(thrown: unknown): Failure;
   stderr(): string;
-  /** It is over because a message of its was longer than any is taken. */
-  wroteTooLong(): boolean;
   /** It is over because the server sent more and more by itself: what that was. */
   cutFor(): string | undefined;
   close(): Promise<void>;
@@ -134,15 +131,22 @@ function toSession(
   if (era === 'modern') void listenForChanges(client);
   const isWatched = transport instanceof WatchedTransport;
   return {
-    library,
     client,
     era,
     isRemote: isWatched,
-    hasOwnAuthorization,
+    failure(thrown) {
+      const failure = classify(library, thrown);
+      // Of the entry or its helper: a sign-in would not help.
+      if (failure.kind === 'auth' && hasOwnAuthorization) return { ...failure, isOwn: true };
+      if (failure.kind !== 'closed') return failure;
+      const { cutFor } = transport;
+      if (cutFor !== undefined) return { kind: 'flooded', message: cutFor };
+      const isTooLong = transport instanceof StdioTransport && transport.wroteTooLong;
+      return isTooLong ? { kind: 'too-long' } : failure;
+    },
     hasSession: () =>
       isWatched && (transport.sessionId !== undefined || parts.entry.type === 'sse'),
     stderr: () => (transport instanceof StdioTransport ? transport.stderr : ''),
-    wroteTooLong: () => transport instanceof StdioTransport && transport.wroteTooLong,
     cutFor: () => transport.cutFor,
     close: async () => {
       if (isWatched) await transport.leave(parts.timeouts.closeMs);
