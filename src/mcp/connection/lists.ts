@@ -44,6 +44,7 @@ export async function fetchList<K extends ListKind>(
   if (offers?.[kind] === undefined) return { items: [], unusable: [] };
   const items: ListItems[K][] = [];
   const unusable: Unusable[] = [];
+  const uris = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page++) {
     // fail-closed: a server that always has one more page does not hold up the rest.
@@ -56,15 +57,21 @@ export async function fetchList<K extends ListKind>(
     if (!isRecord(result) || !Array.isArray(result[kind])) throw breach();
     for (const raw of result[kind]) {
       const read = readItem(session, kind, raw);
-      if ('item' in read) items.push(read.item);
-      else unusable.push(read);
+      if (!('item' in read)) unusable.push(read);
+      else if (!('uri' in read.item)) items.push(read.item);
+      else if (uris.has(read.item.uri)) unusable.push({ name: read.item.uri, reason: REPEATED });
+      else {
+        uris.add(read.item.uri);
+        items.push(read.item);
+      }
     }
     // fail-closed: a part of an endless list is not the list.
     if (items.length + unusable.length > MAX_ITEMS)
       throw breach(`lists more than ${MAX_ITEMS} ${kind}.`);
     const next = result.nextCursor;
     if (typeof next !== 'string' || next === '' || next === cursor) {
-      return checked({ kind, items, unusable });
+      if (kind === 'prompts') unusable.push(...unusablePrompts(items as readonly RawPrompt[]));
+      return { items, unusable };
     }
     cursor = next;
   }
@@ -90,21 +97,6 @@ function readItem<K extends ListKind>(
   if (problem === undefined && item !== undefined) return { item };
   if (kind === 'tools') return { item: nameAlone(raw, problem) as ListItems[K] };
   return { name: nameOfItem(kind, raw), reason: problem ?? 'it cannot be read' };
-}
-
-/** Together, for what shows only when all are there. */
-function checked<K extends ListKind>({
-  kind,
-  items,
-  unusable,
-}: FetchedList<K> & { readonly kind: K }): FetchedList<K> {
-  if (kind === 'resources') {
-    const distinct = distinctResources(items as readonly RawResource[]);
-    const kept = distinct.kept as readonly ListItems[K][];
-    return { items: kept, unusable: [...unusable, ...distinct.unusable] };
-  }
-  if (kind !== 'prompts') return { items, unusable };
-  return { items, unusable: [...unusable, ...unusablePrompts(items as readonly RawPrompt[])] };
 }
 
 function problemOf(session: Session, item: ListItems[ListKind]): string | undefined {
@@ -155,20 +147,7 @@ function uriProblem(uri: unknown): string | undefined {
     : 'its URI holds characters that are not seen, or that would be shown as others';
 }
 
-/** The first of those with one URI, and the others. */
-function distinctResources(resources: readonly RawResource[]): {
-  readonly kept: readonly RawResource[];
-  readonly unusable: readonly Unusable[];
-} {
-  const byUri = new Map<string, RawResource>();
-  const repeated = new Set<string>();
-  for (const resource of resources) {
-    if (byUri.has(resource.uri)) repeated.add(resource.uri);
-    else byUri.set(resource.uri, resource);
-  }
-  const reason = 'it is listed more than once; the first one counts';
-  return { kept: [...byUri.values()], unusable: [...repeated].map((name) => ({ name, reason })) };
-}
+const REPEATED = 'it is listed more than once; the first one counts';
 
 /** Prompts that stay in the list and are not offered. */
 function unusablePrompts(prompts: readonly RawPrompt[]): readonly Unusable[] {
@@ -212,52 +191,36 @@ function isNamed(name: unknown): boolean {
 const KEY = 'x-mcp-header';
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
 const TYPES = new Set(['string', 'integer', 'boolean']);
-const MAX_NODES = 20_000;
-
-/**
- * Whether the parameters that a tool wants repeated as HTTP headers are declared as the protocol
- * demands: by a plain header name of their own, for simple values, reachable through `properties`
- * alone. Tools that break this must not be offered over HTTP.
- */
-export function hasSoundHeaderParameters(inputSchema: Readonly<Record<string, unknown>>): boolean {
-  const names = new Set<string>();
-  const open: { readonly node: unknown; readonly isReachable: boolean; readonly isTop: boolean }[] =
-    [{ node: inputSchema, isReachable: true, isTop: true }];
-  for (let seen = 0; open.length > 0; seen++) {
-    // fail-closed: what is too large to be looked through is not offered.
-    if (seen > MAX_NODES) return false;
-    const { node, isReachable, isTop } = open.pop() ?? {
-      node: undefined,
-      isReachable: false,
-      isTop: false,
-    };
-    if (Array.isArray(node)) {
-      for (const item of node) open.push({ node: item, isReachable: false, isTop: false });
-      continue;
-    }
-    if (!isRecord(node)) continue;
-    if (Object.hasOwn(node, KEY) && !(isReachable && !isTop && isSound(node, names))) return false;
-    for (const [key, value] of Object.entries(node)) {
-      if (key === 'properties' && isRecord(value)) {
-        for (const child of Object.values(value))
-          open.push({ node: child, isReachable, isTop: false });
-      } else if (!DATA.has(key)) {
-        open.push({ node: value, isReachable: false, isTop: false });
-      }
-    }
-  }
-  return true;
-}
-
 /** Their values are data, not schemas. */
 const DATA = new Set(['default', 'const', 'enum', 'examples', KEY]);
 
+/**
+ * Whether the parameters that a tool wants repeated as HTTP headers are declared as the protocol demands: by a plain header
+ * name of their own, for simple values, reachable through `properties` alone. Tools that break this must not be offered
+ * over HTTP; the library leaves them out with a warning on standard error. Nesting is bounded by then.
+ */
+export function hasSoundHeaderParameters(
+  schema: unknown,
+  names = new Set<string>(),
+  place: 'top' | 'property' | 'elsewhere' = 'top',
+): boolean {
+  if (Array.isArray(schema))
+    return schema.every((one) => hasSoundHeaderParameters(one, names, 'elsewhere'));
+  if (!isRecord(schema)) return true;
+  if (Object.hasOwn(schema, KEY) && !(place === 'property' && isSound(schema, names))) return false;
+  return Object.entries(schema).every(([key, value]) => {
+    if (DATA.has(key)) return true;
+    if (key !== 'properties' || !isRecord(value))
+      return hasSoundHeaderParameters(value, names, 'elsewhere');
+    const inner = place === 'elsewhere' ? place : 'property';
+    return Object.values(value).every((one) => hasSoundHeaderParameters(one, names, inner));
+  });
+}
+
 function isSound(node: Readonly<Record<string, unknown>>, names: Set<string>): boolean {
-  const name = node[KEY];
+  const { type, [KEY]: name } = node;
   if (typeof name !== 'string' || !TOKEN.test(name)) return false;
-  if (typeof node.type !== 'string' || !TYPES.has(node.type)) return false;
-  const lower = name.toLowerCase();
-  if (names.has(lower)) return false;
-  names.add(lower);
+  if (typeof type !== 'string' || !TYPES.has(type) || names.has(name.toLowerCase())) return false;
+  names.add(name.toLowerCase());
   return true;
 }
