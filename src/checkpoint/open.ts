@@ -3,15 +3,15 @@ import { type Clock, systemClock } from '../platform/clock.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { configDirectory, join, stateDirectory } from '../platform/fs/paths.js';
 import { sha256 } from '../platform/hash.js';
-import { openBlobStore } from './disk/blob-store.js';
+import { type BlobStore, openBlobStore } from './disk/blob-store.js';
 import { openCheckpointFiles, storeTroubleOf } from './disk/state-files.js';
-import { openRewindFiles } from './disk/workspace-files.js';
+import { WorkspaceFiles } from './disk/workspace-files.js';
 import { openChangeLog } from './journal/change-log.js';
 import { recoverRewinds } from './rewind/recovery.js';
-import { openTracker } from './scan/tracker.js';
+import { openTracker, type TreeTracker } from './scan/tracker.js';
 import { type CheckpointOptions, SessionCheckpoints } from './session-checkpoints.js';
 import type { CheckpointLimits } from './settings.js';
-import type { BlobStore, Checkpoints, TreeTracker } from './types.js';
+import type { Checkpoints } from './types.js';
 
 export interface CheckpointDeps extends CheckpointOptions {
   /** Real path of the root of the workspace. */
@@ -21,8 +21,9 @@ export interface CheckpointDeps extends CheckpointOptions {
   readonly sessionId: string;
   /** The session that this one was forked from. */
   readonly parentSessionId?: string | undefined;
-  /** Closed by `Checkpoints.close`. */
   readonly store: BlobStore;
+  /** Where the tracker keeps its index. */
+  readonly indexFile?: string;
   /** Called once, when unfinished rewinds are completed: the first index sees the finished tree. */
   readonly openTracker: () => TreeTracker | Promise<TreeTracker>;
   readonly clock?: Clock;
@@ -57,11 +58,13 @@ export async function openWorkspaceJournal(
   const root = await fs.realPath(cwd);
   const directory = checkpointDirectory(env, root);
   const store = openBlobStore({ directory, maxBytes: limits.maxStoreBytes });
+  const indexFile = join(directory, 'tree.index');
   return await openCheckpoints({
     ...session,
     root,
     directory,
     store,
+    indexFile,
     waitMs: limits.waitMs,
     maxFileBytes: limits.maxFileBytes,
     retention: { days: limits.keepDays, points: 100 },
@@ -69,7 +72,7 @@ export async function openWorkspaceJournal(
       openTracker({
         root,
         store,
-        indexFile: join(directory, 'tree.index'),
+        indexFile,
         exclude: [stateDirectory(env), configDirectory(env)],
         honourIgnoreFiles: !limits.keepIgnored,
         maxFileBytes: limits.maxFileBytes,
@@ -85,7 +88,7 @@ export async function openWorkspaceJournal(
 export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints> {
   const { root, store, clock = systemClock, notice = () => {} } = deps;
   const files = openCheckpointFiles(deps.directory);
-  const workspace = openRewindFiles(root, { maxFileBytes: deps.maxFileBytes });
+  const workspace = new WorkspaceFiles(root, deps.maxFileBytes);
   const troubles: string[] = [];
   const tell = (text: string): void => {
     troubles.push(text);
@@ -105,8 +108,8 @@ export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints
     onTrouble: (why) => tell(`The change journal cannot be written: ${why}`),
   });
   const tracker = await trackerOf(deps);
-  const session = deps.sessionId;
-  const journal = { root, session, files, workspace, store, tracker, log, clock };
+  const { sessionId: session, indexFile } = deps;
+  const journal = { root, session, files, workspace, store, tracker, log, clock, indexFile };
   return new SessionCheckpoints(journal, deps, troubles);
 }
 

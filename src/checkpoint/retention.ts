@@ -1,3 +1,4 @@
+import { readTreeMemory } from './disk/index-file.js';
 import type { CheckpointFiles } from './disk/state-files.js';
 import type { JournalParts } from './journal/change-log.js';
 import { readEntry } from './journal/entry.js';
@@ -19,7 +20,7 @@ const LARGE_BYTES = 1 << 30;
 
 /** Drops what is too old, when it is time for it. */
 export async function tidyUp(
-  { files, store, clock }: Pick<JournalParts, 'files' | 'store' | 'clock'>,
+  { files, store, clock, indexFile }: Pick<JournalParts, 'files' | 'store' | 'clock' | 'indexFile'>,
   retention: Retention,
 ): Promise<void> {
   const now = clock.now();
@@ -28,7 +29,7 @@ export async function tidyUp(
   await files.exclusive(0, async () => {
     files.noteTidied();
     await removeOldLogs(files, now - retention.days * DAY_MS);
-    await store.prune(() => neededBlobs(files, retention.points));
+    await store.prune(() => neededBlobs(files, retention.points, indexFile));
   });
 }
 
@@ -46,9 +47,14 @@ async function removeOldLogs(files: CheckpointFiles, oldest: number): Promise<vo
   }
 }
 
-/** The contents that the journals and unfinished rewinds name. */
-async function neededBlobs(files: CheckpointFiles, points: number): Promise<ReadonlySet<BlobId>> {
-  const needed = new Set<BlobId>();
+/** The contents that the journals, unfinished rewinds and the index of the tree name. */
+async function neededBlobs(
+  files: CheckpointFiles,
+  points: number,
+  indexFile: string | undefined,
+): Promise<ReadonlySet<BlobId>> {
+  const index = indexFile === undefined ? [] : readTreeMemory(indexFile).values();
+  const needed = new Set<BlobId>([...index].map(({ blob }) => blob));
   for (const { file } of files.listLogs()) {
     const { history } = await read(files, file);
     for (const id of neededBy(history, points)) needed.add(id);

@@ -272,7 +272,7 @@ export class SessionCheckpoints implements Checkpoints {
   }
 
   async #close(): Promise<void> {
-    const { tracker, log, store } = this.#journal;
+    const { tracker, log } = this.#journal;
     await this.#rewinding.idle();
     await (this.#windows.all().length > 0 ? this.#recorder.look() : this.#recorder.idle());
     this.#windows.retire(this.#windows.all());
@@ -283,7 +283,6 @@ export class SessionCheckpoints implements Checkpoints {
     }
     await tracker.close();
     log.close();
-    await store.close();
   }
 }
 

@@ -10,14 +10,14 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CheckpointStore, openBlobStore } from './disk/blob-store.js';
-import { openTracker, type TrackerDeps } from './scan/tracker.js';
-import type { Look, TreeTracker } from './types.js';
+import { type BlobStore, openBlobStore } from './disk/blob-store.js';
+import { openTracker, type TrackerDeps, type TreeTracker } from './scan/tracker.js';
+import type { Look } from './types.js';
 
 /** Nothing that is written in a window may be hidden from the look after it. */
 let work: string;
 let root: string;
-let store: CheckpointStore;
+let store: BlobStore;
 let open: TreeTracker[];
 
 beforeEach(() => {
@@ -30,7 +30,6 @@ beforeEach(() => {
 
 afterEach(async () => {
   for (const tracker of open) await tracker.close();
-  await store.close();
   rmSync(work, { recursive: true, force: true });
 });
 
@@ -177,7 +176,6 @@ describe('a look', () => {
       for (let count = 0; count < 3; count++) expect(signs(await tracker.look())).toEqual([]);
     }
     await tracker.close();
-    await full.close();
   });
 
   it('does not tell again and again of a file that grew too long just after it was read', async () => {

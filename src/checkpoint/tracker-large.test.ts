@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CheckpointStore, openBlobStore } from './disk/blob-store.js';
+import { type BlobStore, openBlobStore } from './disk/blob-store.js';
 import { openTracker } from './scan/tracker.js';
 
 describe('a look that fails', () => {
   let work: string;
   let root: string;
-  let store: CheckpointStore;
+  let store: BlobStore;
 
   beforeEach(() => {
     work = realpathSync(mkdtempSync(path.join(os.tmpdir(), 'portcullis-failing-')));
@@ -17,8 +17,7 @@ describe('a look that fails', () => {
     store = openBlobStore({ directory: path.join(work, 'store') });
   });
 
-  afterEach(async () => {
-    await store.close();
+  afterEach(() => {
     rmSync(work, { recursive: true, force: true });
   });
 
@@ -28,12 +27,12 @@ describe('a look that fails', () => {
     mkdirSync(path.join(root, 'sub'));
     put('sub/e', 'one');
     let isFailing = false;
-    const offer = store.offer.bind(store);
-    store.offer = (bytes) => {
+    const whole = store.put.bind(store);
+    store.put = (bytes) => {
       if (isFailing && Buffer.from(bytes).equals(Buffer.from('bad'))) {
         throw new RangeError('out of something');
       }
-      return offer(bytes);
+      return whole(bytes);
     };
     const tracker = openTracker({ root, store });
     await tracker.ready;

@@ -3,6 +3,9 @@ import type { AgentRef } from '../protocol/agent-ref.js';
 /** Name of a content in the store: the SHA-256 of its bytes, in hexadecimal. */
 export type BlobId = string;
 
+/** Why the bytes of a file are not in the store. */
+export type Unstored = 'too-large' | 'over-cap' | 'unreadable' | 'changed-while-read' | 'not-yet';
+
 /** What stands at a path. */
 export type NodeState =
   | {
@@ -12,12 +15,7 @@ export type NodeState =
       readonly mode: number;
       /** Undefined: the bytes are not in the store; `unstored` says why. */
       readonly blob?: BlobId;
-      readonly unstored?:
-        | 'too-large'
-        | 'over-cap'
-        | 'unreadable'
-        | 'changed-while-read'
-        | 'not-yet';
+      readonly unstored?: Unstored;
     }
   | { readonly kind: 'directory'; readonly mode: number }
   | { readonly kind: 'link'; readonly target: string }
@@ -54,39 +52,6 @@ export interface TrackerState {
   readonly files: number;
   /** Why it is partial or off, in words for a person. */
   readonly gaps: readonly string[];
-}
-
-/** Knows what a tree looked like and keeps the bytes that stood in it. */
-export interface TreeTracker {
-  readonly root: string;
-  state(): TrackerState;
-  /** Resolves when the first index and its contents are there, or at once when it is off. Never rejects. */
-  readonly ready: Promise<void>;
-  /**
-   * Compares the tree with what is known, and makes what is found the new known. Looks run one after
-   * the other. Changed contents are in the store when it resolves, or named as missing.
-   */
-  look(): Promise<Look>;
-  /** A path that is known to be written next: its bytes are stored now, whatever ignore files say. */
-  keep(path: string): Promise<NodeState | undefined>;
-  /** What was last known of a path. */
-  known(path: string): NodeState | undefined;
-  close(): Promise<void>;
-}
-
-/** Contents by their hash, compressed, capped, outside the project, 0700/0600. */
-export interface BlobStore {
-  has(id: BlobId): Promise<boolean>;
-  put(bytes: Uint8Array): Promise<BlobId | undefined>;
-  /** Undefined: it is not there, or what is there does not have this hash. */
-  read(id: BlobId): Promise<Uint8Array | undefined>;
-  /** These contents survive a loss of power as well, not only the death of this process. */
-  sync(ids: Iterable<BlobId>): Promise<void>;
-  /** Bytes on disk. */
-  size(): Promise<number>;
-  /** Drops all but what `needed` names. It is asked while no other process uses the store, and only then. */
-  prune(needed: () => Promise<Iterable<BlobId>>): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Who may have made a change. */

@@ -44,7 +44,6 @@ async function open({ deps, tracker, onRead }: Options = {}): Promise<Checkpoint
     sync: (ids: Iterable<string>) => store.sync(ids),
     size: () => store.size(),
     prune: (needed: () => Promise<Iterable<string>>) => store.prune(needed),
-    close: () => store.close(),
   }) as typeof store;
   const checkpoints = await openCheckpoints({
     root,

@@ -457,7 +457,6 @@ describe('an interrupted rewind', () => {
   it('is taken back when what was to be put is missing', async () => {
     const store = openBlobStore({ directory: path.join(home, 'state') });
     const blob = await store.put(Buffer.from('was\n'));
-    await store.close();
     write('done', 'x\n');
     leave(
       plan([
@@ -487,7 +486,6 @@ describe('an interrupted rewind', () => {
   it('does not give a file the rights of its owner on the word of a plan', async () => {
     const store = openBlobStore({ directory: path.join(home, 'state') });
     const blob = await store.put(Buffer.from('x\n'));
-    await store.close();
     write('other', 'x\n');
     const to = { kind: 'file', size: 2, mode: 0o4755, blob };
     const from = { kind: 'file', size: 2, mode: 0o644, blob };
@@ -508,7 +506,6 @@ describe('an interrupted rewind', () => {
     const store = openBlobStore({ directory: path.join(home, 'state') });
     const from = await store.put(Buffer.from('from\n'));
     const to = await store.put(Buffer.from('to\n'));
-    await store.close();
     const step = (name: string): object => ({
       path: name,
       undoes: [],

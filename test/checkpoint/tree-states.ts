@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import path from 'node:path';
-import type { BlobId, BlobStore, NodeState } from '../../src/checkpoint/types.js';
+import type { BlobStore } from '../../src/checkpoint/disk/blob-store.js';
+import type { BlobId, NodeState } from '../../src/checkpoint/types.js';
 
 /** Keeps everything in memory. */
 export function memoryStore(): BlobStore & { readonly kept: Map<BlobId, Uint8Array> } {
@@ -21,7 +22,6 @@ export function memoryStore(): BlobStore & { readonly kept: Map<BlobId, Uint8Arr
       for (const id of [...kept.keys()]) if (!ids.has(id)) kept.delete(id);
     },
     sync: async () => {},
-    close: async () => {},
   };
 }
 

@@ -1,10 +1,11 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { type IgnoreRules, parseIgnoreRules } from '../../lib/ignore-rules.js';
 import { findRepositoryRoot, isInside, join, relative } from '../../platform/fs/paths.js';
-import { isRacyTime } from './known-tree.js';
+import { isRacyTime } from './tree.js';
 
 /** Files that say what is left out of their directory; the later one wins. */
 const IGNORE_FILES: readonly string[] = ['.gitignore', '.ignore'];
+const GITS_LIST = '.git/info/exclude';
 /** Never tracked, whatever any file says: git's own files, and what a package manager can bring back. */
 const NEVER = new Set(['.git', 'node_modules']);
 const LONGEST_FILE = 1024 * 1024;
@@ -17,15 +18,10 @@ interface RuleFile {
   readonly rules: IgnoreRules;
 }
 
-/** A file above the root, with the names from its directory to the root. */
-interface RuleFileAbove {
-  readonly file: RuleFile;
-  readonly way: readonly string[];
-}
+/** Rules by the directory that they hold for, from the top of the repository. */
+type RuleFiles = Map<string, readonly RuleFile[]>;
 
-/**
- * `uncovered`: it was left out by the rules from before the look, and no longer is.
- */
+/** `uncovered`: it was left out by the rules from before the look, and no longer is. */
 export type Judgement = 'tracked' | 'left-out' | 'uncovered';
 
 /**
@@ -33,94 +29,63 @@ export type Judgement = 'tracked' | 'left-out' | 'uncovered';
  * Rules that change hide nothing that was made before the look that finds them changed.
  */
 export class TreeIgnore {
+  /** Where our own files are, from the root. */
+  readonly excluded: ReadonlySet<string>;
   readonly #root: string;
   readonly #honoursFiles: boolean;
-  readonly #excluded: ReadonlySet<string>;
-  /** By directory, from the root; empty lists are kept too. */
-  readonly #inTree = new Map<string, readonly RuleFile[]>();
-  /** Of the directories above the root, and git's own list; with the names from there to the root. */
-  #above: readonly RuleFileAbove[] = [];
+  readonly #isRepository: boolean;
+  readonly #top: string;
+  /** Names of the directories from the top to the root. */
+  readonly #way: readonly string[];
+  readonly #rules: RuleFiles = new Map();
   /** What was there before this look, where it is not what is there now. */
-  readonly #inTreeBefore = new Map<string, readonly RuleFile[]>();
-  #aboveBefore: readonly RuleFileAbove[] | undefined;
+  readonly #before: RuleFiles = new Map();
   /** The first look has no rules from before it. */
   #isFirst = true;
-  readonly #repository: string | undefined;
 
   constructor(root: string, options: { honoursFiles: boolean; excluded: readonly string[] }) {
     this.#root = root;
     this.#honoursFiles = options.honoursFiles;
-    this.#repository = options.honoursFiles ? findRepositoryRoot(root) : undefined;
-    this.#excluded = new Set(
-      options.excluded
-        .filter((path) => path !== root && isInside(path, root))
-        .map((path) => relative(root, path)),
-    );
+    const repository = findRepositoryRoot(root);
+    this.#isRepository = repository !== undefined && isInside(root, repository);
+    this.#top = this.#isRepository ? (repository ?? root) : root;
+    this.#way = namesOf(relative(this.#top, root));
+    const inside = options.excluded.filter((path) => path !== root && isInside(path, root));
+    this.excluded = new Set(inside.map((path) => relative(root, path)));
   }
 
   isNever(path: string, name: string): boolean {
-    return NEVER.has(name) || (this.#excluded.size > 0 && this.#excluded.has(path));
-  }
-
-  get excluded(): ReadonlySet<string> {
-    return this.#excluded;
+    return NEVER.has(name) || this.excluded.has(path);
   }
 
   /** What has been read so far are the rules from before the look that comes now. */
   startLook(isFirst: boolean): void {
     this.#isFirst = isFirst;
-    this.#inTreeBefore.clear();
-    this.#aboveBefore = undefined;
+    this.#before.clear();
   }
 
   /** Reads the files above the root again. */
   refreshAbove(): void {
-    const repository = this.#repository;
-    if (repository === undefined || !isInside(this.#root, repository)) return;
-    const names = relative(repository, this.#root)
-      .split('/')
-      .filter((name) => name !== '');
-    const places = [{ path: join(repository, '.git/info/exclude'), way: names }];
-    for (let depth = 0; depth < names.length; depth++) {
-      const directory = join(repository, ...names.slice(0, depth));
-      for (const name of IGNORE_FILES) {
-        places.push({ path: join(directory, name), way: names.slice(depth) });
-      }
-    }
-    const before = this.#above;
-    const old = before.map(({ file }) => file);
-    this.#above = places.flatMap(({ path, way }) => {
-      const file = readRuleFile(path, old);
-      return file === undefined ? [] : [{ file, way }];
-    });
-    const now = this.#above.map(({ file }) => file);
-    if (!this.#isFirst && !areSame(old, now)) this.#aboveBefore ??= before;
-  }
-
-  /** Files that are not tracked themselves, and are not what they were before this look; from the root. */
-  changedAbove(): string[] {
-    if (this.#aboveBefore === undefined) return [];
-    const textsOf = (files: readonly RuleFileAbove[]): Map<string, string> =>
-      new Map(files.map(({ file }) => [file.path, file.text]));
-    const before = textsOf(this.#aboveBefore);
-    const now = textsOf(this.#above);
-    return [...new Set([...before.keys(), ...now.keys()])]
-      .filter((path) => before.get(path) !== now.get(path))
-      .map((path) => relative(this.#root, path));
+    for (let depth = 0; depth < this.#way.length; depth++) this.#read(this.#way.slice(0, depth));
   }
 
   /** Reads the ignore files of one directory again. */
   refresh(directory: string): void {
-    if (!this.#honoursFiles) return;
-    const old = this.#inTree.get(directory) ?? [];
-    const files = IGNORE_FILES.flatMap(
-      (name) => readRuleFile(join(this.#root, directory, name), old) ?? [],
-    );
-    if (files.length === 0) this.#inTree.delete(directory);
-    else this.#inTree.set(directory, files);
-    if (!this.#isFirst && !areSame(old, files) && !this.#inTreeBefore.has(directory)) {
-      this.#inTreeBefore.set(directory, old);
-    }
+    this.#read([...this.#way, ...namesOf(directory)]);
+  }
+
+  /** Files that are not tracked themselves, and are not what they were before this look; from the root. */
+  changedOutside(): string[] {
+    const changed = [...this.#before].flatMap(([directory, before]) => {
+      const now = this.#rules.get(directory) ?? [];
+      const textIn = (files: readonly RuleFile[], path: string): string | undefined =>
+        files.find((file) => file.path === path)?.text;
+      const paths = new Set([...before, ...now].map(({ path }) => path));
+      return [...paths].filter((path) => textIn(before, path) !== textIn(now, path));
+    });
+    const isTracked = (path: string): boolean =>
+      isInside(path, this.#root) && !path.endsWith(GITS_LIST);
+    return changed.filter((path) => !isTracked(path)).map((path) => relative(this.#root, path));
   }
 
   /** Of a path whose directory is not left out; `wasOut` says that its directory was left out by the rules from before this look. */
@@ -129,32 +94,13 @@ export class TreeIgnore {
     const name = names.at(-1) ?? '';
     if (this.isNever(path, name)) return 'left-out';
     if (!this.#honoursFiles) return 'tracked';
-    const isOut = !IGNORE_FILES.includes(name) && this.#isOut(names, isDirectory, false);
+    const isRuleFile = IGNORE_FILES.includes(name);
+    const isOut = !isRuleFile && this.#isOut(names, isDirectory, false);
     if (wasOut) return isOut ? 'left-out' : 'uncovered';
-    const hasChanged = this.#inTreeBefore.size > 0 || this.#aboveBefore !== undefined;
-    if (!hasChanged || IGNORE_FILES.includes(name)) return isOut ? 'left-out' : 'tracked';
+    if (this.#before.size === 0 || isRuleFile) return isOut ? 'left-out' : 'tracked';
     // fail-closed: rules that came with what they leave out do not leave it out.
     if (!this.#isOut(names, isDirectory, true)) return 'tracked';
     return isOut ? 'left-out' : 'uncovered';
-  }
-
-  #isOut(names: readonly string[], isDirectory: boolean, isBefore: boolean): boolean {
-    for (let depth = names.length - 1; depth >= 0; depth--) {
-      const directory = names.slice(0, depth).join('/');
-      const before = isBefore ? this.#inTreeBefore.get(directory) : undefined;
-      const files = before ?? this.#inTree.get(directory);
-      for (let at = (files?.length ?? 0) - 1; at >= 0; at--) {
-        const verdict = files?.[at]?.rules.verdict(names.slice(depth), isDirectory);
-        if (verdict !== undefined) return verdict;
-      }
-    }
-    const allAbove = isBefore ? (this.#aboveBefore ?? this.#above) : this.#above;
-    for (let at = allAbove.length - 1; at >= 0; at--) {
-      const above = allAbove[at];
-      const verdict = above?.file.rules.verdict([...above.way, ...names], isDirectory);
-      if (verdict !== undefined) return verdict;
-    }
-    return false;
   }
 
   /** Of any path: whether it or a directory on the way to it is left out. */
@@ -165,13 +111,40 @@ export class TreeIgnore {
       return this.judge(part, depth < names.length - 1 || isDirectory, false) === 'left-out';
     });
   }
+
+  #isOut(below: readonly string[], isDirectory: boolean, isBefore: boolean): boolean {
+    const names = this.#way.length === 0 ? below : [...this.#way, ...below];
+    for (let depth = names.length - 1; depth >= 0; depth--) {
+      const directory = names.slice(0, depth).join('/');
+      const before = isBefore ? this.#before.get(directory) : undefined;
+      const files = before ?? this.#rules.get(directory) ?? [];
+      for (let at = files.length - 1; at >= 0; at--) {
+        const verdict = files[at]?.rules.verdict(names.slice(depth), isDirectory);
+        if (verdict !== undefined) return verdict;
+      }
+    }
+    return false;
+  }
+
+  #read(names: readonly string[]): void {
+    if (!this.#honoursFiles) return;
+    const directory = names.join('/');
+    const old = this.#rules.get(directory) ?? [];
+    const isTop = this.#isRepository && directory === '';
+    const files = [...(isTop ? [GITS_LIST] : []), ...IGNORE_FILES].flatMap(
+      (name) => readRuleFile(join(this.#top, directory, name), old) ?? [],
+    );
+    if (files.length === 0) this.#rules.delete(directory);
+    else this.#rules.set(directory, files);
+    const isSame =
+      old.length === files.length &&
+      old.every(({ path, text }, at) => path === files[at]?.path && text === files[at]?.text);
+    if (!this.#isFirst && !isSame && !this.#before.has(directory)) this.#before.set(directory, old);
+  }
 }
 
-function areSame(old: readonly RuleFile[], now: readonly RuleFile[]): boolean {
-  return (
-    old.length === now.length &&
-    old.every(({ path, text }, at) => path === now[at]?.path && text === now[at]?.text)
-  );
+function namesOf(path: string): string[] {
+  return path.split('/').filter((name) => name !== '');
 }
 
 /** Undefined: there is none. The text is read again only when the file is another or has changed. */

@@ -1,18 +1,17 @@
-import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync } from 'node:fs';
 import { systemCodeOf } from '../../errors.js';
-import { dirname, isInside, join, normalise, relative, resolve } from '../../platform/fs/paths.js';
 import { Turns } from '../../platform/turns.js';
 import type { TreeIgnore } from './ignore.js';
 import {
   type EntryStat,
-  entryStat,
   isSameEntry,
   type KnownTree,
   nodeOf,
-  type Observation,
   parentOf,
+  statOf,
   type TreeNode,
-} from './known-tree.js';
+  withTarget,
+} from './tree.js';
 
 export interface WalkContext {
   /** Absolute, without links. */
@@ -25,6 +24,14 @@ export interface WalkContext {
   readonly lastWalkAt: number;
   /** Rises with every walk. */
   readonly number: number;
+}
+
+/** What a walk found at a path that differs from what is known. */
+export interface Observation {
+  readonly path: string;
+  readonly stat: EntryStat;
+  /** It stood there before, but was left out by an ignore rule that has gone. */
+  readonly isAdopted: boolean;
 }
 
 export interface Walked {
@@ -49,16 +56,15 @@ export async function walkTree(context: WalkContext): Promise<Walked> {
   const walk = new Walk(context);
   const stat = statOf(root);
   if (stat === undefined || stat === 'refused') {
-    walk.gaps.unreadable.push('');
+    walk.gap('unreadable', '');
     return walk.result([]);
   }
   ignore.refreshAbove();
-  walk.gaps.rules.push(...ignore.changedAbove());
   const directories: Directory[] = [{ path: '', wasOut: false }];
   const turns = new Turns();
   let entries = 0;
   for (let at = directories.pop(); at !== undefined; at = directories.pop()) {
-    for (const name of walk.names(at)) {
+    for (const name of walk.names(at.path)) {
       const deeper = walk.entry(at, name, stat.dev);
       if (deeper !== undefined) directories.push(deeper);
       if (++entries % CLOCK_EVERY === 0) await turns.pause();
@@ -66,9 +72,10 @@ export async function walkTree(context: WalkContext): Promise<Walked> {
     if (entries > maxEntries) return { ...walk.result([]), isTooMuch: true };
     await turns.pause();
   }
-  const known = tree.get('');
-  if (known !== undefined && known.mode !== stat.mode) {
-    walk.gaps.rootModes.push(`${known.mode.toString(8)} to ${stat.mode.toString(8)}`);
+  for (const path of ignore.changedOutside()) walk.gap('rules', path);
+  const modeBefore = tree.get('')?.stat.mode ?? stat.mode;
+  if (modeBefore !== stat.mode) {
+    walk.gap('rootModes', `${modeBefore.toString(8)} to ${stat.mode.toString(8)}`);
   }
   tree.set('', nodeOf(stat, number));
   return walk.result(walk.gone());
@@ -82,15 +89,8 @@ interface Directory {
 }
 
 class Walk {
-  readonly gaps = {
-    unreadable: [] as string[],
-    noText: [] as string[],
-    mounts: [] as string[],
-    adopted: [] as string[],
-    rules: [] as string[],
-    rootModes: [] as string[],
-  };
   readonly #context: WalkContext;
+  readonly #gaps = new Map<keyof typeof GAPS, Set<string>>();
   readonly #observations: Observation[] = [];
   /** What was known below these is neither there nor gone: it stays as it was. */
   readonly #closed = new Set<string>();
@@ -99,27 +99,31 @@ class Walk {
     this.#context = context;
   }
 
+  gap(kind: keyof typeof GAPS, path: string): void {
+    this.#gaps.set(kind, (this.#gaps.get(kind) ?? new Set()).add(path));
+  }
+
   result(gone: readonly string[]): Walked {
-    const isClosed = this.gaps.unreadable.includes('');
-    const gaps = gapTexts(this.gaps);
+    const gaps = [...this.#gaps].map(([kind, paths]) => gapText(kind, paths));
+    const isClosed = this.#gaps.get('unreadable')?.has('') === true;
     return { observations: this.#observations, gone, gaps, isClosed, isTooMuch: false };
   }
 
-  names({ path }: Directory): string[] {
+  names(path: string): string[] {
     const { root, ignore } = this.#context;
     ignore.refresh(path);
     try {
       return readdirSync(path === '' ? root : `${root}/${path}`);
     } catch (thrown) {
       const code = systemCodeOf(thrown);
-      if (code !== 'ENOENT' && code !== 'ENOTDIR') this.gaps.unreadable.push(path);
+      if (code !== 'ENOENT' && code !== 'ENOTDIR') this.gap('unreadable', path);
       this.#closed.add(path);
       return [];
     }
   }
 
   /** Observes what differs; gives the directory to go into where it is one. */
-  entry(inside: Directory, name: string, rootDevice: number | undefined): Directory | undefined {
+  entry(inside: Directory, name: string, rootDevice: number): Directory | undefined {
     const { root, tree, ignore, number } = this.#context;
     const path = inside.path === '' ? name : `${inside.path}/${name}`;
     const node = tree.get(path);
@@ -127,12 +131,12 @@ class Walk {
     const stat = statOf(`${root}/${path}`);
     if (stat === undefined) {
       // A name that cannot be found again is not valid UTF-8.
-      if (node === undefined && name.includes('\ufffd')) this.gaps.noText.push(inside.path);
+      if (node === undefined && name.includes('\ufffd')) this.gap('noText', inside.path);
       return undefined;
     }
     if (stat === 'refused') {
       // Its names can be listed, but nothing in it can be reached.
-      this.gaps.unreadable.push(inside.path);
+      this.gap('unreadable', inside.path);
       this.#closed.add(path);
       return undefined;
     }
@@ -146,7 +150,7 @@ class Walk {
     this.#compare(path, node, stat, wasOut);
     if (!isDirectory) return undefined;
     if (stat.dev === rootDevice) return { path, wasOut };
-    this.gaps.mounts.push(path);
+    this.gap('mounts', path);
     this.#closed.add(path);
     return undefined;
   }
@@ -169,20 +173,25 @@ class Walk {
 
   #compare(path: string, node: TreeNode | undefined, stat: EntryStat, wasOut: boolean): void {
     if (node !== undefined && !node.isRacy && isSameEntry(node, stat)) return;
-    if (node?.state.kind === 'directory' && stat.kind === 'directory' && node.mode === stat.mode) {
+    const known = node?.stat;
+    if (
+      node &&
+      known?.kind === 'directory' &&
+      stat.kind === 'directory' &&
+      known.mode === stat.mode
+    ) {
       // Something in it has changed, which is observed there.
-      node.ctime = stat.ctime;
-      node.ino = stat.ino;
+      node.stat = stat;
       return;
     }
-    const isAdopted = wasOut && this.#wasThere(path);
-    if (isAdopted) this.gaps.adopted.push(path);
-    const whole = withTarget(`${this.#context.root}/${path}`, stat);
-    this.#observations.push({ path, stat: whole, isAdopted });
+    const absolute = `${this.#context.root}/${path}`;
+    const isAdopted = wasOut && this.#wasThere(absolute);
+    if (isAdopted) this.gap('adopted', path);
+    this.#observations.push({ path, stat: withTarget(absolute, stat), isAdopted });
   }
 
-  #wasThere(path: string): boolean {
-    const stat = lstatSync(`${this.#context.root}/${path}`, { throwIfNoEntry: false });
+  #wasThere(absolute: string): boolean {
+    const stat = lstatSync(absolute, { throwIfNoEntry: false });
     if (stat === undefined) return false;
     const madeAt = stat.birthtimeMs > 0 ? stat.birthtimeMs : stat.ctimeMs;
     return madeAt < this.#context.lastWalkAt;
@@ -201,69 +210,10 @@ const GAPS = {
 const MOST_NAMED = 3;
 
 /** Why a walk does not show everything, for a person. */
-export function gapTexts(gaps: Partial<Record<keyof typeof GAPS, readonly string[]>>): string[] {
-  return Object.entries(gaps).flatMap(([kind, paths]) => {
-    if (kind === 'rootModes') {
-      return paths.map((modes) => `the mode of the directory itself changed from ${modes}`);
-    }
-    const all = [...new Set(paths)];
-    if (all.length === 0) return [];
-    const named = all.slice(0, MOST_NAMED).map((path) => JSON.stringify(path === '' ? '.' : path));
-    const rest = all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : '';
-    return [`${named.join(', ')}${rest}: ${GAPS[kind as keyof typeof GAPS]}`];
-  });
-}
-
-/** Undefined: nothing is there. */
-function statOf(absolute: string): EntryStat | 'refused' | undefined {
-  try {
-    const stat = lstatSync(absolute, { throwIfNoEntry: false });
-    return stat === undefined ? undefined : entryStat(stat);
-  } catch (thrown) {
-    return systemCodeOf(thrown) === 'ENOTDIR' ? undefined : 'refused';
-  }
-}
-
-/** A link whose target is no text, or has gone meanwhile, cannot be put back: it is named only. */
-function withTarget(absolute: string, stat: EntryStat): EntryStat {
-  if (stat.kind !== 'link') return stat;
-  try {
-    const bytes = readlinkSync(absolute, { encoding: 'buffer' });
-    const target = bytes.toString('utf8');
-    if (Buffer.from(target).equals(bytes)) return { ...stat, target };
-  } catch {
-    // Told below.
-  }
-  return { ...stat, kind: 'special' };
-}
-
-/** What stands at a path of a tree. Undefined: nothing, or the way to it leads out of the tree. */
-export function statInside(root: string, path: string): EntryStat | undefined {
-  const absolute = join(root, path);
-  try {
-    // fail-closed: a path with a link among its directories may lead out of the tree.
-    const directory = dirname(absolute);
-    if (directory !== root && realpathSync(directory) !== directory) return undefined;
-  } catch {
-    return undefined;
-  }
-  const stat = statOf(absolute);
-  return stat === undefined || stat === 'refused' ? undefined : withTarget(absolute, stat);
-}
-
-/** From the root, which may be known by several paths; a path is taken from the first of them. */
-export function pathInside(roots: readonly [string, string], path: string): string | undefined {
-  const given = normalise(resolve(roots[0], path));
-  const base = roots.find((one) => isInside(given, one));
-  const way = base === undefined ? '' : relative(base, given);
-  // fail-closed: git's own files are nobody's to put back.
-  return way === '' || way.split('/').includes('.git') ? undefined : way;
-}
-
-export function realOrSame(path: string): string {
-  try {
-    return realpathSync(resolve(path));
-  } catch {
-    return resolve(path);
-  }
+export function gapText(kind: keyof typeof GAPS, paths: Iterable<string>): string {
+  const all = [...paths];
+  if (kind === 'rootModes') return `the mode of the directory itself changed from ${all[0]}`;
+  const named = all.slice(0, MOST_NAMED).map((path) => JSON.stringify(path === '' ? '.' : path));
+  const rest = all.length > MOST_NAMED ? ` and ${all.length - MOST_NAMED} more` : '';
+  return `${named.join(', ')}${rest}: ${GAPS[kind]}`;
 }

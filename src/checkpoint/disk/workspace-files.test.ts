@@ -2,11 +2,11 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isRewindablePath, openRewindFiles, type RewindFiles } from './workspace-files.js';
+import { isRewindablePath, WorkspaceFiles } from './workspace-files.js';
 
 let home: string;
 let root: string;
-let files: RewindFiles;
+let files: WorkspaceFiles;
 const draft = '.draft';
 const bytes = Buffer.from('new\n');
 
@@ -16,21 +16,21 @@ beforeEach(() => {
   fs.mkdirSync(path.join(root, 'd'), { recursive: true });
   fs.mkdirSync(path.join(home, 'outside'));
   fs.writeFileSync(path.join(home, 'outside/secret'), 'secret\n');
-  files = openRewindFiles(root);
+  files = new WorkspaceFiles(root);
 });
 afterEach(() => fs.rmSync(home, { recursive: true, force: true }));
 
 async function writeFile(
   name: string,
   mode = 0o644,
-): Promise<ReturnType<RewindFiles['placeDraft']>> {
+): Promise<ReturnType<WorkspaceFiles['placeDraft']>> {
   const drafted = await files.draftFile(name, bytes, { draft, mode });
-  return drafted.ok ? files.placeDraft(name, { draft }) : drafted;
+  return drafted.ok ? files.placeDraft(name, draft) : drafted;
 }
 
-function makeLink(name: string, target: string): ReturnType<RewindFiles['placeDraft']> {
-  const drafted = files.draftLink(name, target, { draft });
-  return drafted.ok ? files.placeDraft(name, { draft }) : drafted;
+function makeLink(name: string, target: string): ReturnType<WorkspaceFiles['placeDraft']> {
+  const drafted = files.draftLink(name, target, draft);
+  return drafted.ok ? files.placeDraft(name, draft) : drafted;
 }
 
 const at = (name: string): string => path.join(root, name);
@@ -135,9 +135,9 @@ describe('what somebody saves while it is put back', () => {
     await files.draftFile('d/a', bytes, { draft, mode: 0o644 });
     save();
     const left = fs.existsSync(at('d/a')) ? fs.readFileSync(at('d/a'), 'utf8') : undefined;
-    expect(files.placeDraft('d/a', { draft, stamp })).toEqual(CHANGED);
-    expect(files.setMode('d/a', 0o600, { stamp })).toEqual(CHANGED);
-    if (left !== undefined) expect(files.remove('d/a', { stamp })).toEqual(CHANGED);
+    expect(files.placeDraft('d/a', draft, stamp)).toEqual(CHANGED);
+    expect(files.setMode('d/a', 0o600, stamp)).toEqual(CHANGED);
+    if (left !== undefined) expect(files.remove('d/a', stamp)).toEqual(CHANGED);
     expect(fs.readdirSync(at('d'))).toEqual(left === undefined ? [] : ['a']);
     if (left !== undefined) expect(fs.readFileSync(at('d/a'), 'utf8')).toBe(left);
   });
@@ -146,7 +146,7 @@ describe('what somebody saves while it is put back', () => {
     const stamp = await stampOf('d/a');
     await files.draftFile('d/a', bytes, { draft, mode: 0o644 });
     fs.writeFileSync(at('d/a'), 'theirs\n');
-    expect(files.placeDraft('d/a', { draft, stamp })).toEqual(CHANGED);
+    expect(files.placeDraft('d/a', draft, stamp)).toEqual(CHANGED);
     expect(fs.readFileSync(at('d/a'), 'utf8')).toBe('theirs\n');
   });
 });
@@ -154,7 +154,7 @@ describe('what somebody saves while it is put back', () => {
 describe('what stands there', () => {
   it('is not read when it is too large, and nobody waits for a file that grows', async () => {
     fs.writeFileSync(at('big'), 'x'.repeat(101));
-    files = openRewindFiles(root, { maxFileBytes: 100 });
+    files = new WorkspaceFiles(root, 100);
     expect(await files.find('big')).toMatchObject({
       ok: true,
       value: { kind: 'file', size: 101, unstored: 'too-large' },
@@ -162,7 +162,7 @@ describe('what stands there', () => {
     expect(await files.read('big')).toEqual({ ok: false, error: 'it is too large to be kept' });
 
     fs.writeFileSync(at('grows'), Buffer.alloc(8 << 20));
-    files = openRewindFiles(root);
+    files = new WorkspaceFiles(root);
     const found = files.find('grows');
     fs.appendFileSync(at('grows'), 'more');
     expect(await found).toEqual({ ok: false, error: 'somebody writes to it at this moment' });
@@ -224,7 +224,7 @@ describe('the root', () => {
   });
 
   it.runIf(process.platform === 'linux')('ends where something else is mounted', async () => {
-    const all = openRewindFiles('/');
+    const all = new WorkspaceFiles('/');
     const why = { ok: false, error: 'another file system is mounted there' };
     expect(await all.find('proc/version')).toEqual(why);
     expect(all.remove('proc/none')).toEqual(why);

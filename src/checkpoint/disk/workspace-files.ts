@@ -19,6 +19,7 @@ import {
   unlinkSync,
   writeSync,
 } from 'node:fs';
+import { promisify } from 'node:util';
 import { systemCodeOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { NodeState } from '../types.js';
@@ -40,114 +41,131 @@ import {
 export type { PeekedNode, Sighting } from './workspace-read.js';
 export { isInGit, isRewindablePath } from './workspace-root.js';
 
-/** How a file or a link is put in its place: under another name first, so that nobody sees half of it. */
-export interface DraftName {
-  /** A name in the same directory that nothing else has. */
-  readonly draft: string;
-}
-
-/** Only where what stands there is still what was seen; absent: whatever stands there. */
-export interface OnlyIf {
-  readonly stamp?: string;
-}
+const MAX_FILE_BYTES = 50 * 1024 ** 2;
+/** What it means that nothing is found on the way to a path. */
+const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 /**
  * The one thing that writes into a workspace for a rewind. Paths are relative to its root. No link is
  * ever followed, neither at the end of a path nor on the way: what leads out of the root is an error,
  * and so is everything once another directory stands in the root's place. Each step may be repeated.
- * A failure is words for a person.
+ * A failure is words for a person. A `stamp` lets a step be done only where what stands there is still
+ * what was seen.
  */
-export interface RewindFiles {
+export class WorkspaceFiles {
+  readonly #root: WorkspaceRoot;
+  readonly #maxFileBytes: number;
+
+  /** `path` is a real path, and what stands there now is the root from now on. Longer files are seen, but not read. */
+  constructor(path: string, maxFileBytes = MAX_FILE_BYTES) {
+    this.#root = new WorkspaceRoot(path);
+    this.#maxFileBytes = maxFileBytes;
+  }
+
   /** Why nothing at all may be touched. */
-  trouble(): string | undefined;
+  trouble(): string | undefined {
+    return this.#root.trouble();
+  }
+
   /** No node: nothing stands there, or it is only reached through a link. */
-  see(path: string): Promise<Result<Sighting, string>>;
+  see(path: string): Promise<Result<Sighting, string>> {
+    const nothing = { node: undefined, stamp: NOTHING };
+    return this.#during(path, (place) => seeAt(place, this.#maxFileBytes), nothing);
+  }
+
   /** The node of `see`. */
-  find(path: string): Promise<Result<NodeState | undefined, string>>;
+  async find(path: string): Promise<Result<NodeState | undefined, string>> {
+    const seen = await this.see(path);
+    return seen.ok ? ok(seen.value.node) : seen;
+  }
+
   /** The same without reading files. */
-  peek(path: string): Result<PeekedNode | undefined, string>;
-  read(path: string): Promise<Result<Uint8Array, string>>;
+  peek(path: string): Result<PeekedNode | undefined, string> {
+    try {
+      return ok(this.#root.at(path, peekAt));
+    } catch (thrown) {
+      return ABSENT.has(systemCodeOf(thrown) ?? '') ? ok(undefined) : err(wordsFor(thrown));
+    }
+  }
+
+  read(path: string): Promise<Result<Uint8Array, string>> {
+    return this.#during(path, async (place) => (await readAll(place, this.#maxFileBytes)).bytes);
+  }
+
   /** Names in a directory. */
-  list(path: string): Result<readonly string[], string>;
+  list(path: string): Result<readonly string[], string> {
+    return this.#on(path, (place) => readdirSync(openedDirectory(place)).sort());
+  }
+
   /** A file, a link or an empty directory. Nothing there: done already. */
-  remove(path: string, onlyIf?: OnlyIf): Result<'done' | 'not-empty', string>;
-  makeDirectory(path: string, mode: number): Result<'done', string>;
+  remove(path: string, stamp?: string): Result<'done' | 'not-empty', string> {
+    return this.#on(path, (place) => removeAt(place, stamp));
+  }
+
+  makeDirectory(path: string, mode: number): Result<'done', string> {
+    return this.#on(path, (place) => makeDirectoryAt(place, mode));
+  }
+
   /** `shared`: nothing was done, because the file has other names whose mode would change with it. */
-  setMode(path: string, mode: number, onlyIf?: OnlyIf): Result<'done' | 'shared', string>;
-  /** A file beside its place. On the disk when it resolves. */
+  setMode(path: string, mode: number, stamp?: string): Result<'done' | 'shared', string> {
+    return this.#on(path, (place) => setModeAt(place, mode, { stamp }));
+  }
+
+  /** A file beside its place, under a name that nothing else has. On the disk when it resolves. */
   draftFile(
     path: string,
     bytes: Uint8Array,
-    options: DraftName & { readonly mode: number },
-  ): Promise<Result<'done', string>>;
-  draftLink(path: string, target: string, options: DraftName): Result<'done', string>;
+    options: { readonly draft: string; readonly mode: number },
+  ): Promise<Result<'done', string>> {
+    return this.#during(path, (place) => draftFileAt(place, bytes, options));
+  }
+
+  draftLink(path: string, target: string, draft: string): Result<'done', string> {
+    return this.#on(path, (place) => {
+      dropDraftAt(place, draft);
+      symlinkSync(target, `${place.directory}/${draft}`);
+      return 'done';
+    });
+  }
+
   /** Moves a draft to its place. One that may not go there is taken away. */
-  placeDraft(path: string, options: DraftName & OnlyIf): Result<'done', string>;
-  /** Takes away a draft that a killed program has left. */
-  dropDraft(path: string, draft: string): void;
-}
+  placeDraft(path: string, draft: string, stamp?: string): Result<'done', string> {
+    return this.#on(path, (place) => {
+      try {
+        requireStamp(place, stamp);
+        renameSync(`${place.directory}/${draft}`, full(place));
+        return 'done';
+      } catch (thrown) {
+        dropDraftAt(place, draft);
+        throw thrown;
+      }
+    });
+  }
 
-export interface RewindFilesOptions {
-  /** Longer files are seen, but not read. Default 50 MiB. */
-  readonly maxFileBytes?: number;
-}
+  /** Takes away a draft that a killed program has left; one that stays does no harm where it is. */
+  dropDraft(path: string, draft: string): void {
+    this.#on(path, (place) => dropDraftAt(place, draft));
+  }
 
-const MAX_FILE_BYTES = 50 * 1024 ** 2;
-/** What it means that nothing is found on the way to a path. */
-const ABSENT = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
-
-/** `path` is a real path. What stands there now is the root from now on. */
-export function openRewindFiles(
-  path: string,
-  { maxFileBytes = MAX_FILE_BYTES }: RewindFilesOptions = {},
-): RewindFiles {
-  const root = new WorkspaceRoot(path);
-  const on = <T>(at: string, work: (place: Place) => T): Result<T, string> => {
+  #on<T>(path: string, work: (place: Place) => T): Result<T, string> {
     try {
-      return ok(root.at(at, work));
+      return ok(this.#root.at(path, work));
     } catch (thrown) {
       return err(wordsFor(thrown));
     }
-  };
-  const during = <T>(
-    at: string,
+  }
+
+  async #during<T>(
+    path: string,
     work: (place: Place) => Promise<T>,
     absent?: T,
-  ): Promise<Result<T, string>> =>
-    root.during(at, work).then(ok, (thrown: unknown) => {
+  ): Promise<Result<T, string>> {
+    try {
+      return ok(await this.#root.during(path, work));
+    } catch (thrown) {
       const isAbsent = absent !== undefined && ABSENT.has(systemCodeOf(thrown) ?? '');
       return isAbsent ? ok(absent) : err(wordsFor(thrown));
-    });
-  const see = (at: string): Promise<Result<Sighting, string>> =>
-    during(at, (place) => seeAt(place, maxFileBytes), { node: undefined, stamp: NOTHING });
-  return {
-    trouble: () => root.trouble(),
-    see,
-    async find(at) {
-      const seen = await see(at);
-      return seen.ok ? ok(seen.value.node) : seen;
-    },
-    peek: (at) => peekFrom(root, at),
-    read: (at) => during(at, async (place) => (await readAll(place, maxFileBytes)).bytes),
-    list: (at) => on(at, (place) => readdirSync(openedDirectory(place)).sort()),
-    remove: (at, onlyIf) => on(at, (place) => removeAt(place, onlyIf)),
-    makeDirectory: (at, mode) => on(at, (place) => makeDirectoryAt(place, mode)),
-    setMode: (at, mode, onlyIf) => on(at, (place) => setModeAt(place, mode, onlyIf)),
-    draftFile: (at, bytes, options) => during(at, (place) => draftFileAt(place, bytes, options)),
-    draftLink: (at, target, options) => on(at, (place) => draftLinkAt(place, target, options)),
-    placeDraft: (at, options) => on(at, (place) => placeDraftAt(place, options)),
-    dropDraft(at, draft) {
-      // Nothing there is what is wanted; one that cannot be taken away does no harm where it is.
-      on(at, (place) => dropDraftAt(place, draft));
-    },
-  };
-}
-
-function peekFrom(root: WorkspaceRoot, path: string): Result<PeekedNode | undefined, string> {
-  try {
-    return ok(root.at(path, peekAt));
-  } catch (thrown) {
-    return ABSENT.has(systemCodeOf(thrown) ?? '') ? ok(undefined) : err(wordsFor(thrown));
+    }
   }
 }
 
@@ -157,7 +175,7 @@ function openedDirectory(place: Place): string {
   return full(place);
 }
 
-function removeAt(place: Place, { stamp }: OnlyIf = {}): 'done' | 'not-empty' {
+function removeAt(place: Place, stamp: string | undefined): 'done' | 'not-empty' {
   const stat = lstatSync(full(place), { throwIfNoEntry: false });
   if (stat === undefined) return 'done';
   if (!stat.isDirectory()) {
@@ -184,7 +202,7 @@ function makeDirectoryAt(place: Place, mode: number): 'done' {
     if (systemCodeOf(thrown) !== 'EEXIST') throw thrown;
   }
   openedDirectory(place);
-  setModeAt(place, mode, {}, 'directory');
+  setModeAt(place, mode, { only: 'directory' });
   return 'done';
 }
 
@@ -192,8 +210,7 @@ function makeDirectoryAt(place: Place, mode: number): 'done' {
 function setModeAt(
   place: Place,
   mode: number,
-  { stamp }: OnlyIf = {},
-  only?: 'directory',
+  { stamp, only }: { readonly stamp?: string | undefined; readonly only?: 'directory' },
 ): 'done' | 'shared' {
   requireStamp(place, stamp);
   if (!hasDescriptorPaths()) {
@@ -222,12 +239,14 @@ function hasOtherNames(stat: BigIntStats, only: 'directory' | undefined): boolea
   return stat.nlink > 1n;
 }
 
+/** Waits for the disk without keeping anybody else waiting. */
+const synced = promisify(fsync);
 const DRAFT_FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
 
 async function draftFileAt(
   place: Place,
   bytes: Uint8Array,
-  { draft, mode }: DraftName & { readonly mode: number },
+  { draft, mode }: { readonly draft: string; readonly mode: number },
 ): Promise<'done'> {
   dropDraftAt(place, draft);
   const old = lstatSync(full(place), { throwIfNoEntry: false });
@@ -247,13 +266,6 @@ async function draftFileAt(
   }
 }
 
-/** Waits for the disk without keeping anybody else waiting. */
-function synced(fd: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    fsync(fd, (failure) => (failure === null ? resolve() : reject(failure)));
-  });
-}
-
 /** Whoever runs as another user than the owner would otherwise take the file away from them. */
 function keepOwner(fd: number, old: Stats): void {
   const now = fstatSync(fd);
@@ -262,23 +274,6 @@ function keepOwner(fd: number, old: Stats): void {
     fchownSync(fd, old.uid, old.gid);
   } catch {
     // Only the superuser may give files away; the bytes and the mode are what was asked for.
-  }
-}
-
-function draftLinkAt(place: Place, target: string, { draft }: DraftName): 'done' {
-  dropDraftAt(place, draft);
-  symlinkSync(target, `${place.directory}/${draft}`);
-  return 'done';
-}
-
-function placeDraftAt(place: Place, { draft, stamp }: DraftName & OnlyIf): 'done' {
-  try {
-    requireStamp(place, stamp);
-    renameSync(`${place.directory}/${draft}`, full(place));
-    return 'done';
-  } catch (thrown) {
-    dropDraftAt(place, draft);
-    throw thrown;
   }
 }
 

@@ -1,18 +1,9 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readlinkSync,
-  realpathSync,
-} from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, isInside, join, relative, resolve } from '../../platform/fs/paths.js';
 import { sha256 } from '../../platform/hash.js';
 import type { NodeState } from '../types.js';
-import { readFully } from './content.js';
-import { entryStat } from './known-tree.js';
-import { full, NO_FOLLOW, NOTHING, type Place, Refused, stampOf } from './workspace-root.js';
+import { entryStat, READ_ONLY, readFully } from './tree.js';
+import { full, NOTHING, type Place, Refused, stampOf } from './workspace-root.js';
 
 /** What stands at a path, and by what it is known again. */
 export interface Sighting {
@@ -21,8 +12,6 @@ export interface Sighting {
 }
 
 const MODE_BITS = 0o7777;
-/** Not waiting: a pipe that somebody put there must not hold us. */
-const READ_FLAGS = constants.O_RDONLY | NO_FOLLOW | (constants.O_NONBLOCK ?? 0);
 const CHANGING = 'somebody writes to it at this moment';
 
 /** What can be told without reading a file: the mode of a directory, of anything else only its kind. */
@@ -60,7 +49,7 @@ export async function readAll(
   place: Place,
   maxBytes: number,
 ): Promise<{ readonly bytes: Uint8Array; readonly stamp: string }> {
-  const fd = openSync(full(place), READ_FLAGS);
+  const fd = openSync(full(place), READ_ONLY);
   try {
     const stat = fstatSync(fd, { bigint: true });
     if (!stat.isFile()) throw new Refused('it is no regular file');

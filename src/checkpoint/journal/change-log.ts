@@ -1,8 +1,9 @@
 import { messageOf } from '../../errors.js';
 import type { Clock } from '../../platform/clock.js';
+import type { BlobStore } from '../disk/blob-store.js';
 import type { CheckpointFiles } from '../disk/state-files.js';
-import type { RewindFiles } from '../disk/workspace-files.js';
-import type { BlobStore, TreeTracker } from '../types.js';
+import type { WorkspaceFiles } from '../disk/workspace-files.js';
+import type { TreeTracker } from '../scan/tracker.js';
 import { type LogEntry, readEntry } from './entry.js';
 import { History, type WindowRecord } from './history.js';
 
@@ -14,11 +15,13 @@ export interface JournalParts {
   /** Journals and unfinished rewinds. */
   readonly files: CheckpointFiles;
   /** What writes into the workspace. */
-  readonly workspace: RewindFiles;
+  readonly workspace: WorkspaceFiles;
   readonly store: BlobStore;
   readonly tracker: TreeTracker;
   readonly log: ChangeLog;
   readonly clock: Clock;
+  /** The index of the tree, whose contents are kept. */
+  readonly indexFile?: string | undefined;
 }
 
 export interface ChangeLogOptions {

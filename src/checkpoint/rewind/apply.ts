@@ -152,14 +152,14 @@ class ApplyRun {
     const { workspace } = this.#journal;
     const draft = this.#draftOf.get(step) ?? '';
     if (to?.kind === 'link') {
-      this.#try(path, () => workspace.draftLink(path, to.target, { draft }));
+      this.#try(path, () => workspace.draftLink(path, to.target, draft));
       this.#drafted.push({ path, draft, stamp, ready: Promise.resolve() });
     } else if (to?.kind === 'file') {
       const isSameBytes = now?.kind === 'file' && now.blob === to.blob;
       // A file with other names elsewhere gets its mode by being written anew.
       if (
         isSameBytes &&
-        this.#try(path, () => workspace.setMode(path, to.mode, { stamp })) === 'done'
+        this.#try(path, () => workspace.setMode(path, to.mode, stamp)) === 'done'
       ) {
         return;
       }
@@ -192,12 +192,12 @@ class ApplyRun {
     for (const { path, draft, stamp } of drafted) {
       if (this.#failed.has(path)) continue;
       await this.#turns.pause();
-      this.#try(path, () => this.#journal.workspace.placeDraft(path, { draft, stamp }));
+      this.#try(path, () => this.#journal.workspace.placeDraft(path, draft, stamp));
     }
   }
 
   #remove(path: string, stamp: string): void {
-    const removed = this.#try(path, () => this.#journal.workspace.remove(path, { stamp }));
+    const removed = this.#try(path, () => this.#journal.workspace.remove(path, stamp));
     if (removed === 'not-empty') this.#failed.set(path, 'it is not empty');
   }
 

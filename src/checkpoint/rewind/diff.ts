@@ -1,6 +1,7 @@
 import { structuredPatch } from '../../lib/diff.js';
+import type { BlobStore } from '../disk/blob-store.js';
 import { whyNotStored } from '../journal/states.js';
-import type { BlobStore, Change, NodeState } from '../types.js';
+import type { Change, NodeState } from '../types.js';
 
 /** A unified diff of one change as git writes it. Undefined: nothing about it can be shown as text. */
 export async function diffOf(change: Change, store: BlobStore): Promise<string | undefined> {

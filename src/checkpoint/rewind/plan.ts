@@ -1,15 +1,9 @@
 import { Turns } from '../../platform/turns.js';
+import type { BlobStore } from '../disk/blob-store.js';
 import { isRewindablePath } from '../disk/workspace-files.js';
 import type { ChangeLog, JournalParts } from '../journal/change-log.js';
 import { sameState, whyNotStored } from '../journal/states.js';
-import type {
-  Author,
-  BlobStore,
-  NodeState,
-  RewindItem,
-  RewindPlan,
-  RewindTarget,
-} from '../types.js';
+import type { Author, NodeState, RewindItem, RewindPlan, RewindTarget } from '../types.js';
 import type { Candidate } from './candidates.js';
 import { countLines } from './diff.js';
 import { type Draft, fitTogether, type Step } from './structure.js';

@@ -1,7 +1,8 @@
 import { Turns } from '../../platform/turns.js';
+import type { BlobStore } from '../disk/blob-store.js';
 import { storeTroubleOf } from '../disk/state-files.js';
 import type { JournalParts } from '../journal/change-log.js';
-import type { BlobStore, NodeState, RewindTarget } from '../types.js';
+import type { NodeState, RewindTarget } from '../types.js';
 import { type Applied, applySteps } from './apply.js';
 import { blobsOf, recordOf, type StoredPlan } from './plan-file.js';
 import type { Draft, Step } from './structure.js';

@@ -1,6 +1,6 @@
 import { Turns } from '../../platform/turns.js';
-import { parentOf } from '../disk/known-tree.js';
-import type { RewindFiles } from '../disk/workspace-files.js';
+import { parentOf } from '../disk/tree.js';
+import type { WorkspaceFiles } from '../disk/workspace-files.js';
 import type { NodeState, RewindItem, RewindPlan } from '../types.js';
 
 /** What stands at a path and what is to stand there. Absent: nothing. */
@@ -29,7 +29,7 @@ export interface Draft {
  * Steps that can be made together: no directory is taken away that holds something else, nothing is
  * put where no directory will be.
  */
-export async function fitTogether(wanted: readonly Step[], files: RewindFiles): Promise<Draft> {
+export async function fitTogether(wanted: readonly Step[], files: WorkspaceFiles): Promise<Draft> {
   const fit = new Fit(wanted, files);
   await fit.keepFullDirectories();
   await fit.findParents();
@@ -44,14 +44,14 @@ const WRITABLE = 0o300;
 
 class Fit {
   readonly #steps: Map<string, Step>;
-  readonly #files: RewindFiles;
+  readonly #files: WorkspaceFiles;
   readonly #conflicts: (RewindItem & { readonly why: string })[] = [];
   readonly #impossible: { readonly what: string; readonly why: string }[] = [];
   readonly #turns = new Turns();
   /** Directories are asked for once for each path below them. */
   readonly #peeked = new Map<string, NodeState | undefined>();
 
-  constructor(wanted: readonly Step[], files: RewindFiles) {
+  constructor(wanted: readonly Step[], files: WorkspaceFiles) {
     this.#steps = new Map(wanted.map((step) => [step.path, step]));
     this.#files = files;
   }

@@ -228,7 +228,6 @@ describe('looks', () => {
           expect((await tracker.look()).changes).toEqual([]);
         } finally {
           await tracker.close();
-          await store.close();
           rmSync(root, { recursive: true, force: true });
           rmSync(stock, { recursive: true, force: true });
         }

@@ -17,13 +17,13 @@ import {
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CheckpointStore, openBlobStore } from '../disk/blob-store.js';
-import type { Look, TreeTracker } from '../types.js';
-import { openTracker, type TrackerDeps } from './tracker.js';
+import { type BlobStore, openBlobStore } from '../disk/blob-store.js';
+import type { Look } from '../types.js';
+import { openTracker, type TrackerDeps, type TreeTracker } from './tracker.js';
 
 let work: string;
 let root: string;
-let store: CheckpointStore;
+let store: BlobStore;
 let open: TreeTracker[];
 
 beforeEach(() => {
@@ -36,7 +36,6 @@ beforeEach(() => {
 
 afterEach(async () => {
   for (const tracker of open) await tracker.close();
-  await store.close();
   execFileSync('chmod', ['-R', 'u+rwx', work]);
   rmSync(work, { recursive: true, force: true });
 });
@@ -327,7 +326,6 @@ describe('a tracker', () => {
     put('a.txt', 'two');
     expect(signs(await tracker.look())).toEqual(['~a.txt']);
     await tracker.close();
-    await inside.close();
   });
 
   it('reads again only what has changed since an earlier session', async () => {
@@ -340,19 +338,16 @@ describe('a tracker', () => {
     const size = await store.size();
     put('f3', 'other');
     const counted = { puts: 0 };
-    const counting: CheckpointStore = {
+    const counting: BlobStore = {
       has: (id) => store.has(id),
-      put: (bytes) => store.put(bytes),
-      offer: (bytes) => {
+      put: (bytes) => {
         counted.puts++;
-        return store.offer(bytes);
+        return store.put(bytes);
       },
       read: (id) => store.read(id),
       sync: (ids) => store.sync(ids),
       size: () => store.size(),
       prune: (needed) => store.prune(needed),
-      close: () => store.close(),
-      pin: (ids) => store.pin(ids),
     };
     const second = await track({ indexFile, store: counting });
     expect(second.state().kind).toBe('ready');

@@ -1,8 +1,8 @@
 import { messageOf } from '../../errors.js';
 import { Queue } from '../../lib/queue.js';
+import { sha256 } from '../../platform/hash.js';
 import { Turns } from '../../platform/turns.js';
-import type { CheckpointStore } from '../disk/blob-store.js';
-import { readSteady } from '../disk/content.js';
+import type { BlobStore } from '../disk/blob-store.js';
 import { TreeIgnore } from '../disk/ignore.js';
 import { readTreeMemory, writeTreeMemory } from '../disk/index-file.js';
 import {
@@ -13,18 +13,33 @@ import {
   type KnownTree,
   nodeOf,
   parentOf,
-  type TreeNode,
-  withRenames,
-} from '../disk/known-tree.js';
-import {
-  gapTexts,
   pathInside,
+  readSteady,
   realOrSame,
   statInside,
-  type Walked,
-  walkTree,
-} from '../disk/walk.js';
-import type { BlobId, Look, NodeState, TrackerState, TreeTracker } from '../types.js';
+  type TreeNode,
+  withRenames,
+} from '../disk/tree.js';
+import { gapText, type Walked, walkTree } from '../disk/walk.js';
+import type { Look, NodeState, TrackerState, Unstored } from '../types.js';
+
+/** Knows what a tree looked like and keeps the bytes that stood in it. */
+export interface TreeTracker {
+  readonly root: string;
+  state(): TrackerState;
+  /** Resolves when the first index and its contents are there, or at once when it is off. Never rejects. */
+  readonly ready: Promise<void>;
+  /**
+   * Compares the tree with what is known, and makes what is found the new known. Looks run one after
+   * the other. Changed contents are in the store when it resolves, or named as missing.
+   */
+  look(): Promise<Look>;
+  /** A path that is known to be written next: its bytes are stored now, whatever ignore files say. */
+  keep(path: string): Promise<NodeState | undefined>;
+  /** What was last known of a path. */
+  known(path: string): NodeState | undefined;
+  close(): Promise<void>;
+}
 
 const DEFAULT_FILE_BYTES = 50 * 1024 ** 2;
 const DEFAULT_FILES = 300_000;
@@ -32,7 +47,7 @@ const DEFAULT_FILES = 300_000;
 export interface TrackerDeps {
   /** May be a link; the tracker's own `root` is the directory itself. */
   readonly root: string;
-  readonly store: CheckpointStore;
+  readonly store: BlobStore;
   /** Where it is remembered which bytes files had, so that the next session need not read them. */
   readonly indexFile?: string;
   /** Absolute directories that are never tracked: where we keep our own state. */
@@ -58,7 +73,6 @@ class Tracker implements TreeTracker {
   readonly #tree: KnownTree = new Map();
   /** Paths in places that walks pass over, since somebody was about to write them. Undefined: nothing there. */
   readonly #kept = new Map<string, TreeNode | undefined>();
-  readonly #unpin: () => void;
   readonly #maxFiles: number;
   /** Looks one after the other; the first index goes before all. */
   readonly #queue = new Queue();
@@ -84,7 +98,6 @@ class Tracker implements TreeTracker {
       honoursFiles: deps.honourIgnoreFiles ?? true,
       excluded: (deps.exclude ?? []).map(realOrSame),
     });
-    this.#unpin = deps.store.pin(() => this.#blobs());
     const indexed = this.#queue.add(() =>
       this.#firstIndex().catch((thrown: unknown) => this.#switchOff(String(thrown))),
     );
@@ -119,7 +132,6 @@ class Tracker implements TreeTracker {
     this.#isClosed = true;
     await this.#queue.idle();
     await this.ready;
-    this.#unpin();
     if (this.#kind !== 'off') await this.#remember();
   }
 
@@ -135,16 +147,17 @@ class Tracker implements TreeTracker {
       const node = nodeOf(stat, this.#walks);
       this.#put(path, node);
       // What an earlier session read and the store still has is not read again.
-      const blob = stat.kind === 'file' ? memory?.blobOf(stat) : undefined;
-      if (blob === undefined || !(await store.has(blob))) continue;
-      node.state = { kind: 'file', size: stat.size, mode: stat.mode, blob };
-      node.hash = blob;
+      const known = stat.kind === 'file' ? memory?.get(stat.ino) : undefined;
+      if (known?.ctime !== stat.ctime || known.size !== stat.size) continue;
+      if (!(await store.has(known.blob))) continue;
+      node.state = { kind: 'file', size: stat.size, mode: stat.mode, blob: known.blob };
+      node.hash = known.blob;
     }
     this.#isLost = false;
     if (this.#files > this.#maxFiles) return this.#switchOff(this.#tooMany());
     this.#gaps = gaps;
     const excluded = [...this.#ignore.excluded].filter((path) => statInside(this.root, path));
-    this.#untold.push(...gapTexts({ excluded }));
+    if (excluded.length > 0) this.#untold.push(gapText('excluded', excluded));
   }
 
   async #firstContents(): Promise<void> {
@@ -285,7 +298,7 @@ class Tracker implements TreeTracker {
     // When it went: the change time of the nearest directory that is still there.
     let at = parentOf(path);
     while (at !== '' && this.#tree.get(at)?.state.kind !== 'directory') at = parentOf(at);
-    found.push({ path, before: node.state, at: this.#tree.get(at)?.ctime ?? 0, node });
+    found.push({ path, before: node.state, at: this.#tree.get(at)?.stat.ctime ?? 0, node });
   }
 
   #put(path: string, node: TreeNode): void {
@@ -318,20 +331,17 @@ class Tracker implements TreeTracker {
   async #read(path: string, node: TreeNode): Promise<void> {
     const { store, maxFileBytes = DEFAULT_FILE_BYTES } = this.#deps;
     const { state } = node;
-    const content = await readSteady(`${this.root}/${path}`, node, maxFileBytes);
-    if (content.kind === 'none') {
-      if (node.state === state) lose(node, content.why);
-      return;
-    }
-    const { id, stored } = store.offer(content.bytes);
+    const content = await readSteady(`${this.root}/${path}`, node.stat, maxFileBytes);
+    const hash = typeof content === 'string' ? undefined : sha256(content.bytes);
+    const blob = typeof content === 'string' ? undefined : await store.put(content.bytes, hash);
     // It was read twice at once, or a look found something else there meanwhile.
-    if (node.state !== state) return void (await stored.catch(() => false));
-    node.hash = id;
+    if (node.state !== state) return;
+    if (typeof content === 'string') return lose(node, content);
+    node.hash = hash;
     node.isRacy = content.isRacy;
-    const { size, mode } = node;
-    const named: NodeState = { kind: 'file', size, mode, blob: id };
-    node.state = named;
-    if (!(await stored.catch(() => false)) && node.state === named) lose(node, 'over-cap');
+    const { size, mode } = node.stat;
+    node.state = { kind: 'file', size, mode, blob };
+    if (blob === undefined) lose(node, 'over-cap');
   }
 
   #below(path: string): string[] {
@@ -344,7 +354,7 @@ class Tracker implements TreeTracker {
 
   async #remember(): Promise<void> {
     const { indexFile } = this.#deps;
-    if (indexFile !== undefined) await writeTreeMemory(indexFile, this.#tree.values(), this.#files);
+    if (indexFile !== undefined) await writeTreeMemory(indexFile, this.#tree.values());
   }
 
   #missingContents(): string[] {
@@ -364,12 +374,6 @@ class Tracker implements TreeTracker {
     this.#kind = 'off';
     this.#gaps = [why];
   }
-
-  *#blobs(): Iterable<BlobId> {
-    for (const node of [...this.#tree.values(), ...this.#kept.values()]) {
-      if (node?.state.kind === 'file' && node.state.blob !== undefined) yield node.state.blob;
-    }
-  }
 }
 
 function isUnread({ state }: TreeNode): boolean {
@@ -377,8 +381,8 @@ function isUnread({ state }: TreeNode): boolean {
 }
 
 /** The bytes of a file are not in the store. */
-function lose(node: TreeNode, unstored: (NodeState & { kind: 'file' })['unstored']): void {
-  const { size, mode } = node;
+function lose(node: TreeNode, unstored: Unstored): void {
+  const { size, mode } = node.stat;
   node.state = { kind: 'file', size, mode, unstored };
   // Nothing to compare with next time: what the file system says decides alone.
   if (unstored !== 'over-cap') node.isRacy = false;

@@ -55,18 +55,6 @@ export async function withFileLock<T>(
   }
 }
 
-/** Whether the lock is held now. */
-export function isFileLocked(path: string, staleMs?: number): boolean {
-  try {
-    const top = highest(path);
-    return top > 0 && isHeld(join(path, String(top)), staleMs);
-  } catch (thrown) {
-    // The lock was never taken.
-    if (systemCodeOf(thrown) === 'ENOENT') return false;
-    throw thrown;
-  }
-}
-
 /** Whether the last holder ended without giving the lock back. The next process takes it over. */
 export function isAbandonedLock(path: string): boolean {
   try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { isRacyTime } from './known-tree.js';
+import { isRacyTime } from './tree.js';
 
 describe('a change time', () => {
   it('may be that of the next change too, for as long as the clock of files does not tick', () => {
