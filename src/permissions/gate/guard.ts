@@ -1,5 +1,4 @@
 import type { Restriction } from '../../protocol/permissions.js';
-import { TooComplexError } from './budget.js';
 import type { CallView } from './view.js';
 
 /** What a guard holds against a call. */
@@ -59,13 +58,3 @@ export interface Approval {
 }
 
 export const NOTHING: Finding = { decision: 'none' };
-
-/** fail-closed: what takes too many steps to judge is asked about, deny rules or not. */
-export async function unlessTooComplex(finding: Promise<Finding>): Promise<Finding> {
-  try {
-    return await finding;
-  } catch (thrown) {
-    if (!(thrown instanceof TooComplexError)) throw thrown;
-    return { decision: 'ask', reason: thrown.message, source: 'analysis budget' };
-  }
-}

@@ -1,5 +1,5 @@
 import { isInside } from '../../platform/fs/paths.js';
-import { type Finding, type Guard, NOTHING, unlessTooComplex } from '../gate/guard.js';
+import { type Finding, NOTHING } from '../gate/guard.js';
 import { isHarmless } from '../gate/harmless.js';
 import type { CallView, TouchedPath } from '../gate/view.js';
 import type { Rule } from '../rules/rule.js';
@@ -27,16 +27,7 @@ export function effectOf({ spec }: Rule): Effect | undefined {
 }
 
 /** Asks about, or refuses, what a call is going to do to files as far as that can be seen beforehand. */
-export const effectRules: Guard = {
-  name: 'effect rules',
-  onFailure: 'deny',
-  decide: async (view) =>
-    effectRulesIn(view.rules.deny).length + effectRulesIn(view.rules.ask).length === 0
-      ? NOTHING
-      : unlessTooComplex(expectedEffect(view)),
-};
-
-async function expectedEffect(view: CallView): Promise<Finding> {
+export async function expectedEffect(view: CallView): Promise<Finding> {
   let question: Finding | undefined;
   for (const rule of effectRulesIn(view.rules.deny)) {
     const sure = await isExpected(view, rule);
@@ -49,8 +40,7 @@ async function expectedEffect(view: CallView): Promise<Finding> {
   for (const rule of question === undefined ? effectRulesIn(view.rules.ask) : []) {
     const sure = await isExpected(view, rule);
     if (sure === 'no') continue;
-    question = { ...asks(rule, sure), rule: { text: rule.text, source: rule.origin.source } };
-    break;
+    return { ...asks(rule, sure), rule: { text: rule.text, source: rule.origin.source } };
   }
   return question ?? NOTHING;
 }

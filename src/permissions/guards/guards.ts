@@ -1,132 +1,101 @@
-import type { FileStat } from '../../platform/fs/fs.js';
 import { basename, displayPath } from '../../platform/fs/paths.js';
-import type { PathAccess } from '../../tools/tool.js';
-import { ASKS_PERSON, type Finding, type Guard, NOTHING, unlessTooComplex } from '../gate/guard.js';
+import { TooComplexError } from '../gate/budget.js';
+import { ASKS_PERSON, type Finding, type Guard, NOTHING } from '../gate/guard.js';
 import { STANCES } from '../gate/modes.js';
-import type { CallView, TouchedPath } from '../gate/view.js';
-import type { PathSpellings } from '../paths/paths.js';
+import type { CallView } from '../gate/view.js';
+import { manyNamedAmong, type PathSpellings } from '../paths/paths.js';
 import { hasPathRules, restrictingPath } from '../rules/list.js';
 import { findRestriction, needsShell } from '../rules/match.js';
 import type { RestrictionMatch } from '../rules/rule.js';
 import { removals } from '../shell/effects/uses.js';
 import type { ShellWord } from '../shell/model.js';
-import { effectRules } from './effects.js';
-import {
-  isCriticalPath,
-  type ProtectedPlace,
-  protectedPart,
-  staysClosed,
-} from './protected-paths.js';
+import { expectedEffect } from './effects.js';
+import { isCriticalPath, protectedPart, staysClosed } from './protected-paths.js';
 
-const denyRules: Guard = {
-  name: 'deny rules',
-  onFailure: 'deny',
-  decide: async (view) => (view.rules.deny.length === 0 ? NOTHING : unlessTooComplex(denied(view))),
-};
+/** fail-closed: what takes too many steps to judge is asked about, deny rules or not. */
+function guard(name: string, onFailure: Guard['onFailure'], decide: Guard['decide']): Guard {
+  return {
+    name,
+    onFailure,
+    async decide(view) {
+      try {
+        return await decide(view);
+      } catch (thrown) {
+        if (!(thrown instanceof TooComplexError)) throw thrown;
+        return { decision: 'ask', reason: thrown.message, source: 'analysis budget' };
+      }
+    },
+  };
+}
 
-async function denied(view: CallView): Promise<Finding> {
+const denyRules = guard('deny rules', 'deny', async (view) => {
   const found = await findRestriction(view.rules.deny, view);
   if (found?.sure !== 'yes') return doubtAboutFile(found, view);
   const { rule, detail } = found;
-  const held = { decision: 'deny', refusal: 'rule', source: rule.label } as const;
-  if (detail === undefined) return { ...held, reason: rule.text };
-  return { ...held, reason: `${rule.text}: ${detail}`, detail };
-}
+  const reason = detail === undefined ? rule.text : `${rule.text}: ${detail}`;
+  return { decision: 'deny', refusal: 'rule', source: rule.label, reason, detail };
+});
+
+const askRules = guard('ask rules', 'ask', async (view) => {
+  const found = await findRestriction(view.rules.ask, view);
+  if (found?.sure !== 'yes') return doubtAboutFile(found, view);
+  const { text, label, origin } = found.rule;
+  const about = found.detail === undefined ? 'this' : `this: ${found.detail}`;
+  const reason = `the rule ${label} asks about ${about}`;
+  return { decision: 'ask', reason, source: label, rule: { text, source: origin.source } };
+});
 
 /** fail-closed: a file that may be one that a rule is about is asked about. Commands are the next guard's. */
 function doubtAboutFile(found: RestrictionMatch | undefined, { call }: CallView): Finding {
   if (found === undefined || call.subject.command !== undefined) return NOTHING;
-  const { rule, detail } = found;
-  const why = detail === undefined ? '' : `: ${detail}`;
-  const reason = `the call may be covered by ${rule.label}${why}`;
-  return { decision: 'ask', reason, source: rule.label };
+  return doubt(`the call may be covered by ${found.rule.label}`, found);
 }
 
-const askRules: Guard = {
-  name: 'ask rules',
-  onFailure: 'ask',
-  decide: async (view) =>
-    view.rules.ask.length === 0 ? NOTHING : unlessTooComplex(askedAbout(view)),
-};
-
-async function askedAbout(view: CallView): Promise<Finding> {
-  const found = await findRestriction(view.rules.ask, view);
-  if (found?.sure !== 'yes') return doubtAboutFile(found, view);
-  const about = found.detail === undefined ? 'this' : `this: ${found.detail}`;
-  const reason = `the rule ${found.rule.label} asks about ${about}`;
-  const { text, label, origin } = found.rule;
-  return { decision: 'ask', reason, source: label, rule: { text, source: origin.source } };
+function doubt(reason: string, found?: Pick<RestrictionMatch, 'rule' | 'detail'>): Finding {
+  const why = found?.detail === undefined ? '' : `: ${found.detail}`;
+  return { decision: 'ask', reason: reason + why, source: found?.rule.label };
 }
 
 /** Rules that may or may not cover a command: nobody can tell before it runs, so a person decides. */
-const shellAnalysis: Guard = {
-  name: 'shell analysis',
-  onFailure: 'ask',
-  decide: async (view) =>
-    needsShell(view.rules.deny, view) || needsShell(view.rules.ask, view)
-      ? unlessTooComplex(doubted(view))
-      : NOTHING,
-};
-
-async function doubted(view: CallView): Promise<Finding> {
+const shellAnalysis = guard('shell analysis', 'ask', async (view) => {
   const lists = [view.rules.deny, view.rules.ask];
+  if (!lists.some((rules) => needsShell(rules, view))) return NOTHING;
   const reading = await view.shell();
-  const doubt = (reason: string, source?: string): Finding => ({
-    decision: 'ask',
-    reason,
-    source,
-  });
   // fail-closed: code that cannot be followed may do what a rule forbids.
   if (reading?.opaque !== undefined) {
     return doubt(`the command cannot be checked against the rules: ${reading.opaque}`);
   }
   for (const rules of lists) {
-    const possible = await findRestriction(rules, view);
-    if (possible?.sure === 'maybe') {
-      const { rule, detail } = possible;
-      const why = detail === undefined ? '' : `: ${detail}`;
-      return doubt(`the command may be covered by ${rule.label}${why}`, rule.label);
+    const found = await findRestriction(rules, view);
+    if (found?.sure === 'maybe') {
+      return doubt(`the command may be covered by ${found.rule.label}`, found);
     }
   }
-  const withPaths = lists.filter((rules) => hasPathRules(rules));
-  const mentioned = await view.mentionedPaths();
-  for (const rules of withPaths) {
-    const rule = restrictingPath(rules, mentioned);
-    if (rule === undefined) continue;
-    return doubt(`the code it runs mentions a file that ${rule.label} is about`, rule.label);
-  }
-  for (const rules of withPaths) {
-    const rule = restrictingPath(rules, await view.attachedPaths());
-    if (rule === undefined) continue;
-    return doubt(`a word of the command may name a file that ${rule.label} is about`, rule.label);
-  }
+  const withPaths = lists.filter(hasPathRules);
   const { unknown, mayWrite } = await view.shellPaths();
-  for (const rules of withPaths) {
-    const rule = restrictingPath(rules, mayWrite);
-    if (rule === undefined) continue;
-    return doubt(`the command may write a file that ${rule.label} is about`, rule.label);
+  const possible = [
+    ['the code it runs mentions', await view.mentionedPaths()],
+    ['a word of the command may name', await view.attachedPaths()],
+    ['the command may write', mayWrite],
+  ] as const;
+  for (const [how, touched] of possible) {
+    for (const rules of withPaths) {
+      const rule = restrictingPath(rules, touched);
+      if (rule !== undefined) return doubt(`${how} a file that ${rule.label} is about`, { rule });
+    }
   }
   return withPaths.length > 0 && unknown !== undefined
     ? doubt(`the command cannot be checked against the path rules: ${unknown}`)
     : NOTHING;
-}
-
-const protectedPaths: Guard = {
-  name: ASKS_PERSON.protectedPaths,
-  onFailure: 'ask',
-  decide: async (view) => (mayWrite(view) ? unlessTooComplex(protectedWrite(view)) : NOTHING),
-};
+});
 
 /** It names a file to write, or runs code that may write. */
 function mayWrite({ call: { subject } }: CallView): boolean {
-  return subject.command !== undefined || subject.paths.some(isWritten);
+  return subject.command !== undefined || subject.paths.some(({ access }) => access === 'write');
 }
 
-function isWritten({ access }: PathAccess): boolean {
-  return access === 'write';
-}
-
-async function protectedWrite(view: CallView): Promise<Finding> {
+const protectedPaths = guard(ASKS_PERSON.protectedPaths, 'ask', async (view) => {
+  if (!mayWrite(view)) return NOTHING;
   const { roots, cwd } = view.call.workspace;
   const { command } = view.call.subject;
   const { agent, tool } = view.call;
@@ -163,9 +132,21 @@ async function protectedWrite(view: CallView): Promise<Finding> {
       return { decision: 'ask', reason, source: 'protected path' };
     }
   }
-  const twin = await twinOf(written, { view, place, isHeld });
-  return twin === undefined ? NOTHING : held(twin.spellings, twin.what);
-}
+  const files = await manyNamedAmong(written, view.judge);
+  if (files.length === 0) return NOTHING;
+  // Also of commands that name nothing protected: a second name may be any.
+  const { protectedTwin } = await import('./protected-twins.js');
+  const isProtected = (path: string): boolean => isHeld(spelledAs(path));
+  const twin = await protectedTwin(files, view, { ...place, isHeld: isProtected });
+  if (twin === undefined) return NOTHING;
+  const other = twin.path === undefined ? undefined : displayPath(twin.path, cwd);
+  return held(
+    twin.of.spellings,
+    other === undefined
+      ? `has other names, and not every ${PROTECTED} could be compared with it`
+      : `is another name of ${other}, a ${PROTECTED}`,
+  );
+});
 
 /** A name that nothing on the disk was asked about. */
 function spelledAs(path: string): PathSpellings {
@@ -174,48 +155,7 @@ function spelledAs(path: string): PathSpellings {
 
 const PROTECTED = 'protected path that other programs run or trust';
 
-/**
- * Of files with several names the one that is, or may be, a protected one. Also of commands that name
- * nothing protected: a second name may be any.
- */
-async function twinOf(
-  touched: readonly TouchedPath[],
-  about: {
-    readonly view: CallView;
-    readonly place: ProtectedPlace;
-    readonly isHeld: (spellings: PathSpellings) => boolean;
-  },
-): Promise<{ readonly spellings: PathSpellings; readonly what: string } | undefined> {
-  const { view, place, isHeld } = about;
-  const { judge, home } = view;
-  const found = new Map<FileStat, PathSpellings>();
-  for (const { access, spellings } of touched) {
-    const file = access === 'write' ? await judge.manyNamed(spellings) : undefined;
-    if (file !== undefined) found.set(file, spellings);
-  }
-  const [first] = found.values();
-  if (first === undefined) return undefined;
-  const { protectedTwin } = await import('./protected-twins.js');
-  const where = { disk: judge.disk, roots: place.roots, home, own: place.own ?? [] };
-  const twin = await protectedTwin([...found.keys()], where, (path) => isHeld(spelledAs(path)));
-  if (twin === undefined) return undefined;
-  if (twin.of === undefined) {
-    const what = `has other names, and not all of ${twin.doubt} could be compared with it`;
-    return { spellings: first, what };
-  }
-  const other = displayPath(twin.path, view.call.workspace.cwd);
-  const what = `is another name of ${other}, a ${PROTECTED}`;
-  return { spellings: found.get(twin.of) ?? first, what };
-}
-
-const criticalRemovals: Guard = {
-  name: ASKS_PERSON.criticalRemovals,
-  onFailure: 'ask',
-  decide: async (view) =>
-    view.call.subject.command === undefined ? NOTHING : unlessTooComplex(criticalRemoval(view)),
-};
-
-async function criticalRemoval(view: CallView): Promise<Finding> {
+const criticalRemovals = guard(ASKS_PERSON.criticalRemovals, 'ask', async (view) => {
   const { cwd, roots } = view.call.workspace;
   const place = { cwd, roots, home: view.home };
   for (const command of (await view.shell())?.commands ?? []) {
@@ -231,7 +171,7 @@ async function criticalRemoval(view: CallView): Promise<Finding> {
     }
   }
   return NOTHING;
-}
+});
 
 /** Where a command may be whose directory is not known; the root only where it removes one that is there. */
 async function anyPlaces(
@@ -245,32 +185,17 @@ async function anyPlaces(
   return found ? [call.workspace.cwd, home, '/'] : [call.workspace.cwd, home];
 }
 
-const planMode: Guard = {
-  name: ASKS_PERSON.planMode,
-  onFailure: 'ask',
-  decide: async ({ mode, call }) =>
-    STANCES[mode][call.tool.kind] === 'hold'
-      ? {
-          decision: 'ask',
-          refusal: 'plan',
-          reason: `${call.tool.name} changes files, which waits while in plan mode`,
-          source: `mode ${mode}`,
-        }
-      : NOTHING,
-};
+const planMode = guard(ASKS_PERSON.planMode, 'ask', async ({ mode, call: { tool } }) => {
+  if (STANCES[mode][tool.kind] !== 'hold') return NOTHING;
+  const reason = `${tool.name} changes files, which waits while in plan mode`;
+  return { decision: 'ask', refusal: 'plan', reason, source: `mode ${mode}` };
+});
 
-const needsPerson: Guard = {
-  name: 'needs a person',
-  onFailure: 'ask',
-  decide: async ({ call }) =>
-    call.tool.needsPerson === true
-      ? {
-          decision: 'ask',
-          reason: `${call.tool.name} is a question to a person`,
-          settledByAnswer: true,
-        }
-      : NOTHING,
-};
+const needsPerson = guard('needs a person', 'ask', async ({ call: { tool } }) => {
+  if (tool.needsPerson !== true) return NOTHING;
+  const reason = `${tool.name} is a question to a person`;
+  return { decision: 'ask', reason, settledByAnswer: true };
+});
 
 /** In this order; the strictest wins, and among equals the first. */
 export const STANDARD_GUARDS: readonly Guard[] = [
@@ -280,7 +205,7 @@ export const STANDARD_GUARDS: readonly Guard[] = [
   criticalRemovals,
   planMode,
   shellAnalysis,
-  effectRules,
+  guard('effect rules', 'deny', expectedEffect),
   needsPerson,
 ];
 
@@ -320,27 +245,20 @@ export function settingsFilesGuard(files: () => readonly string[]): Guard {
     name: ASKS_PERSON.settingsFiles,
     onFailure: 'ask',
     async decide(view) {
-      // Whoever names no file to write and runs no code writes none.
-      if (!mayWrite(view)) return NOTHING;
       const own = files();
-      return own.length === 0 ? NOTHING : writtenBy(view, own);
+      // A call that names no file to write and runs no code writes none.
+      if (own.length === 0 || !mayWrite(view)) return NOTHING;
+      const { command } = view.call.subject;
+      const isNamed = own.some((file) => command?.includes(basename(file)) === true);
+      const byCommand = isNamed ? (await view.shellPaths()).paths : [];
+      const found = [...(await view.paths()), ...byCommand].find(
+        ({ access, spellings }) =>
+          access === 'write' && own.includes(protectedPart(spellings, { roots: [], own }) ?? ''),
+      );
+      if (found === undefined) return NOTHING;
+      const { literal } = found.spellings;
+      const reason = `${literal} holds settings of this very session`;
+      return { decision: 'ask', reason, source: 'protected path', blockedPath: literal };
     },
-  };
-}
-
-async function writtenBy(view: CallView, own: readonly string[]): Promise<Finding> {
-  const { command } = view.call.subject;
-  const isNamed = own.some((file) => command?.includes(basename(file)) === true);
-  const touched = [...(await view.paths()), ...(isNamed ? (await view.shellPaths()).paths : [])];
-  const found = touched.find(
-    ({ access, spellings }) =>
-      access === 'write' && own.includes(protectedPart(spellings, { roots: [], own }) ?? ''),
-  );
-  if (found === undefined) return NOTHING;
-  return {
-    decision: 'ask',
-    reason: `${found.spellings.literal} holds settings of this very session`,
-    source: 'protected path',
-    blockedPath: found.spellings.literal,
   };
 }

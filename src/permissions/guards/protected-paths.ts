@@ -3,6 +3,7 @@ import { wordSet } from '../../lib/word-set.js';
 import { dirname, isInside, toPosix } from '../../platform/fs/paths.js';
 import type { PathSpellings } from '../paths/paths.js';
 import { foldCase } from '../rules/path-pattern.js';
+import type { Rule } from '../rules/rule.js';
 
 /** Directories whose content other programs run or trust, those of editors and other agents too. */
 const DIRECTORIES = wordSet(`.git .vscode .idea .run .husky .cargo .devcontainer .yarn .mvn .claude
@@ -71,6 +72,25 @@ export function staysClosed(path: PathSpellings, place: ProtectedPlace): boolean
     if (names.includes('.portcullis')) return true;
     return at !== -1 && (names.length === at + 1 || RULES.test(names[at + 1] ?? ''));
   });
+}
+
+/** The protected paths as a rule, for the walks that other rules are compared in. */
+export function protectedRule(isHeld: (path: string) => boolean): Rule {
+  const text = 'protected paths';
+  return {
+    kind: 'ask',
+    text,
+    label: text,
+    origin: { value: { text, root: '/' }, source: 'builtin', trusted: true },
+    spec: {
+      kind: 'path',
+      access: 'write',
+      pattern: { anchor: [], segments: [], folded: true },
+      everyTool: true,
+      isMeant: isHeld,
+    },
+    matchesTool: () => true,
+  };
 }
 
 /**

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from '../../platform/fs/paths.js';
 import type { CallView } from '../gate/view.js';
 import { contextOf, restrictingUses, treeLook } from '../paths/tree-uses.js';
-import type { RestrictionMatch, Rule } from '../rules/rule.js';
+import type { RestrictionMatch } from '../rules/rule.js';
 import { matches, segmentTokens } from '../rules/wildcard.js';
 import { effectsOfWords } from '../shell/effects/effects.js';
 import { HERE } from '../shell/effects/program.js';
@@ -21,6 +21,7 @@ import { lookedUpByForeignCode } from '../shell/runners/foreign-code.js';
 import { disguisesOf, fedCommand } from '../shell/runners/runners.js';
 import { FINDERS, SHELLS } from '../shell/runners/tables.js';
 import { isWritingCode, writesSomewhere } from './protected-doubts.js';
+import { protectedRule } from './protected-paths.js';
 
 /**
  * A protected thing that a command comes across by itself, without anybody naming it, and changes:
@@ -61,25 +62,6 @@ export async function protectedByWalk(
     }
   }
   return undefined;
-}
-
-/** The protected paths as a rule, for the walk that other rules are compared in. */
-function protectedRule(isHeld: (path: string) => boolean): Rule {
-  const text = 'protected paths';
-  return {
-    kind: 'ask',
-    text,
-    label: text,
-    origin: { value: { text, root: '/' }, source: 'builtin', trusted: true },
-    spec: {
-      kind: 'path',
-      access: 'write',
-      pattern: { anchor: [], segments: [], folded: true },
-      everyTool: true,
-      isMeant: isHeld,
-    },
-    matchesTool: () => true,
-  };
 }
 
 /** fail-closed: a start that is not known may be where everything is. */

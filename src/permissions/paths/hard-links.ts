@@ -11,13 +11,8 @@ import {
   stepInto,
 } from '../rules/path-pattern.js';
 import type { RestrictionMatch, Rule } from '../rules/rule.js';
-import type { PathFileSystem, PathJudge } from './paths.js';
-import { searchTree, type TreeFinding } from './tree-walk.js';
-
-/** A file that a call touches, and that has other names besides the one it is called by. */
-export interface ManyNamed extends TouchedPath {
-  readonly file: FileStat;
-}
+import type { ManyNamed, PathFileSystem, PathJudge } from './paths.js';
+import { searchTree, type Tree, type TreeFinding } from './tree-walk.js';
 
 interface LinkPlace {
   readonly judge: PathJudge;
@@ -26,9 +21,8 @@ interface LinkPlace {
 }
 
 /**
- * A restriction holds for a file under each of its names (hard links), not only under the one that the
- * rule fits. Which names a file has no system tells, so the files that rules cover are gone through and
- * compared with it. Few files have several names, and nothing is looked for on behalf of the others.
+ * A restriction holds for a file under each of its names, not only under the one that the rule fits. Which names a
+ * file has no system tells, so the files that rules cover are gone through and compared with it.
  */
 export async function restrictedTwin(
   rules: readonly Rule[],
@@ -39,7 +33,7 @@ export async function restrictedTwin(
   let doubt: RestrictionMatch | undefined;
   for (const { access, file, spellings } of touched) {
     const { literal } = spellings;
-    const isTwin = (stat: FileStat): boolean => keyOf(stat) === keyOf(file);
+    const isTwin = (stat: FileStat): boolean => isSameFile(stat, file);
     const found = await searchCovered(rules, place, { access, budget, isTwin });
     if (found?.kind === 'covered') {
       const detail = `${literal} is another name of ${found.path}`;
@@ -61,9 +55,9 @@ export async function readRestrictedTwins(
   place: LinkPlace,
 ): Promise<(file: FileStat) => 'yes' | 'maybe' | 'no'> {
   const budget = treeBudget();
-  const keys = new Set<string>();
+  const twins: FileStat[] = [];
   const isTwin = (stat: FileStat): boolean => {
-    if (stat.links !== undefined) keys.add(keyOf(stat));
+    if (stat.links !== undefined) twins.push(stat);
     return false;
   };
   let isWhole = true;
@@ -71,11 +65,16 @@ export async function readRestrictedTwins(
     const found = await searchCovered(rules, place, { access: 'read', budget, isTwin });
     isWhole &&= found === undefined;
   }
+  const keys = new Set(twins.map(keyOf));
   return (file) => (keys.has(keyOf(file)) ? 'yes' : isWhole ? 'no' : 'maybe');
 }
 
 function keyOf({ device, inode }: FileStat): string {
   return `${device} ${inode}`;
+}
+
+export function isSameFile(one: FileStat, other: FileStat): boolean {
+  return keyOf(one) === keyOf(other);
 }
 
 interface TwinSearch {
@@ -93,48 +92,59 @@ async function searchCovered(
   const mine = pathRulesIn(rules).filter(
     ({ spec }) => spec.access === 'read' || access === 'write',
   );
-  const { trees } = judge;
   let doubt: TreeFinding | undefined;
   for (const directory of new Set(bases.flatMap(upwards))) {
     const here = mine.filter(({ spec }) =>
       patternsOf(spec).some((one) => isAnchor(directory, one)),
     );
     if (here.length === 0) continue;
-    const patterns = here.flatMap(({ spec }) => patternsOf(spec));
-    const disk = { ...judge.disk, list: listing(judge.disk, patterns) };
-    const found = await searchTree(
-      here.map(({ rule }) => rule),
-      {
-        directory,
-        names: [{ path: directory, access }],
-        follows: false,
-        depth: Number.POSITIVE_INFINITY,
-        // Directories have one name.
-        skips: { itself: () => false },
-        isMeant: async (path) => {
-          const stat = await judge.disk.lstat(path);
-          return stat !== undefined && isTwin(stat);
-        },
-      },
-      // fail-closed: among files that this user cannot look at may be this one.
-      {
-        judge: { disk, trees, spell: (path) => judge.spell(path) },
-        home: '',
-        budget,
-        elevated: true,
-      },
-    );
+    const rulesHere = here.map(({ rule }) => rule);
+    const found = await searchTwin(rulesHere, { directory }, { judge, access, budget, isTwin });
     if (found?.kind === 'covered') return found;
     doubt ??= found;
   }
   return doubt;
 }
 
+/** Goes through the files below a directory that rules cover. */
+export async function searchTwin(
+  rules: readonly Rule[],
+  tree: Pick<Tree, 'directory' | 'text'> & Partial<Pick<Tree, 'depth' | 'skips'>>,
+  { judge, access, budget, isTwin }: TwinSearch & Pick<LinkPlace, 'judge'>,
+): Promise<TreeFinding | undefined> {
+  const patterns = pathRulesIn(rules).flatMap(({ spec }) => patternsOf(spec));
+  const disk = { ...judge.disk, list: listing(judge.disk, patterns) };
+  const { trees } = judge;
+  return await searchTree(
+    rules,
+    {
+      depth: Number.POSITIVE_INFINITY,
+      ...tree,
+      names: [{ path: tree.directory, access }],
+      follows: false,
+      // Directories have one name.
+      skips: { ...tree.skips, itself: () => false },
+      isMeant: async (path) => {
+        const stat = await judge.disk.lstat(path);
+        return stat !== undefined && isTwin(stat);
+      },
+    },
+    // fail-closed: among files that this user cannot look at may be this one.
+    {
+      judge: { disk, trees, spell: (path) => judge.spell(path) },
+      home: '',
+      budget,
+      elevated: true,
+    },
+  );
+}
+
 /** Names that are known can be looked at in a directory that shows none. */
 function listing(disk: PathFileSystem, patterns: readonly PathPattern[]): PathFileSystem['list'] {
   return async (directory) => {
     try {
-      return await disk.list(directory);
+      // A link to a file is no name of it.
+      return (await disk.list(directory)).filter(({ kind }) => kind !== 'symlink');
     } catch (thrown) {
       const names = patterns.flatMap((pattern) => nextName(pattern, directory) ?? []);
       if (names.includes(ANY)) throw thrown;

@@ -1,7 +1,7 @@
 import { systemCodeOf } from '../../errors.js';
 import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
 import { isInside, resolve, toPosix } from '../../platform/fs/paths.js';
-import type { PathSpellings } from '../../tools/tool.js';
+import type { PathSpellings, TouchedPath } from '../../tools/tool.js';
 import { Budget } from '../gate/budget.js';
 import { repositoryTrap } from '../git/config.js';
 import { filesFitting } from './file-patterns.js';
@@ -186,6 +186,24 @@ class DiskJudge implements PathJudge {
     }
     return [...found];
   }
+}
+
+/** A file that a call touches, and that has other names besides the one it is called by. */
+export interface ManyNamed extends TouchedPath {
+  readonly file: FileStat;
+}
+
+/** The files among these that have several names (hard links). Few do, and nothing is looked for on behalf of the others. */
+export async function manyNamedAmong(
+  touched: readonly TouchedPath[],
+  judge: PathJudge,
+): Promise<readonly ManyNamed[]> {
+  const found: ManyNamed[] = [];
+  for (const one of touched) {
+    const file = await judge.manyNamed(one.spellings);
+    if (file !== undefined) found.push({ ...one, file });
+  }
+  return found;
 }
 
 /** Longer than systems take: step by step it would be followed for long. */

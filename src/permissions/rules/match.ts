@@ -1,6 +1,6 @@
 import type { CallView } from '../gate/view.js';
-import type { ManyNamed } from '../paths/hard-links.js';
 import type { PathSpellings } from '../paths/paths.js';
+import { manyNamedAmong } from '../paths/paths.js';
 import type { ShellWord } from '../shell/model.js';
 import { namesInForeignCode } from '../shell/runners/foreign-code.js';
 import { canonicalText } from '../shell/runners/runners.js';
@@ -61,11 +61,7 @@ async function search(rules: readonly Rule[], view: CallView): Found {
 /** Of files that have several names: whether a rule covers another one than the call uses. */
 async function otherNamed(rules: readonly Rule[], view: CallView): Found {
   const touched = [...(await view.paths()), ...(await view.shellPaths()).paths];
-  const found: ManyNamed[] = [];
-  for (const one of touched) {
-    const file = await view.judge.manyNamed(one.spellings);
-    if (file !== undefined) found.push({ ...one, file });
-  }
+  const found = await manyNamedAmong(touched, view.judge);
   if (found.length === 0) return undefined;
   const { restrictedTwin } = await import('../paths/hard-links.js');
   const { roots, cwd } = view.call.workspace;
