@@ -54,72 +54,27 @@ export interface TokenMeter {
 }
 
 export function createTokenMeter(fixedTokens: number): TokenMeter {
-  return new HistoryMeter(fixedTokens);
-}
-
-class HistoryMeter implements TokenMeter {
-  readonly #fixedTokens: number;
-  readonly #estimate = new RunningEstimate();
-  #scale = 1;
+  let scale = 1;
   /** What the provider counted last, and what we would have said of the same messages. */
-  #counted:
-    | {
-        readonly tokens: number;
-        readonly estimated: number;
-        readonly messages: number;
-        readonly first: Message | undefined;
-        readonly last: Message | undefined;
-      }
-    | undefined;
-
-  constructor(fixedTokens: number) {
-    this.#fixedTokens = fixedTokens;
-  }
-
-  reported(usage: Usage, messages: readonly Message[]): void {
-    const tokens = tokensInContext(usage);
-    // Some servers count nothing.
-    if (tokens === 0) return;
-    const estimated = this.#estimate.of(messages);
-    const { length, 0: first } = messages;
-    this.#counted = { tokens, estimated, messages: length, first, last: messages.at(-1) };
-    const expected = this.#fixedTokens + estimated;
-    if (expected > 0) this.#scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, tokens / expected));
-  }
-
-  used(messages: readonly Message[]): number {
-    const counted = this.#counted;
-    const isSameHistory =
-      counted !== undefined &&
-      counted.messages <= messages.length &&
-      messages[0] === counted.first &&
-      messages[counted.messages - 1] === counted.last;
-    const estimated = this.#estimate.of(messages);
-    if (!isSameHistory) return Math.ceil((this.#fixedTokens + estimated) * this.#scale);
-    return counted.tokens + Math.ceil((estimated - counted.estimated) * this.#scale);
-  }
-}
-
-/** `estimateMessages` of a history that grows: only what is new since the last time is added up. */
-class RunningEstimate {
-  #tokens = 0;
-  #count = 0;
-  #first: Message | undefined;
-  #last: Message | undefined;
-
-  of(messages: readonly Message[]): number {
-    const count = this.#count;
-    const goesOn = count > 0 && messages[0] === this.#first && messages[count - 1] === this.#last;
-    if (!goesOn) this.#tokens = 0;
-    for (let at = goesOn ? count : 0; at < messages.length; at++) {
-      const message = messages[at];
-      if (message !== undefined) this.#tokens += estimateMessage(message);
-    }
-    this.#count = messages.length;
-    this.#first = messages[0];
-    this.#last = messages.at(-1);
-    return this.#tokens;
-  }
+  let counted: { tokens: number; estimated: number; messages: readonly Message[] } | undefined;
+  return {
+    reported(usage, messages) {
+      const tokens = tokensInContext(usage);
+      // Some servers count nothing.
+      if (tokens === 0) return;
+      const estimated = estimateMessages(messages);
+      counted = { tokens, estimated, messages: [...messages] };
+      const expected = fixedTokens + estimated;
+      if (expected > 0) scale = Math.min(MAX_SCALE, Math.max(MIN_SCALE, tokens / expected));
+    },
+    used(messages) {
+      const estimated = estimateMessages(messages);
+      const goesOn = counted?.messages.every((message, at) => messages[at] === message);
+      return counted === undefined || goesOn === false
+        ? Math.ceil((fixedTokens + estimated) * scale)
+        : counted.tokens + Math.ceil((estimated - counted.estimated) * scale);
+    },
+  };
 }
 
 const MIN_SCALE = 0.5;

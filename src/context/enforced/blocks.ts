@@ -1,7 +1,7 @@
+import { editDistance } from '../../lib/nearest.js';
+import { withoutCode } from '../instructions/includes.js';
 import { type MarkdownLine, markdownLines } from '../instructions/markdown-lines.js';
 import { withoutHidden } from '../instructions/text.js';
-import { type BlockWord, blockWord } from './fence-name.js';
-import { nearBlocks } from './near-fences.js';
 
 /** A fenced block with our word behind the fence, or with one that was meant to be. */
 export interface Block {
@@ -12,167 +12,211 @@ export interface Block {
   readonly lost?: { readonly message: string; readonly remedy: string };
 }
 
-/** The blocks of a text, as somebody sees it who cannot see hidden characters: so it is shown. */
+type Lines = readonly MarkdownLine[];
+
+/**
+ * The blocks of a text, as it is shown: without hidden characters. fail-closed: whoever writes our word
+ * and then rules means a restriction, whatever stands in the place of the fence; what only speaks about
+ * the word, or shows an example in a closed block, does not count.
+ */
 export function blocksOf(source: string): readonly Block[] {
   const lines = [...markdownLines(withoutHidden(source).text)];
-  const blocks = fencedBlocks(lines);
-  const named = new Set(blocks.map(({ line }) => line));
-  const near = nearBlocks(lines).filter(({ line }) => !named.has(line));
-  return [...blocks, ...near.map((one) => ({ ...one, text: '' }))].sort(byLine);
-}
-
-function byLine(one: Block, other: Block): number {
-  return one.line - other.line;
-}
-
-function fencedBlocks(lines: readonly MarkdownLine[]): readonly Block[] {
   const blocks: Block[] = [];
-  let open: { line: number; lines: string[]; stray?: string } | undefined;
-  /** A fenced block of something else, with those of ours that stand in it. */
-  let around: Around | undefined;
-  const close = (): void => {
-    if (open !== undefined) blocks.push({ line: open.line, text: open.lines.join('\n') });
-    open = undefined;
-  };
-  for (const line of lines) {
-    const { number, kind, text: content } = line;
-    if (open !== undefined) {
-      const ends =
-        open.stray === undefined ? kind !== 'code' : seen(line).trimStart().startsWith(open.stray);
-      if (!ends) {
-        open.lines.push(seen(line));
-        continue;
-      }
-      const isMark = open.stray !== undefined || kind === 'close';
-      close();
-      // What ends a stray block begins one as Markdown sees it.
-      if (kind === 'open') around = aroundFrom(line);
-      if (isMark) continue;
-    }
-    if (kind === 'code') {
-      if (around !== undefined) lookInside(line, around);
-      continue;
-    }
-    if (around !== undefined) blocks.push(...swallowed(around, { isClosed: kind === 'close' }));
-    around = kind === 'open' ? aroundFrom(line) : undefined;
-    const fence = kind === 'open' ? { behind: content } : strayIn(line);
-    const said = fence === undefined ? 'other' : blockWord(fence.behind);
-    if (fence === undefined || said === 'other') continue;
-    if (said !== 'ours') blocks.push({ line: number, text: '', lost: misspelt(said) });
-    else if (fence.isWithin === true) blocks.push({ line: number, text: '', lost: WITHIN });
-    else {
-      around = undefined;
-      open = {
-        line: number,
-        lines: [],
-        stray: fence.marks,
-      };
-    }
+  for (let at = 0; at < lines.length; ) {
+    const read = lines[at]?.kind === 'open' ? readFence(lines, at) : readLine(lines, at);
+    blocks.push(...read.blocks);
+    at = read.next;
   }
-  close();
-  if (around !== undefined) blocks.push(...swallowed(around, { isClosed: false }));
-  return blocks.sort(byLine);
+  return blocks;
+}
+
+interface Read {
+  readonly blocks: readonly Block[];
+  /** Where to read on. */
+  readonly next: number;
+}
+
+/** A fenced block as Markdown sees it. */
+function readFence(lines: Lines, at: number): Read {
+  const { number: line = 0, text: behind = '', raw = '' } = lines[at] ?? {};
+  let end = at + 1;
+  while (lines[end]?.kind === 'code') end++;
+  const isClosed = lines[end]?.kind === 'close';
+  const next = isClosed ? end + 1 : end;
+  const inside = lines.slice(at + 1, end);
+  const word = wordIn(behind);
+  if (word === 'ours') {
+    return { blocks: [{ line, text: inside.map(({ text }) => text).join('\n') }], next };
+  }
+  if (word === 'near') return { blocks: [misspelt(line, behind)], next };
+  const below = wordBelow(lines, at);
+  const marks = FENCE.exec(raw)?.[1] ?? '';
+  const swallowed = inside.flatMap((one) => blockInside(one, { line, marks, isClosed }));
+  return { blocks: below === undefined ? swallowed : [below, ...swallowed], next };
+}
+
+/** A line outside of fenced blocks: a fence that is indented too far, or the word where no fence is. */
+function readLine(lines: Lines, at: number): Read {
+  const { number: line = 0, text = '' } = lines[at] ?? {};
+  const [, marks, named = ''] = /^\s*(`{3,}(?=[^`]*$)|~{3,})\s*(\S.*)$/.exec(text) ?? [];
+  const word = wordIn(named);
+  if (marks !== undefined && word === 'ours') {
+    let end = at + 1;
+    while (end < lines.length && !seen(lines[end]).startsWith(marks)) end++;
+    const inside = lines.slice(at + 1, end).map(seen);
+    // What ends it begins a block as Markdown sees it.
+    const next = lines[end]?.kind === 'open' ? end : end + 1;
+    return { blocks: [{ line, text: inside.join('\n') }], next };
+  }
+  if (word === 'near') return { blocks: [misspelt(line, named)], next: at + 1 };
+  const behind = ONE_LINE.exec(text)?.[1] ?? UNCLOSED.exec(withoutCode(text))?.[1] ?? '';
+  const within = wordIn(behind);
+  if (within === 'near') return { blocks: [misspelt(line, behind)], next: at + 1 };
+  const lost = within === 'ours' ? WITHIN : wordWithoutFence(lines, at);
+  return { blocks: lost === undefined ? [] : [{ line, text: '', lost }], next: at + 1 };
 }
 
 /** A line as it stands in the quotes and lists around it. */
-function seen({ kind, raw, text }: MarkdownLine): string {
-  if (kind !== 'open' && kind !== 'close') return kind === 'code' ? text : text.trim();
-  return FENCE.exec(raw)?.[0] ?? '';
+function seen(line: MarkdownLine | undefined): string {
+  if (line === undefined) return '';
+  const { kind, raw, text } = line;
+  if (kind === 'open' || kind === 'close') return FENCE.exec(raw)?.[0] ?? '';
+  return kind === 'code' ? text.trimStart() : text.trim();
 }
 
 const FENCE = /(`{3,}|~{3,})\s*(.*)$/;
-
-interface StrayFence {
-  /** What stands behind the marks. */
-  readonly behind: string;
-  readonly marks?: string;
-  /** Something else stands before it. */
-  readonly isWithin?: boolean;
-}
-
-/**
- * fail-closed: who indents a block of rules too far, or writes it behind a comment or other words of
- * a line, still means them.
- */
-function strayIn({ text }: Pick<MarkdownLine, 'text'>): StrayFence | undefined {
-  const first = /^\s*(`{3,}(?=[^`]*$)|~{3,})\s*(\S.*)$/.exec(text);
-  if (first !== null) return { marks: first[1] ?? '', behind: first[2] ?? '' };
-  const behind = ONE_LINE.exec(text)?.[1] ?? behindOpenMarks(text);
-  return behind === undefined ? undefined : { behind, isWithin: true };
-}
-
 /** A whole block on a line of its own, which Markdown takes for code within a sentence. */
 const ONE_LINE = /^\s*`{3,}([^`{]*\{[^`]*)`{3,}\s*$/;
-
-/** What stands behind the first marks of a fence within a line; those of code that ends there are none. */
-function behindOpenMarks(text: string): string | undefined {
-  const runs = [...text.matchAll(/`+|~{3,}/g)].map(({ 0: marks, index }) => ({ marks, index }));
-  const ends = endsOf(runs.map(({ marks }) => marks));
-  for (let at = 0; at < runs.length; at++) {
-    const { marks, index } = runs[at] ?? { marks: '', index: 0 };
-    const end = ends[at];
-    if (end !== undefined) at = end;
-    else if (marks.length >= 3) return text.slice(index + marks.length);
-  }
-  return undefined;
-}
-
-/** For each run of marks the next one like it; undefined: it does not begin code. */
-function endsOf(runs: readonly string[]): readonly (number | undefined)[] {
-  const next = new Map<string, number>();
-  const ends: (number | undefined)[] = [];
-  for (let at = runs.length - 1; at >= 0; at--) {
-    const marks = runs[at] ?? '';
-    if (!marks.startsWith('`')) continue;
-    ends[at] = next.get(marks);
-    next.set(marks, at);
-  }
-  return ends;
-}
-
-interface Around {
-  readonly line: number;
-  readonly fence: string;
-  readonly inside: { readonly line: number; readonly fence: string; readonly behind: string }[];
-}
-
-function aroundFrom({ number, raw }: MarkdownLine): Around {
-  return { line: number, fence: FENCE.exec(raw)?.[1] ?? '', inside: [] };
-}
-
-function lookInside({ number, text }: MarkdownLine, { inside }: Around): void {
-  const [, fence = '', behind = ''] = FENCE.exec(text.trimStart()) ?? [];
-  if (fence !== '' && blockWord(behind) !== 'other') {
-    const isFirst = text.trimStart().startsWith(fence);
-    inside.push({ line: number, fence: isFirst ? fence : '', behind });
-  }
-}
+/** A fence behind other text of its line. */
+const UNCLOSED = /(?:`{3,}|~{3,})(.*)$/;
 
 /**
- * fail-closed: a block in one that is never closed, or that would end it, were there no word behind
- * its fence, was not meant to be shown as an example.
+ * fail-closed: a block of ours in one that is never closed, or that would end it, were there no word
+ * behind its fence, was not meant to be shown as an example.
  */
-function swallowed(
-  { line, fence, inside }: Around,
-  { isClosed }: { isClosed: boolean },
+function blockInside(
+  { number, text }: MarkdownLine,
+  around: { readonly line: number; readonly marks: string; readonly isClosed: boolean },
 ): readonly Block[] {
-  const isLost = (one: Around['inside'][number]): boolean =>
-    !isClosed || (one.fence !== '' && one.fence.startsWith(fence));
-  return inside.filter(isLost).map((one) => {
-    const message = `the block "${one.behind.slice(0, LONGEST_QUOTE)}" enforces nothing: it stands in the block of line ${line}.`;
-    const remedy = 'Close that one first; around an example write a longer fence.';
-    return { line: one.line, text: '', lost: { message, remedy } };
-  });
+  const [, marks = '', behind = ''] = FENCE.exec(text) ?? [];
+  if (marks === '' || wordIn(behind) === 'other') return [];
+  const ends = text.trimStart().startsWith(marks) && marks.startsWith(around.marks);
+  if (around.isClosed && !ends) return [];
+  const message = `the block "${behind.slice(0, LONGEST_QUOTE)}" enforces nothing: it stands in the block of line ${around.line}.`;
+  const remedy = 'Close that one first; around an example write a longer fence.';
+  return [{ line: number, text: '', lost: { message, remedy } }];
 }
 
+/** The word on the first line of a block, instead of behind its fence. */
+function wordBelow(lines: Lines, at: number): Block | undefined {
+  const first = nextWritten(lines, at + 1);
+  const { kind, text = '', number = 0 } = lines[first] ?? {};
+  // What is commented out or typed at a prompt is no word of a fence, and a fence in a block an example.
+  if (kind !== 'code' || !isWordAlone(text) || /^\s*[#$%>;]/.test(text) || MARKS.test(text)) {
+    return undefined;
+  }
+  return rulesAt(lines, first + 1) ? { line: number, text: '', lost: BELOW } : undefined;
+}
+
+/** The word where no fence is, in front of rules. */
+function wordWithoutFence(lines: Lines, at: number): Block['lost'] {
+  const { text = '' } = lines[at] ?? {};
+  const behind = MARKS.exec(text)?.[1] ?? '';
+  const isMarked = wordIn(behind) !== 'other';
+  const [word = '', rules = ''] = behind.split(/(?=\{)/, 2);
+  if (isMarked && RULES.test(rules) && wordIn(word) !== 'other') return NO_FENCE;
+  if (!isMarked && !isWordAlone(text)) return undefined;
+  if (rulesAt(lines, at + 1)) return NO_FENCE;
+  const fence = nextWritten(lines, at + 1);
+  const { kind, text: named = '' } = lines[fence] ?? {};
+  const isAbove = kind === 'open' && !text.startsWith('#') && fence <= at + 2;
+  return isAbove && wordIn(named) === 'other' && rulesAt(lines, fence + 1, LISTS)
+    ? ABOVE
+    : undefined;
+}
+
+/** Signs in front of a word that may stand for a fence. Some that look like marks count as letters. */
+const MARKS = /^\s*[^\p{Lu}\p{Ll}\p{Lo}\p{N}\s]{2,}\s*(\S.*)$/u;
+/** What rules begin with; further keys are read by the reader of blocks. */
+const RULES = /\{[^{}]*?["'\u2018-\u201f]?(?:deny|ask|permissions)["'\u2018-\u201f]?\s*:/i;
+/** Only in a block of ours do the lists stand alone. */
+const LISTS = /^\s*\{\s*"(?:deny|ask)"\s*:/i;
+const MOST_LINES = 40;
+
+/** Whether the next written line begins rules. */
+function rulesAt(lines: Lines, from: number, pattern = RULES): boolean {
+  const first = nextWritten(lines, from);
+  const kind = lines[first]?.kind;
+  if (kind === 'open' || !lines[first]?.text.trimStart().startsWith('{')) return false;
+  const texts: string[] = [];
+  for (const line of lines.slice(first, first + MOST_LINES)) {
+    const isSame = (line.kind === 'code') === (kind === 'code');
+    if (!isSame || line.kind === 'open' || line.kind === 'close') break;
+    texts.push(line.text);
+  }
+  return pattern.test(texts.join('\n'));
+}
+
+/** The next line on which something stands. */
+function nextWritten(lines: Lines, from: number): number {
+  let at = from;
+  while (lines[at]?.text.trim() === '' && lines[at]?.kind !== 'open' && lines[at]?.kind !== 'close')
+    at++;
+  return at;
+}
+
+const WORD = 'portcullis';
+const FURTHEST_MISSPELLING = 2;
+const LONGEST_LINE = 200;
 const LONGEST_QUOTE = 80;
 
-const WITHIN: Required<Block>['lost'] = {
+/**
+ * What the words behind a fence say about its block. fail-closed: the word as a second one, in braces, as
+ * a part of a longer one, with letters that look alike or with two mistakes is `near`.
+ */
+function wordIn(behind: string): 'ours' | 'near' | 'other' {
+  const first = /^[^\s{,:]+/.exec(behind.trim())?.[0] ?? '';
+  if (first.toLowerCase() === WORD) return 'ours';
+  return [first, ...behind.split(/[^\p{L}\p{M}\p{N}]+/u)].some(isNearly) ? 'near' : 'other';
+}
+
+/** Whether a line holds the word and no other; signs do not count. */
+function isWordAlone(line: string): boolean {
+  if (line.length > LONGEST_LINE) return false;
+  const letters = line.replace(/[^\p{Lu}\p{Ll}\p{Lo}\p{N}]+/gu, '');
+  return letters.length <= WORD.length + FURTHEST_MISSPELLING && isNearly(letters);
+}
+
+function isNearly(word: string): boolean {
+  if (word.toLowerCase().includes(WORD)) return true;
+  if (Math.abs(word.length - WORD.length) > WORD.length) return false;
+  const letters = [...word.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase()];
+  // In a word that is partly ASCII, a letter of another script may look like the one it stands for.
+  const isMixed = letters.filter((letter) => letter <= '~').length >= 3;
+  const plain = letters
+    .map((letter, at) => (isMixed && letter > '~' ? (WORD[at] ?? letter) : letter))
+    .join('');
+  if (plain.includes(WORD)) return true;
+  if (Math.abs(plain.length - WORD.length) > FURTHEST_MISSPELLING) return false;
+  return editDistance(plain, WORD) <= FURTHEST_MISSPELLING;
+}
+
+function misspelt(line: number, behind: string): Block {
+  const message = `the block "${behind.trim().slice(0, LONGEST_QUOTE)}" enforces nothing.`;
+  return { line, text: '', lost: { message, remedy: 'Write "portcullis" behind the fence.' } };
+}
+
+const NO_FENCE = {
+  message: 'the rules behind "portcullis" enforce nothing: no fence stands in front of the word.',
+  remedy:
+    'Write ```portcullis on a line of its own, with three backticks, and ``` behind the rules.',
+};
+const BELOW = {
+  message: 'the block enforces nothing: its word "portcullis" stands below the fence.',
+  remedy: 'Write "portcullis" behind the fence, on the same line.',
+};
+const ABOVE = { ...BELOW, message: BELOW.message.replace('below', 'above') };
+const WITHIN = {
   message: 'the block "portcullis" enforces nothing: its fence shares the line with other text.',
   remedy: 'Begin a line with the fence; in a sentence write it as code.',
 };
-
-function misspelt({ misspelt: word }: Exclude<BlockWord, string>): Required<Block>['lost'] {
-  const remedy = 'Write "portcullis" behind the fence.';
-  return { message: `the block "${word}" enforces nothing.`, remedy };
-}

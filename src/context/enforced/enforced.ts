@@ -2,10 +2,12 @@ import { nearest } from '../../lib/nearest.js';
 import { isRecord } from '../../lib/own.js';
 import type { LocatedJson } from '../../settings/files/json.js';
 import type { ConfigProblem, SourcedRule } from '../../settings/types.js';
+import type { LoadResult } from '../instructions/load-result.js';
+import type { Entry, Fitting, InstructionScope } from '../instructions/types.js';
 import { blocksOf } from './blocks.js';
 
 /** An instruction file as the rules in it see it. */
-export interface EnforcedSource {
+interface EnforcedSource {
   readonly path: string;
   /** With the lines of the file. */
   readonly text: string;
@@ -16,7 +18,7 @@ export interface EnforcedSource {
   readonly line?: number;
 }
 
-/** Restrictions that an instruction file states for the gate, not only for the model. */
+/** Restrictions that instruction files state for the gate, not only for the model. */
 export interface EnforcedRules {
   readonly deny: readonly SourcedRule[];
   readonly ask: readonly SourcedRule[];
@@ -24,7 +26,62 @@ export interface EnforcedRules {
   readonly problems: readonly ConfigProblem[];
 }
 
+/** Restrictions, and which of them hold only for some files. */
+export interface FoundRules extends EnforcedRules {
+  /** Of a rule that is not named here: it holds wherever its file counts. */
+  readonly when: ReadonlyMap<SourcedRule, Fitting>;
+}
+
+/** Restrictions in the files on the way to some paths. */
+export interface NearRules extends FoundRules {
+  /** These paths, also as the files see them. */
+  readonly paths: readonly string[];
+}
+
 export type LocateJson = (text: string) => LocatedJson;
+
+/** What these files enforce. */
+export function enforcedIn(
+  entries: readonly Entry[],
+  locateJson: LocateJson,
+  { enforced, skipped }: Pick<LoadResult, 'enforced' | 'skipped'>,
+): FoundRules {
+  const found = { deny: [] as SourcedRule[], ask: [] as SourcedRule[] };
+  const problems: ConfigProblem[] = [];
+  const fatal = (file: string, scope: InstructionScope, message: string, remedy: string): void => {
+    if (restricts(scope)) {
+      problems.push({ severity: 'fatal', source: scope, file, message, remedy });
+    }
+  };
+  for (const { place, reason } of enforced?.givenUp ?? []) {
+    const message = `${reason}, so that restrictions in them may be missed.`;
+    fatal(place.path, place.scope, message, 'Include fewer files.');
+  }
+  for (const { mayRestrict, scope, path, reason } of skipped) {
+    if (mayRestrict !== true) continue;
+    const message = `it cannot be read, so that restrictions in it may be missed: ${reason}.`;
+    fatal(path, scope, message, 'Make it readable, or take it away.');
+  }
+  const when = new Map<SourcedRule, Fitting>();
+  for (const { place, source: text, line, when: fitting } of entries) {
+    const { scope: source, path, base: root } = place;
+    if (!restricts(source)) continue;
+    const rules = enforcedRules({ path, text, source, root, line }, locateJson);
+    found.deny.push(...rules.deny);
+    found.ask.push(...rules.ask);
+    problems.push(...rules.problems);
+    if (fitting === undefined) continue;
+    for (const rule of [...rules.deny, ...rules.ask]) when.set(rule, fitting);
+  }
+  return { problems, when, ...found };
+}
+
+/** What a model wrote down for itself restricts nothing. */
+function restricts(scope: InstructionScope): scope is EnforcedSource['source'] {
+  return scope !== 'memory' && scope !== 'team';
+}
+
+const SHAPE = 'Write {"deny": ["Bash(rm *)"], "ask": []}.';
 
 /**
  * The rules in fenced blocks with the word `portcullis` behind the fence: JSON in the syntax of
@@ -32,106 +89,57 @@ export type LocateJson = (text: string) => LocatedJson;
  * fail-closed: a block that cannot be read, or says what it cannot say here, is a fatal problem.
  */
 export function enforcedRules(file: EnforcedSource, locateJson: LocateJson): EnforcedRules {
-  const found: Collected = { deny: [], ask: [], problems: [] };
+  const { path, source, root } = file;
+  const trusted = source === 'managed' || source === 'user';
+  const found = { deny: [] as SourcedRule[], ask: [] as SourcedRule[] };
+  const problems: ConfigProblem[] = [];
+  const say = (line: number, message: string, remedy = SHAPE): void => {
+    problems.push({ severity: 'fatal', source, file: path, line, message, remedy });
+  };
   for (const block of blocksOf(file.text)) {
     const at = (line: number): number => file.line ?? block.line + line;
-    if (block.lost !== undefined) {
-      found.problems.push(fatal(file, at(0), block.lost.message, block.lost.remedy));
-    } else readBlock(file, { at, json: locateJson(block.text) }, found);
-  }
-  return found;
-}
-
-interface Collected {
-  readonly deny: SourcedRule[];
-  readonly ask: SourcedRule[];
-  readonly problems: ConfigProblem[];
-}
-
-interface BlockContent {
-  readonly json: LocatedJson;
-  /** The file's line for one of the block, 0 for its fence. */
-  at(line: number): number;
-}
-
-function readBlock(file: EnforcedSource, { json, at }: BlockContent, into: Collected): void {
-  const refuse = (line: number, message: string, remedy = SHAPE): void => {
-    into.problems.push(fatal(file, at(line), message, remedy));
-  };
-  if (!json.ok) refuse(json.line, `the enforced rules are no JSON: ${json.message}.`);
-  else if (!isRecord(json.value)) refuse(1, 'the enforced rules are no object.');
-  else {
-    for (const { path, line } of json.duplicates) {
-      refuse(line, `"${path.join('.')}" stands twice, so one of them is lost.`, 'Write it once.');
-    }
-    const lineOf = (way: readonly (string | number)[]): number => at(json.lineOf(way) ?? 1);
-    readLists(file, { lists: json.value, way: [], lineOf }, into);
-  }
-}
-
-interface Lists {
-  readonly lists: Readonly<Record<string, unknown>>;
-  readonly way: readonly string[];
-  /** The file's line of a value. */
-  lineOf(way: readonly (string | number)[]): number;
-}
-
-function readLists(file: EnforcedSource, { lists, way, lineOf }: Lists, into: Collected): void {
-  for (const [key, value] of Object.entries(lists)) {
-    const here = [...way, key];
-    const line = lineOf(here);
-    if (key === 'permissions' && way.length === 0 && isRecord(value)) {
-      readLists(file, { lists: value, way: here, lineOf }, into);
-    } else if (key === 'deny' || key === 'ask') {
-      const list: RuleList = { kind: key, value, lineOf: (index) => lineOf([...here, ...index]) };
-      takeList(file, list, into);
-    } else if (key === 'allow') {
-      const place = { source: file.source, file: file.path, line };
-      const remedy = 'Allow in a settings file; instructions can only restrict.';
-      into.problems.push({
-        severity: 'warning',
-        ...place,
-        message: '"allow" is ignored here.',
-        remedy,
-      });
-    } else if (key !== '$schema') {
-      const meant = nearest(key, ['permissions', 'deny', 'ask']);
-      const remedy = meant === undefined || meant === key ? SHAPE : `Did you mean "${meant}"?`;
-      into.problems.push(fatal(file, line, `"${key}" cannot be said here.`, remedy));
+    const json = locateJson(block.text);
+    if (block.lost !== undefined) say(at(0), block.lost.message, block.lost.remedy);
+    else if (!json.ok) say(at(json.line), `the enforced rules are no JSON: ${json.message}.`);
+    else if (!isRecord(json.value)) say(at(1), 'the enforced rules are no object.');
+    else {
+      for (const twice of json.duplicates) {
+        const message = `"${twice.path.join('.')}" stands twice, so one of them is lost.`;
+        say(at(twice.line), message, 'Write it once.');
+      }
+      readLists(json.value, (way) => at(json.lineOf(way) ?? 1));
     }
   }
-}
+  return { ...found, problems };
 
-const SHAPE = 'Write {"deny": ["Bash(rm *)"], "ask": []}.';
-
-interface RuleList {
-  readonly kind: 'deny' | 'ask';
-  readonly value: unknown;
-  /** The file's line of the list, or of one of its items. */
-  lineOf(index: readonly number[]): number;
-}
-
-function takeList(file: EnforcedSource, { kind, value, lineOf }: RuleList, into: Collected): void {
-  if (!Array.isArray(value)) {
-    into.problems.push(fatal(file, lineOf([]), `"${kind}" is no list of rules.`, SHAPE));
-    return;
-  }
-  value.forEach((text: unknown, index) => {
-    const line = lineOf([index]);
-    if (typeof text !== 'string' || text.trim() === '') {
-      into.problems.push(fatal(file, line, `an entry of "${kind}" is no rule.`, SHAPE));
-      return;
+  function readLists(
+    lists: Readonly<Record<string, unknown>>,
+    lineOf: (way: readonly (string | number)[]) => number,
+    way: readonly string[] = [],
+  ): void {
+    for (const [key, value] of Object.entries(lists)) {
+      const here = [...way, key];
+      const line = lineOf(here);
+      if (key === 'permissions' && way.length === 0 && isRecord(value)) {
+        readLists(value, lineOf, here);
+      } else if ((key === 'deny' || key === 'ask') && !Array.isArray(value)) {
+        say(line, `"${key}" is no list of rules.`);
+      } else if (key === 'deny' || key === 'ask') {
+        for (const [index, text] of (value as readonly unknown[]).entries()) {
+          const place = { source, file: path, line: lineOf([...here, index]), trusted };
+          if (typeof text === 'string' && text.trim() !== '') {
+            found[key].push({ value: { text, root }, ...place });
+          } else say(place.line, `an entry of "${key}" is no rule.`);
+        }
+      } else if (key === 'allow') {
+        const message = '"allow" is ignored here.';
+        const remedy = 'Allow in a settings file; instructions can only restrict.';
+        problems.push({ severity: 'warning', source, file: path, line, message, remedy });
+      } else if (key !== '$schema') {
+        const meant = nearest(key, ['permissions', 'deny', 'ask']);
+        const remedy = meant === undefined || meant === key ? SHAPE : `Did you mean "${meant}"?`;
+        say(line, `"${key}" cannot be said here.`, remedy);
+      }
     }
-    into[kind].push({
-      value: { text, root: file.root },
-      source: file.source,
-      file: file.path,
-      line,
-      trusted: file.source === 'managed' || file.source === 'user',
-    });
-  });
-}
-
-function fatal(file: EnforcedSource, line: number, message: string, remedy: string): ConfigProblem {
-  return { severity: 'fatal', source: file.source, file: file.path, line, message, remedy };
+  }
 }

@@ -1,6 +1,10 @@
 import { Queue } from '../../lib/queue.js';
-import type { EnforcedRules } from '../enforced/enforced.js';
-import { enforcedIn, type FoundRules, type NearRules } from '../enforced/entries.js';
+import {
+  type EnforcedRules,
+  enforcedIn,
+  type FoundRules,
+  type NearRules,
+} from '../enforced/enforced.js';
 import { type BelowRules, takeBelow, waitingBelow } from './below.js';
 import type { InstructionBookParts, KnownDirectories } from './discovery.js';
 import { namesIn, nearbyIn, touchedIn } from './for-path.js';

@@ -105,7 +105,7 @@ function withoutComments(text: string): { text: string; open?: string } {
 }
 
 /** Code spans: as many backticks close one as have opened it. */
-function withoutCode(text: string): string {
+export function withoutCode(text: string): string {
   const runs = [...text.matchAll(/\\?`+/g)].map(({ 0: run, index }) =>
     // A backslash takes the first of them.
     run.startsWith('\\')

@@ -4,7 +4,6 @@ import { visible } from '../../lib/visible.js';
 import type { GateExtension } from '../../permissions/gate/open.js';
 import type { JudgedCall } from '../../permissions/gate/types.js';
 import type { IsHidden } from '../../permissions/paths/hidden-files.js';
-import type { ShellWord } from '../../permissions/shell/model.js';
 import { homeDirectory } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { Workspace } from '../../tools/tool.js';
@@ -15,7 +14,7 @@ import { instructionWarnings } from '../prompt/opening.js';
 import type { InstructionBook } from './book.js';
 import { instructionsReminder } from './reminder.js';
 import { type Fences, openInstructionBook, settleIncludes } from './session-book.js';
-import { filesShownBy } from './touched-files.js';
+import { touchedFiles } from './touched-files.js';
 import type { LoadedFiles, LoadedInstruction } from './types.js';
 
 /** The instruction files of a session: what they say, and what they enforce. */
@@ -110,7 +109,7 @@ export async function openInstructions(
     onLoaded: (listener: (file: LoadedInstruction) => void) => void listeners.push(listener),
     /** Instructions that a call brought into play, as the text that shows them. */
     async touchedBy(view: JudgedCall, signal: AbortSignal): Promise<Touched> {
-      const paths = await shownFiles(view);
+      const paths = await touchedFiles(view);
       const { agent, toolUseId } = view.call;
       const itsOwn = agent.depth === 0 ? book : books.get(agent.id);
       const own = elsewhere.has(toolUseId) ? elsewhere.get(toolUseId) : itsOwn;
@@ -157,29 +156,4 @@ export type OpenInstructions = Awaited<ReturnType<typeof openInstructions>>;
 export interface Touched {
   readonly paths: readonly string[];
   readonly text?: string;
-}
-
-/** The files whose content a call has shown or written. */
-async function shownFiles(view: JudgedCall): Promise<readonly string[]> {
-  const { subject, tool } = view.call;
-  if (subject.command !== undefined) return await shownByCode(view);
-  return tool.kind === 'read' || tool.kind === 'edit' ? subject.paths.map(({ path }) => path) : [];
-}
-
-async function shownByCode(view: JudgedCall): Promise<readonly string[]> {
-  const reading = await view.shell();
-  return (reading?.commands ?? []).flatMap(({ words, redirections, directories }) =>
-    filesShownBy({
-      words: words.map(knownText),
-      redirected: redirections.flatMap(({ access, target }) =>
-        access !== 'read' || target === undefined ? [] : (knownText(target) ?? []),
-      ),
-      directories,
-    }),
-  );
-}
-
-/** Undefined: it is decided at run time, or stands for several. */
-function knownText({ literal, pattern, value }: ShellWord): string | undefined {
-  return literal && pattern === undefined ? value : undefined;
 }
