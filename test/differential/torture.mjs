@@ -97,6 +97,7 @@ function countsText(counts) {
 }
 
 function add(total, part) {
+  const thousands = Math.floor(total.generated / 1_000);
   for (const name of ['generated', 'run', 'hung']) total[name] += part[name];
   for (const [name, count] of Object.entries(part.allowed))
     total.allowed[name] = (total.allowed[name] ?? 0) + count;
@@ -106,6 +107,7 @@ function add(total, part) {
   for (const finding of part.findings) {
     const { index, ruleSet, problem, script } = finding;
     total.findings.push(finding);
-    console.log(`${index} ${ruleSet}: ${problem}\n  ${JSON.stringify(script)}`);
+    console.log(`${index ?? '-'} ${ruleSet}: ${problem}\n  ${JSON.stringify(script)}`);
   }
+  if (Math.floor(total.generated / 1_000) > thousands) console.log(`… ${total.generated} scripts`);
 }

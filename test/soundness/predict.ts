@@ -23,7 +23,9 @@ export async function predict(
 ): Promise<Prediction | undefined> {
   const { commands, opaque } = await readShell(argv.map(quote).join(' '), place);
   const effects = commands.flatMap(effectsOf);
-  const isOpen = ({ kind }: Effect) => kind === 'unknown' || kind === 'shell' || kind === 'code';
+  // Words out of a file or of other output may be any.
+  const isOpen = (one: Effect) =>
+    /^(unknown|shell|code)$/.test(one.kind) || (one.kind === 'run' && one.fed !== undefined);
   if (opaque !== undefined || effects.some(isOpen)) return undefined;
   const claims = effects.filter((one) => one.kind === 'path').map((one) => claimOf(one, place));
   const programs = effects.flatMap((one) =>
@@ -133,6 +135,9 @@ const DOCUMENTED: Readonly<Record<string, RegExp>> = {
   // Files for what does not fit into memory.
   sort: /^\/tmp\/sort\w+$/,
   tac: /^\/tmp\/tac\w+$/,
+  // Beside the file: its new content, and the names under which it is removed.
+  sed: /\/sed\w{6}$/,
+  shred: /\/0+$/,
   // Opened and closed again where the file of its words is missing.
   xargs: /^\/$/,
 };
@@ -151,6 +156,8 @@ function isExempt(
   // A script is read by its shell.
   if (access === 'read' && where.startsWith(`/usr/bin/${program}`)) return true;
   if (program === 'pwd') return access === 'list';
+  // Tracked files of the work tree, which rules compare with the index.
+  if (program === 'git' && /^(read|list)$/.test(access) && isBelow(where, realpathSync(cwd))) return true;
   const documented = Object.hasOwn(DOCUMENTED, program) ? DOCUMENTED[program] : undefined;
   return documented?.test(where) === true;
 }

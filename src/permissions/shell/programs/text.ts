@@ -22,7 +22,10 @@ function effectsOfSed(words: readonly ShellWord[]): readonly Effect[] {
   // fail-closed: behind an option that is not known, the first operand may be a file.
   const isSure = given.unknown.every(({ why }) => why !== 'option');
   const named = (isSure ? files : given.operands).filter(({ value }) => value !== '-');
-  return [...effects, ...named.map((word) => (inPlace ? writes(word) : reads(word)))];
+  return [
+    ...effects,
+    ...named.flatMap((word) => (inPlace ? [reads(word), writes(word)] : [reads(word)])),
+  ];
 }
 
 function effectsOfScript(script: ShellWord): readonly Effect[] {

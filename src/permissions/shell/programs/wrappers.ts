@@ -1,4 +1,4 @@
-import { type Effect, unknown } from '../effects/effect.js';
+import { type Effect, reads, unknown } from '../effects/effect.js';
 import { optionTable, parseOptions } from '../effects/options.js';
 import { custom, type Program, program } from '../effects/program.js';
 import { literalWord, type ShellWord } from '../model.js';
@@ -63,5 +63,6 @@ const XARGS =
 function effectsOfXargs(words: readonly ShellWord[]): readonly Effect[] {
   const given = parseOptions(words, XARGS, { leading: true });
   const run = given.operands.length === 0 ? [literalWord('echo')] : given.operands;
-  return [...given.unknown, { kind: 'run', words: run, fed: 'input' }];
+  const files = given.values.filter(({ kind }) => kind === 'read').map(({ word }) => reads(word));
+  return [...given.unknown, ...files, { kind: 'run', words: run, fed: 'input' }];
 }
