@@ -33,7 +33,7 @@ export function statusRow(
 
 function toolRows({ tools }: ServerListing): readonly McpToolRow[] {
   return tools.map((tool) => {
-    const { name, description, annotations = {} } = tool.raw();
+    const { name, description, annotations = {} } = tool.raw;
     const hints = HINTS.filter(([hint]) => typeof annotations[hint] === 'boolean');
     return {
       name: visible(name),

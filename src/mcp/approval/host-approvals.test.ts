@@ -30,11 +30,11 @@ it('what was approved is kept, but for servers in the host’s own process', asy
     await first.recordWords(one, 'Be kind.');
   }
   const next = openToolApprovals({ fs, stateDirectory });
-  expect(next.read(own).fingerprint('t')).toBe(tool.fingerprint);
-  expect(next.read(own).definition('t')).toMatchObject({ description: 'does t' });
-  expect(next.read(own).words()).toBe('Be kind.');
-  expect(next.read(ofHost).fingerprint('t')).toBeUndefined();
-  expect(next.read(ofHost).wordsFingerprint()).toBeUndefined();
+  expect(next.read(own).tools.get('t')?.fingerprint).toBe(tool.fingerprint);
+  expect(next.read(own).tools.get('t')?.definition).toMatchObject({ description: 'does t' });
+  expect(next.read(own).words?.text).toBe('Be kind.');
+  expect(next.read(ofHost).tools.get('t')?.fingerprint).toBeUndefined();
+  expect(next.read(ofHost).words).toBeUndefined();
   expect(next.read(ofHost).damaged).toBe(false);
 });
 

@@ -23,7 +23,6 @@ export interface PrivateFiles {
   /** At once: what is wanted in the middle of a computation is read there, and not at every start. */
   read(name: string): Read;
   write(name: string, text: string): Promise<void>;
-  remove(name: string): Promise<void>;
 }
 
 export function openPrivateFiles(place: {
@@ -49,7 +48,6 @@ export function openPrivateFiles(place: {
       const directories = [stateDirectory, directory];
       return writePrivate(fs, { directories, file: join(directory, name), text });
     },
-    remove: (name) => fs.remove(join(directory, name)),
   };
 }
 

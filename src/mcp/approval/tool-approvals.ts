@@ -10,29 +10,32 @@ import { normaliseName, toolNames } from '../tools/names.js';
 import {
   openPrivateFiles,
   type PrivateFiles,
-  type Read,
   type StoredServer,
   type StoreFiles,
   storedId,
 } from './private-files.js';
 
-/** The definitions of a server's tools that somebody has agreed to. */
+/** A definition that somebody has agreed to. */
+export interface ApprovedTool {
+  readonly fingerprint: string;
+  /** Undefined when it cannot be told any more. */
+  readonly definition: RawTool | undefined;
+}
+
+/** What was approved of a server. */
 export interface ApprovedTools {
   /** Nobody can tell what else was approved: a tool without an approval must be asked about. */
   readonly damaged: boolean;
-  /** Undefined: never approved, which is not the same as changed. */
-  fingerprint(tool: string): string | undefined;
-  /**
-   * The approved tool that goes by the same full name: the tool itself, or another one that is spelled
-   * alike once other characters are underscores. What rules and people allow, they allow by that name.
-   */
-  sameName(tool: string): string | undefined;
-  /** The definition that was approved. Undefined when it cannot be told any more. */
-  definition(tool: string): RawTool | undefined;
-  /** Of what the server said about the use of its tools. Undefined: nobody has taken note of that yet. */
-  wordsFingerprint(): string | undefined;
-  /** What it said. Undefined when it cannot be told any more. */
-  words(): string | undefined;
+  /** By name on the server. One that is not in it was never approved, which is not the same as changed. */
+  readonly tools: ReadonlyMap<string, ApprovedTool>;
+  /** What it said about the use of its tools. Undefined: nobody has taken note of that yet. */
+  readonly words: ApprovedWords | undefined;
+}
+
+export interface ApprovedWords {
+  readonly fingerprint: string;
+  /** Undefined when it cannot be told any more. */
+  readonly text: string | undefined;
 }
 
 export interface ToolApprovals {
@@ -49,9 +52,9 @@ export interface ToolApprovals {
   forget(server: StoredServer): Promise<void>;
 }
 
-/** One file for all servers: opening files costs most. */
+/** One file for all servers. */
 const APPROVALS = 'approvals-1.json';
-/** What was approved, word for word; read when something has changed. */
+/** What was approved, word for word; good as long as it is what was written with the approvals. */
 const DEFINITIONS = 'definitions-1.json';
 
 export function openToolApprovals(place: {
@@ -62,31 +65,25 @@ export function openToolApprovals(place: {
   const files = openPrivateFiles({ ...place, directory });
   let queue: Promise<unknown> = Promise.resolve();
   let known: Content | undefined;
-  const content = (): Content => contentOf(files);
 
-  const change = async (edit: (servers: Map<string, Approved>) => void): Promise<void> => {
+  const change = async (server: StoredServer, edit: (before: Approved) => Approved) => {
     // Read anew: another program may have added to it.
-    const before = content();
-    const servers = new Map(before.servers);
-    edit(servers);
-    const heads = [...servers].map(([id, { prints, isWhole, wordsPrint }]) => [
+    const { servers, lost } = contentOf(files);
+    servers.set(storedId(server), edit(servers.get(storedId(server)) ?? NONE));
+    const heads = [...servers].map(([id, { tools, isWhole, words }]) => {
+      const prints = [...tools.values()].map(({ fingerprint }) => fingerprint);
+      return [id, [...tools.keys()], prints, isWhole, ...(words ? [words.fingerprint] : [])];
+    });
+    const bodies = [...servers].map(([id, { tools, words }]) => [
       id,
-      [...prints.keys()],
-      [...prints.values()],
-      isWhole,
-      ...(wordsPrint === undefined ? [] : [wordsPrint]),
-    ]);
-    const bodies = [...servers].map(([id, { definitions, words }]) => [
-      id,
-      [...definitions()],
-      words() ?? null,
+      [...tools].flatMap(([name, { definition }]) => (definition ? [[name, definition]] : [])),
+      words?.text ?? null,
     ]);
     try {
-      // fail-closed: what was lost stays lost, or the next session would take every tool for new.
       const body = JSON.stringify(bodies);
-      const head = { servers: heads, lost: before.lost, sum: sha256(body) };
       await files.write(DEFINITIONS, body);
-      await files.write(APPROVALS, JSON.stringify(head));
+      // fail-closed: what was lost stays lost, or the next session would take every tool for new.
+      await files.write(APPROVALS, JSON.stringify({ servers: heads, lost, sum: sha256(body) }));
     } catch (thrown) {
       throw new PortcullisError('io', `the approval could not be stored: ${messageOf(thrown)}`, {
         remedy: `make ${place.stateDirectory} writable`,
@@ -98,70 +95,59 @@ export function openToolApprovals(place: {
     }
   };
   /** One change at a time: two approvals at once must not undo each other. */
-  const queued = (edit: (servers: Map<string, Approved>) => void): Promise<void> => {
-    const changing = queue.then(() => change(edit));
+  const queued = (server: StoredServer, edit: (before: Approved) => Approved): Promise<void> => {
+    const changing = queue.then(() => change(server, edit));
     queue = changing.catch(() => undefined);
     return changing;
   };
 
   return {
     read(server) {
-      known ??= content();
-      const { servers, lost } = known;
-      const approved = (isKept(server) ? servers.get(storedId(server)) : undefined) ?? NONE;
-      const { prints } = approved;
-      const names = byFullName(server, prints.keys());
-      return {
-        damaged: lost && !approved.isWhole && isKept(server),
-        fingerprint: (tool) => prints.get(tool),
-        sameName: (tool) =>
-          prints.has(tool)
-            ? tool
-            : fullNames(server, tool)
-                .map((name) => names.get(name))
-                .find((one) => one !== undefined),
-        definition(tool) {
-          const found = approved.definitions().get(tool);
-          return isRecord(found) && isRecord(own(found, 'inputSchema'))
-            ? (found as unknown as RawTool)
-            : undefined;
-        },
-        wordsFingerprint: () => approved.wordsPrint,
-        words: approved.words,
-      };
+      if (!isKept(server)) return { damaged: false, tools: new Map(), words: undefined };
+      known ??= contentOf(files);
+      const { tools, words, isWhole } = known.servers.get(storedId(server)) ?? NONE;
+      return { damaged: known.lost && !isWhole, tools, words };
     },
     async record(server, tools) {
       if (!isKept(server)) return;
-      await queued((servers) => {
-        const before = servers.get(storedId(server)) ?? NONE;
-        const prints = new Map(before.prints);
-        const definitions = new Map(before.definitions());
-        const names = byFullName(server, prints.keys());
-        for (const tool of tools) {
+      await queued(server, (before) => {
+        const approved = new Map(before.tools);
+        for (const { name, fingerprint, raw } of tools) {
           // The name belongs to one tool at a time, or a server could go back and forth between two.
-          for (const name of fullNames(server, tool.name)) {
-            const other = names.get(name);
-            if (other === undefined || other === tool.name) continue;
-            prints.delete(other);
-            definitions.delete(other);
-          }
-          prints.set(tool.name, tool.fingerprint);
-          definitions.set(tool.name, definingParts(tool.raw()));
+          const other = approvedName(server, approved, name);
+          if (other !== undefined) approved.delete(other);
+          const definition = definingParts(raw) as unknown as RawTool;
+          approved.set(name, { fingerprint, definition });
         }
-        servers.set(storedId(server), { ...before, prints, definitions: () => definitions });
+        return { ...before, tools: approved };
       });
     },
-    async recordWords(server, words) {
+    async recordWords(server, text) {
       if (!isKept(server)) return;
-      await queued((servers) => {
-        const before = servers.get(storedId(server)) ?? NONE;
-        const wordsPrint = wordsFingerprint(words);
-        servers.set(storedId(server), { ...before, wordsPrint, words: () => words });
-      });
+      const words = { fingerprint: wordsFingerprint(text), text };
+      await queued(server, (before) => ({ ...before, words }));
     },
-    forget: (server) =>
-      queued((servers) => void servers.set(storedId(server), { ...NONE, isWhole: true })),
+    forget: (server) => queued(server, () => ({ ...NONE, isWhole: true })),
   };
+}
+
+/**
+ * The approved tool that goes by the same full name: the tool itself, or another one that is spelled alike once other
+ * characters are underscores. What rules and people allow, they allow by that name.
+ */
+export function approvedName(
+  { name }: Pick<StoredServer, 'name'>,
+  tools: ReadonlyMap<string, unknown>,
+  tool: string,
+): string | undefined {
+  if (tools.has(tool)) return tool;
+  const names = fullNames(name, tool);
+  return [...tools.keys()].find((one) => fullNames(name, one).some((full) => names.includes(full)));
+}
+
+function fullNames(server: string, tool: string): readonly string[] {
+  const { name, long = name } = toolNames(normaliseName(server), tool);
+  return [name, long];
 }
 
 /**
@@ -173,124 +159,71 @@ function isKept({ entry }: StoredServer): boolean {
   return entry?.type !== 'sdk';
 }
 
-/** The same, and this tool as it is now. */
-export function alsoApproved(approved: ApprovedTools, tool: ListedTool): ApprovedTools {
-  const isIt = (name: string): boolean => name === tool.name;
-  return {
-    ...approved,
-    fingerprint: (name) => (isIt(name) ? tool.fingerprint : approved.fingerprint(name)),
-    sameName: (name) => (isIt(name) ? name : approved.sameName(name)),
-    definition: (name) => (isIt(name) ? tool.raw() : approved.definition(name)),
-  };
-}
-
-function fullNames({ name }: StoredServer, tool: string): readonly string[] {
-  const { name: short, long } = toolNames(normaliseName(name), tool);
-  return long === undefined ? [short] : [short, long];
-}
-
-function byFullName(server: StoredServer, tools: Iterable<string>): ReadonlyMap<string, string> {
-  const names = new Map<string, string>();
-  for (const tool of tools) for (const name of fullNames(server, tool)) names.set(name, tool);
-  return names;
-}
-
 /** What was approved of one server. */
-interface Approved {
-  readonly prints: ReadonlyMap<string, string>;
-  definitions(): ReadonlyMap<string, unknown>;
+interface Approved extends Omit<ApprovedTools, 'damaged'> {
   /** Somebody has begun anew with it, so that nothing of it is lost. */
   readonly isWhole: boolean;
-  readonly wordsPrint: string | undefined;
-  words(): string | undefined;
 }
 
-const NONE: Approved = {
-  prints: new Map(),
-  definitions: () => new Map(),
-  isWhole: false,
-  wordsPrint: undefined,
-  words: () => undefined,
-};
+const NONE: Approved = { tools: new Map(), isWhole: false, words: undefined };
 
 interface Content {
-  readonly servers: ReadonlyMap<string, Approved>;
+  readonly servers: Map<string, Approved>;
   /** There was something that cannot be read, now or once. */
   readonly lost: boolean;
 }
 
 function contentOf(files: PrivateFiles): Content {
   const read = files.read(APPROVALS);
+  if (read.kind === 'absent') return { servers: new Map(), lost: false };
+  const parsed = read.kind === 'found' ? parseJson(read.text) : undefined;
+  const head = parsed?.ok ? parsed.value : undefined;
   // fail-closed: half a list would make the missing tools new ones.
   const damaged: Content = { servers: new Map(), lost: true };
-  if (read.kind === 'absent') return { servers: new Map(), lost: false };
-  if (read.kind === 'damaged') return damaged;
-  const parsed = parseJson(read.text);
-  const head = parsed.ok ? parsed.value : undefined;
   if (!isRecord(head) || !Array.isArray(head.servers)) return damaged;
-  let bodies: ReadonlyMap<string, Body> | undefined;
-  const bodyOf = (id: string): Body => {
-    bodies ??= bodiesIn(files.read(DEFINITIONS), head.sum);
-    return bodies.get(id) ?? NO_BODY;
-  };
+  const bodies = bodiesIn(files, head.sum);
   const servers = new Map<string, Approved>();
   for (const row of head.servers) {
-    const [id, names, prints, isWhole, wordsPrint] = Array.isArray(row) ? row : [];
-    const made = printsOf(names, prints);
-    const isPrint = wordsPrint === undefined || typeof wordsPrint === 'string';
-    if (typeof id !== 'string' || made === undefined || !isPrint) return damaged;
-    servers.set(id, {
-      prints: made,
-      definitions: () => bodyOf(id).definitions,
-      isWhole: isWhole === true,
-      wordsPrint,
-      words: () => bodyOf(id).words,
+    const [id, names, prints, isWhole, print] = Array.isArray(row) ? row : [];
+    const isPrint = print === undefined || typeof print === 'string';
+    if (typeof id !== 'string' || !isTexts(names) || !isTexts(prints) || !isPrint) return damaged;
+    if (names.length !== prints.length) return damaged;
+    const { definitions, text } = bodies.get(id) ?? NO_BODY;
+    const tools = names.map((name, at): [string, ApprovedTool] => {
+      const found = definitions.get(name);
+      const isSound = isRecord(found) && isRecord(own(found, 'inputSchema'));
+      const definition = isSound ? (found as unknown as RawTool) : undefined;
+      return [name, { fingerprint: prints[at] ?? '', definition }];
     });
+    const words = print === undefined ? undefined : { fingerprint: print, text };
+    servers.set(id, { tools: new Map(tools), isWhole: isWhole === true, words });
   }
   return { servers, lost: head.lost === true };
 }
 
 /** What was approved of one server, word for word. */
 interface Body {
-  readonly definitions: ReadonlyMap<string, unknown>;
-  readonly words: string | undefined;
+  readonly definitions: ReadonlyMap<unknown, unknown>;
+  readonly text: string | undefined;
 }
 
-const NO_BODY: Body = { definitions: new Map(), words: undefined };
+const NO_BODY: Body = { definitions: new Map(), text: undefined };
 
 /** By server. Empty when it is not what was written with the approvals. */
-function bodiesIn(read: Read, sum: unknown): ReadonlyMap<string, Body> {
-  const bodies = new Map<string, Body>();
-  if (read.kind !== 'found' || sha256(read.text) !== sum) return bodies;
+function bodiesIn(files: PrivateFiles, sum: unknown): ReadonlyMap<unknown, Body> {
+  const read = files.read(DEFINITIONS);
+  if (read.kind !== 'found' || sha256(read.text) !== sum) return new Map();
   const parsed = parseJson(read.text);
-  for (const row of parsed.ok && Array.isArray(parsed.value) ? parsed.value : []) {
-    const [id, definitions, words] = Array.isArray(row) ? row : [];
-    if (typeof id !== 'string') continue;
-    bodies.set(id, {
-      definitions: new Map(pairs(definitions)),
-      words: typeof words === 'string' ? words : undefined,
-    });
-  }
-  return bodies;
-}
-
-function printsOf(names: unknown, prints: unknown): ReadonlyMap<string, string> | undefined {
-  if (!Array.isArray(names) || !Array.isArray(prints) || names.length !== prints.length) {
-    return undefined;
-  }
-  const made = new Map<string, string>();
-  for (let index = 0; index < names.length; index++) {
-    const name: unknown = names[index];
-    const print: unknown = prints[index];
-    if (typeof name !== 'string' || typeof print !== 'string') return undefined;
-    made.set(name, print);
-  }
-  return made;
-}
-
-function pairs(value: unknown): readonly (readonly [string, unknown])[] {
-  if (!Array.isArray(value)) return [];
-  return value.filter(
-    (pair): pair is [string, unknown] => Array.isArray(pair) && typeof pair[0] === 'string',
+  const rows = parsed.ok && Array.isArray(parsed.value) ? parsed.value : [];
+  return new Map(
+    rows.filter(Array.isArray).map(([id, definitions, text]): [unknown, Body] => {
+      const pairs: readonly unknown[] = Array.isArray(definitions) ? definitions : [];
+      const known = new Map(pairs.filter(Array.isArray).map(([name, one]) => [name, one]));
+      return [id, { definitions: known, text: typeof text === 'string' ? text : undefined }];
+    }),
   );
+}
+
+function isTexts(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }

@@ -44,13 +44,11 @@ describe('the cache of tools', () => {
     const read = await cache.read(server);
     const plain = (made: ReturnType<typeof listing> | undefined) => ({
       ...made,
-      tools: made?.tools.map((tool) => ({ ...tool, raw: tool.raw() })),
+      tools: made?.tools.map((tool) => ({ ...tool, raw: tool.raw })),
     });
     expect(plain(read)).toEqual(plain(listing()));
     expect(read?.instructions).toBe('Be\\u200b kind.');
     expect(statSync(fileIn('mcp-tools')).mode & 0o777).toBe(0o600);
-    await cache.forget(server);
-    expect(await cache.read(server)).toBeUndefined();
   });
 
   it('keeps the names in order, and whether the server has resources', async () => {
@@ -104,7 +102,7 @@ describe('the cache of tools', () => {
 describe('approvals of definitions', () => {
   it('are kept with the definition', async () => {
     const approvals = openToolApprovals({ fs, stateDirectory });
-    expect((await approvals.read(server)).fingerprint('one')).toBeUndefined();
+    expect(approvals.read(server).tools.get('one')).toBeUndefined();
     const one = listed(raw('one', 'old'));
     await Promise.all([
       approvals.record(server, [one]),
@@ -112,9 +110,9 @@ describe('approvals of definitions', () => {
     ]);
     const read = await openToolApprovals({ fs, stateDirectory }).read(server);
     expect(read.damaged).toBe(false);
-    expect(read.fingerprint('one')).toBe(one.fingerprint);
-    expect(read.fingerprint('two')).toBeDefined();
-    expect(read.definition('one')).toMatchObject({ description: 'old' });
+    expect(read.tools.get('one')?.fingerprint).toBe(one.fingerprint);
+    expect(read.tools.get('two')?.fingerprint).toBeDefined();
+    expect(read.tools.get('one')?.definition).toMatchObject({ description: 'old' });
     expect(statSync(fileIn('mcp-approvals', '.json')).mode & 0o777).toBe(0o600);
   });
 
@@ -122,11 +120,11 @@ describe('approvals of definitions', () => {
     await openToolApprovals({ fs, stateDirectory }).record(server, [listed(raw('one', 'first'))]);
     const approvals = openToolApprovals({ fs, stateDirectory });
     const read = approvals.read(server);
-    const before = read.fingerprint('one');
+    const before = read.tools.get('one')?.fingerprint;
     expect(before).toBe(listed(raw('one', 'first')).fingerprint);
     await approvals.record(server, [listed(raw('one', 'second'))]);
-    expect(read.fingerprint('one')).toBe(before);
-    expect(approvals.read(server).fingerprint('one')).not.toBe(before);
+    expect(read.tools.get('one')?.fingerprint).toBe(before);
+    expect(approvals.read(server).tools.get('one')?.fingerprint).not.toBe(before);
   });
 
   it('that are damaged are not the same as none, and stay so until they are forgotten', async () => {
@@ -136,7 +134,7 @@ describe('approvals of definitions', () => {
     expect((await approvals.read(server)).damaged).toBe(true);
     await approvals.record(server, [listed(raw('one'))]);
     const read = await approvals.read(server);
-    expect(read.fingerprint('one')).toBeDefined();
+    expect(read.tools.get('one')?.fingerprint).toBeDefined();
     expect(read.damaged).toBe(true);
     await approvals.forget(server);
     await approvals.record(server, [listed(raw('one'))]);

@@ -11,7 +11,6 @@ export interface ToolCache {
   /** Undefined: nothing is known of this entry, or the file cannot be used. */
   read(server: StoredServer): ServerListing | undefined;
   write(server: StoredServer, listing: ServerListing): Promise<void>;
-  forget(server: StoredServer): Promise<void>;
   /** Resolves once everything is written. */
   close(): Promise<void>;
 }
@@ -23,11 +22,6 @@ export function openToolCache(place: {
 }): ToolCache {
   const files = openPrivateFiles({ ...place, directory: join(place.stateDirectory, 'mcp-tools') });
   let queue: Promise<unknown> = Promise.resolve();
-  const queued = (work: () => Promise<void>): Promise<void> => {
-    const changing = queue.then(work);
-    queue = changing.catch(() => undefined);
-    return changing;
-  };
   return {
     read(server) {
       const found = files.read(fileOf(server));
@@ -38,13 +32,15 @@ export function openToolCache(place: {
         : undefined;
     },
     write(server, { tools, ...about }) {
-      const raws = tools.map((tool) => tool.raw());
+      const raws = tools.map(({ raw }) => raw);
       const always = tools.filter(({ alwaysLoad }) => alwaysLoad).map(({ name }) => name);
       const { contentHash } = server;
       const text = JSON.stringify({ ...about, contentHash, always, tools: raws });
-      return queued(() => files.write(fileOf(server), text));
+      // In order: the last word counts.
+      const writing = queue.then(() => files.write(fileOf(server), text));
+      queue = writing.catch(() => undefined);
+      return writing;
     },
-    forget: (server) => queued(() => files.remove(fileOf(server))),
     async close() {
       await queue;
     },

@@ -1,7 +1,7 @@
 import { shellWord } from '../../lib/shell-word.js';
 import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
 import { describeChange } from './change.js';
-import { type Entry, isChanged, type ServerTools, type ToolBookDeps } from './server-tools.js';
+import type { Entry, ServerTools, ToolBookDeps } from './server-tools.js';
 
 /** Calls that were refused are never made and would stay for ever. */
 const MOST_NOTED = 256;
@@ -31,17 +31,15 @@ export function definitionGuard({
       }
       judged.delete(toolUseId);
       // What a cache remembers may be what the server has taken back since.
-      if (tools.away === undefined && !tools.live && isChanged(entry)) {
+      if (tools.away === undefined && !tools.live && tools.isChanged(entry)) {
         const refused = await refusalAnew(tools, entry);
         if (refused !== undefined)
           return { decision: 'deny', refusal: 'approval', reason: refused };
       }
       if (tools.away !== undefined) return { decision: 'deny', reason: tools.away };
       judged.set(toolUseId, entry.current.fingerprint);
-      for (const [oldest] of judged) {
-        if (judged.size <= MOST_NOTED) break;
-        judged.delete(oldest);
-      }
+      const [oldest] = judged.keys();
+      if (judged.size > MOST_NOTED && oldest !== undefined) judged.delete(oldest);
       return findingOf(tools, entry);
     },
   };
@@ -60,7 +58,9 @@ async function refusalAnew(tools: ServerTools, entry: Entry): Promise<string | u
 }
 
 export function findingOf(tools: ServerTools, entry: Entry): Finding {
-  const { current, approved, tool } = entry;
+  const { current, tool } = entry;
+  const agreed = tools.agreed(entry);
+  if (agreed?.fingerprint === current.fingerprint) return NOTHING;
   const server = tools.connection.declaration.name;
   const remedy = `To accept all definitions of the server: portcullis mcp approve ${shellWord(server)} --tools`;
   const ask = (what: string, forModel = what): Finding => ({
@@ -71,9 +71,8 @@ export function findingOf(tools: ServerTools, entry: Entry): Finding {
     // The same question only while it is about the same definition.
     source: `definition ${tool.name} ${current.fingerprint.slice(0, 16)}`,
   });
-  if (approved === current.fingerprint) return NOTHING;
-  if (approved !== undefined) {
-    const change = describeChange(tools.approved.definition(entry.approvedAs), current.raw());
+  if (agreed !== undefined) {
+    const change = describeChange(agreed.definition, current.raw);
     const has = `the server "${server}" has changed the definition of ${tool.name} since it was approved`;
     // The words of the change are what nobody has agreed to show the model.
     return ask(`${has}: ${change}.`, `${has}.`);

@@ -5,7 +5,7 @@ import { checkDefinition, shownInstructions } from './definition-check.js';
 import { definingParts, toolFingerprint } from './fingerprint.js';
 import { shownName, shownText, toolNameProblem, toolNames } from './names.js';
 
-/** A tool that may be offered. Its definition is looked at when it is first wanted. */
+/** A tool that may be offered. */
 export interface ListedTool {
   /** On its server. */
   readonly name: string;
@@ -13,7 +13,7 @@ export interface ListedTool {
   /** Characters of its definition. */
   readonly size: number;
   readonly alwaysLoad: boolean;
-  raw(): RawTool;
+  readonly raw: RawTool;
 }
 
 /** What a server offers, checked: each tool in it has a name of its own and a usable definition. */
@@ -48,26 +48,27 @@ const CHARS_PER_TOKEN = 3;
 export function listingOf(source: ListingSource): ServerListing {
   const { declaration } = source;
   const of = `of the MCP server ${shownName(declaration.name)}`;
-  const problems = boundedProblems();
+  const problems: string[] = [];
   const taken = new Map<string, string>();
   const tools: ListedTool[] = [];
   for (const raw of [...source.tools].sort(byName)) {
-    const problem = tools.length >= MOST_TOOLS ? undefined : problemOf(raw, declaration.key, taken);
     if (tools.length >= MOST_TOOLS) {
-      problems.add(
-        `only the first ${MOST_TOOLS} of ${source.tools.length} tools ${of} are offered`,
-      );
+      const count = `${MOST_TOOLS} of ${source.tools.length}`;
+      problems.push(`only the first ${count} tools ${of} are offered`);
       break;
     }
+    const problem = problemOf(raw, declaration.key, taken);
     if (problem === undefined) tools.push(listed(raw));
-    else problems.add(`the tool ${shownName(raw.name)} ${of} is not offered: ${problem}`);
+    else problems.push(`the tool ${shownName(raw.name)} ${of} is not offered: ${problem}`);
   }
   const instructions = shownInstructions(source.instructions);
   const { serverInfo } = source;
   const always = alwaysWithin(tools, source);
+  const more = problems.length - MOST_PROBLEMS;
+  const rest = more > 0 ? [`${more} more tools ${of} are not offered`] : [];
   return {
     tools: always.tools,
-    problems: [...problems.all(of), ...always.problems],
+    problems: [...problems.slice(0, MOST_PROBLEMS), ...rest, ...always.problems],
     instructions,
     serverInfo: serverInfo === undefined ? undefined : shownInfo(serverInfo),
   };
@@ -117,25 +118,12 @@ export function listed(raw: RawTool): ListedTool {
     fingerprint: toolFingerprint(raw),
     size: JSON.stringify([raw.name, raw.description, raw.inputSchema]).length,
     alwaysLoad: isRecord(raw._meta) && raw._meta['anthropic/alwaysLoad'] === true,
-    raw: () => raw,
+    raw,
   };
 }
 
 /** People read a few; a server may have thousands. */
 const MOST_PROBLEMS = 20;
-
-function boundedProblems() {
-  const first: string[] = [];
-  let more = 0;
-  return {
-    add(problem: string): void {
-      if (first.length < MOST_PROBLEMS) first.push(problem);
-      else more += 1;
-    },
-    all: (of: string): readonly string[] =>
-      more === 0 ? first : [...first, `${more} more tools ${of} are not offered`],
-  };
-}
 
 function problemOf(raw: RawTool, key: string, taken: Map<string, string>): string | undefined {
   const named = toolNameProblem(raw.name);

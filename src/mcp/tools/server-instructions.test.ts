@@ -4,8 +4,7 @@ import { wordsFingerprint } from './fingerprint.js';
 
 const approved = (words?: string, damaged = false) => ({
   damaged,
-  wordsFingerprint: () => (words === undefined ? undefined : wordsFingerprint(words)),
-  words: () => words,
+  words: words === undefined ? undefined : { fingerprint: wordsFingerprint(words), text: words },
 });
 const hear = (said: string, more: { known?: string; held?: string; damaged?: boolean } = {}) =>
   heardWords({

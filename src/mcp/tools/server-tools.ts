@@ -2,8 +2,9 @@ import { err, ok, type Result } from '../../lib/result.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import type { AnyTool } from '../../tools/tool.js';
 import {
+  type ApprovedTool,
   type ApprovedTools,
-  alsoApproved,
+  approvedName,
   type ToolApprovals,
 } from '../approval/tool-approvals.js';
 import type { McpConnection, RawTool } from '../server.js';
@@ -48,16 +49,7 @@ export interface SharedByServers extends ToolBookDeps {
 export interface Entry {
   readonly tool: AnyTool;
   current: ListedTool;
-  /** Fingerprint; undefined for a tool that nobody has agreed to yet. */
-  approved: string | undefined;
-  /** Under which name on the server that was: another spelling may have the same full name. */
-  approvedAs: string;
   gone: boolean;
-}
-
-interface Held {
-  readonly name: string;
-  readonly fingerprint: string | undefined;
 }
 
 /** The tools of one server, and which of their definitions somebody has agreed to. */
@@ -71,8 +63,8 @@ export class ServerTools implements McpToolParts {
   /** Why it must not be called: it was turned off, or taken away. */
   away: string | undefined;
   readonly #shared: SharedByServers;
-  /** By full name: which of the entries has it, by its name on the server. */
-  readonly #named = new Map<string, string>();
+  /** By full name: what was agreed to, or what the model knows the tool as. Rules and people know tools by that name. */
+  readonly #agreed = new Map<string, ApprovedTool>();
   /** What the server says about the use of its tools, as far as it is in force; undefined: not known yet. */
   #words: string | undefined;
   /** Nobody has taken note of these words yet: they are not kept. */
@@ -104,19 +96,18 @@ export class ServerTools implements McpToolParts {
   bind(connection: McpConnection): void {
     this.away = undefined;
     if (this.connection === connection) return;
-    const approved = this.#shared.approvals.read(connection.declaration);
     this.connection = connection;
-    this.approved = approved;
+    this.approved = this.#shared.approvals.read(connection.declaration);
     // fail-closed: where nothing was kept, only these words can tell whether the next ones are others.
-    if (approved.wordsFingerprint() !== undefined) this.#words = undefined;
+    if (this.approved.words !== undefined) this.#words = undefined;
     this.live = false;
     this.#changes += 1;
-    for (const [name, entry] of this.entries) {
+    for (const [name, { tool, current }] of this.entries) {
       // fail-closed: the model knows the tool as it was, so another definition of it is a changed one.
-      const shown = entry.approved ?? entry.current.fingerprint;
-      const held = this.#approvalOf(name);
-      entry.approved = held?.fingerprint ?? (approved.damaged ? undefined : shown);
-      entry.approvedAs = held?.name ?? name;
+      const known = this.#agreed.get(tool.name) ?? shownAs(current);
+      const held = this.#approvalOf(name) ?? (this.approved.damaged ? undefined : known);
+      if (held === undefined) this.#agreed.delete(tool.name);
+      else this.#agreed.set(tool.name, held);
     }
     this.#watch(connection);
   }
@@ -132,11 +123,21 @@ export class ServerTools implements McpToolParts {
     });
   }
 
+  /** What its definition is held against. Undefined: nobody has agreed to the tool yet. */
+  agreed({ tool }: Pick<Entry, 'tool'>): ApprovedTool | undefined {
+    return this.#agreed.get(tool.name);
+  }
+
+  isChanged(entry: Entry): boolean {
+    const agreed = this.agreed(entry);
+    return agreed !== undefined && agreed.fingerprint !== entry.current.fingerprint;
+  }
+
   definition(name: string): Result<RawTool, string> {
     const entry = this.entries.get(name);
     if (entry === undefined) return err(`there is no tool ${name}`);
-    if (!isChanged(entry)) return ok(entry.current.raw());
-    const old = this.approved.definition(entry.approvedAs);
+    if (!this.isChanged(entry)) return ok(entry.current.raw);
+    const old = this.agreed(entry)?.definition;
     // fail-closed: what nobody has agreed to is not shown in its place.
     return old === undefined ? err('it has changed, and nobody has agreed to it yet') : ok(old);
   }
@@ -144,16 +145,14 @@ export class ServerTools implements McpToolParts {
   /** Puts down what the server offers. `live`: it has just said so, and it is not what a cache remembers. */
   offer(listing: ServerListing, { live }: { readonly live: boolean }): Offered {
     const made: AnyTool[] = [];
-    const listed = new Set<string>();
+    for (const entry of this.entries.values()) entry.gone = true;
     for (const current of listing.tools) {
-      listed.add(current.name);
       const known = this.entries.get(current.name);
       if (known === undefined) made.push(this.#add(current));
-      else known.current = current;
+      else Object.assign(known, { current, gone: false });
     }
-    for (const [name, entry] of this.entries) entry.gone = !listed.has(name);
     this.live = live;
-    const changed = [...this.entries.values()].filter((entry) => !entry.gone && isChanged(entry));
+    const changed = [...this.entries.values()].filter((one) => !one.gone && this.isChanged(one));
     // What a cache remembers was in force when it was written.
     if (!live) this.#words ??= listing.instructions ?? '';
     const problem = live ? this.#hear(listing.instructions) : undefined;
@@ -168,26 +167,20 @@ export class ServerTools implements McpToolParts {
 
   #add(current: ListedTool): AnyTool {
     const tool = mcpTool(this, current);
-    const held = this.#approvalOf(current.name) ?? this.#shownBefore(tool.name);
-    const approvedAs = held?.name ?? current.name;
-    const approved = held?.fingerprint;
-    this.entries.set(current.name, { tool, current, approved, approvedAs, gone: false });
-    this.#named.set(tool.name, current.name);
+    const others = [...this.entries.values()].filter((one) => one.tool.name === tool.name);
+    // fail-closed: a tool that takes the name of one that was approved, or that the model knows, is that one, changed.
+    const held =
+      this.#approvalOf(current.name) ??
+      this.#agreed.get(tool.name) ??
+      others.map((one) => shownAs(one.current))[0];
+    if (held !== undefined) this.#agreed.set(tool.name, held);
+    this.entries.set(current.name, { tool, current, gone: false });
     return tool;
   }
 
-  /** fail-closed: a tool that takes the name of an approved one is that one, changed, and not a new one. */
-  #approvalOf(tool: string): Held | undefined {
-    const name = this.approved.sameName(tool);
-    return name === undefined ? undefined : { name, fingerprint: this.approved.fingerprint(name) };
-  }
-
-  /** fail-closed: the same for one that nobody has called yet, but that the model knows by this name. */
-  #shownBefore(fullName: string): Held | undefined {
-    const name = this.#named.get(fullName);
-    const entry = name === undefined ? undefined : this.entries.get(name);
-    if (name === undefined || entry === undefined) return undefined;
-    return { name, fingerprint: entry.approved ?? entry.current.fingerprint };
+  #approvalOf(tool: string): ApprovedTool | undefined {
+    const { tools } = this.approved;
+    return tools.get(approvedName(this.connection.declaration, tools, tool) ?? '');
   }
 
   /** Why what the server says now about the use of its tools is withheld; undefined when it is not. */
@@ -210,9 +203,8 @@ export class ServerTools implements McpToolParts {
     keep(`"${declaration.name}"`, approvals.recordWords(declaration, this.#words));
   }
 
-  /** Asks the server what it offers, unless it has said so since it was connected. */
+  /** Asks the server what it offers. */
   async refresh(): Promise<Result<undefined, string>> {
-    if (this.live) return ok(undefined);
     this.#asking ??= this.#askAnew().finally(() => {
       this.#asking = undefined;
     });
@@ -231,10 +223,10 @@ export class ServerTools implements McpToolParts {
     return ok(undefined);
   }
 
-  /** The entry of a tool as the server describes it now. */
+  /** The entry of a tool as the server describes it now: it is asked unless it has said so since it was connected. */
   async current(name: string): Promise<Result<Entry, string>> {
-    const live = await this.refresh();
-    if (!live.ok) return live;
+    const asked = this.live ? undefined : await this.refresh();
+    if (asked?.ok === false) return asked;
     const entry = this.entries.get(name);
     if (entry !== undefined && !entry.gone) return ok(entry);
     const server = this.connection.declaration.name;
@@ -261,35 +253,28 @@ export class ServerTools implements McpToolParts {
         `The call was not made: the server "${server}" describes ${entry.tool.name} in another way than when the call was allowed. Call it again, and the new definition is judged.`,
       );
     }
-    const isNew = entry.approved === undefined || entry.approved === by;
-    const note = isNew ? undefined : acceptedNote(entry);
-    this.approve(entry);
+    const note = this.isChanged(entry) ? acceptedNote(entry) : undefined;
+    if (this.agreed(entry)?.fingerprint !== by) this.approve(entry);
     return ok({ note });
   }
 
-  approve(entry: Entry): void {
-    if (entry.approved === entry.current.fingerprint) return;
-    for (const other of this.entries.values()) {
-      // The name is this tool's from now on.
-      if (other.tool.name !== entry.tool.name) continue;
-      other.approved = entry.current.fingerprint;
-      other.approvedAs = entry.current.name;
-    }
+  approve({ tool, current }: Entry): void {
+    if (this.#agreed.get(tool.name)?.fingerprint === current.fingerprint) return;
     // What is stored is seen by the next session; a change in this one is told against this definition.
-    this.approved = alsoApproved(this.approved, entry.current);
+    this.#agreed.set(tool.name, shownAs(current));
     const { keep, approvals } = this.#shared;
-    keep(entry.tool.name, approvals.record(this.connection.declaration, [entry.current]));
+    keep(tool.name, approvals.record(this.connection.declaration, [current]));
     this.#noteWords();
   }
 }
 
-export function isChanged({ approved, current }: Entry): boolean {
-  return approved !== undefined && approved !== current.fingerprint;
+function shownAs({ fingerprint, raw }: ListedTool): ApprovedTool {
+  return { fingerprint, definition: raw };
 }
 
 /** The definition in the request stays as it was for this session; the new one is told beside it. */
 function acceptedNote({ tool, current }: Entry): string | undefined {
-  const checked = checkDefinition(current.raw());
+  const checked = checkDefinition(current.raw);
   if (!checked.ok) return undefined;
   const text = JSON.stringify(definitionOf(tool.name, checked.value));
   return `The definition of ${tool.name} has changed and was accepted. It is now, in the words of its server: ${text}`;

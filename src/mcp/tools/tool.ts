@@ -9,7 +9,6 @@ import type {
   ToolContext,
   ToolOrigin,
   ToolOutput,
-  ToolSubject,
   ValidationProblem,
 } from '../../tools/tool.js';
 import type { McpConnection, RawTool, SafeError } from '../server.js';
@@ -42,102 +41,76 @@ const PROGRESS_CHARS = 500;
 export function mcpTool(
   parts: McpToolParts,
   listed: Pick<ListedTool, 'name' | 'alwaysLoad'>,
-): AnyTool {
-  return new McpTool(parts, listed);
+): Tool<Input> {
+  const { name: server, key, scope, entry } = parts.connection.declaration;
+  const { name, long } = toolNames(key, listed.name);
+  const origin: ToolOrigin = {
+    server,
+    key,
+    source: entry?.type === 'sdk' ? 'sdk' : scope,
+    ...(scope === 'agent' ? { ofAgent: true as const } : {}),
+    tool: listed.name,
+    alwaysLoad: listed.alwaysLoad || entry?.alwaysLoad === true,
+  };
+  let about: About | undefined;
+  /** Made once, when it is first wanted: the bytes that a model was sent must not change. */
+  const said = (): About => {
+    about ??= describe(name, origin, parts);
+    return about;
+  };
+  return {
+    name,
+    ...(long !== undefined && { aliases: [long] }),
+    // What it does is for its server to say, and nobody can check it: the strictest kind.
+    kind: 'execute',
+    origin,
+    get title() {
+      return said().title;
+    },
+    get definition() {
+      return said().definition;
+    },
+    get needsPerson() {
+      return said().needsPerson;
+    },
+    /** The server knows its schema best and says what is wrong. */
+    async validate(input): Promise<readonly ValidationProblem[]> {
+      return isRecord(input) ? [] : [{ path: '', message: 'the arguments are not an object' }];
+    },
+    subject: (input) => ({ paths: [], summary: summaryOf(origin, input) }),
+    /** A hint of the server: it orders calls and permits nothing. */
+    concurrencySafe: () => said().readOnly,
+    run: (input, context) => run(parts, { name, tool: listed.name, input }, context),
+    present: presentOutput,
+  };
 }
 
-/** A class, as there may be thousands at the start of a session: what they say is built when it is wanted. */
-class McpTool implements Tool<Input> {
-  readonly name: string;
-  readonly aliases?: readonly string[];
-  // What it does is for its server to say, and nobody can check it: the strictest kind.
-  readonly kind = 'execute';
-  readonly origin: ToolOrigin;
-  readonly #parts: McpToolParts;
-  #about: About | undefined;
-
-  constructor(parts: McpToolParts, listed: Pick<ListedTool, 'name' | 'alwaysLoad'>) {
-    const { name: server, key, scope, entry } = parts.connection.declaration;
-    const { name, long } = toolNames(key, listed.name);
-    this.name = name;
-    if (long !== undefined) this.aliases = [long];
-    this.origin = {
-      server,
-      key,
-      source: entry?.type === 'sdk' ? 'sdk' : scope,
-      ...(scope === 'agent' ? { ofAgent: true as const } : {}),
-      tool: listed.name,
-      alwaysLoad: listed.alwaysLoad || entry?.alwaysLoad === true,
-    };
-    this.#parts = parts;
-  }
-
-  /** Made once: the bytes that a model was sent must not change. */
-  get #said(): About {
-    this.#about ??= describe(this.name, this.origin, this.#parts);
-    return this.#about;
-  }
-
-  get title(): string {
-    return this.#said.title;
-  }
-
-  get definition(): AnyTool['definition'] {
-    return this.#said.definition;
-  }
-
-  get needsPerson(): boolean {
-    return this.#said.needsPerson;
-  }
-
-  /** The server knows its schema best and says what is wrong. */
-  async validate(input: unknown): Promise<readonly ValidationProblem[]> {
-    return isRecord(input) ? [] : [{ path: '', message: 'the arguments are not an object' }];
-  }
-
-  subject(input: Input): ToolSubject {
-    return { paths: [], summary: summaryOf(this.origin, input) };
-  }
-
-  /** A hint of the server: it orders calls and permits nothing. */
-  concurrencySafe(): boolean {
-    return this.#said.readOnly;
-  }
-
-  async run(input: Input, context: ToolContext): Promise<ToolOutput> {
-    const { tool } = this.origin;
-    const admitted = await this.#parts.admit(tool, context.toolUseId);
-    if (!admitted.ok) return failure(admitted.error);
-    const parts = this.#parts;
-    const { connection, fs, env } = parts;
-    const result = await connection.call(
-      {
-        tool,
-        // The host's own code is handed it as it is, and may well change what it was given.
-        arguments: connection.declaration.entry?.type === 'sdk' ? structuredClone(input) : input,
-        toolUseId: context.toolUseId,
-        idempotencyKey: context.idempotencyKey,
-        onProgress: (text) => context.progress(visible(sliceWhole(text, 0, PROGRESS_CHARS))),
-      },
-      context.signal,
-    );
-    if (!result.ok) return failure(failureText(result.error));
-    const known = parts.definition(tool);
-    const output = await toolOutput(result.value, {
-      fs,
-      env,
-      context,
-      tool: this.name,
-      raw: known.ok ? known.value : {},
-      tell: (text) => parts.tell?.(text),
-    });
-    const { note } = admitted.value;
-    return note === undefined ? output : { ...output, followUp: [{ text: note }] };
-  }
-
-  present(structured: unknown): ToolOutput['content'] | undefined {
-    return presentOutput(structured);
-  }
+async function run(
+  parts: McpToolParts,
+  { name, tool, input }: { readonly name: string; readonly tool: string; readonly input: Input },
+  context: ToolContext,
+): Promise<ToolOutput> {
+  const admitted = await parts.admit(tool, context.toolUseId);
+  if (!admitted.ok) return failure(admitted.error);
+  const { connection, fs, env } = parts;
+  const result = await connection.call(
+    {
+      tool,
+      // The host's own code is handed it as it is, and may well change what it was given.
+      arguments: connection.declaration.entry?.type === 'sdk' ? structuredClone(input) : input,
+      toolUseId: context.toolUseId,
+      idempotencyKey: context.idempotencyKey,
+      onProgress: (text) => context.progress(visible(sliceWhole(text, 0, PROGRESS_CHARS))),
+    },
+    context.signal,
+  );
+  if (!result.ok) return failure(failureText(result.error));
+  const known = parts.definition(tool);
+  const raw = known.ok ? known.value : {};
+  const tell = (text: string): void => parts.tell?.(text);
+  const output = await toolOutput(result.value, { fs, env, context, tool: name, raw, tell });
+  const { note } = admitted.value;
+  return note === undefined ? output : { ...output, followUp: [{ text: note }] };
 }
 
 interface About {

@@ -2,7 +2,7 @@ import { PortcullisError } from '../../errors.js';
 import { nearest } from '../../lib/nearest.js';
 import { shellWord } from '../../lib/shell-word.js';
 import { visible } from '../../lib/visible.js';
-import { openToolApprovals } from '../../mcp/approval/tool-approvals.js';
+import { approvedName, openToolApprovals } from '../../mcp/approval/tool-approvals.js';
 import type { ClientConnection } from '../../mcp/connection/connection.js';
 import type { OpenServersOfSession } from '../../mcp/session/session-servers.js';
 import { describeChange, describeWordsChange } from '../../mcp/tools/change.js';
@@ -169,21 +169,21 @@ export async function pendingDefinitions(
   const tools = mcp.listing(name)?.tools ?? [];
   const approvals = openToolApprovals(opened.environment);
   const before = approvals.read(declaration);
-  const open = tools.filter((tool) => before.fingerprint(tool.name) !== tool.fingerprint);
+  const open = tools.filter(
+    (tool) => before.tools.get(tool.name)?.fingerprint !== tool.fingerprint,
+  );
   const words = shownInstructions(connection.status().instructions) ?? '';
-  const noted = before.wordsFingerprint();
+  const noted = before.words?.fingerprint;
   const changes = open.map((tool) => {
-    const earlier = before.sameName(tool.name) ?? tool.name;
-    const isNew = before.fingerprint(earlier) === undefined;
-    const what = isNew
-      ? 'new'
-      : `changed: ${describeChange(before.definition(earlier), tool.raw())}`;
-    const text = JSON.stringify(definingParts(tool.raw()), null, 2);
+    const earlier = before.tools.get(approvedName(declaration, before.tools, tool.name) ?? '');
+    const what =
+      earlier === undefined ? 'new' : `changed: ${describeChange(earlier.definition, tool.raw)}`;
+    const text = JSON.stringify(definingParts(tool.raw), null, 2);
     return { title: `${tool.name} (${what})`, text };
   });
   if ((noted ?? wordsFingerprint('')) !== wordsFingerprint(words)) {
     const what =
-      noted === undefined ? 'new' : `changed: ${describeWordsChange(before.words(), words)}`;
+      noted === undefined ? 'new' : `changed: ${describeWordsChange(before.words?.text, words)}`;
     const text = words === '' ? '(nothing)' : words;
     changes.push({ title: `What it says about the use of its tools (${what})`, text });
   }
