@@ -23,7 +23,7 @@ import {
 import { openInstructions } from './context/instructions/session-instructions.js';
 import { withOutputStyle } from './context/prompt/session-style.js';
 import { PortcullisError } from './errors.js';
-import type { AgentJudge } from './hooks/runners/agent.js';
+import type { AgentJudge } from './hooks/runners/model.js';
 import { openHooks } from './hooks/session/session-hooks.js';
 import { Journal, journalFile } from './journal/journal.js';
 import { closeAll } from './lib/close-all.js';

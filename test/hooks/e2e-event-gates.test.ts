@@ -12,12 +12,15 @@ import {
   createCallbackRunner,
   type HostCallbacks,
 } from '../../src/hooks/registry/host-callbacks.js';
-import { createAgentRunner } from '../../src/hooks/runners/agent.js';
 import { createCommandRunner } from '../../src/hooks/runners/command.js';
 import { createHttpRunner } from '../../src/hooks/runners/http.js';
 import { createMcpRunner } from '../../src/hooks/runners/mcp.js';
+import {
+  createAgentRunner,
+  createPromptRunner,
+  modelAsker,
+} from '../../src/hooks/runners/model.js';
 import { createPersistentHooks } from '../../src/hooks/runners/persistent.js';
-import { createPromptRunner, modelAsker } from '../../src/hooks/runners/prompt.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { fetchPublic } from '../../src/platform/http/public-fetch.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';

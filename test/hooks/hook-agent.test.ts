@@ -7,7 +7,7 @@ import {
   type AgentQuestion,
   createAgentRunner,
   VERDICT_TOOL,
-} from '../../src/hooks/runners/agent.js';
+} from '../../src/hooks/runners/model.js';
 import { isRecord } from '../../src/lib/own.js';
 import { anthropicClient } from '../../src/model/anthropic/client.js';
 import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';

@@ -171,7 +171,7 @@ describe('an http hook', () => {
     });
     expect(
       failureOf(await post({ url: server.url }, { request: { signal: waiting.signal } })),
-    ).toEqual({ cause: 'timeout', message: 'the turn was ended' });
+    ).toEqual({ cause: 'unavailable', message: 'withdrawn: its answer is not needed any more' });
     await gone;
   });
 

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { HookRaw, PromptHandler } from '../../src/hooks/registry/hook.js';
-import { createPromptRunner, modelAsker } from '../../src/hooks/runners/prompt.js';
+import { createPromptRunner, modelAsker } from '../../src/hooks/runners/model.js';
 import { isRecord } from '../../src/lib/own.js';
 import { anthropicClient } from '../../src/model/anthropic/client.js';
 import type { ModelClient } from '../../src/model/client.js';

@@ -4,7 +4,7 @@ import {
   type AgentQuestion,
   type AgentVerdict,
   HOOK_AGENT_TYPE,
-} from '../../hooks/runners/agent.js';
+} from '../../hooks/runners/model.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { LoopOutcome } from '../../loop/types.js';

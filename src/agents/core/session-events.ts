@@ -2,11 +2,12 @@ import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
 import { bringsCalls } from '../../context/prompt/mention-places.js';
 import { messageOf, PortcullisError } from '../../errors.js';
+import type { HookFields } from '../../hooks/dispatch/scene.js';
 import { afterCompact, beforeCompact } from '../../hooks/events/compact.js';
 import { configChangesOf, configObjections } from '../../hooks/events/config.js';
 import { createWatchHooks } from '../../hooks/events/files.js';
 import { displayText } from '../../hooks/events/message-display.js';
-import { createSessionHooks } from '../../hooks/events/session.js';
+import { sessionEnd, sessionSetup, sessionStart } from '../../hooks/events/session.js';
 import { type BackgroundTaskFacts, createStopHooks, stopHookCap } from '../../hooks/events/stop.js';
 import type { LoopDeps } from '../../loop/types.js';
 import type { FailureKind, ModelFailure } from '../../model/client.js';
@@ -45,10 +46,10 @@ export function openSessionEvents(
     cwd: workspace.cwd,
     signal,
   });
-  const session = createSessionHooks({ dispatch, tell });
   const watch = createWatchHooks({
     dispatch,
     tell,
+    background: hooks.background,
     projectDir: config.cwd,
     openWatcher: openFileWatcher,
     matchers: () => (hooks.snapshot().hooks.FileChanged ?? []).map(({ hook }) => hook.matcher),
@@ -105,7 +106,8 @@ export function openSessionEvents(
         customInstructions: instructions,
       }),
     async after({ trigger, summary }, signal) {
-      const started = await session.start(
+      const started = await sessionStart(
+        hooks,
         { source: 'compact', model: model.choices.current().model },
         placeNow(signal),
       );
@@ -127,14 +129,14 @@ export function openSessionEvents(
       block.type === 'text' ? [{ index, text: block.text }] : [],
     );
     for (const [count, { index, text }] of blocks.entries()) {
-      const { notice, text: delta } = await displayText(dispatch, {
-        ...placeNow(),
-        turnId: answer.id,
-        messageId: answer.blockIds[index] ?? answer.id,
+      const piece = {
+        turn_id: answer.id,
+        message_id: answer.blockIds[index] ?? answer.id,
         index: count,
         final: count === blocks.length - 1,
         delta: text,
-      });
+      };
+      const { notice, text: delta } = await displayText(dispatch, piece, placeNow());
       if (notice !== undefined) tell(notice);
       texts[index] = delta;
     }
@@ -142,20 +144,16 @@ export function openSessionEvents(
   };
   let cwd = workspace.cwd;
   instructions.onLoaded((file) => {
-    const about = { agent: MAIN_AGENT, matched: [file.loadReason] };
-    // Mostly nobody listens, and there may be hundreds of files.
-    if (!dispatch.has('InstructionsLoaded', about)) return;
-    session.instructionsLoaded(
-      {
-        file_path: file.path,
-        memory_type: file.memoryType,
-        load_reason: file.loadReason,
-        globs: file.globs,
-        trigger_file_path: file.trigger,
-        parent_file_path: file.parent,
-      },
-      placeNow(),
-    );
+    const fields: HookFields<'InstructionsLoaded'> = {
+      file_path: file.path,
+      memory_type: file.memoryType,
+      load_reason: file.loadReason,
+      globs: file.globs,
+      trigger_file_path: file.trigger,
+      parent_file_path: file.parent,
+    };
+    const question = { scene: placeNow(), fields, matched: [file.loadReason] };
+    hooks.background.ask(dispatch, 'InstructionsLoaded', question);
   });
   void hooks.probe(over.signal);
   const prompts: PromptDeps = {
@@ -187,16 +185,20 @@ export function openSessionEvents(
   const runs: RunHooks = {
     async begin(signal) {
       const scene = placeNow(signal);
-      const setup = config.setup && (await session.setup({ trigger: config.setup }, scene));
+      const setup = config.setup && (await sessionSetup(hooks, { trigger: config.setup }, scene));
       const source =
         config.startedBy ?? (history.forked ? 'fork' : history.resumed ? 'resume' : 'startup');
       const { model: name } = model.choices.current();
-      const started = await session.start({ source, model: name, session_title: title }, scene);
+      const started = await sessionStart(
+        hooks,
+        { source, model: name, session_title: title },
+        scene,
+      );
       if (started.sessionTitle !== undefined) setTitle(started.sessionTitle);
       watch.refresh();
       watch.watch(started.watchPaths, workspace.cwd);
       if (started.reloadSkills) await reloadSkills();
-      const note = await notes.note([...(setup?.contexts ?? []), ...started.contexts]);
+      const note = await notes.note([...(setup ?? []), ...started.contexts]);
       const { initialUserMessage } = started;
       return {
         inputs: note === undefined ? [] : [note],
@@ -249,9 +251,10 @@ export function openSessionEvents(
       });
     },
     async close(reason) {
-      const { agent, cwd: place } = hooks.scene(over.signal);
-      await session.end({ reason }, { agent, cwd: place });
-      await Promise.all([session.close(), watch.close(), hooks.closeNotifications()]);
+      const { mode: _none, ...scene } = hooks.scene(over.signal);
+      await sessionEnd(hooks, { reason }, scene);
+      watch.close();
+      await hooks.closeBackground();
       over.abort(new Error('the session is over'));
       await hooks.close();
     },
@@ -260,7 +263,6 @@ export function openSessionEvents(
     runs,
     rename: setTitle,
     reloadSkills,
-    session,
     compaction,
     display,
     models,
@@ -283,7 +285,9 @@ export function openSessionEvents(
       }
       workspace.addRoot(full);
       mcp?.rootsChanged();
-      watch.directoryAdded({ directory: full, source: 'slash_command' }, placeNow());
+      const fields: HookFields<'DirectoryAdded'> = { directory: full, source: 'slash_command' };
+      const question = { scene: placeNow(), fields, matched: [fields.source] };
+      hooks.background.ask(dispatch, 'DirectoryAdded', question);
     },
   };
 }

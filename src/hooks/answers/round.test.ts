@@ -20,13 +20,14 @@ describe('objections', () => {
       { by: 'a', reason: 'too big', failed: false },
       {
         by: 'b',
-        reason: 'guard failed: b gave no verdict (timeout: no answer within 5 s)',
+        reason:
+          'guard failed: b gave no verdict (timeout: no answer within 5 s; limit 1 s, used 0.005 s)',
         failed: true,
       },
       { by: 'd', reason: 'no reason given', failed: false },
     ]);
     expect(blockedBy(mixed)[1]?.reason).toBe(
-      'guard failed: b gave no verdict (timeout: no answer within 5 s)',
+      'guard failed: b gave no verdict (timeout: no answer within 5 s; limit 1 s, used 0.005 s)',
     );
     expect(deniedBy(mixed).map(({ by }) => by)).toEqual(['a', 'd']);
   });

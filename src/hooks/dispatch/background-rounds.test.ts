@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { eventHooks, scene } from '../../../test/support/event-hooks.js';
 import { createBackgroundRounds } from './scene.js';
 
 describe('rounds in the background', () => {
@@ -53,5 +54,44 @@ describe('rounds in the background', () => {
 
   it('are over at once when nothing runs', async () => {
     await createBackgroundRounds({ tell: () => {} }).close();
+  });
+});
+
+describe('hooks in the background', () => {
+  const loaded = { fields: { file_path: '/there/CLAUDE.md', title: undefined }, scene };
+
+  it('are asked by what they match, and waited for at the close', async () => {
+    let finish = (): void => {};
+    const after = new Promise<void>((resolve) => {
+      finish = resolve;
+    });
+    const rig = eventHooks({ InstructionsLoaded: [{ matcher: 'session_start', after }] });
+    const rounds = createBackgroundRounds(rig);
+    for (const reason of ['session_start', 'include']) {
+      rounds.ask(rig.dispatch, 'InstructionsLoaded', { ...loaded, matched: [reason] });
+    }
+    expect(rig.fired).toMatchObject([{ occasion: { matched: ['session_start'] } }]);
+    expect(rig.fired[0]?.occasion.fields).not.toHaveProperty('title');
+    let isClosed = false;
+    const closing = rounds.close().then(() => {
+      isClosed = true;
+    });
+    await Promise.resolve();
+    expect(isClosed).toBe(false);
+    finish();
+    await closing;
+    expect(rig.told).toEqual([]);
+  });
+
+  it('are ended when the close has waited long enough', async () => {
+    const rig = eventHooks({ Notification: [{ after: new Promise(() => {}) }] });
+    const rounds = createBackgroundRounds({ ...rig, closeMs: 1 });
+    for (let n = 0; n < 6; n++) rounds.ask(rig.dispatch, 'Notification', loaded);
+    await rounds.close();
+    expect(rig.fired).toHaveLength(4);
+    expect(rig.fired.every(({ occasion }) => occasion.signal.aborted)).toBe(true);
+    expect(rig.told).toEqual(['hooks that were still running were ended after 1 ms']);
+    rounds.ask(rig.dispatch, 'Notification', loaded);
+    expect(rig.fired).toHaveLength(4);
   });
 });

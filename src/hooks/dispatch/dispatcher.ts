@@ -22,7 +22,7 @@ import {
 } from '../registry/hook.js';
 import { type HookFacts, requestFor, type SharedRequest } from './input.js';
 import { cancelledRun, notRun, type RunDeps, runHook, tell, thrownText } from './run.js';
-import { oneLine, seconds, settlesWithin, withTimeout } from './timeout.js';
+import { oneLine, seconds, settlesWithin, timeoutFailure, withTimeout } from './timeout.js';
 
 /** What a hook that nobody waited for has to say in the end. */
 export interface BackgroundResult {
@@ -52,8 +52,7 @@ export interface DispatchDeps extends RunDeps {
 }
 
 /** A hook that is asked, with the ids of its copies in other files. */
-interface Asked {
-  readonly captured: CapturedHook;
+interface Asked extends Pick<CapturedHook, 'hook' | 'broken'> {
   readonly ids: readonly string[];
 }
 
@@ -83,16 +82,9 @@ export class HookDispatcher implements HookDispatch {
   }
 
   async fire(event: HookEventName, occasion: Occasion): Promise<HookRound> {
-    const hooks = this.#inForce.hooks[event];
-    if (hooks === undefined) return NO_ROUND;
-    const { except = [] } = occasion;
-    const asked = withoutCopies(
-      hooks
-        .filter((one) => this.#mayAsk(one) && one.matches(occasion))
-        .map((one) => (one.inherits?.(occasion.agent) === true ? onlyRestricting(one) : one)),
-    ).filter(({ ids }) => !ids.some((id) => except.includes(id)));
+    const asked = this.#asked(event, occasion);
     if (asked.length === 0) return NO_ROUND;
-    const { facts, envFile } = this.#deps;
+    const { facts, envFile, takeVariables } = this.#deps;
     const setsEnvironment = hookEventFacts(event).setsEnvironment === true;
     /** A text when there is nothing that hooks could be asked with. */
     let request: SharedRequest | string;
@@ -102,10 +94,16 @@ export class HookDispatcher implements HookDispatch {
     } catch (thrown) {
       request = thrownText(thrown);
     }
-    const reports = await Promise.all(asked.map((one) => this.#ask(one, occasion, request)));
-    const given = reports.filter((one) => one !== undefined);
-    if (given.length > 0 && setsEnvironment) await this.#deps.takeVariables?.();
-    return Object.freeze({ reports: Object.freeze(given) });
+    const answers = asked.map(async (one) => {
+      const report = await this.#ask(one, occasion, request);
+      if (report === undefined) return [];
+      // A hook that runs beside the session is counted when it ends.
+      const isRunning = report.failure === undefined && runsBeside(report.hook.handler);
+      return [isRunning ? report : this.#conclude(report, occasion)];
+    });
+    const reports = (await Promise.all(answers)).flat();
+    if (reports.length > 0 && setsEnvironment) await takeVariables?.();
+    return Object.freeze({ reports: Object.freeze(reports) });
   }
 
   /** Other hooks are in force from now on. Between turns; what runs goes on as it began. */
@@ -163,51 +161,55 @@ export class HookDispatcher implements HookDispatch {
     return this.#once.get(hook.id) !== true;
   }
 
-  /** Asks one hook; undefined when it turns out not to be meant. Never throws. */
+  /** The hooks that match, the first of identical ones in several settings files for all of them. */
+  #asked(event: HookEventName, occasion: Occasion): readonly Asked[] {
+    const found = new Map<string, { captured: CapturedHook; ids: string[] }>();
+    for (const one of this.#inForce.hooks[event] ?? []) {
+      if (!this.#mayAsk(one) || !one.matches(occasion)) continue;
+      const { id } = one.hook;
+      const key = one.copyOf ?? id;
+      const copies = found.get(key);
+      copies?.ids.push(id);
+      if (copies === undefined) found.set(key, { captured: one, ids: [id] });
+    }
+    const { except = [], agent } = occasion;
+    return [...found.values()]
+      .filter(({ ids }) => !ids.some((id) => except.includes(id)))
+      .map(({ captured: { hook, broken, inherits }, ids }) => ({
+        hook: inherits?.(agent) === true ? { ...hook, restrictOnly: true } : hook,
+        broken,
+        ids,
+      }));
+  }
+
+  /** Asks one hook; undefined when its `if` does not fit, or it has run once. Never throws. */
   async #ask(
     asked: Asked,
     occasion: Occasion,
     request: SharedRequest | string,
   ): Promise<HookReport | undefined> {
-    const { hook, broken } = asked.captured;
     const { signal } = occasion;
-    const conclude = (report: HookReport): HookReport => this.#conclude(report, occasion);
+    const { hook, broken } = asked;
     try {
-      if (signal.aborted) return conclude(cancelledRun(hook));
-      const fits = await this.#fits(hook, occasion);
-      if (typeof fits === 'object') return conclude(fits);
-      if (!fits) return undefined;
-      if (broken !== undefined) return conclude(notRun(hook, broken));
+      if (signal.aborted) return cancelledRun(hook);
+      const fits = await ifFits(hook, occasion);
+      if (fits !== true) return fits === false ? undefined : fits;
+      if (broken !== undefined) return notRun(hook, broken);
       if (typeof request === 'string') {
         const message = oneLine(`its input could not be made: ${request}`);
-        return conclude(notRun(hook, { cause: 'threw', message }));
+        return notRun(hook, { cause: 'threw', message });
       }
       if (hook.handler.once === true) return await this.#askOnce(asked, occasion, request);
       return await this.#run(hook, occasion, request);
     } catch (thrown) {
-      if (signal.aborted) return conclude(cancelledRun(hook));
+      if (signal.aborted) return cancelledRun(hook);
       // fail-closed: whatever went wrong, the hook gave no verdict.
-      return conclude(notRun(hook, { cause: 'threw', message: thrownText(thrown) }));
+      return notRun(hook, { cause: 'threw', message: thrownText(thrown) });
     }
   }
 
-  /** Whether its `if` fits. The look at it takes no longer than the hook itself may. */
-  async #fits(hook: Hook, occasion: Occasion): Promise<boolean | HookReport> {
-    const rule = hook.handler.if?.trim() ?? '';
-    if (rule === '' || occasion.fits === undefined) return true;
-    const ms = hook.timeoutMs;
-    const limit = { ms, signal: occasion.signal };
-    const timed = await withTimeout(limit, async () => occasion.fits?.(rule) ?? true);
-    if (timed.kind === 'done') return timed.value;
-    // fail-closed: a call that nobody could look at may be one that is meant.
-    if (timed.kind === 'threw') return true;
-    if (timed.kind === 'cancelled') return cancelledRun(hook);
-    const message = `whether its "if" fits was not known within ${seconds(ms)}`;
-    return notRun(hook, { cause: 'timeout', message }, ms);
-  }
-
   async #askOnce(
-    { captured: { hook }, ids }: Asked,
+    { hook, ids }: Asked,
     occasion: Occasion,
     request: SharedRequest,
   ): Promise<HookReport | undefined> {
@@ -217,29 +219,28 @@ export class HookDispatcher implements HookDispatch {
       if (state === undefined) break;
       await orAbort(state, occasion.signal);
     }
-    const settle = (ran: boolean): void => {
+    const running = this.#run(hook, occasion, request);
+    const settle = (failed: boolean): void => {
       for (const id of ids) {
-        if (ran) this.#once.set(id, true);
-        else this.#once.delete(id);
+        // fail-closed: a guard that gave no verdict has not had its one say.
+        if (failed && hook.role === 'gate') this.#once.delete(id);
+        else this.#once.set(id, true);
       }
     };
-    const running = this.#run(hook, occasion, request);
     const settled = running.then(
-      // fail-closed: a guard that gave no verdict has not had its one say.
-      ({ failure }) => settle(hook.role !== 'gate' || failure === undefined),
-      () => settle(hook.role !== 'gate'),
+      ({ failure }) => settle(failure !== undefined),
+      () => settle(true),
     );
     for (const id of ids) this.#once.set(id, settled);
-    return running;
+    return await running;
   }
 
   async #run(hook: Hook, occasion: Occasion, request: SharedRequest): Promise<HookReport> {
-    if (runsBeside(hook.handler)) {
-      this.#runBeside(hook, occasion, request);
-      return { hook, ms: 0, answer: { ...NO_ANSWER, asyncMs: hook.timeoutMs } };
+    if (!runsBeside(hook.handler)) {
+      return await runHook(this.#deps, { hook, request, signal: occasion.signal });
     }
-    const report = await runHook(this.#deps, { hook, request, signal: occasion.signal });
-    return this.#conclude(report, occasion);
+    this.#runBeside(hook, occasion, request);
+    return { hook, ms: 0, answer: { ...NO_ANSWER, asyncMs: hook.timeoutMs } };
   }
 
   /** Starts a hook that nobody waits for. What it decides is void; what it has to tell arrives later. */
@@ -255,13 +256,11 @@ export class HookDispatcher implements HookDispatch {
     this.#beside.set(running, hook);
   }
 
-  #deliver(report: HookReport, occasion: Occasion): void {
-    const { hook, answer } = report;
+  #deliver({ hook, answer, ...ended }: HookReport, { agent, toolUseId }: Occasion): void {
     const text = hookEventFacts(hook.event).textIsContext === true ? answer.text : undefined;
     const context = answer.context ?? text;
-    const rewake = wakeCall(report);
+    const rewake = wakeCall(hook, ended);
     if (context === undefined && rewake === undefined) return;
-    const { agent, toolUseId } = occasion;
     this.#deps.background?.({ hook, agent, toolUseId, context, rewake });
   }
 
@@ -320,28 +319,25 @@ export class HookDispatcher implements HookDispatch {
   }
 }
 
-function onlyRestricting(captured: CapturedHook): CapturedHook {
-  return { ...captured, hook: { ...captured.hook, restrictOnly: true } };
-}
-
-/** Of identical hooks in several settings files the first is asked, for all of them. */
-function withoutCopies(hooks: readonly CapturedHook[]): readonly Asked[] {
-  const known = new Map<string, { captured: CapturedHook; ids: string[] }>();
-  for (const captured of hooks) {
-    const key = captured.copyOf ?? captured.hook.id;
-    const found = known.get(key);
-    if (found === undefined) known.set(key, { captured, ids: [captured.hook.id] });
-    else found.ids.push(captured.hook.id);
-  }
-  return [...known.values()];
+/** Whether the `if` of a hook fits. The check takes no longer than the hook itself may. */
+async function ifFits(hook: Hook, { fits, signal }: Occasion): Promise<boolean | HookReport> {
+  const rule = hook.handler.if?.trim() ?? '';
+  if (rule === '' || fits === undefined) return true;
+  const ms = hook.timeoutMs;
+  const timed = await withTimeout({ ms, signal }, () => fits(rule));
+  if (timed.kind === 'cancelled') return cancelledRun(hook);
+  if (timed.kind === 'late') return notRun(hook, timeoutFailure(ms), ms);
+  // fail-closed: a call that could not be looked at may be one that is meant.
+  return timed.kind === 'threw' || timed.value;
 }
 
 /** What wakes the model: exit code 2 of a hook that may do so. */
-function wakeCall({ hook, exitCode, stdout = '', stderr = '' }: HookReport): string | undefined {
-  const { handler, label } = hook;
-  if (handler.type !== 'command' || handler.asyncRewake !== true) return undefined;
-  if (exitCode !== 2) return undefined;
-  return stderr.trim() || stdout.trim() || `${label} wants attention`;
+function wakeCall(
+  { handler, label }: Hook,
+  { exitCode, stdout = '', stderr = '' }: Pick<HookReport, 'exitCode' | 'stdout' | 'stderr'>,
+): string | undefined {
+  const wakes = handler.type === 'command' && handler.asyncRewake === true && exitCode === 2;
+  return wakes ? stderr.trim() || stdout.trim() || `${label} wants attention` : undefined;
 }
 
 /** How often a hook ran in this session, and how long it took. Milliseconds. */

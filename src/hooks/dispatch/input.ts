@@ -86,8 +86,6 @@ export function toolOccasion(
     /** The event's fields besides those of the call. */
     readonly fields?: Fields;
     readonly fits?: FitsRule;
-    /** Instead of the call's own: where the question may be withdrawn before the call is. */
-    readonly signal?: AbortSignal;
   } = {},
 ): Occasion {
   const { tool, agent, workspace, toolUseId } = call;
@@ -107,7 +105,7 @@ export function toolOccasion(
       ...(event === 'PermissionRequest' ? {} : { tool_use_id: toolUseId }),
       ...more.fields,
     },
-    signal: more.signal ?? call.signal,
+    signal: call.signal,
     toolUseId,
     fits: more.fits,
   };

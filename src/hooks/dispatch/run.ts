@@ -18,7 +18,7 @@ import {
   type ReadAnswer,
 } from '../registry/hook.js';
 import type { SharedRequest } from './input.js';
-import { failed, oneLine, seconds, type Timed, timeoutFailure, withTimeout } from './timeout.js';
+import { failed, oneLine, seconds, timeoutFailure, withTimeout } from './timeout.js';
 
 export interface RunDeps {
   /** Loaded when the first hook is asked. */
@@ -32,31 +32,42 @@ export interface RunDeps {
 export interface Run {
   readonly hook: Hook;
   readonly request: SharedRequest;
-  /** Aborts when nobody waits for the answer any more. */
+  /** Aborts when the answer is not waited for any more. */
   readonly signal: AbortSignal;
+}
+
+/** What a runner gave, and what was read of it. */
+interface Asked {
+  readonly raw?: HookRaw;
+  readonly reading: ReadAnswer;
 }
 
 /** Runs one hook within its limit. Never throws; whatever goes wrong is a failure of the hook. */
 export async function runHook(deps: RunDeps, run: Run): Promise<HookReport> {
   const { hook, signal, request } = run;
   const started = deps.clock.monotonic();
-  const told =
-    hook.handler.type === 'callback'
-      ? undefined
-      : { hookId: deps.clock.uuid(), name: request.name, event: hook.event };
-  if (told !== undefined) tell(deps, { type: 'hook_started', ...told });
+  const isCallback = hook.handler.type === 'callback';
+  const about = { hookId: deps.clock.uuid(), name: request.name, event: hook.event };
+  if (!isCallback) tell(deps, { type: 'hook_started', ...about });
   const limit = { ms: hook.timeoutMs, signal };
   const timed = await withTimeout(limit, (own) => ask(deps, run, own));
-  const elapsed = (): number => deps.clock.monotonic() - started;
-  const ms = elapsed();
-  if (timed.kind === 'late') {
-    const told = ({ raw }: Asked): void => tellLate(deps, hook, { raw, ms: elapsed() });
-    timed.result.then(told, () => undefined);
+  const ms = deps.clock.monotonic() - started;
+  let asked: Asked = { reading: noAnswer(CANCELLED) };
+  if (timed.kind === 'done') asked = timed.value;
+  if (timed.kind === 'threw') {
+    asked = { reading: noAnswer({ cause: 'threw', message: thrownText(timed.thrown) }) };
   }
-  const { raw, reading } = timed.kind === 'done' ? timed.value : await failedRun(hook, timed);
-  const cancelled = timed.kind === 'cancelled';
-  const report = reportOf(hook, { ...reading, ms, cancelled }, raw);
-  if (told !== undefined) tell(deps, finished(told, report, raw));
+  if (timed.kind === 'late') {
+    timed.result.then(
+      ({ raw }) => tellLate(deps, hook, { raw, ms: deps.clock.monotonic() - started }),
+      () => undefined,
+    );
+    const redacts = await meantToRedact(hook, timed.result);
+    asked = { reading: { ...noAnswer(timeoutFailure(hook.timeoutMs)), redacts } };
+  }
+  const { raw, reading } = asked;
+  const report = reportOf(hook, { ...reading, ms, cancelled: timed.kind === 'cancelled' }, raw);
+  if (!isCallback) tell(deps, finished(about, report, raw));
   return report;
 }
 
@@ -65,7 +76,7 @@ export function notRun(hook: Hook, failure: HookFailure, ms = 0): HookReport {
   return reportOf(hook, { ...noAnswer(failure), ms });
 }
 
-/** A hook that nobody waits for any more. */
+/** A hook whose answer is not waited for any more. */
 export function cancelledRun(hook: Hook): HookReport {
   return reportOf(hook, { ...noAnswer(CANCELLED), ms: 0, cancelled: true });
 }
@@ -75,21 +86,20 @@ const CANCELLED: HookFailure = {
   message: 'it was cancelled before it answered',
 };
 
-/** News never decide: what the one who hears them makes of them is his own affair. */
+/** News never decide, so a listener that throws changes nothing. */
 export function tell(deps: Pick<RunDeps, 'emit'>, news: SessionNews): void {
   try {
     deps.emit(news);
   } catch {
-    // Nobody is left to tell it to.
+    // There is no other listener that could be told.
   }
 }
 
-interface Asked {
-  readonly raw: HookRaw;
-  readonly reading: ReadAnswer;
-}
-
-async function ask(deps: RunDeps, { hook, request }: Run, signal: AbortSignal): Promise<Asked> {
+async function ask(
+  deps: RunDeps,
+  { hook, request }: Run,
+  signal: AbortSignal,
+): Promise<Asked & { readonly raw: HookRaw }> {
   const { read = readRaw } = deps;
   const runners = await deps.runners();
   const runner = runners[hook.handler.type] as HookRunner | undefined;
@@ -100,31 +110,14 @@ async function ask(deps: RunDeps, { hook, request }: Run, signal: AbortSignal): 
   return { raw, reading: read(hook, raw) };
 }
 
-async function failedRun(
-  hook: Hook,
-  timed: Exclude<Timed<Asked>, { kind: 'done' }>,
-): Promise<Partial<Pick<Asked, 'raw'>> & Pick<Asked, 'reading'>> {
-  switch (timed.kind) {
-    case 'threw':
-      return { reading: noAnswer({ cause: 'threw', message: thrownText(timed.thrown) }) };
-    case 'late': {
-      const redacts = await meantToRedact(hook, timed.result);
-      return { reading: { ...noAnswer(timeoutFailure(hook.timeoutMs)), redacts } };
-    }
-    case 'cancelled':
-      return { reading: noAnswer(CANCELLED) };
-  }
-}
-
 /** How long the end of a program is waited for that is being ended for its lateness. */
 const LATE_MS = 1000;
 
 /** Whether what a program had printed when its time was over was to hide the output of a tool. */
 async function meantToRedact(hook: Hook, late: Promise<Asked>): Promise<boolean> {
   const { handler } = hook;
-  const isWaitedFor =
-    handler.type === 'command' && handler.persistent !== true && !runsBeside(handler);
-  if (!isWaitedFor || !mayRedact(hook)) return false;
+  const isProcess = handler.type === 'command' && handler.persistent !== true;
+  if (!isProcess || runsBeside(handler) || !mayRedact(hook)) return false;
   const signal = new AbortController().signal;
   const timed = await withTimeout({ ms: LATE_MS, signal }, () => late);
   if (timed.kind !== 'done') return false;
@@ -147,13 +140,13 @@ function reportOf(
   told: Omit<HookReport, 'hook' | 'refuses'>,
   raw?: HookRaw,
 ): HookReport {
-  const { answer, failure } = told;
+  const { answer, failure, cancelled } = told;
+  const isRefusal = failure !== undefined && refuses(hook, failure, cancelled === true, raw);
   return Object.freeze({
     ...told,
     hook,
     answer: failure === undefined ? effectiveAnswer(hook, answer) : NO_ANSWER,
-    ...(failure !== undefined &&
-      refuses(hook, failure, told.cancelled === true, raw) && { refuses: true }),
+    ...(isRefusal && { refuses: true }),
     ...(raw?.kind === 'process' && {
       exitCode: raw.exitCode,
       stdout: raw.stdout,
@@ -162,16 +155,16 @@ function reportOf(
   });
 }
 
-/** Whether a failure counts as a no. */
+/** Whether a failure counts as a refusal. */
 function refuses(hook: Hook, { cause }: HookFailure, cancelled: boolean, raw?: HookRaw): boolean {
   if (hook.role === 'observe' || runsBeside(hook.handler)) return false;
   if (hook.onFailure === 'block') return true;
   if (hook.role !== 'gate') return false;
-  // fail-closed: nobody waited long enough to hear a no.
+  // fail-closed: it was not waited for long enough to be told a refusal.
   if (cancelled) return true;
   if (hook.handler.type !== 'callback') return false;
   // fail-closed: what a host lets pass is an error. Silence, be it of a host that is gone, an answer
-  // to another question and one with a no in it are not.
+  // to another question and one with a refusal in it are not.
   if (cause === 'timeout' || cause === 'unavailable' || cause === 'wrong-event') return true;
   return raw?.kind === 'value' && restraintAnywhere(raw.value) !== 'none';
 }
@@ -179,34 +172,26 @@ function refuses(hook: Hook, { cause }: HookFailure, cancelled: boolean, raw?: H
 /** What counts of an answer: nothing of a hook that goes on by itself, no yes of one that may only restrict. */
 export function effectiveAnswer(hook: Hook, answer: HookAnswer): HookAnswer {
   const { asyncMs, systemMessage } = answer;
-  if (asyncMs !== undefined) {
-    // What it says before it goes on by itself is not its answer.
-    return { ...NO_ANSWER, asyncMs, systemMessage };
-  }
-  return hook.restrictOnly === true ? withoutYes(answer) : answer;
-}
-
-/** A new input stays, as it is judged like any other. */
-function withoutYes(answer: HookAnswer): HookAnswer {
+  // What it says before it goes on by itself is not its answer.
+  if (asyncMs !== undefined) return { ...NO_ANSWER, asyncMs, systemMessage };
+  if (hook.restrictOnly !== true) return answer;
+  // A new input stays, as it is judged like any other.
   const { decision, ...fields } = answer.fields;
-  const isYes = isRecord(decision) && decision.behavior !== 'deny';
+  const isNo = isRecord(decision) && decision.behavior === 'deny';
   return {
     ...answer,
     decision: answer.decision === 'allow' ? 'none' : answer.decision,
-    fields: decision === undefined || isYes ? fields : answer.fields,
+    fields: isNo ? answer.fields : fields,
   };
 }
 
 function tellLate(
   deps: RunDeps,
   hook: Hook,
-  { raw, ms }: { readonly raw: HookRaw; readonly ms: number },
+  { raw, ms }: { readonly raw: HookRaw | undefined; readonly ms: number },
 ): void {
-  const isAnswer =
-    raw.kind === 'failed'
-      ? (raw.printed ?? '').trim() !== ''
-      : raw.kind !== 'process' || raw.exitCode !== null;
-  if (!isAnswer) return;
+  const isSilent = raw?.kind === 'failed' && (raw.printed ?? '').trim() === '';
+  if (isSilent || (raw?.kind === 'process' && raw.exitCode === null)) return;
   const text = `${hook.event}: ${hook.label} answered after ${seconds(ms)}, when nobody waited any more; what it said was discarded`;
   tell(deps, { type: 'notice', level: 'notice', text, tag: 'hook_late' });
 }
@@ -231,25 +216,15 @@ function finished(
 }
 
 function outputOf(raw: HookRaw | undefined): string {
-  switch (raw?.kind) {
-    case 'process':
-      return raw.stdout;
-    case 'text':
-      return raw.text;
-    case 'value':
-      return jsonText(raw.value);
-    case 'verdict':
-      return jsonText({ ok: raw.ok, reason: raw.reason });
-    default:
-      return '';
-  }
-}
-
-/** Empty for what is no JSON: people who watch are shown it, the answer has been read already. */
-function jsonText(value: unknown): string {
+  if (raw?.kind === 'process') return raw.stdout;
+  if (raw?.kind === 'text') return raw.text;
+  if (raw?.kind !== 'value' && raw?.kind !== 'verdict') return '';
   try {
-    return JSON.stringify(value) ?? '';
+    return (
+      JSON.stringify(raw.kind === 'value' ? raw.value : { ok: raw.ok, reason: raw.reason }) ?? ''
+    );
   } catch {
+    // It is no JSON: the answer has been read already, and a listener is shown nothing of it.
     return '';
   }
 }

@@ -2,6 +2,7 @@ import type { BaseHookInput, HookInput } from '../../../build/generated/sdk-type
 import { messageOf } from '../../errors.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
+import { type EventDeps, tellIgnored } from '../answers/round.js';
 import {
   type HookDispatch,
   type HookEventName,
@@ -20,7 +21,7 @@ export type HookFields<E extends HookInput['hook_event_name']> =
     ? { readonly [K in keyof T]: Lists<T[K]> }
     : never;
 
-/** Who something is about, where it happens, and until when anybody waits. */
+/** The agent that an event is about, where it happens, and until when its hooks are waited for. */
 export interface Scene {
   readonly agent: AgentRef;
   readonly cwd: string;
@@ -39,6 +40,9 @@ export interface EventQuestion {
   readonly toolUseId?: string;
 }
 
+/** For events without a matcher: every hook of theirs is meant. */
+export const EVERY_HOOK: readonly string[] = Object.freeze([]) as readonly [];
+
 /** Asks the hooks of an event; without any the round is empty. */
 export async function ask(
   dispatch: HookDispatch,
@@ -47,35 +51,27 @@ export async function ask(
 ): Promise<HookRound> {
   const { agent, cwd, mode, signal } = scene;
   if (!dispatch.has(event, { agent, matched })) return NO_ROUND;
-  const own = withoutAbsent(fields);
-  return dispatch.fire(event, { agent, cwd, matched, fields: own, signal, mode, toolUseId });
+  const own = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const about = { agent, cwd, matched, signal, mode, toolUseId };
+  return await dispatch.fire(event, { ...about, fields: Object.fromEntries(own) });
 }
 
-/** Asks hooks that nothing waits for, until they answer or `background` is closed. */
-export function askInBackground(
-  dispatch: HookDispatch,
-  background: BackgroundRounds,
-  { event, ...question }: EventQuestion & { readonly event: HookEventName },
-): void {
-  const { scene, matched = EVERY_HOOK } = question;
-  if (!dispatch.has(event, { agent: scene.agent, matched })) return;
-  background.run(async (closing) => {
-    const signal = AbortSignal.any([scene.signal, closing]);
-    await ask(dispatch, event, { ...question, scene: { ...scene, signal } });
-  });
+/** Asks the hooks of an event that they cannot hold up, and tells of those that wanted to. */
+export async function askObservers(
+  deps: EventDeps,
+  event: HookEventName,
+  question: EventQuestion,
+): Promise<HookRound> {
+  const round = await ask(deps.dispatch, event, question);
+  tellIgnored(deps, event, round);
+  return round;
 }
 
-/** For events without a matcher: every hook of theirs is meant. */
-export const EVERY_HOOK: readonly string[] = Object.freeze([]) as readonly [];
-
-/** What is absent stays absent: scripts tell an absent field from an empty one. */
-function withoutAbsent(fields: Occasion['fields']): Occasion['fields'] {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
-}
-
-/** Hooks that nobody waits for: a few rounds at a time, and the rest of them at the close. */
+/** Hooks that nothing waits for: a few rounds at a time, and the rest of them at the close. */
 export interface BackgroundRounds {
-  /** False when it is left out: too many wait, or it is over. */
+  /** Asks the hooks of an event until they answer or the rounds are closed. */
+  ask(dispatch: HookDispatch, event: HookEventName, question: EventQuestion): void;
+  /** False if the work is left out: too much waits, or the rounds are closed. */
   run(work: Work): boolean;
   /** Takes no more, waits for what is under way, and cuts it short when that takes too long. */
   close(): Promise<void>;
@@ -98,7 +94,6 @@ export function createBackgroundRounds(options: {
   const running = new Set<Promise<void>>();
   let isClosed = false;
   let isFullTold = false;
-
   const next = (): void => {
     while (running.size < most) {
       const work = waiting.shift();
@@ -115,18 +110,26 @@ export function createBackgroundRounds(options: {
   const idle = async (): Promise<void> => {
     while (running.size > 0) await Promise.all(running);
   };
-
+  const run = (work: Work): boolean => {
+    if (isClosed) return false;
+    if (waiting.length >= mostWaiting) {
+      if (!isFullTold) tell('too much happens at once: some hooks that watch are left out');
+      isFullTold = true;
+      return false;
+    }
+    waiting.push(work);
+    next();
+    return true;
+  };
   return {
-    run(work) {
-      if (isClosed) return false;
-      if (waiting.length >= mostWaiting) {
-        if (!isFullTold) tell('too much happens at once: some hooks that watch are left out');
-        isFullTold = true;
-        return false;
-      }
-      waiting.push(work);
-      next();
-      return true;
+    run,
+    ask(dispatch, event, question) {
+      const { scene, matched = EVERY_HOOK } = question;
+      if (!dispatch.has(event, { agent: scene.agent, matched })) return;
+      run(async (closing) => {
+        const signal = AbortSignal.any([scene.signal, closing]);
+        await ask(dispatch, event, { ...question, scene: { ...scene, signal } });
+      });
     },
     async close() {
       isClosed = true;

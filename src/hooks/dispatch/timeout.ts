@@ -26,14 +26,8 @@ export async function withTimeout<T>(
 ): Promise<Timed<T>> {
   if (signal.aborted) return { kind: 'cancelled' };
   const own = new AbortController();
-  let isLate = false;
-  const timer = setTimeout(
-    () => {
-      isLate = true;
-      own.abort(new DOMException(timeoutFailure(ms).message, 'TimeoutError'));
-    },
-    Math.min(ms, LONGEST_TIMER_MS),
-  );
+  const over = new DOMException(timeoutFailure(ms).message, 'TimeoutError');
+  const timer = setTimeout(() => own.abort(over), Math.min(ms, LONGEST_TIMER_MS));
   // Of its own: dozens wait at once, and a signal complains about more than ten listeners.
   const parent = AbortSignal.any([signal]);
   const cancel = (): void => own.abort(signal.reason);
@@ -43,8 +37,8 @@ export async function withTimeout<T>(
     return { kind: 'done', value: await orAbort(running, own.signal) };
   } catch (thrown) {
     if (!own.signal.aborted) return { kind: 'threw', thrown };
-    if (!isLate) return { kind: 'cancelled' };
-    // What is thrown after the deadline is nobody's any more.
+    if (own.signal.reason !== over) return { kind: 'cancelled' };
+    // What is thrown after the deadline has no reader.
     running.catch(() => undefined);
     return { kind: 'late', result: running };
   } finally {
@@ -59,22 +53,19 @@ export async function settlesWithin(promise: Promise<unknown>, ms: number): Prom
   return (await withTimeout({ ms, signal }, () => promise)).kind !== 'late';
 }
 
-/**
- * Does the work of a runner as long as the caller waits for it. Never throws; what `work` throws is a
- * failure of the kind `thrownAs`.
- */
+/** Does the work of a runner until its signal aborts. What `work` throws is a failure of the kind `thrownAs`. */
 export async function attempt(
-  { signal, timeoutMs }: Pick<HookRequest, 'signal' | 'timeoutMs'>,
+  request: Pick<HookRequest, 'signal' | 'timeoutMs'>,
   thrownAs: HookFailureCause,
-  work: (signal: AbortSignal) => Promise<HookRaw>,
+  work: () => Promise<HookRaw>,
 ): Promise<HookRaw> {
+  const { signal } = request;
   try {
     signal.throwIfAborted();
-    return await orAbort(work(signal), signal);
+    return await orAbort(work(), signal);
   } catch (thrown) {
     if (!signal.aborted) return failed(thrownAs, messageOf(thrown));
-    if (isTimeout(signal.reason)) return { kind: 'failed', failure: timeoutFailure(timeoutMs) };
-    return failed('timeout', reasonOf(signal));
+    return { kind: 'failed', failure: calledOff(request) };
   }
 }
 
@@ -82,19 +73,14 @@ export function timeoutFailure(timeoutMs: number): HookFailure {
   return { cause: 'timeout', message: `no answer within ${seconds(timeoutMs)}` };
 }
 
-/** Why a hook was called off: its time was up, or the answer is not needed any more. */
-export function calledOff(request: Pick<HookRequest, 'signal' | 'timeoutMs'>): HookFailure {
-  if (isTimeout(request.signal.reason)) return timeoutFailure(request.timeoutMs);
+/** Why the signal of a hook aborted: its time was up, or its answer is not needed any more. */
+export function calledOff({
+  signal,
+  timeoutMs,
+}: Pick<HookRequest, 'signal' | 'timeoutMs'>): HookFailure {
+  const { reason } = signal;
+  if (reason instanceof Error && reason.name === 'TimeoutError') return timeoutFailure(timeoutMs);
   return { cause: 'unavailable', message: 'withdrawn: its answer is not needed any more' };
-}
-
-function reasonOf({ reason }: AbortSignal): string {
-  const told = reason instanceof Error && reason.name !== 'AbortError' ? reason.message : '';
-  return told === '' ? 'it was cancelled before it answered' : told;
-}
-
-function isTimeout(reason: unknown): boolean {
-  return reason instanceof Error && reason.name === 'TimeoutError';
 }
 
 /** As in settings: whole seconds where they are, fractions where not. */

@@ -4,22 +4,21 @@ import {
   type EventDeps,
   endOf,
   noOf,
-  tellIgnored,
   wishToStop,
 } from '../answers/round.js';
-import { ask, type Scene } from '../dispatch/scene.js';
-import type { HookRound } from '../registry/hook.js';
+import { ask, askObservers, type Scene } from '../dispatch/scene.js';
+import type { HookReport, HookRound } from '../registry/hook.js';
 
 export interface IdleTeammate {
   readonly teammate_name: string;
   readonly team_name?: string | undefined;
 }
 
-/** What is to become of a teammate that has nothing left to do. At most one of both is set. */
+/** What becomes of a teammate that has nothing left to do: at most one of both is set. */
 export interface IdleVerdict {
-  /** It goes on, and this is what it is told. */
+  /** The instruction that it goes on with. */
   readonly keepWorking?: string;
-  /** It ends, and this is why. */
+  /** Why it ends. */
   readonly stop?: string;
 }
 
@@ -30,8 +29,7 @@ export async function subagentStart(
 ): Promise<{ readonly contexts: readonly string[] }> {
   const { id, type } = scene.agent;
   const fields = { agent_id: id, agent_type: type };
-  const round = await ask(deps.dispatch, 'SubagentStart', { scene, fields, matched: [type] });
-  tellIgnored(deps, 'SubagentStart', round);
+  const round = await askObservers(deps, 'SubagentStart', { scene, fields, matched: [type] });
   return { contexts: contextsFor('SubagentStart', round) };
 }
 
@@ -43,7 +41,7 @@ export async function teammateIdle(
   const round = await ask(dispatch, 'TeammateIdle', { scene, fields: { ...teammate } });
   const stop = endOf(round);
   if (stop !== undefined) return { stop };
-  // A hook that failed keeps nobody at work: it would fail for ever.
+  // A hook that failed keeps no teammate at work: it would fail for ever.
   const wishes = deniedBy(round).map(({ by, reason }) => `${reason} (${by})`);
   return wishes.length === 0 ? {} : { keepWorking: wishes.join('\n') };
 }
@@ -58,7 +56,7 @@ export interface HookTask {
   readonly teamName?: string | undefined;
 }
 
-/** TaskCreated: why the task is not to be, for the model; undefined when nobody objects. */
+/** TaskCreated: why the task must not be created, for the model; undefined when no hook objects. */
 export async function taskCreated(
   deps: EventDeps,
   task: HookTask,
@@ -67,14 +65,14 @@ export async function taskCreated(
   return joined(await askAboutTask(deps, 'TaskCreated', task, scene), noOf);
 }
 
-/** TaskCompleted: why it is not done yet, for the model; undefined when nobody objects. */
+/** TaskCompleted: why the task is not done yet, for the model; undefined when no hook objects. */
 export async function taskCompleted(
   deps: EventDeps,
   task: HookTask,
   scene: Scene,
 ): Promise<string | undefined> {
   const round = await askAboutTask(deps, 'TaskCompleted', task, scene);
-  // fail-closed: who wants its author to stop has not agreed that it is done.
+  // fail-closed: a hook that wants its author to stop has not agreed that it is done.
   return joined(round, (report) => noOf(report) ?? wishToStop(report));
 }
 
@@ -107,7 +105,7 @@ function askAboutTask(
 
 function joined(
   { reports }: HookRound,
-  read: (report: HookRound['reports'][number]) => string | undefined,
+  read: (report: HookReport) => string | undefined,
 ): string | undefined {
   return reports.flatMap((report) => read(report) ?? []).join('\n') || undefined;
 }

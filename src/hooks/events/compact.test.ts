@@ -60,7 +60,7 @@ describe('hooks before a summary', () => {
     const failure = { cause: 'timeout', message: 'no answer' } as const;
     expect((await wishes({ failure })).blocked).toBeUndefined();
     expect((await wishes({ label: 'a', failure, refuses: true })).blocked).toBe(
-      'guard failed: a gave no verdict (timeout: no answer)',
+      'guard failed: a gave no verdict (timeout: no answer; limit 1 s, used 0.005 s)',
     );
   });
 });

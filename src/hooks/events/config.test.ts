@@ -39,7 +39,7 @@ describe('ConfigChange hooks', () => {
     [
       'a failure',
       FAILED,
-      'guard failed: guard.sh gave no verdict after 1200 ms (timeout: no answer within 1 s)',
+      'guard failed: guard.sh gave no verdict (timeout: no answer within 1 s; limit 1 s, used 1.2 s)',
     ],
   ])('refuse by %s', async (_name, hook, text) => {
     const { refusal } = await ask([{}, hook]);

@@ -7,8 +7,8 @@ export type ConfigChange = HookFields<'ConfigChange'>;
 
 const SOURCES: Readonly<Record<WatchedPath['source'], ConfigChange['source']>> = {
   managed: 'policy_settings',
-  // What the command line or a host names belongs to whoever started the program. Hooks know no
-  // name for it, and no hook that guards the person's settings may miss it.
+  // Hooks know no name for settings of the command line or a host, which belong to whoever started the
+  // program; no hook that guards the person's settings may miss them.
   cli: 'user_settings',
   sdk: 'user_settings',
   user: 'user_settings',
@@ -25,28 +25,24 @@ export function configChangesOf(changed: readonly WatchedPath[]): readonly Confi
   return [...byPlace.values()];
 }
 
-/** ConfigChange: why the changes are not to be taken over; undefined when nobody objects. */
+/** ConfigChange: why the changes must not be applied; undefined when no hook objects. */
 export async function configObjections(
-  deps: EventDeps,
+  { dispatch, tell }: EventDeps,
   changes: readonly ConfigChange[],
   scene: Scene,
 ): Promise<string | undefined> {
-  const all = await Promise.all(changes.map((change) => objectionsTo(deps, change, scene)));
-  return all.flat().join('\n') || undefined;
-}
-
-async function objectionsTo(
-  { dispatch, tell }: EventDeps,
-  change: ConfigChange,
-  scene: Scene,
-): Promise<readonly string[]> {
-  const question = { scene, fields: { ...change }, matched: [change.source] };
-  const round = await ask(dispatch, 'ConfigChange', question);
-  const where = change.file_path ?? change.source;
-  const refusals = gateRefusals(round).map((refusal) => `${where}: ${refusal}`);
-  if (change.source !== 'policy_settings') return refusals;
-  // What an administrator changed is nobody's to refuse.
-  for (const refusal of refusals)
-    tell(`settings of an administrator hold all the same: ${refusal}`);
-  return [];
+  const rounds = changes.map(async (change) => {
+    const { source, file_path: where = source } = change;
+    const round = await ask(dispatch, 'ConfigChange', {
+      scene,
+      fields: { ...change },
+      matched: [source],
+    });
+    const refusals = gateRefusals(round).map((refusal) => `${where}: ${refusal}`);
+    if (source !== 'policy_settings') return refusals;
+    // Hooks cannot refuse what an administrator changed.
+    for (const one of refusals) tell(`settings of an administrator hold all the same: ${one}`);
+    return [];
+  });
+  return (await Promise.all(rounds)).flat().join('\n') || undefined;
 }

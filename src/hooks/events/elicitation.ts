@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../lib/result.js';
 import { canonicalJson } from '../../settings/trust/digest.js';
 import { agree, type EventDeps, gateRefusals } from '../answers/round.js';
 import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
-import type { HookReport, HookRound } from '../registry/hook.js';
+import type { HookRound } from '../registry/hook.js';
 
 type Content = Readonly<Record<string, unknown>>;
 
@@ -16,7 +16,7 @@ export type Elicitation = HookFields<'Elicitation'>;
 export type ElicitationAnswer =
   /** No hook has an answer: the person or the host is asked. */
   | { readonly kind: 'none' }
-  /** Nobody else is asked. `content` still has to fit the server's schema. */
+  /** Neither of them is asked. `content` still has to fit the server's schema. */
   | { readonly kind: 'answer'; readonly action: ElicitationAction; readonly content?: Content }
   /** The server is told that the question is declined. */
   | { readonly kind: 'refused'; readonly reason: string };
@@ -31,18 +31,16 @@ export interface ElicitationOutcome {
   readonly reason?: string;
 }
 
-/** Hooks between MCP servers and whoever answers them. */
+/** Hooks between MCP servers and the person or host that answers them. */
 export interface ElicitationHooks {
   ask(question: Elicitation, scene: Scene): Promise<ElicitationAnswer>;
-  /** `answeredBy`: absent counts as a person, whose no stays a no. */
+  /** `answeredBy`: absent counts as a person, whose refusal stays one. */
   result(
     given: ElicitationResult,
     scene: Scene,
     options?: { readonly answeredBy?: 'person' | 'hook' | 'nobody' },
   ): Promise<ElicitationOutcome>;
 }
-
-const NO_ANSWER: ElicitationAnswer = Object.freeze({ kind: 'none' });
 
 export function createElicitationHooks({ dispatch }: EventDeps): ElicitationHooks {
   return {
@@ -65,7 +63,7 @@ interface Wanted {
   readonly by: string;
   readonly action?: ElicitationAction;
   readonly content?: Content;
-  /** Its yes counts for nothing. */
+  /** What it allows counts for nothing. */
   readonly restrictOnly: boolean;
 }
 
@@ -76,7 +74,7 @@ function answerOf(round: HookRound): ElicitationAnswer {
     ({ action, restrictOnly }) => action !== undefined && !(restrictOnly && action === 'accept'),
   );
   const action = strictest(wanted);
-  if (action === undefined) return NO_ANSWER;
+  if (action === undefined) return { kind: 'none' };
   if (action !== 'accept') return { kind: 'answer', action };
   const content = oneContent(wanted);
   if (!content.ok) return { kind: 'refused', reason: content.error };
@@ -96,10 +94,10 @@ function outcomeOf(
   if (refusals.length > 0) return decline(refusals.join('\n'));
   const action = strictest(wanted) ?? given.action;
   // fail-closed: what a person refused to tell a server, no hook tells it.
-  if (isFirm && rank(action) < rank(given.action)) return given;
-  const changers = wanted.filter((one) => one.restrictOnly && isMilder(one, given));
+  if (isFirm && ACTIONS.indexOf(action) < ACTIONS.indexOf(given.action)) return given;
+  const changer = wanted.find((one) => one.restrictOnly && isMilder(one, given));
   // fail-closed: a hook that may only restrict wants something else sent, so what there is stays here.
-  if (changers.length > 0) return decline(`${changers[0]?.by} may not choose what is sent`);
+  if (changer !== undefined) return decline(`${changer.by} may not choose what is sent`);
   if (action !== 'accept') {
     const by = wanted.find((one) => one.action === action)?.by;
     if (by === undefined || action === given.action) return given;
@@ -112,10 +110,9 @@ function outcomeOf(
 
 /** Whether a hook opens what was closed, or puts in its own words. */
 function isMilder({ action, content }: Wanted, given: ElicitationOutcome): boolean {
-  const opens = action === 'accept' && given.action !== 'accept';
-  const result = action ?? given.action;
-  const rewords = content !== undefined && canonicalJson(content) !== canonicalJson(given.content);
-  return opens || (rewords && result === 'accept');
+  if (action === 'accept' && given.action !== 'accept') return true;
+  if (content === undefined || (action ?? given.action) !== 'accept') return false;
+  return canonicalJson(content) !== canonicalJson(given.content);
 }
 
 function readWanted(round: HookRound): {
@@ -124,35 +121,27 @@ function readWanted(round: HookRound): {
 } {
   const refusals = [...gateRefusals(round)];
   const wanted: Wanted[] = [];
-  for (const report of round.reports) {
-    if (report.failure !== undefined) continue;
-    const one = wantedBy(report);
-    if (typeof one === 'string') refusals.push(one);
-    else wanted.push(one);
+  for (const { hook, answer, failure } of round.reports) {
+    if (failure !== undefined) continue;
+    const said = own(answer.fields, 'action') ?? undefined;
+    const content = own(answer.fields, 'content') ?? undefined;
+    const action = ACTIONS.find((known) => known === said);
+    // fail-closed: a word that cannot be understood may have been a refusal.
+    const isUnread = said !== undefined && action === undefined;
+    if (isUnread || (content !== undefined && !isRecord(content))) {
+      const what = isUnread
+        ? `the unknown action ${JSON.stringify(said)}`
+        : 'a content that is no object';
+      refusals.push(`guard failed: ${hook.label} answered with ${what}`);
+    } else {
+      wanted.push({ by: hook.label, restrictOnly: hook.restrictOnly === true, action, content });
+    }
   }
   return { refusals, wanted };
 }
 
-function wantedBy({ hook, answer }: HookReport): Wanted | string {
-  const given = own(answer.fields, 'action') ?? undefined;
-  const content = own(answer.fields, 'content') ?? undefined;
-  const action = ACTIONS.find((known) => known === given);
-  // fail-closed: a word that cannot be understood may have been a no.
-  if (given !== undefined && action === undefined) {
-    return `guard failed: ${hook.label} answered with the unknown action ${JSON.stringify(given)}`;
-  }
-  if (content !== undefined && !isRecord(content)) {
-    return `guard failed: ${hook.label} answered with a content that is no object`;
-  }
-  return { by: hook.label, restrictOnly: hook.restrictOnly === true, action, content };
-}
-
 function strictest(wanted: readonly Wanted[]): ElicitationAction | undefined {
   return ACTIONS.findLast((action) => wanted.some((one) => one.action === action));
-}
-
-function rank(action: ElicitationAction): number {
-  return ACTIONS.indexOf(action);
 }
 
 function oneContent(wanted: readonly Wanted[]): Result<Content | undefined, string> {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type EventHook, eventHooks, scene } from '../../../test/support/event-hooks.js';
 import type { FileWatcherDeps } from '../../platform/fs/watch-files.js';
+import { createBackgroundRounds } from '../dispatch/scene.js';
 import type { HookEventName } from '../registry/hook.js';
 import { createWatchHooks } from './files.js';
 
@@ -12,8 +13,10 @@ const open = (
   const sets: (readonly string[])[] = [];
   let watcher: FileWatcherDeps | undefined;
   let isClosed = false;
+  const background = createBackgroundRounds(rig);
   const hooks = createWatchHooks({
     ...rig,
+    background,
     matchers: () => matchers,
     projectDir: '/project',
     scene: () => scene,
@@ -32,6 +35,10 @@ const open = (
   return {
     ...rig,
     hooks,
+    async close() {
+      hooks.close();
+      await background.close();
+    },
     sets,
     fields,
     change: (path: string, event: 'change' | 'add' | 'unlink') => watcher?.onChange(path, event),
@@ -72,7 +79,7 @@ describe('FileChanged hooks', () => {
   });
 
   it('are told what happened, matched by the name of the file, and may watch more', async () => {
-    const { hooks, change, sets, fired, told } = open(
+    const { hooks, close, change, sets, fired, told } = open(
       {
         FileChanged: [
           { matcher: '.env', fields: { watchPaths: ['/more', 'here'] } },
@@ -84,7 +91,7 @@ describe('FileChanged hooks', () => {
     hooks.refresh();
     change('/project/.env', 'add');
     change('/project/other', 'change');
-    await hooks.close();
+    await close();
     expect(fired.map(({ occasion }) => [occasion.matched, occasion.fields])).toEqual([
       [['.env'], { file_path: '/project/.env', event: 'add' }],
     ]);
@@ -107,7 +114,7 @@ describe('FileChanged hooks', () => {
     const after = new Promise<void>((resolve) => {
       finish = resolve;
     });
-    const { hooks, change, fields } = open({ FileChanged: [{ after }] }, ['a']);
+    const { hooks, close, change, fields } = open({ FileChanged: [{ after }] }, ['a']);
     hooks.refresh();
     change('/a', 'change');
     change('/a', 'unlink');
@@ -119,7 +126,7 @@ describe('FileChanged hooks', () => {
     expect(fields('FileChanged')).toHaveLength(2);
     finish();
     while (fields('FileChanged').length < 3) await new Promise(setImmediate);
-    await hooks.close();
+    await close();
     expect(fields('FileChanged')).toEqual([
       { file_path: '/a', event: 'change' },
       { file_path: '/b', event: 'add' },
@@ -128,9 +135,9 @@ describe('FileChanged hooks', () => {
   });
 
   it('hear nothing after the close', async () => {
-    const { hooks, change, fired, isOpen } = open({ FileChanged: [{}] }, ['a']);
+    const { hooks, close, change, fired, isOpen } = open({ FileChanged: [{}] }, ['a']);
     hooks.refresh();
-    await hooks.close();
+    await close();
     expect(isOpen()).toBe(false);
     change('/project/a', 'change');
     hooks.watch(['/b'], '/');
@@ -170,15 +177,5 @@ describe('CwdChanged hooks', () => {
     const { hooks, told } = open({ CwdChanged: [{ decision: 'deny', reason: 'stay' }] });
     await hooks.cwdChanged(moved, scene);
     expect(told[0]).toContain('stay');
-  });
-});
-
-describe('DirectoryAdded hooks', () => {
-  it('are told in the background', async () => {
-    const { hooks, fields } = open({ DirectoryAdded: [{ matcher: 'slash_command' }] });
-    hooks.directoryAdded({ directory: '/x', source: 'slash_command' }, scene);
-    hooks.directoryAdded({ directory: '/y', source: 'register_repo_root' }, scene);
-    await hooks.close();
-    expect(fields('DirectoryAdded')).toEqual([{ directory: '/x', source: 'slash_command' }]);
   });
 });

@@ -3,12 +3,11 @@ import { type ScriptedHook, scriptedHooks } from '../../../test/support/scripted
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { displayText } from './message-display.js';
 
+const scene = { agent: MAIN_AGENT, cwd: '/there', signal: new AbortController().signal };
+
 const shown = {
-  agent: MAIN_AGENT,
-  cwd: '/there',
-  signal: new AbortController().signal,
-  turnId: 't1',
-  messageId: 'm1',
+  turn_id: 't1',
+  message_id: 'm1',
   index: 0,
   final: true,
   delta: 'Hello',
@@ -16,7 +15,7 @@ const shown = {
 
 function display(...hooks: ScriptedHook[]) {
   const { dispatch } = scriptedHooks({ MessageDisplay: hooks });
-  return displayText(dispatch, shown);
+  return displayText(dispatch, shown, scene);
 }
 
 const shows = (displayContent: unknown, label?: string): ScriptedHook => ({
@@ -27,7 +26,7 @@ const shows = (displayContent: unknown, label?: string): ScriptedHook => ({
 describe('what the screen shows of an answer', () => {
   it('is the answer when no hook is asked, says anything, or works', async () => {
     const { dispatch, fired } = scriptedHooks({});
-    expect(await displayText(dispatch, shown)).toEqual({ text: 'Hello' });
+    expect(await displayText(dispatch, shown, scene)).toEqual({ text: 'Hello' });
     expect(fired).toEqual([]);
     expect(await display({}, { decision: 'deny', stop: 's' })).toEqual({ text: 'Hello' });
     const failure = { cause: 'timeout', message: 'no answer' } as const;
@@ -49,7 +48,7 @@ describe('what the screen shows of an answer', () => {
 
   it('is asked for piece by piece', async () => {
     const { dispatch, lastFields } = scriptedHooks({ MessageDisplay: [{}] });
-    await displayText(dispatch, { ...shown, index: 2, final: false });
+    await displayText(dispatch, { ...shown, index: 2, final: false }, scene);
     expect(lastFields()).toEqual({
       turn_id: 't1',
       message_id: 'm1',

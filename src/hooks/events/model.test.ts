@@ -57,7 +57,7 @@ describe('PreModelSwitch hooks', () => {
     });
     expect(refusal).toContain('guard failed: guard.sh');
     expect(refusal).toContain('timeout');
-    expect(refusal).toContain('1200 ms');
+    expect(refusal).toContain('used 1.2 s');
   });
 
   it('put their question to a person, whose answer counts', async () => {

@@ -1,28 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { eventHooks, scene } from '../../../test/support/event-hooks.js';
-import { createAttention, createNotificationHooks, type Notification } from './notification.js';
-
-describe('Notification hooks', () => {
-  it('are told by type, without being waited for', async () => {
-    const rig = eventHooks({ Notification: [{ matcher: 'auth_success', decision: 'deny' }] });
-    const hooks = createNotificationHooks(rig);
-    hooks.notify({ type: 'auth_success', message: 'hello', title: 'T' }, scene);
-    hooks.notify({ type: 'idle_prompt', message: 'waiting' }, scene);
-    await hooks.close();
-    expect(rig.fired.map(({ occasion }) => occasion.fields)).toEqual([
-      { message: 'hello', title: 'T', notification_type: 'auth_success' },
-    ]);
-    expect(rig.told).toEqual([]);
-  });
-
-  it('have no title where there is none', async () => {
-    const rig = eventHooks({ Notification: [{}] });
-    const hooks = createNotificationHooks(rig);
-    hooks.notify({ type: 'idle_prompt', message: 'waiting' }, scene);
-    await hooks.close();
-    expect(rig.fired[0]?.occasion.fields).not.toHaveProperty('title');
-  });
-});
+import { createAttention, type Notification } from './notification.js';
 
 describe('attention', () => {
   const open = () => {

@@ -12,7 +12,7 @@ import type {
 import { suggestedUpdates } from '../../permissions/grants/suggest.js';
 import type { PermissionMode, PermissionUpdate, TraceStep } from '../../protocol/permissions.js';
 import { isOfOwner } from '../../settings/types.js';
-import { isBlank, oneRewrite, refusalOf, reportStep } from '../answers/round.js';
+import { isBlank, oneRewrite, refusalOf, reportStep, textOr } from '../answers/round.js';
 import { type AboutCall, type FitsRule, namesOf, toolOccasion } from '../dispatch/input.js';
 import type { Hook, HookDispatch, HookReport } from '../registry/hook.js';
 import { PRE_TOOL_USE_HOOKS } from './pre-tool-use.js';
@@ -49,7 +49,7 @@ export function createHookAsker(
     wrapped.set(asker ?? NOBODY, ofAsker);
     const known = ofAsker.get(agent.path);
     if (known !== undefined) return known;
-    const made: Asker = (request) => put(request, asker, (at) => hooksSay(dispatch, deps, at));
+    const made: Asker = (request) => put(request, asker, () => askHooks(dispatch, deps, request));
     // Agents come and go; a question that is put once more is the price of forgetting.
     if (ofAsker.size >= MOST_AGENTS) ofAsker.clear();
     ofAsker.set(agent.path, made);
@@ -60,11 +60,6 @@ export function createHookAsker(
 const MOST_AGENTS = 256;
 const NOBODY = {};
 
-interface Asked {
-  readonly request: AskRequest;
-  readonly signal: AbortSignal;
-}
-
 interface Decided {
   /** Absent when no hook decided. */
   readonly answer?: AskAnswer;
@@ -74,23 +69,22 @@ interface Decided {
 async function put(
   request: AskRequest,
   asker: Asker | undefined,
-  hooks: (asked: Asked) => Promise<Decided>,
+  hooks: () => Promise<Decided>,
 ): Promise<AskAnswer> {
-  const forPerson = waitsForPerson(request);
-  if (request.heldBy === PRE_TOOL_USE_HOOKS && asker === undefined) {
-    return nobody('A hook wants a person to decide.');
+  const { call, heldBy, mode } = request;
+  if (heldBy === PRE_TOOL_USE_HOOKS && asker === undefined) {
+    return unanswered('A hook wants a person to decide.');
   }
-  const { call } = request;
-  if (asker === undefined && modeDecides(call, request.mode)) return nobody('');
+  if (asker === undefined && modeDecides(call, mode)) return unanswered('');
   const over = new AbortController();
   const signal = AbortSignal.any([call.signal, over.signal]);
   const person = asker?.({ ...request, call: { ...call, signal } });
   // Not withdrawn when the person is quicker: a script that was started is let finish what it does.
-  const said = hooks({ request, signal: call.signal });
-  const fromHooks = forPerson ? said.then(onlyNo) : said;
+  const said = hooks();
+  const fromHooks = waitsForPerson(request) ? said.then(onlyNo) : said;
   for (const question of [person, fromHooks]) {
     question?.catch(() => {
-      // Withdrawn or failed after the other had decided: nobody waits for it any more.
+      // Withdrawn or failed after the other had decided: its answer is not needed any more.
     });
   }
   try {
@@ -98,13 +92,11 @@ async function put(
       fromHooks,
       ...(person === undefined ? [] : [person.then((answer): Decided => ({ answer, trace: [] }))]),
     ]);
-    if (first.answer !== undefined) return first.answer;
-    const { trace } = first;
+    const { answer, trace } = first;
+    if (answer !== undefined) return answer;
     if (person !== undefined) return { ...(await person), trace };
-    return nobody(
-      trace.length === 0 ? '' : `The ${PERMISSION_REQUEST_HOOKS} gave no decision.`,
-      trace,
-    );
+    const why = trace.length === 0 ? '' : `The ${PERMISSION_REQUEST_HOOKS} gave no decision.`;
+    return unanswered(why, trace);
   } finally {
     over.abort(new Error('another answer came first'));
   }
@@ -126,73 +118,63 @@ function onlyNo({ answer, trace }: Decided): Decided {
   return answer?.behavior === 'deny' ? { answer, trace } : { trace };
 }
 
-function nobody(message: string, trace: readonly TraceStep[] = []): AskAnswer {
+function unanswered(message: string, trace: readonly TraceStep[] = []): AskAnswer {
   return { behavior: 'deny', message, unanswered: true, trace };
 }
 
 /** What the hooks say together: a no of any of them counts, else a yes, else nothing. */
-async function hooksSay(
+async function askHooks(
   dispatch: HookDispatch,
   deps: PermissionRequestDeps,
-  { request, signal }: Asked,
+  request: AskRequest,
 ): Promise<Decided> {
   const { call, mode } = request;
   const suggestions = suggestedUpdates(request);
-  const round = await dispatch.fire(
-    EVENT,
-    toolOccasion(EVENT, request, {
-      signal,
-      fits: deps.ifRule({ call, mode }),
-      ...(suggestions.length === 0 ? {} : { fields: { permission_suggestions: suggestions } }),
-    }),
-  );
-  const said = round.reports.map((report) => ({
-    report,
-    ...withinReach(report.hook, answerOf(report)),
-  }));
-  const trace = said.flatMap(({ report, answer, refused }) => [
-    answer?.behavior === 'deny'
-      ? reportStep(report, 'deny', answer.message)
-      : reportStep(report, answer?.behavior ?? 'pass'),
-    ...refused.map((why) => reportStep(report, 'pass', why)),
-  ]);
-  const decided = { by: PERMISSION_REQUEST_HOOKS, byHook: true, trace } as const;
-  const noes = said.flatMap(({ answer }) => (answer?.behavior === 'deny' ? [answer] : []));
-  if (noes.length > 0) return { trace, answer: { ...joinNoes(noes), ...decided } };
-  const yeses = said.flatMap(({ report, answer }) =>
-    answer?.behavior === 'allow' ? [{ by: report.hook.label, answer }] : [],
-  );
-  if (yeses.length === 0) return { trace };
-  return { trace, answer: { ...joinYeses(call, yeses), ...decided } };
+  const occasion = toolOccasion(EVENT, request, {
+    fits: deps.ifRule({ call, mode }),
+    fields: suggestions.length === 0 ? {} : { permission_suggestions: suggestions },
+  });
+  const { reports } = await dispatch.fire(EVENT, occasion);
+  const noes: Deny[] = [];
+  const yeses: { by: string; answer: Allow }[] = [];
+  const trace = reports.flatMap((report) => {
+    const { answer, refused } = withinReach(report.hook, answerOf(report));
+    if (answer?.behavior === 'deny') noes.push(answer);
+    if (answer?.behavior === 'allow') yeses.push({ by: report.hook.label, answer });
+    const reason = answer?.behavior === 'deny' ? answer.message : undefined;
+    return [
+      reportStep(report, answer?.behavior ?? 'pass', reason),
+      ...refused.map((why) => reportStep(report, 'pass', why)),
+    ];
+  });
+  if (noes.length === 0 && yeses.length === 0) return { trace };
+  const answer = noes.length > 0 ? joinNoes(noes) : joinYeses(call, yeses);
+  return { trace, answer: { ...answer, by: PERMISSION_REQUEST_HOOKS, byHook: true, trace } };
 }
 
 /** What one hook decided; undefined when it has no opinion. */
 function answerOf(report: HookReport): AskAnswer | undefined {
   const { hook, answer, complaint } = report;
-  const given = own(answer.fields, 'decision') ?? undefined;
-  const read = given === undefined ? undefined : readAskAnswer(given);
-  const decided = read?.ok === true ? read.value : undefined;
   const refusal = refusalOf(report);
-  if (answer.stop !== undefined && refusal?.stop !== undefined) {
+  if (refusal?.stop !== undefined && answer.stop !== undefined) {
     return { behavior: 'deny', message: refusal.stop, stop: refusal.stop };
   }
-  if (decided?.behavior === 'deny') {
+  const given = own(answer.fields, 'decision') ?? undefined;
+  const read = given === undefined ? undefined : readAskAnswer(given);
+  if (read?.ok === true && read.value.behavior === 'deny') {
     const isTold = isRecord(given) && typeof given.message === 'string' && !isBlank(given.message);
-    if (isTold) return decided;
-    const message = isBlank(answer.reason) ? `${hook.label} said no` : answer.reason;
-    return { ...decided, message };
+    return isTold
+      ? read.value
+      : { ...read.value, message: textOr(answer.reason, `${hook.label} said no`) };
   }
-  if (refusal !== undefined) {
-    return refusal.failed === true
-      ? broken(refusal.reason)
-      : { behavior: 'deny', message: refusal.reason };
-  }
+  if (refusal?.failed === true) return broken(refusal.reason);
+  if (refusal !== undefined) return { behavior: 'deny', message: refusal.reason };
   if (read?.ok === false) {
     // fail-closed: what cannot be read may have been a no.
     return broken(`the guard failed: ${hook.label} gave no verdict (${read.error})`);
   }
   const counts = hook.restrictOnly !== true && complaint === undefined;
-  return counts && answer.asyncMs === undefined ? decided : undefined;
+  return counts && answer.asyncMs === undefined ? read?.value : undefined;
 }
 
 function broken(reason: string): Deny {
@@ -234,42 +216,27 @@ function joinYeses(
   };
 }
 
-/** Told of a refused call; `hint` is for the model. */
-export type DenialHooks = (
-  call: GateCall,
-  verdict: GateVerdict,
-) => Promise<{ readonly hint?: string }>;
-
 /**
  * Whether the mode itself decides about such a call: plan mode lets no command run that might change
- * something, and where nobody is there to be asked, no hook is asked in their place.
+ * something, and where no person is there to be asked, no hook is asked instead.
  */
-export function modeDecides(call: Pick<GateCall, 'tool'>, mode: PermissionMode): boolean {
-  return mode === 'plan' && call.tool.kind === 'execute';
+function modeDecides({ tool }: Pick<GateCall, 'tool'>, mode: PermissionMode): boolean {
+  return mode === 'plan' && tool.kind === 'execute';
 }
 
 /**
- * Tells PermissionDenied hooks of calls that the mode refused without anybody having said no. They
- * only watch: the refusal stands.
+ * Tells PermissionDenied hooks of calls that the mode refused without a word of a person. They only
+ * watch: the refusal stands. `hint` is for the model.
  */
-export function createDenialHooks(
-  dispatch: HookDispatch,
-  deps: PermissionRequestDeps,
-): DenialHooks {
-  return async (call, verdict) => {
+export function createDenialHooks(dispatch: HookDispatch, deps: PermissionRequestDeps) {
+  return async (call: GateCall, verdict: GateVerdict): Promise<{ readonly hint?: string }> => {
     if (verdict.kind !== 'refused' || verdict.unanswered !== true) return {};
-    const { agent } = call;
-    if (!dispatch.has('PermissionDenied', { agent, matched: namesOf(call) })) return {};
     const { mode, reason, input } = verdict.receipt;
     if (!modeDecides(call, mode)) return {};
     // The input that was judged: a hook may have given the call another one.
-    const judged = isRecord(input) ? { ...call, input } : call;
-    const about = { call: judged, mode };
-    const fits = deps.ifRule(about);
-    const { reports } = await dispatch.fire(
-      'PermissionDenied',
-      toolOccasion('PermissionDenied', about, { fits, fields: { reason } }),
-    );
+    const about = { call: isRecord(input) ? { ...call, input } : call, mode };
+    const more = { fits: deps.ifRule(about), fields: { reason } };
+    const { reports } = await dispatch.fire(DENIED, toolOccasion(DENIED, about, more));
     const again = reports.filter(({ answer }) => own(answer.fields, 'retry') === true);
     if (again.length === 0) return {};
     const by = again.map(({ hook }) => hook.label).join(', ');
@@ -279,26 +246,29 @@ export function createDenialHooks(
   };
 }
 
-/** What counts of a hook's answer, and what of it does not, each with why. */
-export interface Reached {
-  readonly answer: AskAnswer | undefined;
-  readonly refused: readonly string[];
-}
+const DENIED = 'PermissionDenied';
 
 /**
- * Leaves of a yes what its hook may change beyond the call: a script takes no restriction away, and
- * one that came with a project writes nothing into its user's settings. A host's callback stands in
- * for its user and may do what the user may.
+ * Leaves of a yes what its hook may change beyond the call, and says what it left out: a script takes
+ * no restriction away, and one that came with a project writes nothing into its user's settings. A
+ * host's callback acts for its user and may do what the user may.
  */
 export function withinReach(
   { handler, source }: Pick<Hook, 'handler' | 'source'>,
   answer: AskAnswer | undefined,
-): Reached {
+): { readonly answer: AskAnswer | undefined; readonly refused: readonly string[] } {
   if (answer?.behavior !== 'allow' || handler.type === 'callback') return { answer, refused: [] };
   const { updatedPermissions = [], scope, ...rest } = answer;
-  const judged = updatedPermissions.map((update) => ({ update, why: beyond(update, source) }));
-  const kept = judged.flatMap(({ update, why }) => (why === undefined ? [update] : []));
+  const refused: string[] = [];
+  const kept = updatedPermissions.filter((update) => {
+    const why = beyond(update, source);
+    if (why !== undefined) {
+      refused.push(`${update.type} (${update.destination}) was left out: ${why}`);
+    }
+    return why === undefined;
+  });
   const isTooWide = scope?.until === 'user' && !isOfOwner(source);
+  if (isTooWide) refused.push(`its yes is for this call alone: ${NOT_OF_USER}`);
   return {
     answer: {
       ...rest,
@@ -306,12 +276,7 @@ export function withinReach(
       // What is not kept in the user's settings is for this call.
       scope: isTooWide ? undefined : scope,
     },
-    refused: [
-      ...judged.flatMap(({ update, why }) =>
-        why === undefined ? [] : [`${update.type} (${update.destination}) was left out: ${why}`],
-      ),
-      ...(isTooWide ? [`its yes is for this call alone: ${NOT_OF_USER}`] : []),
-    ],
+    refused,
   };
 }
 

@@ -20,7 +20,7 @@ import {
 } from '../answers/round.js';
 import { type FitsRule, namesOf, toolOccasion } from '../dispatch/input.js';
 import { ask, type Scene } from '../dispatch/scene.js';
-import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
+import type { HookDispatch, HookRound } from '../registry/hook.js';
 
 type Input = Readonly<Record<string, unknown>>;
 
@@ -54,11 +54,6 @@ export interface AfterCall {
   readonly stop?: string;
 }
 
-export interface AfterBatch {
-  readonly contexts: readonly string[];
-  readonly stop?: string;
-}
-
 /** A call whose input never became a valid one. */
 export interface InvalidCall extends Scene {
   readonly toolUseId: string;
@@ -74,7 +69,7 @@ export interface PostToolHooks {
   /** PostToolUse, or PostToolUseFailure for an output that is an error. */
   after(finished: FinishedCall): Promise<AfterCall>;
   /** PostToolBatch: once for all calls of an answer, when each has its result. */
-  batch(scene: Scene, calls: readonly PostToolBatchToolCall[]): Promise<AfterBatch>;
+  batch(scene: Scene, calls: readonly PostToolBatchToolCall[]): Promise<Omit<AfterCall, 'output'>>;
   /** ToolInputInvalid. What the hooks add for the model. */
   invalid(invalid: InvalidCall): Promise<readonly string[]>;
 }
@@ -83,14 +78,17 @@ export interface PostToolHooks {
 export function createPostToolHooks(dispatch: HookDispatch): PostToolHooks {
   return {
     async after(finished) {
-      const { call, output } = finished;
-      const event = output.isError === true ? 'PostToolUseFailure' : 'PostToolUse';
-      if (!dispatch.has(event, { agent: call.agent, matched: namesOf(call) })) {
-        return { output, contexts: [] };
-      }
-      const round = await dispatch.fire(event, occasionAfter(event, finished));
+      const { call, mode, output, ms, signal, interrupted, fits } = finished;
+      const failed = output.isError === true;
+      const event = failed ? 'PostToolUseFailure' : 'PostToolUse';
+      const outcome = failed
+        ? { error: textOf(output.content), is_interrupt: interrupted === true }
+        : { tool_response: responseOf(output) };
+      const about = { call: { ...call, signal }, mode };
+      const fields = { ...outcome, duration_ms: Math.round(ms) };
+      const round = await dispatch.fire(event, toolOccasion(event, about, { fields, fits }));
       // A failed call's own error goes on to the model, so a model's no about it does not end the turn.
-      const stop = event === 'PostToolUse' ? endOf(round) : stopOf(round);
+      const stop = failed ? stopOf(round) : endOf(round);
       const result = resultOf(finished, round, `${event}:${call.tool.name}`);
       return stop === undefined ? result : { ...result, stop };
     },
@@ -101,40 +99,30 @@ export function createPostToolHooks(dispatch: HookDispatch): PostToolHooks {
       return { contexts: contextsOf(round, 'PostToolBatch'), stop };
     },
     async invalid(invalid) {
-      const { tool, toolUseId } = invalid;
-      const round = await ask(dispatch, 'ToolInputInvalid', {
-        scene: invalid,
-        fields: fieldsOfInvalid(invalid),
-        matched: namesOf({ tool }),
-        toolUseId,
-      });
+      const { tool, toolUseId, input, malformed, problems, error } = invalid;
+      const fields = {
+        tool_name: tool.name,
+        tool_input: input,
+        tool_use_id: toolUseId,
+        cause: malformed?.cause ?? 'schema',
+        error,
+        problems,
+        raw: malformed?.raw,
+      };
+      const question = { scene: invalid, fields, matched: namesOf({ tool }), toolUseId };
+      const round = await ask(dispatch, 'ToolInputInvalid', question);
       return contextsOf(round, `ToolInputInvalid:${tool.name}`);
     },
   };
 }
 
-type AfterEvent = 'PostToolUse' | 'PostToolUseFailure';
-
-function occasionAfter(
-  event: AfterEvent,
-  { call, mode, output, ms, signal, interrupted, fits }: FinishedCall,
-): Occasion {
-  const outcome =
-    event === 'PostToolUse'
-      ? { tool_response: responseOf(output) }
-      : { error: textOf(output.content), is_interrupt: interrupted === true };
-  return toolOccasion(
-    event,
-    { call: { ...call, signal }, mode },
-    { fields: { ...outcome, duration_ms: Math.round(ms) }, fits },
-  );
-}
-
 function resultOf({ call, output }: FinishedCall, round: HookRound, prefix: string): AfterCall {
-  const failed = round.reports.find(({ refuses }) => refuses === true);
+  const { reports } = round;
+  if (reports.length === 0) return { output, contexts: [] };
+  const failed = reports.find(({ refuses }) => refuses === true);
   if (failed !== undefined) {
-    // fail-closed: it was to look at the output before anybody else. The cause alone is told; the
-    // message of a failure may quote what the hook was shown.
+    // fail-closed: it was to look at the output first. The cause alone is told; the message of a
+    // failure may quote what the hook was shown.
     const cause = failed.failure?.cause ?? 'no-verdict';
     const spent = Math.round(failed.ms);
     const why = `guard failed: ${failed.hook.label} gave no verdict (${cause}, after ${spent} ms)`;
@@ -159,35 +147,17 @@ function withheld(tool: AnyTool, output: ToolOutput, why: string): AfterCall {
   };
 }
 
-function fieldsOfInvalid({
-  tool,
-  toolUseId,
-  input,
-  malformed,
-  problems,
-  error,
-}: InvalidCall): Occasion['fields'] {
-  return {
-    tool_name: tool.name,
-    tool_input: input,
-    tool_use_id: toolUseId,
-    cause: malformed?.cause ?? 'schema',
-    error,
-    problems,
-    raw: malformed?.raw,
-  };
-}
-
 /** Characters of a replacement as JSON. Pictures are long. */
 export const LARGEST_REPLACEMENT = 16 * 1024 * 1024;
-/** Text in content blocks, which nobody cuts to a bearable length later. */
+
+/** Text in content blocks, which nothing cuts to a bearable length later. */
 const MOST_BLOCK_TEXT = 450_000;
 
 /** Text, or an object or list that is nothing but data. */
 type Plain = string | object;
 
 /** What hooks are shown as the result of a call. */
-export function responseOf({ structured, content }: ToolOutput): unknown {
+function responseOf({ structured, content }: ToolOutput): unknown {
   return structured ?? content;
 }
 
@@ -195,40 +165,40 @@ export function responseOf({ structured, content }: ToolOutput): unknown {
  * The output, or what the hooks of a finished call put in its place. A hook that gives back what it was
  * shown wants no change. The error: why nothing of the output may be shown; it quotes nothing of it.
  *
- * Contract: whatever a hook gives, the outcome is the output it wants or nothing at all; who wanted
- * the original replaced never sees it go out because of a mistake in the replacement.
+ * Contract: whatever a hook gives, the outcome is the output it wants or nothing at all; a mistake in
+ * the replacement never lets the original out.
  */
 function replaceOutput(
   tool: AnyTool,
   output: ToolOutput,
-  round: HookRound,
+  { reports }: HookRound,
 ): Result<ToolOutput, string> {
-  const failed = round.reports.find(({ redacts }) => redacts === true);
+  const failed = reports.find(({ redacts }) => redacts === true);
   if (failed !== undefined) {
     return unusable(failed.hook.label, failed.failure?.cause ?? 'it is not said as it must be');
   }
-  const wanted = round.reports.flatMap(({ hook, answer }) => {
-    const value = wantedOutput(answer.fields);
-    return value === undefined ? [] : [{ by: hook.label, ...value }];
-  });
-  if (wanted.length === 0) return ok(output);
-  const shown = plainOf(responseOf(output));
-  const before = shown.ok ? canonicalJson(shown.value) : undefined;
+  const shown = (): string | undefined => {
+    const plain = plainOf(responseOf(output));
+    return plain.ok ? canonicalJson(plain.value) : undefined;
+  };
   const wishes: Wish<Plain>[] = [];
-  for (const { by, value, forMcp } of wanted) {
+  for (const { hook, answer } of reports) {
+    // For any tool, or, weaker, for MCP tools alone. Null is a value, and a wrong one.
+    const forAny = own(answer.fields, 'updatedToolOutput');
+    const value = forAny === undefined ? own(answer.fields, 'updatedMCPToolOutput') : forAny;
+    if (value === undefined) continue;
     const plain = plainOf(value);
-    if (!plain.ok) return unusable(by, plain.error);
-    if (canonicalJson(plain.value) === before) continue;
-    if (forMcp && !isMcpTool(tool.name)) {
-      return unusable(by, 'updatedMCPToolOutput is for MCP tools; updatedToolOutput is for all');
+    if (!plain.ok) return unusable(hook.label, plain.error);
+    if (canonicalJson(plain.value) === shown()) continue;
+    if (forAny === undefined && !tool.name.startsWith('mcp__')) {
+      const why = 'updatedMCPToolOutput is for MCP tools; updatedToolOutput is for all';
+      return unusable(hook.label, why);
     }
-    wishes.push({ by, value: plain.value });
+    wishes.push({ by: hook.label, value: plain.value });
   }
   const agreed = agree(wishes, (a, b) => canonicalJson(a) === canonicalJson(b));
-  if (!agreed.ok) {
-    // fail-closed: each of them hides something else of it.
-    return err(`two hooks want different outputs: ${agreed.error.join(' and ')}`);
-  }
+  // fail-closed: each of them hides something else of it.
+  if (!agreed.ok) return err(`two hooks want different outputs: ${agreed.error.join(' and ')}`);
   if (agreed.value === undefined) return ok(output);
   const { by, value } = agreed.value;
   try {
@@ -245,42 +215,24 @@ function unusable(by: string, problem: string): Result<never, string> {
   return err(`the output that ${by} gave in its place is of no use: ${problem}`);
 }
 
-/** For any tool, or, weaker, for MCP tools alone. Null is a value, and a wrong one. */
-function wantedOutput(
-  fields: Readonly<Record<string, unknown>>,
-): { readonly value: unknown; readonly forMcp: boolean } | undefined {
-  const value = own(fields, 'updatedToolOutput');
-  if (value !== undefined) return { value, forMcp: false };
-  const forMcp = own(fields, 'updatedMCPToolOutput');
-  return forMcp === undefined ? undefined : { value: forMcp, forMcp: true };
-}
-
-function isMcpTool(name: string): boolean {
-  return name.startsWith('mcp__');
-}
-
 /** A copy that is data alone, so that what was checked is what is shown. */
 function plainOf(value: unknown): Result<Plain, string> {
-  if (typeof value === 'string') return sized(value, value);
-  if (typeof value !== 'object' || value === null) return err('it is neither a text nor an object');
+  const isPlain = (one: unknown): one is Plain =>
+    typeof one === 'string' || (typeof one === 'object' && one !== null);
+  if (!isPlain(value)) return err('it is neither a text nor an object');
   let text: string | undefined;
   try {
-    text = JSON.stringify(value);
+    text = typeof value === 'string' ? value : JSON.stringify(value);
   } catch {
     // A loop in it, or a value that JSON does not have: its message may quote the value.
   }
   if (text === undefined) return err('it cannot be written as JSON');
-  const parsed = parseJson(text);
+  const parsed = typeof value === 'string' ? ok(value) : parseJson(text);
   if (!parsed.ok) return parsed;
-  const plain = parsed.value;
-  const isPlain = typeof plain === 'string' || (typeof plain === 'object' && plain !== null);
-  return isPlain ? sized(plain, text) : err('it is neither a text nor an object');
-}
-
-function sized(value: Plain, text: string): Result<Plain, string> {
+  if (!isPlain(parsed.value)) return err('it is neither a text nor an object');
   return text.length > LARGEST_REPLACEMENT
     ? err(`it has ${text.length} characters, and ${LARGEST_REPLACEMENT} are the limit`)
-    : ok(value);
+    : ok(parsed.value);
 }
 
 function outputOf(tool: AnyTool, output: ToolOutput, value: Plain): Result<ToolOutput, string> {

@@ -20,6 +20,7 @@ import {
   refusalOf,
   reportStep,
   textIn,
+  textOr,
 } from '../answers/round.js';
 import { type FitsRule, toolOccasion } from '../dispatch/input.js';
 import type { HookDispatch, HookReport, HookRound } from '../registry/hook.js';
@@ -43,107 +44,101 @@ export interface HookPrecheck extends Precheck {
 }
 
 /**
- * Asks the PreToolUse hooks of all kinds, all at once. The strictest answer wins; a yes opens what
- * no rule holds. A new input is shown to all but its authors once more, and must then stay as it is.
+ * Asks the PreToolUse hooks of all kinds, all at once. The strictest answer wins; a hook's yes allows
+ * what no rule holds back. A new input is shown to all but its authors once more, and must then stay.
  */
 export function createHookPrecheck(dispatch: HookDispatch, deps: PreToolUseDeps): HookPrecheck {
   const ask = async (view: CallView, except: readonly string[] = []): Promise<Round> => {
     const occasion = toolOccasion(EVENT, view, { fits: deps.ifRule(view) });
     return roundOf(view, await dispatch.fire(EVENT, { ...occasion, except }));
   };
-  const isAsked = ({ call, names }: CallView): boolean =>
+  const hasHooks = ({ call, names }: CallView): boolean =>
     dispatch.has(EVENT, { agent: call.agent, matched: names });
   const ahead = new Map<string, { readonly asked: string; readonly round: Promise<Round> }>();
+
   const precheck: Precheck = async (view, { retarget, rewritten }) => {
     const { toolUseId } = view.call;
     const early = ahead.get(toolUseId);
     ahead.delete(toolUseId);
-    if (early === undefined && !isAsked(view)) return { view, trace: [] };
-    // What was asked ahead counts as long as the hooks were told what is still true.
-    const isValid = early !== undefined && early.asked === questionText(view);
-    const first = await (isValid ? early.round : ask(view));
+    if (early === undefined && !hasHooks(view)) return { view, trace: [] };
+    // Early answers count as long as what the hooks were shown is still true.
+    const first = await (early?.asked === questionText(view) ? early.round : ask(view));
     const { rewrite } = first;
     if (rewrite === undefined || first.finding.decision === 'deny') return conclude(view, first);
-    if (rewritten) return conclude(view, refused(first, secondRewrite(rewrite.by)));
+    if (rewritten) return conclude(view, refused(first, secondRewrite(rewrite)));
     const next = await retarget(rewrite.input);
     if ('invalid' in next) {
       const reason = `the input that ${rewrite.by} gave is not valid: ${next.invalid}`;
       return conclude(view, refused(first, reason));
     }
     const again = joinRounds(first, await ask(next, rewrite.authors), rewrite);
-    return again.rewrite === undefined
-      ? conclude(next, again)
-      : conclude(next, refused(again, secondRewrite(again.rewrite.by)));
+    if (again.rewrite === undefined) return conclude(next, again);
+    return conclude(next, refused(again, secondRewrite(again.rewrite)));
   };
-  return Object.assign(precheck, {
-    askAhead(view: CallView): () => void {
-      if (!isAsked(view)) return () => undefined;
-      const { toolUseId } = view.call;
-      const entry = { asked: questionText(view), round: ask(view) };
-      ahead.set(toolUseId, entry);
-      return () => {
-        if (ahead.get(toolUseId) === entry) ahead.delete(toolUseId);
-      };
-    },
-  });
+  const askAhead = (view: CallView): (() => void) => {
+    if (!hasHooks(view)) return () => undefined;
+    const { toolUseId } = view.call;
+    const entry = { asked: questionText(view), round: ask(view) };
+    ahead.set(toolUseId, entry);
+    return () => {
+      if (ahead.get(toolUseId) === entry) ahead.delete(toolUseId);
+    };
+  };
+  return Object.assign(precheck, { askAhead });
 }
 
-/** What hooks are told about a call, as far as it may change before its turn comes. */
+/** What hooks are shown of a call, as far as it may change before its turn comes. */
 function questionText({ call, mode }: CallView): string {
   const { tool, workspace, agent } = call;
   return JSON.stringify([tool.name, absoluteInput(call), workspace.cwd, mode, agent.path]);
 }
 
-/** One look of all hooks at one input. */
+/** What all hooks together say about one input. */
 interface Round {
   readonly finding: Finding;
-  /** The hooks that said yes. */
-  readonly allowed?: { readonly by: string; readonly reason: string };
-  /** A yes came with the input that it is for, as an answer does. */
-  readonly answered: boolean;
-  readonly rewrite?: Rewrite;
   readonly trace: readonly TraceStep[];
   readonly hookContext: HookContext;
+  /** The hooks that allow it. */
+  readonly allowed?: { readonly by: string; readonly reason: string };
+  /** A yes came with the input that it is for, as an answer does. */
+  readonly answered?: boolean;
+  readonly rewrite?: Rewrite;
 }
 
 function roundOf({ call }: CallView, round: HookRound): Round {
-  const said = round.reports.map(hear);
-  const finding = findingOf(said);
+  const said = round.reports.map(readReport);
   const contexts = contextsOf(round, `${EVENT}:${call.tool.name}`);
-  const forAgent = round.reports.flatMap(
-    ({ answer }) => textIn(answer.fields, 'agentContext') ?? [],
-  );
+  const forAgent = round.reports.flatMap((one) => textIn(one.answer.fields, 'agentContext') ?? []);
+  const trace = said.map(({ report, restriction, allows, reason }) => {
+    const decision = restriction === 'none' ? (allows ? 'allow' : 'pass') : restriction;
+    return reportStep(report, decision, reason);
+  });
   const agentContext = forAgent.length === 0 ? undefined : forAgent.join('\n');
-  const heard = {
-    trace: said.map(({ report, restriction, allows, reason }) =>
-      reportStep(
-        report,
-        restriction === 'none' ? (allows ? 'allow' : 'pass') : restriction,
-        reason,
-      ),
-    ),
-    hookContext: joinHookContext({ contexts }, { agentContext }),
-  };
-  if (finding.decision === 'deny') return { ...heard, finding, answered: false };
+  const hookContext = joinHookContext({ contexts }, { agentContext });
+  const finding = findingOf(said);
+  if (finding.decision === 'deny') return { finding, trace, hookContext };
   const wanted = said.flatMap(({ report: { hook }, input, allows }): Rewrite[] =>
     input === undefined ? [] : [{ by: hook.label, input, allowed: allows, authors: [hook.id] }],
   );
   const rewrite = oneRewrite(wanted, [call.input]);
-  if (rewrite !== undefined && 'conflict' in rewrite) return refused(heard, rewrite.conflict);
+  if (rewrite !== undefined && 'conflict' in rewrite) {
+    return refused({ trace, hookContext }, rewrite.conflict);
+  }
   const yes = said.filter(({ allows }) => allows).map(({ report }) => report);
   const reasons = yes.flatMap(({ answer }) => (isBlank(answer.reason) ? [] : [answer.reason]));
   const by = yes.map(({ hook }) => hook.label).join(', ');
   return {
-    ...heard,
     finding,
+    trace,
+    hookContext,
     answered: wanted.some(({ allowed }) => allowed),
     allowed: yes.length === 0 ? undefined : { by, reason: reasons.join('\n') || 'allowed' },
     rewrite,
   };
 }
 
-/** What one hook's answer comes to. */
-interface Said {
+/** What one hook's answer means for the call. */
+interface ReadReport {
   readonly report: HookReport;
   readonly restriction: Restriction;
   /** Of the restriction. */
@@ -155,14 +150,14 @@ interface Said {
   readonly input?: Rewrite['input'];
 }
 
-function hear(report: HookReport): Said {
+function readReport(report: HookReport): ReadReport {
   const { hook, answer, complaint } = report;
   const refusal = refusalOf(report);
   if (refusal !== undefined) return { report, restriction: 'deny', allows: false, ...refusal };
   const wanted = own(answer.fields, 'updatedInput') ?? undefined;
   const given = isRecord(wanted) ? freezeJson(wanted) : err('it is no object');
   if (wanted !== undefined && !given.ok) {
-    // fail-closed: nobody knows what the call was to become.
+    // fail-closed: it is not known what the call was to become.
     const reason = `the guard failed: ${hook.label} gave an input that cannot be used: ${given.error}`;
     return { report, restriction: 'deny', allows: false, reason, failed: true };
   }
@@ -170,7 +165,7 @@ function hear(report: HookReport): Said {
   const input = isOver && given.ok ? given.value : undefined;
   if (answer.decision === 'ask' || answer.decision === 'defer') {
     const what = answer.decision === 'ask' ? 'wants a person to decide' : 'put it off';
-    const reason = isBlank(answer.reason) ? `${hook.label} ${what}` : answer.reason;
+    const reason = textOr(answer.reason, `${hook.label} ${what}`);
     return { report, restriction: answer.decision, allows: false, reason, input };
   }
   const counts = isOver && complaint === undefined && hook.restrictOnly !== true;
@@ -178,7 +173,7 @@ function hear(report: HookReport): Said {
 }
 
 /** The strictest of what was said, in the words of all who said it, in the order they are declared. */
-function findingOf(said: readonly Said[]): Finding {
+function findingOf(said: readonly ReadReport[]): Finding {
   const decision = strictest(said.map(({ restriction }) => restriction));
   if (decision === 'none') return NOTHING;
   const winners = said.filter(({ restriction }) => restriction === decision);
@@ -193,7 +188,7 @@ function findingOf(said: readonly Said[]): Finding {
   };
 }
 
-/** What was held against the first input is not forgotten; a yes is for the input it was given to. */
+/** What was held against the first input still counts; a yes is for the input it was given to. */
 function joinRounds(first: Round, again: Round, rewrite: Rewrite): Round {
   const [a, b] = [first.finding, again.finding];
   const isStricter = RESTRICTIONS.indexOf(b.decision) > RESTRICTIONS.indexOf(a.decision);
@@ -208,7 +203,7 @@ function joinRounds(first: Round, again: Round, rewrite: Rewrite): Round {
   };
 }
 
-function secondRewrite(by: string): string {
+function secondRewrite({ by }: Rewrite): string {
   return `${by} changed an input that had been changed already; it must leave its own output as it is`;
 }
 
@@ -216,8 +211,7 @@ function refused(
   { trace, hookContext }: Pick<Round, 'trace' | 'hookContext'>,
   reason: string,
 ): Round {
-  const finding: Finding = { decision: 'deny', refusal: 'hook', reason };
-  return { finding, answered: false, trace, hookContext };
+  return { finding: { decision: 'deny', refusal: 'hook', reason }, trace, hookContext };
 }
 
 function conclude(view: CallView, round: Round): Examination {

@@ -80,7 +80,7 @@ describe('hooks on a prompt', () => {
     const failure = { cause: 'timeout', message: 'no answer within 30 s' } as const;
     expect(await submit({ label: 'a', failure, refuses: true }, { context: 'c' })).toEqual({
       kind: 'blocked',
-      reason: expect.stringMatching(/^guard failed: .* \(timeout: no answer within 30 s\)$/),
+      reason: expect.stringMatching(/^guard failed: .* \(timeout: no answer within 30 s; /),
       by: 'a',
     });
     expect(await submit({ failure })).toEqual({ kind: 'pass', contexts: [] });

@@ -4,15 +4,15 @@ import {
   agree,
   blockedBy,
   contextsOf,
-  isBlank,
   stopOf,
   textIn,
+  textOr,
   type Wish,
 } from '../answers/round.js';
 import { ask, type HookFields, type Scene } from '../dispatch/scene.js';
 import type { HookDispatch, HookRound } from '../registry/hook.js';
 
-/** Where a prompt comes from, as hooks are told. */
+/** Where a prompt comes from, as hooks read it. */
 export type PromptSource = NonNullable<HookFields<'UserPromptSubmit'>['source']>;
 
 export interface SubmittedPrompt extends Scene {
@@ -21,7 +21,7 @@ export interface SubmittedPrompt extends Scene {
   readonly sessionTitle?: string | undefined;
 }
 
-/** A command, skill or MCP prompt that somebody typed and that stands for a longer text. */
+/** A typed command, skill or MCP prompt that stands for a longer text. */
 export interface ExpandedPrompt extends Scene {
   readonly type: HookFields<'UserPromptExpansion'>['expansion_type'];
   readonly command: string;
@@ -54,7 +54,7 @@ export type PromptOutcome =
   /** `continue: false`: it is kept, and no turn follows. */
   | { readonly kind: 'stopped'; readonly reason: string };
 
-/** UserPromptSubmit. A gate, as UserPromptExpansion is: no verdict is a no. */
+/** UserPromptSubmit. A gate, as UserPromptExpansion is: no verdict is a refusal. */
 export async function promptSubmitted(
   dispatch: HookDispatch,
   submitted: SubmittedPrompt,
@@ -83,68 +83,63 @@ export async function promptExpanded(
   return outcomeOf(round, prompt, 'UserPromptExpansion');
 }
 
-/** A no goes before a wish to stop: it also keeps the prompt out of the conversation. */
+/** A refusal goes before a wish to stop: it also keeps the prompt out of the conversation. */
 function outcomeOf(round: HookRound, prompt: string, prefix: string): PromptOutcome {
-  const suppress = round.reports.some(({ answer }) => answer.fields.suppressOriginalPrompt === true)
-    ? { suppressOriginal: true }
-    : {};
-  const objections = [...blockedBy(round), ...undecided(round)];
+  const { reports } = round;
+  const suppresses = reports.some(({ answer }) => answer.fields.suppressOriginalPrompt === true);
+  const suppress = suppresses ? { suppressOriginal: true } : {};
+  // fail-closed: no person can be asked about a prompt, so a hook that wants that refuses.
+  const undecided = reports
+    .filter(({ answer }) => answer.decision === 'ask' || answer.decision === 'defer')
+    .map(({ hook, answer }) => ({
+      by: hook.label,
+      reason: textOr(answer.reason, 'it wants somebody else to decide'),
+    }));
+  const objections = [...blockedBy(round), ...undecided];
+  const blocked = (reasons: readonly string[], labels: readonly string[]): PromptOutcome => {
+    const by = [...new Set(labels)].join(', ');
+    return { kind: 'blocked', reason: reasons.join('\n'), by, ...suppress };
+  };
   if (objections.length > 0) {
-    const reason = objections.map((one) => one.reason).join('\n');
-    return { kind: 'blocked', reason, by: namesIn(objections.map(({ by }) => by)), ...suppress };
+    return blocked(
+      objections.map(({ reason }) => reason),
+      objections.map(({ by }) => by),
+    );
   }
   const stop = stopOf(round);
   if (stop !== undefined) return { kind: 'stopped', reason: stop };
   const rewrite = rewriteOf(round, prompt);
-  if (!rewrite.ok) return { kind: 'blocked', ...rewrite.error, ...suppress };
+  if (!rewrite.ok) return blocked([rewrite.error.reason], rewrite.error.by);
+  // Hooks stand in the order of their sources, the strongest first.
+  const [title] = reports.flatMap(({ answer }) => textIn(answer.fields, 'sessionTitle') ?? []);
   return {
     kind: 'pass',
     contexts: contextsOf(round, prefix),
     updatedPrompt: rewrite.value,
     ...suppress,
-    sessionTitle: titleOf(round),
+    sessionTitle: title?.trim(),
   };
-}
-
-/** fail-closed: nobody can be asked about a prompt, so who wants that gets a no. */
-function undecided(round: HookRound): readonly { by: string; reason: string }[] {
-  return round.reports
-    .filter(({ answer }) => answer.decision === 'ask' || answer.decision === 'defer')
-    .map(({ hook, answer }) => ({
-      by: hook.label,
-      reason: isBlank(answer.reason) ? 'it wants somebody else to decide' : answer.reason,
-    }));
 }
 
 /** A hook that gives back what it was shown wants no change. */
 function rewriteOf(
-  round: HookRound,
+  { reports }: HookRound,
   prompt: string,
-): Result<string | undefined, { readonly reason: string; readonly by: string }> {
+): Result<string | undefined, { readonly reason: string; readonly by: readonly string[] }> {
   const wishes: Wish<string>[] = [];
-  for (const { hook, answer } of round.reports) {
+  for (const { hook, answer } of reports) {
     const value = own(answer.fields, 'updatedPrompt');
     if (value === undefined || value === prompt) continue;
     if (typeof value !== 'string' || value.trim() === '') {
       // fail-closed: the prompt was not to go out as it is.
       const reason = `${hook.label} gave an updatedPrompt that is no text or an empty one`;
-      return err({ reason, by: hook.label });
+      return err({ reason, by: [hook.label] });
     }
     wishes.push({ by: hook.label, value });
   }
   const wanted = agree(wishes);
   if (wanted.ok) return ok(wanted.value?.value);
-  // fail-closed: no order between hooks may decide what the model is told.
+  // fail-closed: no order between hooks may decide what the model reads.
   const reason = `two hooks want different prompts: ${wanted.error.join(' and ')}`;
-  return err({ reason, by: namesIn(wanted.error) });
-}
-
-/** Hooks stand in the order of their sources, the strongest first. */
-function titleOf(round: HookRound): string | undefined {
-  const titles = round.reports.flatMap(({ answer }) => textIn(answer.fields, 'sessionTitle') ?? []);
-  return titles[0]?.trim();
-}
-
-function namesIn(labels: readonly string[]): string {
-  return [...new Set(labels)].join(', ');
+  return err({ reason, by: wanted.error });
 }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type EventHook, eventHooks, FAILED, scene } from '../../../test/support/event-hooks.js';
-import { createSessionHooks, type SessionStarting } from './session.js';
+import { type SessionStarting, sessionEnd, sessionSetup, sessionStart } from './session.js';
 
 const NOTHING_STARTED = { contexts: [], watchPaths: [], reloadSkills: false };
 
 const started = async (hooks: readonly EventHook[], starting: SessionStarting) => {
   const rig = eventHooks({ SessionStart: hooks });
-  return { ...rig, result: await createSessionHooks(rig).start(starting, scene) };
+  return { ...rig, result: await sessionStart(rig, starting, scene) };
 };
 
 describe('SessionStart hooks', () => {
@@ -109,9 +109,8 @@ describe('SessionStart hooks', () => {
 describe('Setup hooks', () => {
   it('give context', async () => {
     const rig = eventHooks({ Setup: [{ matcher: 'init', text: 'ready' }] });
-    const hooks = createSessionHooks(rig);
-    expect(await hooks.setup({ trigger: 'init' }, scene)).toEqual({ contexts: ['ready'] });
-    expect(await hooks.setup({ trigger: 'maintenance' }, scene)).toEqual({ contexts: [] });
+    expect(await sessionSetup(rig, { trigger: 'init' }, scene)).toEqual(['ready']);
+    expect(await sessionSetup(rig, { trigger: 'maintenance' }, scene)).toEqual([]);
     expect(rig.fired).toMatchObject([{ occasion: { fields: { trigger: 'init' } } }]);
   });
 });
@@ -119,14 +118,14 @@ describe('Setup hooks', () => {
 describe('SessionEnd hooks', () => {
   it('are waited for', async () => {
     const rig = eventHooks({ SessionEnd: [{ decision: 'deny', reason: 'stay' }] });
-    await createSessionHooks(rig).end({ reason: 'logout' }, scene);
+    await sessionEnd(rig, { reason: 'logout' }, scene);
     expect(rig.fired).toMatchObject([{ occasion: { fields: { reason: 'logout' } } }]);
     expect(rig.told[0]).toContain('stay');
   });
 
   it('are cut short at the limit, and told to end', async () => {
     const rig = eventHooks({ SessionEnd: [{ after: new Promise(() => {}) }] });
-    await createSessionHooks({ ...rig, endMs: 1 }).end({ reason: 'other' }, scene);
+    await sessionEnd({ ...rig, endMs: 1 }, { reason: 'other' }, scene);
     expect(rig.fired[0]?.occasion.signal.aborted).toBe(true);
     expect(rig.told).toEqual(['SessionEnd hooks were cut short: they took longer than 1 ms']);
   });
@@ -134,59 +133,17 @@ describe('SessionEnd hooks', () => {
   it('do not throw whatever happens', async () => {
     const rig = eventHooks();
     const dispatch = { has: () => true, fire: () => Promise.reject(new Error('broken')) };
-    await createSessionHooks({ ...rig, dispatch }).end({ reason: 'other' }, scene);
+    await sessionEnd({ ...rig, dispatch }, { reason: 'other' }, scene);
     expect(rig.told).toEqual(['SessionEnd hooks were cut short: broken']);
   });
 
-  it('run without a signal, and not with one that has aborted', async () => {
+  it('do not run with a signal that has aborted', async () => {
     const rig = eventHooks({ SessionEnd: [{}] });
-    const { agent, cwd } = scene;
-    await createSessionHooks(rig).end({ reason: 'clear' }, { agent, cwd });
+    await sessionEnd(rig, { reason: 'clear' }, scene);
     expect(rig.fired).toHaveLength(1);
     const signal = AbortSignal.abort(new Error('twice interrupted'));
-    await createSessionHooks(rig).end({ reason: 'clear' }, { agent, cwd, signal });
+    await sessionEnd(rig, { reason: 'clear' }, { ...scene, signal });
     expect(rig.fired).toHaveLength(1);
     expect(rig.told).toEqual(['SessionEnd hooks were cut short: twice interrupted']);
-  });
-});
-
-describe('InstructionsLoaded hooks', () => {
-  const loaded = {
-    file_path: '/there/CLAUDE.md',
-    memory_type: 'Project',
-    load_reason: 'session_start',
-  } as const;
-
-  it('run beside the session and are waited for at its close', async () => {
-    let finish = (): void => {};
-    const after = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    const rig = eventHooks({ InstructionsLoaded: [{ matcher: 'session_start', after }] });
-    const hooks = createSessionHooks(rig);
-    hooks.instructionsLoaded(loaded, scene);
-    hooks.instructionsLoaded({ ...loaded, load_reason: 'include' }, scene);
-    expect(rig.fired).toMatchObject([{ occasion: { fields: loaded, matched: ['session_start'] } }]);
-    let isClosed = false;
-    const closing = hooks.close().then(() => {
-      isClosed = true;
-    });
-    await Promise.resolve();
-    expect(isClosed).toBe(false);
-    finish();
-    await closing;
-    expect(rig.told).toEqual([]);
-  });
-
-  it('are ended when the close has waited long enough', async () => {
-    const rig = eventHooks({ InstructionsLoaded: [{ after: new Promise(() => {}) }] });
-    const hooks = createSessionHooks({ ...rig, closeMs: 1 });
-    for (let n = 0; n < 6; n++) hooks.instructionsLoaded(loaded, scene);
-    await hooks.close();
-    expect(rig.fired).toHaveLength(4);
-    expect(rig.fired.every(({ occasion }) => occasion.signal.aborted)).toBe(true);
-    expect(rig.told).toEqual(['hooks that were still running were ended after 1 ms']);
-    hooks.instructionsLoaded(loaded, scene);
-    expect(rig.fired).toHaveLength(4);
   });
 });

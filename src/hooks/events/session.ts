@@ -1,14 +1,8 @@
 import { messageOf } from '../../errors.js';
-import { orAbort } from '../../lib/abort.js';
 import { LONGEST_SESSION_END_MS } from '../../protocol/hook-event-facts.js';
 import { contextsFor, type EventDeps, tellIgnored, textIn, textsIn } from '../answers/round.js';
-import {
-  ask,
-  askInBackground,
-  createBackgroundRounds,
-  type HookFields,
-  type Scene,
-} from '../dispatch/scene.js';
+import { ask, askObservers, type HookFields, type Scene } from '../dispatch/scene.js';
+import { withTimeout } from '../dispatch/timeout.js';
 
 export type SessionStarting = HookFields<'SessionStart'>;
 
@@ -26,63 +20,14 @@ export interface SessionStarted {
   readonly reloadSkills: boolean;
 }
 
-/** The hooks around a session. None of them can hold anything up. */
-export interface SessionHooks {
-  start(starting: SessionStarting, scene: Scene): Promise<SessionStarted>;
-  setup(
-    fields: HookFields<'Setup'>,
-    scene: Scene,
-  ): Promise<{ readonly contexts: readonly string[] }>;
-  /** Returns in bounded time and never throws. A signal that has aborted already runs nothing. */
-  end(
-    ending: HookFields<'SessionEnd'>,
-    scene: Omit<Scene, 'signal'> & Partial<Pick<Scene, 'signal'>>,
-  ): Promise<void>;
-  /** Nobody waits for these, except `close`. */
-  instructionsLoaded(loaded: HookFields<'InstructionsLoaded'>, scene: Scene): void;
-  /** Waits, for a while, for hooks that are still running. */
-  close(): Promise<void>;
-}
-
-export interface SessionHookDeps extends EventDeps {
-  /** Milliseconds for all SessionEnd hooks together, whatever limits they name. */
-  readonly endMs?: number;
-  /** Milliseconds that `close` waits. */
-  readonly closeMs?: number;
-}
-
-export function createSessionHooks(deps: SessionHookDeps): SessionHooks {
-  const { dispatch, closeMs } = deps;
-  const background = createBackgroundRounds({ tell: deps.tell, closeMs });
-  return {
-    start: (starting, scene) => start(deps, starting, scene),
-    async setup(fields, scene) {
-      const round = await ask(dispatch, 'Setup', { scene, fields, matched: [fields.trigger] });
-      tellIgnored(deps, 'Setup', round);
-      return { contexts: contextsFor('Setup', round) };
-    },
-    end: (ending, scene) => end(deps, ending, scene),
-    instructionsLoaded(loaded, scene) {
-      askInBackground(dispatch, background, {
-        event: 'InstructionsLoaded',
-        scene,
-        fields: { ...loaded },
-        matched: [loaded.load_reason],
-      });
-    },
-    close: () => background.close(),
-  };
-}
-
-async function start(
-  deps: SessionHookDeps,
+export async function sessionStart(
+  deps: EventDeps,
   starting: SessionStarting,
   scene: Scene,
 ): Promise<SessionStarted> {
   const { source } = starting;
   const question = { scene, fields: { ...starting }, matched: [source] };
-  const round = await ask(deps.dispatch, 'SessionStart', question);
-  tellIgnored(deps, 'SessionStart', round);
+  const round = await askObservers(deps, 'SessionStart', question);
   const all = round.reports.map(({ answer }) => answer.fields);
   const messages = all.flatMap((fields) => textIn(fields, 'initialUserMessage') ?? []);
   const isGoingOn = source === 'clear' || source === 'compact';
@@ -97,27 +42,36 @@ async function start(
   };
 }
 
-async function end(
-  deps: SessionHookDeps,
+/** Setup: what hooks add for the model. */
+export async function sessionSetup(
+  deps: EventDeps,
+  fields: HookFields<'Setup'>,
+  scene: Scene,
+): Promise<readonly string[]> {
+  const round = await askObservers(deps, 'Setup', { scene, fields, matched: [fields.trigger] });
+  return contextsFor('Setup', round);
+}
+
+/**
+ * SessionEnd. Returns in bounded time, whatever limits the hooks name, and never throws. A signal that
+ * has aborted already runs nothing.
+ */
+export async function sessionEnd(
+  deps: EventDeps & { readonly endMs?: number },
   ending: HookFields<'SessionEnd'>,
-  scene: Parameters<SessionHooks['end']>[1],
+  scene: Scene,
 ): Promise<void> {
-  const over = new AbortController();
-  const limit = deps.endMs ?? LONGEST_SESSION_END_MS;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  try {
-    const matched = [ending.reason];
-    if (!deps.dispatch.has('SessionEnd', { agent: scene.agent, matched })) return;
-    timer = setTimeout(() => over.abort(new Error(`they took longer than ${limit} ms`)), limit);
-    const signals = scene.signal === undefined ? [] : [scene.signal];
-    const signal = AbortSignal.any([over.signal, ...signals]);
-    signal.throwIfAborted();
-    const question = { scene: { ...scene, signal }, fields: { ...ending }, matched };
-    const round = await orAbort(ask(deps.dispatch, 'SessionEnd', question), signal);
-    tellIgnored(deps, 'SessionEnd', round);
-  } catch (thrown) {
-    deps.tell(`SessionEnd hooks were cut short: ${messageOf(thrown)}`);
-  } finally {
-    clearTimeout(timer);
-  }
+  const { dispatch, endMs: ms = LONGEST_SESSION_END_MS } = deps;
+  const matched = [ending.reason];
+  if (!dispatch.has('SessionEnd', { agent: scene.agent, matched })) return;
+  const timed = await withTimeout({ ms, signal: scene.signal }, (signal) =>
+    ask(dispatch, 'SessionEnd', { scene: { ...scene, signal }, fields: { ...ending }, matched }),
+  );
+  if (timed.kind === 'done') return tellIgnored(deps, 'SessionEnd', timed.value);
+  const why = {
+    late: `they took longer than ${ms} ms`,
+    threw: timed.kind === 'threw' ? messageOf(timed.thrown) : '',
+    cancelled: messageOf(scene.signal.reason),
+  };
+  deps.tell(`SessionEnd hooks were cut short: ${why[timed.kind]}`);
 }

@@ -1,7 +1,7 @@
 import type { BackgroundTaskSummary } from '../../../build/generated/sdk-types.js';
 import { contextsOf, deniedBy, isBlank, stopOf } from '../answers/round.js';
 import { ask, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
-import type { HookDispatch, HookRound, Occasion } from '../registry/hook.js';
+import type { HookDispatch, HookRound } from '../registry/hook.js';
 
 /** A piece of background work, as hooks are shown it. */
 export type BackgroundTaskFacts = Readonly<BackgroundTaskSummary>;
@@ -21,8 +21,6 @@ export type LeavingMove =
       readonly kind: 'leave';
       /** For the person: a hook was overridden, or gave up. */
       readonly notice?: string;
-      /** A hook wanted the agent to go on, and it was not obeyed any more. */
-      readonly overridden?: true;
     }
   /** One more turn, with this message. */
   | {
@@ -96,16 +94,36 @@ export function createStopHooks(dispatch: HookDispatch, options: StopHookOptions
       isActive = false;
     },
     async beforeLeaving(leaving) {
-      const { event, agent, signal } = leaving;
-      const matched = event === 'SubagentStop' ? [agent.type] : EVERY_HOOK;
-      if (signal.aborted || !dispatch.has(event, { agent, matched })) return LEAVE;
-      const fields = fieldsOf(leaving, { isActive, feedback: streak?.message });
-      const round = await ask(dispatch, event, { scene: leaving, fields, matched });
+      const { event, agent, signal, lastMessage, agentTranscriptPath } = leaving;
+      const isChild = event === 'SubagentStop';
+      if (signal.aborted) return LEAVE;
+      const round = await ask(dispatch, event, {
+        scene: leaving,
+        matched: isChild ? [agent.type] : EVERY_HOOK,
+        fields: {
+          stop_hook_active: isActive,
+          stop_hook_feedback: streak?.message,
+          agent_id: isChild ? agent.id : undefined,
+          agent_type: isChild ? agent.type : undefined,
+          agent_transcript_path: isChild ? agentTranscriptPath : undefined,
+          last_assistant_message: lastMessage,
+          background_tasks: leaving.backgroundTasks,
+          session_crons: leaving.crons,
+        },
+      });
       if (signal.aborted) return LEAVE;
       const stop = stopOf(round);
       if (stop !== undefined) return { kind: 'end', stop };
-      const message = messageOf(round, event);
-      if (message === undefined) {
+      // What the hooks said that can be answered by going on.
+      const heard = {
+        reports: round.reports.filter(({ answer }) => answer.impossible !== true),
+      };
+      const objections = deniedBy(heard).map(({ by, reason }) => `- [${by}]: ${reason}`);
+      const message = [
+        ...(objections.length === 0 ? [] : ['Stop hook feedback:', ...objections]),
+        ...contextsOf(heard, event),
+      ].join('\n');
+      if (message === '') {
         streak = undefined;
         return leaveAfter(round, event);
       }
@@ -113,11 +131,10 @@ export function createStopHooks(dispatch: HookDispatch, options: StopHookOptions
       const why = overrideOf(streak, cap);
       if (why !== undefined) {
         const notice = `${event} hooks were overridden: ${why}. The last words were:\n${message}`;
-        return { kind: 'leave', notice, overridden: true };
+        return { kind: 'leave', notice };
       }
       isActive = true;
-      const objects = deniedBy(reachable(round)).length > 0;
-      return { kind: 'go-on', message, ...(objects ? {} : { onlyContext: true }) };
+      return { kind: 'go-on', message, ...(objections.length === 0 ? { onlyContext: true } : {}) };
     },
     async failure(failed) {
       const { error, details, lastMessage } = failed;
@@ -127,53 +144,14 @@ export function createStopHooks(dispatch: HookDispatch, options: StopHookOptions
   };
 }
 
-/** `feedback`: what hooks said when they last sent the agent on. */
-function fieldsOf(
-  leaving: Leaving,
-  { isActive, feedback }: { isActive: boolean; feedback: string | undefined },
-): Occasion['fields'] {
-  const { event, agent, lastMessage, agentTranscriptPath } = leaving;
-  const child = {
-    agent_id: agent.id,
-    agent_type: agent.type,
-    agent_transcript_path: agentTranscriptPath,
-  };
-  return {
-    stop_hook_active: isActive,
-    stop_hook_feedback: feedback,
-    ...(event === 'SubagentStop' ? child : {}),
-    last_assistant_message: lastMessage,
-    background_tasks: leaving.backgroundTasks,
-    session_crons: leaving.crons,
-  };
-}
-
-/** What the hooks said that can be answered by going on. */
-function reachable(round: HookRound): HookRound {
-  return { ...round, reports: round.reports.filter(({ answer }) => answer.impossible !== true) };
-}
-
-/** What the agent is sent on with. Undefined: nobody holds it back. */
-function messageOf(round: HookRound, event: Leaving['event']): string | undefined {
-  const heard = reachable(round);
-  const objections = deniedBy(heard).map(({ by, reason }) => `- [${by}]: ${reason}`);
-  const parts = [
-    ...(objections.length === 0 ? [] : ['Stop hook feedback:', ...objections]),
-    ...contextsOf(heard, event),
-  ];
-  return parts.length === 0 ? undefined : parts.join('\n');
-}
-
-/** A model that says that its goal is out of reach lets the agent leave, and the person hears of it. */
-function leaveAfter(round: HookRound, event: Leaving['event']): LeavingMove {
-  const given = round.reports.find(({ answer }) => answer.impossible === true);
+/** A model that says that its goal is out of reach lets the agent leave, and the person reads of it. */
+function leaveAfter({ reports }: HookRound, event: Leaving['event']): LeavingMove {
+  const given = reports.find(({ answer }) => answer.impossible === true);
   if (given === undefined) return LEAVE;
   const { hook, answer } = given;
   const why = isBlank(answer.reason) ? '' : `: ${answer.reason}`;
-  return {
-    kind: 'leave',
-    notice: `${event} hook ${hook.label} says that what it asks for cannot be reached${why}`,
-  };
+  const notice = `${event} hook ${hook.label} says that what it asks for cannot be reached${why}`;
+  return { kind: 'leave', notice };
 }
 
 function longer(before: Streak | undefined, message: string, changes: number): Streak {

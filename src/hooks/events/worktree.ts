@@ -3,6 +3,7 @@ import { err, type Result } from '../../lib/result.js';
 import { visible } from '../../lib/visible.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import {
+  basename,
   dirname,
   isAbsolute,
   isInside,
@@ -14,16 +15,16 @@ import {
   agree,
   type EventDeps,
   gateRefusals,
-  isBlank,
   textIn,
+  textOr,
   type Wish,
 } from '../answers/round.js';
 import { ask, EVERY_HOOK, type Scene } from '../dispatch/scene.js';
 import type { HookReport, HookRound } from '../registry/hook.js';
 
-/** What hooks made of the wish for a tree of its own. */
+/** What hooks made of the wish for a working tree. */
 export type WorktreeMade =
-  /** There is no such hook: the program does it its own way. */
+  /** There is no such hook: the program makes one itself. */
   | { readonly kind: 'none' }
   /** A hook made one: an existing directory, apart from the project's own. */
   | { readonly kind: 'path'; readonly path: string }
@@ -38,46 +39,41 @@ export interface WorktreeHooks {
 
 export interface WorktreeHookDeps extends EventDeps {
   readonly fs: Pick<FileSystem, 'lstat' | 'stat' | 'realPath'>;
-  /** The repository's root where there is one: links below it are anybody's who can commit. */
+  /** The repository's root where there is one: anyone who can commit may have made links below it. */
   readonly projectDir: string;
 }
-
-const NO_HOOK: WorktreeMade = Object.freeze({ kind: 'none' });
 
 export function createWorktreeHooks(deps: WorktreeHookDeps): WorktreeHooks {
   const { dispatch } = deps;
   return {
     async create({ name }, scene) {
-      const asked = { agent: scene.agent, matched: EVERY_HOOK };
-      if (!dispatch.has('WorktreeCreate', asked)) return NO_HOOK;
+      const about = { agent: scene.agent, matched: EVERY_HOOK };
+      if (!dispatch.has('WorktreeCreate', about)) return { kind: 'none' };
       if (hasControls(name)) return refused(`the name "${visible(name)}" has control characters`);
       const round = await ask(dispatch, 'WorktreeCreate', { scene, fields: { name } });
-      // It was there a moment ago; settings change.
-      if (round.reports.length === 0) return NO_HOOK;
-      const path = pathOf(round);
-      if (!path.ok) return refused(path.error);
-      if (path.value === undefined) return NO_HOOK;
-      const problem = await pathProblem(deps, path.value.value);
-      if (problem === undefined) return { kind: 'path', path: normalise(path.value.value) };
-      return refused(`${path.value.by} gave ${visible(path.value.value)}, ${problem}`);
+      const made = pathOf(round);
+      if (!made.ok) return refused(made.error);
+      if (made.value === undefined) return { kind: 'none' };
+      const { by, value: path } = made.value;
+      const problem = await pathProblem(deps, path);
+      if (problem !== undefined) return refused(`${by} gave ${visible(path)}, ${problem}`);
+      return { kind: 'path', path: normalise(path) };
     },
     async remove(fields, scene) {
-      const asked = { agent: scene.agent, matched: EVERY_HOOK };
-      if (!dispatch.has('WorktreeRemove', asked)) return false;
-      await ask(dispatch, 'WorktreeRemove', { scene, fields });
-      return true;
+      const { reports } = await ask(dispatch, 'WorktreeRemove', { scene, fields });
+      return reports.length > 0;
     },
   };
 }
 
 /** The one path that the hooks gave; undefined when only hooks gave one that may not grant any. */
 function pathOf(round: HookRound): Result<Wish<string> | undefined, string> {
-  const noes = [...gateRefusals(round), ...round.reports.flatMap((one) => brokenOff(one) ?? [])];
-  if (noes.length > 0) return err([...new Set(noes)].join('\n'));
+  const refusals = [...gateRefusals(round), ...round.reports.flatMap((one) => notMade(one) ?? [])];
+  if (refusals.length > 0) return err([...new Set(refusals)].join('\n'));
   const wishes: Wish<string>[] = [];
   for (const { hook, answer } of round.reports) {
-    const value = textIn(answer.fields, 'worktreePath')?.trim() ?? lastLine(answer.text);
-    // fail-closed: a hook that takes the place of our own way and names no tree has made none.
+    const value = textIn(answer.fields, 'worktreePath')?.trim();
+    // fail-closed: a hook that takes our place and names no tree has made none.
     if (value === undefined) return err(`${hook.label} gave no path of a working tree`);
     if (hook.restrictOnly !== true) wishes.push({ by: hook.label, value });
   }
@@ -86,34 +82,29 @@ function pathOf(round: HookRound): Result<Wish<string> | undefined, string> {
   return agreed.ok ? agreed : err(`${agreed.error.join(' and ')} gave different paths`);
 }
 
-/** Whatever the hook's own `onFailure` says: half a working tree is none. */
-function brokenOff(report: HookReport): string | undefined {
-  const { hook, ms, failure, refuses, complaint, exitCode, answer } = report;
+/** fail-closed: any failure means that no tree was made, whatever the hook's own `onFailure` says. */
+function notMade({
+  hook,
+  ms,
+  failure,
+  refuses,
+  complaint,
+  exitCode,
+  answer,
+}: HookReport): string | undefined {
   if (refuses === true) return undefined;
-  const spent = `${Math.round(ms)} ms`;
-  // fail-closed: any failure means that no tree was made.
-  if (failure !== undefined) {
-    return `guard failed: ${hook.label} made no tree in ${spent} (${failure.cause}: ${failure.message})`;
-  }
+  const failed = (why: string): string =>
+    `guard failed: ${hook.label} made no tree in ${Math.round(ms)} ms (${why})`;
+  if (failure !== undefined) return failed(`${failure.cause}: ${failure.message}`);
   if (answer.decision === 'deny') return undefined;
   if (complaint !== undefined || (exitCode !== undefined && exitCode !== 0)) {
-    const why = isBlank(complaint) ? `exit code ${exitCode}` : complaint;
-    return `guard failed: ${hook.label} made no tree in ${spent} (exit-code: ${why})`;
+    return failed(`exit-code: ${textOr(complaint, `exit code ${exitCode}`)}`);
   }
-  // fail-closed: nobody can work in a tree that may be there later.
-  return answer.asyncMs === undefined
-    ? undefined
-    : `${hook.label} goes on by itself, and a working tree is needed now`;
+  if (answer.asyncMs === undefined) return undefined;
+  return `${hook.label} goes on by itself, and a working tree is needed now`;
 }
 
-function lastLine(text: string | undefined): string | undefined {
-  return text
-    ?.split(/\r?\n/)
-    .map((line) => line.trim())
-    .findLast((line) => line !== '');
-}
-
-/** Why a path is no working tree that anything may be let loose in; undefined when it is one. */
+/** Why a path is no working tree that an agent may be let loose in; undefined when it is one. */
 async function pathProblem(deps: WorktreeHookDeps, path: string): Promise<string | undefined> {
   if (hasControls(path)) return 'which has control characters';
   if (!isAbsolute(path)) return 'which is not absolute';
@@ -126,7 +117,7 @@ async function pathProblem(deps: WorktreeHookDeps, path: string): Promise<string
     const apart = !isInside(project, await deps.fs.realPath(path));
     return apart ? undefined : 'which is not apart from the project';
   } catch (thrown) {
-    // fail-closed: nobody can say where a path leads that cannot be looked at.
+    // fail-closed: a path that cannot be looked at may lead anywhere.
     return `which cannot be looked at: ${messageOf(thrown)}`;
   }
 }
@@ -141,8 +132,7 @@ async function linkInside(
   for (let at = path; at !== dirname(at); at = dirname(at)) parts.unshift(at);
   for (const part of parts) {
     if ((await fs.lstat(part))?.kind !== 'symlink') continue;
-    const parent = await fs.realPath(dirname(part));
-    const place = join(parent, part.slice(dirname(part).length));
+    const place = join(await fs.realPath(dirname(part)), basename(part));
     if (isInside(place, project)) return part;
   }
   return undefined;

@@ -42,8 +42,8 @@ export function createCallbackRunner(
   callbacks: Pick<HostCallbacks, 'call' | 'isOpen'>,
 ): HookRunner<CallbackHandler> {
   return ({ handler }, request) =>
-    attempt(request, 'threw', async (signal) => {
-      const { input, toolUseId } = request;
+    attempt(request, 'threw', async () => {
+      const { input, toolUseId, signal } = request;
       try {
         const value = await callbacks.call({ id: handler.id, input, signal, toolUseId });
         return { kind: 'value', value };

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hookOf, JUDGE, requestOf } from '../../../test/hooks/runner-rig.js';
 import { err, ok } from '../../lib/result.js';
-import { type AgentJudge, type AgentQuestion, createAgentRunner } from './agent.js';
+import { type AgentJudge, type AgentQuestion, createAgentRunner } from './model.js';
 
 const hook = hookOf({ type: 'agent', prompt: 'Judge $ARGUMENTS', model: 'opus' });
 

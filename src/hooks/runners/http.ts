@@ -41,7 +41,7 @@ const MAX_ANSWER_BYTES = 1024 * 1024;
  */
 export function createHttpRunner(deps: HttpRunnerDeps): HookRunner<HttpHandler> {
   return (hook, request) =>
-    attempt(request, 'http', async (signal) => {
+    attempt(request, 'http', async () => {
       const url = hookUrl(hook.handler.url, deps.allowedUrls());
       if (!url.ok) return failed('http', url.error);
       const made = hookHeaders(hook.handler.headers ?? {}, {
@@ -59,7 +59,7 @@ export function createHttpRunner(deps: HttpRunnerDeps): HookRunner<HttpHandler> 
           ...made.value.headers,
         },
         body: request.json,
-        signal,
+        signal: request.signal,
         timeoutMs: request.timeoutMs,
         maxBytes: MAX_ANSWER_BYTES,
         allow: { loopback: true },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { JUDGE, requestOf } from '../../../test/hooks/runner-rig.js';
-import { aboutJudge, judgePrompt } from './agent.js';
+import { aboutJudge, judgePrompt } from './model.js';
 
 const json = '{"tool_input":{"command":"echo $& </hook-input-0> $ARGUMENTS"}}';
 const block = /<(hook-input-[0-9a-f]{16})>\n([^\n]*)\n<\/\1>/;

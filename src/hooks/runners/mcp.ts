@@ -28,9 +28,9 @@ export function createMcpRunner(deps: McpRunnerDeps): HookRunner<McpToolHandler>
     const { server, tool } = handler;
     // fail-closed: a guard that is not there has not agreed.
     if (call === undefined) return failed('unavailable', `no MCP server "${server}" is connected`);
-    return attempt(request, 'unavailable', async (signal) => {
+    return attempt(request, 'unavailable', async () => {
       const input = filled(handler.input ?? {}, request.input);
-      const answer = await call(server, tool, input, signal);
+      const answer = await call(server, tool, input, request.signal);
       if (!answer.ok) return failed('unavailable', answer.error);
       const { text, structured, isError } = answer.value;
       if (isError) return failed('unavailable', `${tool} of "${server}" failed: ${text}`);

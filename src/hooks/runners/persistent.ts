@@ -1,4 +1,7 @@
+import { messageOf } from '../../errors.js';
+import { orAbort } from '../../lib/abort.js';
 import { isRecord } from '../../lib/own.js';
+import { ok, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
 import type {
@@ -9,7 +12,7 @@ import type {
 import { parseLocatedJson } from '../../settings/files/json.js';
 import { duplicateProblem } from '../answers/read.js';
 import { restraintAnywhere, wantsReplacement } from '../answers/restraint.js';
-import { calledOff, seconds, settlesWithin } from '../dispatch/timeout.js';
+import { calledOff, failed, seconds, settlesWithin } from '../dispatch/timeout.js';
 import type { CommandHandler, HookFailure, HookRaw, HookRequest } from '../registry/hook.js';
 import { type CommandContext, commandLaunch } from './command.js';
 
@@ -30,28 +33,18 @@ const END_MS = 200;
 /** Lines that are no answers are logged up to this many, then every thousandth. */
 const LOGGED_LINES = 20;
 
-/** Nobody is asked any more. */
 const SESSION_ENDED: HookFailure = {
   cause: 'unavailable',
   message: 'the session has ended',
 };
-
-interface Question {
-  readonly id: number;
-  readonly request: HookRequest;
-  readonly resolve: (raw: HookRaw) => void;
-  readonly onAbort: () => void;
-  /** How many answers the child had given when it was asked. */
-  answersBefore: number;
-  isSettled: boolean;
-}
 
 /** One child and the questions that it has been asked. */
 class PersistentChild {
   readonly #handler: CommandHandler;
   readonly #deps: PersistentHooksDeps;
   readonly #restarts: RestartLimit;
-  readonly #open = new Map<number, Question>();
+  /** Open questions by id, and how each is answered. */
+  readonly #open = new Map<number, (raw: HookRaw) => void>();
   #process: LineProcess | undefined;
   /** An earlier process that is being ended; the next one starts when it is gone. */
   #ending: Promise<void> | undefined;
@@ -66,11 +59,28 @@ class PersistentChild {
     this.#restarts = new RestartLimit(deps.monotonic ?? (() => performance.now()));
   }
 
-  ask(request: HookRequest): Promise<HookRaw> {
-    if (request.signal.aborted) return Promise.resolve(failed(calledOff(request)));
-    return new Promise((resolve) => {
-      this.#sendWhenFree(this.#question(request, resolve));
-    });
+  async ask(request: HookRequest): Promise<HookRaw> {
+    const { signal } = request;
+    const answersBefore = this.#answers;
+    const id = ++this.#lastId;
+    try {
+      // Two processes of one hook never run at a time: they may share a file or a port.
+      while (this.#ending !== undefined) await orAbort(this.#ending, signal);
+      signal.throwIfAborted();
+      return await orAbort(this.#answer(id, request), signal);
+    } catch (thrown) {
+      if (!signal.aborted) return failed('unavailable', messageOf(thrown));
+    }
+    const failure = calledOff(request);
+    const wasAsked = this.#open.delete(id);
+    const isAtWork = this.#open.size > 0 && this.#answers > answersBefore;
+    if (wasAsked && failure.cause === 'timeout' && !isAtWork) {
+      const limit = seconds(request.timeoutMs);
+      const message = `its process was ended: it left another question unanswered for ${limit}`;
+      this.#failAll({ cause: 'unavailable', message });
+      this.#restart(failure.message);
+    }
+    return { kind: 'failed', failure };
   }
 
   async close(): Promise<void> {
@@ -86,53 +96,23 @@ class PersistentChild {
     await this.#ending;
   }
 
-  #question(request: HookRequest, resolve: (raw: HookRaw) => void): Question {
-    const onAbort = (): void => this.#calledOff(question, calledOff(request));
-    const question: Question = {
-      id: ++this.#lastId,
-      request,
-      resolve,
-      onAbort,
-      answersBefore: this.#answers,
-      isSettled: false,
-    };
-    request.signal.addEventListener('abort', onAbort, { once: true });
-    return question;
-  }
-
-  /** Two processes of one hook never run at a time: they may share a file or a port. */
-  #sendWhenFree(question: Question): void {
-    if (this.#ending === undefined) this.#send(question);
-    else void this.#ending.then(() => this.#sendWhenFree(question));
-  }
-
-  #send(question: Question): void {
-    // Its time was up, or nobody waited any more, before it could be asked.
-    if (question.isSettled) return;
-    if (this.#isClosed) {
-      this.#settle(question, failed(SESSION_ENDED));
-      return;
-    }
+  #answer(id: number, { json }: HookRequest): Promise<HookRaw> {
+    const refused = (failure: HookFailure) => Promise.resolve<HookRaw>({ kind: 'failed', failure });
+    if (this.#isClosed) return refused(SESSION_ENDED);
     const blocked = this.#restarts.blocked();
-    if (blocked !== undefined) {
-      this.#settle(question, failed({ cause: 'unavailable', message: blocked }));
-      return;
-    }
-    const process = this.#process ?? this.#start();
-    if (typeof process === 'string') {
-      this.#settle(question, failed({ cause: 'cannot-start', message: process }));
-      return;
-    }
-    question.answersBefore = this.#answers;
-    this.#open.set(question.id, question);
-    if (process.write(`{"id":${question.id},"input":${question.request.json}}`)) return;
+    if (blocked !== undefined) return refused({ cause: 'unavailable', message: blocked });
+    const started = this.#process === undefined ? this.#start() : ok(this.#process);
+    if (!started.ok) return refused({ cause: 'cannot-start', message: started.error });
+    const process = started.value;
+    const answer = new Promise<HookRaw>((resolve) => this.#open.set(id, resolve));
+    if (process.write(`{"id":${id},"input":${json}}`)) return answer;
     if (process.pendingBytes > 0) {
-      this.#open.delete(question.id);
+      this.#open.delete(id);
       const message = 'it does not read its input, and no more can wait';
-      this.#settle(question, failed({ cause: 'unavailable', message }));
-      return;
+      return refused({ cause: 'unavailable', message });
     }
     void this.#deaf(process);
+    return answer;
   }
 
   /** Not started, ended, or it has closed its input. In the first two cases its end comes by itself. */
@@ -144,10 +124,10 @@ class PersistentChild {
     this.#restart(message);
   }
 
-  #start(): LineProcess | string {
+  #start(): Result<LineProcess, string> {
     const { projectDir: cwd, processes } = this.#deps;
     const launch = commandLaunch(this.#deps, this.#handler, { cwd });
-    if (!launch.ok) return launch.error;
+    if (!launch.ok) return launch;
     const process = processes.open({
       ...launch.value,
       cwd,
@@ -161,46 +141,40 @@ class PersistentChild {
     void process.exited.then((end) => {
       if (process === this.#process) this.#ended(end);
     });
-    return process;
+    return ok(process);
   }
 
   #receive(line: string): void {
+    const stray = this.#accept(line);
+    if (stray === undefined) return;
+    const count = ++this.#strayLines;
+    if (count > LOGGED_LINES && count % 1000 !== 0) return;
+    const who = `persistent hook ${excerpt(this.#handler.command)}`;
+    this.#deps.log?.(`${who} wrote ${stray} (${count} so far): ${excerpt(line)}`);
+  }
+
+  /** Answers a question by a line. Returns what the line is where it is no answer. */
+  #accept(line: string): string | undefined {
     const parsed = parseLocatedJson(line);
     const twice = parsed.ok ? duplicateProblem(parsed.duplicates) : undefined;
     if (!parsed.ok || twice !== undefined) {
-      if (this.#open.size === 0) this.#stray('a line that is no answer', line);
-      else this.#broken(line, twice === undefined ? 'not JSON' : `no answer, as ${twice}`);
-      return;
+      if (this.#open.size === 0) return 'a line that is no answer';
+      // fail-closed: which answer the line was meant to be cannot be told, so none counts.
+      const problem = twice === undefined ? 'not JSON' : `no answer, as ${twice}`;
+      const message = `it wrote a line that is ${problem}: ${excerpt(line)}`;
+      this.#failAll({ cause: 'broken-output', message }, line);
+      this.#restart(message);
+      return undefined;
     }
     const { value } = parsed;
-    if (!isRecord(value)) {
-      this.#stray('a line that is no JSON object', line);
-      return;
-    }
-    const question = typeof value.id === 'number' ? this.#open.get(value.id) : undefined;
-    if (question === undefined) {
-      this.#stray('an answer to no open question', line);
-      return;
-    }
+    if (!isRecord(value)) return 'a line that is no JSON object';
+    const id = typeof value.id === 'number' ? value.id : 0;
+    const resolve = this.#open.get(id);
+    if (resolve === undefined) return 'an answer to no open question';
     this.#answers += 1;
-    this.#open.delete(question.id);
-    this.#settle(question, answerOf(value, line));
-  }
-
-  #stray(what: string, line: string): void {
-    this.#strayLines += 1;
-    const count = this.#strayLines;
-    if (count > LOGGED_LINES && count % 1000 !== 0) return;
-    this.#deps.log?.(
-      `persistent hook ${excerpt(this.#handler.command)} wrote ${what} (${count} so far): ${excerpt(line)}`,
-    );
-  }
-
-  #broken(line: string, problem: string): void {
-    // fail-closed: which answer the line was meant to be cannot be told, so none counts.
-    const message = `it wrote a line that is ${problem}: ${excerpt(line)}`;
-    this.#failAll({ cause: 'broken-output', message }, line);
-    this.#restart(message);
+    this.#open.delete(id);
+    resolve(answerOf(value, line));
+    return undefined;
   }
 
   #ended(end: LineProcessEnd): void {
@@ -208,20 +182,6 @@ class PersistentChild {
     const failure = failureOf(end);
     if (end.startError === undefined) this.#restarts.ended(failure.message);
     this.#failAll(failure);
-  }
-
-  #calledOff(question: Question, failure: HookFailure): void {
-    const wasAsked = this.#open.delete(question.id);
-    this.#settle(question, failed(failure));
-    if (!wasAsked || failure.cause !== 'timeout') return;
-    const isAtWork = this.#open.size > 0 && this.#answers > question.answersBefore;
-    if (isAtWork) return;
-    const limit = seconds(question.request.timeoutMs);
-    this.#failAll({
-      cause: 'unavailable',
-      message: `its process was ended: it left another question unanswered for ${limit}`,
-    });
-    this.#restart(failure.message);
   }
 
   /** Ends the process; the next question starts another. */
@@ -237,15 +197,8 @@ class PersistentChild {
   }
 
   #failAll(failure: HookFailure, printed?: string): void {
-    for (const question of this.#open.values()) this.#settle(question, failed(failure, printed));
+    for (const resolve of this.#open.values()) resolve({ kind: 'failed', failure, printed });
     this.#open.clear();
-  }
-
-  #settle(question: Question, raw: HookRaw): void {
-    if (question.isSettled) return;
-    question.isSettled = true;
-    question.request.signal.removeEventListener('abort', question.onAbort);
-    question.resolve(raw);
   }
 }
 
@@ -253,18 +206,18 @@ function answerOf(value: Readonly<Record<string, unknown>>, line: string): HookR
   const { id: _asked, output, error, ...beside } = value;
   if (error !== undefined && error !== null) {
     const text = typeof error === 'string' ? error : JSON.stringify(error);
-    return failed({ cause: 'threw', message: `it reports an error: ${excerpt(text)}` }, line);
+    return failed('threw', `it reports an error: ${excerpt(text)}`, line);
   }
   if (restraintAnywhere(beside) !== 'none' || wantsReplacement(beside)) {
     // fail-closed: what it says in the wrong place it still means.
     const message = 'its answer says something beside "output" that belongs inside it';
-    return failed({ cause: 'invalid-output', message }, line);
+    return failed('invalid-output', message, line);
   }
   if (output === null) return { kind: 'value', value: {} };
   if (isRecord(output)) return { kind: 'value', value: output };
   // fail-closed: an answer without a verdict in it is no verdict.
   const message = 'its answer has neither an "output" object (or null) nor an "error"';
-  return failed({ cause: 'broken-output', message }, line);
+  return failed('broken-output', message, line);
 }
 
 function failureOf(end: LineProcessEnd): HookFailure {
@@ -282,10 +235,6 @@ function failureOf(end: LineProcessEnd): HookFailure {
     cause: 'exit-code',
     message: `its process ended with exit code ${end.exitCode}${detail}`,
   };
-}
-
-function failed(failure: HookFailure, printed?: string): HookRaw {
-  return { kind: 'failed', failure, printed };
 }
 
 function excerpt(text: string): string {
@@ -340,23 +289,18 @@ export interface PersistentHooks {
 export function createPersistentHooks(deps: PersistentHooksDeps): PersistentHooks {
   const children = new Map<string, PersistentChild>();
   let isClosed = false;
-
   return {
     async ask(handler, request) {
-      if (isClosed) return failed(SESSION_ENDED);
-      const key = keyOf(handler);
+      if (isClosed) return { kind: 'failed', failure: SESSION_ENDED };
+      const { command, args = null, shell = null, allowedEnvVars = [], plugin = null } = handler;
+      const key = JSON.stringify([command, args, shell, allowedEnvVars, plugin]);
       const child = children.get(key) ?? new PersistentChild(handler, deps);
       children.set(key, child);
-      return child.ask(request);
+      return await child.ask(request);
     },
-    close: async () => {
+    async close() {
       isClosed = true;
       await Promise.all([...children.values()].map((child) => child.close()));
     },
   };
-}
-
-function keyOf(handler: CommandHandler): string {
-  const { command, args = null, shell = null, allowedEnvVars = [], plugin = null } = handler;
-  return JSON.stringify([command, args, shell, allowedEnvVars, plugin]);
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { hookOf, JUDGE, requestOf } from '../../../test/hooks/runner-rig.js';
 import { err, ok } from '../../lib/result.js';
-import { type AskModel, createPromptRunner } from './prompt.js';
+import { type AskModel, createPromptRunner } from './model.js';
 
 const hook = hookOf({ type: 'prompt', prompt: 'Judge $ARGUMENTS' });
 const answering = (text: string): Promise<unknown> =>

@@ -11,12 +11,16 @@ import type { EffectiveSettings } from '../../settings/types.js';
 import { type HookVariables, readEnvFile } from '../dispatch/env-file.js';
 import type { HookRunners } from '../registry/hook.js';
 import { createCallbackRunner } from '../registry/host-callbacks.js';
-import { type AgentJudge, createAgentRunner } from '../runners/agent.js';
 import { createCommandRunner } from '../runners/command.js';
 import { createHttpRunner } from '../runners/http.js';
 import { createMcpRunner, type McpRunnerDeps } from '../runners/mcp.js';
+import {
+  type AgentJudge,
+  createAgentRunner,
+  createPromptRunner,
+  modelAsker,
+} from '../runners/model.js';
 import { createPersistentHooks } from '../runners/persistent.js';
-import { createPromptRunner, modelAsker } from '../runners/prompt.js';
 
 export interface HookRunnerParts {
   readonly config: SessionConfig;

@@ -18,19 +18,15 @@ import {
   HookDispatcher,
 } from '../dispatch/dispatcher.js';
 import { createHookVariables } from '../dispatch/env-file.js';
-import type { Scene } from '../dispatch/scene.js';
-import {
-  createAttention,
-  createNotificationHooks,
-  type Notification,
-} from '../events/notification.js';
+import { createBackgroundRounds, type Scene } from '../dispatch/scene.js';
+import { createAttention, type Notification } from '../events/notification.js';
 import { createDenialHooks, createHookAsker } from '../events/permission-request.js';
 import { createPostToolHooks } from '../events/post-tool-use.js';
 import { createHookPrecheck } from '../events/pre-tool-use.js';
 import { captureHooks } from '../registry/capture.js';
 import { createIfRule } from '../registry/if-rule.js';
-import type { AgentJudge } from '../runners/agent.js';
 import type { McpRunnerDeps } from '../runners/mcp.js';
+import type { AgentJudge } from '../runners/model.js';
 import type { ProbeOptions, ProbeReport } from '../testing/probe.js';
 import { createHookNotes } from './hook-notes.js';
 import type { HookRunnerParts, OpenRunners } from './hook-runners.js';
@@ -91,8 +87,8 @@ export function openHooks(
     if (note !== undefined) waiting.push(note);
   };
   const listeners: ((result: BackgroundResult) => void)[] = [];
-  /** A hook that nobody waited for has answered. */
-  const background = async (result: BackgroundResult): Promise<void> => {
+  /** A hook that runs beside the session has answered. */
+  const answered = async (result: BackgroundResult): Promise<void> => {
     for (const listener of listeners) listener(result);
     const { context, rewake } = result;
     if (context !== undefined) await say([context]);
@@ -122,7 +118,7 @@ export function openHooks(
       effort: config.effort,
       mainType: config.runsAs?.name,
     }),
-    background,
+    background: answered,
     envFile,
     async takeVariables() {
       const { takeVariables } = await import('./hook-runners.js');
@@ -151,8 +147,12 @@ export function openHooks(
   });
   const over = new AbortController();
   const untilClose: AbortSignal = over.signal;
-  const notifications = createNotificationHooks({ dispatch, tell });
-  const notify = (one: Notification): void => notifications.notify(one, scene(untilClose));
+  const background = createBackgroundRounds({ tell });
+  const notify = ({ type, message, title }: Notification): void => {
+    const fields = { message, title, notification_type: type };
+    const question = { scene: scene(untilClose), fields, matched: [type] };
+    background.ask(dispatch, 'Notification', question);
+  };
   const attention = createAttention({ notify });
   return {
     dispatch,
@@ -191,11 +191,13 @@ export function openHooks(
     attention,
     /** Aborts when the session ends. */
     untilClose,
-    /** Waits, for a while, for hooks that call a person; from then on none is called. */
-    async closeNotifications(): Promise<void> {
+    /** Hooks that nothing waits for. */
+    background,
+    /** Waits, for a while, for hooks in the background; from then on no person is called. */
+    async closeBackground(): Promise<void> {
       attention.close();
       over.abort(new Error('the session is over'));
-      await notifications.close();
+      await background.close();
     },
     /** As they are in force now. */
     settings: () => settings,

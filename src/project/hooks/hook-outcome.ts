@@ -11,7 +11,7 @@ import { displayText, type ShownText } from '../../hooks/events/message-display.
 import { beforeModelSwitch, type ModelSwitch } from '../../hooks/events/model.js';
 import { createPostToolHooks } from '../../hooks/events/post-tool-use.js';
 import { type ExpandedPrompt, promptExpanded, promptSubmitted } from '../../hooks/events/prompt.js';
-import { createSessionHooks, type SessionStarting } from '../../hooks/events/session.js';
+import { type SessionStarting, sessionStart } from '../../hooks/events/session.js';
 import { createStopHooks } from '../../hooks/events/stop.js';
 import { createWorktreeHooks } from '../../hooks/events/worktree.js';
 import type { HookEventName } from '../../hooks/registry/hook.js';
@@ -225,7 +225,7 @@ async function askObservers(context: HookTestContext): Promise<HookEffect> {
 
 async function askStart(context: HookTestContext): Promise<HookEffect> {
   const starting = payload<SessionStarting>(context);
-  const started = await createSessionHooks(context).start(starting, context.occasion);
+  const started = await sessionStart(context, starting, context.occasion);
   const { contexts, initialUserMessage, sessionTitle, watchPaths } = started;
   const parts = [
     'the session starts',
@@ -251,8 +251,8 @@ async function askPrompt(context: HookTestContext): Promise<HookEffect> {
 }
 
 async function askDisplay(context: HookTestContext): Promise<HookEffect> {
-  const given = { ...payload<ShownText>(context), ...context.occasion };
-  const { text, notice } = await displayText(context.dispatch, given);
+  const given = payload<ShownText>(context);
+  const { text, notice } = await displayText(context.dispatch, given, context.occasion);
   if (notice !== undefined) return { text: notice };
   return text === given.delta ? {} : { text: `the screen shows: ${text}` };
 }

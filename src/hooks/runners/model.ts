@@ -2,13 +2,60 @@ import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { ModelClient } from '../../model/client.js';
 import { MessageAccumulator } from '../../model/stream/accumulate.js';
+import { randomBytes } from '../../platform/random.js';
+import type { AgentRef } from '../../protocol/agent-ref.js';
 import { textOf } from '../../protocol/content.js';
 import { parseLocatedJson } from '../../settings/files/json.js';
 import { duplicateProblem } from '../answers/read.js';
 import { attempt, failed, oneLine } from '../dispatch/timeout.js';
-import type { HookRaw, HookRunner, PromptHandler } from '../registry/hook.js';
-import { aboutJudge, judgePrompt } from './agent.js';
+import type {
+  AgentHandler,
+  HookFailure,
+  HookRaw,
+  HookRequest,
+  HookRunner,
+  PromptHandler,
+} from '../registry/hook.js';
 import system from './prompt-judge.md';
+
+export interface AgentQuestion {
+  /** With the hook's input in it. */
+  readonly prompt: string;
+  /** As the hook names it; absent: the default. */
+  readonly model?: string;
+  /** The agent whose step is judged. */
+  readonly agent: AgentRef;
+  readonly toolUseId?: string;
+}
+
+export interface AgentVerdict {
+  readonly ok: boolean;
+  readonly reason?: string;
+}
+
+/** Has an agent find out and decide. */
+export type AgentJudge = (
+  question: AgentQuestion,
+  signal: AbortSignal,
+) => Promise<Result<AgentVerdict, HookFailure>>;
+
+/** Lets an agent look into the matter before it decides. `judge` is absent where no agent can run, or not yet. */
+export function createAgentRunner(deps: { readonly judge?: AgentJudge }): HookRunner<AgentHandler> {
+  return async ({ handler }, request) => {
+    const { judge } = deps;
+    const settled = aboutJudge(request);
+    if (settled !== undefined) return settled;
+    // fail-closed: without a judge there is no verdict.
+    if (judge === undefined) return failed('unavailable', 'agent hooks cannot be run here');
+    const { agent, toolUseId, json, signal } = request;
+    const prompt = judgePrompt(handler.prompt, json);
+    return await attempt(request, 'unavailable', async () => {
+      const verdict = await judge({ prompt, agent, model: handler.model, toolUseId }, signal);
+      if (!verdict.ok) return failed(verdict.error.cause, verdict.error.message);
+      return { kind: 'verdict', ok: verdict.value.ok, reason: verdict.value.reason };
+    });
+  };
+}
 
 export interface JudgeQuestion {
   /** As the hook names it; absent: a small one. */
@@ -25,7 +72,7 @@ export type AskModel = (
   signal: AbortSignal,
 ) => Promise<Result<string, string>>;
 
-export const PROMPT_VERDICT_SCHEMA: Readonly<Record<string, unknown>> = {
+const VERDICT_SCHEMA: Readonly<Record<string, unknown>> = {
   type: 'object',
   properties: {
     ok: { type: 'boolean' },
@@ -41,14 +88,15 @@ export function createPromptRunner(deps: { readonly ask: AskModel }): HookRunner
   return async ({ handler }, request) => {
     const settled = aboutJudge(request);
     if (settled !== undefined) return settled;
-    const question: JudgeQuestion = {
+    const prompt = judgePrompt(handler.prompt, request.json);
+    const question = {
       model: handler.model,
       system: system.trim(),
-      prompt: judgePrompt(handler.prompt, request.json),
-      schema: PROMPT_VERDICT_SCHEMA,
+      prompt,
+      schema: VERDICT_SCHEMA,
     };
-    return attempt(request, 'unavailable', async (signal) => {
-      const answer = await deps.ask(question, signal);
+    return await attempt(request, 'unavailable', async () => {
+      const answer = await deps.ask(question, request.signal);
       if (!answer.ok) return failed('unavailable', answer.error);
       const verdict = readVerdict(answer.value);
       return verdict.ok ? verdict.value : failed('no-verdict', verdict.error);
@@ -119,4 +167,40 @@ export function modelAsker(client: ModelClient, choose: (name?: string) => strin
     // fail-closed: the rest of an answer may have been what mattered.
     return whole ? ok(textOf(fold.answer().content)) : err('the answer of the model broke off');
   };
+}
+
+/** The type of the agents that agent hooks run. */
+export const HOOK_AGENT_TYPE = 'hook-agent';
+
+/** The tool through which such an agent says what it decided. */
+export const VERDICT_TOOL = 'StructuredOutput';
+
+/**
+ * What a model is asked: the hook's prompt with the hook's input for `$ARGUMENTS` (`\$ARGUMENTS`
+ * stays as it is), or with the input after it. The input stands between marks that nobody who wrote
+ * a part of it could have known, so that it cannot end the block and go on as instructions. It is
+ * never cut: what is left out could be what matters.
+ */
+export function judgePrompt(template: string, json: string): string {
+  const mark = `hook-input-${randomBytes(8).toString('hex')}`;
+  const block = `<${mark}>\n${json}\n</${mark}>`;
+  let placed = false;
+  const prompt = template.replace(/\\?\$ARGUMENTS(?![A-Za-z0-9_])/g, (found) => {
+    if (found.startsWith('\\')) return found.slice(1);
+    placed = true;
+    return block;
+  });
+  return placed ? prompt : `${prompt}\n\n${block}`;
+}
+
+/**
+ * What becomes of a hook that asks a model about the call of an agent that is itself a judge.
+ * Undefined when it is about any other agent. Without this, one judge would need the next.
+ */
+export function aboutJudge({ agent, input }: HookRequest): HookRaw | undefined {
+  if (agent.type !== HOOK_AGENT_TYPE) return undefined;
+  // To say what it decided is no act: there is nothing to judge, and no verdict would ever arrive.
+  if (input.tool_name === VERDICT_TOOL) return { kind: 'value', value: undefined };
+  // fail-closed: the call is left to rules and other hooks, and this one has not agreed to it.
+  return failed('unavailable', 'a judge cannot be judged by a judge');
 }
