@@ -1,7 +1,7 @@
 import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
 import { err } from '../../lib/result.js';
-import { originOf, type SettingSource, type Sourced } from '../../lib/sourced.js';
+import { originOf, type Sourced } from '../../lib/sourced.js';
 import { isSecretName } from '../../platform/environment.js';
 import { displayPath } from '../../platform/fs/paths.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
@@ -23,7 +23,6 @@ import {
   type HookSet,
   type HookSnapshot,
   type HookStanding,
-  type HooksByEvent,
   handlerOf,
   isSwitchedOff,
   joinHooks,
@@ -89,7 +88,7 @@ interface Place extends Omit<Sourced<unknown>, 'value'> {
 }
 
 /** One handler as it stands in its file. */
-interface Written {
+interface Declared {
   readonly event: HookEventName;
   readonly place: Place;
   readonly matcher?: string | undefined;
@@ -104,7 +103,7 @@ type Draft = Pick<Hook, 'handler' | 'timeoutMs' | 'onFailure' | 'strict'> &
 
 /** Gathers hooks of all sources under the same settings. */
 class HookCollector {
-  readonly #hooks = new Map<HookEventName, CapturedHook[]>();
+  readonly #hooks: Partial<Record<HookEventName, CapturedHook[]>> = {};
   readonly #skipped: SkippedHook[] = [];
   readonly #notes: string[] = [];
   readonly #ids = new Set<string>();
@@ -118,18 +117,12 @@ class HookCollector {
 
   addScoped(scoped: ScopedHooks): void {
     const { kind, name, hooks, agentId, ...place } = scoped;
-    const at: Place = {
-      ...place,
-      standing: kind === 'plugin' ? 'plugin' : 'scoped',
-      scope: agentId === undefined ? `${kind}:${name}` : `${kind}:${name}@${agentId}`,
-      agentId,
-    };
-    if (!isRecord(hooks)) {
-      // fail-closed: there may have been a guard in what cannot be read.
-      this.addGroup('PreToolUse', hooks, at);
-      return;
-    }
-    for (const [written, groups] of Object.entries(hooks)) {
+    const standing = kind === 'plugin' ? 'plugin' : 'scoped';
+    const scope = `${kind}:${name}${agentId === undefined ? '' : `@${agentId}`}`;
+    const at: Place = { ...place, standing, scope, agentId };
+    // fail-closed: there may have been a guard in what cannot be read.
+    if (!isRecord(hooks)) this.addGroup('PreToolUse', hooks, at);
+    for (const [written, groups] of Object.entries(isRecord(hooks) ? hooks : {})) {
       if (own(HOOK_EVENTS, written) === undefined) {
         this.#skip(`${written} hooks of ${kind} ${name}`, 'there is no such event', at);
         continue;
@@ -147,21 +140,16 @@ class HookCollector {
     const handlers: readonly unknown[] = isGroup ? hooks : [group];
     handlers.forEach((raw, index) => {
       const read = isGroup ? parseHandler(raw, event) : err('it is no group of hooks');
-      const written: Written = {
-        event,
-        place,
-        matcher: textOrNone(matcher),
-        agents: textOrNone(agents),
-        index,
-        what: read.ok ? describeHandler(handlerOf(read.value)) : `broken ${event} hook`,
-      };
+      const what = read.ok ? describeHandler(handlerOf(read.value)) : `broken ${event} hook`;
       const dropped =
         isSwitchedOff(group) || isSwitchedOff(raw)
           ? '"enabled": false switches it off'
           : this.#whyDropped(event, place, read.ok ? read.value.fields.if : undefined);
-      if (dropped !== undefined) this.#skip(written.what, dropped, place);
-      else if (read.ok) this.#addRead(written, raw, read.value);
-      else this.#addBroken(written, raw, read.error);
+      const pattern = { matcher: textOf(matcher), agents: textOf(agents) };
+      const declared: Declared = { event, place, ...pattern, index, what };
+      if (dropped !== undefined) this.#skip(what, dropped, place);
+      else if (read.ok) this.#addRead(declared, raw, read.value);
+      else this.#addBroken(declared, raw, read.error);
     });
   }
 
@@ -170,77 +158,70 @@ class HookCollector {
     const { role } = hookEventFacts(event);
     // A registration always says `block` unless it was told otherwise, so only guards take it at its word.
     const { onFailure } = failureMeans(event, role === 'gate' ? said : undefined, this.#switches);
-    // A yes of the host's callbacks counts for nothing where an administrator keeps hooks to himself.
+    // A yes of the host's callbacks counts for nothing where an administrator allows only managed hooks.
     const restrictOnly =
       this.#switches.managedOnly || this.#switches.disabled('managed') !== undefined;
     const place: Place = { source: 'sdk', trusted: true, standing: 'callback', restrictOnly };
     for (const id of ids) {
       const handler: HookHandler = Object.freeze({ type: 'callback', id });
-      const written = { event, place, matcher, index: 0, what: describeHandler(handler) };
-      const timeoutMs = this.#timeoutMs(written, 'callback', limit);
-      this.#add(written, { handler, timeoutMs, onFailure });
+      const declared = { event, place, matcher, index: 0, what: describeHandler(handler) };
+      const timeoutMs = this.#timeoutMs(declared, 'callback', limit);
+      this.#add(declared, { handler, timeoutMs, onFailure });
     }
   }
 
   finish(): HookSet {
-    const hooks = Object.fromEntries(this.#hooks) as HooksByEvent;
-    return joinHooks([{ hooks, skipped: this.#skipped, notes: this.#notes }]);
+    return joinHooks([{ hooks: this.#hooks, skipped: this.#skipped, notes: this.#notes }]);
   }
 
-  #addRead(written: Written, raw: unknown, parsed: ParsedHandler): void {
-    const { event, place, agents } = written;
+  #addRead(declared: Declared, raw: unknown, parsed: ParsedHandler): void {
+    const { event, place, agents } = declared;
     const { timeoutMs: limit, onFailure: said } = parsed;
-    const declared = handlerOf(parsed);
     const means = failureMeans(event, said, this.#switches);
-    const granted = grantedHandler(declared, place.source, this.#switches);
-    for (const { note } of [means, granted]) {
-      if (note !== undefined) this.#notes.push(`${this.#labelOf(written)}: ${note}`);
-    }
+    const granted = grantedHandler(handlerOf(parsed), place, this.#switches);
+    const notes = [means.note, granted.note].filter((note) => note !== undefined);
+    this.#notes.push(...notes.map((note) => `${this.#labelOf(declared)}: ${note}`));
     const { handler } = granted;
     const onFailure = runsBeside(handler) ? 'continue' : means.onFailure;
     const isStrict =
       said === 'block' ||
       (this.#switches.failure === 'strict' && hookEventFacts(event).role === 'gate');
-    this.#add(written, {
-      handler:
-        place.plugin !== undefined && handler.type === 'command'
-          ? Object.freeze({ ...handler, plugin: place.plugin })
-          : handler,
+    this.#add(declared, {
+      handler,
       onFailure,
       ...(onFailure === 'block' && isStrict ? { strict: true } : {}),
-      timeoutMs: this.#timeoutMs(written, handler.type, limit),
+      timeoutMs: this.#timeoutMs(declared, handler.type, limit),
       copyOf: place.standing === 'settings' ? `${agents ?? ''}\n${canonicalJson(raw)}` : undefined,
     });
   }
 
   /** fail-closed: what guards and is no hook is a guard that always fails. */
-  #addBroken(written: Written, raw: unknown, why: string): void {
-    const { event, place, what } = written;
+  #addBroken(declared: Declared, raw: unknown, why: string): void {
+    const { event, place, what } = declared;
     const { onFailure } = failureMeans(event, declaredOnFailure(raw), this.#switches);
-    if (hookEventFacts(event).role !== 'gate' && onFailure === 'continue') {
-      this.#skip(what, why, place);
-      return;
-    }
-    this.#add(written, {
-      handler: Object.freeze({ type: 'command', command: '' }),
-      timeoutMs: this.#timeoutMs(written, 'command'),
-      onFailure,
-      broken: Object.freeze({ cause: 'cannot-start', message: `it cannot be run: ${why}` }),
-    });
+    const isLost = hookEventFacts(event).role !== 'gate' && onFailure === 'continue';
+    if (isLost) this.#skip(what, why, place);
+    else
+      this.#add(declared, {
+        handler: Object.freeze({ type: 'command', command: '' }),
+        timeoutMs: this.#timeoutMs(declared, 'command'),
+        onFailure,
+        broken: Object.freeze({ cause: 'cannot-start', message: `it cannot be run: ${why}` }),
+      });
   }
 
-  #add(written: Written, { broken, copyOf, ...run }: Draft): void {
-    const { event, place, matcher, agents, what } = written;
+  #add(declared: Declared, { broken, copyOf, ...run }: Draft): void {
+    const { event, place, matcher, agents, what } = declared;
     const { source, file, line, standing, agentId } = place;
     const { matches, inherits, notes, lost } = matchingOf({ event, matcher, agents, agentId });
     if (lost !== undefined) {
       this.#skip(what, lost, place);
       return;
     }
-    const label = this.#labelOf(written);
+    const label = this.#labelOf(declared);
     this.#notes.push(...notes.map((note) => `${label}: ${note}`));
     const hook: Hook = Object.freeze({
-      id: this.#idOf(written, run.handler),
+      id: this.#idOf(declared, run.handler),
       event,
       role: hookEventFacts(event).role,
       matcher,
@@ -252,13 +233,12 @@ class HookCollector {
       ...(place.restrictOnly === true ? { restrictOnly: true } : {}),
       label,
     });
-    const list = this.#hooks.get(event) ?? [];
-    this.#hooks.set(event, list);
-    list.push(Object.freeze({ hook, standing, matches, inherits, copyOf, broken }));
+    this.#hooks[event] ??= [];
+    this.#hooks[event].push(Object.freeze({ hook, standing, matches, inherits, copyOf, broken }));
   }
 
   /** Milliseconds that a hook may take; `said`: what it says itself. */
-  #timeoutMs({ event, place }: Written, type: HookHandler['type'], said?: number): number {
+  #timeoutMs({ event, place }: Declared, type: HookHandler['type'], said?: number): number {
     // What a project says about all hooks is about its own.
     const usual = own(this.#switches.timeouts(place.source), event);
     if (event === 'SessionEnd') {
@@ -274,17 +254,16 @@ class HookCollector {
     if (!place.trusted) return 'the folder it comes from is not trusted';
     const disabled = this.#switches.disabled(place.source);
     if (disabled !== undefined) return `${disabled} is set`;
-    const isAboutCalls = hookEventFacts(event).matches === 'tool';
-    return isAboutCalls || typeof rule !== 'string' || rule.trim() === ''
-      ? undefined
-      : `it has an "if", which is for tool calls, and ${event} is about none`;
+    const hasRule = typeof rule === 'string' && rule.trim() !== '';
+    if (!hasRule || hookEventFacts(event).matches === 'tool') return undefined;
+    return `it has an "if", which is for tool calls, and ${event} is about none`;
   }
 
   #skip(label: string, why: string, place: Place): void {
     this.#skipped.push(Object.freeze({ label, why, origin: this.#originOf(place) }));
   }
 
-  #labelOf({ what, place }: Written): string {
+  #labelOf({ what, place }: Declared): string {
     return place.standing === 'callback' ? what : `${what} (${this.#originOf(place)})`;
   }
 
@@ -297,7 +276,7 @@ class HookCollector {
   }
 
   /** Where it stands, so that it is the same in the next snapshot; numbered when two stand in one place. */
-  #idOf({ event, place, index }: Written, handler: HookHandler): string {
+  #idOf({ event, place, index }: Declared, handler: HookHandler): string {
     const base = [
       event,
       place.scope ?? place.source,
@@ -315,7 +294,7 @@ function isTextOrAbsent(value: unknown): boolean {
   return value === undefined || typeof value === 'string';
 }
 
-function textOrNone(value: unknown): string | undefined {
+function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
@@ -344,21 +323,24 @@ function failureMeans(
   return { onFailure: said ?? (blocks ? 'block' : 'continue') };
 }
 
-/** The handler without the variables that its source cannot hand to it, and which they are. */
+/** The handler as its source may have it: without secrets that a project names, with a plugin's directories. */
 function grantedHandler(
   handler: HookHandler,
-  source: SettingSource,
+  { source, plugin }: Place,
   { httpEnvVars: named = [] }: Pick<HookSwitches, 'httpEnvVars'>,
 ): { readonly handler: HookHandler; readonly note?: string } {
   // What HTTP hooks may send is judged when they send it; here it is what a process inherits.
-  if (handler.type !== 'command' || isOfOwner(source)) return { handler };
+  if (handler.type !== 'command') return { handler };
+  const own = plugin === undefined ? handler : Object.freeze({ ...handler, plugin });
   const wanted = handler.allowedEnvVars ?? [];
   // fail-closed: a file of a project cannot allow itself what looks like a secret.
-  const withheld = wanted.filter((name) => isSecretName(name) && !named.includes(name));
-  if (withheld.length === 0) return { handler };
+  const withheld = isOfOwner(source)
+    ? []
+    : wanted.filter((name) => isSecretName(name) && !named.includes(name));
+  if (withheld.length === 0) return { handler: own };
   const allowedEnvVars = Object.freeze(wanted.filter((name) => !withheld.includes(name)));
   const note = `it is not given ${withheld.join(', ')}, which only a person can hand over: name it in \`httpHookAllowedEnvVars\` of your own settings`;
-  return { handler: Object.freeze({ ...handler, allowedEnvVars }), note };
+  return { handler: Object.freeze({ ...own, allowedEnvVars }), note };
 }
 
 /** Milliseconds for a callback whose host names no limit. */

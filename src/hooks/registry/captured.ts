@@ -86,17 +86,14 @@ export function joinHooks(sets: readonly HookSet[]): HookSet {
   const hooks: Partial<Record<HookEventName, readonly CapturedHook[]>> = Object.create(null);
   for (const event of EVENTS) {
     const all = sets.flatMap((set) => set.hooks[event] ?? []);
-    if (all.length > 0) hooks[event] = Object.freeze(inOrder(all));
+    const inOrder = STANDINGS.flatMap((one) => all.filter(({ standing }) => standing === one));
+    if (all.length > 0) hooks[event] = Object.freeze(inOrder);
   }
   return Object.freeze({
     hooks: Object.freeze(hooks),
     skipped: Object.freeze(sets.flatMap((set) => set.skipped)),
     notes: Object.freeze(sets.flatMap((set) => set.notes)),
   });
-}
-
-function inOrder(hooks: readonly CapturedHook[]): readonly CapturedHook[] {
-  return STANDINGS.flatMap((standing) => hooks.filter((one) => one.standing === standing));
 }
 
 /** What an occasion is compared by. */
@@ -129,47 +126,37 @@ export function matchingOf({ event, matcher, agents, agentId }: MatchingSpec): M
   const wrong = agents === undefined ? undefined : patternProblem(agents);
   // fail-closed: a guard for agents that cannot be is a guard for all.
   const pattern = wrong === undefined ? agents : undefined;
-  const isOfAgent = pattern === undefined ? undefined : agentPattern(pattern);
+  const isOfAgent = pattern === undefined ? () => true : agentPattern(pattern);
   // fail-closed: a guard is not passed by delegating.
   const isInherited = role === 'gate' && kind === 'tool' && pattern !== undefined;
   const inherits = isInherited ? inheritedPattern(pattern) : undefined;
-  const notes = [
-    ...(names.problem === undefined ? [] : [names.problem]),
-    ...(wrong === undefined
-      ? []
-      : [`the agents "${agents}" name no agent (${wrong}); it is taken to mean every agent`]),
-  ];
+  const notes = names.problem === undefined ? [] : [names.problem];
+  if (wrong !== undefined) {
+    notes.push(`the agents "${agents}" name no agent (${wrong}); it is taken to mean every agent`);
+  }
   const isUnreadable = names.unreadable === true || wrong !== undefined;
   return {
     inherits,
     notes,
-    // A guard that cannot tell whom it guards guards everybody; one that only watches is not let loose.
+    // A guard that cannot tell whom it guards guards every agent; one that only watches is not let loose.
     lost: role === 'observe' && isUnreadable ? notes.join('; ') : undefined,
     matches: ({ agent, matched }) =>
       (agentId === undefined || agent.id === agentId) &&
-      (isOfAgent === undefined || isOfAgent(agent) || inherits?.(agent) === true) &&
+      (isOfAgent(agent) || inherits?.(agent) === true) &&
       (matched.length === 0 || names.matches(matched)),
   };
 }
 
-function nameMatcher(event: HookEventName, matcher: string | undefined): NameMatcher {
+function nameMatcher(event: HookEventName, matcher = ''): NameMatcher {
   const { matches } = hookEventFacts(event);
   if (matches === 'nothing') return { matches: () => true };
-  if (event === 'FileChanged') return { matches: fileNames(matcher) };
-  return gateMatcher(matcher, { ofTools: matches === 'tool' });
-}
-
-/** Literal names of files, whatever their directory. */
-function fileNames(matcher: string | undefined): NameMatcher['matches'] {
-  const text = matcher?.trim() ?? '';
-  if (text === '' || text === '*') return () => true;
-  const wanted = new Set(
-    text
-      .split('|')
-      .map((name) => name.trim().toLowerCase())
-      .filter((name) => name !== ''),
-  );
-  return (names) => names.some((name) => wanted.has(basename(name).toLowerCase()));
+  if (event !== 'FileChanged') return gateMatcher(matcher, { ofTools: matches === 'tool' });
+  // Literal names of files, whatever their directory.
+  const text = matcher.trim();
+  if (text === '' || text === '*') return { matches: () => true };
+  const wanted = text.split('|').map((name) => name.trim().toLowerCase());
+  const isWanted = (name: string) => name !== '' && wanted.includes(name);
+  return { matches: (names) => names.some((name) => isWanted(basename(name).toLowerCase())) };
 }
 
 /** The handler of checked fields, frozen. */

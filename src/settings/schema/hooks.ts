@@ -2,16 +2,15 @@ import { isRecord, own } from '../../lib/own.js';
 import { HOOK_EVENTS, oddHookEvent } from '../../protocol/hook-events.js';
 import type { SettingNode } from '../../protocol/setting-node.js';
 import type { ConfigProblem, SettingsFile } from '../types.js';
-import { checkHandler, checkMetadata, isDescriptive, unknownHookKey } from './handler.js';
+import { handlerFaults, isDescriptive, metadataFaults, unknownHookKey } from './handler.js';
 import { checkMatcher } from './matcher.js';
 import {
-  asWarning,
   type CheckOptions,
   checkValue,
   type EventCheck,
-  formatPath,
+  type Fault,
+  faultProblem,
   isComment,
-  problem,
   type ValueContext,
 } from './type-check.js';
 
@@ -30,54 +29,38 @@ export function checkHooks(
   check: HookCheck,
 ): readonly ConfigProblem[] {
   const base: ValueContext = { file, path: ['hooks'], restricts: file.trusted };
+  const told = faultProblem(base);
   if (!isRecord(value)) {
-    return [
-      problem(
-        base,
-        '`hooks` must be an object of events.',
-        'Write "hooks": {"PreToolUse": [ … ]}.',
-      ),
-    ];
+    const remedy = 'Write "hooks": {"PreToolUse": [ … ]}.';
+    return [told({ at: [], says: 'must be an object of events', remedy })];
   }
   return Object.entries(value).flatMap(([event, groups]) => {
-    const at = { ...base, path: ['hooks', event] };
     if (isComment(event)) return [];
     const facts = own(HOOK_EVENTS, event);
     // A text or number under such a name describes the file; a list may be a misplaced guard.
     if (facts === undefined && isDescriptive(event) && typeof groups !== 'object') {
-      return event === 'enabled' && groups === false ? [switchesNothing(at)] : [];
+      const remedy = 'Write "enabled": false on the groups or hooks that are to be off.';
+      const says = 'switches nothing off';
+      const isSwitch = event === 'enabled' && groups === false;
+      return isSwitch ? [told({ at: [event], says, remedy, severity: 'warning' })] : [];
     }
-    if (facts === undefined) return [unknownEvent(event, at, 'never runs')];
+    if (facts === undefined) return [told(unknownEvent(event, 'never runs'))];
     const restricts = file.trusted && facts.role !== 'observe';
-    return checkEvent(groups, { ...at, restricts }, { ...check, event, facts });
+    const at = { ...base, path: ['hooks', event], restricts };
+    return checkEvent(groups, at, { ...check, event, facts });
   });
 }
 
-function switchesNothing(context: ValueContext): ConfigProblem {
-  return problem(
-    asWarning(context),
-    `\`${formatPath(context.path)}\` switches nothing off.`,
-    'Write "enabled": false on the groups or hooks that are to be off.',
-  );
-}
-
 /** A name that is no event. What other programs call theirs is told, and everything else refused. */
-export function unknownEvent(event: string, context: ValueContext, effect: string): ConfigProblem {
+function unknownEvent(event: string, effect: string): Fault {
   const odd = oddHookEvent(event);
+  const list = 'docs/reference/settings.md lists the events.';
   if (odd?.kind === 'foreign') {
-    return problem(
-      asWarning(context),
-      `\`${formatPath(context.path)}\` ${effect}: ${event} is an event of another program.`,
-      'docs/reference/settings.md lists the events.',
-    );
+    const says = `${effect}: ${event} is an event of another program`;
+    return { at: [event], says, remedy: list, severity: 'warning' };
   }
-  return problem(
-    context,
-    `\`${formatPath(context.path)}\` ${effect}: there is no event ${event}.`,
-    odd?.near === undefined
-      ? 'docs/reference/settings.md lists the events.'
-      : `Did you mean ${odd.near}?`,
-  );
+  const remedy = odd?.near === undefined ? list : `Did you mean ${odd.near}?`;
+  return { at: [event], says: `${effect}: there is no event ${event}`, remedy };
 }
 
 function checkEvent(
@@ -85,36 +68,27 @@ function checkEvent(
   context: ValueContext,
   check: EventCheck & HookCheck,
 ): readonly ConfigProblem[] {
-  const loose = Array.isArray(groups) ? groups.findIndex(isLooseHandler) : -1;
-  if (loose !== -1) {
-    return [
-      problem(
-        { ...context, path: [...context.path, loose] },
-        `\`${formatPath([...context.path, loose])}\` is a hook without its group.`,
-        'Write {"matcher": "…", "hooks": [ … ]} around it.',
-      ),
-    ];
-  }
   const node = check.node.type === 'map' ? check.node.of : undefined;
   if (!Array.isArray(groups)) return node === undefined ? [] : checkValue(node, groups, context);
-  return [
-    ...groups.flatMap((group: unknown, index) => {
-      const path = [...context.path, index];
-      // What is switched off holds nothing back, so its faults lose nothing.
-      const isOff = isRecord(group) && group.enabled === false;
-      const at = { ...context, path, restricts: context.restricts && !isOff };
-      return [
-        ...(node?.type === 'list'
-          ? checkValue(node.of, group, { ...at, unknownKey: unknownHookKey })
-          : []),
-        ...(isRecord(group) ? checkGroup(group, at, check) : []),
-      ];
-    }),
-  ];
-}
-
-function isLooseHandler(group: unknown): boolean {
-  return isRecord(group) && !Object.hasOwn(group, 'hooks') && Object.hasOwn(group, 'type');
+  const loose = groups.findIndex(
+    (one) => isRecord(one) && !Object.hasOwn(one, 'hooks') && Object.hasOwn(one, 'type'),
+  );
+  if (loose !== -1) {
+    const remedy = 'Write {"matcher": "…", "hooks": [ … ]} around it.';
+    return [faultProblem(context)({ at: [loose], says: 'is a hook without its group', remedy })];
+  }
+  return groups.flatMap((group: unknown, index) => {
+    // What is switched off holds nothing back, so its faults lose nothing.
+    const isOff = isRecord(group) && group.enabled === false;
+    const path = [...context.path, index];
+    const at = { ...context, path, restricts: context.restricts && !isOff };
+    return [
+      ...(node?.type === 'list'
+        ? checkValue(node.of, group, { ...at, unknownKey: unknownHookKey })
+        : []),
+      ...(isRecord(group) ? checkGroup(group, at, check) : []),
+    ];
+  });
 }
 
 function checkGroup(
@@ -123,37 +97,22 @@ function checkGroup(
   check: EventCheck,
 ): readonly ConfigProblem[] {
   const { matcher, agents, hooks } = group;
-  const { role } = check.facts;
-  const inside = (name: string): ValueContext => ({ ...context, path: [...context.path, name] });
-  const handlers = Array.isArray(hooks) ? hooks : [];
+  const metadata = (fields: Readonly<Record<string, unknown>>): readonly Fault[] =>
+    context.file.trusted ? metadataFaults(fields, check.facts.role) : [];
+  const inside = { ...context, path: [...context.path, 'matcher'] };
+  const noAgent = typeof agents === 'string' ? check.checkAgents?.(agents) : undefined;
+  const remedy = 'Name a type (reviewer) or a path (main, main/*, **/reviewer#*).';
   return [
-    ...(context.file.trusted ? checkMetadata(group, context, role) : []),
-    ...(typeof matcher === 'string' ? checkMatcher(matcher, inside('matcher'), check) : []),
-    ...(typeof agents === 'string' ? checkPattern(agents, inside('agents'), check) : []),
-    ...handlers.flatMap((handler: unknown, index) => {
-      const at = { ...context, path: [...context.path, 'hooks', index] };
+    ...metadata(group).map(faultProblem(context)),
+    ...(typeof matcher === 'string' ? checkMatcher(matcher, inside, check) : []),
+    ...(noAgent === undefined
+      ? []
+      : [faultProblem(context)({ at: ['agents'], says: `names no agent: ${noAgent}`, remedy })]),
+    ...(Array.isArray(hooks) ? hooks : []).flatMap((handler: unknown, index) => {
       if (!isRecord(handler)) return [];
-      return [
-        ...(context.file.trusted ? checkMetadata(handler, at, role) : []),
-        ...checkHandler(handler, at, check),
-      ];
+      const at = { ...context, path: [...context.path, 'hooks', index] };
+      return [...metadata(handler), ...handlerFaults(handler, check)].map(faultProblem(at));
     }),
-  ];
-}
-
-function checkPattern(
-  pattern: string,
-  context: ValueContext,
-  { checkAgents }: EventCheck,
-): readonly ConfigProblem[] {
-  const why = checkAgents?.(pattern);
-  if (why === undefined) return [];
-  return [
-    problem(
-      context,
-      `\`${formatPath(context.path)}\` names no agent: ${why}.`,
-      'Name a type (reviewer) or a path (main, main/*, **/reviewer#*).',
-    ),
   ];
 }
 
@@ -164,14 +123,14 @@ const TOO_SHORT_MS = 100;
 export function checkHookTimeouts(file: SettingsFile): readonly ConfigProblem[] {
   const { portcullis } = file.content;
   const timeouts = isRecord(portcullis) ? portcullis.hookTimeouts : undefined;
-  if (!isRecord(timeouts)) return [];
-  return Object.entries(timeouts).flatMap(([event, value]) => {
+  const path = ['portcullis', 'hookTimeouts'];
+  const told = faultProblem({ file, path, restricts: file.trusted });
+  return Object.entries(isRecord(timeouts) ? timeouts : {}).flatMap(([event, value]) => {
     if (isComment(event)) return [];
-    const path = ['portcullis', 'hookTimeouts', event];
-    const at: ValueContext = { file, path, restricts: file.trusted };
-    if (!Object.hasOwn(HOOK_EVENTS, event)) return [unknownEvent(event, at, 'has no effect')];
+    if (!Object.hasOwn(HOOK_EVENTS, event)) return [told(unknownEvent(event, 'has no effect'))];
     if (typeof value !== 'number' || value <= 0 || value >= TOO_SHORT_MS) return [];
-    const message = `\`${formatPath(path)}\` is ${value} milliseconds, in which hardly a hook answers.`;
-    return [problem(asWarning(at), message, 'For seconds write thousands: 5000 is five seconds.')];
+    const says = `is ${value} milliseconds, in which hardly a hook answers`;
+    const remedy = 'For seconds write thousands: 5000 is five seconds.';
+    return [told({ at: [event], says, remedy, severity: 'warning' })];
   });
 }

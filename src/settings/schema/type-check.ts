@@ -166,6 +166,30 @@ export function problem(
   return { severity: restricts ? 'fatal' : 'warning', ...placeOf(file, path), message, remedy };
 }
 
+/** What is wrong with a value that its type does not show. */
+export interface Fault {
+  /** The way to it from where it was found. */
+  readonly at: JsonPath;
+  /** Follows the path, without a full stop. */
+  readonly says: string;
+  readonly remedy?: string;
+  /** Absent: by whether a fault there may lose a restriction. `fatal`: of a trusted file in any case. */
+  readonly severity?: ConfigProblem['severity'];
+  /** It ends with the sentence of another. */
+  readonly unended?: true;
+}
+
+/** How a fault is told that was found at a place. */
+export function faultProblem(context: ValueContext): (fault: Fault) => ConfigProblem {
+  return ({ at, says, remedy, severity, unended }) => {
+    const path = [...context.path, ...at];
+    const restricts = severity === 'fatal' ? context.file.trusted : context.restricts;
+    const message = `\`${formatPath(path)}\` ${says}${unended === true ? '' : '.'}`;
+    const told = problem({ ...context, path, restricts }, message, remedy);
+    return severity === undefined || severity === 'fatal' ? told : { ...told, severity };
+  };
+}
+
 /** The same place for something that loses no restriction. */
 export function asWarning(context: ValueContext): ValueContext {
   return { ...context, restricts: false };
