@@ -79,96 +79,39 @@ export function writeDraftTool(
   });
 }
 
+/** A key and its text, as far as it arrived; an escape that was cut ends it. */
+const PAIR = /\s*[{,]\s*"(\w+)"\s*:\s*"((?:[^"\\]+|\\u[0-9a-f]{4}|\\[^u])*)("?)\s*/iy;
+const ESCAPES = new Map(
+  ['n\n', 't\t', 'r\r', 'b\b', 'f\f', '""', '\\\\', '//'].map((pair) => [pair[0], pair[1]]),
+);
+
 /**
- * What can be saved of the JSON of a Write call that was cut off at any byte: strings are decoded up
- * to the cut, half an escape or half a surrogate pair is left out. Not for input that parses.
+ * What can be saved of the JSON of a Write call that was cut off at any byte, tolerating raw line breaks, which
+ * models do send. Values of other types do not occur in a Write call; what follows one cannot be trusted.
  */
 export function salvageWrite(raw: string): { file_path?: string; content?: string } {
   const found: { file_path?: string; content?: string } = {};
-  let at = skipSpace(raw, 0);
-  if (raw[at] !== '{') return found;
-  at += 1;
-  for (;;) {
-    at = skipSpace(raw, at);
-    if (raw[at] === ',') at = skipSpace(raw, at + 1);
-    if (raw[at] !== '"') return found;
-    const key = readString(raw, at);
-    at = skipSpace(raw, key.end);
-    if (!key.closed || raw[at] !== ':') return found;
-    at = skipSpace(raw, at + 1);
-    // Values of other types do not occur in a Write call; what follows one cannot be trusted.
-    if (raw[at] !== '"') return found;
-    const value = readString(raw, at);
+  PAIR.lastIndex = 0;
+  for (let pair = PAIR.exec(raw); pair !== null; pair = PAIR.exec(raw)) {
+    const [, key, text = '', end] = pair;
     // A path that was cut is another path; only content is of use in part.
-    if (key.text === 'file_path' && value.closed) found.file_path = value.text;
-    if (key.text === 'content') found.content = value.text;
-    at = value.end;
-    if (!value.closed) return found;
+    if (key === 'file_path' && end !== '') found.file_path = decoded(text);
+    if (key === 'content') found.content = end === '' ? whole(decoded(text)) : decoded(text);
+    if (end === '') break;
   }
+  return found;
 }
 
-interface ReadString {
-  readonly text: string;
-  readonly end: number;
-  readonly closed: boolean;
-}
-
-/** Reads the string that opens at `start`, tolerating raw line breaks, which models do send. */
-function readString(raw: string, start: number): ReadString {
-  const parts: string[] = [];
-  let at = start + 1;
-  let plainFrom = at;
-  for (; at < raw.length; at++) {
-    const char = raw[at];
-    if (char === '"') {
-      parts.push(raw.slice(plainFrom, at));
-      return { text: parts.join(''), end: at + 1, closed: true };
-    }
-    if (char !== '\\') continue;
-    parts.push(raw.slice(plainFrom, at));
-    const decoded = readEscape(raw, at);
-    if (decoded === undefined)
-      return { text: whole(parts.join('')), end: raw.length, closed: false };
-    parts.push(decoded.text);
-    at = decoded.end - 1;
-    plainFrom = decoded.end;
-  }
-  parts.push(raw.slice(plainFrom));
-  return { text: whole(parts.join('')), end: raw.length, closed: false };
-}
-
-const SHORT_ESCAPES = new Map([
-  ['n', '\n'],
-  ['t', '\t'],
-  ['r', '\r'],
-  ['b', '\b'],
-  ['f', '\f'],
-  ['"', '"'],
-  ['\\', '\\'],
-  ['/', '/'],
-]);
-
-/** Undefined when the escape was cut. One that does not exist stands for itself. */
-function readEscape(raw: string, at: number): { text: string; end: number } | undefined {
-  const letter = raw[at + 1];
-  if (letter === undefined) return undefined;
-  if (letter !== 'u') {
-    return { text: SHORT_ESCAPES.get(letter) ?? `\\${letter}`, end: at + 2 };
-  }
-  const digits = raw.slice(at + 2, at + 6);
-  if (digits.length < 4) return undefined;
-  if (!/^[0-9a-fA-F]{4}$/.test(digits)) return { text: '\\u', end: at + 2 };
-  return { text: String.fromCharCode(Number.parseInt(digits, 16)), end: at + 6 };
-}
-
-function skipSpace(raw: string, from: number): number {
-  let at = from;
-  while (raw[at] === ' ' || raw[at] === '\n' || raw[at] === '\r' || raw[at] === '\t') at++;
-  return at;
+/** An escape that does not exist stands for itself. */
+function decoded(text: string): string {
+  return text.replace(/\\(?:u(\w{4})|(.))/gs, (all, hex: string | undefined, letter: string) =>
+    hex === undefined
+      ? (ESCAPES.get(letter) ?? all)
+      : String.fromCharCode(Number.parseInt(hex, 16)),
+  );
 }
 
 /** Without the first half of a surrogate pair whose second half was cut off. */
 function whole(text: string): string {
-  const last = text.charCodeAt(text.length - 1);
-  return last >= 0xd800 && last <= 0xdbff ? text.slice(0, -1) : text;
+  return text.replace(/[\ud800-\udbff]$/, '');
 }

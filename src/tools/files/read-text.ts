@@ -53,22 +53,33 @@ export async function streamLines(
   const { input } = options;
   const from = Math.max(1, input.offset ?? 1);
   const limits = limitsOf(input);
-  const collector = lineCollector(from, limits);
-  let first = true;
-  let finished = false;
+  const decoder = new TextDecoder();
+  const lines: string[] = [];
+  let total = 0;
+  let chars = 0;
+  let rest = '';
+  const isFull = (): boolean => lines.length >= limits.lines || chars > limits.chars;
+  const take = (line: string): void => {
+    if (++total < from || isFull()) return;
+    lines.push(line.replace(/\r$/, ''));
+    chars += line.length;
+  };
   for await (const chunk of fs.stream(path, options)) {
     options.signal.throwIfAborted();
-    if (first && chunk.includes(0)) return { ok: false, reason: `${path} is a binary file.` };
-    first = false;
-    finished = collector.push(chunk);
-    if (finished) break;
+    if (total === 0 && rest === '' && chunk.includes(0)) {
+      return { ok: false, reason: `${path} is a binary file.` };
+    }
+    const parts = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    // What stands beyond the cap of a line is cut anyway.
+    rest = (parts.pop() ?? '').slice(0, LINE_CHARS + 1);
+    for (const line of parts) take(line);
+    if (isFull()) break;
   }
-  if (!finished) collector.end();
-  const { lines, lastLine } = collector;
-  if (lines.length === 0) return pastTheEnd(path, from, lastLine);
-  const fitted = fitting(lines, 1, limits);
-  const total = finished ? lastLine + 1 : lastLine;
-  return shown(path, { from, total, input, openEnded: finished, ...fitted });
+  const openEnded = isFull();
+  if (!openEnded && rest !== '') take(rest);
+  if (lines.length === 0) return pastTheEnd(path, from, total);
+  if (openEnded) total++;
+  return shown(path, { from, total, input, openEnded, ...fitting(lines, 1, limits) });
 }
 
 interface Limits {
@@ -181,53 +192,5 @@ function pastTheEnd(path: string, from: number, total: number): ReadPart {
     content: `${path} has ${total} lines; offset ${from} is past its end.`,
     seen: undefined,
     file: { content: '', numLines: 0, startLine: from, totalLines: total },
-  };
-}
-
-const LINE_BYTES = LINE_CHARS * 4;
-
-/** Counts lines in raw bytes and decodes only those that are wanted. */
-function lineCollector(from: number, limits: Limits) {
-  const lines: string[] = [];
-  const decoder = new TextDecoder();
-  let pieces: Uint8Array[] = [];
-  let pieceBytes = 0;
-  let lastLine = 0;
-  let chars = 0;
-  const close = (): boolean => {
-    lastLine += 1;
-    if (lastLine < from) return false;
-    const line = decoder.decode(Buffer.concat(pieces)).replace(/\r$/, '');
-    pieces = [];
-    pieceBytes = 0;
-    lines.push(line);
-    chars += line.length;
-    return lines.length >= limits.lines || chars > limits.chars;
-  };
-  return {
-    lines,
-    get lastLine(): number {
-      return lastLine;
-    },
-    /** True when the range is full. */
-    push(chunk: Uint8Array): boolean {
-      for (let at = 0; at < chunk.length; ) {
-        const newline = chunk.indexOf(10, at);
-        const end = newline === -1 ? chunk.length : newline;
-        // What stands beyond the cap of a line is cut anyway.
-        if (lastLine + 1 >= from && pieceBytes <= LINE_BYTES) {
-          const piece = chunk.subarray(at, Math.min(end, at + LINE_BYTES + 1));
-          pieces.push(piece);
-          pieceBytes += piece.length;
-        }
-        at = end + 1;
-        if (newline !== -1 && close()) return true;
-      }
-      return false;
-    },
-    /** The last line of a file that does not end with a line end. */
-    end(): void {
-      if (pieceBytes > 0) close();
-    },
   };
 }
