@@ -6,7 +6,8 @@ import type { Rule } from '../permissions/rules/rule.js';
 import type { AgentRef } from '../protocol/agent-ref.js';
 import type { PermissionMode, Receipt } from '../protocol/permissions.js';
 import type { AnyTool } from '../tools/tool.js';
-import type { Change, Checkpoints } from './types.js';
+import type { Checkpoints } from './checkpoints.js';
+import type { Change } from './types.js';
 
 /** A call that was let through under the assumption that it changes nothing. */
 export interface Assumed {

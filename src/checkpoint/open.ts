@@ -3,15 +3,14 @@ import { type Clock, systemClock } from '../platform/clock.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { configDirectory, join, stateDirectory } from '../platform/fs/paths.js';
 import { sha256 } from '../platform/hash.js';
+import { type CheckpointOptions, Checkpoints } from './checkpoints.js';
 import { type BlobStore, openBlobStore } from './disk/blob-store.js';
-import { openCheckpointFiles, storeTroubleOf } from './disk/state-files.js';
+import { CheckpointFiles, storeTroubleOf } from './disk/state-files.js';
 import { WorkspaceFiles } from './disk/workspace-files.js';
 import { openChangeLog } from './journal/change-log.js';
 import { recoverRewinds } from './rewind/recovery.js';
 import { openTracker, type TreeTracker } from './scan/tracker.js';
-import { type CheckpointOptions, SessionCheckpoints } from './session-checkpoints.js';
 import type { CheckpointLimits } from './settings.js';
-import type { Checkpoints } from './types.js';
 
 export interface CheckpointDeps extends CheckpointOptions {
   /** Real path of the root of the workspace. */
@@ -87,7 +86,7 @@ export async function openWorkspaceJournal(
  */
 export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints> {
   const { root, store, clock = systemClock, notice = () => {} } = deps;
-  const files = openCheckpointFiles(deps.directory);
+  const files = new CheckpointFiles(deps.directory);
   const workspace = new WorkspaceFiles(root, deps.maxFileBytes);
   const troubles: string[] = [];
   const tell = (text: string): void => {
@@ -103,14 +102,13 @@ export async function openCheckpoints(deps: CheckpointDeps): Promise<Checkpoints
     files,
     session: deps.sessionId,
     parent: deps.parentSessionId,
-    now: () => clock.now(),
-    run: clock.uuid(),
+    clock,
     onTrouble: (why) => tell(`The change journal cannot be written: ${why}`),
   });
   const tracker = await trackerOf(deps);
   const { sessionId: session, indexFile } = deps;
   const journal = { root, session, files, workspace, store, tracker, log, clock, indexFile };
-  return new SessionCheckpoints(journal, deps, troubles);
+  return new Checkpoints(journal, deps, troubles);
 }
 
 async function trackerOf(deps: CheckpointDeps): Promise<TreeTracker> {

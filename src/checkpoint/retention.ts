@@ -1,7 +1,7 @@
 import { readTreeMemory } from './disk/index-file.js';
 import type { CheckpointFiles } from './disk/state-files.js';
 import type { JournalParts } from './journal/change-log.js';
-import { readEntry } from './journal/entry.js';
+import { type LogEntry, readEntry } from './journal/entry.js';
 import { History } from './journal/history.js';
 import { blobsOf, readPlan } from './rewind/plan-file.js';
 import type { BlobId } from './types.js';
@@ -41,8 +41,9 @@ async function removeOldLogs(files: CheckpointFiles, oldest: number): Promise<vo
     // A fork shows what its parent did.
     if (changedAt < oldest && !parents.has(file)) files.removeLog(file);
     else {
-      const { parentFile } = await read(files, file);
-      if (parentFile !== undefined) parents.add(parentFile);
+      for (const entry of await entriesOf(files, file)) {
+        if (entry.t === 'start' && entry.parent) parents.add(files.logFile(entry.parent.session));
+      }
     }
   }
 }
@@ -56,7 +57,8 @@ async function neededBlobs(
   const index = indexFile === undefined ? [] : readTreeMemory(indexFile).values();
   const needed = new Set<BlobId>([...index].map(({ blob }) => blob));
   for (const { file } of files.listLogs()) {
-    const { history } = await read(files, file);
+    const history = new History();
+    for (const entry of await entriesOf(files, file)) history.add(entry);
     for (const id of neededBy(history, points)) needed.add(id);
   }
   for (const { text } of files.unfinishedPlans()) {
@@ -67,21 +69,13 @@ async function neededBlobs(
   return needed;
 }
 
-async function read(
-  files: CheckpointFiles,
-  file: string,
-): Promise<{ readonly history: History; readonly parentFile: string | undefined }> {
-  const history = new History();
-  let parentFile: string | undefined;
-  await files.readLogFile(file, (line) => {
+async function entriesOf(files: CheckpointFiles, file: string): Promise<readonly LogEntry[]> {
+  const entries: LogEntry[] = [];
+  await files.readLog(file, (line) => {
     const entry = line === undefined ? undefined : readEntry(line);
-    if (entry === undefined) return;
-    if (entry.t === 'start' && entry.parent !== undefined) {
-      parentFile = files.logFile(entry.parent.session);
-    }
-    history.add(entry);
+    if (entry !== undefined) entries.push(entry);
   });
-  return { history, parentFile };
+  return entries;
 }
 
 function neededBy(history: History, points: number): readonly BlobId[] {

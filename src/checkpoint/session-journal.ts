@@ -9,9 +9,10 @@ import type { EffectiveSettings } from '../settings/types.js';
 import type { BackgroundShell } from '../tools/bash/shells.js';
 import type { CallWatch, StartingCall } from '../tools/invocation.js';
 import type { AnyTool, ToolContext, ToolOutput } from '../tools/tool.js';
+import type { Checkpoints } from './checkpoints.js';
 import { type Assumed, assumedHarmless, holdTo } from './effects.js';
 import { checkpointLimits, journalSwitch, takesBack } from './settings.js';
-import type { Author, Checkpoints, OpenWindow } from './types.js';
+import type { Author, OpenWindow } from './types.js';
 
 export interface CheckpointParts {
   readonly cwd: string;

@@ -157,28 +157,3 @@ export interface ChangeFilter {
   /** Id or path; children included. */
   readonly agent?: string;
 }
-
-/** The change journal of one session. */
-export interface Checkpoints {
-  /** What a user can be told about it now. */
-  state(): TrackerState;
-  /** The person has said something: a point to come back to. Its look is not waited for. */
-  mark(messageId: string, title: string, at?: number): void;
-  points(): readonly CheckpointNote[];
-  /**
-   * Somebody is about to write. Resolves as soon as what stood before is safe, or the wait for it
-   * has become too long (then the point says that it is partial). `paths` are those known beforehand.
-   */
-  begin(author: Author, paths?: readonly string[]): Promise<OpenWindow>;
-  /** What is known to have happened where the journal cannot reach. */
-  outside(author: Author, what: string, why: string): void;
-  changes(filter?: ChangeFilter): Promise<readonly Change[]>;
-  /** A unified diff of one change; undefined for what is no text. */
-  diff(change: Change): Promise<string | undefined>;
-  preview(target: RewindTarget): Promise<RewindPlan | { readonly why: string }>;
-  rewind(target: RewindTarget, options?: RewindOptions): Promise<RewindResult>;
-  /** Takes the last rewind back. */
-  redo(options?: RewindOptions): Promise<RewindResult>;
-  /** Waits for looks and contents under way, writes what is known, releases the tree. */
-  close(): Promise<void>;
-}

@@ -1,7 +1,7 @@
-import { openCheckpointFiles } from '../checkpoint/disk/state-files.js';
+import type { Checkpoints } from '../checkpoint/checkpoints.js';
+import { CheckpointFiles } from '../checkpoint/disk/state-files.js';
 import { checkpointDirectory, openWorkspaceJournal } from '../checkpoint/open.js';
 import { checkpointLimits } from '../checkpoint/settings.js';
-import type { Checkpoints } from '../checkpoint/types.js';
 import { PortcullisError } from '../errors.js';
 import { visible } from '../lib/visible.js';
 import { findRepositoryRoot } from '../platform/fs/paths.js';
@@ -39,7 +39,7 @@ async function sessionWithChanges(
   const found: { cwd: string; sessionId: string; changedAt: number }[] = [];
   for (const cwd of new Set([start, findRepositoryRoot(start) ?? start])) {
     const root = await fs.realPath(cwd);
-    const logs = openCheckpointFiles(checkpointDirectory(env, root)).listLogs();
+    const logs = new CheckpointFiles(checkpointDirectory(env, root)).listLogs();
     for (const { file, changedAt } of logs) {
       found.push({ cwd, sessionId: file.replace(/\.jsonl$/, ''), changedAt });
     }

@@ -2,10 +2,11 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Checkpoints } from '../../src/checkpoint/checkpoints.js';
 import { openBlobStore } from '../../src/checkpoint/disk/blob-store.js';
 import { type CheckpointDeps, openCheckpoints } from '../../src/checkpoint/open.js';
 import { openTracker, type TrackerDeps } from '../../src/checkpoint/scan/tracker.js';
-import type { Author, Checkpoints, OpenWindow } from '../../src/checkpoint/types.js';
+import type { Author, OpenWindow } from '../../src/checkpoint/types.js';
 import { systemClock } from '../../src/platform/clock.js';
 
 /** What others do to a workspace beside the journal of a session. */

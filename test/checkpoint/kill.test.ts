@@ -5,10 +5,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { build } from 'esbuild';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Checkpoints } from '../../src/checkpoint/checkpoints.js';
 import { openBlobStore } from '../../src/checkpoint/disk/blob-store.js';
 import { openCheckpoints } from '../../src/checkpoint/open.js';
 import { openTracker } from '../../src/checkpoint/scan/tracker.js';
-import type { Checkpoints } from '../../src/checkpoint/types.js';
 import { statesIn } from './tree-states.js';
 
 const REWIND_KILLS = 15;

@@ -3,10 +3,11 @@ import os from 'node:os';
 import path from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Checkpoints } from '../../src/checkpoint/checkpoints.js';
 import { openBlobStore } from '../../src/checkpoint/disk/blob-store.js';
 import { openCheckpoints } from '../../src/checkpoint/open.js';
 import { openTracker } from '../../src/checkpoint/scan/tracker.js';
-import type { Author, Checkpoints, RewindTarget } from '../../src/checkpoint/types.js';
+import type { Author, RewindTarget } from '../../src/checkpoint/types.js';
 import { cases } from '../support/counts.js';
 import { statesIn } from './tree-states.js';
 

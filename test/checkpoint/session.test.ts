@@ -2,10 +2,11 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Checkpoints } from '../../src/checkpoint/checkpoints.js';
 import { openBlobStore } from '../../src/checkpoint/disk/blob-store.js';
 import { type CheckpointDeps, openCheckpoints } from '../../src/checkpoint/open.js';
 import { openTracker } from '../../src/checkpoint/scan/tracker.js';
-import type { Author, Change, Checkpoints, RewindPlan } from '../../src/checkpoint/types.js';
+import type { Author, Change, RewindPlan } from '../../src/checkpoint/types.js';
 
 let home: string;
 let root: string;

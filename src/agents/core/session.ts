@@ -1,4 +1,4 @@
-import type { Checkpoints } from '../../checkpoint/types.js';
+import type { Checkpoints } from '../../checkpoint/checkpoints.js';
 import type { ContextReport } from '../../context/compaction/context-report.js';
 import type { HookStat } from '../../hooks/dispatch/dispatcher.js';
 import type { HookSet } from '../../hooks/registry/captured.js';

@@ -2,20 +2,20 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type CheckpointFiles, openCheckpointFiles, storeTroubleOf } from './state-files.js';
+import { CheckpointFiles, storeTroubleOf } from './state-files.js';
 
 let directory: string;
 let files: CheckpointFiles;
 
 beforeEach(() => {
   directory = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'checkpoint-files-')), 'state');
-  files = openCheckpointFiles(directory);
+  files = new CheckpointFiles(directory);
 });
 afterEach(() => fs.rmSync(path.dirname(directory), { recursive: true, force: true }));
 
 async function linesOf(session: string): Promise<(string | undefined)[]> {
   const lines: (string | undefined)[] = [];
-  await files.readLog(session, (line) => lines.push(line));
+  await files.readLog(files.logFile(session), (line) => lines.push(line));
   return lines;
 }
 
@@ -50,11 +50,10 @@ describe('the files of the journal', () => {
   });
 
   it('lists plans that are not done, and sets aside those that cannot be', () => {
-    files.writePlan('a', 'A');
-    files.writePlan('b', 'B');
+    const [a, b] = [files.writePlan('a', 'A'), files.writePlan('b', 'B')];
     expect(files.unfinishedPlans().map(({ text }) => text)).toEqual(['A', 'B']);
-    files.removePlan(files.planFile('a'));
-    files.setPlanAside(files.planFile('b'));
+    files.removePlan(a);
+    files.setPlanAside(b);
     expect(files.unfinishedPlans()).toEqual([]);
     expect(fs.readFileSync(path.join(directory, 'plans/b.json.stuck'), 'utf8')).toBe('B');
   });

@@ -1,16 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { NodeState, TreeChange } from '../types.js';
-import { candidatesFor, mayBeThePersons, spanOf, timeOf } from './attribution.js';
-import type { TrackedWindow } from './windows.js';
+import {
+  candidatesFor,
+  mayBeThePersons,
+  spanOf,
+  type TrackedWindow,
+  timeOf,
+} from './attribution.js';
 
 const FILE: NodeState = { kind: 'file', size: 1, mode: 0o644, blob: 'x' };
 const DIRECTORY: NodeState = { kind: 'directory', mode: 0o755 };
 
-function window(id: string, startedAt: number, endedAt?: number): TrackedWindow {
-  return { id, author: { kind: 'user' }, startedAt, endedAt, turn: 0, found: [] };
+type Named = TrackedWindow & { readonly id: string };
+
+function window(id: string, startedAt: number, endedAt?: number): Named {
+  return { id, author: { kind: 'user' }, startedAt, endedAt };
 }
 
-function namesFor(change: TreeChange, windows: readonly TrackedWindow[], all = [change]): string[] {
+function namesFor(change: TreeChange, windows: readonly Named[], all = [change]): string[] {
   const span = spanOf({ startedAt: 1000, finishedAt: 1010, changes: all, gaps: [] }, 500);
   return candidatesFor(change, span, windows).map(({ id }) => id);
 }

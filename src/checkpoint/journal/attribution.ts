@@ -1,11 +1,17 @@
-import type { Look, TreeChange } from '../types.js';
-import type { TrackedWindow } from './windows.js';
+import type { Author, Look, TreeChange } from '../types.js';
 
 /**
  * File systems stamp a change with the time of the last tick of the kernel's clock, which is up to ten
  * milliseconds before it happened.
  */
 const TICK_MS = 10;
+
+/** The part of a window that tells whose a change is. */
+export interface TrackedWindow {
+  readonly author: Author;
+  readonly startedAt: number;
+  readonly endedAt?: number | undefined;
+}
 
 export interface LookSpan {
   /** When the look before it began: nothing that it found can be older. */
@@ -32,24 +38,19 @@ export function spanOf(look: Look, since: number): LookSpan {
  * when it was open at the time of the change, to the tick. Where the time says nothing (another clock, a file moved
  * with its directory), all windows since the last look count.
  */
-export function candidatesFor(
+export function candidatesFor<Window extends TrackedWindow>(
   change: TreeChange,
   span: LookSpan,
-  windows: readonly TrackedWindow[],
-): readonly TrackedWindow[] {
+  windows: readonly Window[],
+): readonly Window[] {
   const begun = windows.filter((window) => window.startedAt <= span.finishedAt);
   const at = timeOf(change, span);
   if (at === undefined) return begun;
-  return begun.filter((window) => hadBegun(window, at) && hadNotEnded(window, at));
-}
-
-function hadBegun({ startedAt }: TrackedWindow, at: number): boolean {
-  return startedAt <= at + TICK_MS;
-}
-
-function hadNotEnded({ endedAt }: TrackedWindow, at: number): boolean {
-  // Clocks that count whole milliseconds have cut off the rest.
-  return endedAt === undefined || endedAt >= Math.floor(at) - 1;
+  return begun.filter(
+    ({ startedAt, endedAt = Number.POSITIVE_INFINITY }) =>
+      // Clocks that count whole milliseconds have cut off the rest.
+      startedAt <= at + TICK_MS && endedAt >= Math.floor(at) - 1,
+  );
 }
 
 /** A job that runs for longer is not all that happens: the person works on beside it. */

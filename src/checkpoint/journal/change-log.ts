@@ -4,8 +4,8 @@ import type { BlobStore } from '../disk/blob-store.js';
 import type { CheckpointFiles } from '../disk/state-files.js';
 import type { WorkspaceFiles } from '../disk/workspace-files.js';
 import type { TreeTracker } from '../scan/tracker.js';
-import { type LogEntry, readEntry } from './entry.js';
-import { History, type WindowRecord } from './history.js';
+import { type ForkedFrom, type LogEntry, readEntry, type WindowRecord } from './entry.js';
+import { History } from './history.js';
 
 /** What the journal of a session is made of. */
 export interface JournalParts {
@@ -29,23 +29,25 @@ export interface ChangeLogOptions {
   readonly session: string;
   /** The session this one was forked from. Only counts where this one has no journal yet. */
   readonly parent?: string | undefined;
-  readonly now: () => number;
-  /** Names this run of the program. */
-  readonly run: string;
+  readonly clock: Clock;
   /** The journal cannot be written; said once. */
   readonly onTrouble: (why: string) => void;
 }
 
 export async function openChangeLog(options: ChangeLogOptions): Promise<ChangeLog> {
   const { files, session } = options;
-  const loaded = await loadHistory(files, session);
-  const parent =
-    loaded.isNew && options.parent !== undefined && options.parent !== session
-      ? { session: options.parent, lines: await countLines(files, options.parent) }
-      : undefined;
-  if (parent !== undefined) await loadParent(files, parent, loaded);
-  return new ChangeLog(options, loaded, parent);
+  const own = await load(files, { session, lines: Number.POSITIVE_INFINITY });
+  if (own.entries.length > 0 || options.parent === undefined || options.parent === session) {
+    return new ChangeLog(options, own);
+  }
+  const from = { session: options.parent, lines: Number.POSITIVE_INFINITY };
+  const { entries, lines } = await load(files, from);
+  // What the parent has begun goes on in the parent.
+  const inherited: Loaded = { entries: [...entries, { t: 'start', at: 0 }], lines: 0 };
+  return new ChangeLog(options, inherited, { session: options.parent, lines });
 }
+
+const CUT_OFF = 'the program ended while it was writing its journal';
 
 /** The journal of one session: what it says, and what is added to it. */
 export class ChangeLog {
@@ -54,50 +56,53 @@ export class ChangeLog {
   readonly gaps: readonly string[];
   readonly #options: ChangeLogOptions;
   readonly #log: ReturnType<CheckpointFiles['openLog']>;
+  /** Names this run of the program. */
+  readonly #run: string;
   /** Written before the first real entry: a session that only looks leaves nothing behind. */
   readonly #opening: LogEntry[];
   #linesSeen: number;
   #size: number;
   #isTroubled = false;
 
-  constructor(options: ChangeLogOptions, { history, gaps, lines }: Loaded, parent: Parent) {
-    const { files, session } = options;
-    this.history = history;
-    this.gaps = [...gaps, ...history.unended.map(leftOpen)];
+  constructor(options: ChangeLogOptions, loaded: Loaded, parent?: ForkedFrom) {
+    const { files, session, clock } = options;
     this.#options = options;
+    this.history = historyOf(loaded);
+    const cutOff = loaded.entries.includes(undefined) ? [CUT_OFF] : [];
+    this.gaps = [...cutOff, ...this.history.unended.map(leftOpen)];
+    this.#run = clock.uuid();
     this.#log = files.openLog(session);
-    this.#opening = [{ t: 'start', at: options.now(), parent }, ...amendsFor(history)];
-    this.#linesSeen = lines;
+    this.#opening = [{ t: 'start', at: clock.now(), parent }, ...amendsFor(this.history)];
+    this.#linesSeen = loaded.lines;
     this.#size = files.logSize(session);
   }
 
   /** Kept in memory even when the disk does not take it. `durable`: on the disk when it returns. */
   append(entry: LogEntry, { durable = false }: { readonly durable?: boolean } = {}): void {
-    // `run` stands on every line, so that those of other programs are told from ours.
-    const { run, onTrouble } = this.#options;
     const entries = [...this.#opening.splice(0), entry];
     for (const one of entries) this.history.add(one);
-    const lines = entries.map((one) => JSON.stringify({ ...one, run }));
+    // `run` stands on every line, so that those of other programs are told from ours.
+    const lines = entries.map((one) => JSON.stringify({ ...one, run: this.#run }));
     try {
       this.#log.append(lines, { sync: durable });
       this.#size += lines.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0);
     } catch (thrown) {
-      if (!this.#isTroubled) onTrouble(messageOf(thrown));
+      if (!this.#isTroubled) this.#options.onTrouble(messageOf(thrown));
       this.#isTroubled = true;
     }
   }
 
   /** Takes in what another program has added meanwhile, such as a rewind in another terminal. */
   async catchUp(): Promise<readonly LogEntry[]> {
-    const { files, session, run } = this.#options;
+    const { files, session } = this.#options;
     const size = files.logSize(session);
     if (size === this.#size) return [];
     const added: LogEntry[] = [];
     let lines = 0;
-    await files.readLog(session, (line) => {
+    await files.readLog(files.logFile(session), (line) => {
       if (++lines <= this.#linesSeen) return;
       const entry = line === undefined ? undefined : readEntry(line);
-      if (entry === undefined || ('run' in entry && entry.run === run)) return;
+      if (entry === undefined || ('run' in entry && entry.run === this.#run)) return;
       added.push(entry);
     });
     this.#linesSeen = lines;
@@ -111,70 +116,38 @@ export class ChangeLog {
   }
 }
 
-/** The journal that one was forked from, after so many lines. */
-type Parent = { readonly session: string; readonly lines: number } | undefined;
-
 interface Loaded {
-  readonly history: History;
-  readonly gaps: string[];
-  isNew: boolean;
+  /** With what was taken over from another session; undefined for what is none. */
+  readonly entries: readonly (LogEntry | undefined)[];
   /** Lines of its own journal. */
-  lines: number;
+  readonly lines: number;
 }
 
 /** What the journal of a session says now. */
-export async function loadHistory(files: CheckpointFiles, session: string): Promise<Loaded> {
-  const loaded: Loaded = { history: new History(), gaps: [], isNew: true, lines: 0 };
-  await loadInto(loaded, files, { session, lines: Number.POSITIVE_INFINITY, depth: 0 });
-  return loaded;
+export async function loadHistory(files: CheckpointFiles, session: string): Promise<History> {
+  return historyOf(await load(files, { session, lines: Number.POSITIVE_INFINITY }));
 }
 
 /** More forks of forks than this are no history but a knot. */
 const MOST_FORKS = 50;
-const CUT_OFF = 'the program ended while it was writing its journal';
 
-async function loadInto(
-  loaded: Loaded,
-  files: CheckpointFiles,
-  from: { readonly session: string; readonly lines: number; readonly depth: number },
-): Promise<void> {
-  const entries: (LogEntry | undefined)[] = [];
-  let seen = 0;
-  const found = await files.readLog(from.session, (line) => {
-    if (++seen > from.lines || line === '') return;
-    entries.push(line === undefined ? undefined : readEntry(line));
-  });
-  if (!found) return;
-  if (from.depth === 0) {
-    loaded.isNew = entries.length === 0;
-    loaded.lines = seen;
-  }
-  const first = entries[0];
-  if (first?.t === 'start' && first.parent !== undefined && from.depth < MOST_FORKS) {
-    await loadInto(loaded, files, { ...first.parent, depth: from.depth + 1 });
-  }
-  for (const entry of entries) {
-    if (entry !== undefined) loaded.history.add(entry);
-    else if (!loaded.gaps.includes(CUT_OFF)) loaded.gaps.push(CUT_OFF);
-  }
-}
-
-async function loadParent(
-  files: CheckpointFiles,
-  parent: { readonly session: string; readonly lines: number },
-  loaded: Loaded,
-): Promise<void> {
-  await loadInto(loaded, files, { ...parent, depth: 1 });
-  // What the parent has begun goes on in the parent.
-  loaded.history.add({ t: 'start', at: 0 });
-}
-
-async function countLines(files: CheckpointFiles, session: string): Promise<number> {
+async function load(files: CheckpointFiles, from: ForkedFrom, depth = 0): Promise<Loaded> {
+  const own: (LogEntry | undefined)[] = [];
   let lines = 0;
-  await files.readLog(session, () => {
-    lines++;
+  await files.readLog(files.logFile(from.session), (line) => {
+    if (++lines > from.lines || line === '') return;
+    own.push(line === undefined ? undefined : readEntry(line));
   });
-  return lines;
+  const first = own[0];
+  const parent = first?.t === 'start' && depth < MOST_FORKS ? first.parent : undefined;
+  const inherited = parent === undefined ? [] : (await load(files, parent, depth + 1)).entries;
+  return { entries: [...inherited, ...own], lines };
+}
+
+function historyOf({ entries }: Loaded): History {
+  const history = new History();
+  for (const entry of entries) if (entry !== undefined) history.add(entry);
+  return history;
 }
 
 function leftOpen({ author }: WindowRecord): string {

@@ -1,30 +1,5 @@
-import type { Author, Change, CheckpointNote, RewindTarget } from '../types.js';
-import type { LogEntry, RewindChange } from './entry.js';
-
-/** What the journal knows of a window in which somebody could write. */
-export interface WindowRecord {
-  readonly author: Author;
-  readonly at: number;
-  /** Number of the last change before it. */
-  readonly after: number;
-  readonly messageId?: string;
-}
-
-export interface OutsideRecord {
-  readonly author: Author;
-  readonly what: string;
-  readonly why: string;
-  readonly after: number;
-  readonly messageId?: string;
-}
-
-export interface RewindRecord {
-  readonly id: string;
-  /** The rewind that this one took back. */
-  readonly of?: string;
-  readonly target?: RewindTarget;
-  readonly list: readonly RewindChange[];
-}
+import type { Change, CheckpointNote } from '../types.js';
+import type { LogEntry, OutsideRecord, RewindRecord, WindowRecord } from './entry.js';
 
 /** All that the journal of a session says, its parent's part included. */
 export class History {
@@ -48,8 +23,7 @@ export class History {
 
   /** Position of a message among the points; -1 before the first and for unknown ones. */
   positionOf(messageId: string | undefined): number {
-    if (messageId === undefined) return -1;
-    return this.#positions.get(messageId) ?? -1;
+    return messageId === undefined ? -1 : (this.#positions.get(messageId) ?? -1);
   }
 
   add(entry: LogEntry): void {
@@ -65,39 +39,65 @@ export class History {
         this.points.push(note);
         return;
       }
-      case 'amend':
-        this.#amend(entry);
-        return;
-      case 'begin': {
-        const { t: _, window, ...record } = entry;
-        this.windows.push(record);
-        this.#open.set(window, record);
+      case 'amend': {
+        const { messageId, complete, gaps } = entry;
+        const position = this.positionOf(messageId);
+        const point = this.points[position];
+        if (point !== undefined) this.points[position] = { ...point, complete, gaps };
         return;
       }
+      case 'begin':
+        this.windows.push(entry);
+        this.#open.set(entry.window, entry);
+        return;
       case 'end':
         this.#open.delete(entry.window);
         return;
       case 'changes':
         this.#take(entry.list);
         return;
-      case 'outside': {
-        const { t: _, ...record } = entry;
-        this.outside.push(record);
+      case 'outside':
+        this.outside.push(entry);
         return;
-      }
       case 'rewind':
-        if (this.rewinds.some((known) => known.id === entry.id)) return;
-        this.rewinds.push(rewindOf(entry));
+        if (this.rewinds.some(({ id }) => id === entry.id)) return;
+        this.rewinds.push(entry);
         this.#take(entry.list);
         return;
     }
   }
 
-  #amend(entry: Extract<LogEntry, { t: 'amend' }>): void {
-    const position = this.positionOf(entry.messageId);
-    const point = this.points[position];
-    if (point === undefined) return;
-    this.points[position] = { ...point, complete: entry.complete, gaps: entry.gaps };
+  /**
+   * What still counts of each path, oldest first: without what rewinds took back, and without the rewinds
+   * themselves. A redo makes it count again.
+   */
+  chains(): ReadonlyMap<string, readonly Change[]> {
+    const gone = this.#takenBack();
+    const chains = new Map<string, Change[]>();
+    for (const change of this.changes) {
+      if (gone.has(change.seq)) continue;
+      const chain = chains.get(change.path);
+      if (chain === undefined) chains.set(change.path, [change]);
+      else chain.push(change);
+    }
+    return chains;
+  }
+
+  #takenBack(): ReadonlySet<number> {
+    const gone = new Set<number>();
+    const undoneBy = new Map<number, readonly number[]>();
+    for (const { list } of this.rewinds) {
+      for (const change of list) {
+        gone.add(change.seq);
+        undoneBy.set(change.seq, change.undoes);
+        for (const seq of change.undoes) {
+          const brought = undoneBy.get(seq);
+          if (brought === undefined) gone.add(seq);
+          else for (const back of brought) gone.delete(back);
+        }
+      }
+    }
+    return gone;
   }
 
   #take(list: readonly Change[]): void {
@@ -106,46 +106,4 @@ export class History {
       this.#lastSeq = Math.max(this.#lastSeq, change.seq);
     }
   }
-}
-
-function rewindOf({ id, of, target, list }: Extract<LogEntry, { t: 'rewind' }>): RewindRecord {
-  return {
-    id,
-    list,
-    of,
-    target,
-  };
-}
-
-/**
- * What still counts of each path, oldest first: without what rewinds took back, and without the rewinds
- * themselves. A redo makes it count again.
- */
-export function chainsOf(history: History): ReadonlyMap<string, readonly Change[]> {
-  const gone = takenBack(history);
-  const chains = new Map<string, Change[]>();
-  for (const change of history.changes) {
-    if (gone.has(change.seq)) continue;
-    const chain = chains.get(change.path);
-    if (chain === undefined) chains.set(change.path, [change]);
-    else chain.push(change);
-  }
-  return chains;
-}
-
-function takenBack(history: History): ReadonlySet<number> {
-  const gone = new Set<number>();
-  const undoneBy = new Map<number, readonly number[]>();
-  for (const rewind of history.rewinds) {
-    for (const change of rewind.list) {
-      gone.add(change.seq);
-      undoneBy.set(change.seq, change.undoes);
-      for (const seq of change.undoes) {
-        const brought = undoneBy.get(seq);
-        if (brought === undefined) gone.add(seq);
-        else for (const back of brought) gone.delete(back);
-      }
-    }
-  }
-  return gone;
 }

@@ -1,23 +1,17 @@
 import { storeTroubleOf } from '../disk/state-files.js';
 import type { Author, Change, Look, NodeState, TreeChange } from '../types.js';
-import {
-  candidatesFor,
-  type LookSpan,
-  mayBeThePersons,
-  renamesIn,
-  spanOf,
-  timeOf,
-} from './attribution.js';
+import { candidatesFor, mayBeThePersons, renamesIn, spanOf, timeOf } from './attribution.js';
+import type { CallWindow } from './call-window.js';
 import type { JournalParts } from './change-log.js';
 import type { Points } from './points.js';
 import { sameState, whyNotStored } from './states.js';
-import type { TrackedWindow, Windows } from './windows.js';
 
 /** Takes the looks of a session and writes down what they find, with who may have made it. */
 export class Recorder {
   readonly #journal: JournalParts;
   readonly #points: Points;
-  readonly #windows: Windows;
+  /** Those that a look may have to name: open, or ended after the look before it had begun. */
+  readonly #windows = new Set<CallWindow>();
   /** The look that is being taken, and the one that answers all who asked meanwhile. */
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
@@ -31,10 +25,9 @@ export class Recorder {
   /** What a rewind has just written: the next look finds it again. */
   readonly #written = new Map<string, NodeState | undefined>();
 
-  constructor(journal: JournalParts, points: Points, windows: Windows) {
+  constructor(journal: JournalParts, points: Points) {
     this.#journal = journal;
     this.#points = points;
-    this.#windows = windows;
     this.#since = journal.clock.now();
   }
 
@@ -51,6 +44,24 @@ export class Recorder {
       return this.#running;
     });
     return this.#next;
+  }
+
+  watch(window: CallWindow): void {
+    this.#windows.add(window);
+  }
+
+  windows(): readonly CallWindow[] {
+    return [...this.#windows];
+  }
+
+  /** Nothing found later can be theirs. */
+  retire(windows: readonly CallWindow[]): void {
+    for (const window of windows) {
+      const { id, endedAt } = window;
+      if (endedAt !== undefined) this.#journal.log.append({ t: 'end', window: id, at: endedAt });
+      window.settle();
+      this.#windows.delete(window);
+    }
   }
 
   /** Resolves when nothing that was asked for so far is under way. */
@@ -95,7 +106,7 @@ export class Recorder {
   async #lookOnce(): Promise<void> {
     await this.#held;
     const points = this.#points;
-    const over = this.#windows.ended();
+    const over = this.windows().filter(({ endedAt }) => endedAt !== undefined);
     const marked = points.turn;
     try {
       const look = await this.#journal.tracker.look();
@@ -111,7 +122,7 @@ export class Recorder {
       points.addGaps([`a look at the tree failed: ${storeTroubleOf(thrown)}`]);
     }
     points.settle(marked);
-    this.#windows.retire(over);
+    this.retire(over);
   }
 
   /** A rewind of this session in another terminal is no edit of the person. */
@@ -127,46 +138,30 @@ export class Recorder {
     for (const { path, after } of look.changes) this.#unkept.note(path, after);
     const span = spanOf(look, this.#since);
     const renames = renamesIn(look.changes);
-    const all = this.#windows.all();
-    const list: Change[] = [];
+    const windows = this.windows();
     let seq = log.history.lastSeq;
-    for (const found of this.#unwritten(inOrder(look.changes))) {
-      const of = candidatesFor(found, span, all);
-      const change = this.#changeFor({ found, span, of, seq: ++seq });
-      const renamedFrom = renames.get(found.path);
-      const whole = renamedFrom === undefined ? change : { ...change, renamedFrom };
-      list.push(whole);
-      for (const window of of) window.found.push(whole);
-    }
-    if (list.length > 0) log.append({ t: 'changes', list });
-  }
-
-  #changeFor(about: {
-    readonly found: TreeChange;
-    readonly span: LookSpan;
-    readonly of: readonly TrackedWindow[];
-    readonly seq: number;
-  }): Change {
-    const { found, span, of, seq } = about;
-    const turn = Math.min(...of.map((window) => window.turn), Number.POSITIVE_INFINITY);
-    const at = timeOf(found, span);
-    const messageId = this.#points.turnOf({
-      at,
-      atLeast: Number.isFinite(turn) ? turn : -1,
+    const list = this.#unwritten(inOrder(look.changes)).map((found): Change => {
+      const of = candidatesFor(found, span, windows);
+      const { path, before, after } = found;
+      const at = timeOf(found, span);
+      const change = {
+        seq: ++seq,
+        path,
+        // Nothing surer is known than that it had happened when it was seen.
+        at: at ?? span.finishedAt,
+        before: before && { ...before },
+        after: after && { ...after },
+        messageId: this.#points.turnOf({ at, atLeast: turnBefore(of) }),
+        authors: [
+          ...of.map(({ author }) => author),
+          ...(of.length === 0 || mayBeThePersons(found, span, of) ? [USER] : []),
+        ],
+        renamedFrom: renames.get(path),
+      };
+      for (const window of of) window.found.push(change);
+      return change;
     });
-    return {
-      seq,
-      path: found.path,
-      // Nothing surer is known than that it had happened when it was seen.
-      at: at ?? span.finishedAt,
-      before: found.before === undefined ? undefined : { ...found.before },
-      after: found.after === undefined ? undefined : { ...found.after },
-      messageId,
-      authors: [
-        ...of.map((window) => window.author),
-        ...(of.length === 0 || mayBeThePersons(found, span, of) ? [USER] : []),
-      ],
-    };
+    if (list.length > 0) log.append({ t: 'changes', list });
   }
 
   /** Without what a rewind wrote and what is as it was. */
@@ -180,13 +175,16 @@ export class Recorder {
       if (!own) return [change];
       // A look may tell of a path twice.
       written.delete(change.path);
-      const { before: _, ...rest } = change;
-      return [before === undefined ? rest : { ...rest, before }];
+      return [{ ...change, before }];
     });
   }
 }
 
 const USER: Author = { kind: 'user' };
+
+function turnBefore(windows: readonly CallWindow[]): number {
+  return windows.length === 0 ? -1 : Math.min(...windows.map(({ turn }) => turn));
+}
 
 /** As they happened, as far as the times tell. Those of one path stay in the order of the look. */
 function inOrder(changes: readonly TreeChange[]): TreeChange[] {

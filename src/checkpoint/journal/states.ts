@@ -1,3 +1,4 @@
+import { isRecord } from '../../lib/own.js';
 import type { NodeState } from '../types.js';
 
 /**
@@ -42,4 +43,31 @@ export function whyNotStored(state: NodeState): string | undefined {
     case undefined:
       return 'it was changed before the first index had reached it';
   }
+}
+
+const BLOB = /^[0-9a-f]{64}$/;
+
+/** Of what stands in a file. */
+export function isNodeState(value: unknown): value is NodeState {
+  if (!isRecord(value)) return false;
+  const { kind, size, mode, blob, target } = value;
+  const isMode = isCount(mode) && Number(mode) <= MODE_BITS;
+  switch (kind) {
+    case 'file':
+      return (
+        isCount(size) &&
+        isMode &&
+        (blob === undefined || (typeof blob === 'string' && BLOB.test(blob)))
+      );
+    case 'directory':
+      return isMode;
+    case 'link':
+      return typeof target === 'string' && target !== '' && !target.includes('\0');
+    default:
+      return kind === 'special';
+  }
+}
+
+export function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
 }

@@ -1,5 +1,5 @@
-import type { History, RewindRecord } from '../journal/history.js';
-import { chainsOf } from '../journal/history.js';
+import type { RewindRecord } from '../journal/entry.js';
+import type { History } from '../journal/history.js';
 import type { Author, Change, NodeState } from '../types.js';
 import type { Selection } from './target.js';
 
@@ -19,7 +19,7 @@ export interface Candidate {
 
 export function candidatesOf(history: History, selection: Selection): readonly Candidate[] {
   const found: Candidate[] = [];
-  for (const [path, chain] of chainsOf(history)) {
+  for (const [path, chain] of history.chains()) {
     const first = chain.findIndex((change) => selection.judge(change) !== 'no');
     const oldest = chain[first];
     const newest = chain.at(-1);
@@ -40,7 +40,7 @@ export function candidatesOf(history: History, selection: Selection): readonly C
 
 /** What it takes to take a rewind back. */
 export function candidatesOfRedo(history: History, rewind: RewindRecord): readonly Candidate[] {
-  const chains = chainsOf(history);
+  const chains = history.chains();
   return rewind.list.map((change) => {
     const later = (chains.get(change.path) ?? []).filter(({ seq }) => seq > change.seq);
     const last = later.at(-1);

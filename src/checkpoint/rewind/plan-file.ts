@@ -2,6 +2,7 @@ import { isRecord } from '../../lib/own.js';
 import { isRewindablePath } from '../disk/workspace-files.js';
 import type { LogEntry, RewindChange } from '../journal/entry.js';
 import type { History } from '../journal/history.js';
+import { isCount, isNodeState } from '../journal/states.js';
 import type { NodeState, RewindTarget } from '../types.js';
 import type { PathStep } from './structure.js';
 
@@ -63,35 +64,10 @@ function isStep(value: unknown): value is { readonly path: string } {
   );
 }
 
-const BLOB = /^[0-9a-f]{64}$/;
-const MODE_BITS = 0o7777;
-
 /** What may be put in its place, forwards or backwards. */
 function isState(value: unknown): boolean {
-  if (!isRecord(value)) return false;
-  switch (value.kind) {
-    case 'file':
-      return (
-        isCount(value.size) &&
-        isMode(value.mode) &&
-        typeof value.blob === 'string' &&
-        BLOB.test(value.blob)
-      );
-    case 'directory':
-      return isMode(value.mode);
-    case 'link':
-      return isName(value.target) && !String(value.target).includes('\0');
-    default:
-      return false;
-  }
-}
-
-function isMode(value: unknown): boolean {
-  return isCount(value) && Number(value) <= MODE_BITS;
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
+  if (!isNodeState(value) || value.kind === 'special') return false;
+  return value.kind !== 'file' || value.blob !== undefined;
 }
 
 /** Set user and set group. */

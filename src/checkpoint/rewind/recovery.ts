@@ -50,7 +50,7 @@ async function recover(plan: StoredPlan, file: string, parts: RecoveryParts): Pr
     return;
   }
   const steps = direction === 'forward' ? plan.steps : plan.steps.map(reversed);
-  const { history } = await loadHistory(parts.files, plan.session);
+  const history = await loadHistory(parts.files, plan.session);
   const unfounded = steps.find((step) => givesRights(step, history));
   if (unfounded !== undefined) {
     // fail-closed: a file that runs with the rights of its owner is never made on the word of a plan.
@@ -101,7 +101,7 @@ async function writeDown(
   applied: Applied,
   files: CheckpointFiles,
 ): Promise<void> {
-  const { history } = await loadHistory(files, plan.session);
+  const history = await loadHistory(files, plan.session);
   if (history.rewinds.some(({ id }) => id === plan.id)) return;
   const log = files.openLog(plan.session);
   try {

@@ -34,12 +34,12 @@ export async function carryOut(order: RewindOrder, parts: JournalParts): Promise
   }
   const plan = planOf(order, draft.steps, parts);
   await parts.store.sync(blobsOf(plan.steps.flatMap(({ from, to }) => [from, to])));
-  parts.files.writePlan(plan.id, JSON.stringify(plan));
+  const file = parts.files.writePlan(plan.id, JSON.stringify(plan));
   const applied = await applySteps(plan.steps, plan.id, parts);
   const record = recordOf(plan, applied.done, parts.log.history);
   for (const { path, after } of record.list) order.onWritten(path, after);
   parts.log.append(record, { durable: true });
-  parts.files.removePlan(parts.files.planFile(plan.id));
+  parts.files.removePlan(file);
   return { draft, failed: applied.failed };
 }
 

@@ -1,5 +1,6 @@
 import { err, ok, type Result } from '../../lib/result.js';
-import type { History, OutsideRecord } from '../journal/history.js';
+import type { OutsideRecord } from '../journal/entry.js';
+import type { History } from '../journal/history.js';
 import type { Author, Change, ChangeFilter, RewindTarget } from '../types.js';
 
 /** What is to be taken back. */

@@ -2,10 +2,10 @@ import { Queue } from '../lib/queue.js';
 import { storeTroubleOf } from './disk/state-files.js';
 import { isInGit } from './disk/workspace-files.js';
 import { writePlaceOf } from './disk/workspace-read.js';
+import { CallWindow } from './journal/call-window.js';
 import type { JournalParts } from './journal/change-log.js';
 import { Points } from './journal/points.js';
 import { Recorder } from './journal/recorder.js';
-import { Windows } from './journal/windows.js';
 import { type Retention, tidyUp } from './retention.js';
 import { type Candidate, candidatesOf, candidatesOfRedo, lastRewind } from './rewind/candidates.js';
 import { diffOf } from './rewind/diff.js';
@@ -17,7 +17,6 @@ import type {
   Change,
   ChangeFilter,
   CheckpointNote,
-  Checkpoints,
   NodeState,
   OpenWindow,
   RewindOptions,
@@ -45,7 +44,8 @@ const REWIND_WAIT_MS = 10_000;
 const NO_LOOK_BEFORE =
   "the tree takes long to look at: edits of yours between two calls of one turn may count as the call's";
 
-export class SessionCheckpoints implements Checkpoints {
+/** The change journal of one session. */
+export class Checkpoints {
   readonly #journal: JournalParts;
   readonly #waitMs: number;
   readonly #smallLookMs: number;
@@ -53,26 +53,24 @@ export class SessionCheckpoints implements Checkpoints {
   /** Why the journal itself is not whole, in words for a person. */
   readonly #troubles: readonly string[];
   readonly #points: Points;
-  readonly #windows: Windows;
   readonly #recorder: Recorder;
   /** Rewinds one after the other; nobody begins to write while one is under way. */
   readonly #rewinding = new Queue();
-  #nextWindow = 0;
   #closed: Promise<void> | undefined;
 
   constructor(journal: JournalParts, options: CheckpointOptions, troubles: readonly string[]) {
-    const { tracker, log, clock } = journal;
+    const { tracker, log } = journal;
     this.#journal = journal;
     this.#waitMs = options.waitMs ?? WAIT_MS;
     this.#smallLookMs = options.smallLookMs ?? SMALL_LOOK_MS;
     this.#retention = options.retention ?? RETENTION;
     this.#troubles = troubles;
     this.#points = new Points(log);
-    this.#windows = new Windows(clock);
-    this.#recorder = new Recorder(journal, this.#points, this.#windows);
+    this.#recorder = new Recorder(journal, this.#points);
     void tracker.ready.then(() => this.#points.indexed(tracker.state()));
   }
 
+  /** What a user can be told about it now. */
   state(): TrackerState {
     const state = this.#journal.tracker.state();
     if (this.#troubles.length === 0) return state;
@@ -80,6 +78,7 @@ export class SessionCheckpoints implements Checkpoints {
     return { ...state, kind, gaps: [...state.gaps, ...this.#troubles] };
   }
 
+  /** The person has said something: a point to come back to. Its look is not waited for. */
   mark(messageId: string, title: string, at = this.#journal.clock.now()): void {
     const state = this.state();
     const gaps = [...new Set([...state.gaps, ...this.#recorder.unkept()])];
@@ -94,38 +93,31 @@ export class SessionCheckpoints implements Checkpoints {
     return this.#journal.log.history.points.slice(-this.#retention.points);
   }
 
+  /**
+   * Somebody is about to write. Resolves as soon as what stood before is safe, or the wait for it
+   * has become too long (then the point says that it is partial). `paths` are those known beforehand.
+   */
   async begin(author: Author, paths: readonly string[] = []): Promise<OpenWindow> {
     await this.#rewinding.idle();
     await this.#makeSafe(author, paths);
-    const { log } = this.#journal;
-    const id = `${this.#journal.clock.uuid()}:${this.#nextWindow++}`;
-    const { handle, window } = this.#windows.open(
-      { id, author, turn: this.#points.turn },
-      {
-        ended: () => void this.#recorder.look(),
-        settled: ({ endedAt }) => log.append({ t: 'end', window: id, at: endedAt ?? 0 }),
-      },
-    );
+    const { log, clock } = this.#journal;
+    const about = { id: clock.uuid(), author, turn: this.#points.turn };
+    const window = new CallWindow(about, clock.now, () => void this.#recorder.look());
+    this.#recorder.watch(window);
+    const after = log.history.lastSeq;
     const messageId = this.#points.current;
-    log.append({
-      t: 'begin',
-      window: id,
-      author,
-      at: window.startedAt,
-      after: log.history.lastSeq,
-      messageId,
-    });
-    return handle;
+    log.append({ t: 'begin', window: about.id, author, at: window.startedAt, after, messageId });
+    return window;
   }
 
+  /** What is known to have happened where the journal cannot reach. */
   outside(author: Author, what: string, why: string): void {
     const { log } = this.#journal;
     const messageId = this.#points.current;
-    const key = JSON.stringify([author, what, why]);
+    const key = JSON.stringify([messageId, author, what, why]);
     const isKnown = log.history.outside.some(
       (record) =>
-        record.messageId === messageId &&
-        JSON.stringify([record.author, record.what, record.why]) === key,
+        JSON.stringify([record.messageId, record.author, record.what, record.why]) === key,
     );
     if (isKnown) return;
     log.append({ t: 'outside', author, what, why, after: log.history.lastSeq, messageId });
@@ -137,6 +129,7 @@ export class SessionCheckpoints implements Checkpoints {
     return history.changes.filter(passes(history, filter));
   }
 
+  /** A unified diff of one change; undefined for what is no text. */
   diff(change: Change): Promise<string | undefined> {
     return diffOf(change, this.#journal.store);
   }
@@ -164,6 +157,7 @@ export class SessionCheckpoints implements Checkpoints {
     });
   }
 
+  /** Takes the last rewind back. */
   redo(options: RewindOptions = {}): Promise<RewindResult> {
     return this.#alone(() => {
       const { history } = this.#journal.log;
@@ -175,6 +169,7 @@ export class SessionCheckpoints implements Checkpoints {
     });
   }
 
+  /** Waits for looks and contents under way, writes what is known, releases the tree. */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -267,15 +262,17 @@ export class SessionCheckpoints implements Checkpoints {
     about: Pick<Parameters<typeof presentPlan>[0], 'id' | 'target' | 'draft'>,
     selection?: Selection,
   ): Promise<RewindPlan> {
-    const running = this.#windows.running().map(({ author }) => author);
-    return presentPlan({ ...about, selection, running }, this.#journal);
+    const running = this.#recorder.windows().filter(({ endedAt }) => endedAt === undefined);
+    const authors = running.map(({ author }) => author);
+    return presentPlan({ ...about, selection, running: authors }, this.#journal);
   }
 
   async #close(): Promise<void> {
     const { tracker, log } = this.#journal;
     await this.#rewinding.idle();
-    await (this.#windows.all().length > 0 ? this.#recorder.look() : this.#recorder.idle());
-    this.#windows.retire(this.#windows.all());
+    const windows = this.#recorder.windows();
+    await (windows.length > 0 ? this.#recorder.look() : this.#recorder.idle());
+    this.#recorder.retire(this.#recorder.windows());
     try {
       await tidyUp(this.#journal, this.#retention);
     } catch {
