@@ -2,7 +2,7 @@ import type { AgentDefinition, AgentProblem } from '../agents/definitions/defini
 import { AgentBook } from '../agents/definitions/definitions.js';
 import { findDefinitions } from '../agents/definitions/find.js';
 import { readHostAgents, refuseGiven } from '../agents/definitions/host.js';
-import { openDefinitionReader } from '../agents/definitions/reader.js';
+import { DefinitionReader } from '../agents/definitions/reader.js';
 import { KNOWN_TOOLS } from '../agents/definitions/tools.js';
 import { fenceProblem } from '../agents/limits/tool-restrictions.js';
 import { teamFiles } from '../agents/teams/host/files.js';
@@ -74,7 +74,7 @@ async function validateFiles(
   places: ProjectPlaces,
   paths: readonly string[],
 ): Promise<AgentValidation> {
-  const reader = openDefinitionReader({ fs: places.fs, knownTools: KNOWN_TOOLS });
+  const reader = new DefinitionReader(places.fs, KNOWN_TOOLS);
   const findings: Finding[] = [];
   let agents = 0;
   for (const place of await filesAt(places, paths, findings)) {

@@ -99,6 +99,18 @@ export interface AgentFinding {
   readonly told?: true;
 }
 
+/** What a field is read with, and where what is wrong with its value goes. */
+export interface FieldContext {
+  /** The name of the field. */
+  readonly field: string;
+  readonly knownTools: readonly string[];
+  /** False: the head is not what YAML allows, and was read line by line. */
+  readonly isExact: boolean;
+  /** Takes the definition out of force. `inner`: the text in the value that it is about, for its line. */
+  error(message: string, inner?: string): undefined;
+  warn(message: string, more?: { readonly inner?: string } & Pick<AgentFinding, 'told'>): undefined;
+}
+
 /** A finding with the place it is about. */
 export interface AgentProblem extends AgentFinding {
   readonly source: DefinitionSource;

@@ -1,27 +1,24 @@
-import { nearest } from '../../lib/nearest.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { visible } from '../../lib/visible.js';
 import type { UsedDocument } from '../../settings/trust/types.js';
 import { isTrusted, openHomes, rememberedTrust } from '../../skills/discovery/homes.js';
+import { someNames } from '../../skills/discovery/names.js';
 import type { SkillPlaces } from '../../skills/discovery/roots.js';
 import { builtinAgents } from './builtin-agents.js';
 import {
   type AgentDefinition,
   type AgentDocument,
   type AgentProblem,
+  type DefinitionSource,
   type HiddenAgent,
   placeOf,
 } from './definition.js';
-import { definitionRoots, findDefinitions, type SkippedFile } from './find.js';
+import { definitionRoots, findDefinitions } from './find.js';
 import type { ReadHostAgents } from './host.js';
 import { typeKey } from './names.js';
-import { type DefinitionReader, openDefinitionReader } from './reader.js';
-import {
-  buildRegistry,
-  type DefinitionRegistry,
-  type Registration,
-  type RegistryFile,
-} from './registry.js';
+import { DefinitionReader, readText } from './reader.js';
+import { DefinitionRegistry, type Registration, type RegistryFile } from './registry.js';
+import { didYouMean } from './schema.js';
 import { KNOWN_TOOLS } from './tools.js';
 import { fieldsThatNeedTrust, withBansOf, withoutTrust } from './trust.js';
 
@@ -42,45 +39,35 @@ const MOST_TOLD = 3;
 /** One line for the start of a session in which definitions are not whole; undefined when all are. */
 export function agentNotice(problems: readonly AgentProblem[]): string | undefined {
   const notices = [
-    noticeOf(
-      'agents that are not in force',
-      problems.filter(({ severity }) => severity === 'error'),
-    ),
-    noticeOf(
-      'agents with mistakes',
-      problems.filter(({ told }) => told === true),
-    ),
+    noticeOf('agents that are not in force', (one) => one.severity === 'error'),
+    noticeOf('agents with mistakes', (one) => one.told === true),
   ].filter((notice) => notice !== undefined);
   if (notices.length === 0) return undefined;
   return `${notices.join('. ')}. \`portcullis agents validate\` shows all`;
-}
 
-function noticeOf(what: string, problems: readonly AgentProblem[]): string | undefined {
-  if (problems.length === 0) return undefined;
-  const told = problems.slice(0, MOST_TOLD).map((one) => `${placeOf(one)}: ${one.message}`);
-  const more = problems.length - told.length;
-  return `${what}: ${visible(told.join('; '))}${more === 0 ? '' : `; ${more} more`}`;
+  function noticeOf(what: string, isMeant: (one: AgentProblem) => boolean): string | undefined {
+    const meant = problems.filter(isMeant);
+    if (meant.length === 0) return undefined;
+    const told = meant.slice(0, MOST_TOLD).map((one) => `${placeOf(one)}: ${one.message}`);
+    const more = meant.length - told.length;
+    return `${what}: ${visible(told.join('; '))}${more === 0 ? '' : `; ${more} more`}`;
+  }
 }
 
 /** The kinds of agents of a session. Nothing is read before something is asked for. */
 export class AgentBook {
   readonly #deps: AgentBookDeps;
-  readonly #reader: DefinitionReader;
-  #shelf: Promise<DefinitionRegistry> | undefined;
-  readonly #listed = new WeakMap<DefinitionRegistry, Promise<readonly AgentDefinition[]>>();
+  #scanned: Promise<DefinitionRegistry> | undefined;
 
   constructor(deps: AgentBookDeps) {
     this.#deps = deps;
-    const { fs, knownTools = KNOWN_TOOLS } = deps;
-    this.#reader = openDefinitionReader({ fs, knownTools });
   }
 
   /** In force, sorted by name. What needs trust and has none is taken out of them. */
   async list(): Promise<readonly AgentDefinition[]> {
-    const shelf = await this.#registry();
-    const known = this.#listed.get(shelf) ?? this.#effective(shelf);
-    this.#listed.set(shelf, known);
-    return await known;
+    const registry = await this.#registry();
+    registry.listed ??= this.#effective(registry);
+    return await registry.listed;
   }
 
   /** By its exact name, else by the only one that differs in case alone; as its file is now. */
@@ -96,11 +83,11 @@ export class AgentBook {
   async resolve(name: string): Promise<Result<AgentDefinition, string>> {
     const claim = await this.#fresh(name);
     if (claim === undefined) return err(await this.#unknown(name));
-    const found = definitionOf(claim);
-    const { level, read } = claim;
-    if (!found.ok || level === undefined || read?.text === undefined) return found;
+    const { definition, level, read } = claim;
+    if (definition === undefined) return err(brokenText(claim));
+    if (level === undefined || read?.text === undefined) return ok(definition);
     const trusted = await isTrusted(this.#deps, level, { file: read.real, text: read.text });
-    return trusted ? ok({ ...found.value, trusted }) : ok(restrained(claim, found.value));
+    return ok(trusted ? { ...definition, trusted } : restrained(claim, definition));
   }
 
   async problems(): Promise<readonly AgentProblem[]> {
@@ -115,25 +102,22 @@ export class AgentBook {
     return (await this.#registry()).documents;
   }
 
-  #registry(): Promise<DefinitionRegistry> {
-    this.#shelf ??= this.#scan().catch((thrown: unknown) => {
-      // The next who asks looks again.
-      this.#shelf = undefined;
-      throw thrown;
-    });
-    return this.#shelf;
-  }
-
   /** Looks at all places again. True: the list is another one. */
   async refresh(): Promise<boolean> {
-    const before = this.#shelf === undefined ? undefined : signatureOf(await this.#shelf);
-    return signatureOf(await this.#rescan()) !== before;
+    const before = this.#scanned === undefined ? undefined : signatureOf(await this.#scanned);
+    this.#scanned = undefined;
+    return signatureOf(await this.#registry()) !== before;
   }
 
-  async #rescan(): Promise<DefinitionRegistry> {
-    const next = await this.#scan();
-    this.#shelf = Promise.resolve(next);
-    return next;
+  #registry(): Promise<DefinitionRegistry> {
+    if (this.#scanned !== undefined) return this.#scanned;
+    const scan = this.#scan();
+    this.#scanned = scan;
+    scan.catch(() => {
+      // The next who asks looks again.
+      if (this.#scanned === scan) this.#scanned = undefined;
+    });
+    return scan;
   }
 
   /** The claim, read again where its file is another by now. */
@@ -141,25 +125,24 @@ export class AgentBook {
     const key = typeKey(name.trim());
     const claim = (await this.#registry()).claims.get(key);
     if (claim?.read === undefined) return claim;
-    const text = await this.#reader.textOf(claim.read);
+    // fail-closed: what cannot be read is not the text that was judged.
+    const text = await readText(this.#deps.fs, claim.read).catch(() => undefined);
     // fail-closed: what was decided by an earlier text does not hold for another one.
     if (text !== undefined && text === claim.read.text) return claim;
-    return (await this.#rescan()).claims.get(key);
+    this.#scanned = undefined;
+    return (await this.#registry()).claims.get(key);
   }
 
   async #unknown(name: string): Promise<string> {
-    const { claims } = await this.#registry();
-    const all = [...claims.values()];
+    const all = [...(await this.#registry()).claims.values()];
     const names = all.flatMap(({ definition }) => definition?.name ?? []).sort();
     // Also one that is not whole: whoever asks for that is told what is wrong with it.
-    const close = nearest(
+    const hint = didYouMean(
       name,
       all.map((claim) => claim.name),
     );
-    const hint = close === undefined ? '.' : `; did you mean ${close}?`;
-    const shown = names.slice(0, MOST_NAMES).join(', ');
-    const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
-    return `there is no agent "${visible(name).slice(0, 100)}"${hint} Available: ${shown}${more}`;
+    const shown = someNames(names, MOST_NAMES);
+    return `there is no agent "${visible(name).slice(0, 100)}"${hint || '.'} Available: ${shown}`;
   }
 
   async #effective({ claims }: DefinitionRegistry): Promise<readonly AgentDefinition[]> {
@@ -176,29 +159,41 @@ export class AgentBook {
     return listed.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   }
 
+  /** Decides who has which name: administrator, host, project, user, plugins, program. */
   async #scan(): Promise<DefinitionRegistry> {
-    this.#reader.begin();
+    const { fs, knownTools = KNOWN_TOOLS, host } = this.#deps;
+    const reader = new DefinitionReader(fs, knownTools);
     const trusts = rememberedTrust(this.#deps);
     const homes = await openHomes({ userFolder: 'agents', ...this.#deps, trusts });
+    const builtin = builtinAgents();
+    const registry = new DefinitionRegistry(builtin);
+    registry.problems.push(...(host?.problems ?? []));
     const files: RegistryFile[] = [];
-    const skipped: SkippedFile[] = [];
     for (const root of await definitionRoots(this.#deps)) {
-      const found = await findDefinitions(root, { fs: this.#deps.fs, homes });
-      for (const file of found.files) {
-        files.push({ ...file, read: await this.#reader.read(file) });
-      }
-      skipped.push(...found.skipped);
+      const found = await findDefinitions(root, { fs, homes });
+      for (const file of found.files) files.push({ ...file, read: await reader.read(file) });
+      for (const skipped of found.skipped) registry.addSkipped(skipped);
     }
-    const { host } = this.#deps;
-    return await buildRegistry({ files, skipped, host, builtin: builtinAgents(), trusts });
+    const of = (source: DefinitionSource): readonly RegistryFile[] =>
+      files.filter(({ root }) => root.source === source);
+    const users = new Map(of('user').map(({ read, file }) => [typeKey(read.name ?? ''), file]));
+    for (const file of of('managed')) registry.addFile(file);
+    for (const definition of host?.definitions ?? []) registry.addGiven(definition, '--agents');
+    for (const file of of('project')) {
+      const { name } = file.read;
+      const mine = name === undefined ? undefined : users.get(typeKey(name));
+      // fail-closed: what people allow their own agent is not for one of a foreign folder.
+      const isForeign = mine !== undefined && !(await trusts(file.root.level ?? ''));
+      if (isForeign) registry.addForeign(file, mine);
+      else registry.addFile(file);
+    }
+    for (const file of [...of('user'), ...of('plugin')]) registry.addFile(file);
+    for (const definition of builtin) registry.addGiven(definition, 'built-in');
+    return registry;
   }
 }
 
 const MOST_NAMES = 40;
-
-function definitionOf(claim: Registration): Result<AgentDefinition, string> {
-  return claim.definition === undefined ? err(brokenText(claim)) : ok(claim.definition);
-}
 
 function dependsOnTrust({ replaces }: Registration, definition: AgentDefinition): boolean {
   const bans = replaces?.disallowedTools.length ?? 0;

@@ -2,7 +2,12 @@ import { BANS, canonicalName, isNearName } from '../../lib/field-names.js';
 import type { DoubtfulLine } from '../../lib/frontmatter.js';
 import { firstWord } from '../../lib/tolerant-head.js';
 import { oneLine } from '../../skills/discovery/names.js';
-import { type AgentFinding, DEFAULT_FIELDS, type DefinitionFields } from './definition.js';
+import {
+  type AgentFinding,
+  DEFAULT_FIELDS,
+  type DefinitionFields,
+  type FieldContext,
+} from './definition.js';
 import { typeProblem } from './names.js';
 import { didYouMean, FIELDS, type FieldName, type FieldValue, OWN_NAMES } from './schema.js';
 
@@ -26,7 +31,7 @@ export interface ReadFields {
   /** The type, where it is clear, also of a definition that is not whole. */
   readonly name: string | undefined;
   /** Absent where there is an error. */
-  readonly fields?: DefinitionFields;
+  readonly fields?: DefinitionFields | undefined;
   readonly findings: readonly AgentFinding[];
 }
 
@@ -34,19 +39,29 @@ export interface ReadFields {
 export function readFields(written: WrittenFields, options: FieldOptions): ReadFields {
   const reader = new FieldReader(written, options);
   const fields = reader.read();
-  const { name } = reader;
-  const findings = reader.told();
-  const isWhole = !findings.some(({ severity }) => severity === 'error');
-  return { name, findings, ...(isWhole ? { fields } : {}) };
+  const isWhole = !reader.findings.some(({ severity }) => severity === 'error');
+  return {
+    name: reader.name,
+    fields: isWhole ? fields : undefined,
+    findings: fewFindings(reader.findings),
+  };
 }
 
-/** Of one file. */
+/** So that one file cannot fill a list. */
 const MOST_FINDINGS = 20;
+
+/** The first of them, those for people, and always an error that takes the definition out. */
+function fewFindings(findings: readonly AgentFinding[]): readonly AgentFinding[] {
+  const error = findings.find(({ severity }) => severity === 'error');
+  const shown = findings.filter((one, at) => at < MOST_FINDINGS || one === error || one.told);
+  const more = findings.length - shown.length;
+  if (more === 0) return findings;
+  return [...shown, { severity: 'warning', message: `${more} more like these are not listed` }];
+}
 
 class FieldReader {
   readonly findings: AgentFinding[] = [];
   name: string | undefined;
-  #untold = 0;
   readonly #written: WrittenFields;
   readonly #options: FieldOptions;
   readonly #fields = new Map<string, { readonly value: unknown; readonly written: string }>();
@@ -98,43 +113,36 @@ class FieldReader {
 
   #take(written: string, value: unknown): void {
     const field = knownField(written);
-    const at = this.#written.lineOf(written);
+    const tell = (severity: AgentFinding['severity'], message: string) =>
+      this.#find({ severity, line: this.#written.lineOf(written), message });
     if (field === undefined) {
-      this.#passOver(written, at);
+      const limit = limitMeant(written);
+      const isTold = limit !== undefined || this.findings.length < MOST_FINDINGS;
+      const hint = isTold ? (limit ?? didYouMean(written, DEFINITION_FIELDS)) : '';
+      // fail-closed: whoever wrote a limit wanted one, and without it the agent may do more.
+      const severity = limit === undefined ? 'warning' : 'error';
+      tell(severity, `"${oneLine(written)}" is not a field of an agent${hint}`);
       return;
     }
     if (WITHOUT_EFFECT.includes(field)) {
-      this.#find('warning', at, `"${field}" has no effect here`);
+      tell('warning', `"${field}" has no effect here`);
       return;
     }
     if (field === 'prompt' && this.#options.isFile) {
-      this.#find('warning', at, 'the prompt of an agent is the text below the head, not "prompt"');
+      tell('warning', 'the prompt of an agent is the text below the head, not "prompt"');
       return;
     }
     const other = this.#fields.get(field);
     if (other !== undefined) {
-      const severity = isHarmless(field) ? 'warning' : 'error';
-      this.#find(severity, at, `"${written}" and "${other.written}" are the same field`);
+      tell(severityOf(field), `"${written}" and "${other.written}" are the same field`);
       if (other.written === field) return;
     }
     const isNothing = value === null || (typeof value === 'string' && value.trim() === '');
     // fail-closed: where lines were passed over, its value may have been among them.
     if (!this.#written.isExact && LIMITS.includes(field) && isNothing) {
-      this.#find('error', at, `"${written}" has no value that can be understood`);
+      tell('error', `"${written}" has no value that can be understood`);
     }
     this.#fields.set(field, { value, written });
-  }
-
-  #passOver(written: string, at: number | undefined): void {
-    const limit = limitMeant(written);
-    if (limit === undefined && this.#isFull()) {
-      this.#untold++;
-      return;
-    }
-    const hint = limit === undefined ? didYouMean(written, DEFINITION_FIELDS) : `; ${limit}`;
-    // fail-closed: whoever wrote it wanted a limit, and without one the agent may do more.
-    const severity = limit === undefined ? 'warning' : 'error';
-    this.#find(severity, at, `"${oneLine(written)}" is not a field of an agent${hint}`);
   }
 
   #takeUnclear(written: string): void {
@@ -142,8 +150,8 @@ class FieldReader {
     const near = isCompound(written) ? nearLimit(written) : undefined;
     const field = knownField(written) ?? near;
     if (field === undefined) return;
-    const severity = isHarmless(field) ? 'warning' : 'error';
-    this.#find(severity, this.#written.lineOf(written), `"${written}" cannot be understood`);
+    const line = this.#written.lineOf(written);
+    this.#find({ severity: severityOf(field), line, message: `"${written}" cannot be understood` });
   }
 
   #readName(): void {
@@ -155,40 +163,29 @@ class FieldReader {
   }
 
   /** What a field says; undefined: it is absent, or wrong, which is told. */
-  #value<Name extends FieldName>(field: Name): FieldValue<Name> {
+  #value<Name extends FieldName>(field: Name): FieldValue<Name> | undefined {
     const found = this.#fields.get(field);
     if (found === undefined) return undefined;
-    const { knownTools } = this.#options;
-    const { isExact, lineOf } = this.#written;
-    const read = FIELDS[field].read(found.value, { knownTools, isExact }, field);
-    for (const { severity, message, inner, told } of read.findings ?? []) {
-      const line = lineOf(found.written, inner);
-      if (told === true) this.findings.push({ severity, line, message, told });
-      else this.#find(severity, line, message);
-    }
-    return read.value as FieldValue<Name>;
+    const lineOf = (inner: string | undefined) => this.#written.lineOf(found.written, inner);
+    const context: FieldContext = {
+      field,
+      knownTools: this.#options.knownTools,
+      isExact: this.#written.isExact,
+      error: (message, inner) => this.#find({ severity: 'error', line: lineOf(inner), message }),
+      warn: (message, { inner, ...more } = {}) =>
+        this.#find({ severity: 'warning', line: lineOf(inner), message, ...more }),
+    };
+    return FIELDS[field].read(found.value, context) as FieldValue<Name>;
   }
 
   #error(field: string, message: string): void {
-    this.#find('error', this.#written.lineOf(this.#fields.get(field)?.written ?? field), message);
+    const line = this.#written.lineOf(this.#fields.get(field)?.written ?? field);
+    this.#find({ severity: 'error', line, message });
   }
 
-  #find(severity: AgentFinding['severity'], line: number | undefined, message: string): void {
-    // An error that takes the definition out is told, however much there is.
-    const isNew = severity === 'error' && !this.findings.some((one) => one.severity === 'error');
-    if (this.#isFull() && !isNew) this.#untold++;
-    else this.findings.push({ severity, line, message });
-  }
-
-  /** So that one file cannot fill a list, nor take long by what is wrong with it. */
-  #isFull(): boolean {
-    return this.findings.length >= MOST_FINDINGS;
-  }
-
-  told(): readonly AgentFinding[] {
-    if (this.#untold === 0) return this.findings;
-    const message = `${this.#untold} more like these are not listed`;
-    return [...this.findings, { severity: 'warning', message }];
+  #find(finding: AgentFinding): undefined {
+    this.findings.push(finding);
+    return undefined;
   }
 }
 
@@ -209,8 +206,8 @@ const fieldsOf = (role: 'limit' | 'harmless'): readonly string[] =>
 const LIMITS = fieldsOf('limit');
 const HARMLESS = [...fieldsOf('harmless'), ...WITHOUT_EFFECT];
 
-function isHarmless(field: string): boolean {
-  return HARMLESS.includes(field);
+function severityOf(field: string): AgentFinding['severity'] {
+  return HARMLESS.includes(field) ? 'warning' : 'error';
 }
 
 const byPlainName = new Map<string, string>([
@@ -231,12 +228,12 @@ function limitMeant(written: string): string | undefined {
   if (name.length > LONGEST) return undefined;
   const [first = '', ...inner] = name.split(/[.:/]/);
   if (inner.length > 0 && isNearName(first, 'portcullis', LONG)) {
-    return `write "${oneLine(inner.join('.'))}" in a map below "portcullis:"`;
+    return `; write "${oneLine(inner.join('.'))}" in a map below "portcullis:"`;
   }
   const ours = OWN_NAMES.find((one) => canonicalName(one) === name);
-  if (ours !== undefined) return `"${ours}" stands below "portcullis:"`;
+  if (ours !== undefined) return `; "${ours}" stands below "portcullis:"`;
   const close = nearLimit(name);
-  return close === undefined ? undefined : `the field is called ${close}`;
+  return close === undefined ? undefined : `; the field is called ${close}`;
 }
 
 /** The limit that a name is a mistake or two away from, or another word for. */
@@ -264,45 +261,34 @@ const spellings = [
   { field: 'tools', plain: 'fencetools' },
 ];
 
-/** A line of a head that was read line by line, of which nothing was taken. */
-export interface LostLimit {
-  /** The limit that it begins or goes on with. */
-  readonly field: string;
-  /** From 1, in the file. */
-  readonly line: number;
-}
+const MOST_UNPARSED = 5;
 
 /**
  * Limits that the reader of lines has passed over: a line that names one without being `field: value`
  * (`maxTurns = 3`), and one at the left edge below a limit that is no part of its value. Other lines
- * are mostly a description that goes on at the left edge.
+ * are mostly a description that goes on at the left edge. fail-closed: each takes the definition out.
  */
 export function unparsedLimits(
   doubtful: readonly DoubtfulLine[],
   knownTools: readonly string[],
-): readonly LostLimit[] {
-  const found: LostLimit[] = [];
+): readonly AgentFinding[] {
+  const found: AgentFinding[] = [];
   for (const { text, line, below } of doubtful) {
     if (/^\s*(?:#|$)/.test(text)) continue;
-    const above = below === undefined || CONTINUED.test(text) ? undefined : limitOf(below);
-    const lost = limitNamed(text, knownTools) ?? above;
-    if (lost !== undefined) found.push({ field: lost, line });
-    if (found.length >= MOST) break;
+    const above = below === undefined || /^(?:[ \t]|-(?: |$))/.test(text) ? '' : below;
+    const field = limitNamed(text, knownTools) ?? nearLimit(above);
+    if (field === undefined) continue;
+    const message = `a line about "${field}" cannot be understood; write "${field}: value"`;
+    found.push({ severity: 'error', line, message });
   }
-  return found;
+  return found.slice(0, MOST_UNPARSED);
 }
 
-const MOST = 5;
-const CONTINUED = /^(?:[ \t]|-(?: |$))/;
 const VALUES: ReadonlySet<string> = new Set(['worktree', 'none', 'asks', 'budget', 'workspace']);
-
-function limitOf(name: string): string | undefined {
-  return LIMITS.find((one) => canonicalName(one) === canonicalName(name)) ?? nearLimit(name);
-}
 
 function limitNamed(line: string, knownTools: readonly string[]): string | undefined {
   const { word, rest, isSeparated } = firstWord(line);
-  const limit = word === '' ? undefined : limitOf(word);
+  const limit = nearLimit(word);
   if (limit === undefined) return undefined;
   // Many a sentence begins with "tools" and the like.
   if (isCompound(word) || isSeparated) return limit;

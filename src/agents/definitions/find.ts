@@ -75,110 +75,69 @@ export async function definitionRoots(places: SkillPlaces): Promise<readonly Def
   ];
 }
 
-export interface FindFileDeps {
-  readonly fs: SkillPlaces['fs'];
-  readonly homes: Homes;
-}
-
 const DEEPEST = 8;
 
 /** Every Markdown file below a root, in the order of the paths. Reads directories, no file. */
 export async function findDefinitions(
   root: DefinitionRoot,
-  deps: FindFileDeps,
+  { fs, homes }: { readonly fs: SkillPlaces['fs']; readonly homes: Homes },
 ): Promise<FoundFiles> {
-  const walk = new Walk(root, deps);
-  try {
-    await walk.into(root.directory, []);
-  } catch (thrown) {
-    // fail-closed: what cannot be looked at is not used.
-    walk.skip(root.directory, `it cannot be looked at: ${messageOf(thrown)}`);
-  }
-  return walk;
-}
-
-class Walk implements FoundFiles {
-  readonly files: DefinitionFile[] = [];
-  readonly skipped: SkippedFile[] = [];
-  readonly #root: DefinitionRoot;
-  readonly #deps: FindFileDeps;
+  const { source: origin, level, home, only } = root;
+  const files: DefinitionFile[] = [];
+  const skipped: SkippedFile[] = [];
   /** Real directories, so that a loop of links ends. */
-  readonly #seen = new Set<string>();
-  #entries = 0;
+  const seen = new Set<string>();
+  let count = 0;
+  const skip = (file: string, reason: string): void => void skipped.push({ root, file, reason });
 
-  constructor(root: DefinitionRoot, deps: FindFileDeps) {
-    this.#root = root;
-    this.#deps = deps;
-  }
-
-  skip(file: string, reason: string): void {
-    this.skipped.push({ root: this.#root, file, reason });
-  }
-
-  async into(directory: string, folders: readonly string[]): Promise<void> {
-    const skip = (reason: string): void => this.skip(directory, reason);
-    const entries = await listDirectory(directory, this.#deps.fs, skip);
-    if (entries === undefined) return;
-    const real = await this.#deps.fs.realPath(directory);
-    if (this.#seen.has(real)) return;
-    this.#seen.add(real);
-    const at = { directory, real, folders, isHome: await this.#isHome(directory, real) };
+  async function into(directory: string, folders: readonly string[]): Promise<void> {
+    const entries = await listDirectory(directory, fs, (reason) => skip(directory, reason));
+    const real = entries === undefined ? '' : await fs.realPath(directory);
+    if (entries === undefined || seen.has(real)) return;
+    seen.add(real);
     for (const entry of entries) {
       // fail-closed: whoever asks for trust does not look there either.
       if (entry.name.startsWith('.') || SKIPPED_DIRECTORIES.has(entry.name)) continue;
-      if (this.#root.only !== undefined && this.#root.only !== entry.name) continue;
-      if (++this.#entries > MOST_ENTRIES) {
-        this.skip(directory, `only the first ${MOST_ENTRIES} files are looked at`);
+      if (only !== undefined && only !== entry.name) continue;
+      if (++count > MOST_ENTRIES) {
+        skip(directory, `only the first ${MOST_ENTRIES} files are looked at`);
         return;
       }
-      await this.#entry(entry, at);
+      await lookable(join(directory, entry.name), (file) => take(entry, { file, folders }));
     }
   }
 
-  /** Asked once for all: without links what is in a directory is where the directory is. */
-  async #isHome(directory: string, real: string): Promise<boolean> {
-    // fail-closed: an administrator's files, and what a link leads to, are looked at one by one.
-    if (this.#root.source === 'managed' || real !== directory) return false;
-    const at = { file: join(directory, 'any.md'), real: join(real, 'any.md') };
-    return (await this.#stray(at)) === undefined;
+  async function take(
+    { name, kind: listed }: Entry,
+    { file, folders }: { file: string; folders: readonly string[] },
+  ): Promise<void> {
+    const kind = listed === 'symlink' ? (await fs.stat(file))?.kind : listed;
+    if (kind === 'directory') {
+      if (folders.length >= DEEPEST) skip(file, 'it lies too deep');
+      else await into(file, [...folders, name]);
+      return;
+    }
+    if (!name.toLowerCase().endsWith('.md')) return;
+    if (kind !== 'file') {
+      skip(file, kind === undefined ? 'it is a link to nothing' : 'it is no regular file');
+      return;
+    }
+    const real = await fs.realPath(file);
+    const place = { origin, directory: root.directory, level, home };
+    const stray = await homes.stray(place, { file, real });
+    if (stray === undefined) files.push({ root, file, real, folders });
+    else skip(file, stray);
   }
 
-  async #entry(entry: Entry, at: Place): Promise<void> {
-    const { fs } = this.#deps;
-    const file = join(at.directory, entry.name);
+  /** fail-closed: what cannot be looked at is not used. */
+  async function lookable(file: string, look: (file: string) => Promise<void>): Promise<void> {
     try {
-      const isLink = entry.kind === 'symlink';
-      const kind = isLink ? (await fs.stat(file))?.kind : entry.kind;
-      if (kind === 'directory') {
-        if (at.folders.length >= DEEPEST) this.skip(file, 'it lies too deep');
-        else await this.into(file, [...at.folders, entry.name]);
-        return;
-      }
-      if (!entry.name.toLowerCase().endsWith('.md')) return;
-      if (kind !== 'file') {
-        this.skip(file, kind === undefined ? 'it is a link to nothing' : 'it is no regular file');
-        return;
-      }
-      const real = isLink ? await fs.realPath(file) : join(at.real, entry.name);
-      const stray = !isLink && at.isHome ? undefined : await this.#stray({ file, real });
-      if (stray !== undefined) this.skip(file, stray);
-      else this.files.push({ root: this.#root, file, real, folders: at.folders });
+      await look(file);
     } catch (thrown) {
-      // fail-closed: what cannot be looked at is not used.
-      this.skip(file, `it cannot be looked at: ${messageOf(thrown)}`);
+      skip(file, `it cannot be looked at: ${messageOf(thrown)}`);
     }
   }
 
-  async #stray(at: { file: string; real: string }): Promise<string | undefined> {
-    const { source: origin, directory, level, home } = this.#root;
-    return await this.#deps.homes.stray({ origin, directory, level, home }, at);
-  }
-}
-
-interface Place {
-  readonly directory: string;
-  readonly real: string;
-  readonly folders: readonly string[];
-  /** What lies in it without a link may be read. */
-  readonly isHome: boolean;
+  await lookable(root.directory, (directory) => into(directory, []));
+  return { files, skipped };
 }

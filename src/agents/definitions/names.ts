@@ -1,4 +1,5 @@
 import { visible } from '../../lib/visible.js';
+import { lookAlike } from '../../mcp/tools/names.js';
 import { basename } from '../../platform/fs/paths.js';
 
 /** Types that the program itself gives out. */
@@ -14,9 +15,12 @@ export function typeProblem(name: string): string | undefined {
   if (name === '') return 'the name is empty';
   if (name.length > LONGEST_NAME) return `the name is longer than ${LONGEST_NAME} characters`;
   // fail-closed: what cannot be seen makes two names look like one.
-  if (visible(name) !== name) return `the name holds hidden characters: ${visible(name)}`;
-  const alike = lookAlike(name);
-  if (alike !== undefined) return `the name "${name}" ${alike}`;
+  if (visible(name) !== name || /\p{Default_Ignorable_Code_Point}/u.test(name)) {
+    return `the name holds hidden characters: ${visible(name)}`;
+  }
+  // fail-closed: a letter that looks like another one makes two names read the same.
+  const alike = PHONETIC.test(name) ? 'its name holds look-alikes of letters' : lookAlike(name);
+  if (alike !== undefined) return `the name "${name}" cannot be used: ${alike}`;
   // fail-closed: such blanks are not told apart from one by people, and rules may name either.
   if (/[^\S ]| {2}|^ | $/.test(name)) {
     return `the name "${name}" holds more than single blanks between words`;
@@ -36,63 +40,8 @@ export function typeKey(name: string): string {
   return name.normalize('NFC').toLowerCase();
 }
 
-/** Why a name may be taken for another that people read the same; undefined: it is what it looks like. */
-export function lookAlike(name: string): string | undefined {
-  if (/^[ -~]*$/.test(name)) return undefined;
-  const unseen = /\p{Default_Ignorable_Code_Point}/u.exec(name)?.[0];
-  // fail-closed: it is not shown, so that two names look like one.
-  if (unseen !== undefined) return `holds a character that is not shown (${codeOf(unseen)})`;
-  const plain = name.normalize('NFKC');
-  // fail-closed: wide, small and mathematical forms of letters read like the letters themselves.
-  if (plain !== name.normalize('NFC')) return `holds other forms of letters; write "${plain}"`;
-  const odd = PHONETIC.exec(name)?.[0];
-  if (odd !== undefined) return `holds "${odd}" (${codeOf(odd)}), which reads like another letter`;
-  const scripts = scriptsOf(name);
-  if (scripts.size < 2 || WRITTEN_TOGETHER.some((known) => isWithin(scripts, known))) {
-    return undefined;
-  }
-  // fail-closed: a letter among those of another script is there to be taken for one of them.
-  const found = [...scripts].map(
-    ([script, letter]) => `${script} ("${letter}", ${codeOf(letter)})`,
-  );
-  return `mixes letters of several scripts: ${found.join(', ')}; write it in one`;
-}
-
 /** Letters of the Latin script that hardly any language writes, and that look like plain ones. */
 const PHONETIC = /[\u0237\u0251\u0261\u0269\u01c0-\u01c3]/u;
-
-const SCRIPTS = [
-  'Latin Cyrillic Greek Armenian Hebrew Arabic Devanagari Thai Georgian Hangul Han Hiragana',
-  'Katakana Bopomofo Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala',
-  'Lao Khmer Myanmar Tibetan Mongolian Ethiopic Cherokee Coptic Canadian_Aboriginal',
-].flatMap((names) => names.split(' '));
-
-/** What people write in one word, next to Latin letters too. */
-const WRITTEN_TOGETHER: readonly (readonly string[])[] = [
-  ['Latin', 'Han', 'Hiragana', 'Katakana'],
-  ['Latin', 'Han', 'Hangul'],
-  ['Latin', 'Han', 'Bopomofo'],
-];
-
-/** Each script in a name with its first letter. All that are not listed count as one more. */
-function scriptsOf(name: string): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const letter of name) {
-    if (!/\p{L}/u.test(letter) || /\p{Script=Common}|\p{Script=Inherited}/u.test(letter)) continue;
-    const script =
-      SCRIPTS.find((one) => new RegExp(`\\p{Script=${one}}`, 'u').test(letter)) ?? 'another script';
-    if (!found.has(script)) found.set(script, letter);
-  }
-  return found;
-}
-
-function isWithin(scripts: ReadonlyMap<string, string>, known: readonly string[]): boolean {
-  return [...scripts.keys()].every((script) => known.includes(script));
-}
-
-function codeOf(character: string): string {
-  return `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-}
 
 /**
  * The type that a file which cannot be read would have defined: by the first `name:` that stands in it,

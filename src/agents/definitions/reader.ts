@@ -1,4 +1,4 @@
-import { messageOf, PortcullisError } from '../../errors.js';
+import { messageOf } from '../../errors.js';
 import { textOf } from '../../lib/field-values.js';
 import { type Frontmatter, findFieldLine, loadFrontmatter } from '../../lib/frontmatter.js';
 import { type ParseYaml, yamlWithin } from '../../lib/parse-yaml.js';
@@ -22,70 +22,55 @@ export interface ReadDefinition extends HeadFindings {
   readonly text: string | undefined;
 }
 
-export interface DefinitionReader {
-  /** Reads a file within the limits of one scan. */
-  read(at: FileAt): Promise<ReadDefinition>;
-  /** The text of a file as it is now; undefined when it cannot be read. */
-  textOf(at: FileAt): Promise<string | undefined>;
-  /** Starts a scan: the limits count anew. */
-  begin(): void;
-}
-
 /** Limits of one scan, so that no folder delays a start: all texts, and all heads parsed as YAML. */
 const MOST_OF_ALL = 32 * 1024 * 1024;
 const MOST_YAML_OF_ALL = 4 * 1024 * 1024;
 
-export function openDefinitionReader(deps: {
-  readonly fs: Files;
-  readonly knownTools: readonly string[];
-}): DefinitionReader {
-  const { fs, knownTools } = deps;
-  const yaml = yamlWithin(MOST_YAML_OF_ALL);
-  let room = MOST_OF_ALL;
-  return {
-    begin() {
-      room = MOST_OF_ALL;
-      yaml.begin();
-    },
-    // fail-closed: what cannot be read is not the text that was judged.
-    textOf: (at) => readText(fs, at).catch(() => undefined),
-    async read(at) {
-      const { file } = at;
-      try {
-        const stat = await fs.stat(file);
-        if (stat?.kind !== 'file') return unread('it is not a regular file', claimedName(file));
-        if (stat.size > MAX_DOCUMENT_BYTES) {
-          const beginning = new TextDecoder().decode(await fs.readHead(file, MOST_LOOKED_AT));
-          return unread(
-            `it is larger than ${MAX_DOCUMENT_BYTES} bytes`,
-            claimedName(file, beginning),
-          );
-        }
-        room -= stat.size;
-        // fail-closed: what is not read is not used, and said.
-        if (room < 0) throw new PortcullisError('io', 'all agents together are more than is read');
-        const text = await readText(fs, at);
-        const parts = { parseYaml: yaml.parse, knownTools, file };
-        return { ...(await readDefinition(text, parts)), text };
-      } catch (thrown) {
-        // fail-closed: what cannot be read is not used, and said.
-        return unread(`it cannot be read: ${messageOf(thrown)}`, claimedName(file));
+/** Reads files within the limits of one scan. */
+export class DefinitionReader {
+  readonly #fs: Files;
+  readonly #knownTools: readonly string[];
+  readonly #yaml = yamlWithin(MOST_YAML_OF_ALL);
+  #room = MOST_OF_ALL;
+
+  constructor(fs: Files, knownTools: readonly string[]) {
+    this.#fs = fs;
+    this.#knownTools = knownTools;
+  }
+
+  async read({ file, real }: FileAt): Promise<ReadDefinition> {
+    let beginning = '';
+    try {
+      const stat = await this.#fs.stat(file);
+      if (stat?.kind !== 'file') throw new Error('it is not a regular file');
+      if (stat.size > MAX_DOCUMENT_BYTES) {
+        beginning = new TextDecoder().decode(await this.#fs.readHead(file, MOST_LOOKED_AT));
+        throw new Error(TOO_LARGE);
       }
-    },
-  };
+      this.#room -= stat.size;
+      if (this.#room < 0) throw new Error('all agents together are more than is read');
+      const text = await readText(this.#fs, { file, real });
+      const parts = { parseYaml: this.#yaml.parse, knownTools: this.#knownTools, file };
+      return { ...(await readDefinition(text, parts)), text };
+    } catch (thrown) {
+      // fail-closed: what cannot be read is not used, and said.
+      const message = `it cannot be read: ${messageOf(thrown)}`;
+      return { ...broken(message, claimedName(file, beginning)), text: undefined };
+    }
+  }
 }
 
-function unread(message: string, name: string | undefined): ReadDefinition {
-  const findings: AgentFinding[] = [{ severity: 'error', message }];
-  return { isDocument: false, name, findings, text: undefined };
-}
+const TOO_LARGE = `it is larger than ${MAX_DOCUMENT_BYTES} bytes`;
 
 /** fail-closed: only the file at the real path that was judged is read. */
-async function readText(fs: Files, { file, real }: FileAt): Promise<string> {
-  const maxBytes = MAX_DOCUMENT_BYTES;
-  const { bytes } = await fs.readWithStat(file, { maxBytes, realPath: real });
-  if (bytes === undefined) throw new PortcullisError('io', `it is larger than ${maxBytes} bytes`);
+export async function readText(fs: Files, { file, real }: FileAt): Promise<string> {
+  const { bytes } = await fs.readWithStat(file, { maxBytes: MAX_DOCUMENT_BYTES, realPath: real });
+  if (bytes === undefined) throw new Error(TOO_LARGE);
   return new TextDecoder().decode(bytes);
+}
+
+function broken(message: string, name: string | undefined): HeadFindings {
+  return { isDocument: false, name, findings: [{ severity: 'error', message }] };
 }
 
 /** What the head of one file says. */
@@ -99,71 +84,51 @@ export interface HeadFindings {
   readonly findings: readonly AgentFinding[];
 }
 
-interface HeadDeps {
+export interface HeadDeps {
+  readonly parseYaml?: ParseYaml | undefined;
   readonly knownTools: readonly string[];
   /** Claims its own name where it is broken and no other can be found in it. */
   readonly file?: string;
 }
 
 /** The head of one file. Without a name it is no definition, unless nobody can tell whether it has one. */
-export async function readDefinition(
-  text: string,
-  deps: HeadDeps & { readonly parseYaml?: ParseYaml | undefined },
-): Promise<HeadFindings> {
-  if (text.includes('\0')) {
-    const findings: AgentFinding[] = [{ severity: 'error', message: 'it is no text' }];
-    return { name: claimedName(deps.file, text), isDocument: false, findings };
-  }
-  return definitionFrom(await loadFrontmatter(text, deps), text, deps);
-}
-
-function definitionFrom(
-  head: Frontmatter,
-  text: string,
-  { knownTools, file }: HeadDeps,
-): HeadFindings {
-  const isName = (written: string): boolean => knownField(written) === 'name';
-  const written = [...Object.keys(head.fields), ...head.unclear.keys()].find(isName);
+export async function readDefinition(text: string, deps: HeadDeps): Promise<HeadFindings> {
+  const { knownTools, file } = deps;
+  if (text.includes('\0')) return broken('it is no text', claimedName(file, text));
+  const head = await loadFrontmatter(text, deps);
+  const { fields, lines, unclear, how } = head;
+  const isName = (one: string): boolean => knownField(one) === 'name';
+  const written = [...Object.keys(fields), ...unclear.keys()].find(isName);
   if (written === undefined) return { name: undefined, isDocument: true, findings: [] };
-  const isYaml = yamlFinding(head);
-  if (head.how === 'none') {
-    return { name: claimedName(file, text), isDocument: false, findings: isYaml };
+  const problems = yamlFindings(head);
+  if (how === 'none') {
+    return { name: claimedName(file, text), isDocument: false, findings: problems };
   }
+  const lineOf = (field: string, inner?: string): number | undefined =>
+    findFieldLine(text, lines.get(field) ?? unclear.get(field), inner);
   const read = readFields(
     {
-      fields: head.fields,
-      isExact: head.how === 'yaml',
-      unclear: [...head.unclear.keys()].filter((one) => !Object.hasOwn(head.fields, one)),
-      lineOf: (field, inner) =>
-        findFieldLine(text, head.lines.get(field) ?? head.unclear.get(field), inner),
+      fields,
+      isExact: how === 'yaml',
+      unclear: [...unclear.keys()].filter((one) => !Object.hasOwn(fields, one)),
+      lineOf,
     },
     { isFile: true, knownTools },
   );
-  const line = head.lines.get(written) ?? head.unclear.get(written);
-  const lost = lostFindings(head, knownTools);
-  const isNamed = (textOf(head.fields[written])?.trim() ?? '') !== '';
+  const lost = unparsedLimits(head.doubtful, knownTools);
+  const isNamed = (textOf(fields[written])?.trim() ?? '') !== '';
   return {
     isDocument: false,
     name: read.name ?? (isNamed ? undefined : claimedName(file, text)),
     fields: lost.length > 0 ? undefined : read.fields,
-    line,
-    findings: [...isYaml, ...lost, ...read.findings].sort((a, b) => (a.line ?? 0) - (b.line ?? 0)),
+    line: lineOf(written),
+    findings: [...problems, ...lost, ...read.findings].sort(
+      (a, b) => (a.line ?? 0) - (b.line ?? 0),
+    ),
   };
 }
 
-/** fail-closed: a line that may have been a limit takes the definition out. */
-function lostFindings(
-  { doubtful }: Frontmatter,
-  knownTools: readonly string[],
-): readonly AgentFinding[] {
-  return unparsedLimits(doubtful, knownTools).map(({ field, line }) => ({
-    severity: 'error',
-    line,
-    message: `a line about "${field}" cannot be understood; write "${field}: value"`,
-  }));
-}
-
-function yamlFinding({ problem, how }: Frontmatter): readonly AgentFinding[] {
+function yamlFindings({ problem, how }: Frontmatter): readonly AgentFinding[] {
   if (problem === undefined) return [];
   const { line, message } = problem;
   const severity = how === 'none' ? 'error' : 'warning';

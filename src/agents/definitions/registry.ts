@@ -9,7 +9,6 @@ import type {
   HiddenAgent,
 } from './definition.js';
 import type { DefinitionFile, SkippedFile } from './find.js';
-import type { ReadHostAgents } from './host.js';
 import { typeKey } from './names.js';
 import type { ReadDefinition } from './reader.js';
 import { asPlugin } from './trust.js';
@@ -30,73 +29,29 @@ export interface Registration {
   readonly replaces?: AgentDefinition;
 }
 
-/** Everything there is at one moment. */
-export interface DefinitionRegistry {
-  readonly claims: ReadonlyMap<string, Registration>;
-  readonly problems: readonly AgentProblem[];
-  readonly hidden: readonly HiddenAgent[];
-  readonly documents: readonly AgentDocument[];
-}
-
 export interface RegistryFile extends DefinitionFile {
   readonly read: ReadDefinition;
 }
 
-export interface RegistryDeps {
-  /** Strongest first. */
-  readonly files: readonly RegistryFile[];
-  readonly skipped: readonly SkippedFile[];
-  readonly host?: ReadHostAgents | undefined;
-  readonly builtin: readonly AgentDefinition[];
-  trusts(directory: string): Promise<boolean>;
-}
-
-/** Decides who has which name: administrator, host, project, user, plugins, program. */
-export async function buildRegistry(deps: RegistryDeps): Promise<DefinitionRegistry> {
-  const shelf = new Shelf(deps);
-  const of = (source: DefinitionSource): readonly RegistryFile[] =>
-    deps.files.filter(({ root }) => root.source === source);
-  const users = new Map(of('user').map(({ read, file }) => [typeKey(read.name ?? ''), file]));
-  for (const file of of('managed')) shelf.file(file);
-  for (const definition of deps.host?.definitions ?? []) shelf.given(definition, '--agents');
-  for (const file of of('project')) {
-    const mine = file.read.name === undefined ? undefined : users.get(typeKey(file.read.name));
-    // fail-closed: what people allow their own agent is not for one of a foreign folder.
-    if (mine !== undefined && !(await deps.trusts(file.root.level ?? '')))
-      shelf.foreign(file, mine);
-    else shelf.file(file);
-  }
-  for (const file of [...of('user'), ...of('plugin')]) shelf.file(file);
-  for (const definition of deps.builtin) shelf.given(definition, 'built-in');
-  return shelf;
-}
-
-class Shelf implements DefinitionRegistry {
+/** Everything there is at one moment: who has which name, and why others do not. */
+export class DefinitionRegistry {
   readonly claims = new Map<string, Registration>();
-  readonly problems: AgentProblem[];
+  readonly problems: AgentProblem[] = [];
+  /** Definitions that are whole and not in force, because another has their name. */
   readonly hidden: HiddenAgent[] = [];
   readonly documents: AgentDocument[] = [];
+  /** Those in force, once somebody has asked: whether folders are trusted takes time. */
+  listed: Promise<readonly AgentDefinition[]> | undefined;
   readonly #builtin: ReadonlyMap<string, AgentDefinition>;
   readonly #real = new Map<string, string>();
   readonly #roots = new Map<string, string>();
 
-  constructor({ skipped, host, builtin }: RegistryDeps) {
+  constructor(builtin: readonly AgentDefinition[]) {
     this.#builtin = new Map(builtin.map((one) => [typeKey(one.name), one]));
-    this.problems = [
-      ...(host?.problems ?? []),
-      ...skipped.map(
-        ({ root, file, reason }): AgentProblem => ({
-          severity: 'error',
-          source: root.source,
-          place: file,
-          message: reason,
-        }),
-      ),
-    ];
   }
 
-  file(one: RegistryFile): void {
-    const { root, file, read } = one;
+  addFile(one: RegistryFile): void {
+    const { root, file, real, read } = one;
     const { source } = root;
     if (read.isDocument) {
       this.documents.push({ file, source });
@@ -107,64 +62,59 @@ class Shelf implements DefinitionRegistry {
       }
       return;
     }
-    const name = nameOf(one);
-    const same = this.#real.get(one.real);
+    const same = this.#real.get(real);
     if (same !== undefined && same !== file) {
-      this.hidden.push(hiddenFrom(one, `it is the same file as ${same}`));
+      this.#hide(one, `it is the same file as ${same}`);
       return;
     }
-    this.#real.set(one.real, file);
+    this.#real.set(real, file);
+    const name = nameOf(one);
     for (const finding of read.findings) {
       this.problems.push({ ...finding, source, place: file, name });
     }
-    if (name === undefined) return;
-    this.#claim(claimOf(one, name), root.directory);
+    if (name !== undefined) this.#claim(claimOf(one, name), root.directory);
   }
 
-  given(definition: AgentDefinition, place: string): void {
+  addGiven(definition: AgentDefinition, place: string): void {
     const { name, source } = definition;
     this.#claim({ name, source, place, definition, findings: [] }, place);
   }
 
-  /** A project's file that may not take the user's name. */
-  foreign(one: RegistryFile, mine: string): void {
-    const { root, file, read } = one;
+  addSkipped({ root: { source }, file: place, reason }: SkippedFile): void {
+    this.problems.push({ severity: 'error', source, place, message: reason });
+  }
+
+  /** A project's file that may not take the name of `mine`, the user's. */
+  addForeign(one: RegistryFile, mine: string): void {
     const message = `${mine} has the same name and stays in force, as this folder is not trusted; start with --trust if this one is meant`;
-    const name = read.name ?? '';
-    this.hidden.push(hiddenFrom(one, message));
-    this.problems.push({
-      severity: 'warning',
-      source: root.source,
-      place: file,
-      name,
-      message,
-      line: read.line,
-    });
+    this.#hide(one, message);
+    const { root, file: place, read } = one;
+    const { name, line } = read;
+    this.problems.push({ severity: 'warning', source: root.source, place, name, message, line });
+  }
+
+  #hide(one: RegistryFile, reason: string): void {
+    const name = nameOf(one) ?? '';
+    this.hidden.push({ name, source: one.root.source, place: one.file, reason });
   }
 
   #claim(claim: Registration, root: string): void {
-    const key = typeKey(claim.name);
+    const { name, source, place } = claim;
+    const key = typeKey(name);
     const holder = this.claims.get(key);
     if (holder === undefined) {
-      const replaced = claim.source === 'builtin' ? undefined : this.#builtin.get(key);
-      this.claims.set(key, replaced === undefined ? claim : { ...claim, replaces: replaced });
+      const replaces = source === 'builtin' ? undefined : this.#builtin.get(key);
+      this.claims.set(key, { ...claim, replaces });
       this.#roots.set(key, root);
       return;
     }
-    const { name, source, place } = claim;
     const reason = `${holder.place} has the same name and goes first`;
     this.hidden.push({ name, source, place, reason });
     // Of two in one tree nobody meant one to hide the other.
     if (this.#roots.get(key) !== root) return;
+    const message = `it is not in force: ${reason}`;
     const line = claim.definition?.line;
-    this.problems.push({
-      severity: 'warning',
-      source,
-      place,
-      name,
-      message: `it is not in force: ${reason}`,
-      line,
-    });
+    this.problems.push({ severity: 'warning', source, place, name, message, line });
   }
 }
 
@@ -176,17 +126,10 @@ function nameOf({ root, folders, read }: RegistryFile): string | undefined {
 
 function claimOf({ root, file, real, read }: RegistryFile, name: string): Registration {
   const { source, level } = root;
-  const { fields, text = '', line, findings } = read;
-  const claim = {
-    name,
-    source,
-    place: file,
-    read: { file, real, text: read.text },
-    findings,
-    level,
-  };
-  if (fields === undefined) return claim;
-  const definition = {
+  const { fields, text, line, findings } = read;
+  const claim = { name, source, place: file, read: { file, real, text }, findings, level };
+  if (fields === undefined || text === undefined) return claim;
+  const definition: AgentDefinition = {
     ...fields,
     name,
     source,
@@ -196,9 +139,4 @@ function claimOf({ root, file, real, read }: RegistryFile, name: string): Regist
     contentHash: () => sha256(text),
   };
   return { ...claim, definition: source === 'plugin' ? asPlugin(definition) : definition };
-}
-
-function hiddenFrom(one: RegistryFile, reason: string): HiddenAgent {
-  const { root, file, read } = one;
-  return { name: nameOf(one) ?? read.name ?? '', source: root.source, place: file, reason };
 }

@@ -2,11 +2,11 @@ import { canonicalName } from '../../lib/field-names.js';
 import { listOf } from '../../lib/field-values.js';
 import { nearest } from '../../lib/nearest.js';
 import { own } from '../../lib/own.js';
-import { err, ok, type Result } from '../../lib/result.js';
 import { TOOL_ALIASES } from '../../lib/tool-names.js';
 import { resolveRuleName } from '../../permissions/rules/names.js';
 import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { createToolMatcher } from '../../tools/pool-patterns.js';
+import type { FieldContext } from './definition.js';
 
 /** The tool that starts agents. */
 export const AGENT_TOOL = 'Agent';
@@ -14,107 +14,93 @@ export const AGENT_TOOL = 'Agent';
 /** What rules may name, definitions may. */
 export const KNOWN_TOOLS: readonly string[] = Object.keys(RULE_TOOLS);
 
-export interface ToolList {
-  /** Undefined: all that subagents may have. */
-  readonly tools: readonly string[] | undefined;
-  readonly warnings: readonly string[];
-  /** Tools are named, and none of them is known. */
-  readonly isBare?: true;
-}
-
-/** `tools`: nothing named is nothing given; `*` is everything. */
-export function toolsOf(value: unknown, knownTools: readonly string[]): Result<ToolList, string> {
-  if (isBlank(value)) {
-    // fail-closed: left open it could mean all as well as nothing.
-    return err('says nothing: write [] for no tools, "*" for all, or leave the field out');
-  }
-  const read = entriesOf(value);
-  if (!read.ok) return read;
-  const odd = read.value.filter((item) => !ENTRY.test(item));
-  const items = read.value.filter((item) => ENTRY.test(item));
-  if (items.includes('*')) {
-    // fail-closed: beside everything it can only be meant to take something away.
-    if (odd[0] !== undefined) return err(`holds "*" and "${odd[0]}", which is no name of a tool`);
-    const warnings = items.length > 1 ? ['"tools" names "*", so the other names mean nothing'] : [];
-    return ok({ tools: undefined, warnings });
-  }
-  const unknown = [...odd, ...items.map(bareName).filter((name) => !isKnown(name, knownTools))];
-  const warnings = unknown.slice(0, MOST_HINTS).map((name) => {
-    const close = nearest(name, knownTools);
-    const hint = close === undefined ? '' : `; did you mean ${close}?`;
-    return `"tools" names ${name}, which is no tool that is known here and gives nothing${hint}`;
-  });
-  const more = unknown.length - warnings.length;
-  if (more > 0) warnings.push(`"tools" names ${more} more that are not known here`);
-  const isBare = unknown.length > 0 && unknown.length === read.value.length;
-  return ok({ tools: [...new Set(items)], warnings, ...(isBare ? { isBare } : {}) });
-}
-
-export interface BanList {
-  readonly bans: readonly string[];
-  readonly warnings: readonly string[];
-}
-
-/**
- * `disallowedTools`. One that was meant for a tool that there is and names another would ban nothing; one
- * of a tool that only others have is told.
- */
-export function bansOf(value: unknown, knownTools: readonly string[]): Result<BanList, string> {
-  if (isBlank(value)) {
-    // fail-closed: whatever was to stand here is not taken away.
-    return err('says nothing: write [] to take nothing away, or leave the field out');
-  }
-  const read = entriesOf(value);
-  if (!read.ok) return read;
-  const odd = read.value.find((item) => !ENTRY.test(item));
-  // fail-closed: the entry cannot be read, so the tool it was meant to remove is unknown.
-  if (odd !== undefined) return err(`holds "${odd}", which is no name of a tool`);
-  if (Array.isArray(value) && read.value.length < value.length) {
-    return err('holds an entry that is empty: name a tool, or leave it out');
-  }
-  const entries = read.value.map(asToolsAreNamed);
-  const names = entries.map(bareName);
-  // fail-closed: no tool of any server can be meant, and somebody relies on the ban.
-  for (const name of names.filter(isOfServers)) {
-    const why = impossible(name, knownTools);
-    if (why !== undefined) return err(`names ${name}: ${why}`);
-  }
-  const unknown = names.filter((name) => name !== '*' && !isKnown(name, knownTools));
-  // fail-closed: each is compared with every tool, and a file may not make that take long.
-  if (unknown.length > MOST_UNKNOWN_BANS) {
-    return err(`names more than ${MOST_UNKNOWN_BANS} tools that are not known here`);
-  }
-  for (const name of unknown) {
-    const close = toolMeant(name, knownTools);
-    // fail-closed: it takes away nothing, and was meant to.
-    if (close !== undefined) return err(`names ${name}; did you mean ${close}?`);
-    const why = impossible(name, knownTools);
-    if (why !== undefined) return err(`names ${name}: ${why}`);
-  }
-  const warnings = unknown
-    .slice(0, MOST_HINTS)
-    .map(
-      (name) => `"disallowedTools" names ${name}, which takes nothing away: no tool has that name`,
-    );
-  return ok({ bans: [...new Set(entries)], warnings });
-}
-
 const MOST_ENTRIES = 500;
 const MOST_UNKNOWN_BANS = 50;
 const MOST_HINTS = 10;
 
 const ENTRY = /^(?:\*|[A-Za-z_][\w.*-]*(?:\(.*\))?)$/s;
 
-function entriesOf(value: unknown): Result<readonly string[], string> {
+type Context = Pick<FieldContext, 'knownTools' | 'error' | 'warn'>;
+
+/** `tools`: nothing named is nothing given; `*` is everything. */
+export function readTools(value: unknown, context: Context): readonly string[] | undefined {
+  const { knownTools, error, warn } = context;
+  // fail-closed: left open it could mean all as well as nothing.
+  const blank = 'says nothing: write [] for no tools, "*" for all, or leave the field out';
+  const entries = entriesOf(value, blank);
+  if (typeof entries === 'string') return error(`"tools" ${entries}`);
+  const odd = entries.filter((item) => !ENTRY.test(item));
+  const items = entries.filter((item) => ENTRY.test(item));
+  if (items.includes('*')) {
+    // fail-closed: beside everything it can only be meant to take something away.
+    if (odd[0] !== undefined) {
+      return error(`"tools" holds "*" and "${odd[0]}", which is no name of a tool`);
+    }
+    return items.length > 1
+      ? warn('"tools" names "*", so the other names mean nothing')
+      : undefined;
+  }
+  const unknown = [...odd, ...items.map(bareName).filter((name) => !isKnown(name, knownTools))];
+  if (unknown.length > 0 && unknown.length === entries.length) {
+    warn('it has no tools: none of those that "tools" names is known here', { told: true });
+  }
+  for (const name of unknown.slice(0, MOST_HINTS)) {
+    const close = nearest(name, knownTools);
+    const hint = close === undefined ? '' : `; did you mean ${close}?`;
+    warn(`"tools" names ${name}, which is no tool that is known here and gives nothing${hint}`);
+  }
+  const more = unknown.length - MOST_HINTS;
+  if (more > 0) warn(`"tools" names ${more} more that are not known here`);
+  return [...new Set(items)];
+}
+
+/**
+ * `disallowedTools`. fail-closed: one that was meant for a tool that there is and names another would ban
+ * nothing; one of a tool that only others have is told.
+ */
+export function readBans(value: unknown, context: Context): readonly string[] | undefined {
+  const { knownTools, warn } = context;
+  const error = (why: string): undefined => context.error(`"disallowedTools" ${why}`);
+  const blank = 'says nothing: write [] to take nothing away, or leave the field out';
+  const items = entriesOf(value, blank);
+  if (typeof items === 'string') return error(items);
+  const odd = items.find((item) => !ENTRY.test(item));
+  if (odd !== undefined) return error(`holds "${odd}", which is no name of a tool`);
+  if (Array.isArray(value) && items.length < value.length) {
+    return error('holds an entry that is empty: name a tool, or leave it out');
+  }
+  const entries = items.map(asToolsAreNamed);
+  const unknown = entries
+    .map(bareName)
+    .filter((name) => name !== '*' && !isKnown(name, knownTools));
+  // Each is compared with every tool, and a file may not make that take long.
+  if (unknown.length > MOST_UNKNOWN_BANS) {
+    return error(`names more than ${MOST_UNKNOWN_BANS} tools that are not known here`);
+  }
+  for (const name of unknown) {
+    const close = isOfServers(name) ? undefined : toolMeant(name, knownTools);
+    if (close !== undefined) return error(`names ${name}; did you mean ${close}?`);
+    const why = impossible(name, knownTools);
+    if (why !== undefined) return error(`names ${name}: ${why}`);
+  }
+  for (const name of unknown.slice(0, MOST_HINTS)) {
+    warn(`"disallowedTools" names ${name}, which takes nothing away: no tool has that name`);
+  }
+  return [...new Set(entries)];
+}
+
+/** The entries of a list, or why it cannot be taken. */
+function entriesOf(value: unknown, blank: string): readonly string[] | string {
+  const isBlank = typeof value === 'string' && value.trim() === '';
+  if (value === null || value === undefined || isBlank) return blank;
   const items = listOf(value);
-  if (!items.ok) return items;
+  if (!items.ok) return items.error;
   // fail-closed: a list that nobody wrote by hand is not gone through.
-  if (items.value.length > MOST_ENTRIES) return err(`has more than ${MOST_ENTRIES} entries`);
+  if (items.value.length > MOST_ENTRIES) return `has more than ${MOST_ENTRIES} entries`;
   const hollow = items.value.find(isHollow);
-  if (hollow === undefined) return items;
+  if (hollow === undefined) return items.value;
   // fail-closed: rules read it as all of the tool, and a limit was to stand there.
-  const name = bareName(hollow);
-  return err(`holds "${hollow}", whose parentheses name nothing: write ${name} for all of it`);
+  return `holds "${hollow}", whose parentheses name nothing: write ${bareName(hollow)} for all of it`;
 }
 
 /** `Bash()`, `Agent(a, )`: a limit in parentheses, or one of several, that is not there. */
@@ -122,20 +108,20 @@ function isHollow(entry: string): boolean {
   const name = bareName(entry);
   if (name === entry) return false;
   const inside = entry.slice(name.length + 1, -1);
-  const parts = (own(TOOL_ALIASES, name) ?? name) === 'Agent' ? inside.split(',') : [inside];
+  const parts = toolOf(entry) === AGENT_TOOL ? inside.split(',') : [inside];
   return parts.some((part) => part.trim() === '');
-}
-
-function isBlank(value: unknown): boolean {
-  return (
-    value === null || value === undefined || (typeof value === 'string' && value.trim() === '')
-  );
 }
 
 /** `Bash` of `Bash(git *)`. */
 export function bareName(entry: string): string {
   const open = entry.indexOf('(');
   return open === -1 ? entry : entry.slice(0, open);
+}
+
+/** The tool that an entry is about, by the name that it has today. */
+export function toolOf(entry: string): string {
+  const name = bareName(entry);
+  return own(TOOL_ALIASES, name) ?? name;
 }
 
 function isKnown(name: string, knownTools: readonly string[]): boolean {
