@@ -10,24 +10,21 @@ import type { AgentEnd, AgentReport } from '../runtime/report.js';
 import type { AgentRun } from '../runtime/run.js';
 import {
   type Carrier,
-  type DeliveryJournal,
-  type DeliveryLogFiles,
+  DeliveryJournal,
   deliveryId,
   type EndedRecord,
+  type JournalParts,
   type KeptReport,
   keyText,
-  openDeliveryJournal,
   type RunKey,
 } from './journal.js';
 import { type DeliveryWords, deliveriesIn, notification } from './notification.js';
 import { recover } from './recovery.js';
 
-export interface DeliveryParts {
+export interface DeliveryParts extends JournalParts {
   readonly sessionId: string;
-  readonly files: Pick<StateFiles, 'writeDurable'> & DeliveryLogFiles;
+  readonly files: Pick<StateFiles, 'writeDurable'> & JournalParts['files'];
   readonly processes: Processes;
-  /** The journal; absent: the session keeps nothing. */
-  readonly path: string | undefined;
   /** Where texts go that are too long to show. */
   keepDirectory(): string;
   readonly words: DeliveryWords;
@@ -37,7 +34,6 @@ export interface DeliveryParts {
   parentOf(id: string): string | undefined;
   entries(agentId: string): Promise<readonly TranscriptEntry[] | undefined>;
   now(): number;
-  warn(text: string): void;
 }
 
 /** A report on its way. */
@@ -47,6 +43,10 @@ export interface Delivery {
   readonly id: string;
   readonly report: KeptReport;
   readonly outputFile: string;
+  state: 'waiting' | 'told' | 'carried';
+  /** Who was told, or is to carry it. */
+  to: string;
+  carrier: Carrier | undefined;
 }
 
 /** Reports that somebody waits for: they do not arrive by themselves meanwhile. */
@@ -57,38 +57,11 @@ export interface Hold {
   release(): void;
 }
 
-type Way = 'waiting' | 'told' | 'carried' | 'arrived';
-
-class Journey implements Delivery {
-  readonly key: RunKey;
-  readonly report: KeptReport;
-  readonly outputFile: string;
-  way: Way = 'waiting';
-  /** Who was told, or is to carry it. */
-  to: string;
-  carrier: Carrier | undefined;
-  readonly #sessionId: string;
-  #id: string | undefined;
-
-  constructor(sessionId: string, key: RunKey, ended: EndedRecord) {
-    const { report, outputFile, carrier } = ended;
-    this.#sessionId = sessionId;
-    this.key = key;
-    this.report = report;
-    this.outputFile = outputFile;
-    this.to = report.agent.parentId ?? MAIN_AGENT.id;
-    this.carrier = carrier;
-  }
-
-  /** Nobody asks for the name of what is the result of the call that started the agent. */
-  get id(): string {
-    this.#id ??= deliveryId(this.#sessionId, this.key);
-    return this.#id;
-  }
+interface OpenHold {
+  readonly holder: string;
+  readonly ids: readonly string[];
+  readonly come: Delivery[];
 }
-
-/** Facts about ended runs that are remembered when nothing is owed any more. */
-const MOST_REMEMBERED = 1_024;
 
 /** How the reports of agents arrive: each once, whatever crashes. */
 export class Deliveries {
@@ -96,107 +69,97 @@ export class Deliveries {
   readonly #journal: DeliveryJournal;
   /** The run that each agent is in or was in last, and how that one ended. */
   readonly #runs = new Map<string, { run: number; end?: AgentEnd; arrived?: boolean }>();
-  readonly #journeys = new Map<string, Journey>();
+  readonly #open = new Map<string, Delivery>();
   readonly #holds = new Set<OpenHold>();
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts;
-    this.#journal = openDeliveryJournal(parts);
+    this.#journal = new DeliveryJournal(parts);
   }
 
   /** An agent is about to run: from here on, a crash is reported as its end. */
   started(task: AgentRun): void {
-    const { id, ref, description, outputFile, model, definition } = task;
+    const { id, ref: agent, description, outputFile, model, definition } = task;
     const run = (this.#runs.get(id)?.run ?? 0) + 1;
-    this.#remember(id, { run });
-    this.#journal.write({
-      type: 'started',
-      id,
-      run,
-      at: this.#parts.now(),
-      by: this.#parts.processes.self(),
-      agent: ref,
-      description,
-      outputFile,
-      model,
-      resumable: definition.oneShot !== true,
-    });
+    const resumable = definition.oneShot !== true;
+    this.#runs.set(id, { run });
+    const by = this.#parts.processes.self();
+    const facts = { id, run, by, agent, description, outputFile, model, resumable };
+    this.#journal.write({ type: 'started', at: this.#parts.now(), ...facts });
   }
 
   /** It has ended, whether somebody waits for it or not. Called before anybody is told. */
-  ended(report: AgentReport, task: AgentRun): void {
-    const { id, ref, outputFile } = task;
-    const { parentId, spawnedBy } = ref;
-    const waits = !ref.background && parentId !== undefined && spawnedBy !== undefined;
-    const key = { id, run: this.#runs.get(id)?.run ?? 1 };
-    const journey = this.#note(key, {
+  ended(report: AgentReport, { id, ref, outputFile }: AgentRun): void {
+    const { parentId: agentId, spawnedBy: toolUseId } = ref;
+    const waits = !ref.background && agentId !== undefined && toolUseId !== undefined;
+    const delivery = this.#note(this.#keyOf(id), {
       report,
       outputFile,
-      carrier: waits ? { agentId: parentId, toolUseId: spawnedBy } : undefined,
+      carrier: waits ? { agentId, toolUseId } : undefined,
     });
-    if (waits) journey.way = 'carried';
+    if (waits) delivery.state = 'carried';
     // What it was told too late to read goes to whoever is left.
-    for (const lost of this.#journeys.values()) {
-      if (lost.way === 'told' && lost.to === id) this.#send(lost);
+    for (const lost of this.#open.values()) {
+      if (lost.state === 'told' && lost.to === id) this.#send(lost);
     }
   }
 
   /** To the one who started the agent, or the nearest one above that still lives. */
   deliver(report: AgentReport, { to, task }: { to: AgentRef; task: AgentRun }): void {
-    const key = { id: report.agent.id, run: this.#runs.get(report.agent.id)?.run ?? 1 };
-    const journey =
-      this.#journeys.get(keyText(key)) ?? this.#note(key, { report, outputFile: task.outputFile });
-    if (journey.way !== 'waiting') return;
-    journey.to = to.id;
-    const hold = [...this.#holds].find((one) => one.wants(to.id, key.id));
-    if (hold === undefined) this.#send(journey);
-    else hold.come.push(journey);
+    const key = this.#keyOf(report.agent.id);
+    const delivery =
+      this.#open.get(keyText(key)) ?? this.#note(key, { report, outputFile: task.outputFile });
+    if (delivery.state !== 'waiting') return;
+    delivery.to = to.id;
+    const hold = [...this.#holds].find(
+      ({ holder, ids }) => holder === to.id && ids.includes(key.id),
+    );
+    if (hold === undefined) this.#send(delivery);
+    else hold.come.push(delivery);
   }
 
   /** A message is in an agent's transcript: what it carries has arrived. */
   recorded({ content }: Pick<InputMessage, 'content'>): void {
-    if (this.#journeys.size === 0) return;
-    for (const id of deliveriesIn(content)) {
-      const journey = [...this.#journeys.values()].find((one) => one.id === id);
-      if (journey !== undefined) this.#arrived(journey);
+    if (this.#open.size === 0) return;
+    const ids = deliveriesIn(content);
+    for (const delivery of this.#open.values()) {
+      if (ids.includes(delivery.id)) this.#arrived(delivery);
     }
   }
 
   /** The result of a call is in the transcript of an agent. */
   resultRecorded({ agentId, toolUseId }: Carrier): void {
-    for (const journey of this.#journeys.values()) {
-      const { carrier, way } = journey;
-      if (way !== 'carried' || carrier?.toolUseId !== toolUseId) continue;
-      if (carrier.agentId === agentId) this.#arrived(journey);
+    for (const delivery of this.#open.values()) {
+      const { carrier, state } = delivery;
+      if (state !== 'carried' || carrier?.toolUseId !== toolUseId) continue;
+      if (carrier.agentId === agentId) this.#arrived(delivery);
     }
   }
 
   hold(holder: AgentRef, ids: readonly string[]): Hold {
-    const hold = new OpenHold(holder.id, new Set(ids));
+    const hold: OpenHold = { holder: holder.id, ids, come: [] };
     this.#holds.add(hold);
     return {
       take: (carrier) =>
-        hold.come.splice(0).map((journey) => {
-          journey.way = 'carried';
-          journey.carrier = carrier;
+        hold.come.splice(0).map((delivery) => {
+          delivery.state = 'carried';
+          delivery.carrier = carrier;
           // Before the result is given: whether it arrives is then for the transcript to say.
-          this.#journal.write({ type: 'waited', ...journey.key, carrier });
-          return journey;
+          this.#journal.write({ type: 'waited', ...delivery.key, carrier });
+          return delivery;
         }),
       release: () => {
         this.#holds.delete(hold);
-        for (const journey of hold.come.splice(0)) this.#send(journey);
+        for (const delivery of hold.come.splice(0)) this.#send(delivery);
       },
     };
   }
 
   /** How the report of an agent stands: told but not read yet, read, or neither. */
   standing(id: string): 'none' | 'on-its-way' | 'arrived' {
-    const known = this.#runs.get(id);
-    if (known === undefined) return 'none';
-    if (known.arrived === true) return 'arrived';
-    const way = this.#journeys.get(keyText({ id, run: known.run }))?.way;
-    return way === 'told' || way === 'carried' ? 'on-its-way' : 'none';
+    if (this.#runs.get(id)?.arrived === true) return 'arrived';
+    const state = this.#open.get(keyText(this.#keyOf(id)))?.state ?? 'waiting';
+    return state === 'waiting' ? 'none' : 'on-its-way';
   }
 
   /** How an agent ended that may be older than this process. */
@@ -210,28 +173,22 @@ export class Deliveries {
    */
   async recover(started?: (agents: readonly AgentRef[]) => void): Promise<readonly InputMessage[]> {
     const { sessionId, processes, entries } = this.#parts;
-    const runs = await this.#journal.read();
-    started?.([...runs.values()].flatMap((run) => run.started?.agent ?? []));
-    for (const { key, ended, delivered } of runs.values()) {
-      if (key.run < (this.#runs.get(key.id)?.run ?? 0)) continue;
-      this.#remember(key.id, { run: key.run, end: ended?.report.end, arrived: delivered });
+    const runs = [...(await this.#journal.read()).values()];
+    started?.(runs.flatMap((run) => run.started?.agent ?? []));
+    for (const { key, ended, delivered } of runs) {
+      if (key.run < this.#keyOf(key.id).run && this.#runs.has(key.id)) continue;
+      this.#runs.set(key.id, { run: key.run, end: ended?.report.end, arrived: delivered });
     }
-    const found = await recover({ sessionId, runs: [...runs.values()], processes, entries });
-    for (const { key } of found.proven) {
-      this.#journal.write({ type: 'delivered', ...key });
-      const known = this.#runs.get(key.id);
-      if (known?.run === key.run) known.arrived = true;
-    }
-    const owed = found.owed.flatMap(({ key, ended }) =>
-      ended === undefined ? [] : [this.#taken(key, ended)],
+    const found = await recover({ sessionId, runs, processes, entries });
+    for (const { key } of found.proven) this.#noteArrival(key);
+    const owed = found.owed.map((ended) => this.#take(ended));
+    const cutOff = found.cutOff.map(({ started: { id, run, outputFile }, report }) =>
+      this.#note({ id, run }, { report, outputFile }),
     );
-    const cutOff = found.cutOff.map(({ run: { key, started }, report }) =>
-      this.#note(key, { report, outputFile: started?.outputFile ?? '' }),
-    );
-    return [...owed, ...cutOff].map((journey) => {
-      journey.way = 'told';
-      journey.to = MAIN_AGENT.id;
-      return this.#messageOf(journey);
+    return [...owed, ...cutOff].map((delivery) => {
+      delivery.state = 'told';
+      delivery.to = MAIN_AGENT.id;
+      return this.#messageOf(delivery);
     });
   }
 
@@ -239,52 +196,49 @@ export class Deliveries {
     this.#journal.close();
   }
 
+  #keyOf(id: string): RunKey {
+    return { id, run: this.#runs.get(id)?.run ?? 1 };
+  }
+
   /** From here on a crash does not lose it. */
   #note(
     key: RunKey,
-    facts: {
-      readonly report: AgentReport;
-      readonly outputFile: string;
-      readonly carrier?: Carrier | undefined;
-    },
-  ): Journey {
-    const { carrier, outputFile } = facts;
-    const report = this.#kept(key, facts.report);
-    const record: EndedRecord = {
-      type: 'ended',
-      ...key,
-      at: this.#parts.now(),
-      by: this.#parts.processes.self(),
-      report,
-      outputFile,
-      carrier,
-    };
+    { report, ...facts }: Pick<EndedRecord, 'report' | 'outputFile' | 'carrier'>,
+  ): Delivery {
+    const { now, processes } = this.#parts;
+    const kept = this.#kept(key, report);
+    const by = processes.self();
+    const record: EndedRecord = { type: 'ended', ...key, at: now(), by, report: kept, ...facts };
     this.#journal.write(record);
-    return this.#taken(key, record);
+    return this.#take(record);
   }
 
-  #taken(key: RunKey, ended: EndedRecord): Journey {
-    const journey = new Journey(this.#parts.sessionId, key, ended);
-    this.#journeys.set(keyText(key), journey);
-    this.#remember(key.id, { run: key.run, end: ended.report.end });
-    return journey;
+  #take({ id, run, report, outputFile, carrier }: EndedRecord): Delivery {
+    const key = { id, run };
+    const delivery: Delivery = {
+      key,
+      id: deliveryId(this.#parts.sessionId, key),
+      report,
+      outputFile,
+      state: 'waiting',
+      to: report.agent.parentId ?? MAIN_AGENT.id,
+      carrier,
+    };
+    this.#open.set(keyText(key), delivery);
+    this.#runs.set(id, { run, end: report.end });
+    return delivery;
   }
 
   /** A text that is too long to show goes to a file first, whole. */
   #kept(key: RunKey, report: AgentReport): KeptReport {
     const { words, files, keepDirectory, warn } = this.#parts;
-    // Of each character it makes two at the most.
-    if (report.text.length * 2 <= words.cap) return report;
     const shown = escapeReport(report.text);
     if (shown.length <= words.cap) return report;
     try {
       const file = join(keepDirectory(), `${key.id}.${key.run}.report.txt`);
       files.writeDurable(file, shown);
-      return {
-        ...report,
-        text: report.text.slice(0, words.cap),
-        kept: { file, chars: shown.length },
-      };
+      const kept = { file, chars: shown.length };
+      return { ...report, text: report.text.slice(0, words.cap), kept };
     } catch (thrown) {
       warn(`the long report of ${report.agent.path} stays in the message: ${messageOf(thrown)}`);
       return report;
@@ -292,58 +246,35 @@ export class Deliveries {
   }
 
   /** To the one it is for, or the nearest one above who still listens. */
-  #send(journey: Journey): void {
-    const message = this.#messageOf(journey);
+  #send(delivery: Delivery): void {
+    const message = this.#messageOf(delivery);
     const seen = new Set<string>();
-    for (let id: string = journey.to; !seen.has(id); ) {
+    for (let id: string = delivery.to; !seen.has(id); ) {
       seen.add(id);
       if (this.#parts.tell(id, message)) {
-        journey.way = 'told';
-        journey.to = id;
+        delivery.state = 'told';
+        delivery.to = id;
         return;
       }
       id = this.#parts.parentOf(id) ?? MAIN_AGENT.id;
     }
     // Nobody is there: the journal has it, and the session tells it when it is taken up again.
-    journey.way = 'waiting';
+    delivery.state = 'waiting';
   }
 
-  #messageOf({ id, report, outputFile }: Journey): InputMessage {
+  #messageOf({ id, report, outputFile }: Delivery): InputMessage {
     return notification(report, { id, outputFile, words: this.#parts.words });
   }
 
-  #arrived(journey: Journey): void {
-    this.#journeys.delete(keyText(journey.key));
-    // fail-closed: a report is in the transcript before it counts as arrived and is never sent again.
-    this.#journal.write({ type: 'delivered', ...journey.key });
-    const known = this.#runs.get(journey.key.id);
-    if (known?.run === journey.key.run) known.arrived = true;
+  #arrived({ key }: Delivery): void {
+    this.#open.delete(keyText(key));
+    this.#noteArrival(key);
   }
 
-  #remember(id: string, facts: { run: number; end?: AgentEnd; arrived?: boolean }): void {
-    this.#runs.delete(id);
-    this.#runs.set(id, facts);
-    if (this.#runs.size <= MOST_REMEMBERED) return;
-    for (const [old, { arrived }] of this.#runs) {
-      if (arrived !== true) continue;
-      this.#runs.delete(old);
-      return;
-    }
-  }
-}
-
-/** Somebody waits for these. */
-class OpenHold {
-  readonly come: Journey[] = [];
-  readonly #holder: string;
-  readonly #ids: ReadonlySet<string>;
-
-  constructor(holder: string, ids: ReadonlySet<string>) {
-    this.#holder = holder;
-    this.#ids = ids;
-  }
-
-  wants(receiver: string, id: string): boolean {
-    return receiver === this.#holder && this.#ids.has(id);
+  /** fail-closed: a report is in the transcript before it counts as arrived and is never sent again. */
+  #noteArrival({ id, run }: RunKey): void {
+    this.#journal.write({ type: 'delivered', id, run });
+    const known = this.#runs.get(id);
+    if (known?.run === run) known.arrived = true;
   }
 }

@@ -1,7 +1,6 @@
 import { messageOf } from '../../errors.js';
-import { parseJson } from '../../lib/json.js';
-import { isRecord } from '../../lib/own.js';
 import { redactSureDeep } from '../../lib/redact.js';
+import { number, object, oneOf, optional, parseShape, type Shape, text } from '../../lib/shape.js';
 import type { StateFiles, SyncedLog } from '../../platform/fs/state-files.js';
 import type { TranscriptFiles } from '../../platform/fs/transcript-files.js';
 import { sha256 } from '../../platform/hash.js';
@@ -9,73 +8,7 @@ import type { ProcessStamp } from '../../platform/process/process-stamp.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { AgentReport } from '../runtime/report.js';
 
-/**
- * Beginnings and marks of arrival outlive the process as they are; reports the machine too, but for
- * those that somebody waits for: they are no safer than the result that carries them.
- */
-function outlivesMachine(record: DeliveryRecord): boolean {
-  return record.type === 'waited' || (record.type === 'ended' && record.carrier === undefined);
-}
-
-/** What has begun, ended and arrived in a session, on the disk. */
-export interface DeliveryJournal {
-  /** Safe when it returns, unless the disk refuses: then it is tried again with the next. */
-  write(record: DeliveryRecord): void;
-  /** What earlier processes of the session wrote. */
-  read(): Promise<ReadonlyMap<string, RunState>>;
-  close(): void;
-}
-
-/** As it may be kept: known shapes of secrets are taken out, as of transcripts. */
-function lineOf(record: DeliveryRecord): string {
-  return JSON.stringify(redactSureDeep(record));
-}
-
-export type DeliveryLogFiles = Pick<StateFiles, 'openSyncedLog'> &
-  Pick<TranscriptFiles, 'readLines'>;
-
-export function openDeliveryJournal(parts: {
-  readonly files: DeliveryLogFiles;
-  /** Absent: nothing is kept. */
-  readonly path: string | undefined;
-  warn(text: string): void;
-}): DeliveryJournal {
-  const { files, path, warn } = parts;
-  let log: SyncedLog | undefined;
-  let unsaved: string[] = [];
-  let warned = false;
-  return {
-    write(record) {
-      if (path === undefined) return;
-      unsaved.push(lineOf(record));
-      log ??= files.openSyncedLog(path);
-      try {
-        log.append(unsaved, { sync: outlivesMachine(record) });
-        unsaved = [];
-        warned = false;
-      } catch (thrown) {
-        // The result is told all the same: losing it for a full disk would help nobody.
-        if (!warned) {
-          warn(`what agents report is not safe from a crash just now: ${messageOf(thrown)}`);
-        }
-        warned = true;
-      }
-    },
-    async read() {
-      const records: DeliveryRecord[] = [];
-      if (path !== undefined) {
-        await files.readLines(path, (line) => {
-          const record = readRecord(line);
-          if (record !== undefined) records.push(record);
-        });
-      }
-      return foldRecords(records);
-    },
-    close: () => log?.close(),
-  };
-}
-
-/** An agent and which of its runs: one that is gone on with ends more than once. */
+/** An agent and which of its runs: one that is resumed ends more than once. */
 export interface RunKey {
   /** The agent's id. */
   readonly id: string;
@@ -94,7 +27,7 @@ export interface StartedRecord extends RunKey {
   readonly description: string;
   readonly outputFile: string;
   readonly model: string;
-  /** SendMessage can go on with it. */
+  /** SendMessage can resume it. */
   readonly resumable: boolean;
 }
 
@@ -106,7 +39,7 @@ export interface EndedRecord extends RunKey {
   readonly report: KeptReport;
   readonly outputFile: string;
   /** The call whose result is to carry the report: somebody waits for it. */
-  readonly carrier?: Carrier;
+  readonly carrier?: Carrier | undefined;
 }
 
 /** A report whose text may be in a file of its own. */
@@ -121,13 +54,13 @@ export interface Carrier {
 }
 
 /** A wait returned the report: its result carries it. */
-export interface WaitedRecord extends RunKey {
+interface WaitedRecord extends RunKey {
   readonly type: 'waited';
   readonly carrier: Carrier;
 }
 
 /** The receiver's transcript holds the report. */
-export interface DeliveredRecord extends RunKey {
+interface DeliveredRecord extends RunKey {
   readonly type: 'delivered';
 }
 
@@ -141,6 +74,83 @@ export interface RunState {
   /** All calls that were to carry it; only one whose result was recorded did. */
   readonly carriers: readonly Carrier[];
   readonly delivered: boolean;
+}
+
+export interface JournalParts {
+  readonly files: Pick<StateFiles, 'openSyncedLog'> & Pick<TranscriptFiles, 'readLines'>;
+  /** Absent: nothing is kept. */
+  readonly path: string | undefined;
+  warn(text: string): void;
+}
+
+/** What has begun, ended and arrived in a session, on the disk. */
+export class DeliveryJournal {
+  readonly #parts: JournalParts;
+  #log: SyncedLog | undefined;
+  #unsaved: string[] = [];
+  #warned = false;
+
+  constructor(parts: JournalParts) {
+    this.#parts = parts;
+  }
+
+  /** Safe when it returns, unless the disk refuses: then it is tried again with the next. */
+  write(record: DeliveryRecord): void {
+    const { files, path, warn } = this.#parts;
+    if (path === undefined) return;
+    // As it may be kept: known shapes of secrets are taken out, as of transcripts.
+    this.#unsaved.push(JSON.stringify(redactSureDeep(record)));
+    this.#log ??= files.openSyncedLog(path);
+    // A report that a result carries is no safer than that result. The rest outlives the process as it is.
+    const isReport = record.type === 'ended' && record.carrier === undefined;
+    try {
+      this.#log.append(this.#unsaved, { sync: isReport || record.type === 'waited' });
+      this.#unsaved = [];
+      this.#warned = false;
+    } catch (thrown) {
+      // The result is told all the same: losing it for a full disk would help nobody.
+      if (!this.#warned) {
+        warn(`what agents report is not safe from a crash just now: ${messageOf(thrown)}`);
+      }
+      this.#warned = true;
+    }
+  }
+
+  /** The runs of earlier processes of the session, in the order in which they were begun. */
+  async read(): Promise<ReadonlyMap<string, RunState>> {
+    const runs = new Map<string, RunState>();
+    const { files, path } = this.#parts;
+    if (path === undefined) return runs;
+    await files.readLines(path, (line) => {
+      const record = parseShape(line ?? '', recordShape);
+      if (record === undefined) return;
+      const key = { id: record.id, run: record.run };
+      const before = runs.get(keyText(key)) ?? { key, carriers: [], delivered: false };
+      runs.set(keyText(key), after(before, record));
+    });
+    return runs;
+  }
+
+  close(): void {
+    this.#log?.close();
+  }
+}
+
+function after(state: RunState, record: DeliveryRecord): RunState {
+  const carriers = (carrier: Carrier | undefined): readonly Carrier[] =>
+    carrier === undefined ? state.carriers : [...state.carriers, carrier];
+  switch (record.type) {
+    case 'started':
+      return { ...state, started: state.started ?? record };
+    case 'ended':
+      // The first stands: a second could only be told twice.
+      if (state.ended !== undefined) return state;
+      return { ...state, ended: record, carriers: carriers(record.carrier) };
+    case 'waited':
+      return { ...state, carriers: carriers(record.carrier) };
+    case 'delivered':
+      return { ...state, delivered: true };
+  }
 }
 
 export function keyText({ id, run }: RunKey): string {
@@ -164,76 +174,17 @@ export function deliveryId(sessionId: string, key: RunKey): string {
   return parts.join('-');
 }
 
-/** Undefined for a line that is torn or of a kind that we do not know. */
-export function readRecord(line: string | undefined): DeliveryRecord | undefined {
-  const parsed = line === undefined || line.trim() === '' ? undefined : parseJson(line);
-  if (parsed?.ok !== true || !isRecord(parsed.value)) return undefined;
-  const { value } = parsed;
-  const named = typeof value.id === 'string' && Number.isSafeInteger(value.run);
-  if (!named) return undefined;
-  switch (value.type) {
-    case 'started':
-      return isAgent(value.agent) && isStamp(value.by) && isText(value.description)
-        ? (value as unknown as StartedRecord)
-        : undefined;
-    case 'ended':
-      return isReport(value.report) && isStamp(value.by)
-        ? (value as unknown as EndedRecord)
-        : undefined;
-    case 'waited':
-      return isCarrier(value.carrier) ? (value as unknown as WaitedRecord) : undefined;
-    case 'delivered':
-      return value as unknown as DeliveredRecord;
-    default:
-      return undefined;
-  }
-}
-
-/** The runs that records speak of, in the order in which they were begun. */
-export function foldRecords(records: readonly DeliveryRecord[]): ReadonlyMap<string, RunState> {
-  const runs = new Map<string, RunState>();
-  for (const record of records) {
-    const key = { id: record.id, run: record.run };
-    const before = runs.get(keyText(key)) ?? { key, carriers: [], delivered: false };
-    runs.set(keyText(key), after(before, record));
-  }
-  return runs;
-}
-
-function after(state: RunState, record: DeliveryRecord): RunState {
-  switch (record.type) {
-    case 'started':
-      return { ...state, started: state.started ?? record };
-    case 'ended': {
-      const carriers =
-        record.carrier === undefined ? state.carriers : [...state.carriers, record.carrier];
-      // The first stands: a second could only be told twice.
-      return state.ended === undefined ? { ...state, ended: record, carriers } : state;
-    }
-    case 'waited':
-      return { ...state, carriers: [...state.carriers, record.carrier] };
-    case 'delivered':
-      return { ...state, delivered: true };
-  }
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function isAgent(value: unknown): boolean {
-  return isRecord(value) && isText(value.id) && isText(value.path) && isText(value.type);
-}
-
-function isStamp(value: unknown): boolean {
-  return isRecord(value) && typeof value.pid === 'number';
-}
-
-function isCarrier(value: unknown): boolean {
-  return isRecord(value) && isText(value.agentId) && isText(value.toolUseId);
-}
-
-function isReport(value: unknown): boolean {
-  if (!isRecord(value) || !isAgent(value.agent) || !isText(value.text)) return false;
-  return isRecord(value.end) && isText(value.end.kind) && isRecord(value.account);
-}
+const key = { id: text, run: (value: unknown): value is number => Number.isSafeInteger(value) };
+const agent = object({ id: text, path: text, type: text });
+const by = object({ pid: number });
+const carrier = object({ agentId: text, toolUseId: text });
+const report = object({ agent, text, end: object({ kind: text }), account: object({}) });
+const shapes: readonly Shape<unknown>[] = [
+  object({ ...key, type: oneOf('started'), agent, by, description: text }),
+  object({ ...key, type: oneOf('ended'), report, by, carrier: optional(carrier) }),
+  object({ ...key, type: oneOf('waited'), carrier }),
+  object({ ...key, type: oneOf('delivered') }),
+];
+/** What proves a line to be whole; one that is torn or of another kind is passed over. */
+const recordShape: Shape<DeliveryRecord> = (value): value is DeliveryRecord =>
+  shapes.some((fits) => fits(value));
