@@ -104,24 +104,59 @@ async function apply(
   update: PermissionUpdate,
   agent: AgentRef,
 ): Promise<readonly string[]> {
+  const managed = parts.managedOnly();
   switch (update.type) {
     case 'addRules':
     case 'replaceRules':
     case 'removeRules':
       return applyRules(parts, update, agent);
-    case 'setMode':
-      return applyMode(parts, update);
+    case 'setMode': {
+      const { mode, destination } = update;
+      // fail-closed: a wider mode is a grant, and lasts longer than the call that it came with.
+      const isWider = lowerMode(mode, parts.mode()) !== mode;
+      const why = managed !== undefined && isWider ? managed : modeProblem(parts, mode);
+      if (why !== undefined) return [told(parts, `the mode stays as it is: ${why}`)];
+      // What is lower than now may be higher than what the file says.
+      const saved =
+        managed === undefined
+          ? await toFile(parts, update, { kind: 'mode', mode })
+          : [`it is not saved: ${managed}`];
+      return [`mode ${mode} (${destination})`, ...saved];
+    }
     case 'addDirectories':
-    case 'removeDirectories':
-      return applyDirectories(parts, update);
+    case 'removeDirectories': {
+      const isAdded = update.type === 'addDirectories';
+      if (isAdded && managed !== undefined) {
+        return [told(parts, `no directory was added: ${managed}`)];
+      }
+      const directories = update.directories.map((one) =>
+        resolve(parts.cwd, expandHome(one, parts.home)),
+      );
+      for (const one of directories)
+        parts.targets[isAdded ? 'addDirectory' : 'removeDirectory'](one);
+      const list = 'additionalDirectories';
+      const edit: SettingsEdit = isAdded
+        ? { kind: 'add', list, items: directories }
+        : { kind: 'remove', list, items: [...update.directories, ...directories] };
+      const verb = isAdded ? 'added' : 'removed';
+      const done = `${verb} directories ${directories.join(', ')} (${update.destination})`;
+      return [done, ...(await toFile(parts, update, edit))];
+    }
   }
 }
 
-type RuleUpdate = Extract<PermissionUpdate, { rules: unknown }>;
+function modeProblem(parts: AnswerContext, mode: PermissionMode): string | undefined {
+  try {
+    parts.setMode(mode);
+    return undefined;
+  } catch (thrown) {
+    return messageOf(thrown);
+  }
+}
 
 async function applyRules(
   parts: AnswerContext,
-  update: RuleUpdate,
+  update: Extract<PermissionUpdate, { rules: unknown }>,
   agent: AgentRef,
 ): Promise<readonly string[]> {
   const { behavior, destination, type } = update;
@@ -132,85 +167,33 @@ async function applyRules(
       behavior === 'allow' ? 'no allow rule was added' : `no ${behavior} rule was taken away`;
     return [told(parts, `${what}: ${managed}`)];
   }
+  const { verb, kind } = RULE_UPDATES[type];
   const notes: string[] = [];
   const rules: Rule[] = [];
-  for (const value of update.rules) {
-    const text = ruleTextOf(value);
+  for (const text of kind === 'remove' ? [] : update.rules.map(ruleTextOf)) {
     const parsed = parseAnswerRule(parts, behavior, text);
-    if ('rule' in parsed) {
-      rules.push(parsed.rule, ...(parsed.below === undefined ? [] : [parsed.below]));
-    } else if (type !== 'removeRules') {
-      notes.push(
-        told(parts, `the rule ${text} that came with the answer is not used: ${parsed.why}`),
-      );
+    if ('rule' in parsed) rules.push(parsed.rule, ...(parsed.below ? [parsed.below] : []));
+    else {
+      const why = `the rule ${text} that came with the answer is not used: ${parsed.why}`;
+      notes.push(told(parts, why));
     }
   }
-  const texts =
-    type === 'removeRules'
-      ? update.rules.map(ruleTextOf)
-      : [...new Set(rules.map(({ text }) => text))];
+  const named = kind === 'remove' ? update.rules.map(ruleTextOf) : rules.map(({ text }) => text);
+  const items = [...new Set(named)];
   const reach = reachOf({ until: 'session' }, agent);
-  if (type === 'removeRules') parts.grants.removeRules(behavior, texts);
-  else if (type === 'replaceRules') parts.grants.replaceRules(behavior, rules, reach);
+  if (kind === 'remove') parts.grants.removeRules(behavior, items);
+  else if (kind === 'replace') parts.grants.replaceRules(behavior, rules, reach);
   else for (const rule of rules) parts.grants.addRule(rule, reach);
-  const list = texts.join(', ');
-  notes.push(`${VERBS[type]} ${behavior} ${list} (${destination})`);
-  const kind = type === 'addRules' ? 'add' : type === 'replaceRules' ? 'replace' : 'remove';
-  if (texts.length > 0 || kind === 'replace') {
-    notes.push(...(await toFile(parts, update, { kind, list: behavior, items: texts })));
-  }
-  return notes;
+  notes.push(`${verb} ${behavior} ${items.join(', ')} (${destination})`);
+  if (items.length === 0 && kind !== 'replace') return notes;
+  return [...notes, ...(await toFile(parts, update, { kind, list: behavior, items }))];
 }
 
-const VERBS = {
-  addRules: 'added',
-  replaceRules: 'replaced by',
-  removeRules: 'removed',
+const RULE_UPDATES = {
+  addRules: { verb: 'added', kind: 'add' },
+  replaceRules: { verb: 'replaced by', kind: 'replace' },
+  removeRules: { verb: 'removed', kind: 'remove' },
 } as const;
-
-async function applyMode(
-  parts: AnswerContext,
-  update: Extract<PermissionUpdate, { type: 'setMode' }>,
-): Promise<readonly string[]> {
-  const managed = parts.managedOnly();
-  // fail-closed: a wider mode is a grant, and lasts longer than the call that it came with.
-  if (managed !== undefined && lowerMode(update.mode, parts.mode()) !== update.mode) {
-    return [told(parts, `the mode stays as it is: ${managed}`)];
-  }
-  try {
-    parts.setMode(update.mode);
-  } catch (thrown) {
-    return [told(parts, `the mode stays as it is: ${messageOf(thrown)}`)];
-  }
-  // What is lower than now may be higher than what the file says.
-  const saved =
-    managed === undefined
-      ? await toFile(parts, update, { kind: 'mode', mode: update.mode })
-      : [`it is not saved: ${managed}`];
-  return [`mode ${update.mode} (${update.destination})`, ...saved];
-}
-
-async function applyDirectories(
-  parts: AnswerContext,
-  update: Extract<PermissionUpdate, { directories: unknown }>,
-): Promise<readonly string[]> {
-  const { cwd, home } = parts;
-  const adds = update.type === 'addDirectories';
-  const managed = adds ? parts.managedOnly() : undefined;
-  if (managed !== undefined) return [told(parts, `no directory was added: ${managed}`)];
-  const directories = update.directories.map((one) => resolve(cwd, expandHome(one, home)));
-  for (const directory of directories) {
-    if (adds) parts.targets.addDirectory(directory);
-    else parts.targets.removeDirectory(directory);
-  }
-  const saved = await toFile(parts, update, {
-    kind: adds ? 'add' : 'remove',
-    list: 'additionalDirectories',
-    items: adds ? directories : [...update.directories, ...directories],
-  });
-  const verb = adds ? 'added' : 'removed';
-  return [`${verb} directories ${directories.join(', ')} (${update.destination})`, ...saved];
-}
 
 async function toFile(
   parts: AnswerContext,

@@ -41,152 +41,120 @@ interface JudgedPlace {
   readonly budget?: Budget | undefined;
 }
 
-/** Looks at the disk once per path; made new for every call that is judged. */
-export function createPathJudge(fs: PathFileSystem, place: JudgedPlace): PathJudge {
-  return new DiskJudge(fs, place);
-}
-
 /** What the system is asked about a path takes as long as so many steps of our own. */
 export const STEPS_OF_LOOK = 150;
 /** A path that was looked at before is still compared with the working directories and the rules. */
 const STEPS_OF_PATH = 10;
 
-class DiskJudge implements PathJudge {
-  readonly disk: PathFileSystem;
-  readonly budget: Budget;
-  readonly trees: WorkingTrees;
-  readonly #roots: readonly string[];
-  readonly #home: string;
-  readonly #pinned: Map<string, Promise<string>>;
-  readonly #known = new Map<string, Promise<string>>();
-  readonly #spellings = new Map<string, Promise<PathSpellings>>();
-  readonly #stats = new Map<string, Promise<FileStat | undefined>>();
-  readonly #traps = new Map<string, Promise<string | undefined>>();
-  #linkedRoots: Promise<LinkedRoots> | undefined;
-
-  constructor(fs: PathFileSystem, place: JudgedPlace) {
-    this.disk = fs;
-    this.budget = place.budget ?? new Budget();
-    this.trees = place.trees ?? TREES_BY_PLACE;
-    this.#roots = place.roots;
-    this.#home = place.home;
-    this.#pinned = pinnedRoots(fs);
-  }
-
-  async spell(path: string): Promise<PathSpellings> {
-    const literal = resolve(path);
-    let found = this.#spellings.get(literal);
-    if (found === undefined) {
-      this.budget.spend(STEPS_OF_LOOK + (literal.length >> 4));
-      found = this.#spellOut(literal);
-      this.#spellings.set(literal, found);
-    }
-    return await found;
-  }
-
-  async spellFrom(directory: string, path: string): Promise<readonly PathSpellings[]> {
-    this.budget.spend(STEPS_OF_PATH + (path.length >> 4));
-    const named = await this.spell(resolve(directory, path));
-    // fail-closed: what it leads to here is not what it leads to in the command.
-    if (throughProcess([directory], path)) return [{ ...named, perProcess: true }];
-    if (!path.includes('..')) return [named];
-    let at = path.startsWith('/') ? '/' : directory;
-    for (const segment of path.split('/')) {
-      at = segment === '..' ? resolve(await this.#real(at), '..') : resolve(at, segment);
-    }
-    return [named, await this.spell(at)];
-  }
-
-  async inside({ literal, real: target, perProcess }: PathSpellings): Promise<boolean> {
-    if (perProcess === true) return false;
-    for (const root of this.#roots) {
-      const realRoot = await this.#real(root);
-      const named = isInside(literal, root) || isInside(literal, realRoot);
-      if (named) {
-        for (const other of this.#roots) {
-          if (isInside(target, await this.#real(other))) return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  async manyNamed({ real: target }: PathSpellings): Promise<FileStat | undefined> {
-    // What cannot be looked at is no file that a call could touch.
-    const seen = await this.#stat(target);
-    return seen?.links === undefined ? undefined : seen;
-  }
-
-  async expand(directory: string, pattern: string): Promise<readonly string[] | undefined> {
-    // fail-closed: the same for the files that patterns stand for.
-    if (/^\/(proc|dev)(\/|$)/.test(resolve(directory, pattern))) return undefined;
-    return filesFitting(this.disk, { directory, pattern, budget: this.budget });
-  }
-
-  async repositoryTrap(directory: string): Promise<string | undefined> {
-    const found = this.#traps.get(directory) ?? repositoryTrap(this.disk, directory);
-    this.#traps.set(directory, found);
-    return await found;
-  }
-
-  async #real(path: string): Promise<string> {
-    const before = this.#pinned.get(path) ?? this.#known.get(path);
-    if (before !== undefined) return await before;
-    const found = realOrTooLong(this.disk, path);
-    if (path === this.#home || this.#roots.includes(path)) {
-      this.#pinned.set(path, found);
-      found.catch(() => this.#pinned.delete(path));
-    } else this.#known.set(path, found);
-    return await found;
-  }
-
-  /** Undefined where nothing is there, or nothing can be seen. */
-  async #stat(target: string): Promise<FileStat | undefined> {
-    const found = this.#stats.get(target) ?? this.disk.lstat(target).catch(() => undefined);
-    this.#stats.set(target, found);
-    return await found;
-  }
-
-  async #spellOut(literal: string): Promise<PathSpellings> {
-    const target = await this.#real(literal);
+/** Looks at the disk once per path; made new for every call that is judged. */
+export function createPathJudge(disk: PathFileSystem, place: JudgedPlace): PathJudge {
+  const { roots, home, trees = TREES_BY_PLACE, budget = new Budget() } = place;
+  const real = realPaths(disk, [...roots, home]);
+  // Undefined where nothing is there, or nothing can be seen.
+  const statOf = cached((target) => disk.lstat(target).catch(() => undefined));
+  const spellOut = cached(async (literal): Promise<PathSpellings> => {
+    budget.spend(STEPS_OF_LOOK + (literal.length >> 4));
+    const target = await real(literal);
     const resolved = [target];
     // Its own directory means another one to every process.
     const own = OWN_DIRECTORY.exec(literal);
-    if (own !== null) resolved.push(...inEach(this.#roots, own[1] ?? ''));
-    this.#linkedRoots ??= this.#findLinkedRoots();
-    for (const [root, realRoot] of await this.#linkedRoots) {
-      if (isInside(target, realRoot)) {
-        resolved.push(resolve(root, `.${target.slice(realRoot.length)}`));
-      }
+    if (own !== null) resolved.push(...roots.map((root) => resolve(root, `.${own[1] ?? ''}`)));
+    for (const root of [...roots, home]) {
+      const realRoot = await real(root);
+      if (realRoot !== root) resolved.push(...moved(target, realRoot, root));
     }
-    const kind = (await this.#stat(target))?.kind;
+    const kind = (await statOf(target))?.kind;
     const path = { literal, real: target, resolved, kind };
-    const copied = [...new Set([literal, ...resolved])].flatMap((one) => this.trees.standsFor(one));
-    return copied.length === 0 ? path : { ...path, standsFor: await this.#throughLinks(copied) };
-  }
-
-  async #findLinkedRoots(): Promise<LinkedRoots> {
-    const pairs: (readonly [string, string])[] = [];
-    for (const root of [...this.#roots, this.#home]) {
-      const realRoot = await this.#real(root);
-      if (realRoot !== root) pairs.push([root, realRoot]);
-    }
-    return pairs;
-  }
-
-  /** Rules are anchored at whatever the session calls its checkout, so links to it count too. */
-  async #throughLinks(names: readonly string[]): Promise<readonly string[]> {
-    const found = new Set(names);
-    for (const root of this.trees.checkouts()) {
-      const realRoot = await this.#real(root);
-      for (const name of names) {
-        if (isInside(name, realRoot)) found.add(resolve(root, `.${name.slice(realRoot.length)}`));
-        if (isInside(name, root)) found.add(resolve(realRoot, `.${name.slice(root.length)}`));
+    const copied = [...new Set([literal, ...resolved])].flatMap((one) => trees.standsFor(one));
+    if (copied.length === 0) return path;
+    // Rules are anchored at whatever the session calls its checkout, so links to it count too.
+    const standsFor = new Set(copied);
+    for (const root of trees.checkouts()) {
+      const realRoot = await real(root);
+      for (const name of copied) {
+        for (const other of [...moved(name, realRoot, root), ...moved(name, root, realRoot)]) {
+          standsFor.add(other);
+        }
       }
     }
-    return [...found];
-  }
+    return { ...path, standsFor: [...standsFor] };
+  });
+  const spell = (path: string): Promise<PathSpellings> => spellOut(resolve(path));
+  return {
+    disk,
+    budget,
+    trees,
+    spell,
+    async spellFrom(directory, path) {
+      budget.spend(STEPS_OF_PATH + (path.length >> 4));
+      const named = await spell(resolve(directory, path));
+      // fail-closed: what it leads to here is not what it leads to in the command.
+      if (throughProcess([directory], path)) return [{ ...named, perProcess: true }];
+      if (!path.includes('..')) return [named];
+      let at = path.startsWith('/') ? '/' : directory;
+      for (const segment of path.split('/')) {
+        at = segment === '..' ? resolve(await real(at), '..') : resolve(at, segment);
+      }
+      return [named, await spell(at)];
+    },
+    async inside({ literal, real: target, perProcess }) {
+      if (perProcess === true) return false;
+      const realRoots = await Promise.all(roots.map(real));
+      const isNamed = [...roots, ...realRoots].some((root) => isInside(literal, root));
+      return isNamed && realRoots.some((root) => isInside(target, root));
+    },
+    async manyNamed({ real: target }) {
+      // What cannot be looked at is no file that a call could touch.
+      const seen = await statOf(target);
+      return seen?.links === undefined ? undefined : seen;
+    },
+    async expand(directory, pattern) {
+      // fail-closed: the same for the files that patterns stand for.
+      if (/^\/(proc|dev)(\/|$)/.test(resolve(directory, pattern))) return undefined;
+      return await filesFitting(disk, { directory, pattern, budget });
+    },
+    repositoryTrap: cached((directory) => repositoryTrap(disk, directory)),
+  };
 }
+
+function cached<T>(make: (path: string) => Promise<T>): (path: string) => Promise<T> {
+  const known = new Map<string, Promise<T>>();
+  return (path) => {
+    const found = known.get(path) ?? make(path);
+    known.set(path, found);
+    return found;
+  };
+}
+
+/** The name of a path below one directory as one below another. */
+function moved(path: string, from: string, to: string): readonly string[] {
+  return isInside(path, from) ? [resolve(to, `.${path.slice(from.length)}`)] : [];
+}
+
+const pins = new WeakMap<PathFileSystem, Map<string, Promise<string>>>();
+
+/**
+ * Where paths really are. Of the working directories and the home that is found once and kept: a root that is
+ * replaced by a link later does not take the workspace with it.
+ */
+function realPaths(
+  disk: PathFileSystem,
+  roots: readonly string[],
+): (path: string) => Promise<string> {
+  const pinned = pins.get(disk) ?? new Map<string, Promise<string>>();
+  pins.set(disk, pinned);
+  const others = cached((path) => realOrTooLong(disk, path));
+  return (path) => {
+    const before = pinned.get(path);
+    if (before !== undefined || !roots.includes(path)) return before ?? others(path);
+    const found = realOrTooLong(disk, path);
+    pinned.set(path, found);
+    found.catch(() => pinned.delete(path));
+    return found;
+  };
+}
+
+const OWN_DIRECTORY = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?cwd(\/.*)?$/s;
 
 /** A file that a call touches, and that has other names besides the one it is called by. */
 export interface ManyNamed extends TouchedPath {
@@ -208,29 +176,6 @@ export async function manyNamedAmong(
 
 /** Longer than systems take: step by step it would be followed for long. */
 const LONGEST_WAY = 4096;
-
-function inEach(roots: readonly string[], way: string): readonly string[] {
-  return roots.map((root) => resolve(root, `.${way}`));
-}
-
-const OWN_DIRECTORY = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?cwd(\/.*)?$/s;
-
-/** A root, and where it leads. */
-type LinkedRoots = readonly (readonly [string, string])[];
-
-const pins = new WeakMap<PathFileSystem, Map<string, Promise<string>>>();
-
-/**
- * Where the working directories and the home really are, as found the first time. A root that is
- * replaced by a link later does not take the workspace with it.
- */
-function pinnedRoots(fs: PathFileSystem): Map<string, Promise<string>> {
-  const before = pins.get(fs);
-  if (before !== undefined) return before;
-  const found = new Map<string, Promise<string>>();
-  pins.set(fs, found);
-  return found;
-}
 
 /** A name too long to exist leads nowhere else; long texts among a command's words are taken for paths. */
 async function realOrTooLong(fs: PathFileSystem, path: string): Promise<string> {
