@@ -157,7 +157,8 @@ function isExempt(
   if (access === 'read' && where.startsWith(`/usr/bin/${program}`)) return true;
   if (program === 'pwd') return access === 'list';
   // Tracked files of the work tree, which rules compare with the index.
-  if (program === 'git' && /^(read|list)$/.test(access) && isBelow(where, realpathSync(cwd))) return true;
+  if (program === 'git' && /^(read|list)$/.test(access) && isBelow(where, realpathSync(cwd)))
+    return true;
   const documented = Object.hasOwn(DOCUMENTED, program) ? DOCUMENTED[program] : undefined;
   return documented?.test(where) === true;
 }
