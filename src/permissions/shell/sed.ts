@@ -1,39 +1,49 @@
-import { optionTable, parseOptions } from './effects/options.js';
-import type { ShellWord } from './model.js';
+import { own } from '../../lib/own.js';
+import { type GivenOptions, optionTable, parseOptions } from './effects/options.js';
+import { programOf, type ShellWord } from './model.js';
 
 /** Whether a script of sed can do no more than change text. fail-closed: what cannot be followed may do more. */
 export function isPlainScript(script: string): boolean {
-  const { reads, writes, runs, broken } = scanSed(script);
+  return isPlain(scanSed(script));
+}
+
+export function isPlain({ reads, writes, runs, broken }: SedUse): boolean {
   return !broken && reads.length + writes.length + runs.length === 0;
 }
 
-export const SED_OPTIONS = `-nErsuz -e:code -i? expression:code quiet silent regexp-extended separate unbuffered
-  null-data in-place?`;
+const OPTIONS = optionTable(
+  // The later ones are harmless to a rule that allows sed with any script that only changes text.
+  `-nErsuz -e:code -i? expression:code quiet silent regexp-extended separate unbuffered null-data in-place? -b=unsure
+  debug=unsure posix=unsure sandbox=unsure zero-terminated=unsure binary=unsure follow-symlinks=unsure help=unsure
+  version=unsure`,
+);
 
-/** Grants know fewer: these are harmless to a rule that allows sed with any script that only changes text. */
-const KNOWN_OPTIONS = optionTable(`${SED_OPTIONS} -b -l: debug posix sandbox zero-terminated binary
-  follow-symlinks help version line-length:`);
+interface SedCall {
+  readonly given: GivenOptions;
+  readonly scripts: readonly ShellWord[];
+  readonly files: readonly ShellWord[];
+  /** fail-closed: behind an option that is not known anything may be the script. */
+  readonly isSure: boolean;
+}
 
-/** The scripts among the arguments of sed, and options that are not known or name a file of commands. */
-export function readSed(words: readonly ShellWord[]): {
-  readonly scripts: readonly string[];
-  readonly unknown: readonly ShellWord[];
-} {
-  const given = parseOptions(words, KNOWN_OPTIONS);
-  const scripts = given.values.filter(({ kind }) => kind === 'code').map(({ value }) => value);
-  const [first] = given.operands;
+export function sedCall(words: readonly ShellWord[]): SedCall {
+  const given = parseOptions(words, OPTIONS);
+  const scripts = given.values.flatMap(({ kind, word }) => (kind === 'code' ? [word] : []));
+  const isFirst = scripts.length === 0 ? 1 : 0;
   return {
-    scripts: scripts.length > 0 || first === undefined ? scripts : [first.value],
-    unknown: given.unknown.flatMap(({ why, word }) =>
-      why === 'option' && word !== undefined ? [word] : [],
-    ),
+    given,
+    scripts: [...scripts, ...given.operands.slice(0, isFirst)],
+    files: given.operands.slice(isFirst),
+    isSure: given.unknown.every(({ why }) => why !== 'option'),
   };
 }
 
-/** The scripts of sed; every word where an option is not known. */
-export function scriptsOfSed(words: readonly ShellWord[]): readonly string[] {
-  const { scripts, unknown } = readSed(words);
-  return unknown.length === 0 ? scripts : words.map(({ value }) => value);
+/** What the scripts of a sed do; with every word for a script where an option is not known. */
+export function sedUses(words: readonly ShellWord[]): readonly SedUse[] {
+  if (!/^g?sed$/.test(programOf(words) ?? '')) return [];
+  const rest = words.slice(1);
+  const { scripts, isSure } = sedCall(rest);
+  return (isSure ? scripts : rest).map(({ value }) => scanSed(value));
 }
 
 /** What a script of sed does besides changing text. */
@@ -61,9 +71,12 @@ export function scanSed(script: string): SedUse {
   };
 }
 
-const LINE_ADDRESS = /^(?:\d+(?:~\d+)?|\$|[+~]\d+)/;
-const SIMPLE = /^[=dDgGhHnNpPxzF{}]/;
-const COUNTED = /^[lLqQ]\s*\d*/;
+const ADDRESS = /\d+(?:~\d+)?|\$|[+~]\d+|/y;
+/** Commands without an argument, and those with a count, a text or a label. */
+const PLAIN =
+  /[=dDgGhHnNpPxzF{}]|[lLqQ]\s*\d*|[aic](?:\\.|[^\n\\])*|[btT:][ \t]*[^\s;]*|[v#][^\n]*/sy;
+/** Commands with the name of a file, or a command, up to the end of the line. */
+const NAMED = { r: 'reads', R: 'reads', w: 'writes', W: 'writes', e: 'runs' } as const;
 
 class Scan {
   readonly found = { reads: [] as string[], writes: [] as string[], runs: [] as string[] };
@@ -79,75 +92,39 @@ class Scan {
   /** False: something stands there that is no command. */
   toEnd(): boolean {
     for (;;) {
-      this.#skip(/^[\s;]+/);
+      this.#skip(/[\s;]*/y);
       if (this.#at >= this.#script.length) return true;
       if (!this.#address()) return false;
-      if (this.#skip(/^\s*,\s*/) !== '' && !this.#address()) return false;
-      this.#skip(/^[\s!]+/);
+      if (this.#skip(/\s*,\s*|/y) !== '' && !this.#address()) return false;
+      this.#skip(/[\s!]*/y);
       if (!this.#command()) return false;
     }
   }
 
   /** True also where there is none. */
   #address(): boolean {
-    if (this.#skip(LINE_ADDRESS) !== '') return true;
-    const delimiter = this.#skip(/^\\[^\n\\]/).charAt(1) || this.#skip(/^\//);
+    if (this.#skip(ADDRESS) !== '') return true;
+    const delimiter = this.#skip(/\\[^\n\\]|\/|/y).slice(-1);
     if (delimiter === '') return true;
     const isClosed = this.#past(delimiter, { sets: true });
-    this.#skip(/^[IM]+/);
+    this.#skip(/[IM]*/y);
     return isClosed;
   }
 
   #command(): boolean {
-    if (this.#skip(SIMPLE) !== '' || this.#skip(COUNTED) !== '') return true;
-    const name = this.#skip(/^./s);
-    switch (name) {
-      case 's':
-        return this.#substitution();
-      case 'y': {
-        const delimiter = this.#skip(/^[^\n\\]/);
-        return this.#past(delimiter, { sets: false }) && this.#past(delimiter, { sets: false });
-      }
-      case 'a':
-      case 'i':
-      case 'c':
-        this.#skip(/^(?:\\.|[^\n\\])*/s);
-        return true;
-      case 'b':
-      case 't':
-      case 'T':
-      case ':':
-        this.#skip(/^[ \t]*[^\s;]*/);
-        return true;
-      case 'v':
-      case '#':
-        this.#line();
-        return true;
-      case 'r':
-      case 'R':
-        this.found.reads.push(this.#line());
-        return true;
-      case 'w':
-      case 'W':
-        this.found.writes.push(this.#line());
-        return true;
-      case 'e':
-        this.found.runs.push(this.#line());
-        return true;
-      default:
-        return false;
-    }
-  }
-
-  #substitution(): boolean {
-    const delimiter = this.#skip(/^[^\n\\]/);
-    if (!this.#past(delimiter, { sets: true })) return false;
+    if (this.#skip(PLAIN) !== '') return true;
+    const name = this.#skip(/./sy);
+    const kind = own(NAMED, name);
+    if (kind !== undefined) this.found[kind].push(this.#line());
+    if (name !== 's' && name !== 'y') return kind !== undefined;
+    const delimiter = this.#skip(/[^\n\\]/y);
+    if (!this.#past(delimiter, { sets: name === 's' })) return false;
     const start = this.#at;
     if (!this.#past(delimiter, { sets: false })) return false;
+    if (name === 'y') return true;
     const replacement = this.#script.slice(start, this.#at - 1);
-    const flags = this.#skip(/^[gpiIemM\d]+/);
-    if (flags.includes('e')) this.found.runs.push(replacement);
-    if (this.#skip(/^w/) !== '') this.found.writes.push(this.#line());
+    if (this.#skip(/[gpiIemM\d]*/y).includes('e')) this.found.runs.push(replacement);
+    if (this.#skip(/w/y) !== '') this.found.writes.push(this.#line());
     return true;
   }
 
@@ -183,15 +160,12 @@ class Scan {
   }
 
   #line(): string {
-    return this.#skip(/^[^\n]*/).trim();
-  }
-
-  #peek(pattern: RegExp): string {
-    return pattern.exec(this.#script.slice(this.#at))?.[0] ?? '';
+    return this.#skip(/[^\n]*/y).trim();
   }
 
   #skip(pattern: RegExp): string {
-    const found = this.#peek(pattern);
+    pattern.lastIndex = this.#at;
+    const found = pattern.exec(this.#script)?.[0] ?? '';
     this.#at += found.length;
     return found;
   }

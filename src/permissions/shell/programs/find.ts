@@ -5,7 +5,8 @@ import type { EntryTest, Recursion, TreeSkips } from '../effects/recursion.js';
 import { literalWord, programOf, type ShellWord, UNKNOWN_WORD } from '../model.js';
 import { argumentsOfPrimary, type FindReach, type NameTest, reachOf } from './find-expression.js';
 
-const RUNS = /^-(exec|execdir|ok|okdir)$/;
+/** Actions that run what stands behind them. */
+export const RUNS = /^-(exec|execdir|ok|okdir)$/;
 const NAMES_FILE = /^-(newer|anewer|cnewer|samefile)$/;
 const WRITES_FILE = /^-(fls|fprint|fprint0|fprintf)$/;
 

@@ -2,35 +2,29 @@ import { type Effect, reads, unknown, writes } from '../effects/effect.js';
 import { optionTable, parseOptions } from '../effects/options.js';
 import { custom, type Program, program } from '../effects/program.js';
 import type { ShellWord } from '../model.js';
-import { isPlainScript, SED_OPTIONS, scanSed } from '../sed.js';
-
-const SED = optionTable(SED_OPTIONS);
+import { isPlain, scanSed, sedCall } from '../sed.js';
 
 /** Its script says which files it reads, writes and what it runs. */
 function effectsOfSed(words: readonly ShellWord[]): readonly Effect[] {
-  const given = parseOptions(words, SED);
-  const effects: Effect[] = [...given.unknown, ...wild(words)];
-  const scripts = given.values.filter(({ kind }) => kind === 'code').map(({ word }) => word);
-  const files = [...given.operands];
-  if (scripts.length === 0) scripts.push(...files.splice(0, 1));
-  if (scripts.length === 0) effects.push(unknown('operand'));
-  for (const script of scripts) effects.push(...effectsOfScript(script));
-  const inPlace = given.flags.has('i') || given.flags.has('in-place');
+  const { given, scripts, files, isSure } = sedCall(words);
+  const { flags, operands, tags, values } = given;
+  const inPlace = flags.has('i') || flags.has('in-place');
   // What is attached to it is the ending of a copy, or a directory for copies.
-  const copies = given.values.filter(({ option }) => option === 'i' || option === 'in-place');
-  effects.push(...copies.map(({ word }) => unknown('option', word)));
-  // fail-closed: behind an option that is not known, the first operand may be a file.
-  const isSure = given.unknown.every(({ why }) => why !== 'option');
-  const named = (isSure ? files : given.operands).filter(({ value }) => value !== '-');
+  const copies = values.filter(({ option }) => option === 'i' || option === 'in-place');
+  const named = (isSure ? files : operands).filter(({ value }) => value !== '-');
   return [
-    ...effects,
+    ...given.unknown,
+    ...wild(words),
+    ...(tags.has('unsure') ? [unknown('option')] : []),
+    ...(scripts.length === 0 ? [unknown('operand')] : scripts.flatMap(effectsOfScript)),
+    ...copies.map(({ word }) => unknown('operand', word)),
     ...named.flatMap((word) => (inPlace ? [reads(word), writes(word)] : [reads(word)])),
   ];
 }
 
 function effectsOfScript(script: ShellWord): readonly Effect[] {
-  if (isPlainScript(script.value)) return [];
   const found = scanSed(script.value);
+  if (isPlain(found)) return [];
   const word = (value: string): ShellWord => ({ ...script, value });
   return [
     unknown('script', script),

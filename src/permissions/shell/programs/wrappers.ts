@@ -21,6 +21,11 @@ export const WRAPPER_PROGRAMS: Readonly<Record<string, Program>> = {
   xargs: custom(effectsOfXargs),
 };
 
+/** Whether it changes nothing about what it runs. */
+export function isTransparent(name: string): boolean {
+  return name !== 'env' && Object.hasOwn(WRAPPER_PROGRAMS, name);
+}
+
 /** With `-v` and `-V` it tells what a name stands for. */
 function effectsOfCommand(words: readonly ShellWord[]): readonly Effect[] {
   const [first] = words;

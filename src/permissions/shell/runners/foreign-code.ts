@@ -1,7 +1,7 @@
 import { readOnlyUse } from '../effects/uses.js';
 import { takesText } from '../file-commands.js';
 import { programOf, type ShellWord } from '../model.js';
-import { scanSed, scriptsOfSed } from '../sed.js';
+import { sedUses } from '../sed.js';
 
 /** Programs that read code of another language, in their arguments or from their input. */
 const INTERPRETERS =
@@ -23,8 +23,7 @@ function namesIn(code: string): readonly string[] {
 
 /** Commands in scripts of sed, where no blank needs to stand in front of them. */
 export function runBySed(words: readonly ShellWord[]): readonly string[] {
-  if (!/^g?sed$/.test(programOf(words) ?? '')) return [];
-  return scriptsOfSed(words.slice(1)).flatMap((script) => scanSed(script).runs);
+  return sedUses(words).flatMap(({ runs }) => runs);
 }
 
 /** Texts in quotes that may be names of files, and the words of those that may be commands. */
@@ -102,11 +101,11 @@ function filesOfDatabase(words: readonly ShellWord[], code: string): readonly st
 
 /** Files that scripts of sed name without quotes, and the words of commands in them. */
 function filesOfSed(words: readonly ShellWord[]): readonly string[] {
-  if (!/^g?sed$/.test(programOf(words) ?? '')) return [];
-  return scriptsOfSed(words.slice(1)).flatMap((script) => {
-    const { reads, writes, runs } = scanSed(script);
-    return [...reads, ...writes, ...runs.flatMap((run) => wordsIn(run.replaceAll('\\/', '/')))];
-  });
+  return sedUses(words).flatMap(({ reads, writes, runs }) => [
+    ...reads,
+    ...writes,
+    ...runs.flatMap((run) => wordsIn(run.replaceAll('\\/', '/'))),
+  ]);
 }
 
 /** Whether it reads code of another language. */

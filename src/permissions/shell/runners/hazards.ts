@@ -1,16 +1,19 @@
 import { own } from '../../../lib/own.js';
+import { wordSet } from '../../../lib/word-set.js';
+import { effectsOfWords } from '../effects/effects.js';
 import { type OptionTable, optionTable, parseOptions } from '../effects/options.js';
 import { uncoveredOptions } from '../effects/program.js';
 import { literalWord, nameOf, programOf, type ShellWord } from '../model.js';
 import { GIT_LOOKS, gitSubcommandAt } from '../programs/git.js';
 import { PROGRAMS } from '../programs/index.js';
-import { assignsByFormat, effectsOfAwk } from '../programs/text.js';
-import { isPlainScript, readSed } from '../sed.js';
-import { GRANT_WRAPPERS } from './tables.js';
+import { assignsByFormat } from '../programs/text.js';
+import { isTransparent } from '../programs/wrappers.js';
 
 /** Programs that run others, and builtins that change what the commands after them mean. */
-const NEVER_BY_PREFIX =
-  /^(watch|setsid|ionice|flock|eval|exec|source|\.|trap|builtin|export|declare|typeset|local|readonly|unset|read|readarray|mapfile|getopts|let|alias|unalias|hash|enable|set|shopt|bind|complete|compgen|compopt|coproc|fc)$/;
+const NEVER_BY_PREFIX = wordSet(
+  `watch setsid ionice flock eval exec source . trap builtin export declare typeset local readonly unset read
+  readarray mapfile getopts let alias unalias hash enable set shopt bind complete compgen compopt coproc fc`,
+);
 
 interface HazardQuery {
   readonly words: readonly ShellWord[];
@@ -21,15 +24,14 @@ interface HazardQuery {
 /** The words that a prefix rule does not cover. */
 export function hazardsIn({ words, fed }: HazardQuery): readonly string[] {
   const name = nameOf(words) ?? '';
-  if (NEVER_BY_PREFIX.test(name)) return [name];
   const program = programOf(words) ?? '';
+  if (NEVER_BY_PREFIX.has(name)) return [name];
   // Options that are not understood: what it runs has to be named by the rule.
-  if (GRANT_WRAPPERS.has(name)) return runBy(words);
+  if (isTransparent(name)) return runBy(words);
   if (program === 'env') return envHazards(words);
-  if (/^g?(awk|sed)$|^[mn]awk$/.test(program)) {
+  if (/^(g?sed|[gmn]?awk)$/.test(program)) {
     // Whatever comes out of the input may be the script.
-    if (fed) return ['xargs'];
-    return program.endsWith('sed') ? sedHazards(words) : awkHazards(words);
+    return fed ? ['xargs'] : codeHazards([literalWord(program), ...words.slice(1)]);
   }
   const whole = onlyAsWhole(words) ?? evaluatedSubscript(name, words);
   if (whole !== undefined) return [whole];
@@ -43,6 +45,15 @@ export function hazardsIn({ words, fed }: HazardQuery): readonly string[] {
   // Whatever comes out of the input may be an option of any program.
   if (fed && !isPlain(program)) return ['xargs', ...uncovered];
   return hazard === undefined ? uncovered : [...uncovered, ...listedIn(program, hazard, words)];
+}
+
+/** Options that are not known, and code that does more than print: files, pipes, commands or further source files. */
+function codeHazards(words: readonly ShellWord[]): readonly string[] {
+  return effectsOfWords(words).flatMap((effect) =>
+    effect.kind === 'unknown' && /^(option|script)$/.test(effect.why)
+      ? (effect.word?.value ?? [])
+      : [],
+  );
 }
 
 /** Options and words of the table below. */
@@ -133,29 +144,12 @@ function isGiven(value: string, table: OptionTable): boolean {
   return values.length > 0 || [...flags].some((one) => table.short.has(one) || table.long.has(one));
 }
 
-/** Only programs that print: no files, pipes, commands or further source files. */
-function awkHazards([, ...rest]: readonly ShellWord[]): readonly string[] {
-  return effectsOfAwk(rest).flatMap((effect) =>
-    effect.kind === 'unknown' && /^(option|script)$/.test(effect.why)
-      ? [effect.word?.value ?? '']
-      : [],
-  );
-}
-
 /** `submodule foreach …` and `bisect run …` run what follows. */
 function isGitRunner(subcommand: string, value: string): boolean {
   return (
     (subcommand === 'submodule' && value === 'foreach') ||
     (subcommand === 'bisect' && value === 'run')
   );
-}
-
-/** Scripts from files, and those that write, read or run something. */
-function sedHazards(words: readonly ShellWord[]): readonly string[] {
-  const { scripts, unknown } = readSed(words.slice(1));
-  // fail-closed: behind an option that is not known anything may be the script.
-  if (unknown.length > 0) return unknown.map(({ value }) => value);
-  return scripts.filter((script) => !isPlainScript(script));
 }
 
 /** Builtins that evaluate `name[…]` in an argument, substitutions and all. */

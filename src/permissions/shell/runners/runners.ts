@@ -5,15 +5,13 @@ import { Budget } from '../../gate/budget.js';
 import { parseOptions } from '../effects/options.js';
 import { ALONE } from '../effects/program.js';
 import { literalWord, maySplit, programOf, type ShellWord, UNKNOWN_WORD } from '../model.js';
-import { commandsOfFd } from '../programs/find.js';
-import { ENV, WRAPPER_PROGRAMS } from '../programs/wrappers.js';
+import { commandsOfFd, RUNS } from '../programs/find.js';
+import { ENV, isTransparent, WRAPPER_PROGRAMS } from '../programs/wrappers.js';
 import { evaluatedIn, isCode } from '../syntax/evaluated-words.js';
 import { builtinCode, codeOf, codeOfShell, type GivenCode, gitCode } from './shell-code.js';
 import {
-  EXEC_ACTIONS,
   FEEDERS,
   FINDERS,
-  GRANT_WRAPPERS,
   LAUNCHERS,
   LONG_WRAPPER_FLAG,
   RUNS_VALUE,
@@ -76,28 +74,31 @@ function innerCommands(
 ): readonly (readonly ShellWord[])[] {
   const program = programOf(words) ?? '';
   if (FINDERS.has(program)) {
-    const ends = words.filter((word) => EXEC_ACTIONS.has(word.value) || mayBeOption(word)).length;
-    budget.spend(ends * words.length);
-    const found: (readonly ShellWord[])[] =
-      program === 'find'
-        ? words.flatMap((word, at) => (EXEC_ACTIONS.has(word.value) ? [words.slice(at + 1)] : []))
-        : commandsOfFd(words).map(({ command }) => command);
-    words.forEach((word, at) => {
-      if (mayBeOption(word)) found.push(words.slice(at + 1));
-    });
-    return found.map((command) => [...command, UNKNOWN_WORD]);
+    const isRun = (word: ShellWord): boolean =>
+      (program === 'find' && RUNS.test(word.value)) || mayBeOption(word);
+    budget.spend(words.filter(isRun).length * words.length);
+    const found = words.flatMap((word, at) => (isRun(word) ? [words.slice(at + 1)] : []));
+    const ofFd = program === 'find' ? [] : commandsOfFd(words).map(({ command }) => command);
+    return [...ofFd, ...found].map((command) => [...command, UNKNOWN_WORD]);
   }
   const from = firstRun(words, program);
   if (from === undefined) return optionCommands(words);
   // Each view holds all words behind its own.
   budget.spend(words.length * (words.length - from));
-  const fed = words.some((word) => FEEDERS.has(word.value.split('/').at(-1) ?? ''));
+  const fed = words.some(isFeeder);
   const known = fed ? withoutReplaced(words) : words;
-  return known
-    .map((_, index) => known.slice(index))
-    .slice(from)
-    .filter((view) => !(view[0]?.value ?? '').startsWith('-'))
-    .map((view) => (fed ? [...view, UNKNOWN_WORD] : view));
+  return known.flatMap(({ value }, at) => {
+    if (at < from || value.startsWith('-')) return [];
+    return [fed ? [...known.slice(at), UNKNOWN_WORD] : known.slice(at)];
+  });
+}
+
+function baseOf({ value }: ShellWord): string {
+  return value.slice(value.lastIndexOf('/') + 1);
+}
+
+function isFeeder(word: ShellWord): boolean {
+  return FEEDERS.has(baseOf(word));
 }
 
 /** What is decided at run time may be `-exec`, and a pattern may fit a file of that name. */
@@ -112,15 +113,12 @@ function withoutReplaced(words: readonly ShellWord[]): readonly ShellWord[] {
     const attached = given?.[1] ?? given?.[2];
     return attached === '' ? [words[at + 1]?.value ?? '', '{}'] : (attached ?? []);
   });
-  if (words.some(({ value }) => /(^|\/)parallel$/.test(value))) marks.push('{');
+  if (words.some((word) => baseOf(word) === 'parallel')) marks.push('{');
   return words.map((word, index) => {
-    if (isMark(words, index)) return word;
-    const at = Math.min(
-      ...marks
-        .map((mark) => (mark === '' ? -1 : word.value.indexOf(mark)))
-        .filter((one) => one >= 0),
-    );
-    return at === Number.POSITIVE_INFINITY || word.value.startsWith('-')
+    if (isMark(words, index) || word.value.startsWith('-')) return word;
+    const found = marks.map((mark) => (mark === '' ? -1 : word.value.indexOf(mark)));
+    const at = Math.min(...found.filter((one) => one >= 0));
+    return at === Number.POSITIVE_INFINITY
       ? word
       : { ...word, literal: false, value: word.value.slice(0, at) };
   });
@@ -148,19 +146,18 @@ function isWrapper(program: string): boolean {
 /** `--exec=x` and `-x x`: the value is a program and its arguments, or a piece of shell code. */
 function optionCommands(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
   const program = programOf(words) ?? '';
-  if (hasOldOptions(words)) {
-    return words.slice(2).map((word) => [word, UNKNOWN_WORD]);
-  }
+  if (hasOldOptions(words)) return words.slice(2).map((word) => [word, UNKNOWN_WORD]);
   return words.slice(1).flatMap((word, index) => {
-    const attached = /^(--[\w-]+)=(?:exec=)?(.+)$/s.exec(word.value);
-    if (attached !== null && RUNS_VALUE.test(attached[1] ?? '')) {
-      return [[{ ...word, value: attached[2] ?? '' }, UNKNOWN_WORD]];
-    }
-    const short = own(runsAttached, program)?.exec(word.value)?.[1];
-    if (short !== undefined) return [[{ ...word, value: short }, UNKNOWN_WORD]];
+    const [, option = '', value] = /^(--[\w-]+)=(?:exec=)?(.+)$/s.exec(word.value) ?? [];
+    const attached = RUNS_VALUE.test(option) ? value : attachedRun(word, program);
+    if (attached !== undefined) return [[{ ...word, value: attached }, UNKNOWN_WORD]];
     const next = words[index + 2];
     return takesCommand(word.value, program) && next !== undefined ? [[next, UNKNOWN_WORD]] : [];
   });
+}
+
+function attachedRun({ value }: ShellWord, program: string): string | undefined {
+  return own(runsAttached, program)?.exec(value)?.[1];
 }
 
 /** `tar cIf program x y`: letters without a dash have their values behind them, in their order. */
@@ -169,8 +166,7 @@ function hasOldOptions(words: readonly ShellWord[]): boolean {
 }
 
 function takesCommand(option: string, program: string): boolean {
-  const short = own(runsShort, program);
-  return RUNS_VALUE.test(option) || short?.test(option) === true;
+  return RUNS_VALUE.test(option) || own(runsShort, program)?.test(option) === true;
 }
 
 function shellCode(words: readonly ShellWord[]): GivenCode {
@@ -203,15 +199,13 @@ function splitByEnv(words: readonly ShellWord[]): GivenCode {
 /** Arguments of other programs that may be shell code too: `ssh h "…"`, `git -c alias.x="!…"`, `man -P "…"`. */
 function suspectCode(words: readonly ShellWord[]): readonly string[] {
   const program = programOf(words) ?? '';
-  const aliases = [...builtinCode(program, words), ...(program === 'git' ? gitCode(words) : [])];
-  if (isWrapper(program) || SHELLS.has(program)) return aliases;
-  const runs = firstRun(words, program);
+  const codes = [...builtinCode(program, words), ...(program === 'git' ? gitCode(words) : [])];
+  if (isWrapper(program) || SHELLS.has(program)) return codes;
+  const attached = words.flatMap((word) => attachedRun(word, program) ?? []);
   const isGiven = words.some((word) => takesCommand(word.value.replace(/=.*$/s, ''), program));
-  const attached = words.flatMap(({ value }) => own(runsAttached, program)?.exec(value)?.[1] ?? []);
-  if (runs === undefined && !isGiven && !hasOldOptions(words) && program !== 'alias') {
-    return [...aliases, ...attached];
-  }
-  return [...aliases, ...attached, ...textsIn(words.slice(isGiven ? 1 : (runs ?? 1)))];
+  const runs =
+    isGiven || hasOldOptions(words) || program === 'alias' ? 1 : firstRun(words, program);
+  return [...codes, ...attached, ...(runs === undefined ? [] : textsIn(words.slice(runs)))];
 }
 
 /** Arguments with blanks in them; of `name=value` the value. */
@@ -245,7 +239,7 @@ function runsInput(words: readonly ShellWord[]): string | undefined {
  * they take out of it need not be what was printed: without `-0` a blank in a name makes two of it.
  */
 export function fedCommand(words: readonly ShellWord[]): readonly ShellWord[] | undefined {
-  const at = words.findIndex(({ value }) => FEEDERS.has(value.split('/').at(-1) ?? ''));
+  const at = words.findIndex(isFeeder);
   if (at === -1 || !isWrapper(programOf(words) ?? '')) return undefined;
   const rest = words.slice(at + 1);
   const found = rest.findIndex(
@@ -262,10 +256,12 @@ function mayTakeValue(option: string, wrapper: string): boolean {
   return option.startsWith('--') || ![...option.slice(1)].every((letter) => flags.includes(letter));
 }
 
+const NAMED_LATER = 'the name of a command is decided at run time';
+
 /** A wrapper whose program is decided at run time. */
 function hiddenHead(words: readonly ShellWord[]): string | undefined {
   if (words.length > 0 && programOf(words) === undefined) {
-    return 'the name of a command is decided at run time';
+    return NAMED_LATER;
   }
   const program = programOf(words) ?? '';
   if (FINDERS.has(program) && words.some(maySplit)) {
@@ -285,21 +281,20 @@ function hiddenHead(words: readonly ShellWord[]): string | undefined {
       return `the value of ${name} may be run as code`;
     }
     if (!word.literal || word.pattern !== undefined) {
-      return 'the name of a command is decided at run time';
+      return NAMED_LATER;
     }
     const isOption = /^[-+]/.test(word.value);
     const isOptional = isOption || value.length > 0 || /^[\d.]+\w?$/.test(word.value);
-    const base = word.value.split('/').at(-1) ?? '';
+    const base = baseOf(word);
     if (!isOptional && !isWrapper(base) && !mayBeValue) return undefined;
     if (!isOptional && isWrapper(base)) wrapper = base;
     mayBeValue = isOption
       ? mayTakeValue(word.value, wrapper)
       : wrapper === base && TAKES_OPERAND.test(base);
   }
-  const wrappers = words.filter(({ value }) => isWrapper(value.split('/').at(-1) ?? ''));
-  const isFed = wrappers.some(({ value }) => FEEDERS.has(value.split('/').at(-1) ?? ''));
+  const wrappers = words.filter((word) => isWrapper(baseOf(word)));
   // `xargs env`: the first word of the input is the program. `xargs` alone prints.
-  return isFed && wrappers.length > 1 ? 'the name of a command is decided at run time' : undefined;
+  return wrappers.some(isFeeder) && wrappers.length > 1 ? NAMED_LATER : undefined;
 }
 
 interface Unwrapped {
@@ -319,10 +314,9 @@ function unwrap(words: readonly ShellWord[]): Unwrapped {
   let fed = false;
   for (;;) {
     const name = rest[0]?.literal === true ? rest[0].value : '';
-    if (!GRANT_WRAPPERS.has(name)) return { words: rest, fed };
-    const inner = wrappedBy(name, rest);
+    const inner = isTransparent(name) ? wrappedBy(name, rest) : undefined;
     if (inner === undefined || inner.length === 0) return { words: rest, fed };
-    if (name === 'xargs') fed = true;
+    fed ||= name === 'xargs';
     rest = inner;
   }
 }

@@ -10,23 +10,24 @@ export interface GivenCode {
 }
 
 const NO_CODE: GivenCode = { scripts: [] };
-const FROM_INPUT: GivenCode = {
-  scripts: [],
-  opaque: 'a shell reads its commands from its input',
-};
-const UNKNOWN_OPTION: GivenCode = {
-  scripts: [],
-  opaque: 'a shell is given options that are not known',
-};
+const FROM_INPUT = opaqueCode('a shell reads its commands from its input');
+const UNKNOWN_OPTION = opaqueCode('a shell is given options that are not known');
+const LATER = opaqueCode('a shell runs a file that is decided at run time');
+
+function opaqueCode(opaque: string): GivenCode {
+  return { scripts: [], opaque };
+}
 
 /** Shells whose options are those of bash: letters in bundles, `-o name`, `-O name`, `--` at their end. */
 const LIKE_BASH = /^(r?bash|d?ash|sh)$/;
 /** Long options of bash without a value. */
 const LONG =
-  /^--(debug|debugger|dump-po-strings|dump-strings|login|noediting|noprofile|norc|posix|pretty-print|restricted|verbose)$/;
+  'debug|debugger|dump-po-strings|dump-strings|login|noediting|noprofile|norc|posix|pretty-print|restricted|verbose';
+const LONG_OPTION = new RegExp(`^--(${LONG})$`);
 /** Bash takes its long options with one dash too, where letters would mean something else. */
-const LONG_WITH_ONE_DASH =
-  /^-(debug|debugger|dump-po-strings|dump-strings|help|init-file|login|noediting|noprofile|norc|posix|pretty-print|protected|rcfile|restricted|verbose|version|wordexp)$/;
+const LONG_WITH_ONE_DASH = new RegExp(
+  `^-(${LONG}|help|init-file|protected|rcfile|version|wordexp)$`,
+);
 
 /** What a descriptor is called, from wherever it is named: `/dev/stdin`, `../dev/fd/0`, and `0` in there. */
 const NAMES_INPUT = /^\/+(dev|proc)\/|(^|\/)(stdin|\d+)$/;
@@ -41,7 +42,7 @@ export function codeOfShell(words: readonly ShellWord[]): GivenCode {
     const { value, literal, pattern } = words[at] as ShellWord;
     // fail-closed: it may be an option, and what follows it code.
     if (!literal || (pattern !== undefined && /^[-+*?[]/.test(value))) {
-      return { scripts: [], opaque: 'a shell runs a file that is decided at run time' };
+      return LATER;
     }
     if (!/^[-+]/.test(value)) break;
     if (value === '--' || value === '-') {
@@ -49,7 +50,7 @@ export function codeOfShell(words: readonly ShellWord[]): GivenCode {
       break;
     }
     if (/^--(version|help)$/.test(value) && words.length === 2) return NO_CODE;
-    if (isLikeBash && LONG.test(value)) continue;
+    if (isLikeBash && LONG_OPTION.test(value)) continue;
     const letters =
       isLikeBash && LONG_WITH_ONE_DASH.test(value) ? null : /^[-+]([A-Za-z]+)$/.exec(value);
     // fail-closed: what other shells and other options take for a value is not known.
@@ -64,9 +65,7 @@ export function codeOfShell(words: readonly ShellWord[]): GivenCode {
   if (isCode) return codeOf(first === undefined ? [] : [first], { joined: false });
   if (readsInput || first === undefined) return FROM_INPUT;
   if (NAMES_INPUT.test(normalise(first.value))) return FROM_INPUT;
-  return first.literal
-    ? NO_CODE
-    : { scripts: [], opaque: 'a shell runs a file that is decided at run time' };
+  return first.literal ? NO_CODE : LATER;
 }
 
 /** Words that are code, each by itself or all `joined` to one text. */
@@ -75,10 +74,16 @@ export function codeOf(
   { joined }: { readonly joined: boolean },
 ): GivenCode {
   if (words.some((word) => !word.literal || word.pattern !== undefined)) {
-    return { scripts: [], opaque: 'code is put together at run time' };
+    return opaqueCode('code is put together at run time');
   }
   const texts = words.map((word) => word.value);
   return { scripts: joined ? [texts.join(' ')] : texts };
+}
+
+/** Commands in a text that something may expand. */
+function substitutionsIn(text: string): readonly string[] {
+  const found = text.matchAll(/\$\(([^()]*)\)|`([^`]*)`/g);
+  return [...found].map(([, bracketed, quoted]) => bracketed ?? quoted ?? '');
 }
 
 /** Settings of git that are commands, given for one call or for good, and options with one attached. */
@@ -109,12 +114,9 @@ const KEEPS_NAMES =
 export function builtinCode(program: string, words: readonly ShellWord[]): readonly string[] {
   if (!KEEPS_NAMES.test(program)) return [];
   return words.slice(1).flatMap(({ value }, index) => {
-    const inner = [...value.matchAll(/\$\(([^()]*)\)|`([^`]*)`/g)].map(
-      (found) => found[1] ?? found[2] ?? '',
-    );
-    const isCallback = words[index]?.value === '-C';
-    const alias = program === 'alias' ? /=(.*)$/s.exec(value)?.[1] : undefined;
-    return [...inner, ...(isCallback ? [value] : []), ...(alias === undefined ? [] : [alias])];
+    const callback = words[index]?.value === '-C' ? [value] : [];
+    const alias = program === 'alias' ? (/=(.*)$/s.exec(value)?.[1] ?? []) : [];
+    return [...substitutionsIn(value), ...callback].concat(alias);
   });
 }
 
@@ -125,10 +127,7 @@ const HOLDS_COMMAND =
 /** What an assignment in front of a command, or on its own, may make other programs run. */
 export function codeInAssignment(name: string, value: ShellWord): readonly string[] {
   if (!HOLDS_COMMAND.test(name) || !value.literal) return [];
-  const inner = [...value.value.matchAll(/\$\(([^()]*)\)|`([^`]*)`/g)].map(
-    (found) => found[1] ?? found[2] ?? '',
-  );
-  return [trimEnd(value.value, '|').replace(/^[|!]+/, ''), ...inner];
+  return [trimEnd(value.value, '|').replace(/^[|!]+/, ''), ...substitutionsIn(value.value)];
 }
 
 /** Stands for a redirection where only words are looked at; no program is called so. */

@@ -43,86 +43,45 @@ export const LAUNCHERS = wordSet(
   proxychains4 rlwrap runcon schedtool sem ssh-agent torify torsocks vglrun xterm`,
 );
 
+/** A pattern for each program, of what is written behind its colon. */
+function patterns(text: string, flags = ''): Readonly<Record<string, RegExp>> {
+  return Object.fromEntries(
+    text.split(/\s+/).map((item): [string, RegExp] => {
+      const cut = item.indexOf(':');
+      return [item.slice(0, cut), new RegExp(`^(?:${item.slice(cut + 1)})$`, flags)];
+    }),
+  );
+}
+
 /** Programs of which a subcommand runs what follows it. */
-export const runsAfter: Readonly<Record<string, RegExp>> = {
-  adb: /^shell$/,
-  asdf: /^exec$/,
-  bun: /^(x|run|exec)$/,
-  bundle: /^exec$/,
-  cargo: /^(run|r|xtask)$/,
-  crictl: /^exec$/,
-  ctr: /^(run|exec)$/,
-  direnv: /^exec$/,
-  distrobox: /^enter$/,
-  docker: /^(run|exec)$/,
-  'docker-compose': /^(run|exec)$/,
-  fly: /^(ssh|console)$/,
-  gdb: /^--args$/,
-  git: /^(run|foreach)$/,
-  heroku: /^run(:\w+)?$/,
-  jobs: /^-\w*x/,
-  just: /^(-c|--command)$/,
-  kubectl: /^(exec|run|debug)$/,
-  lldb: /^--$/,
-  lxc: /^exec$/,
-  mise: /^(exec|x|run)$/,
-  nerdctl: /^(run|exec)$/,
-  nix: /^(run|shell|develop)$/,
-  nomad: /^exec$/,
-  npm: /^(exec|x|set)$/,
-  oc: /^(exec|rsh|run|debug)$/,
-  pdm: /^run$/,
-  pipenv: /^run$/,
-  pnpm: /^(exec|dlx)$/,
-  podman: /^(run|exec)$/,
-  'podman-compose': /^(run|exec)$/,
-  conda: /^run$/,
-  mamba: /^run$/,
-  micromamba: /^run$/,
-  poetry: /^run$/,
-  screen: /^-/,
-  toolbox: /^run$/,
-  tmux: /^(new|new-session|neww|new-window|split-window|splitw|respawn-pane|run-shell|run|send-keys|send)$/,
-  uv: /^(run|tool)$/,
-  vagrant: /^ssh$/,
-  yarn: /^(exec|dlx|node)$/,
-};
+export const runsAfter = patterns(
+  `adb:shell asdf:exec bun:x|run|exec bundle:exec cargo:run|r|xtask conda:run crictl:exec ctr:run|exec
+  direnv:exec distrobox:enter docker:run|exec docker-compose:run|exec fly:ssh|console gdb:--args git:run|foreach
+  heroku:run(:\\w+)? jobs:-\\w*x.* just:-c|--command kubectl:exec|run|debug lldb:-- lxc:exec mamba:run
+  micromamba:run mise:exec|x|run nerdctl:run|exec nix:run|shell|develop nomad:exec npm:exec|x|set
+  oc:exec|rsh|run|debug pdm:run pipenv:run pnpm:exec|dlx podman:run|exec podman-compose:run|exec poetry:run
+  screen:-.* tmux:new|new-session|neww|new-window|split-window|splitw|respawn-pane|run-shell|run|send-keys|send
+  toolbox:run uv:run|tool vagrant:ssh yarn:exec|dlx|node`,
+  's',
+);
 
 /** Options whose value is run as a command, by whichever program has them. */
 export const RUNS_VALUE =
   /^--(exec|pre|compress-p\w*|to-c\w*|use-comp[\w-]*|rsh|rsh-command|rsync-path|open-files-in-pager|unzip-command|upload-pack|receive-pack|checkpoint-a\w*|(tree|index|msg|env|commit|parent)-filter|run|command|call|pager|html|extcmd|sh-exec|filter|sendmail-cmd|(info|new-volume)-script|rmt-command|(pre|post)-invoke)$/;
 
 /** The same for short options, which mean something else to every program. */
-export const runsShort: Readonly<Record<string, RegExp>> = {
-  apt: /^-o$/,
-  'apt-get': /^-o$/,
-  cargo: /^--config$/,
-  git: /^-x$/,
-  go: /^--?(exec|toolexec|vettool)$/,
-  man: /^-[PH]$/,
-  nc: /^-\w*[ec]$/,
-  ncat: /^-\w*[ec]$/,
-  netcat: /^-\w*[ec]$/,
-  rsync: /^-\w*e$/,
-  ssh: /^-o$/,
-  tar: /^-\w*[IF]$/,
-  zip: /^-TT$/,
-};
+export const runsShort = patterns(
+  `apt:-o apt-get:-o cargo:--config git:-x go:--?(exec|toolexec|vettool) man:-[PH] nc:-\\w*[ec] ncat:-\\w*[ec]
+  netcat:-\\w*[ec] rsync:-\\w*e ssh:-o tar:-\\w*[IF] zip:-TT`,
+);
 
 /** Their value may be attached: `-H'lynx'`. */
-export const runsAttached: Readonly<Record<string, RegExp>> = {
-  go: /^--?(?:exec|toolexec|vettool)=(.+)$/s,
-  man: /^-[PH](.+)$/s,
-  socat: /^(?:EXEC|SYSTEM|SHELL):([^,]+)/is,
-  zip: /^-TT(.+)$/s,
-};
+export const runsAttached = patterns(
+  `go:--?(?:exec|toolexec|vettool)=(.+) man:-[PH](.+) socat:(?:EXEC|SYSTEM|SHELL):([^,]+).* zip:-TT(.+)`,
+  'is',
+);
 
 /** Wrappers that add arguments from their input. */
 export const FEEDERS = new Set(['xargs', 'parallel']);
 
 export const FINDERS = new Set(['find', 'fd', 'fdfind']);
-
-export const EXEC_ACTIONS = new Set(['-exec', '-execdir', '-ok', '-okdir']);
-
-/** Those that change nothing about what they run. */
-export const GRANT_WRAPPERS = wordSet('timeout nice nohup stdbuf command builtin xargs time');

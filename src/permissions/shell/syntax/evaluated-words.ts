@@ -51,11 +51,9 @@ export function evaluatedIn(words: Words): string | undefined {
     : undefined;
 }
 
-const always: Check = (args) => args.length > 0;
-
 const CHECKS: Readonly<Record<string, Check>> = {
-  let: always,
-  bind: always,
+  let: (args) => args.length > 0,
+  bind: (args) => args.length > 0,
   enable: (args) => args.some((word) => !/^-[ap]+$/.test(word.value)),
   alias: (args) => args.some((word) => !word.literal || word.value.includes('=')),
   fc: (args) => !args.some((word) => /^-[lnr]*l[lnr]*$/.test(word.value)),
@@ -72,13 +70,21 @@ const CHECKS: Readonly<Record<string, Check>> = {
   export: (args) => declares(args, /^$/),
   unset: (args) => args.some(isOddName),
   getopts: (args) => args.slice(1, 2).some(isOddName),
-  read: (args) => namesOf(args, 'dinNptu').some(isOddName),
-  mapfile: mapsOddly,
-  readarray: mapsOddly,
-  wait: waitsOddly,
-  printf: printsOddly,
-  test: testsOddly,
-  '[': testsOddly,
+  read: (args) => behind(args, /^-[\w]*[dinNptu]$/).some(isOddName),
+  mapfile: maps,
+  readarray: maps,
+  wait: (args) => {
+    const hasOption = args.some(({ value }) => /^-|\w\[/.test(value));
+    return args.some(isAllArguments) || (hasOption && args.some(isOddName));
+  },
+  // Behind its format it takes no option.
+  printf: ([first, ...rest]) =>
+    first !== undefined &&
+    (isAllArguments(first) ||
+      ((first.literal || /^"?\$\{?\w+\}?"?$/.test(first.raw)) &&
+        looksUp([first, ...rest.slice(0, 1)], /^-v(.*)$/s))),
+  test: tests,
+  '[': tests,
 };
 
 /** An option with one of these letters, or a word that may be one. */
@@ -110,84 +116,50 @@ function declares(args: Words, letters: RegExp): boolean {
       options = word.value !== '--';
       return word.value.startsWith('-') && letters.test(word.value.slice(1));
     }
-    const cut = word.value.indexOf('=');
-    if (cut === -1) return !word.literal || word.value.includes('[');
-    const name = word.value.slice(0, cut).replace(/\+$/, '');
-    const value = { ...word, value: word.value.slice(cut + 1) };
+    const [, name, text = ''] = /^([^=]*?)\+?=(.*)$/s.exec(word.value) ?? [];
+    if (name === undefined) return !word.literal || word.value.includes('[');
     // Text in brackets is read as a list when the variable is one, with all that is in it.
-    return name.includes('[') || isCode(name, value) || isQuotedList(value);
+    const isList = word.literal && /^\s*\(.*\)\s*$/s.test(text) && /[$`[]/.test(text);
+    return name.includes('[') || isCode(name, { ...word, value: text }) || isList;
   });
 }
 
-function isQuotedList({ literal, value }: ShellWord): boolean {
-  return literal && /^\s*\(.*\)\s*$/s.test(value) && /[$`[]/.test(value);
-}
-
-/** The operands; `valued` are the letters of options whose value follows. */
-function namesOf(args: Words, valued: string): Words {
-  const names: ShellWord[] = [];
-  for (let at = 0; at < args.length; at++) {
-    const word = args[at];
-    if (word === undefined) continue;
-    const cluster = /^-(\w+)/.exec(word.value)?.[1];
-    if (cluster === undefined) {
-      if (word.value !== '--') names.push(word);
-      continue;
-    }
-    const first = [...cluster].findIndex((letter) => valued.includes(letter));
-    if (first === cluster.length - 1 && word.literal) at++;
-  }
-  return names;
-}
-
-/** The names that an option gives, attached or in the next word. */
-function namesAfter(args: Words, option: RegExp): Words {
-  return args.flatMap((word, index) => {
-    const attached = option.exec(word.value)?.[1];
-    if (attached === undefined) return [];
-    if (attached !== '' || !word.literal) return [{ ...word, value: attached }];
-    return args[index + 1] ?? [];
+/** The operands; an option that fits has its value behind it. */
+function behind(args: Words, valued: RegExp): Words {
+  return args.filter(({ value }, at) => {
+    const before = args[at - 1];
+    const isValue = before?.literal === true && valued.test(before.value);
+    return !isValue && value !== '--' && !/^-\w/.test(value);
   });
 }
 
 /** `-C` names code to run. */
-function mapsOddly(args: Words): boolean {
-  return args.some(({ value }) => /^-\w*C/.test(value)) || namesOf(args, 'dnOsuCc').some(isOddName);
-}
-
-/** `-v` names a variable; so may a first word that is nothing but a variable. */
-function printsOddly(args: Words): boolean {
-  const [first] = args;
-  if (isAllArguments(first)) return true;
-  const mayBeOption = first?.literal === false && /^"?\$\{?\w+\}?"?$/.test(first.raw);
-  const names = mayBeOption ? args.slice(1, 2) : namesAfter(args.slice(0, 2), /^-v(.*)$/s);
-  return names.some(isOddName);
-}
-
-/** `-p` names a variable; beside another option a word that is not known may be that. */
-function waitsOddly(args: Words): boolean {
-  if (namesAfter(args, /^-\w*?p(.*)$/s).some(isOddName)) return true;
-  const hasOption = args.some(({ value }) => value.startsWith('-') || /\w\[/.test(value));
-  return args.some((word) => isAllArguments(word) || (hasOption && !word.literal));
+function maps(args: Words): boolean {
+  return (
+    args.some(({ value }) => /^-\w*C/.test(value)) || behind(args, /^-\w*[dnOsuc]$/).some(isOddName)
+  );
 }
 
 /** `"$@"`: any number of words. */
-function isAllArguments(word: ShellWord | undefined): boolean {
-  return word?.literal === false && /^"?\$\{?[@*]/.test(word.raw);
+function isAllArguments({ literal, raw }: ShellWord): boolean {
+  return !literal && /^"?\$\{?[@*]/.test(raw);
 }
 
-/** `-v` and `-R` look a variable up; so may a word in front of one with a subscript. */
-function testsOddly(args: Words): boolean {
+/** `-v` and `-R` look a variable up. */
+function tests(args: Words): boolean {
   const operands = args.filter(({ value }) => value !== ']' && value !== '!');
   // Without quotes it becomes several words, an option and a name among them.
-  if (operands.length === 1 && operands.some(({ raw }) => raw.startsWith('$'))) return true;
-  return args.some((word, index) => {
-    if (isAllArguments(word)) return true;
-    const next = args[index + 1];
-    if (next === undefined) return false;
-    if (/^-[vR]$/.test(word.value)) return !next.literal || next.value.includes('[');
-    const mayBeOption = !word.literal && /^-?$/.test(word.value);
-    return mayBeOption && (!next.literal || /^\w+\[/.test(next.value));
+  const isSplit = operands.length === 1 && operands.some(({ raw }) => raw.startsWith('$'));
+  return isSplit || args.some(isAllArguments) || looksUp(args, /^-[vR]()$/);
+}
+
+/** Whether an option names a variable oddly; a word that is not known may be that option. */
+function looksUp(args: Words, option: RegExp): boolean {
+  return args.some((word, at) => {
+    const attached = option.exec(word.value)?.[1];
+    const mayBeOption = attached !== undefined || (!word.literal && /^-?$/.test(word.value));
+    const name = attached ? { ...word, value: attached } : args[at + 1];
+    return mayBeOption && name !== undefined && isOddName(name);
   });
 }
 
@@ -200,11 +172,10 @@ const LOOKS_UP = /^(test|\[|printf|wait)$/;
  */
 export function composedIn(commands: readonly SimpleCommand[]): string | undefined {
   const splitting = commands.find(({ words }) => {
-    const mine = ownWords(words);
-    const name = nameOf(mine) ?? '';
-    // Behind its format printf takes no option.
-    const open = mine.slice(1, name === 'printf' ? 2 : undefined);
-    return LOOKS_UP.test(name) && open.some(maySplit);
+    const [first, ...args] = ownWords(words);
+    const isPrintf = first?.value === 'printf';
+    const open = isPrintf ? args.slice(0, 1) : args;
+    return LOOKS_UP.test(first?.value ?? '') && open.some(maySplit);
   });
   if (splitting === undefined || !commands.some(makesCode)) return undefined;
   // fail-closed: nobody follows what is put together on the way.
