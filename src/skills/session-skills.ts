@@ -33,9 +33,14 @@ import { skillsAgain } from './invoke/memory.js';
 import { forbiddenByRules, preloadSkills } from './invoke/preload.js';
 import { type CallForSkill, skillFiles, skillShell } from './invoke/skill-calls.js';
 import { skillTool } from './invoke/skill-tool.js';
-import { openSkillLedger } from './listing/ledger.js';
-import { type SkillOverride, skillListing } from './listing/listing.js';
-import { openSkillListings } from './listing/session-listing.js';
+import { SkillLedger } from './listing/ledger.js';
+import {
+  listingMessage,
+  type SkillListing,
+  type SkillOverride,
+  skillListing,
+  skillNotice,
+} from './listing/listing.js';
 import type { Skill } from './skill.js';
 
 export interface SkillParts {
@@ -78,7 +83,7 @@ export function openSkills(
   };
   const levels = projectLevels(config.cwd);
   const guard = skillGuard(parts.hooks);
-  let keeping: Keeping | undefined;
+  let hasBegun = false;
   const root = levels.at(-1) ?? config.cwd;
   const hasBundled = values.get('disableBundledSkills')?.value !== true;
   const book = openSkillBook({
@@ -112,7 +117,7 @@ export function openSkills(
     (await parts.call()?.(...asked)) ?? err('the session is not open yet');
   const own = createOwnFiles(fs);
   const newId = environment.clock.uuid;
-  const ledger = openSkillLedger({
+  const ledger = new SkillLedger({
     fs,
     stateDirectory: environment.stateDirectory,
     counts: config.persist,
@@ -164,25 +169,32 @@ export function openSkills(
     rules: grants.rules,
     contentOf: approvals.contentOf,
   };
-  const optionsNow = () => ({
-    fraction: numberOf(values.get('skillListingBudgetFraction')?.value),
-    maxEntryChars: numberOf(values.get('skillListingMaxDescChars')?.value),
-    budgetChars: numberOf(Number(env.SLASH_COMMAND_TOOL_CHAR_BUDGET) || undefined),
-  });
-  const listed = (skills: readonly Skill[], windowTokens: number | undefined) =>
-    skillListing(skills, {
+  let windowTokens: number | undefined;
+  /** The list of these skills, within the share of the window that settings give to it. */
+  const list = (skills: readonly Skill[]): SkillListing => {
+    const listing = skillListing(skills, {
       windowTokens,
       overrides: override,
       isDormant: book.isDormant,
       used: ledger.counts,
-      ...optionsNow(),
+      fraction: numberOf(values.get('skillListingBudgetFraction')?.value),
+      maxEntryChars: numberOf(values.get('skillListingMaxDescChars')?.value),
+      budgetChars: numberOf(Number(env.SLASH_COMMAND_TOOL_CHAR_BUDGET) || undefined),
     });
-  const listings = openSkillListings({
-    book,
-    ledger,
-    list: listed,
-    tell: parts.hooks.tell,
-  });
+    ledger.listed(skills, listing);
+    return listing;
+  };
+  /** Notices can wait until the first request has left. */
+  const tellLater = (...notices: readonly (string | undefined)[]): void => {
+    const text = notices.filter((notice) => notice !== undefined).join('\n');
+    if (text !== '') setImmediate(() => parts.hooks.tell(text));
+  };
+  /** A list of skills that become known later. */
+  const listLater = (skills: readonly Skill[]): string => {
+    const { text, note } = list(skills);
+    tellLater(note);
+    return text;
+  };
   const tool = skillTool({
     invoker,
     approvals,
@@ -205,14 +217,16 @@ export function openSkills(
     beginTurn(turn: { readonly said: boolean }) {
       grants.beginTurn(turn);
       parts.choices.endTurn();
-      keeping ??= keepLater(() => ledger.keep());
+      if (!hasBegun) ledger.keepSoon();
+      hasBegun = true;
     },
     /** The list that the model is shown at the start; undefined when there is none to show. */
-    async listing(
-      windowTokens: number,
-      { quiet = false }: { readonly quiet?: boolean } = {},
-    ): Promise<string | undefined> {
-      return await listings.first(windowTokens, { quiet });
+    async listing(window: number, { quiet = false } = {}): Promise<string | undefined> {
+      windowTokens = window;
+      const offered = await book.offered();
+      const listing = list(offered);
+      if (!quiet) tellLater(listing.note, skillNotice(offered, await book.skipped()));
+      return listing.text === '' ? undefined : reminder(listingMessage(listing));
     },
     /** The texts of skills that an agent is given from the start. Nothing else of them holds. */
     preload: (names: readonly string[], agent: AgentRef, signal: AbortSignal) =>
@@ -220,7 +234,7 @@ export function openSkills(
     /** Skills that became known because files were touched. */
     async touched(paths: readonly string[]): Promise<string | undefined> {
       const found = await book.touched(paths);
-      const text = found.length === 0 ? '' : listings.later(found);
+      const text = found.length === 0 ? '' : listLater(found);
       return text === '' ? undefined : reminder(`These skills can be started now:\n\n${text}`);
     },
     /** What is new, different or gone on disk since the model was told last. */
@@ -228,7 +242,7 @@ export function openSkills(
       const before = await book.list();
       if (!(await book.refresh())) return undefined;
       const after = await book.list();
-      const text = listings.later(newAmong(after, before));
+      const text = listLater(newAmong(after, before));
       const gone = namesMissing(before, after);
       const news = [
         ...(text === '' ? [] : [`The skills have changed. These can be started now:\n\n${text}`]),
@@ -246,7 +260,7 @@ export function openSkills(
     holding: (): string | undefined => grants.restraining(MAIN_AGENT)?.name ?? guarding,
     /** A summary took the place of a conversation: the texts of skills that were in it. */
     afterCompaction({ path }: AgentRef): string | undefined {
-      const text = skillsAgain(invoker.summarised(path), listings.windowTokens());
+      const text = skillsAgain(invoker.summarised(path), windowTokens);
       return text === undefined ? undefined : reminder(text);
     },
     /** An agent has ended: what skills said and granted there is over. */
@@ -256,10 +270,10 @@ export function openSkills(
     },
     async close() {
       // Whoever only looked leaves nothing behind.
-      if (keeping !== undefined) ledger.end(await book.waiting());
+      if (hasBegun) ledger.end(await book.waiting());
       guard.close();
       files.remove();
-      await keeping?.now();
+      if (hasBegun) await ledger.keep();
     },
   };
 }
@@ -275,25 +289,6 @@ function isNamed(name: string, names: readonly string[]): boolean {
 interface StartedBy {
   readonly agent: AgentRef;
   readonly by: Invoker;
-}
-
-interface Keeping {
-  now(): Promise<void>;
-}
-
-/** Long enough after the start that nobody waits for it. */
-const KEEP_AFTER_MS = 1_000;
-
-/** Writes the usage counts while the model is at work. */
-function keepLater(keep: () => Promise<void>): Keeping {
-  const timer = setTimeout(keep, KEEP_AFTER_MS);
-  timer.unref();
-  return {
-    now() {
-      clearTimeout(timer);
-      return keep();
-    },
-  };
 }
 
 /** ConfigChange hooks may hold back changes of skills. */

@@ -1,4 +1,4 @@
-import { canonicalName } from '../../lib/field-names.js';
+import { BANS, canonicalName, isNearName } from '../../lib/field-names.js';
 import { isRecord } from '../../lib/own.js';
 import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { oddHookEvent } from '../../protocol/hook-events.js';
@@ -7,9 +7,9 @@ import { oneLine } from '../discovery/names.js';
 import type { SkillHead } from '../skill.js';
 
 /** How the value of a field is read, and what it is called in a `SkillHead`; without `as` it is read by itself. */
-export interface FieldSpec {
+interface FieldSpec {
   readonly as?: keyof SkillHead;
-  readonly kind?: 'hint' | 'list' | 'grant' | 'restriction' | 'flag' | 'hooks' | 'paths';
+  readonly kind?: 'text' | 'hint' | 'list' | 'grant' | 'restriction' | 'flag' | 'hooks' | 'paths';
   /** What a flag that is neither true nor false counts for. */
   readonly inDoubt?: boolean;
   readonly choices?: readonly string[];
@@ -17,49 +17,91 @@ export interface FieldSpec {
   readonly isHarmless?: true;
 }
 
+export const FENCE = 'fence-tools';
+/** What only counts when it is written exactly so. */
+export const GRANT = 'allowed-tools';
+/** What holds things back, or may: it is never passed over. */
+export const RESTRICTIONS: readonly string[] = ['disallowed-tools', 'hooks', 'portcullis'];
+export const WHO_MAY_CALL: readonly string[] = ['disable-model-invocation', 'user-invocable'];
+
+const isHarmless = true;
 const EFFORTS: readonly string[] = ['low', 'medium', 'high', 'xhigh', 'max'];
 
 /** The fields of a skill's head, as they are documented. */
 export const FIELDS: Readonly<Record<string, FieldSpec>> = {
-  name: { as: 'displayName', isHarmless: true },
-  description: { isHarmless: true },
-  when_to_use: { as: 'whenToUse', isHarmless: true },
-  'argument-hint': { as: 'argumentHint', kind: 'hint', isHarmless: true },
-  arguments: { as: 'arguments', kind: 'list', isHarmless: true },
+  name: { as: 'displayName', kind: 'text', isHarmless },
+  description: { isHarmless },
+  when_to_use: { as: 'whenToUse', kind: 'text', isHarmless },
+  'argument-hint': { as: 'argumentHint', kind: 'hint', isHarmless },
+  arguments: { as: 'arguments', kind: 'list', isHarmless },
   'disable-model-invocation': {
     as: 'disableModelInvocation',
     kind: 'flag',
     inDoubt: true,
-    isHarmless: true,
+    isHarmless,
   },
-  'user-invocable': { as: 'userInvocable', kind: 'flag', inDoubt: false, isHarmless: true },
+  'user-invocable': { as: 'userInvocable', kind: 'flag', inDoubt: false, isHarmless },
   'allowed-tools': { as: 'allowedTools', kind: 'grant' },
   'disallowed-tools': { as: 'disallowedTools', kind: 'restriction' },
-  model: { as: 'model', isHarmless: true },
-  effort: { as: 'effort', choices: EFFORTS, isHarmless: true },
-  context: { as: 'context', choices: ['fork'] },
-  agent: { as: 'agent' },
+  model: { as: 'model', kind: 'text', isHarmless },
+  effort: { as: 'effort', kind: 'text', choices: EFFORTS, isHarmless },
+  context: { as: 'context', kind: 'text', choices: ['fork'] },
+  agent: { as: 'agent', kind: 'text' },
   background: { as: 'background', kind: 'flag' },
   hooks: { as: 'hooks', kind: 'hooks' },
-  paths: { as: 'paths', kind: 'paths', isHarmless: true },
-  shell: { as: 'shell', choices: ['bash', 'powershell'] },
-  metadata: { isHarmless: true },
-  license: { isHarmless: true },
-  compatibility: { isHarmless: true },
+  paths: { as: 'paths', kind: 'paths', isHarmless },
+  shell: { as: 'shell', kind: 'text', choices: ['bash', 'powershell'] },
+  metadata: { isHarmless },
+  license: { isHarmless },
+  compatibility: { isHarmless },
   portcullis: {},
 };
 
 export const HEAD_FIELDS: readonly string[] = Object.keys(FIELDS);
+
+const byCanonicalName = new Map(HEAD_FIELDS.map((field) => [canonicalName(field), field]));
 
 /** The documented name of a field, in whichever way it is written. */
 export function knownField(written: string): string | undefined {
   return byCanonicalName.get(canonicalName(written));
 }
 
-const byCanonicalName = new Map(HEAD_FIELDS.map((field) => [canonicalName(field), field]));
+export function isFence(written: string): boolean {
+  return canonicalName(written) === canonicalName(FENCE);
+}
+
+/** Other words are as short as `hooks`, and as near to it. */
+const LONG = 8;
+
+function isNear(written: string, field: string): boolean {
+  return isNearName(canonicalName(written), canonicalName(field), LONG);
+}
+
+/** The restriction that a name is up to two mistakes away from, or another word for. */
+export function nearRestriction(written: string): string | undefined {
+  const near = [...RESTRICTIONS, FENCE, ...WHO_MAY_CALL].find((field) => isNear(written, field));
+  return near ?? (BANS.test(canonicalName(written)) ? RESTRICTIONS[0] : undefined);
+}
+
+/** The same, or the grant, which many take for a restriction. */
+export function nearField(written: string): string | undefined {
+  return nearRestriction(written) ?? (isNear(written, GRANT) ? GRANT : undefined);
+}
+
+/** Restrictions in a name of several parts (`portcullis.fence-tools`), or in what is to be merged. */
+export function hiddenRestriction(written: string, value: unknown): string | undefined {
+  const parts = written.split(/[.:/]/);
+  const names = written === '<<' ? namesIn(value) : parts.length > 1 ? parts : [];
+  return names.map(nearRestriction).find((field) => field !== undefined);
+}
+
+function namesIn(value: unknown): readonly string[] {
+  const maps: readonly unknown[] = Array.isArray(value) ? value : [value];
+  return maps.flatMap((map) => (isRecord(map) ? Object.keys(map) : []));
+}
 
 /** Something about the hooks in a skill's head. */
-export interface HookFault {
+interface HookFault {
   /** A guard among them would guard nothing: the skill must not be used. */
   readonly stops: boolean;
   readonly message: string;
@@ -69,16 +111,11 @@ export interface HookFault {
 
 /** fail-closed: a guard at an event that there is not, or for a tool that there is not, guards nothing. */
 export function hookFaults(hooks: unknown): readonly HookFault[] {
-  const odd = eventsIn(hooks)
+  const odd = namesIn(hooks)
     .filter((name) => oddHookEvent(name)?.kind === 'unknown')
     .map((name) => ({ stops: true, message: `there is no event "${oneLine(name)}"`, at: name }));
   const matchers = matcherFaults(hooks, Object.keys(RULE_TOOLS)).map(
     ({ stops, message, matcher }) => ({ stops, message: oneLine(message), at: matcher }),
   );
   return [...odd, ...matchers];
-}
-
-function eventsIn(hooks: unknown): readonly string[] {
-  const maps: readonly unknown[] = Array.isArray(hooks) ? hooks : [hooks];
-  return maps.flatMap((map) => (isRecord(map) ? Object.keys(map) : []));
 }

@@ -2,7 +2,7 @@ import type { DoubtfulLine, Frontmatter } from '../../lib/frontmatter.js';
 import { firstWord } from '../../lib/tolerant-head.js';
 import { oneLine, withoutUnseen } from '../discovery/names.js';
 import type { SkillProblem } from '../skill.js';
-import { FENCE, nearRestriction, WHO_MAY_CALL } from './restrictions.js';
+import { FENCE, nearRestriction, WHO_MAY_CALL } from './fields.js';
 
 /** A head that was meant as one is not longer. */
 const MOST_LINES = 400;

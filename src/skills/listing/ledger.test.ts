@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../platform/fs/node-fs.js';
 import { makeTempProject, type TempProject } from '../../testing/temp-project.js';
 import type { Skill } from '../skill.js';
-import { openSkillLedger, readSkillLedger, type SkillLedger } from './ledger.js';
+import { readSkillLedger, SkillLedger } from './ledger.js';
 import { ledgerText, NOTHING_LEFT_OUT, readRecords, type SkillRecord } from './ledger-record.js';
 import { skillListing } from './listing.js';
 
@@ -30,7 +30,7 @@ const skillOf = (name: string, more: Partial<Skill> = {}): Skill => ({
 });
 
 const ledgerIn = (stateDirectory = project.directory, counts = true): SkillLedger =>
-  openSkillLedger({
+  new SkillLedger({
     fs: nodeFileSystem,
     stateDirectory,
     counts,
@@ -105,9 +105,9 @@ describe('the ledger of skills', () => {
     ledger.end([skillOf('asleep')]);
     await ledger.keep();
     expect(await kept()).toEqual([
-      record('late', { offered: 1 }),
       record('off', left({ settings: 1 })),
       record('people', left({ people: 1 })),
+      record('late', { offered: 1 }),
       record('asleep', left({ file: 1 })),
     ]);
   });

@@ -9,29 +9,19 @@ import type { Invoker } from '../invoke/find.js';
 import type { Skill } from '../skill.js';
 import {
   addCounts,
+  isNothing,
   type LeftOutWhy,
   ledgerText,
   MOST_LEDGER_BYTES,
+  NO_COUNTS,
   NOTHING_LEFT_OUT,
   readRecords,
   recordKey,
+  type SkillCounts,
   type SkillRecord,
   startsOf,
 } from './ledger-record.js';
 import type { SkillListing } from './listing.js';
-
-/** Which skills the model was shown, which were started and which not, over all sessions of this user. */
-export interface SkillLedger {
-  /** How often each was started before, by name; as it was when first asked for: a list must not change by itself. */
-  counts(): ReadonlyMap<string, number>;
-  /** The model is about to be shown this list, made of these skills. Nothing is done about it yet. */
-  listed(skills: readonly Skill[], listing: SkillListing): void;
-  started(skill: Skill, by: Invoker): void;
-  /** Writes down what is not yet. */
-  keep(): Promise<void>;
-  /** The session is over; `waiting`: skills that waited for a file to the end. To be kept afterwards. */
-  end(waiting: readonly Skill[]): void;
-}
 
 interface LedgerPlace {
   readonly fs: Pick<FileSystem, 'readText' | 'writeAtomic'>;
@@ -49,43 +39,116 @@ interface LedgerParts extends LedgerPlace {
 
 /** Long enough that no request waits for it. */
 const KEEP_AFTER_MS = 1_000;
-/** Whoever has it writes one small file. */
+/** The holder writes one small file. */
 const LOCK = { staleMs: 10_000, waitMs: 2_000 };
 
-/** Nothing depends on it but whose description is cut first, so a session goes on without it. */
-export function openSkillLedger(parts: LedgerParts): SkillLedger {
-  const tally = openSessionTally();
-  let known: ReadonlyMap<string, number> | undefined;
-  let writing = Promise.resolve();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const write = async (): Promise<void> => {
-    const tallies = tally.take();
-    if (tallies.length === 0 || !parts.counts) return;
+/** What a session has done with a skill. It counts once, however often it lists it. */
+interface Tally {
+  readonly name: string;
+  readonly file: string;
+  offered: 0 | 1;
+  shortened: 0 | 1;
+  model: number;
+  person: number;
+  /** Why it was not listed. */
+  why?: LeftOutWhy;
+  /** What was written of it. */
+  written: SkillCounts;
+}
+
+/**
+ * Which skills the model was shown, which were started and which not, over all sessions of this user.
+ * Only whose description is cut first depends on it, so a session goes on without it.
+ */
+export class SkillLedger {
+  readonly #parts: LedgerParts;
+  readonly #tallies = new Map<string, Tally>();
+  #counts: ReadonlyMap<string, number> | undefined;
+  #writing = Promise.resolve();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isOver = false;
+
+  constructor(parts: LedgerParts) {
+    this.#parts = parts;
+  }
+
+  /** How often each was started before, by name; as it was when first asked for: a list must not change by itself. */
+  readonly counts = (): ReadonlyMap<string, number> => {
+    this.#counts ??= readStarts(this.#parts);
+    return this.#counts;
+  };
+
+  /** The model is about to be shown this list, made of these skills. Nothing is written yet. */
+  listed(skills: readonly Skill[], { shown, cut, hidden }: SkillListing): void {
+    const byName = new Map(skills.map((skill) => [skill.name, this.#tallyOf(skill)]));
+    const set = (name: string, change: Partial<Tally>): void => {
+      Object.assign(byName.get(name) ?? {}, change);
+    };
+    for (const { name } of shown) set(name, { offered: 1 });
+    for (const { name, how } of cut) {
+      set(name, how === 'left out' ? { why: 'room' } : { shortened: 1 });
+    }
+    for (const { name, why } of hidden) set(name, { why });
+  }
+
+  started(skill: Skill, by: Invoker): void {
+    this.#tallyOf(skill)[by]++;
+    this.keepSoon();
+  }
+
+  /** Writes down what is not yet, while the model is at work. */
+  keepSoon(): void {
+    if (this.#parts.counts) this.#timer ??= setTimeout(() => this.keep(), KEEP_AFTER_MS).unref();
+  }
+
+  keep(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#writing = this.#writing.then(() => this.#write());
+    return this.#writing;
+  }
+
+  /** The session is over; `waiting`: skills that waited for a file to the end. To be kept afterwards. */
+  end(waiting: readonly Skill[]): void {
+    for (const skill of waiting) this.#tallyOf(skill).why = 'file';
+    this.#isOver = true;
+  }
+
+  #tallyOf({ name, file }: Pick<Skill, 'name' | 'file'>): Tally {
+    const key = recordKey({ name, file });
+    const none = { name, file, offered: 0, shortened: 0, model: 0, person: 0 } as const;
+    const tally = this.#tallies.get(key) ?? { ...none, written: NO_COUNTS };
+    this.#tallies.set(key, tally);
+    return tally;
+  }
+
+  async #write(): Promise<void> {
+    const news = [...this.#tallies.values()].flatMap((tally) => {
+      const counts = countsOf(tally, { isOver: this.#isOver });
+      const fresh = addCounts(counts, tally.written, -1);
+      tally.written = counts;
+      return isNothing(fresh) ? [] : [{ ...fresh, name: tally.name, file: tally.file }];
+    });
+    const { counts, tell } = this.#parts;
+    if (news.length === 0 || !counts) return;
     try {
-      const done = await withFileLock(`${fileIn(parts)}.lock`, LOCK, () => add(parts, tallies));
+      const lock = `${fileIn(this.#parts)}.lock`;
+      const done = await withFileLock(lock, LOCK, () => add(this.#parts, news));
       if (done === undefined) throw new Error('another program holds it');
     } catch (thrown) {
-      parts.tell(`the ledger of skills cannot be written: ${messageOf(thrown)}`);
+      tell(`the ledger of skills cannot be written: ${messageOf(thrown)}`);
     }
-  };
-  const keep = (): Promise<void> => {
-    clearTimeout(timer);
-    timer = undefined;
-    writing = writing.then(write);
-    return writing;
-  };
-  return {
-    ...tally,
-    counts() {
-      known ??= readStarts(parts);
-      return known;
-    },
-    started(skill, by) {
-      tally.started(skill, by);
-      if (parts.counts) timer ??= setTimeout(keep, KEEP_AFTER_MS).unref();
-    },
-    keep,
-  };
+  }
+}
+
+function countsOf(
+  { offered, shortened, model, person, why }: Tally,
+  { isOver }: { readonly isOver: boolean },
+): SkillCounts {
+  const taken = offered === 1 && model + person > 0 ? 1 : 0;
+  const isLeftOut = isOver && offered === 0 && why !== undefined;
+  const leftOut = isLeftOut ? { ...NOTHING_LEFT_OUT, [why]: 1 } : NOTHING_LEFT_OUT;
+  return { offered, taken, model, person, shortened, leftOut };
 }
 
 /** What stands in the ledger, the most started first. An error: why it is not used. */
@@ -105,8 +168,8 @@ function fileIn({ stateDirectory }: Pick<LedgerPlace, 'stateDirectory'>): string
   return join(stateDirectory, 'skill-ledger.jsonl');
 }
 
-/** Adds to what other sessions have written. Only for whoever holds the lock. */
-async function add(parts: LedgerParts, tallies: readonly Tally[]): Promise<void> {
+/** Adds to what other sessions have written. Only for the holder of the lock. */
+async function add(parts: LedgerParts, news: readonly Omit<SkillRecord, 'last'>[]): Promise<void> {
   const file = fileIn(parts);
   const before = await readSkillLedger(parts);
   if (!before.ok) {
@@ -115,10 +178,10 @@ async function add(parts: LedgerParts, tallies: readonly Tally[]): Promise<void>
   }
   const records = new Map((before.ok ? before.value : []).map((one) => [recordKey(one), one]));
   const last = new Date(parts.now()).toISOString().slice(0, 'YYYY-MM-DD'.length);
-  for (const tally of tallies) {
-    const key = recordKey(tally);
-    const before = records.get(key);
-    records.set(key, { ...(before === undefined ? tally : addCounts(tally, before)), last });
+  for (const one of news) {
+    const { name, file: skillFile } = one;
+    const counts = addCounts(one, records.get(recordKey(one)) ?? NO_COUNTS);
+    records.set(recordKey(one), { ...counts, name, file: skillFile, last });
   }
   await parts.fs.writeAtomic(file, ledgerText(records.values()), { mode: 0o600 });
 }
@@ -129,91 +192,7 @@ function readStarts(place: LedgerPlace): ReadonlyMap<string, number> {
     const records = readRecords(readTextSync(fileIn(place), options).text);
     return startsOf(records.ok ? records.value : []);
   } catch {
-    // Not there yet; whoever writes it tells of everything else.
+    // Not there yet; the writer tells of everything else.
     return new Map();
   }
-}
-
-/** What is to be added to the record of a skill. */
-type Tally = Omit<SkillRecord, 'last'>;
-
-/** What a session has done with skills. A session counts once, however often it lists a skill. */
-interface SessionTally {
-  listed(skills: readonly Skill[], listing: SkillListing): void;
-  started(skill: Skill, by: Invoker): void;
-  /** Nothing more will be listed: what was left out to the end, and what waited for a file. */
-  end(waiting: readonly Skill[]): void;
-  /** What was not taken before. */
-  take(): readonly Tally[];
-}
-
-type Named = Pick<Skill, 'name' | 'file'>;
-
-function openSessionTally(): SessionTally {
-  const fresh = new Map<string, Tally>();
-  const offered = new Set<string>();
-  const shortened = new Set<string>();
-  const taken = new Set<string>();
-  const startedHere = new Map<string, Named>();
-  const leftOut = new Map<string, { readonly skill: Named; readonly why: LeftOutWhy }>();
-
-  const add = (skill: Named, change: (before: Tally) => Partial<Tally>): void => {
-    const key = recordKey(skill);
-    const before = fresh.get(key) ?? emptyTally(skill);
-    fresh.set(key, { ...before, ...change(before) });
-  };
-  const once = (seen: Set<string>, skill: Named, field: 'offered' | 'shortened' | 'taken') => {
-    const key = recordKey(skill);
-    if (seen.has(key)) return;
-    seen.add(key);
-    add(skill, (before) => ({ [field]: before[field] + 1 }));
-  };
-  const tally = (skills: readonly Skill[], { shown, cut, hidden }: SkillListing): void => {
-    const byName = new Map(skills.map((skill) => [skill.name, skill]));
-    const withSkill = (name: string, use: (skill: Skill) => void): void => {
-      const skill = byName.get(name);
-      if (skill !== undefined) use(skill);
-    };
-    const omit = (name: string, why: LeftOutWhy): void =>
-      withSkill(name, (skill) => leftOut.set(recordKey(skill), { skill, why }));
-    for (const { name } of shown) withSkill(name, (skill) => once(offered, skill, 'offered'));
-    for (const { name, how } of cut) {
-      if (how === 'left out') omit(name, 'room');
-      else withSkill(name, (skill) => once(shortened, skill, 'shortened'));
-    }
-    for (const { name, why } of hidden) omit(name, why);
-  };
-  const countTaken = (): void => {
-    for (const [key, skill] of startedHere) if (offered.has(key)) once(taken, skill, 'taken');
-  };
-  return {
-    listed: tally,
-    started({ name, file }, by) {
-      const skill = { name, file };
-      startedHere.set(recordKey(skill), skill);
-      add(skill, (before) => ({ [by]: before[by] + 1 }));
-    },
-    end(waiting) {
-      countTaken();
-      for (const skill of waiting) leftOut.set(recordKey(skill), { skill, why: 'file' });
-      for (const [key, { skill, why }] of leftOut) {
-        if (offered.has(key)) continue;
-        add(skill, (before) => ({
-          leftOut: { ...before.leftOut, [why]: before.leftOut[why] + 1 },
-        }));
-      }
-      leftOut.clear();
-    },
-    take() {
-      countTaken();
-      const tallies = [...fresh.values()];
-      fresh.clear();
-      return tallies;
-    },
-  };
-}
-
-function emptyTally({ name, file }: Named): Tally {
-  const leftOut = NOTHING_LEFT_OUT;
-  return { name, file, offered: 0, taken: 0, model: 0, person: 0, shortened: 0, leftOut };
 }
