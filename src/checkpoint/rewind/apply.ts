@@ -62,9 +62,7 @@ class ApplyRun {
     journal: Pick<JournalParts, 'workspace' | 'store'>,
   ) {
     this.#journal = journal;
-    const depths = new Map(steps.map((step) => [step, depthOf(step.path)]));
-    const depth = (step: PathStep): number => depths.get(step) ?? 0;
-    this.#shallowFirst = [...steps].sort((a, b) => depth(a) - depth(b));
+    this.#shallowFirst = [...steps].sort((a, b) => depthOf(a.path) - depthOf(b.path));
     // Part of the names of drafts, so that those of a killed run are found again.
     const tag = planId.replaceAll(/[^A-Za-z0-9]/g, '').slice(0, 16);
     this.#draftOf = new Map(steps.map((step, index) => [step, `.portcullis-${tag}-${index}.tmp`]));
@@ -84,7 +82,7 @@ class ApplyRun {
       await this.#turns.pause();
       const now = this.#peek(path);
       if (now?.kind !== 'directory' || (now.mode & OWNER_ALL) === OWNER_ALL) continue;
-      this.#try(path, () => this.#journal.workspace.setMode(path, now.mode | OWNER_ALL));
+      this.#try(path, this.#journal.workspace.setMode(path, now.mode | OWNER_ALL));
     }
   }
 
@@ -98,7 +96,9 @@ class ApplyRun {
       if (now === undefined || this.#failed.has(path)) continue;
       const isExpected = sameState(now, from) || bothDirectories(now, from);
       if (!isExpected) this.#failed.set(path, CHANGED);
-      else this.#remove(path, stamp);
+      else if (this.#try(path, this.#journal.workspace.remove(path, stamp)) === 'not-empty') {
+        this.#failed.set(path, 'it is not empty');
+      }
     }
   }
 
@@ -110,7 +110,7 @@ class ApplyRun {
       if (now?.kind === 'directory' || this.#failed.has(path)) continue;
       // A directory that was there and has gone meanwhile went by somebody else's hand.
       if (now !== undefined || from?.kind === 'directory') this.#failed.set(path, CHANGED);
-      else this.#try(path, () => this.#journal.workspace.makeDirectory(path, to.mode | OWNER_ALL));
+      else this.#try(path, this.#journal.workspace.makeDirectory(path, to.mode | OWNER_ALL));
     }
   }
 
@@ -138,7 +138,7 @@ class ApplyRun {
       await this.#turns.pause();
       const now = this.#peek(path);
       if (now?.kind !== 'directory' || sameMode(now.mode, to.mode)) continue;
-      this.#try(path, () => this.#journal.workspace.setMode(path, to.mode));
+      this.#try(path, this.#journal.workspace.setMode(path, to.mode));
     }
   }
 
@@ -152,15 +152,12 @@ class ApplyRun {
     const { workspace } = this.#journal;
     const draft = this.#draftOf.get(step) ?? '';
     if (to?.kind === 'link') {
-      this.#try(path, () => workspace.draftLink(path, to.target, draft));
+      this.#try(path, workspace.draftLink(path, to.target, draft));
       this.#drafted.push({ path, draft, stamp, ready: Promise.resolve() });
     } else if (to?.kind === 'file') {
       const isSameBytes = now?.kind === 'file' && now.blob === to.blob;
       // A file with other names elsewhere gets its mode by being written anew.
-      if (
-        isSameBytes &&
-        this.#try(path, () => workspace.setMode(path, to.mode, stamp)) === 'done'
-      ) {
+      if (isSameBytes && this.#try(path, workspace.setMode(path, to.mode, stamp)) === 'done') {
         return;
       }
       if (this.#failed.has(path)) return;
@@ -175,13 +172,12 @@ class ApplyRun {
     draft: string,
   ): Promise<void> {
     const { workspace, store } = this.#journal;
-    const bytes = blob === undefined ? undefined : await store.read(blob).catch(() => undefined);
+    const bytes = blob === undefined ? undefined : await store.read(blob);
     if (bytes === undefined) {
       this.#failed.set(path, 'its bytes are no longer in the store');
       return;
     }
-    const drafted = await workspace.draftFile(path, bytes, { draft, mode });
-    if (!drafted.ok) this.#failed.set(path, drafted.error);
+    this.#try(path, await workspace.draftFile(path, bytes, { draft, mode }));
   }
 
   async #placeDrafts(): Promise<void> {
@@ -192,31 +188,20 @@ class ApplyRun {
     for (const { path, draft, stamp } of drafted) {
       if (this.#failed.has(path)) continue;
       await this.#turns.pause();
-      this.#try(path, () => this.#journal.workspace.placeDraft(path, draft, stamp));
+      this.#try(path, this.#journal.workspace.placeDraft(path, draft, stamp));
     }
   }
 
-  #remove(path: string, stamp: string): void {
-    const removed = this.#try(path, () => this.#journal.workspace.remove(path, stamp));
-    if (removed === 'not-empty') this.#failed.set(path, 'it is not empty');
-  }
-
   async #see(path: string): Promise<Sighting> {
-    const seen = await this.#journal.workspace.see(path);
-    if (seen.ok) return seen.value;
-    this.#failed.set(path, seen.error);
-    return { node: undefined, stamp: '' };
+    const seen = this.#try(path, await this.#journal.workspace.see(path));
+    return seen ?? { node: undefined, stamp: '' };
   }
 
   #peek(path: string): PeekedNode | undefined {
-    const found = this.#journal.workspace.peek(path);
-    if (found.ok) return found.value;
-    this.#failed.set(path, found.error);
-    return undefined;
+    return this.#try(path, this.#journal.workspace.peek(path));
   }
 
-  #try<T extends string>(path: string, work: () => Result<T, string>): T | undefined {
-    const result = work();
+  #try<T>(path: string, result: Result<T, string>): T | undefined {
     if (result.ok) return result.value;
     this.#failed.set(path, result.error);
     return undefined;

@@ -1,6 +1,5 @@
 import { Turns } from '../../platform/turns.js';
 import type { BlobStore } from '../disk/blob-store.js';
-import { isRewindablePath } from '../disk/workspace-files.js';
 import type { ChangeLog, JournalParts } from '../journal/change-log.js';
 import { sameState, whyNotStored } from '../journal/states.js';
 import type { Author, NodeState, RewindItem, RewindPlan, RewindTarget } from '../types.js';
@@ -21,14 +20,20 @@ export async function draftFor(
   const turns = new Turns();
   for (const candidate of candidates) {
     await turns.pause();
-    const verdict = await judge(candidate, journal);
-    if (verdict.kind === 'restore') {
-      const { step, why } = verdict;
-      if (why === undefined || overwriteConflicts) steps.push(step);
-      else conflicts.push({ ...step.item, why });
-    } else if (verdict.kind === 'impossible') {
-      impossible.push({ what: candidate.path, why: verdict.why });
+    const { path, to, undoes, newest } = candidate;
+    const found = await journal.workspace.find(path);
+    const from = found.ok ? found.value : undefined;
+    if (found.ok && sameState(from, to)) continue;
+    const hindrance = found.ok ? await whyNot(candidate, from, journal.store) : found.error;
+    if (hindrance !== undefined) {
+      impossible.push({ what: path, why: hindrance });
+      continue;
     }
+    const { seq, authors } = newest;
+    const item: RewindItem = { path, action: actionFor(from, to), seq, authors };
+    const why = candidate.foreign ?? whyUnsure(candidate, from);
+    if (why !== undefined && !overwriteConflicts) conflicts.push({ ...item, why });
+    else steps.push({ path, from, to, undoes, item });
   }
   const fitted = await fitTogether(steps, journal.workspace);
   return {
@@ -36,42 +41,6 @@ export async function draftFor(
     conflicts: [...conflicts, ...fitted.conflicts].sort(byPath),
     impossible: [...impossible, ...fitted.impossible],
   };
-}
-
-type Verdict =
-  | { readonly kind: 'as-wanted' }
-  /** `why`: a conflict with somebody else's work. */
-  | {
-      readonly kind: 'restore';
-      readonly step: Step & { readonly item: RewindItem };
-      readonly why: string | undefined;
-    }
-  | { readonly kind: 'impossible'; readonly why: string };
-
-async function judge(
-  candidate: Candidate,
-  { workspace, store }: Pick<JournalParts, 'workspace' | 'store'>,
-): Promise<Verdict> {
-  const { path, to, undoes } = candidate;
-  if (!isRewindablePath(path)) return impossible('its path is not one that may be written');
-  const found = await workspace.find(path);
-  if (!found.ok) return impossible(found.error);
-  const from = found.value;
-  if (sameState(from, to)) return { kind: 'as-wanted' };
-  const hindrance = await whyNot(candidate, from, store);
-  if (hindrance !== undefined) return impossible(hindrance);
-  const item: RewindItem = {
-    path,
-    action: actionFor(from, to),
-    seq: candidate.newest.seq,
-    authors: candidate.newest.authors,
-  };
-  const why = candidate.foreign ?? whyUnsure(candidate, from);
-  return { kind: 'restore', step: { path, from, to, undoes, item }, why };
-}
-
-function impossible(why: string): Verdict {
-  return { kind: 'impossible', why };
 }
 
 const NOT_KEPT = 'what stands there now cannot be kept';
@@ -88,8 +57,8 @@ async function whyNot(
   if (to !== undefined) {
     const missing = whyNotStored(to);
     if (missing !== undefined) return `what stood there before was not kept: ${missing}`;
-    // fail-closed: a file is only touched when what it is to hold is surely there.
-    if (to.kind === 'file' && !(to.blob !== undefined && (await store.has(to.blob)))) {
+    // fail-closed: a file is only touched when what it is to hold is surely there, and is what it should be.
+    if (to.kind === 'file' && (to.blob === undefined || !(await store.read(to.blob)))) {
       return 'what stood there before is no longer in the store';
     }
   }
@@ -123,21 +92,25 @@ function byPath(a: { readonly path: string }, b: { readonly path: string }): num
   return a.path < b.path ? -1 : 1;
 }
 
-interface PlanAbout {
-  readonly id: string;
-  readonly target: RewindTarget;
-  readonly draft: Draft;
-  /** Absent for a redo. */
-  readonly selection?: Selection | undefined;
-  /** Who may still write. */
-  readonly running: readonly Author[];
-}
-
 const MISSED = 'changes that the journal may have missed';
 
 /** A plan as a person or a host sees it. */
 export async function presentPlan(
-  { id, target, draft, selection, running }: PlanAbout,
+  {
+    id,
+    target,
+    draft,
+    selection,
+    running,
+  }: {
+    readonly id: string;
+    readonly target: RewindTarget;
+    readonly draft: Draft;
+    /** Absent for a redo. */
+    readonly selection?: Selection | undefined;
+    /** Who may still write. */
+    readonly running: readonly Author[];
+  },
   journal: Pick<JournalParts, 'log' | 'store' | 'workspace'>,
 ): Promise<RewindPlan> {
   return {

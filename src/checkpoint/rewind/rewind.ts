@@ -1,6 +1,4 @@
 import { Turns } from '../../platform/turns.js';
-import type { BlobStore } from '../disk/blob-store.js';
-import { storeTroubleOf } from '../disk/state-files.js';
 import type { JournalParts } from '../journal/change-log.js';
 import type { NodeState, RewindTarget } from '../types.js';
 import { type Applied, applySteps } from './apply.js';
@@ -32,7 +30,10 @@ export async function carryOut(order: RewindOrder, parts: JournalParts): Promise
   if (draft.steps.length === 0) {
     return { draft, failed: [] };
   }
-  const plan = planOf(order, draft.steps, parts);
+  const { id, target, of } = order;
+  const { session, root, clock } = parts;
+  const steps = draft.steps.map(({ item: _, ...step }) => step);
+  const plan: StoredPlan = { version: 1, id, session, root, at: clock.now(), target, of, steps };
   await parts.store.sync(blobsOf(plan.steps.flatMap(({ from, to }) => [from, to])));
   const file = parts.files.writePlan(plan.id, JSON.stringify(plan));
   const applied = await applySteps(plan.steps, plan.id, parts);
@@ -50,9 +51,9 @@ async function keepPresent(draft: Draft, parts: JournalParts): Promise<Draft> {
   const turns = new Turns();
   for (const step of draft.steps) {
     await turns.pause();
-    const why = (await whyNotKept(step, parts)) ?? (await whyNotThere(step, parts.store));
+    const why = await whyNotKept(step, parts);
     if (why === undefined) steps.push(step);
-    else impossible.push({ what: step.path, why });
+    else impossible.push({ what: step.path, why: `what stands there now cannot be kept: ${why}` });
   }
   return { ...draft, steps, impossible };
 }
@@ -64,34 +65,8 @@ async function whyNotKept(
   if (from?.kind !== 'file' || from.blob === undefined) return undefined;
   if (await store.has(from.blob)) return undefined;
   const bytes = await workspace.read(path);
-  if (!bytes.ok) return `what stands there now cannot be kept: ${bytes.error}`;
-  try {
-    const id = await store.put(bytes.value);
-    if (id === from.blob) return undefined;
-    return id === undefined
-      ? 'what stands there now cannot be kept: the store is full'
-      : 'somebody changes it at this moment';
-  } catch (thrown) {
-    return `what stands there now cannot be kept: ${storeTroubleOf(thrown)}`;
-  }
-}
-
-/** fail-closed: nothing is touched for a content that is not there, or is not what it should be. */
-async function whyNotThere({ to }: Step, store: BlobStore): Promise<string | undefined> {
-  if (to?.kind !== 'file' || to.blob === undefined) return undefined;
-  const bytes = await store.read(to.blob);
-  return bytes === undefined ? 'what stood there before is no longer in the store' : undefined;
-}
-
-function planOf(order: RewindOrder, steps: readonly Step[], parts: JournalParts): StoredPlan {
-  return {
-    version: 1,
-    id: order.id,
-    session: parts.session,
-    root: parts.root,
-    at: parts.clock.now(),
-    target: order.target,
-    of: order.of,
-    steps: steps.map(({ item: _, ...step }) => step),
-  };
+  if (!bytes.ok) return bytes.error;
+  const id = await store.put(bytes.value);
+  if (id === from.blob) return undefined;
+  return id === undefined ? 'the store is full' : 'somebody changes it at this moment';
 }
