@@ -167,8 +167,24 @@ export async function benignExit(command: string, exitCode: number): Promise<str
 
 /** The signal that a shell's exit code stands for, by the usual numbering. */
 export function signalOfExit(exitCode: number): string | undefined {
-  return SIGNALS.get(exitCode - 128);
+  return SIGNALS[exitCode - 129];
 }
+
+/** By their numbers, from 1 on. Those that no two systems number alike are left out. */
+const SIGNALS: readonly (string | undefined)[] = [
+  ...[
+    'SIGHUP',
+    'SIGINT',
+    'SIGQUIT',
+    'SIGILL',
+    'SIGTRAP',
+    'SIGABRT',
+    undefined,
+    'SIGFPE',
+    'SIGKILL',
+  ],
+  ...[undefined, 'SIGSEGV', undefined, 'SIGPIPE', 'SIGALRM', 'SIGTERM'],
+];
 
 const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['grep', 'No matches found'],
@@ -181,22 +197,6 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['test', 'Condition is false'],
   ['[', 'Condition is false'],
   ['[[', 'Condition is false'],
-]);
-
-const SIGNALS: ReadonlyMap<number, string> = new Map([
-  [1, 'SIGHUP'],
-  [2, 'SIGINT'],
-  [3, 'SIGQUIT'],
-  [4, 'SIGILL'],
-  [5, 'SIGTRAP'],
-  [6, 'SIGABRT'],
-  [7, 'SIGBUS'],
-  [8, 'SIGFPE'],
-  [9, 'SIGKILL'],
-  [11, 'SIGSEGV'],
-  [13, 'SIGPIPE'],
-  [14, 'SIGALRM'],
-  [15, 'SIGTERM'],
 ]);
 
 /** Commands that may stand before `&&`: their own failure is seen by what they print. */

@@ -29,7 +29,7 @@ import { grepTool } from '../search/grep.js';
 import { type TaskToolDeps, type TaskWatch, taskListTools } from '../tasks/task-list.js';
 import { type StopsAgents, taskStopTool } from '../tasks/task-stop.js';
 import { createTaskStore, type TaskStore } from '../tasks/task-store.js';
-import { createTodoStore, type TodoStore, todoWriteTool } from '../tasks/todo-write.js';
+import { type TodoLists, todoWriteTool } from '../tasks/todo-write.js';
 import type { AnyTool, ToolOutput, Workspace } from '../tool.js';
 import { webFetchTool } from '../web/web-fetch.js';
 import { askUserQuestionTool } from './ask-user-question.js';
@@ -111,7 +111,7 @@ export async function openBuiltins(parts: BuiltinParts): Promise<Builtins> {
   const shells = createBackgroundShells(parts);
   const drafts = createDrafts();
   const ledger = createWriteLedger(parts.clock.now);
-  const todos = createTodoStore();
+  const todos: TodoLists = new Map();
   const attempts = (workspace: Workspace): Attempts => {
     const streak = new FailureStreak();
     return {
@@ -139,7 +139,7 @@ export async function openBuiltins(parts: BuiltinParts): Promise<Builtins> {
       return typeof id === 'string' ? shells.get(id) : undefined;
     },
     async release(agentId) {
-      todos.forget(agentId);
+      todos.delete(agentId);
       await shells.endOf(agentId);
     },
   };
@@ -147,7 +147,7 @@ export async function openBuiltins(parts: BuiltinParts): Promise<Builtins> {
 
 function allTools(
   parts: BuiltinParts,
-  state: { shells: BackgroundShells; drafts: Drafts; todos: TodoStore; ledger: WriteLedger },
+  state: { shells: BackgroundShells; drafts: Drafts; todos: TodoLists; ledger: WriteLedger },
 ): AnyTool[] {
   const { shells, drafts, todos, ledger } = state;
   const { fs, clock, processes, env } = parts;
@@ -179,7 +179,7 @@ function allTools(
       fetch: async () => (await import('../../platform/http/public-fetch.js')).fetchPublic,
       summarise: parts.summarise,
     }),
-    todoWriteTool({ todos }),
+    todoWriteTool({ lists: todos }),
     ...taskListTools({
       tasks:
         parts.teamTasks?.store ??

@@ -79,7 +79,10 @@ async function search(
         .map(({ name }) => name);
   const total = pool.deferred.length;
   const { loaded, already, unknown } = pool.load(names);
-  const found = inOrderOf(names, pool, [...loaded, ...already]);
+  const known = new Set([...loaded, ...already]);
+  const found = [...new Set(names.map((name) => pool.resolve(name)))].filter(
+    (tool) => tool !== undefined && known.has(tool),
+  ) as AnyTool[];
   const lines = [
     ...definitionLines(found),
     ...unknown.map((name) => unknownLine(name, pool)),
@@ -95,15 +98,6 @@ async function search(
       total_deferred_tools: total,
     },
   };
-}
-
-function inOrderOf(
-  names: readonly string[],
-  pool: ToolPool,
-  found: readonly AnyTool[],
-): readonly AnyTool[] {
-  const wanted = new Set(names.map((name) => pool.resolve(name)));
-  return [...wanted].filter((tool) => tool !== undefined && found.includes(tool)) as AnyTool[];
 }
 
 function definitionLines(tools: readonly AnyTool[]): readonly string[] {
@@ -141,78 +135,44 @@ function nothingFound(query: string, total: number): string {
   return `No tool fits ${JSON.stringify(shown)}; ${total} are deferred. Try other words, or a name with select:`;
 }
 
-/** What a word is worth where it is found. */
-const WORTH = {
-  wholeName: 40,
-  nameWord: 12,
-  namePart: 6,
-  titleWord: 6,
-  server: 4,
-  descriptionWord: 3,
-  descriptionPart: 1,
-} as const;
-
 /** The tools that fit, best first. `+word` must occur; of the other words, one must. */
 function rankTools(tools: readonly AnyTool[], query: string): readonly AnyTool[] {
   const words = query
     .toLowerCase()
     .split(/[\s,]+/)
     .filter((word) => /[\p{L}\p{N}]/u.test(word));
-  const required = words.filter((word) => word.startsWith('+')).map((word) => word.slice(1));
-  const wanted = [...required, ...words.filter((word) => !word.startsWith('+'))];
-  if (wanted.length === 0) return [];
+  const wanted = words.map((word) => (word.startsWith('+') ? word.slice(1) : word));
   const ranked = tools.flatMap((tool) => {
-    const text = textOf(tool);
-    if (required.some((word) => worthOf(word, text) === 0)) return [];
-    const score = wanted.reduce((sum, word) => sum + worthOf(word, text), 0);
-    return score === 0 ? [] : [{ tool, score }];
+    const worths = wanted.map((word) => worthOf(word, tool));
+    const lacksOne = words.some((word, at) => word.startsWith('+') && worths[at] === 0);
+    const score = worths.reduce((sum, worth) => sum + worth, 0);
+    return lacksOne || score === 0 ? [] : [{ tool, score }];
   });
   // Where two fit as well, the order of names decides, so that the same query loads the same tools.
   ranked.sort((a, b) => b.score - a.score || (a.tool.name < b.tool.name ? -1 : 1));
   return ranked.map(({ tool }) => tool);
 }
 
-interface Searched {
-  readonly fullName: string;
-  readonly name: string;
-  readonly nameWords: ReadonlySet<string>;
-  readonly server: string;
-  readonly titleWords: ReadonlySet<string>;
-  readonly description: string;
-  readonly descriptionWords: ReadonlySet<string>;
-}
-
-function textOf({ name, title, origin, definition }: AnyTool): Searched {
-  const description = definition.description.toLowerCase();
+/** A name says more than a title, that more than the server, and that more than a description. */
+function worthOf(word: string, { name, title = '', origin, definition }: AnyTool): number {
   const own = origin?.tool ?? name;
-  return {
-    fullName: name.toLowerCase(),
-    name: own.toLowerCase(),
-    nameWords: wordsOf(own),
-    server: origin?.server.toLowerCase() ?? '',
-    titleWords: wordsOf(title ?? ''),
-    description,
-    descriptionWords: wordsOf(description),
-  };
+  const isName = word === name.toLowerCase() || word === own.toLowerCase();
+  const server = origin?.server.toLowerCase() ?? '';
+  return (
+    (isName ? 40 : 0) +
+    12 * occurrence(word, own) +
+    6 * occurrence(word, title) +
+    (server.includes(word) ? 4 : 0) +
+    3 * occurrence(word, definition.description)
+  );
 }
 
-/** `getUserName`, `get_user_name` and `get-user-name` have the same words. */
-function wordsOf(text: string): ReadonlySet<string> {
-  const parts = text
+/** 1 for a word of its own, less inside of one. `getUserName`, `get_user_name` and `get-user-name` have the same words. */
+function occurrence(word: string, text: string): number {
+  const words = text
     .replace(/(\p{Ll}|\p{N})(\p{Lu})/gu, '$1 $2')
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u);
-  return new Set(parts.filter((part) => part !== ''));
-}
-
-function worthOf(word: string, text: Searched): number {
-  let worth = 0;
-  if (word === text.fullName || word === text.name) worth += WORTH.wholeName;
-  if (text.nameWords.has(word)) worth += WORTH.nameWord;
-  else if (text.name.includes(word)) worth += WORTH.namePart;
-  if (text.titleWords.has(word)) worth += WORTH.titleWord;
-  if (text.server.includes(word)) worth += WORTH.server;
-  if (text.descriptionWords.has(word)) worth += WORTH.descriptionWord;
-  else if (text.description.includes(word)) worth += WORTH.descriptionPart;
-  return worth;
+  if (words.includes(word)) return 1;
+  return text.toLowerCase().includes(word) ? 0.4 : 0;
 }

@@ -31,10 +31,8 @@ export function createDrafts(): Drafts {
       count += 1;
       const id = `draft-${count}`;
       kept.set(id, draft);
-      for (const oldest of kept.keys()) {
-        if (kept.size <= MOST_DRAFTS) break;
-        kept.delete(oldest);
-      }
+      const [oldest] = kept.keys();
+      if (kept.size > MOST_DRAFTS && oldest !== undefined) kept.delete(oldest);
       return id;
     },
     get: (id) => kept.get(id),

@@ -50,19 +50,11 @@ function findLines(
   wanted: readonly string[],
   level: (line: string) => string,
 ): number | undefined {
-  const goal = wanted.map(level);
-  if (goal.every((line) => line === '')) return undefined;
-  const levelled = lines.map(level);
-  for (let start = 0; start + goal.length <= levelled.length; start++) {
-    const fits = goal.every((line, index) => {
-      const there = levelled[start + index] ?? '';
-      if (goal.length === 1) return there.includes(line);
-      if (index === 0) return there.endsWith(line);
-      return index === goal.length - 1 ? there.startsWith(line) : there === line;
-    });
-    if (fits) return start;
-  }
-  return undefined;
+  const goal = wanted.map(level).join('\n');
+  if (goal.trim() === '') return undefined;
+  const levelled = lines.map(level).join('\n');
+  const at = levelled.indexOf(goal);
+  return at === -1 ? undefined : levelled.slice(0, at).split('\n').length - 1;
 }
 
 /** Below this share of common letter pairs two lines have nothing to do with each other. */
@@ -71,38 +63,26 @@ const COMPARED_LINES = 20_000;
 const COMPARED_CHARS = 300;
 
 function closestLine(lines: readonly string[], wanted: readonly string[]): string {
-  const first = (wanted.find((line) => line.trim() !== '') ?? '').trim();
+  const first = wanted.find((line) => line.trim() !== '') ?? '';
   const pairs = pairsOf(first);
   let best = 0;
   let bestAt = -1;
   for (const [index, line] of lines.slice(0, COMPARED_LINES).entries()) {
-    const likeness = likenessOf(pairs, pairsOf(line.trim()));
+    const others = pairsOf(line);
+    const common = [...pairs].filter((pair) => others.has(pair)).length;
+    const likeness = (2 * common) / (pairs.size + others.size || 1);
     if (likeness > best) [best, bestAt] = [likeness, index];
   }
   if (best < LIKENESS) return 'Nothing in the file comes close; Read it again.';
   return `The closest line is ${bestAt + 1}:\n${visible(lines[bestAt] ?? '')}`;
 }
 
-function pairsOf(line: string): Map<string, number> {
-  const pairs = new Map<string, number>();
-  const end = Math.min(line.length, COMPARED_CHARS) - 1;
-  for (let at = 0; at < end; at++) {
-    const pair = line.slice(at, at + 2);
-    pairs.set(pair, (pairs.get(pair) ?? 0) + 1);
-  }
-  return pairs;
-}
-
-/** Dice's coefficient over letter pairs, 0 to 1. */
-function likenessOf(a: ReadonlyMap<string, number>, b: ReadonlyMap<string, number>): number {
-  let common = 0;
-  let all = 0;
-  for (const [pair, count] of a) {
-    common += Math.min(count, b.get(pair) ?? 0);
-    all += count;
-  }
-  for (const count of b.values()) all += count;
-  return all === 0 ? 0 : (2 * common) / all;
+/** For Dice's coefficient. */
+function pairsOf(line: string): ReadonlySet<string> {
+  const text = line.trim().slice(0, COMPARED_CHARS);
+  return new Set(
+    Array.from({ length: Math.max(0, text.length - 1) }, (_, at) => text.slice(at, at + 2)),
+  );
 }
 
 /** A line with its tabs and trailing spaces made visible. */

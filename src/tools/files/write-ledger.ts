@@ -51,12 +51,8 @@ export function createWriteLedger(now: () => number = systemClock.now): WriteLed
       // Put at the end, so that the oldest goes first.
       last.delete(path);
       last.set(path, note);
-      if (last.size > MOST_FILES) {
-        for (const oldest of last.keys()) {
-          last.delete(oldest);
-          break;
-        }
-      }
+      const [oldest] = last.keys();
+      if (last.size > MOST_FILES && oldest !== undefined) last.delete(oldest);
       const files = byAgent.get(note.agent) ?? new Set();
       files.add(path);
       byAgent.set(note.agent, files);

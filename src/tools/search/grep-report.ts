@@ -62,10 +62,8 @@ async function filesReport(fs: FileSystem, found: Found): Promise<GrepReport> {
     dated.push({ path: shownPath(path, found), time: stat?.mtimeMs ?? 0 });
   }
   dated.sort((a, b) => b.time - a.time || (a.path < b.path ? -1 : 1));
-  const page = pageOf(
-    dated.map((file) => file.path),
-    found.input,
-  );
+  const sorted = dated.map((file) => file.path);
+  const page = pageOf(sorted, found.input);
   return {
     text: page.items.length === 0 ? NOTHING : page.items.join('\n'),
     notes: page.notes,

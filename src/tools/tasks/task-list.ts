@@ -3,7 +3,7 @@ import { err, ok, type Result } from '../../lib/result.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../define-tool.js';
 import { failure } from '../output.js';
-import type { AnyTool, Tool, ToolContext, ToolOutput } from '../tool.js';
+import type { AnyTool, Tool, ToolContext } from '../tool.js';
 import { applyChange, type Task, type TaskChange, unknownTask } from './task.js';
 import createDescription from './task-create.md';
 import getDescription from './task-get.md';
@@ -45,7 +45,11 @@ function createTool(deps: TaskToolDeps): Tool<ToolInputs['TaskCreate']> {
       if (!made.ok) return failure(made.error);
       const { id, subject, description } = made.value;
       const objection = await objectionOf(() => deps.watch?.created(made.value, context));
-      if (objection !== undefined) return takenBack(deps, made.value, { objection, context });
+      if (objection !== undefined) {
+        const removed = await deps.tasks.update(listOf(deps, context), id, { status: 'deleted' });
+        const left = removed.ok ? '' : `\nTask ${id} is still on the list: ${removed.error}`;
+        return failure(`The task "${subject}" was not created: ${objection}${left}`);
+      }
       return {
         content: `Task ${id} created: ${subject}`,
         structured: { task: { id, subject, description } },
@@ -128,17 +132,6 @@ function updateTool(deps: TaskToolDeps): Tool<ToolInputs['TaskUpdate']> {
       return { content: changeText(taskId, updatedFields, statusChange?.to), structured };
     },
   });
-}
-
-/** Takes a task off the list to which somebody objects, and says why. */
-async function takenBack(
-  deps: TaskToolDeps,
-  { id, subject }: Task,
-  { objection, context }: { readonly objection: string; readonly context: ToolContext },
-): Promise<ToolOutput> {
-  const removed = await deps.tasks.update(listOf(deps, context), id, { status: 'deleted' });
-  const left = removed.ok ? '' : `\nTask ${id} is still on the list: ${removed.error}`;
-  return failure(`The task "${subject}" was not created: ${objection}${left}`);
 }
 
 /** The change as it may be made, or why it may not: a step to completed is looked at first. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { callTool } from '../../../test/support/permitted-call.js';
-import { createTodoStore, todoWriteTool } from './todo-write.js';
+import { type TodoLists, todoWriteTool } from './todo-write.js';
 
 const item = (content: string, status: 'pending' | 'in_progress' | 'completed') => ({
   content,
@@ -10,8 +10,8 @@ const item = (content: string, status: 'pending' | 'in_progress' | 'completed') 
 
 describe('TodoWrite', () => {
   it('replaces the list of the agent that calls, and returns old and new', async () => {
-    const todos = createTodoStore();
-    const tool = todoWriteTool({ todos });
+    const lists: TodoLists = new Map();
+    const tool = todoWriteTool({ lists });
     const first = [item('a', 'in_progress'), item('b', 'pending')];
     const second = [item('a', 'completed'), item('b', 'in_progress')];
     expect(await callTool(tool, { todos: first })).toEqual({
@@ -22,13 +22,12 @@ describe('TodoWrite', () => {
     expect(other.structured).toEqual({ oldTodos: [], newTodos: [] });
     const output = await callTool(tool, { todos: second });
     expect(output.structured).toEqual({ oldTodos: first, newTodos: second });
-    expect(todos.get('main')).toEqual(second);
-    expect(todos.get('sub')).toEqual([]);
-    expect(todos.get('nobody')).toEqual([]);
+    expect(lists.get('main')).toEqual(second);
+    expect(lists.get('sub')).toEqual([]);
   });
 
   it('refuses unknown states and fields', async () => {
-    const tool = todoWriteTool({ todos: createTodoStore() });
+    const tool = todoWriteTool({ lists: new Map() });
     expect(
       await tool.validate({ todos: [{ ...item('a', 'pending'), status: 'done' }] }),
     ).toHaveLength(1);

@@ -32,7 +32,7 @@ export interface WebFetchDeps {
 type Input = ToolInputs['WebFetch'];
 
 export function webFetchTool(deps: WebFetchDeps): Tool<Input> {
-  const cache = createPageCache<Page>(() => deps.clock.now());
+  const cache = createPageCache(() => deps.clock.now());
   return defineTool({
     name: 'WebFetch',
     kind: 'network',
@@ -211,35 +211,22 @@ const MAX_PAGES = 50;
 const MAX_CHARS = 10_000_000;
 
 /** Pages that were fetched a short while ago, so that reading on costs no second request. */
-interface PageCache<Page extends { readonly text: string }> {
-  get(url: string): Page | undefined;
-  set(url: string, page: Page): void;
-}
-
-function createPageCache<Page extends { readonly text: string }>(
-  now: () => number,
-): PageCache<Page> {
+function createPageCache(now: () => number) {
   const pages = new Map<string, { readonly page: Page; readonly until: number }>();
-  let chars = 0;
-  const drop = (url: string): void => {
-    chars -= pages.get(url)?.page.text.length ?? 0;
-    pages.delete(url);
-  };
   return {
-    get(url) {
+    get(url: string): Page | undefined {
       const found = pages.get(url);
-      if (found !== undefined && found.until > now()) return found.page;
-      drop(url);
-      return undefined;
+      return found !== undefined && found.until > now() ? found.page : undefined;
     },
-    set(url, page) {
-      drop(url);
+    set(url: string, page: Page): void {
+      pages.delete(url);
       pages.set(url, { page, until: now() + PAGE_LIFETIME_MS });
-      chars += page.text.length;
+      let chars = [...pages.values()].reduce((sum, { page: { text } }) => sum + text.length, 0);
       // A map keeps insertion order: the first is the oldest.
-      for (const oldest of pages.keys()) {
+      for (const [oldest, { page }] of pages) {
         if (pages.size <= MAX_PAGES && chars <= MAX_CHARS) break;
-        drop(oldest);
+        pages.delete(oldest);
+        chars -= page.text.length;
       }
     },
   };
