@@ -20,7 +20,7 @@ export type LocatedJson =
 export function parseLocatedJson(text: string): LocatedJson {
   const source = text.startsWith('\uFEFF') ? text.slice(1) : text;
   const lines = lineIndex(source);
-  const read = new JsonReader(source).document();
+  const read = new JsonReader(source).read({ whole: true });
   if (!read.ok) return { ok: false, line: lines(read.offset), message: read.message };
   return {
     ok: true,
@@ -62,29 +62,32 @@ export type JsonReading =
   | {
       readonly ok: false;
       readonly offset: number;
-      readonly message: string;
-      /** Well-formed as far as it was read, but nested too deeply or with a forbidden key. */
+      /** It is JSON, with a nesting or a key that is not accepted. */
       readonly isRefused: boolean;
+      readonly message: string;
     };
 
-/** Reads the JSON value at `start`; what follows it does not matter. */
+/** Reads the JSON value that starts at an offset; what stands behind it does not matter. */
 export function readJsonAt(text: string, start: number): JsonReading {
-  return new JsonReader(text, start).value();
+  return new JsonReader(text, start).read();
 }
 
-/** A nesting that nobody writes, and that could overflow the stack of a later reader. */
+/** A nesting that is never written by hand, and that could overflow the stack of a later reader. */
 const MAX_DEPTH = 200;
+
 const BLANKS = /[ \t\n\r]*/y;
-const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})[^"\\\u0000-\u001f]*)*"/y;
+/** A string up to its closing quote, or to what is wrong in it. */
+const STRING = /"[^"\\\u0000-\u001f]*(?:\\(?:["\\/bfnrt]|u[\dA-Fa-f]{4})[^"\\\u0000-\u001f]*)*/y;
 const SCALAR = /true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y;
 
 /** Thrown by a reader that has noted what is wrong: texts with many faults are read without many errors. */
 const FAILED = new Error('the text is not JSON');
 
 interface Fault {
-  readonly offset: number;
-  readonly isRefused: boolean;
-  readonly describe: () => string;
+  readonly message: string;
+  /** Where the object or list around it starts. */
+  readonly opened?: number;
+  readonly isRefused?: true;
 }
 
 class JsonReader {
@@ -92,39 +95,35 @@ class JsonReader {
   readonly #path: (string | number)[] = [];
   readonly #duplicates: { path: JsonPath; offset: number }[] = [];
   #at: number;
-  #fault: Fault | undefined;
+  #fault: Fault = { message: '' };
 
   constructor(text: string, start = 0) {
     this.#text = text;
     this.#at = start;
   }
 
-  value(): JsonReading {
-    return this.#reading(() => this.#value());
-  }
-
-  document(): JsonReading {
-    return this.#reading(() => {
-      const node = this.#value();
-      if (this.#peek() !== '') this.#fail('there is something after the end of the value');
-      return node;
-    });
-  }
-
-  #reading(read: () => JsonNode): JsonReading {
+  /** `whole`: nothing may follow the value. */
+  read({ whole = false } = {}): JsonReading {
     try {
-      return { ok: true, node: read(), end: this.#at, duplicates: this.#duplicates };
+      const node = this.#value();
+      if (whole && this.#peek() !== '') {
+        this.#fail({ message: 'there is something after the end of the value' });
+      }
+      return { ok: true, node, end: this.#at, duplicates: this.#duplicates };
     } catch (thrown) {
-      const fault = this.#fault;
-      if (thrown !== FAILED || fault === undefined) throw thrown;
-      const { offset, isRefused, describe } = fault;
-      // Finding the words takes a look at the whole text, so that only who wants them pays for it.
+      if (thrown !== FAILED) throw thrown;
+      const [text, offset, { message, opened, isRefused = false }] = [
+        this.#text,
+        this.#at,
+        this.#fault,
+      ];
       return {
         ok: false,
         offset,
         isRefused,
+        // It looks at the whole text, so it is found when it is asked for.
         get message() {
-          return describe();
+          return isRefused ? message : (usualMistake(text, offset, opened) ?? message);
         },
       };
     }
@@ -134,12 +133,13 @@ class JsonReader {
     const first = this.#peek();
     const offset = this.#at;
     if (this.#path.length > MAX_DEPTH) {
-      this.#throw({ offset, isRefused: true, describe: () => 'it is nested too deeply' });
+      this.#fail({ message: 'it is nested too deeply', isRefused: true });
     }
     if (first === '{') return this.#object(offset);
     if (first === '[') return this.#array(offset);
     if (first === '"') return { offset, value: this.#string() };
-    const text = this.#match(SCALAR) ?? this.#fail('a value is missing or is none');
+    const text = this.#match(SCALAR);
+    if (text === '') this.#fail({ message: 'a value is missing or is none' });
     return { offset, value: JSON.parse(text) };
   }
 
@@ -148,15 +148,17 @@ class JsonReader {
     this.#at++;
     if (this.#peek() !== '}') {
       do {
-        if (this.#peek() !== '"') this.#fail('a key is missing or not in double quotes', offset);
+        if (this.#peek() !== '"') {
+          this.#fail({ message: 'a key is missing or not in double quotes', opened: offset });
+        }
         const keyAt = this.#at;
         const key = this.#string();
-        // fail-closed: such a key could reach a prototype when the value is merged later.
         if (key === '__proto__') {
-          const describe = (): string => 'the key "__proto__" is not accepted';
-          this.#throw({ offset: keyAt, isRefused: true, describe });
+          // fail-closed: such a key could reach a prototype when the value is merged later.
+          this.#at = keyAt;
+          this.#fail({ message: 'the key "__proto__" is not accepted', isRefused: true });
         }
-        if (this.#peek() !== ':') this.#fail(`a colon is missing after "${key}"`);
+        if (this.#peek() !== ':') this.#fail({ message: `a colon is missing after "${key}"` });
         this.#at++;
         this.#path.push(key);
         this.#peek();
@@ -188,14 +190,25 @@ class JsonReader {
   #hasNext(close: '}' | ']', opened: number): boolean {
     const next = this.#peek();
     if (next === close) return false;
-    if (next !== ',') this.#fail(`a comma or ${close} is missing`, opened);
+    if (next !== ',') this.#fail({ message: `a comma or ${close} is missing`, opened });
     this.#at++;
     return true;
   }
 
   #string(): string {
     const text = this.#match(STRING);
-    return text === undefined ? this.#badString() : (JSON.parse(text) as string);
+    const end = this.#text.charAt(this.#at);
+    if (end === '') this.#fail({ message: 'a text is not closed' });
+    if (end === '\\') {
+      const isEscape = this.#text.charAt(this.#at + 1) === 'u';
+      const what = isEscape
+        ? 'an escape that JSON does not have'
+        : 'a backslash that is not doubled';
+      this.#fail({ message: `a text holds ${what}` });
+    }
+    if (end !== '"') this.#fail({ message: 'a text holds a line break or control character' });
+    this.#at++;
+    return JSON.parse(`${text}"`) as string;
   }
 
   /** The next character that is not blank, '' at the end. */
@@ -204,59 +217,32 @@ class JsonReader {
     return this.#text.charAt(this.#at);
   }
 
-  #match(pattern: RegExp): string | undefined {
+  #match(pattern: RegExp): string {
     pattern.lastIndex = this.#at;
-    const found = pattern.exec(this.#text)?.[0];
-    this.#at += found?.length ?? 0;
+    const [found] = pattern.exec(this.#text) ?? [''];
+    this.#at += found.length;
     return found;
   }
 
-  #badString(): never {
-    const start = this.#at;
-    for (let at = start + 1; at < this.#text.length && this.#text[at] !== '"'; at++) {
-      this.#at = at;
-      if (this.#text.charCodeAt(at) < 0x20) {
-        this.#fail('a text holds a line break or control character');
-      }
-      if (this.#text[at] !== '\\') continue;
-      at++;
-      if (this.#text[at] === 'u' && !/^[\dA-Fa-f]{4}/.test(this.#text.slice(at + 1, at + 5))) {
-        this.#fail('a text holds an escape that JSON does not have');
-      }
-      if (!'"\\/bfnrtu'.includes(this.#text[at] ?? '"')) {
-        this.#fail('a text holds a backslash that is not doubled');
-      }
-    }
-    this.#at = this.#text.length;
-    return this.#fail('a text is not closed');
-  }
-
-  /** Names the usual mistakes; otherwise says what was expected. */
-  #fail(message: string, opened?: number): never {
-    const offset = this.#at;
-    const describe = (): string => this.#usualMistake(offset, opened) ?? message;
-    return this.#throw({ offset, isRefused: false, describe });
-  }
-
-  #throw(fault: Fault): never {
+  #fail(fault: Fault): never {
     this.#fault = fault;
     throw FAILED;
   }
+}
 
-  #usualMistake(at: number, opened: number | undefined): string | undefined {
-    const text = this.#text;
-    const here = text.charAt(at);
-    if (/^(?:\/\/|\/\*|#)/.test(text.slice(at, at + 2))) {
-      return 'there is a comment, and JSON has no comments';
-    }
-    if (here === "'") return 'there are single quotes where JSON wants double quotes';
-    if (here === '}' || here === ']') {
-      const before = text.slice(0, at).trimEnd().at(-1);
-      return before === ',' ? `there is a trailing comma before ${here}` : undefined;
-    }
-    if (here !== '') return undefined;
-    if (opened === undefined) return 'the text ends too early';
-    const line = text.slice(0, opened).split('\n').length;
-    return `the text ends too early: what line ${line} opens is never closed`;
+/** The mistakes that people often make, by what stands where the text cannot be read. */
+function usualMistake(text: string, at: number, opened: number | undefined): string | undefined {
+  const here = text.charAt(at);
+  if (/^(?:\/\/|\/\*|#)/.test(text.slice(at, at + 2))) {
+    return 'there is a comment, and JSON has no comments';
   }
+  if (here === "'") return 'there are single quotes where JSON wants double quotes';
+  if (here === '}' || here === ']') {
+    const before = text.slice(0, at).trimEnd().at(-1);
+    return before === ',' ? `there is a trailing comma before ${here}` : undefined;
+  }
+  if (here !== '') return undefined;
+  if (opened === undefined) return 'the text ends too early';
+  const line = text.slice(0, opened).split('\n').length;
+  return `the text ends too early: what line ${line} opens is never closed`;
 }

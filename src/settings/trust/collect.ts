@@ -14,7 +14,7 @@ import { sha256 } from '../../platform/hash.js';
 import { parseLocatedJson } from '../files/json.js';
 import { canonicalJson } from './digest.js';
 import { agentItems, type DocumentItems, skillItems } from './markdown.js';
-import { digestsOf, hookScripts, openScripts, type SeenScripts, scriptsOf } from './scripts.js';
+import { type Pins, ScriptReader, type SeenScripts } from './scripts.js';
 import { serverItems, settingsItems } from './settings.js';
 import { filesBelow, MAX_DOCUMENT_BYTES, realPathOrNothing } from './tree.js';
 import type { Declaration, TrustItem, UsedDocument } from './types.js';
@@ -53,9 +53,10 @@ export async function collectDeclarations(
 
 class Collector {
   readonly #options: CollectOptions;
-  readonly #scripts;
+  readonly #scripts: ScriptReader;
   readonly #found: Declaration[] = [];
-  readonly #hookScripts = new Map<string, { mark: string | undefined; complete: boolean }>();
+  /** What every command hook of a level stands for. */
+  readonly #hookPins = new Map<string, Pins>();
   readonly #overfull = new Set<string>();
   #level = '';
   #bytesLeft = MAX_BYTES;
@@ -64,17 +65,15 @@ class Collector {
 
   constructor(options: CollectOptions) {
     this.#options = options;
-    this.#scripts = openScripts(options.fs);
+    this.#scripts = new ScriptReader(options.fs);
   }
 
   finish(): { declarations: readonly Declaration[]; scripts: SeenScripts } {
     const { used } = this.#options;
     if (used !== undefined && !this.#foundUsed) {
       // fail-closed: a document outside of the files that are looked at was never accepted.
-      const text = 'is not among the files that are looked at';
-      const digest = sha256(canonicalJson(['used', used.file]));
-      const place = { file: used.file, level: '', digest, pinned: false };
-      this.#found.push({ kind: 'unreadable', name: basename(used.file), text, ...place });
+      this.#level = this.#options.root;
+      this.#addUnread(used.file, 'is not among the files that are looked at');
     }
     return { declarations: this.#found, scripts: this.#scripts.seen };
   }
@@ -85,11 +84,12 @@ class Collector {
     const directory = join(this.#level, '.claude');
     const real = hasDirectory ? await realPathOrNothing(fs, join(path, '.claude')) : undefined;
     const isUsers = real !== undefined && real === (await realPathOrNothing(fs, configDir));
-    const hasProject = hasDirectory && !isUsers && sources.includes('project');
-    if (sources.includes('local') && hasDirectory)
+    if (hasDirectory && sources.includes('local')) {
       await this.#json(join(directory, 'settings.local.json'), settingsItems);
-    if (sources.includes('project')) await this.#json(join(this.#level, '.mcp.json'), serverItems);
-    if (!hasProject) return;
+    }
+    if (!sources.includes('project')) return;
+    await this.#json(join(this.#level, '.mcp.json'), serverItems);
+    if (!hasDirectory || isUsers) return;
     await this.#json(join(directory, 'settings.json'), settingsItems);
     await this.#skills(join(directory, 'skills'));
     await this.#documents(join(directory, 'commands'), skillItems);
@@ -113,23 +113,20 @@ class Collector {
         await this.#document(file, basename(dirname(file)), skillItems);
       }
       if (!toPosix(file).endsWith('/.claude-plugin/plugin.json')) continue;
-      await this.#plugin(file, dirname(dirname(file)), files);
+      // A plugin is code in many files, so all of them together are the declaration.
+      const plugin = dirname(dirname(file));
+      const inside = files.filter((one) => isInside(one, plugin));
+      const { scripts, complete } = await this.#scripts.pins(inside, this.#options.root);
+      await this.#add(file, {
+        kind: 'plugin',
+        name: basename(plugin),
+        text: `${inside.length} files in ${this.#fromRoot(plugin)}`,
+        path: ['plugin'],
+        value: scripts,
+        line: 1,
+        pinned: complete,
+      });
     }
-  }
-
-  /** A plugin is code in many files, so all of them together are the declaration. */
-  async #plugin(manifest: string, directory: string, files: readonly string[]): Promise<void> {
-    const inside = files.filter((file) => isInside(file, directory));
-    const { scripts, complete } = await digestsOf(inside, this.#options.root, this.#scripts);
-    await this.#add(manifest, {
-      kind: 'plugin',
-      name: basename(directory),
-      text: `${inside.length} files in ${this.#fromRoot(directory)}`,
-      path: ['plugin'],
-      value: scripts,
-      line: 1,
-      pinned: complete,
-    });
   }
 
   async #documents(directory: string, itemsIn: DocumentItems): Promise<void> {
@@ -198,31 +195,38 @@ class Collector {
   }
 
   async #add(file: string, item: TrustItem): Promise<void> {
-    if (this.#itemsLeft-- <= 0) return this.#addOverfull();
+    if (this.#itemsLeft-- <= 0) {
+      this.#addOverfull();
+      return;
+    }
     const { runs = [] } = item;
-    const place = { root: this.#options.root, level: this.#level, directory: dirname(file) };
-    const named = await scriptsOf(runs, place, this.#scripts);
-    const hooks = item.kind === 'hook' && runs.length > 0 ? await this.#hooksOf() : undefined;
+    const { root } = this.#options;
+    const named = await this.#scripts.named(runs, {
+      root,
+      level: this.#level,
+      directory: dirname(file),
+    });
     const scripts = { ...named.scripts };
-    if (hooks?.mark !== undefined) scripts['.claude/hooks/**'] = hooks.mark;
-    const pinned = named.complete && hooks?.complete !== false && item.pinned !== false;
+    let pinned = named.complete && item.pinned !== false;
+    if (item.kind === 'hook' && runs.length > 0) {
+      const hooks = await this.#hooksOfLevel();
+      const isEmpty = Object.keys(hooks.scripts).length === 0;
+      if (!isEmpty) scripts['.claude/hooks/**'] = sha256(canonicalJson(hooks.scripts));
+      pinned &&= hooks.complete;
+    }
     this.#push(file, { ...item, pinned }, scripts);
   }
 
-  /** What every command hook of the level stands for, read once. */
-  async #hooksOf(): Promise<{ mark: string | undefined; complete: boolean }> {
-    const known = this.#hookScripts.get(this.#level);
+  async #hooksOfLevel(): Promise<Pins> {
+    const known = this.#hookPins.get(this.#level);
     if (known !== undefined) return known;
-    const place = { root: this.#options.root, level: this.#level };
-    const { scripts, complete } = await hookScripts(place, this.#options.fs, this.#scripts);
-    const isEmpty = Object.keys(scripts).length === 0;
-    const made = { mark: isEmpty ? undefined : sha256(canonicalJson(scripts)), complete };
-    this.#hookScripts.set(this.#level, made);
-    if (!complete) {
+    const pins = await this.#scripts.hooks({ root: this.#options.root, level: this.#level });
+    this.#hookPins.set(this.#level, pins);
+    if (!pins.complete) {
       const directory = join(this.#level, '.claude', 'hooks');
       this.#addUnread(directory, 'there is more than is looked at, or it cannot all be read');
     }
-    return made;
+    return pins;
   }
 
   #push(file: string, item: TrustItem, scripts: Readonly<Record<string, string>> = {}): void {

@@ -16,7 +16,7 @@ function checkOf(kinds: readonly DeclarationKind[]): TrustCheck {
     }),
   );
   const pending = declarations.map((declaration) => ({ declaration, was: 'new' as const }));
-  const scripts = { files: new Map(), large: new Map() };
+  const scripts = new Map();
   const isEmptyProject = false;
   return { root: '/p', verdict: 'never', declarations, pending, scripts, isEmptyProject };
 }

@@ -4,12 +4,7 @@ import { lookAtLevels, projectLevels } from '../../platform/fs/project-levels.js
 import { collectDeclarations } from './collect.js';
 import { trustNotice } from './messages.js';
 import { changedScript, type PinPlace, type SeenScripts } from './scripts.js';
-import {
-  openTrustStore,
-  type TrustedDeclaration,
-  type TrustRecord,
-  type TrustStore,
-} from './store.js';
+import { openTrustStore, type TrustedDeclaration, type TrustRecord } from './store.js';
 import type { Declaration, PendingDeclaration, TrustCheck, UsedDocument } from './types.js';
 
 export interface TrustPlaces {
@@ -79,8 +74,6 @@ export interface OwnWrite {
 /** `waits`: in force only when the rest of what the folder declares is accepted as well. */
 export type Binding = 'bound' | 'waits' | 'this process only';
 
-const NO_SCRIPTS: SeenScripts = { files: new Map(), large: new Map() };
-
 export function openProjectTrust(places: TrustPlaces): ProjectTrust {
   const { fs } = places;
   const store = openTrustStore(places);
@@ -98,20 +91,16 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
     const all = lookAtLevels(places.cwd);
     const root = await fs.realPath(all.at(-1)?.path ?? places.cwd);
     const levels = all.filter(({ hasDirectory, hasServers }) => hasDirectory || hasServers);
-    const isEmptyProject = levels.length === 0;
     const { configDir, sources = ['project', 'local'] } = places;
-    const found = isEmptyProject
-      ? { declarations: [], scripts: NO_SCRIPTS }
-      : await collectDeclarations({ fs, root, levels, configDir, sources, used });
+    const found = await collectDeclarations({ fs, root, levels, configDir, sources, used });
     const isAccepted = ({ pinned, digest }: Declaration): boolean =>
       // fail-closed: an unpinned digest does not tell whether the content changed.
       pinned ? accepted.pinned.has(digest) : atStart === true && accepted.atStart.has(digest);
     const record = await store.read(root);
     const judged = judge({ root, declarations: found.declarations, record, isAccepted });
     if (judged.verdict === 'trusted') scripts = found.scripts;
-    return { ...found, ...judged, root, isEmptyProject };
+    return { ...found, ...judged, root, isEmptyProject: levels.length === 0 };
   }
-
   return {
     check,
     async changedScript(hook) {
@@ -147,8 +136,13 @@ export function openProjectTrust(places: TrustPlaces): ProjectTrust {
       }
       remember(ours.filter(({ pinned }) => pinned));
       if ((await store.refusal(root)) !== undefined) return 'this process only';
-      await addTo(store, root, ours);
-      const record = await store.read(root);
+      const old = (await store.read(root)) ?? { root, declarations: [] };
+      const known = new Set(old.declarations.map(({ digest }) => digest));
+      const fresh = ours
+        .filter(({ digest }) => !known.has(digest))
+        .map((one) => entryOf(one, root));
+      const record = { ...old, declarations: [...old.declarations, ...fresh] };
+      if (fresh.length > 0) await store.write(record);
       const left = judge({ root, declarations, record, isAccepted: () => false });
       return left.verdict === 'trusted' ? 'bound' : 'waits';
     },
@@ -205,29 +199,12 @@ async function levelNames(places: TrustPlaces, root: string): Promise<readonly s
   return real.map((level) => toPosix(relative(root, level)));
 }
 
-function isOurs(declaration: Declaration, written: OwnWrite): boolean {
-  if (declaration.kind === 'MCP server') return declaration.name === written.server;
-  if (declaration.name === 'permissions.allow')
-    return written.allow?.includes(declaration.text) === true;
+function isOurs({ kind, name, text }: Declaration, written: OwnWrite): boolean {
+  if (kind === 'MCP server') return name === written.server;
+  if (name === 'permissions.allow') return written.allow?.includes(text) === true;
   return (
-    declaration.name === 'permissions.additionalDirectories' &&
-    written.directories?.includes(declaration.text) === true
+    name === 'permissions.additionalDirectories' && written.directories?.includes(text) === true
   );
-}
-
-async function addTo(
-  store: TrustStore,
-  root: string,
-  declarations: readonly Declaration[],
-): Promise<void> {
-  const old = await store.read(root);
-  const kept = old?.declarations ?? [];
-  const fresh = declarations
-    .filter((one) => !kept.some((known) => known.digest === one.digest))
-    .map((one) => entryOf(one, root));
-  if (fresh.length > 0) {
-    await store.write({ ...(old ?? { root }), declarations: [...kept, ...fresh] });
-  }
 }
 
 export interface TrustStart extends TrustPlaces {
@@ -275,18 +252,16 @@ export async function startTrust(start: TrustStart): Promise<StartedTrust & { no
     verdict = now.verdict;
     return now;
   };
+  const isTrusted = (now: TrustCheck, coversNothing: boolean): boolean =>
+    now.verdict === 'trusted' || (coversNothing && isGiven && now.verdict === 'nothing');
   return {
     trust,
     now: verdict === 'trusted',
-    inForce: async (used) => (await check(used)).verdict === 'trusted',
-    async accepted() {
-      const now = await check();
-      return now.verdict === 'trusted' || (isGiven && now.verdict === 'nothing');
-    },
+    inForce: async (used) => isTrusted(await check(used), false),
+    accepted: async () => isTrusted(await check(), true),
     async covers(used) {
       const now = await check(used);
-      const isMeant = isGiven && !first.isEmptyProject && !now.isEmptyProject;
-      return now.verdict === 'trusted' || (isMeant && now.verdict === 'nothing');
+      return isTrusted(now, !first.isEmptyProject && !now.isEmptyProject);
     },
   };
 }

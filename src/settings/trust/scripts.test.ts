@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeFileSystem } from '../../platform/fs/node-fs.js';
-import { changedScript, hookScripts, openScripts, type SeenScripts, scriptsOf } from './scripts.js';
+import { changedScript, ScriptReader, type SeenScripts } from './scripts.js';
 
 let root: string;
 beforeEach(() => {
@@ -20,9 +20,9 @@ const write = async (file: string, text: string): Promise<void> => {
 const commands = ['sh "$CLAUDE_PROJECT_DIR"/.claude/hooks/g.sh', '.claude/tool.sh'];
 const place = () => ({ root, level: root, directory: at('.claude') });
 const accept = async (): Promise<SeenScripts> => {
-  const reader = openScripts(nodeFileSystem);
-  await scriptsOf(commands, place(), reader);
-  await hookScripts(place(), nodeFileSystem, reader);
+  const reader = new ScriptReader(nodeFileSystem);
+  await reader.named(commands, place());
+  await reader.hooks(place());
   return reader.seen;
 };
 const changed = async (accepted: SeenScripts): Promise<string | undefined> => {
@@ -66,8 +66,7 @@ describe('the scripts that a hook stands for', () => {
   });
 
   it('have changed for one that nobody ever looked at', async () => {
-    const nobody = { files: new Map(), large: new Map() };
-    expect(await changed(nobody)).toBe('.claude/hooks/g.sh');
+    expect(await changed(new Map())).toBe('.claude/hooks/g.sh');
   });
 
   it('are looked at as far as it goes where there are too many', async () => {
@@ -83,8 +82,8 @@ describe('the scripts that a hook stands for', () => {
 
   it('are not known of a command that may name any number of them', async () => {
     const many = [Array.from({ length: 20_000 }, (_, index) => `.claude/${index}`).join(' ')];
-    const reader = openScripts(nodeFileSystem);
-    expect((await scriptsOf(many, place(), reader)).complete).toBe(false);
+    const reader = new ScriptReader(nodeFileSystem);
+    expect((await reader.named(many, place())).complete).toBe(false);
     const accepted = reader.seen;
     expect(await changedScript(many, place(), { fs: nodeFileSystem, accepted })).toBeDefined();
   });
