@@ -1,7 +1,7 @@
 import { HOOK_SAMPLES } from '../../../build/generated/hook-samples.js';
 import { join } from '../../platform/fs/paths.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
-import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
+import { hookEventFacts } from '../../protocol/hook-events.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import { type HookFacts, requestFor } from '../dispatch/input.js';
 import { notRun, type RunDeps, runHook, thrownText } from '../dispatch/run.js';
@@ -61,7 +61,13 @@ export async function probeGates(deps: ProbeDeps, options: ProbeOptions): Promis
   for (const event of EVENTS) {
     if (hookEventFacts(event).role !== 'gate') continue;
     const meant: CapturedHook[] = [];
-    for (const captured of withoutCopies(deps.hooks.hooks[event] ?? [])) {
+    const copies = new Set<string>();
+    for (const captured of deps.hooks.hooks[event] ?? []) {
+      const { id, matcher = '' } = captured.hook;
+      const key = `${captured.copyOf ?? id}\n${matcher}`;
+      // Of identical hooks in several settings files the first is asked, as in a session.
+      if (copies.has(key)) continue;
+      copies.add(key);
       const why = whyNot(captured, options);
       if (why === undefined) meant.push(captured);
       else skipped.push({ hook: captured.hook, why });
@@ -112,17 +118,6 @@ export function probeWarning(probed: ProbedHook): string | undefined {
   return `${who} reported an error when it was probed, which blocks nothing: ${complaint}`;
 }
 
-/** Of identical hooks in several settings files the first is asked, as in a session. */
-function withoutCopies(hooks: readonly CapturedHook[]): readonly CapturedHook[] {
-  const first = new Map<string, CapturedHook>();
-  for (const captured of hooks) {
-    const { id, matcher = '' } = captured.hook;
-    const key = `${captured.copyOf ?? id}\n${matcher}`;
-    if (!first.has(key)) first.set(key, captured);
-  }
-  return [...first.values()];
-}
-
 function whyNot({ hook, broken }: CapturedHook, { all }: ProbeOptions): string | undefined {
   const { event, handler } = hook;
   // Making one is what such a hook is for.
@@ -140,81 +135,46 @@ async function probe(
 ): Promise<ProbedHook> {
   const { hook, broken } = captured;
   const limitMs = Math.min(hook.timeoutMs, options.atMostMs ?? Number.POSITIVE_INFINITY);
-  const { ms, answer, failure, complaint } =
-    broken === undefined ? await ask(deps, captured, options, limitMs) : notRun(hook, broken);
-  return { hook, ms, limitMs, decision: answer.decision, failure, complaint };
-}
-
-async function ask(
-  deps: ProbeDeps,
-  captured: CapturedHook,
-  options: ProbeOptions,
-  timeoutMs: number,
-): Promise<HookReport> {
-  const { hook } = captured;
+  let report: HookReport;
   try {
     const occasion = probeOccasion(captured, options);
     const request = requestFor(hook.event, occasion, { facts: deps.facts() });
-    return await runHook(deps, {
-      hook: { ...hook, timeoutMs },
-      request,
-      signal: options.signal,
-    });
+    const run = { hook: { ...hook, timeoutMs: limitMs }, request, signal: options.signal };
+    report = broken === undefined ? await runHook(deps, run) : notRun(hook, broken);
   } catch (thrown) {
     // fail-closed: whatever went wrong, the guard gave no verdict.
-    return notRun(hook, { cause: 'threw', message: thrownText(thrown) });
+    report = notRun(hook, { cause: 'threw', message: thrownText(thrown) });
   }
+  const { ms, answer, failure, complaint } = report;
+  return { hook, ms, limitMs, decision: answer.decision, failure, complaint };
 }
 
 /** An occasion that the hook is meant for, as far as that can be told from what is written. */
 function probeOccasion(captured: CapturedHook, options: ProbeOptions): Occasion {
-  const { event, agents } = captured.hook;
+  const { event, agents, matcher = '' } = captured.hook;
   const { cwd, mode, signal } = options;
-  const sample = HOOK_SAMPLES[event];
-  const names = namesFor(event, captured.hook, sample);
+  const { matches, matcherField: field } = hookEventFacts(event);
+  const isAboutCall = matches === 'tool';
+  const sample: Readonly<Record<string, unknown>> = HOOK_SAMPLES[event];
   const people = [MAIN_AGENT, ...(agents === undefined ? [] : [agentOf(agents)])];
-  const tries = people.flatMap((agent) => names.map((name) => ({ agent, name })));
-  const { agent, name } = tries.find((one) =>
-    captured.matches({ agent: one.agent, matched: one.name === undefined ? [] : [one.name] }),
-  ) ?? { agent: MAIN_AGENT, name: names[0] };
-  return {
-    agent,
-    cwd,
-    matched: name === undefined ? [] : [name],
-    fields: { ...sample, ...fieldsFor(event, name, cwd), probe: true },
-    signal,
-    mode,
-    ...(hookEventFacts(event).matches === 'tool' ? { toolUseId: 'toolu_sample' } : {}),
+  const about = { cwd, signal, mode, ...(isAboutCall ? { toolUseId: 'toolu_sample' } : {}) };
+  if (matches === 'nothing' || field === undefined) {
+    const agent = people.find((one) => captured.matches({ agent: one, matched: [] })) ?? MAIN_AGENT;
+    return { ...about, agent, matched: [], fields: { ...sample, probe: true } };
+  }
+  // The sample first, then what the matcher itself names.
+  const named = matcher.split('|').map((name) => name.trim());
+  const names = [String(sample[field]), ...(isAboutCall ? SAMPLE_TOOLS : []), ...named].filter(
+    (name) => name !== '',
+  );
+  const tries = people.flatMap((agent) => names.map((name) => ({ agent, matched: [name] })));
+  const { agent, matched } = tries.find((one) => captured.matches(one)) ?? {
+    agent: MAIN_AGENT,
+    matched: names.slice(0, 1),
   };
-}
-
-/** What the event may be about: the sample first, then what the matcher itself names. */
-function namesFor(
-  event: HookEventName,
-  { matcher }: Hook,
-  sample: Readonly<Record<string, unknown>>,
-): readonly (string | undefined)[] {
-  const { matches, matcherField } = hookEventFacts(event);
-  if (matches === 'nothing' || matcherField === undefined) return [undefined];
-  const named = (matcher ?? '').split('|').map((name) => name.trim());
-  return [
-    String(sample[matcherField]),
-    ...(matches === 'tool' ? SAMPLE_TOOLS : []),
-    ...named.filter((name) => name !== ''),
-  ];
-}
-
-function fieldsFor(
-  event: HookEventName,
-  name: string | undefined,
-  cwd: string,
-): Readonly<Record<string, unknown>> {
-  const { matches, matcherField } = hookEventFacts(event);
-  if (name === undefined || matcherField === undefined) return {};
-  return {
-    [matcherField]: name,
-    ...(matches === 'tool' ? { tool_input: sampleCall(name, cwd) ?? {} } : {}),
-  };
+  const [name = ''] = matched;
+  const call = isAboutCall ? { tool_input: sampleCall(name, cwd) ?? {} } : {};
+  return { ...about, agent, matched, fields: { ...sample, [field]: name, ...call, probe: true } };
 }
 
 /** Some agent that a pattern names. */
@@ -253,7 +213,7 @@ const CALLS: Readonly<Record<string, (cwd: string) => Input>> = {
 };
 
 /** Tools that there is a sample for, the most common ones first. */
-export const SAMPLE_TOOLS: readonly string[] = Object.keys(CALLS);
+const SAMPLE_TOOLS: readonly string[] = Object.keys(CALLS);
 
 /** What a call of the tool may look like; undefined for tools that nobody can know. */
 export function sampleCall(tool: string, cwd: string): Input | undefined {

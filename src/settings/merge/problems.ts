@@ -8,15 +8,52 @@ import {
   type SourceValue,
 } from './merge.js';
 
+type Told = Pick<ConfigProblem, 'severity' | 'message' | 'remedy' | 'topic'>;
+
 /** What a person should know about the settings of all files together. */
 export function mergeProblems(merged: Merged): readonly ConfigProblem[] {
   return [
     ...unenforced(merged),
-    ...strictElsewhere(merged),
-    ...openFailure(merged),
-    ...offInProject(merged),
+    ...contributionsOf(merged, 'portcullis.strict')
+      .filter(({ source, value }) => value === false && source !== 'managed' && source !== 'user')
+      .map((one) => at(one, STRICT_ELSEWHERE)),
+    ...inForce(merged, 'portcullis.hookFailure')
+      .filter(({ value }) => value === 'open')
+      .map((one) => at(one, OPEN_FAILURE)),
+    ...contributionsOf(merged, 'disableAllHooks')
+      .filter(({ source, value, standing }) => {
+        return isOfProject(source) && value === true && standing !== 'untrusted';
+      })
+      .map((one) => at(one, OFF_IN_PROJECT)),
     ...withoutEffect(merged),
   ];
+}
+
+const STRICT_ELSEWHERE: Told = {
+  severity: 'warning',
+  message: '`portcullis.strict` is ignored here.',
+  remedy: 'It counts in the settings of the user or an administrator.',
+};
+
+/** Said at every start: guards are weaker than they look. */
+const OPEN_FAILURE: Told = {
+  severity: 'warning',
+  topic: 'hooks',
+  message: 'a hook that fails refuses nothing, because `portcullis.hookFailure` is "open".',
+  remedy: 'Set it to "closed" to refuse instead.',
+};
+
+const OFF_IN_PROJECT: Told = {
+  severity: 'note',
+  message: "`disableAllHooks` of a project switches off the project's own hooks only.",
+  remedy: 'Set it in your own settings or on the command line to switch off yours.',
+};
+
+function at(
+  { owner, path }: Pick<SourceValue, 'owner' | 'path'>,
+  { severity, ...told }: Told,
+): ConfigProblem {
+  return { severity, ...placeOf(owner, path), ...told };
 }
 
 /**
@@ -24,57 +61,13 @@ export function mergeProblems(merged: Merged): readonly ConfigProblem[] {
  * itself says that it may be missing, it is told.
  */
 function unenforced(merged: Merged): readonly ConfigProblem[] {
-  const problems: ConfigProblem[] = [];
-  for (const { key, facts } of merged.values()) {
+  return [...merged.values()].flatMap(({ key, facts }) => {
     const [first] = inForce(merged, key);
-    if (facts.unenforced !== true || first === undefined || first.value === false) continue;
-    problems.push({
-      severity: 'fatal',
-      ...placeOf(first.owner, first.path),
-      message: `\`${key}\` cannot be enforced by this version.`,
-      remedy: 'Remove it, or do without this version.',
-    });
-  }
-  return problems;
-}
-
-function strictElsewhere(merged: Merged): readonly ConfigProblem[] {
-  return contributionsOf(merged, 'portcullis.strict')
-    .filter(({ source, value }) => value === false && source !== 'managed' && source !== 'user')
-    .map(({ owner, path }) => ({
-      severity: 'warning',
-      ...placeOf(owner, path),
-      message: '`portcullis.strict` is ignored here.',
-      remedy: 'It counts in the settings of the user or an administrator.',
-    }));
-}
-
-/** Said at every start: guards are weaker than they look. */
-function openFailure(merged: Merged): readonly ConfigProblem[] {
-  const [failure] = inForce(merged, 'portcullis.hookFailure');
-  if (failure?.value !== 'open') return [];
-  return [
-    {
-      severity: 'warning',
-      topic: 'hooks',
-      ...placeOf(failure.owner, failure.path),
-      message: 'a hook that fails refuses nothing, because `portcullis.hookFailure` is "open".',
-      remedy: 'Set it to "closed" to refuse instead.',
-    },
-  ];
-}
-
-function offInProject(merged: Merged): readonly ConfigProblem[] {
-  return contributionsOf(merged, 'disableAllHooks')
-    .filter(({ source, value, standing }) => {
-      return isOfProject(source) && value === true && standing !== 'untrusted';
-    })
-    .map(({ owner, path }) => ({
-      severity: 'note',
-      ...placeOf(owner, path),
-      message: "`disableAllHooks` of a project switches off the project's own hooks only.",
-      remedy: 'Set it in your own settings or on the command line to switch off yours.',
-    }));
+    if (facts.unenforced !== true || first === undefined || first.value === false) return [];
+    const message = `\`${key}\` cannot be enforced by this version.`;
+    const remedy = 'Remove it, or do without this version.';
+    return [at(first, { severity: 'fatal', message, remedy })];
+  });
 }
 
 /** Values that are not in force, reported once for each file and key. */
@@ -82,63 +75,56 @@ function withoutEffect(merged: Merged): readonly ConfigProblem[] {
   const told = new Map<string, ConfigProblem>();
   for (const entry of merged.values()) {
     for (const one of entry.said) {
-      const problem = isNothing(one) ? undefined : problemOf(entry, one);
-      if (problem === undefined) continue;
-      const id = `${one.owner.source}\n${one.owner.file ?? ''}\n${problem.message}`;
-      if (!told.has(id)) told.set(id, problem);
+      const problem = problemOf(entry, one);
+      const id = `${one.owner.source}\n${one.owner.file ?? ''}\n${problem?.message}`;
+      if (problem !== undefined && !told.has(id)) told.set(id, problem);
     }
   }
   return [...told.values()];
 }
 
-/** A list in which no item has a say asks for nothing. */
-function isNothing({ value, items }: SourceValue): boolean {
-  return items !== undefined && Array.isArray(value) && !value.some((item) => fits(items, item));
-}
-
-function problemOf(entry: MergedKey, one: SourceValue): ConfigProblem | undefined {
+function problemOf({ key, facts }: MergedKey, one: SourceValue): ConfigProblem | undefined {
+  const { value, items, owner, governed, why = 'it may not stand here' } = one;
+  // A list in which no item has a say asks for nothing.
+  if (items !== undefined && Array.isArray(value) && !value.some((item) => fits(items, item))) {
+    return undefined;
+  }
+  const around = { owner, path: governed };
   switch (one.standing) {
     case 'in force':
     case 'shadowed':
       return undefined;
     case 'untrusted':
-      return {
+      return at(around, {
         severity: 'note',
-        ...placeOf(one.owner, one.governed),
-        message: `\`${one.governed.join('.')}\` is not in force because this folder is not trusted.`,
+        message: `\`${governed.join('.')}\` is not in force because this folder is not trusted.`,
         remedy: 'Start with --trust to accept what the folder grants.',
-      };
+      });
     case 'managed only':
-      return {
+      return at(around, {
         severity: 'note',
-        ...placeOf(one.owner, one.governed),
-        message: `\`${entry.key}\` is not in force: an administrator lets only managed rules grant.`,
+        message: `\`${key}\` is not in force: an administrator lets only managed rules grant.`,
         remedy: 'Ask for a managed rule.',
-      };
+      });
     case 'dropped':
-      return {
+      return at(one, {
         severity: 'warning',
-        ...placeOf(one.owner, one.path),
-        message: `\`${entry.key}\` is ignored: ${one.why ?? 'it may not stand here'}.`,
+        message: `\`${key}\` is ignored: ${why}.`,
         remedy: 'Set it on the command line or in your own settings.',
-      };
+      });
     case 'not here':
-      return misplaced(entry, one);
+      if (facts.scope === 'managed') {
+        return at(around, {
+          // fail-closed: a restriction that this file may not set would be relied on and never hold.
+          severity: facts.restricts === true && value !== false ? 'fatal' : 'warning',
+          message: `\`${key}\` has no effect here: only an administrator can set it.`,
+          remedy: 'Move it to managed-settings.json, or remove it.',
+        });
+      }
+      return at(around, {
+        severity: 'warning',
+        message: `\`${key}\` is ignored: a project's files cannot set it.`,
+        remedy: 'Set it in your own settings, or on the command line.',
+      });
   }
-}
-
-/** fail-closed: a restriction in a file that may not set it would be relied on and never hold. */
-function misplaced(entry: MergedKey, one: SourceValue): ConfigProblem {
-  const restricts = entry.facts.restricts === true && one.value !== false;
-  const managed = entry.facts.scope === 'managed';
-  return {
-    severity: restricts && managed ? 'fatal' : 'warning',
-    ...placeOf(one.owner, one.governed),
-    message: managed
-      ? `\`${entry.key}\` has no effect here: only an administrator can set it.`
-      : `\`${entry.key}\` is ignored: a project's files cannot set it.`,
-    remedy: managed
-      ? 'Move it to managed-settings.json, or remove it.'
-      : 'Set it in your own settings, or on the command line.',
-  };
 }

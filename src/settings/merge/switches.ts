@@ -23,24 +23,29 @@ export interface HookSwitches {
 export function hookSwitches({ values }: Pick<EffectiveSettings, 'values'>): HookSwitches {
   const only = values.get('allowManagedHooksOnly');
   const managedOnly = only?.value === true;
-  const ofPerson = limits(values, isOfPerson);
-  const ofAll = limits(values);
+  const envVars = 'httpHookAllowedEnvVars';
   return {
     managedOnly,
     disabled(source) {
       // Callbacks are code of the host, not hooks of files; taking them out would lose its guards.
       if (source === 'sdk') return undefined;
-      if (only !== undefined && managedOnly && source !== 'managed')
+      if (only !== undefined && managedOnly && source !== 'managed') {
         return `\`allowManagedHooksOnly\` (${originOf(only)})`;
+      }
       return switchedOff(values, source);
     },
     failure: failureOf(values.get('portcullis.hookFailure')),
     // fail-closed: a repository cannot make its user's guards give up before they have answered.
-    timeouts: (source) => (isOfProject(source) ? ofAll : ofPerson),
+    timeouts: (source) => limits(values, isOfProject(source) ? () => true : isOfPerson),
     probe: values.get('portcullis.probeHooks')?.value === true,
-    // A list of a project restricts where nobody else has one.
-    httpUrls: listOfPerson(values, 'allowedHttpHookUrls') ?? listOf(values, 'allowedHttpHookUrls'),
-    httpEnvVars: envVarsOf(values),
+    // fail-closed: a repository adds nothing to a list by which its user limits hooks, be it empty. Its
+    // own list restricts where its user has none.
+    httpUrls:
+      listOf(values, 'allowedHttpHookUrls', isOfPerson) ?? listOf(values, 'allowedHttpHookUrls'),
+    // fail-closed: a repository does not name the variables that its own hooks may send.
+    httpEnvVars:
+      listOf(values, envVars, isOfPerson) ??
+      (listOf(values, envVars)?.length === 0 ? [] : undefined),
   };
 }
 
@@ -83,32 +88,17 @@ function listOf(
   return [...new Set(said.map(({ value }) => String(value)))];
 }
 
-/** fail-closed: a repository adds nothing to a list by which its user limits hooks, be it empty. */
-function listOfPerson(values: SettingValues, key: string): readonly string[] | undefined {
-  return listOf(values, key, isOfPerson);
-}
-
-/** fail-closed: a repository does not name the variables that its own hooks may send. */
-function envVarsOf(values: SettingValues): readonly string[] | undefined {
-  const key = 'httpHookAllowedEnvVars';
-  const ofPerson = listOfPerson(values, key);
-  if (ofPerson !== undefined) return ofPerson;
-  return listOf(values, key)?.length === 0 ? [] : undefined;
-}
-
-/** What a person says stands before what a project says. */
 function limits(
   values: SettingValues,
-  counts: (source: SettingSource) => boolean = () => true,
+  counts: (source: SettingSource) => boolean,
 ): Readonly<Record<string, number>> {
-  const timeouts: Record<string, number> = {};
-  for (const event of Object.keys(HOOK_EVENTS)) {
-    const said = values.get(`portcullis.hookTimeouts.${event}`);
-    if (said !== undefined && typeof said.value === 'number' && counts(said.source)) {
-      timeouts[event] = said.value;
-    }
-  }
-  return timeouts;
+  return Object.fromEntries(
+    Object.keys(HOOK_EVENTS).flatMap((event) => {
+      const said = values.get(`portcullis.hookTimeouts.${event}`);
+      const isLimit = said !== undefined && typeof said.value === 'number' && counts(said.source);
+      return isLimit ? [[event, said.value as number]] : [];
+    }),
+  );
 }
 
 /** Who keeps flags and hosts from bringing agents, plugins and servers along. Undefined: nobody. */
