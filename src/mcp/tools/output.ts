@@ -40,6 +40,7 @@ const MOST_STRUCTURED = 4 * 1024 * 1024;
 
 /** What the model reads of a server's answer: bounded, and with nothing in it that passes for ours. */
 export async function toolOutput(result: RawCallResult, parts: OutputParts): Promise<ToolOutput> {
+  const { structuredContent, isError } = result;
   const shelf = createBinaryShelf(parts);
   const blocks: ResultBlock[] = [];
   const content = Array.isArray(result.content) ? result.content : [];
@@ -47,35 +48,22 @@ export async function toolOutput(result: RawCallResult, parts: OutputParts): Pro
   if (content.length > MOST_BLOCKS) {
     blocks.push(text(`[${content.length - MOST_BLOCKS} more blocks were left out]`));
   }
-  const { structuredContent } = result;
   const json = structuredContent === undefined ? undefined : JSON.stringify(structuredContent);
-  const structured = structuredText(result, json);
-  if (structured !== undefined) blocks.push(text(structured));
+  if (json !== undefined && structuredContent !== null && !isSaid(content, structuredContent, json))
+    blocks.push(text(serverText(json)));
   const bounded = await boundBlocks(withFewImages(blocks, parts), { ...parts, shelf });
   const isText = bounded.every(({ type }) => type === 'text');
   const shownContent = isText ? textsOf(bounded).join('\n') || '(no output)' : bounded;
-  return {
+  const output: ToolOutput = {
     content: shownContent,
-    ...(result.isError === true ? { isError: true } : {}),
-    ...structuredOf({ blocks: bounded, content: shownContent, structuredContent, json }),
-    ...(shelf.files.length === 0 ? {} : { files: [...shelf.files] }),
+    ...(isError === true && { isError }),
+    ...(shelf.files.length > 0 && { files: [...shelf.files] }),
   };
-}
-
-/** What hosts and hooks are given: the blocks of an answer in words, or all of one that has data. */
-function structuredOf(answer: {
-  readonly blocks: readonly ResultBlock[];
-  readonly content: ToolOutput['content'];
-  readonly structuredContent: unknown;
-  readonly json: string | undefined;
-}): Pick<ToolOutput, 'structured'> {
-  const { blocks, content, structuredContent, json } = answer;
-  // Pictures are not handed round twice.
-  if (json === undefined) return typeof content === 'string' ? { structured: blocks } : {};
-  // One that fills the memory is not handed round: its text is in the content.
-  if (json.length > MOST_STRUCTURED) return {};
-  // Whoever judges the result must see all that the model does.
-  return { structured: { content, structuredContent } };
+  // Hosts and hooks are given the blocks of an answer in words; pictures are not handed round twice.
+  if (json === undefined) return isText ? { ...output, structured: bounded } : output;
+  // Of an answer with data all that the model sees, as they may judge it; one that fills the memory is not handed round.
+  if (json.length > MOST_STRUCTURED) return output;
+  return { ...output, structured: { content: shownContent, structuredContent } };
 }
 
 /** The content of a `structured` that a hook gave back. */
@@ -144,53 +132,31 @@ function serverText(given: string): string {
 const SMUGGLED =
   /[\u{e0000}-\u{e007f}]+|[\ufe00-\ufe0f\u{e0100}-\u{e01ef}]{2,}|[\u200b-\u200f\u2060-\u2064\ufeff]{4,}/gu;
 
-/** The structured part of an answer, unless the text beside it says the same already. */
-function structuredText(
-  { content, structuredContent }: RawCallResult,
-  json: string | undefined,
-): string | undefined {
-  if (json === undefined || structuredContent === null) return undefined;
+/** Whether the text beside the structured part of an answer says the same: as JSON, wrapped in one key, or item by item. */
+function isSaid(content: readonly RawContent[], value: unknown, json: string): boolean {
   const texts = content
     .slice(0, MOST_BLOCKS)
     .flatMap((block) =>
       block.type === 'text' && typeof block.text === 'string' ? block.text : [],
     );
-  if (texts.includes(json)) return undefined;
+  if (texts.includes(json)) return true;
+  const whole = texts.join('\n');
   // To put the keys of millions of objects in order takes more memory than there is.
-  const isSmall = json.length <= MOST_COMPARED;
-  const isSaid = isSmall && saidBy(texts, [structuredContent, ...onlyValue(structuredContent)]);
-  return isSaid ? undefined : serverText(json);
+  if (json.length > MOST_COMPARED || whole.length > 4 * json.length + 1_000) return false;
+  const items = texts.map(valueIn);
+  const said = new Set([...texts, whole, ...items.map(canonicalJson), canonicalJson(items)]);
+  // Servers wrap a value that is no object: `{"result": "text"}` beside the text.
+  const [only, ...others] = isRecord(value) ? Object.values(value) : [];
+  const values = others.length === 0 && only !== undefined ? [value, only] : [value];
+  return values.some((one) => said.has(typeof one === 'string' ? one : canonicalJson(one)));
 }
 
-/** Servers wrap a value that is no object: `{"result": "text"}` beside the text. */
-function onlyValue(value: unknown): readonly unknown[] {
-  if (!isRecord(value)) return [];
-  const values = Object.values(value);
-  return values.length === 1 ? values : [];
-}
-
-/** Whether one of the values is what a text says, or what all texts say together or one by one. */
-function saidBy(texts: readonly string[], values: readonly unknown[]): boolean {
-  const says = (given: string, value: unknown): boolean =>
-    typeof value === 'string' ? given === value : isJsonOf(given, value);
-  return values.some(
-    (value) =>
-      texts.some((one) => says(one, value)) ||
-      value === texts.join('\n') ||
-      (Array.isArray(value) &&
-        value.length === texts.length &&
-        value.every((item, at) => says(texts[at] ?? '', item))),
-  );
-}
-
-function isJsonOf(given: string, value: unknown): boolean {
-  const wanted = canonicalJson(value);
-  if (given.length > 4 * wanted.length + 1_000) return false;
+function valueIn(given: string): unknown {
   try {
-    return canonicalJson(JSON.parse(given)) === wanted;
+    return JSON.parse(given);
   } catch {
-    // Prose, which says something else.
-    return false;
+    // Prose is what it says.
+    return given;
   }
 }
 
