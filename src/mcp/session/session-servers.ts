@@ -57,32 +57,28 @@ export function openServersOfSession(
   const tellProblems = problemTeller(tell);
   const listings = new Map<string, ServerListing>();
   const changed = new Map<string, Pick<Offered, 'changed' | 'saysOther'>>();
-  const waiting: ((tools: readonly AnyTool[]) => void)[] = [];
-  const promptListeners: (() => void)[] = [];
-  let early: AnyTool[] = [];
+  let onTools: ((tools: readonly AnyTool[]) => void) | undefined;
+  let onPrompts: (() => void) | undefined;
+  /** Tools that came before anybody listened. */
+  const early: AnyTool[] = [];
   const arrived = (tools: readonly AnyTool[]): void => {
-    if (tools.length === 0) return;
-    if (waiting.length === 0) early.push(...tools);
-    for (const listener of waiting) listener(tools);
+    if (onTools === undefined) early.push(...tools);
+    else if (tools.length > 0) onTools(tools);
   };
   const cache = openToolCache({ fs, stateDirectory });
-  const took = (connection: ClientConnection, found: ServerListing, offered: Offered): void => {
-    const { declaration } = connection;
-    const { instructions } = offered;
-    changed.set(declaration.name, offered);
-    tellProblems(declaration.name, counted(offered.problems));
-    remember(declaration, {
-      ...found,
-      instructions,
-      hasResources: resources.has(declaration.name),
-    });
-  };
   const remember = (declaration: ServerDeclaration, listing: ServerListing): void => {
     listings.set(declaration.name, listing);
     if (declaration.entry?.type === 'sdk') return;
     void cache.write(declaration, listing).catch((thrown: unknown) => {
       tell(`what "${declaration.name}" offers could not be remembered: ${messageOf(thrown)}`);
     });
+  };
+  const took = (declaration: ServerDeclaration, found: ServerListing, offered: Offered): void => {
+    const { name } = declaration;
+    changed.set(name, offered);
+    tellProblems(name, counted(offered.problems));
+    const { instructions } = offered;
+    remember(declaration, { ...found, instructions, hasResources: resources.has(name) });
   };
   const book = createToolBook({
     fs,
@@ -91,22 +87,11 @@ export function openServersOfSession(
     // What agents bring for themselves is answered for by their own books.
     covers: ({ origin }) => origin?.ofAgent !== true,
     tell,
-    onListing(connection, listing, offered) {
-      const known = servers.find(connection.declaration.name);
-      if (known !== undefined) took(known, listing, offered);
+    onListing({ declaration }, listing, offered) {
+      if (servers.find(declaration.name) !== undefined) took(declaration, listing, offered);
       arrived(offered.tools);
     },
   });
-  const servers = openServers({
-    declarations: parts.configuration.servers,
-    open: connectionMaker(config, environment, parts),
-    onChange(connection, change) {
-      if (change === 'tools') toolsChanged(connection);
-      if (change === 'resources') resourcesChanged(connection);
-      if (change === 'prompts') promptsChanged(connection);
-    },
-  });
-
   /** Asks a server for its tools; those that were not known before. */
   const ask = async (connection: ClientConnection): Promise<readonly AnyTool[]> => {
     const { declaration } = connection;
@@ -117,81 +102,72 @@ export function openServersOfSession(
     }
     if (!resources.isAsked(declaration.name)) await resources.ask(connection);
     const offered = book.offer(connection, listing.value, { live: true });
-    took(connection, listing.value, offered);
+    took(declaration, listing.value, offered);
     return offered.tools;
   };
-  const toolsChanged = oneAtATime<ClientConnection>(async (connection) => {
-    arrived(await ask(connection));
+  const whenChanged = {
+    tools: oneAtATime<ClientConnection>(async (connection) => arrived(await ask(connection))),
+    resources: oneAtATime<ClientConnection>(async (connection) => {
+      if (!listings.has(connection.declaration.name)) return;
+      await resources.ask(connection);
+      arrived(resources.tools([connection]));
+    }),
+    prompts: oneAtATime<ClientConnection>(async () => onPrompts?.()),
+    state: () => undefined,
+  };
+  const servers = openServers({
+    declarations: parts.configuration.servers,
+    open: connectionMaker(config, environment, parts),
+    onChange: (connection, change) => whenChanged[change](connection),
   });
-  const resourcesChanged = oneAtATime<ClientConnection>(async (connection) => {
-    if (!listings.has(connection.declaration.name)) return;
-    await resources.ask(connection);
-    arrived(resources.tools([connection]));
-  });
-  const promptsChanged = oneAtATime<ClientConnection>(async () => {
-    for (const listener of promptListeners) listener();
-  });
-  const firstTime = async (connections: readonly ClientConnection[]) => {
-    const found = await Promise.all(
-      connections.map(async (connection) => {
-        // Bounded in number.
-        await servers.connect([connection]);
-        const { name, state, error } = connection.status();
-        if (state === 'connected' || state === 'pending') return await ask(connection);
-        // To ask would be to start it once more, and to wait as long again.
-        tellProblems(name, error === undefined ? [] : [error]);
-        return [];
-      }),
-    );
-    return found.flat();
+
+  /** Connects a server; its tools that were not known before. */
+  const bringUp = async (connection: ClientConnection): Promise<readonly AnyTool[]> => {
+    // Bounded in number.
+    await servers.connect([connection]);
+    const { name, state, error } = connection.status();
+    if (state === 'connected' || state === 'pending')
+      return [...(await ask(connection)), ...resources.tools([connection])];
+    // To ask would be to start it once more, and to wait as long again.
+    tellProblems(name, error === undefined ? [] : [error]);
+    return [];
   };
   /** The tools that a server had the last time; undefined when nothing is known of it. */
   const remembered = (connection: ClientConnection): readonly AnyTool[] | undefined => {
     const { declaration } = connection;
-    if (declaration.entry?.type === 'sdk') return undefined;
-    const listing = cache.read(declaration);
+    const listing = declaration.entry?.type === 'sdk' ? undefined : cache.read(declaration);
     if (listing === undefined) return undefined;
     listings.set(declaration.name, listing);
     if (listing.hasResources === true) resources.note(declaration.name);
     return book.offer(connection, listing, { live: false }).tools;
   };
   let answered: Promise<unknown> = Promise.resolve();
-  /** The tools of those that answer in time; those of the others join later. */
-  const inTime = async (fresh: readonly ClientConnection[], ms: number) => {
-    const found = new Map<ClientConnection, readonly AnyTool[]>();
-    let isLate = false;
-    const first = Promise.all(
-      fresh.map(async (connection) => {
-        const tools = [...(await firstTime([connection])), ...resources.tools([connection])];
-        if (isLate) arrived(tools);
-        else found.set(connection, tools);
-      }),
-    );
-    answered = first;
-    if (ms > 0) await orAbort(first, AbortSignal.timeout(ms)).catch(() => {});
-    isLate = true;
-    return fresh.flatMap((connection) => found.get(connection) ?? []);
-  };
-  /** All tools that are known before the first request. */
+  /** All tools that are known before the first request; those of servers that take longer than that join later. */
   const start = async (): Promise<readonly AnyTool[]> => {
     const connections = servers.connections();
-    const found = connections.map(remembered);
-    const fresh = connections.filter((_, index) => found[index] === undefined);
-    const tools = [...resources.tools(connections), ...found.flatMap((known) => known ?? [])];
+    const known = connections.map(remembered);
+    const fresh = connections.filter((_, index) => known[index] === undefined);
+    const tools = [...resources.tools(connections), ...known.flatMap((one) => one ?? [])];
     if (fresh.length === 0 || config.startServers === false) return tools;
+    const found: (readonly AnyTool[])[] = [];
+    let isLate = false;
+    answered = Promise.all(
+      fresh.map(async (connection, at) => {
+        const brought = await bringUp(connection);
+        if (isLate) arrived(brought);
+        else found[at] = brought;
+      }),
+    );
     const { serversMayComeLater: later } = config;
-    const patienceMs = typeof later === 'number' ? later : later === true ? 0 : undefined;
-    if (patienceMs !== undefined) return [...tools, ...(await inTime(fresh, patienceMs))];
-    const first = firstTime(fresh);
-    const names = fresh.map(({ declaration }) => `"${visible(declaration.name)}"`).join(', ');
-    const patience = setTimeout(() => {
-      tell(`waiting for the first answer of ${names}; later starts do not wait`);
-    }, PATIENCE_MS);
-    try {
-      return [...tools, ...(await first), ...resources.tools(fresh)];
-    } finally {
-      clearTimeout(patience);
-    }
+    if (later === undefined || later === false) {
+      const names = fresh.map(({ declaration }) => `"${visible(declaration.name)}"`).join(', ');
+      const text = `waiting for the first answer of ${names}; later starts do not wait`;
+      const notice = setTimeout(() => tell(text), PATIENCE_MS);
+      await answered.finally(() => clearTimeout(notice));
+    } else if (typeof later === 'number' && later > 0)
+      await orAbort(answered, AbortSignal.timeout(later)).catch(() => {});
+    isLate = true;
+    return [...tools, ...found.flat()];
   };
   const usable = (): readonly ClientConnection[] =>
     servers
@@ -210,15 +186,15 @@ export function openServersOfSession(
     connections: usable,
     prompts: createMcpPrompts({ connections: usable }),
     /** A server says that its prompts are others now. */
-    onPrompts: (listener: () => void): void => void promptListeners.push(listener),
+    onPrompts(listener: () => void): void {
+      onPrompts = listener;
+    },
     /** Characters of all definitions that may be deferred, in tokens. */
     definitionsTokens: () => definitionTokens(listings.values()),
     /** Tools that come after the start. */
     onTools(listener: (tools: readonly AnyTool[]) => void): void {
-      waiting.push(listener);
-      const tools = early;
-      early = [];
-      if (tools.length > 0) listener(tools);
+      onTools = listener;
+      arrived(early.splice(0));
     },
     /** The text that names deferred tools and quotes what servers say of themselves. */
     announcement(pool: ToolPool): string | undefined {
@@ -273,7 +249,7 @@ export function openServersOfSession(
       },
       reload: (table) =>
         parts.reload([table, ...(config.mcpConfig ?? []).filter((one) => typeof one === 'string')]),
-      bringUp: async (fresh) => arrived([...(await firstTime(fresh)), ...resources.tools(fresh)]),
+      bringUp: async (fresh) => arrived((await Promise.all(fresh.map(bringUp))).flat()),
     }),
     async close(): Promise<void> {
       await Promise.all([book.close(), cache.close()]);
