@@ -7,32 +7,27 @@ import {
 } from '../agents/core/create-session.js';
 import { loadAgain, takeLateTools } from '../agents/core/dynamic-tools.js';
 import { createInspection } from '../agents/core/inspection.js';
-import { type LiveSessionSettings, openLiveSessionSettings } from '../agents/core/live-settings.js';
+import { type JoinedParts, openLiveSessionSettings } from '../agents/core/live-settings.js';
 import { runLimits } from '../agents/core/model-layer.js';
 import { openHostRequests } from '../agents/core/open-host-requests.js';
 import type { AgentSession } from '../agents/core/session.js';
-import { openSessionEvents, type SessionEvents } from '../agents/core/session-events.js';
+import { openSessionEvents } from '../agents/core/session-events.js';
 import { sessionInfo } from '../agents/core/session-info.js';
+import { openConversation } from '../agents/core/session-opening.js';
 import type { Parts } from '../agents/core/session-parts.js';
-import type { AgentDefinition } from '../agents/definitions/definition.js';
 import { watchShells } from '../agents/delivery/background.js';
-import type { OpenAgents } from '../agents/session-agents.js';
 import { agentRows } from '../budget/rows.js';
 import type { SessionConfig } from '../config/session-config.js';
-import { openingFacts, type SessionEnvironment } from '../config/session-environment.js';
+import type { SessionEnvironment } from '../config/session-environment.js';
 import { compactEnvironment } from '../context/compaction/trigger.js';
-import { openOpening } from '../context/prompt/opening.js';
-import { reminder, showsOpening } from '../context/prompt/reminders.js';
+import { reminder } from '../context/prompt/reminders.js';
 import { systemPrompt } from '../context/prompt/system-prompt.js';
-import { messageOf } from '../errors.js';
-import type { OpenHooks } from '../hooks/session/session-hooks.js';
-import type { IdleDecision, InputMessage, ModelAnswer } from '../loop/types.js';
+import type { IdleDecision, ModelAnswer } from '../loop/types.js';
 import { NO_SERVERS } from '../mcp/no-servers.js';
 import { modelAccounts } from '../model/usage.js';
 import { MAIN_AGENT } from '../protocol/agent-ref.js';
-import { textOf } from '../protocol/content.js';
+import { type Message, textOf } from '../protocol/content.js';
 import type { PermissionMode } from '../protocol/permissions.js';
-import { SKILL_TOOL } from '../skills/grants/approval.js';
 import { loadValidators } from '../tools/define-tool.js';
 
 /** The agent and what happens around its runs. */
@@ -41,17 +36,15 @@ export async function joinParts(
   environment: SessionEnvironment,
   parts: Parts,
 ): Promise<AgentSession> {
-  const { clock, workspace } = environment;
-  const { model, log, toolRuntime, hooks, instructions, skills, mcp, agents, current } = parts;
+  const { clock } = environment;
+  const { model, log, toolRuntime, hooks, mcp, agents, current } = parts;
   const { client, choices, ledger } = model;
   const { history, recorder } = log;
   const { permissions, builtins } = toolRuntime;
   let agent: Agent | undefined;
-  const events = openSessionEvents(config, environment, {
-    ...parts,
-    refreshRules: () => rules.refresh(),
-    contextTokens: () => compaction.usedTokens(agent?.conversation.messages ?? []),
-  });
+  const said = (): readonly Message[] => agent?.conversation.messages ?? [];
+  const contextTokens = (): number => compaction.usedTokens(said());
+  const events = openSessionEvents(config, environment, { ...parts, contextTokens });
   const compaction = new Compaction({
     client,
     clock,
@@ -62,19 +55,14 @@ export async function joinParts(
     emit: config.emit,
   });
   const rules = openLiveSessionSettings(environment, parts, events);
-  const { live } = rules;
   watchShells(builtins.shells, {
     emit: config.emit,
     uuid: clock.uuid,
     tell: (id, message) => agents.runtime.tell(id, message),
   });
   await agents.teams?.side.begin();
-  const setup = agentSetup(config, environment, {
-    events,
-    compaction,
-    rules,
-    ...parts,
-  });
+  const joined = { ...parts, events, compaction, rules };
+  const setup = agentSetup(config, environment, joined);
   const main = createAgent(setup);
   agent = main;
   agents.snapshots.set(MAIN_AGENT.id, {
@@ -82,142 +70,67 @@ export async function joinParts(
     pool: setup.pool,
     choice: setup.choice,
     limits: choices.limits,
-    messages: () => main.conversation.messages,
+    messages: said,
     definition: config.runsAs,
   });
-  // A session that another runtime began was never shown what ours begin with.
-  const isOpened = history.resumed && history.messages.some(showsOpening);
-  const opening = await openOpening({
-    fs: environment.fs,
-    configDir: environment.configDir,
-    sources: environment.sources,
-    facts: openingFacts(environment, choices.current().model),
-    book: instructions.book,
-    resumedFrom: isOpened ? { cwd: history.lastCwd } : undefined,
-    emit: config.emit,
-    uuid: clock.uuid,
-  });
-  instructions.told({ files: opening.loaded });
-  const offersSkills = builtins.pool.resolve(SKILL_TOOL) !== undefined && !isOpened;
-  const listing = offersSkills
-    ? await skills.listing(choices.limits().contextWindow).catch((thrown: unknown) => {
-        hooks.tell(`the skills could not be listed: ${messageOf(thrown)}`);
-        return undefined;
-      })
-    : undefined;
-  const announced = isOpened ? undefined : mcp?.announcement(builtins.pool);
-  const kinds = isOpened ? undefined : await agents.listing(builtins.pool);
-  const { runsAs } = config;
-  const first = runsAs === undefined ? [] : await mainOpening(runsAs, parts, history.resumed);
-  const openingMessages = [
-    ...opening.messages,
-    ...hooks.notes.followUp([announced, listing, kinds].filter((text) => text !== undefined)),
-    ...first,
-  ];
+  const opening = await openConversation(config, environment, { ...parts, isTrial: false });
   if (history.resumed) {
     loadAgain(builtins.pool, history.messages);
     await agents.resumed();
   }
-  const late = takeLateTools({
-    mcp,
-    toolRuntime,
-    pool: builtins.pool,
-    isRunning: () => current.run !== undefined,
-    tell: hooks.tell,
-    remind: hooks.pending.remind,
+  const accounts: AgentSession['accounts'] = () => ({
+    ...modelAccounts(ledger, { model: choices.current().model, limits: choices.limits() }),
+    ...agentRows(model.budget),
   });
   const joint: SessionJoint = {
-    ...parts,
-    events,
-    rules,
+    ...joined,
     agent: main,
-    compaction,
-    opening: openingMessages,
+    opening: opening.messages,
     planNotes: openPlanNotes(config.planModeInstructions, permissions.mode),
-    takeLateTools: late.beginTurn,
+    takeLateTools: takeLateTools(parts),
+    accounts,
   };
-  return createSession(config, environment, {
-    ...joint,
-    offers: {
-      id: history.sessionId,
-      info: () => sessionInfo(environment, parts, opening.paths),
-      inspect: createInspection({
-        settings: live.current,
-        directories: () => workspace.roots,
-        applied: () => ({ model: choices.current().model, effort: config.effort ?? null }),
-        cwd: config.cwd,
-        spent: model.budget.spent,
-        inForce: () => permissions.rules(MAIN_AGENT),
-        flags: { allow: config.allowedTools ?? [], deny: config.disallowedTools ?? [] },
-      }),
-      hooks: () => ({ set: hooks.snapshot(), stats: hooks.stats() }),
-      awaitPrompt: () => hooks.attention.idle('Portcullis is waiting for your input'),
-      setMode: permissions.setMode,
-      setModel: events.models.set,
-      addDirectory: events.addDirectory,
-      mcp: mcp?.control ?? NO_SERVERS,
-      requests: openHostRequests(config, environment, joint),
-      changes: {
-        off: parts.checkpoints.off,
-        journal: () => parts.checkpoints.journal(),
-        async takeBackConversation(messageId) {
-          const { takeBackConversation } = await import('../session/transcripts.js');
-          const isRunning = current.run !== undefined;
-          return await takeBackConversation(
-            { log, conversation: main.conversation, isRunning },
-            messageId,
-          );
-        },
+  return {
+    ...createSession(config, environment, joint),
+    id: history.sessionId,
+    info: () => sessionInfo(environment, parts, opening.paths),
+    inspect: createInspection(config, environment, parts),
+    hooks: () => ({ set: hooks.snapshot(), stats: hooks.stats() }),
+    awaitPrompt: () => hooks.attention.idle('Portcullis is waiting for your input'),
+    setMode: permissions.setMode,
+    setModel: events.models.set,
+    addDirectory: events.addDirectory,
+    mcp: mcp?.control ?? NO_SERVERS,
+    requests: openHostRequests(config, environment, joint),
+    changes: {
+      off: parts.checkpoints.off,
+      journal: () => parts.checkpoints.journal(),
+      async takeBackConversation(messageId) {
+        const { takeBackConversation } = await import('../session/transcripts.js');
+        const { conversation } = main;
+        const isRunning = current.run !== undefined;
+        return await takeBackConversation({ log, conversation, isRunning }, messageId);
       },
-      team: {
-        view: () => agents.teams?.view(),
-        isOver: () => agents.teams?.side.isOver?.() === true,
-      },
-      async context() {
-        const { asMessages, contextView } = await import('../agents/core/context-view.js');
-        const said = agent?.conversation.messages ?? [];
-        return await contextView(parts, {
-          system: setup.system,
-          messages: said.length > 0 ? said : asMessages(openingMessages),
-          counted: compaction.usedTokens(said),
-        });
-      },
-      accounts: () => ({
-        ...modelAccounts(ledger, { model: choices.current().model, limits: choices.limits() }),
-        ...agentRows(model.budget),
-      }),
     },
-  });
-}
-
-/** What the agent that a session runs as brings to it besides its words and tools. */
-async function mainOpening(
-  definition: AgentDefinition,
-  { hooks, skills, agents }: Parts,
-  resumed: boolean,
-): Promise<readonly InputMessage[]> {
-  const notes = await agents.runsAs(definition);
-  if (resumed) return [];
-  const { signal } = new AbortController();
-  const texts = await skills.preload(definition.skills, MAIN_AGENT, signal);
-  const { initialPrompt } = definition;
-  return [
-    ...hooks.notes.followUp([...(notes === undefined ? [] : [notes]), ...texts.map(reminder)]),
-    ...(initialPrompt === undefined ? [] : [hooks.notes.prompt(initialPrompt)]),
-  ];
-}
-
-interface SetupParts extends Parts {
-  readonly events: SessionEvents;
-  readonly compaction: Compaction;
-  readonly rules: LiveSessionSettings;
+    team: {
+      view: () => agents.teams?.view(),
+      isOver: () => agents.teams?.side.isOver?.() === true,
+    },
+    async context() {
+      const { contextView } = await import('../agents/core/context-view.js');
+      const counted = contextTokens();
+      const shown = { messages: said(), opening: opening.messages, counted };
+      return await contextView(config, parts, shown);
+    },
+    accounts,
+  };
 }
 
 /** What the main agent is made of. */
 function agentSetup(
   config: SessionConfig,
   environment: SessionEnvironment,
-  parts: SetupParts,
+  parts: JoinedParts & { readonly compaction: Compaction },
 ): AgentSetup {
   const { model, log, toolRuntime, events, compaction, current, rules } = parts;
   const { background } = parts.agents;
@@ -239,7 +152,7 @@ function agentSetup(
     record: log.recorder,
     history: log.history.messages,
     compaction,
-    shouldStop: (turns) => limits(turns) ?? budget.main.shouldStop(turns),
+    shouldStop: (turnsTaken) => limits(turnsTaken) ?? budget.main.shouldStop(turnsTaken),
     async betweenTurns() {
       parts.checkpoints.requested();
       await rules.refresh();
@@ -260,11 +173,11 @@ function agentSetup(
     async onIdle(answer, signal) {
       const next = nudge?.() ?? background.next();
       if (next !== undefined) return next;
-      // Agents may take long: the turn ends, hooks hear of it, and whoever runs us waits.
+      // Agents may take long: the turn ends, hooks hear of it, and the host waits.
       const mayWait =
         config.waitForBackground === true && parts.agents.backgroundTasks().length === 0;
       if (mayWait && (await background.wait())) return background.next();
-      const move = await events.runs.beforeLeaving(answer, signal);
+      const move = await events.beforeLeaving(answer, signal);
       return move ?? (await teamRest(parts, answer, signal));
     },
     onAnswer(answer) {
@@ -285,7 +198,7 @@ function agentSetup(
 }
 
 /** What a host wants the agent to do in plan mode: told once each time that the mode is entered. */
-export function openPlanNotes(
+function openPlanNotes(
   instructions: string | undefined,
   mode: () => PermissionMode,
 ): () => readonly string[] {
@@ -303,9 +216,9 @@ const BEFORE = 'Plan mode is on: explore and read, change nothing.';
 const AFTER =
   'When the plan is complete, present it with ExitPlanMode; work begins after approval.';
 
-/** One that works for another session waits for it instead of leaving. Undefined: the run ends. */
-export async function teamRest(
-  { agents, hooks }: { readonly agents: OpenAgents; readonly hooks: OpenHooks },
+/** An agent that works for another session waits for it instead of leaving. Undefined: the run ends. */
+async function teamRest(
+  { agents, hooks }: Parts,
   answer: ModelAnswer,
   signal: AbortSignal,
 ): Promise<IdleDecision> {

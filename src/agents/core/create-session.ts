@@ -1,22 +1,23 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
+import { bringsCalls } from '../../context/prompt/mention-places.js';
 import { closeAll } from '../../lib/close-all.js';
 import type { InputMessage, LoopOutcome, StopReason } from '../../loop/types.js';
-import type { Clock } from '../../platform/clock.js';
 import { addUsage, textOf, ZERO_USAGE } from '../../protocol/content.js';
 import type { ToolCallResult } from '../../protocol/tool-call.js';
 import { DEFERRED_MARK } from '../../session/resume.js';
 import type { Agent } from './agent.js';
 import { type Compaction, compactOrder } from './compaction.js';
 import type { JoinedParts } from './live-settings.js';
+import type { Submitted } from './prompts.js';
 import type {
   AgentSession,
-  Beginning,
   RunOptions,
   RunResult,
-  SessionOffers,
+  SessionEndReason,
   TypedShell,
 } from './session.js';
+import type { Beginning } from './session-events.js';
 import { typedShell } from './typed-calls.js';
 
 /** The parts of a session with its main agent. */
@@ -29,33 +30,33 @@ export interface SessionJoint extends JoinedParts {
   planNotes(): readonly string[];
   /** Takes in tools of servers that came during the last turn. */
   takeLateTools(): void;
+  readonly accounts: AgentSession['accounts'];
 }
 
-/** Joins an agent with what happens around its runs. */
+/** Drives the main agent prompt by prompt, with what happens around its runs. */
 export function createSession(
   config: SessionConfig,
   environment: SessionEnvironment,
-  parts: SessionJoint & { readonly offers: SessionOffers },
-): AgentSession {
-  const { agent, agents, model, log, current, events, offers } = parts;
+  parts: SessionJoint,
+) {
+  const { agent, agents, model, log, current, events, hooks } = parts;
   const { clock } = environment;
   const { background } = agents;
   const { ledger } = parts.toolRuntime.calls;
-  const runShell = typedShell(environment, parts);
   let controller: AbortController | undefined;
   let beginning: Promise<Beginning> | undefined;
   /** The host asked for the prompts that hooks give, and runs them itself. */
   let promptsGiven = false;
-  /** What hooks want before the first prompt, once they have said so; until a run has taken it. */
-  let begun: Beginning | undefined;
+  /** What goes into the conversation before the next prompt, until it is taken. */
   let opening = parts.opening;
   let deferred = log.history.deferredCalls;
   let closing: Promise<void> | undefined;
+  const warn = (text: string): void => config.emit({ type: 'notice', level: 'warning', text });
 
   /** Asks the hooks of the start, once. */
   const begin = (signal: AbortSignal): Promise<Beginning> => {
-    beginning ??= events.runs.begin(signal).then((said) => {
-      begun = said;
+    beginning ??= events.begin(signal).then((said) => {
+      opening = [...opening, ...said.inputs, ...(promptsGiven ? [] : said.prompts)];
       return said;
     });
     return beginning;
@@ -64,9 +65,32 @@ export function createSession(
   /** What hooks, agents and the mode have to say since the last run, for the model. */
   const pendingNotes = (): readonly InputMessage[] => [
     ...agents.messaging.takeOwed(),
-    ...parts.hooks.pending.take(),
-    ...parts.hooks.notes.followUp(parts.planNotes()),
+    ...hooks.pending.take(),
+    ...hooks.notes.followUp(parts.planNotes()),
   ];
+
+  /** What goes into the conversation before the next prompt; each message is given out once. */
+  const takeContext = (): readonly InputMessage[] => {
+    const messages = opening;
+    opening = [];
+    return [...messages, ...pendingNotes()];
+  };
+
+  const submit = async (
+    prompts: readonly InputMessage[],
+    signal: AbortSignal,
+  ): Promise<Submitted> => {
+    // The model's own calls wait for changed rules beside the request. These come before it.
+    if (prompts.some(bringsCalls)) await parts.rules.refresh();
+    return await events.submit(prompts, signal);
+  };
+
+  /** A message that enters the conversation without asking the model. */
+  const add = (message: InputMessage): void => {
+    log.recorder.input(message);
+    agent.conversation.append({ role: 'user', content: message.content });
+    config.emit({ type: 'input', message });
+  };
 
   const beginTurn = (prompts: readonly InputMessage[]): void => {
     const said = prompts.findLast(({ meta }) => meta !== true);
@@ -76,34 +100,28 @@ export function createSession(
     parts.takeLateTools();
   };
 
-  const warn = (text: string): void => config.emit({ type: 'notice', level: 'warning', text });
-
-  const warnOfCost = ({ reason }: LoopOutcome): void => {
+  /** What the end of a run leaves in the conversation, and what an owed answer makes of it. */
+  const settle = (outcome: LoopOutcome): LoopOutcome => {
+    const { reason } = outcome;
+    if (reason.kind === 'aborted') {
+      const what = reason.during === 'tools' ? ' for tool use' : '';
+      const text = `[Request interrupted by user${what}]`;
+      add({ uuid: clock.uuid(), content: [{ type: 'text', text }] });
+    }
+    if (reason.kind === 'max_turns')
+      log.recorder.attachment({ type: 'max_turns_reached', maxTurns: reason.limit });
+    if (reason.kind === 'tool_deferred') {
+      deferred = [reason.call];
+      ledger.deferred(reason.call.id);
+      log.recorder.attachment({ type: DEFERRED_MARK, toolUseId: reason.call.id });
+    }
     const limit = config.maxBudgetUsd;
     const spent = model.ledger.total().costUsd;
-    if (limit === undefined || spent <= limit || reason.kind === 'budget') return;
-    warn(
-      `the session has cost $${spent.toFixed(4)}, more than its budget of $${limit}: the last answer passed it`,
-    );
-  };
-
-  /** Ends what still runs, and says so. */
-  const endWork = async (): Promise<void> => {
-    const shells = parts.toolRuntime.builtins.shells.list();
-    for (const { id, command } of shells.filter(({ status }) => status === 'running'))
-      warn(`background command ${id} was still running and was ended: ${command}`);
-    for (const { id, description } of agents.backgroundTasks())
-      warn(`agent ${id} was still running and was ended: ${description}`);
-    await parts.close();
-  };
-
-  /** What goes into the conversation before the next prompt; each message is given out once. */
-  const takeContext = (): readonly InputMessage[] => {
-    const { inputs = [], prompts = [] } = begun ?? {};
-    const messages = [...opening, ...inputs, ...(promptsGiven ? [] : prompts)];
-    opening = [];
-    begun = undefined;
-    return [...messages, ...pendingNotes()];
+    if (limit !== undefined && spent > limit && reason.kind !== 'budget')
+      warn(
+        `the session has cost $${spent.toFixed(4)}, more than its budget of $${limit}: the last answer passed it`,
+      );
+    return config.jsonSchema === undefined ? outcome : withOwedAnswer(outcome);
   };
 
   /** One run of the agent, hooks before and after it included. */
@@ -112,30 +130,29 @@ export function createSession(
     signal: AbortSignal,
   ): Promise<LoopOutcome> => {
     await begin(signal);
-    const submitted = await events.runs.submit(prompts, signal);
+    const submitted = await submit(prompts, signal);
     if (submitted.kind === 'blocked') {
       const { message, cause } = submitted;
-      return {
-        // Hooks that were interrupted hold the prompt back; that it was interrupted is the reason.
-        reason: signal.aborted
-          ? { kind: 'aborted', during: 'streaming' }
-          : { kind: 'prompt_blocked', message, cause },
-        turns: 0,
-        text: message,
-        lastAnswer: undefined,
-      };
+      // Hooks that were interrupted hold the prompt back; that it was interrupted is the reason.
+      return signal.aborted
+        ? endedWith({ kind: 'aborted', during: 'streaming' }, message)
+        : endedWith({ kind: 'prompt_blocked', message, cause }, message);
     }
     const pending = deferred;
     deferred = [];
     const start = { prompts: [...takeContext(), ...submitted.inputs], pending };
-    const outcome = settle(
-      { config, clock, parts },
-      await model.budget.main.runAgent(() => agent.run(start, signal)),
-    );
-    if (outcome.reason.kind === 'tool_deferred') deferred = [outcome.reason.call];
-    await events.runs.ended(outcome);
-    warnOfCost(outcome);
+    const outcome = settle(await model.budget.main.runAgent(() => agent.run(start, signal)));
+    await events.ended(outcome);
     return outcome;
+  };
+
+  /** `/compact` as a prompt: no model turn of its own, only the summary. */
+  const compactRun = async (focus: string, signal: AbortSignal): Promise<LoopOutcome> => {
+    await begin(signal);
+    const done = await agent.compact(focus === '' ? undefined : focus, signal);
+    const held = done ? undefined : parts.compaction.held;
+    if (!done && held === undefined) return endedWith(NOT_SUMMARISED, '');
+    return endedWith(DONE, held ?? 'The conversation was summarised.');
   };
 
   const interruptible = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
@@ -161,7 +178,7 @@ export function createSession(
       async takeInput() {
         const arrived = [...pendingNotes(), ...background.take(), ...(options.takeInput?.() ?? [])];
         if (arrived.length === 0) return arrived;
-        const submitted = await events.runs.submit(arrived, signal);
+        const submitted = await submit(arrived, signal);
         if (submitted.kind === 'pass') return submitted.inputs;
         // A prompt that is held back holds nothing else back: reports of agents, notes of hooks.
         return arrived.filter(({ meta }) => meta === true);
@@ -181,87 +198,71 @@ export function createSession(
       durationMs: clock.monotonic() - started,
       apiMs: model.client.elapsedMs() - apiBefore,
       usage,
-      ...offers.accounts(),
+      ...parts.accounts(),
       denials: ledger.denials(),
       unrecoveredDenials: ledger.unrecovered(),
     };
   };
 
-  /** `/compact` as a prompt: no model turn of its own, only the summary. */
-  const compactRun = async (focus: string, signal: AbortSignal): Promise<LoopOutcome> => {
-    await begin(signal);
-    const done = await agent.compact(focus === '' ? undefined : focus, signal);
-    const held = parts.compaction.held;
-    if (!done && held !== undefined) {
-      return {
-        reason: { kind: 'completed', stopReason: null },
-        turns: 0,
-        text: held,
-        lastAnswer: undefined,
-      };
-    }
-    const text = done ? 'The conversation was summarised.' : '';
-    const reason: StopReason = done ? { kind: 'completed', stopReason: null } : NOT_SUMMARISED;
-    return { reason, turns: 0, text, lastAnswer: undefined };
-  };
-
-  const append = async (
-    prompts: readonly InputMessage[],
-    signal: AbortSignal,
-  ): Promise<string | undefined> => {
-    await begin(signal);
-    const submitted = await events.runs.submit(prompts, signal);
-    const held = submitted.kind === 'blocked' ? submitted.message : undefined;
-    add(submitted.kind === 'blocked' ? [] : submitted.inputs);
-    return held;
-  };
-
-  const add = (said: readonly InputMessage[]): void => {
-    for (const message of [...takeContext(), ...said]) addMessage({ config, parts }, message);
-  };
-
-  const shell = async (typed: TypedShell, signal: AbortSignal): Promise<ToolCallResult> => {
-    const { uuid, command } = typed;
-    await begin(signal);
-    // A turn of its own in the journal: the way back leads to before the command.
-    beginTurn([{ uuid, content: [{ type: 'text', text: `! ${command}` }] }]);
-    const { result, inputs } = await runShell(typed, signal);
-    add(inputs);
-    return result;
+  /** Ends what still runs, and says so. */
+  const endWork = async (): Promise<void> => {
+    const shells = parts.toolRuntime.builtins.shells.list();
+    for (const { id, command } of shells.filter(({ status }) => status === 'running'))
+      warn(`background command ${id} was still running and was ended: ${command}`);
+    for (const { id, description } of agents.backgroundTasks())
+      warn(`agent ${id} was still running and was ended: ${description}`);
+    await parts.close();
   };
 
   return {
-    ...offers,
     async begin() {
       promptsGiven = true;
       const { prompts } = await begin(new AbortController().signal);
       const given = prompts.map((prompt) => [prompt]);
       return deferred.length > 0 && config.drive === undefined ? [[], ...given] : given;
     },
-    run: (prompts, options = {}) => interruptible((signal) => run(prompts, options, signal)),
+    run: (prompts: readonly InputMessage[], options: RunOptions = {}) =>
+      interruptible((signal) => run(prompts, options, signal)),
     history: () => agent.conversation.messages,
-    append: (prompts) => interruptible((signal) => append(prompts, signal)),
-    shell: (typed) =>
-      interruptible((signal) => {
-        const promptId = typed.uuid;
-        current.run = { promptId, takeInput: async () => [], onAnswer: () => undefined };
-        return shell(typed, signal);
+    append: (prompts: readonly InputMessage[]) =>
+      interruptible(async (signal) => {
+        await begin(signal);
+        const submitted = await submit(prompts, signal);
+        const inputs = submitted.kind === 'blocked' ? [] : submitted.inputs;
+        for (const message of [...takeContext(), ...inputs]) add(message);
+        return submitted.kind === 'blocked' ? submitted.message : undefined;
+      }),
+    shell: (typed: TypedShell) =>
+      interruptible(async (signal): Promise<ToolCallResult> => {
+        const { uuid, command } = typed;
+        current.run = {
+          promptId: uuid,
+          takeInput: async () => [],
+          onAnswer: () => undefined,
+        };
+        await begin(signal);
+        // A turn of its own in the journal: the way back leads to before the command.
+        beginTurn([{ uuid, content: [{ type: 'text', text: `! ${command}` }] }]);
+        const { result, inputs } = await typedShell(environment, parts, typed, signal);
+        for (const message of [...takeContext(), ...inputs]) add(message);
+        return result;
       }),
     interrupt() {
       if (controller === undefined || controller.signal.aborted) return false;
       controller.abort(new Error('interrupted'));
       return true;
     },
-    compact: (instructions) => interruptible((signal) => agent.compact(instructions, signal)),
+    compact: (instructions: string | undefined) =>
+      interruptible((signal) => agent.compact(instructions, signal)),
     news: config.emit,
-    takeBackgroundInput: () => background.take(),
-    onBackgroundInput: (listener) => background.onArrival(listener),
-    waitForBackground: () => background.wait(),
-    close(reason = 'other') {
+    takeBackgroundInput: background.take,
+    onBackgroundInput: background.onArrival,
+    waitForBackground: background.wait,
+    close(reason: SessionEndReason = 'other') {
       closing ??= (async () => {
         controller?.abort(new Error('the session was closed'));
         await closeAll([
-          () => (beginning === undefined ? undefined : events.runs.close(reason)),
+          () => (beginning === undefined ? undefined : events.close(reason)),
           endWork,
         ]);
       })();
@@ -270,6 +271,7 @@ export function createSession(
   };
 }
 
+const DONE: StopReason = { kind: 'completed', stopReason: null };
 const NOT_SUMMARISED: StopReason = {
   kind: 'model_failure',
   failure: {
@@ -279,53 +281,28 @@ const NOT_SUMMARISED: StopReason = {
   },
 };
 
-interface Around {
-  readonly config: SessionConfig;
-  readonly clock: Clock;
-  readonly parts: SessionJoint;
+/** A run that ended before the model was asked. */
+function endedWith(reason: StopReason, text: string): LoopOutcome {
+  return { reason, turns: 0, text, lastAnswer: undefined };
 }
 
-/** What the end of a run leaves in the conversation, and what an owed answer makes of it. */
-function settle({ config, clock, parts }: Around, outcome: LoopOutcome): LoopOutcome {
-  const { reason } = outcome;
-  const { recorder } = parts.log;
-  if (reason.kind === 'aborted') {
-    const what = reason.during === 'tools' ? ' for tool use' : '';
-    const text = `[Request interrupted by user${what}]`;
-    addMessage({ config, parts }, { uuid: clock.uuid(), content: [{ type: 'text', text }] });
-  }
-  if (reason.kind === 'max_turns')
-    recorder.attachment({ type: 'max_turns_reached', maxTurns: reason.limit });
-  if (reason.kind === 'tool_deferred') {
-    const toolUseId = reason.call.id;
-    parts.toolRuntime.calls.ledger.deferred(toolUseId);
-    recorder.attachment({ type: DEFERRED_MARK, toolUseId });
-  }
-  if (config.jsonSchema === undefined) return outcome;
-  // A run that owes an answer in a schema and does not give it has not succeeded.
+/** A run that owes an answer in a schema and does not give it has not succeeded. */
+function withOwedAnswer(outcome: LoopOutcome): LoopOutcome {
+  const { reason, lastAnswer } = outcome;
   const kind = 'structured_output_missing';
-  if (reason.kind === 'stuck' && triedToAnswer(outcome))
+  // What it could not get right was the answer that it owes.
+  const hasTried = lastAnswer?.message.content.some(
+    (block) => block.type === 'tool_use' && block.name === 'StructuredOutput',
+  );
+  if (reason.kind === 'stuck' && hasTried === true)
     return { ...outcome, reason: { ...reason, kind, attempts: 0 } };
-  if (reason.kind === 'completed')
-    return { ...outcome, reason: { kind, attempts: STRUCTURED_ATTEMPTS } };
-  return outcome;
-}
-
-/** A message that enters the conversation without asking the model. */
-function addMessage({ config, parts }: Omit<Around, 'clock'>, message: InputMessage): void {
-  parts.log.recorder.input(message);
-  parts.agent.conversation.append({ role: 'user', content: message.content });
-  config.emit({ type: 'input', message });
-}
-
-/** What it could not get right was the answer in a schema that it owes. */
-function triedToAnswer({ lastAnswer }: LoopOutcome): boolean {
-  const blocks = lastAnswer?.message.content ?? [];
-  return blocks.some((block) => block.type === 'tool_use' && block.name === 'StructuredOutput');
+  return reason.kind === 'completed'
+    ? { ...outcome, reason: { kind, attempts: STRUCTURED_ATTEMPTS } }
+    : outcome;
 }
 
 /** How often the model is asked for the structured answer before the run fails. */
-export const STRUCTURED_ATTEMPTS = 5;
+const STRUCTURED_ATTEMPTS = 5;
 
 const NUDGE =
   'Give your answer by calling the StructuredOutput tool now, with an input that fits its schema. Text alone is not accepted.';

@@ -1,45 +1,27 @@
-import type { OpenServersOfSession } from '../../mcp/session/session-servers.js';
 import type { Message } from '../../protocol/content.js';
 import type { ToolPool } from '../../tools/pool.js';
 import type { AnyTool } from '../../tools/tool.js';
-import type { ToolRuntime } from './tool-runtime.js';
+import type { Parts } from './session-parts.js';
 
-export interface LateToolParts {
-  readonly mcp: OpenServersOfSession | undefined;
-  readonly toolRuntime: Pick<ToolRuntime, 'lateTools'>;
-  readonly pool: ToolPool;
-  isRunning(): boolean;
-  tell(text: string): void;
-  /** Says something to the model before the next prompt. */
-  remind(text: string): void;
-}
-
-/** Takes in tools of servers that come after the start. */
-export function takeLateTools(parts: LateToolParts): { beginTurn(): void } {
-  const { mcp, toolRuntime, pool } = parts;
-  let held: AnyTool[] = [];
+/** Takes in tools of servers that come after the start. Returns what does so at the beginning of a turn. */
+export function takeLateTools({ mcp, toolRuntime, hooks, current }: Parts): () => void {
+  const { lateTools, builtins } = toolRuntime;
+  const held: AnyTool[] = [];
   const take = (tools: readonly AnyTool[]): void => {
     if (mcp === undefined || tools.length === 0) return;
-    const { added, problems } = toolRuntime.lateTools.add(tools);
-    for (const problem of problems) parts.tell(problem);
-    const told = mcp.announceLater(added.filter((tool) => pool.deferred.includes(tool)));
-    if (told !== undefined) parts.remind(told);
+    const { added, problems } = lateTools.add(tools);
+    for (const problem of problems) hooks.tell(problem);
+    const told = mcp.announceLater(added.filter((tool) => builtins.pool.deferred.includes(tool)));
+    if (told !== undefined) hooks.pending.remind(told);
   };
   mcp?.onTools((tools) => {
     // What the model is sent stays as it is for a whole turn: definitions wait for the next one.
-    const whole = parts.isRunning()
-      ? tools.filter((tool) => !toolRuntime.lateTools.isToldByName(tool))
-      : [];
-    held.push(...whole);
-    take(tools.filter((tool) => !whole.includes(tool)));
+    const waits = (tool: AnyTool): boolean =>
+      current.run !== undefined && !lateTools.isToldByName(tool);
+    held.push(...tools.filter(waits));
+    take(tools.filter((tool) => !waits(tool)));
   });
-  return {
-    beginTurn() {
-      const tools = held;
-      held = [];
-      take(tools);
-    },
-  };
+  return () => take(held.splice(0));
 }
 
 /** Tools that were loaded before the session was left are whole again from its first request on. */

@@ -1,7 +1,10 @@
-import type { RuleSet } from '../../permissions/rules/rules.js';
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
+import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { AgentSpent } from '../../protocol/session-events.js';
 import { hookSwitches } from '../../settings/merge/switches.js';
 import type { EffectiveSettings, SourcedRule } from '../../settings/types.js';
+import type { Parts } from './session-parts.js';
 
 /** What a host may ask about an open session. Plain data, as it goes over the wire. */
 export interface SessionInspection {
@@ -21,22 +24,15 @@ export interface StatusLine {
   readonly refreshInterval?: number | undefined;
 }
 
-export interface InspectionDeps {
-  settings(): EffectiveSettings;
-  directories(): readonly string[];
-  applied(): Readonly<Record<string, unknown>>;
-  readonly cwd: string;
-  readonly spent: SessionInspection['spent'];
-  /** Every rule that holds for the main agent, those of answers included. */
-  inForce(): RuleSet;
-  /** Rules of the command line, one text each. */
-  readonly flags: { readonly allow: readonly string[]; readonly deny: readonly string[] };
-}
-
-export function createInspection(deps: InspectionDeps): SessionInspection {
+export function createInspection(
+  { cwd, effort, allowedTools = [], disallowedTools = [] }: SessionConfig,
+  environment: SessionEnvironment,
+  { model: layer, toolRuntime }: Parts,
+): SessionInspection {
+  const flags = { deny: disallowedTools, allow: allowedTools };
   return {
     settings() {
-      const settings = deps.settings();
+      const { settings } = environment;
       const { permissions, model } = settings;
       return {
         effective: {
@@ -57,11 +53,11 @@ export function createInspection(deps: InspectionDeps): SessionInspection {
           file,
           settings: content,
         })),
-        applied: deps.applied(),
+        applied: { model: layer.choices.current().model, effort: effort ?? null },
       };
     },
     rules() {
-      const { permissions } = deps.settings();
+      const { permissions } = environment.settings;
       const listed = (['deny', 'ask', 'allow'] as const).flatMap((behavior) =>
         permissions[behavior].map((rule) => ({
           behavior,
@@ -73,14 +69,14 @@ export function createInspection(deps: InspectionDeps): SessionInspection {
         })),
       );
       const flagged = (['deny', 'allow'] as const).flatMap((behavior) =>
-        deps.flags[behavior].map((rule) => ({
+        flags[behavior].map((rule) => ({
           behavior,
           source: 'cliArg',
           rule,
           editability: 'readonly',
         })),
       );
-      const inForce = deps.inForce();
+      const inForce = toolRuntime.permissions.rules(MAIN_AGENT);
       const answered = (['deny', 'ask', 'allow'] as const).flatMap((behavior) => {
         const rules = inForce[behavior].filter(({ origin }) => origin.source === 'answer');
         return [...new Set(rules.map(({ text }) => text))].map((rule) => ({
@@ -92,13 +88,13 @@ export function createInspection(deps: InspectionDeps): SessionInspection {
       });
       return {
         rules: [...flagged, ...answered, ...listed],
-        workspaceDirectories: deps.directories(),
-        originalCwd: deps.cwd,
+        workspaceDirectories: environment.workspace.roots,
+        originalCwd: cwd,
         managedOnly: permissions.managedRulesOnly !== undefined,
       };
     },
-    statusLine: () => statusLineOf(deps.settings()),
-    spent: deps.spent,
+    statusLine: () => statusLineOf(environment.settings),
+    spent: layer.budget.spent,
   };
 }
 

@@ -1,46 +1,33 @@
+import type { SessionConfig } from '../../config/session-config.js';
+import type { SessionEnvironment } from '../../config/session-environment.js';
 import { type TypedText, typedText } from '../../context/prompt/mention-places.js';
-import type { Scene } from '../../hooks/dispatch/scene.js';
-import { type PromptSource, promptExpanded, promptSubmitted } from '../../hooks/events/prompt.js';
-import type { HookDispatch } from '../../hooks/registry/hook.js';
-import type { HookNotes } from '../../hooks/session/hook-notes.js';
+import { promptExpanded, promptSubmitted } from '../../hooks/events/prompt.js';
 import { err, ok } from '../../lib/result.js';
 import type { InputMessage } from '../../loop/types.js';
-import type { McpPrompts, TypedPrompt } from '../../mcp/resources/prompts.js';
+import type { TypedPrompt } from '../../mcp/resources/prompts.js';
 import { readTypedPrompt } from '../../mcp/resources/prompts.js';
+import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import { textOf } from '../../protocol/content.js';
 import type { ForkTools } from '../../skills/grants/grant.js';
 import { readTyped } from '../../skills/invoke/find.js';
-import type { ReadySkill, SkillInvoker } from '../../skills/invoke/invoke.js';
-import type { Skill, SkillBook } from '../../skills/skill.js';
-import type { Submitted } from './session.js';
+import type { ReadySkill } from '../../skills/invoke/invoke.js';
+import type { Skill } from '../../skills/skill.js';
+import type { ModelSwitches } from './model-choice.js';
+import type { Parts } from './session-parts.js';
 
-export interface PromptDeps {
-  /** Prompts of MCP servers. Absent: there are none. */
-  readonly mcpPrompts?: Pick<McpPrompts, 'expand'> | undefined;
-  readonly book: SkillBook;
-  readonly invoker: SkillInvoker;
-  readonly dispatch: HookDispatch;
-  readonly notes: HookNotes;
-  scene(signal: AbortSignal): Scene;
-  readonly source: PromptSource;
+/** What became of prompts that hooks were shown. */
+export type Submitted =
+  | { readonly kind: 'pass'; readonly inputs: readonly InputMessage[] }
+  /** None of them goes to the model. `cause`: all of them begin with the name of a command that does not exist. */
+  | { readonly kind: 'blocked'; readonly message: string; readonly cause?: 'unknown_command' };
+
+export interface PromptParts extends Parts {
+  readonly config: SessionConfig;
+  readonly environment: SessionEnvironment;
+  readonly models: ModelSwitches;
   /** A prompt is on its way: Stop hooks may send the agent on again. */
   beginPrompt(): void;
-  title(): string | undefined;
-  setTitle(text: string): void;
-  /** What a hook put in a prompt's place, for the transcript: what was said is kept beside it. */
-  onReplaced(said: InputMessage): void;
-  /** Puts in force what goes beyond text and rules. */
-  onReady(ready: ReadySkill): Promise<void>;
-  /** A program writes the prompts: what names no command is text, not a slip of the finger. */
-  readonly unknownIsText?: boolean;
-  /** Reads what a prompt names with an `@`. */
-  attach(
-    typed: TypedText,
-    /** `other`: the tools of another agent that is shown it. Absent: the main agent is. */
-    how: { readonly other?: ForkTools; readonly signal: AbortSignal },
-  ): Promise<Beside>;
-  /** A prompt goes no further, and why. */
-  onRefused(message: string): void;
+  readonly title: { get(): string | undefined; set(text: string): void };
 }
 
 /** What stands beside a prompt for what it names. */
@@ -55,7 +42,7 @@ const BUILTINS = ['compact'];
 
 /** Prompts on their way to the model; what the runtime adds is not a prompt and passes as it is. */
 export async function submitPrompts(
-  deps: PromptDeps,
+  parts: PromptParts,
   prompts: readonly InputMessage[],
   signal: AbortSignal,
 ): Promise<Submitted> {
@@ -63,10 +50,11 @@ export async function submitPrompts(
   const refusals: Extract<Submitted, { kind: 'blocked' }>[] = [];
   for (const prompt of prompts) {
     const submitted =
-      prompt.meta === true ? { inputs: [prompt] } : await submitPrompt(deps, prompt, signal);
+      prompt.meta === true ? { inputs: [prompt] } : await submitPrompt(parts, prompt, signal);
     if ('inputs' in submitted) passed.push(...submitted.inputs);
     else {
-      deps.onRefused(submitted.message);
+      const text = submitted.message;
+      parts.config.emit({ type: 'notice', level: 'warning', text, tag: 'prompt_blocked' });
       refusals.push({ kind: 'blocked', ...submitted });
     }
   }
@@ -85,7 +73,7 @@ interface Refusal {
 
 /** One prompt: what is typed as `/name` brings the text of the skill with it, hooks see it, what it names is read. */
 async function submitPrompt(
-  deps: PromptDeps,
+  parts: PromptParts,
   prompt: InputMessage,
   signal: AbortSignal,
 ): Promise<{ readonly inputs: readonly InputMessage[] } | Refusal> {
@@ -94,19 +82,19 @@ async function submitPrompt(
   try {
     const isCommand =
       prompt.verbatim !== true && textOf(prompt.content).trimStart().startsWith('/');
-    const steps = isCommand ? await expandTyped(deps, prompt, { signal, begun }) : [];
+    const steps = isCommand ? await expandTyped(parts, prompt, { signal, begun }) : [];
     if ('message' in steps) return steps;
-    const passed = await askHooks(deps, prompt, signal);
+    const passed = await askHooks(parts, prompt, signal);
     if (typeof passed === 'string') return { message: passed };
     const typed = typedText(prompt, passed);
-    const followUps = await takeSteps(deps, steps, { typed, signal });
+    const followUps = await takeSteps(parts, steps, { typed, signal });
     if (typeof followUps === 'string') return { message: followUps };
     // What is named goes to the agents that work on it, where there are any.
     const isAttached = typed !== undefined && !steps.some(isFork);
-    const beside = isAttached ? await deps.attach(typed, { signal }) : NOTHING;
+    const beside = isAttached ? await attach(parts, typed, { signal }) : NOTHING;
     if (beside.stop !== undefined) return { message: beside.stop };
     // Last: a model or hooks of a skill whose prompt is held back would stay.
-    for (const one of begun) await deps.onReady(one);
+    for (const one of begun) await inForce(parts, one);
     isThrough = true;
     return { inputs: [...passed, ...followUps, ...beside.inputs] };
   } finally {
@@ -117,29 +105,32 @@ async function submitPrompt(
 
 /** Shows a prompt to the hooks. A text: why it goes no further. */
 async function askHooks(
-  deps: PromptDeps,
+  parts: PromptParts,
   prompt: InputMessage,
   signal: AbortSignal,
 ): Promise<readonly InputMessage[] | string> {
-  deps.beginPrompt();
+  const { config, hooks, log, title } = parts;
+  parts.beginPrompt();
   const text = textOf(prompt.content);
-  const outcome = await promptSubmitted(deps.dispatch, {
+  const outcome = await promptSubmitted(hooks.dispatch, {
     prompt: text,
-    ...deps.scene(signal),
-    source: deps.source,
-    sessionTitle: deps.title(),
+    ...hooks.scene(signal),
+    source: config.callbacks === undefined ? 'user' : 'sdk',
+    sessionTitle: title.get(),
   });
   if (outcome.kind === 'stopped') return `Stopped by a hook: ${outcome.reason}`;
   if (outcome.kind === 'blocked') {
     const original = outcome.suppressOriginal === true ? '' : `\n\nOriginal prompt: ${text}`;
     return `The prompt was blocked by a hook: ${outcome.reason}${original}`;
   }
-  if (outcome.sessionTitle !== undefined) deps.setTitle(outcome.sessionTitle);
-  const note = await deps.notes.note(outcome.contexts);
+  if (outcome.sessionTitle !== undefined) title.set(outcome.sessionTitle);
+  const note = await hooks.notes.note(outcome.contexts);
   const context = note === undefined ? [] : [note];
   const { updatedPrompt } = outcome;
   if (updatedPrompt === undefined) return [prompt, ...context];
-  deps.onReplaced(prompt);
+  // What was said is kept beside it in the transcript.
+  const { uuid, content } = prompt;
+  log.recorder.attachment({ type: 'replaced_prompt', uuid, content });
   const others = prompt.content.filter((block) => block.type !== 'text');
   return [{ ...prompt, content: [...others, { type: 'text', text: updatedPrompt }] }, ...context];
 }
@@ -161,24 +152,26 @@ const NOTHING: Beside = { inputs: [] };
 
 /** What follows a typed command. Skills that are ready are noted in `begun`. */
 async function expandTyped(
-  deps: PromptDeps,
+  parts: PromptParts,
   prompt: InputMessage,
   { signal, begun }: { readonly signal: AbortSignal; readonly begun: ReadySkill[] },
 ): Promise<readonly Step[] | Refusal> {
   const text = textOf(prompt.content);
-  const command = deps.mcpPrompts === undefined ? undefined : readTypedPrompt(text);
-  if (command !== undefined && deps.mcpPrompts !== undefined) {
-    return await expandPrompt(deps, { prompt, command, prompts: deps.mcpPrompts }, signal);
-  }
-  const typed = await readTyped(text, { book: deps.book, builtins: BUILTINS });
+  const { hooks, skills, mcp } = parts;
+  const { notes } = hooks;
+  const command = mcp && readTypedPrompt(text);
+  if (command !== undefined) return await expandPrompt(parts, { text, command }, signal);
+  const typed = await readTyped(text, { book: skills.book, builtins: BUILTINS });
   if (typed.kind === 'prompt' || typed.kind === 'builtin') return [];
   if (typed.kind === 'unknown') {
-    return deps.unknownIsText === true ? [] : { message: typed.message, cause: 'unknown_command' };
+    // A program writes the prompts of a host: what names no command is text, not a slip of the finger.
+    const isText = parts.config.callbacks !== undefined;
+    return isText ? [] : { message: typed.message, cause: 'unknown_command' };
   }
-  const scene = deps.scene(signal);
+  const scene = hooks.scene(signal);
   const steps: Step[] = [];
   for (const { skill, args } of typed.invocations) {
-    const heard = await promptExpanded(deps.dispatch, {
+    const heard = await promptExpanded(hooks.dispatch, {
       ...scene,
       type: 'slash_command',
       command: skill.name,
@@ -189,23 +182,29 @@ async function expandTyped(
     if (heard.kind !== 'pass')
       return { message: `/${skill.name} was held back by a hook: ${heard.reason}` };
     if (skill.head.context === 'fork') {
-      const mayStart = await deps.invoker.check(skill.name, 'person');
+      const mayStart = await parts.skills.invoker.check(skill.name, 'person');
       if (!mayStart.ok) return { message: `/${skill.name}: ${mayStart.error}` };
       steps.push({ skill, args });
       continue;
     }
     const { agent } = scene;
     const by = 'person';
-    const outcome = await deps.invoker.invoke({ name: skill.name, args, by, agent, signal });
+    const outcome = await parts.skills.invoker.invoke({
+      name: skill.name,
+      args,
+      by,
+      agent,
+      signal,
+    });
     if (outcome.kind === 'refused') return { message: `/${skill.name}: ${outcome.reason}` };
     // The skill has become one with an agent of its own just now, and has run.
     if (outcome.kind === 'forked') {
-      steps.push(...deps.notes.followUp([outcome.toolText]));
+      steps.push(...notes.followUp([outcome.toolText]));
       continue;
     }
     begun.push(outcome);
-    steps.push(...deps.notes.followUp([outcome.message]));
-    const note = await deps.notes.note(heard.contexts);
+    steps.push(...notes.followUp([outcome.message]));
+    const note = await notes.note(heard.contexts);
     if (note !== undefined) steps.push(note);
   }
   return steps;
@@ -213,7 +212,7 @@ async function expandTyped(
 
 /** The messages that follow a prompt, with the reports of agents in their places; a text: why it goes no further. */
 async function takeSteps(
-  deps: PromptDeps,
+  parts: PromptParts,
   steps: readonly Step[],
   way: { readonly typed: TypedText | undefined; readonly signal: AbortSignal },
 ): Promise<readonly InputMessage[] | string> {
@@ -223,7 +222,7 @@ async function takeSteps(
       messages.push(step);
       continue;
     }
-    const report = await runFork(deps, step, way);
+    const report = await runFork(parts, step, way);
     if (report.stop !== undefined) return report.stop;
     messages.push(...report.inputs);
   }
@@ -232,19 +231,19 @@ async function takeSteps(
 
 /** It ends before the prompt goes on: what is named goes to it. */
 async function runFork(
-  deps: PromptDeps,
+  parts: PromptParts,
   { skill, args }: Fork,
   { typed, signal }: { readonly typed: TypedText | undefined; readonly signal: AbortSignal },
 ): Promise<Beside> {
   let stop: string | undefined;
-  const outcome = await deps.invoker.invoke({
+  const outcome = await parts.skills.invoker.invoke({
     name: skill.name,
     args,
     by: 'person',
-    agent: deps.scene(signal).agent,
+    agent: MAIN_AGENT,
     signal,
     async beside(other) {
-      const named = typed === undefined ? NOTHING : await deps.attach(typed, { other, signal });
+      const named = typed === undefined ? NOTHING : await attach(parts, typed, { other, signal });
       stop = named.stop;
       return stop === undefined ? ok(named.inputs.flatMap(({ content }) => content)) : err(stop);
     },
@@ -252,7 +251,7 @@ async function runFork(
   if (outcome.kind === 'refused') {
     return { inputs: [], stop: stop ?? `/${skill.name}: ${outcome.reason}` };
   }
-  if (outcome.kind === 'forked') return { inputs: deps.notes.followUp([outcome.toolText]) };
+  if (outcome.kind === 'forked') return { inputs: parts.hooks.notes.followUp([outcome.toolText]) };
   // fail-closed: hooks were shown a skill that does its work elsewhere.
   outcome.withdraw();
   return { inputs: [], stop: `/${skill.name}: it has changed just now. Type it again` };
@@ -260,31 +259,40 @@ async function runFork(
 
 /** A server's prompt, typed by a person: its messages follow what was typed, as text and nothing else. */
 async function expandPrompt(
-  deps: PromptDeps,
-  {
-    prompt,
-    command,
-    prompts,
-  }: {
-    readonly prompt: InputMessage;
-    readonly command: TypedPrompt;
-    readonly prompts: Pick<McpPrompts, 'expand'>;
-  },
+  { hooks, mcp }: PromptParts,
+  { text, command }: { readonly text: string; readonly command: TypedPrompt },
   signal: AbortSignal,
 ): Promise<readonly InputMessage[] | Refusal> {
   const { name, args } = command;
-  const heard = await promptExpanded(deps.dispatch, {
-    ...deps.scene(signal),
+  const heard = await promptExpanded(hooks.dispatch, {
+    ...hooks.scene(signal),
     type: 'mcp_prompt',
     command: name,
     args,
     source: 'mcp',
-    prompt: textOf(prompt.content),
+    prompt: text,
   });
   if (heard.kind !== 'pass')
     return { message: `/${name} was held back by a hook: ${heard.reason}` };
-  const expanded = await prompts.expand(command, signal);
-  if (!expanded.ok) return { message: expanded.error };
-  const note = await deps.notes.note(heard.contexts);
-  return [deps.notes.blocks(expanded.value), ...(note === undefined ? [] : [note])];
+  const expanded = await mcp?.prompts.expand(command, signal);
+  if (expanded?.ok !== true) return { message: expanded?.error ?? 'there are no servers' };
+  const note = await hooks.notes.note(heard.contexts);
+  return [hooks.notes.blocks(expanded.value), ...(note === undefined ? [] : [note])];
+}
+
+/** Puts in force what a skill brings besides its text. */
+async function inForce({ skills, hooks, models }: PromptParts, ready: ReadySkill): Promise<void> {
+  skills.onReady(ready, { agent: MAIN_AGENT, by: 'person' });
+  const stays = ready.model === undefined ? undefined : await models.forTurn(ready.model);
+  if (stays !== undefined) hooks.tell(`skill ${ready.skill.name}: ${stays}`);
+}
+
+/** Reads what a prompt names with an `@`. `other`: the tools of another agent that is shown it. */
+async function attach(
+  parts: PromptParts,
+  typed: TypedText,
+  how: { readonly other?: ForkTools; readonly signal: AbortSignal },
+): Promise<Beside> {
+  const { attachedTo } = await import('./prompt-mentions.js');
+  return await attachedTo(parts.config, parts.environment, { ...parts, typed, ...how });
 }

@@ -1,6 +1,5 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
-import { bringsCalls } from '../../context/prompt/mention-places.js';
 import { messageOf, PortcullisError } from '../../errors.js';
 import type { HookFields } from '../../hooks/dispatch/scene.js';
 import { afterCompact, beforeCompact } from '../../hooks/events/compact.js';
@@ -8,8 +7,14 @@ import { configChangesOf, configObjections } from '../../hooks/events/config.js'
 import { createWatchHooks } from '../../hooks/events/files.js';
 import { displayText } from '../../hooks/events/message-display.js';
 import { sessionEnd, sessionSetup, sessionStart } from '../../hooks/events/session.js';
-import { type BackgroundTaskFacts, createStopHooks, stopHookCap } from '../../hooks/events/stop.js';
-import type { LoopDeps } from '../../loop/types.js';
+import { createStopHooks, stopHookCap } from '../../hooks/events/stop.js';
+import type {
+  IdleDecision,
+  InputMessage,
+  LoopDeps,
+  LoopOutcome,
+  ModelAnswer,
+} from '../../loop/types.js';
 import type { FailureKind, ModelFailure } from '../../model/client.js';
 import { resolve } from '../../platform/fs/paths.js';
 import { openFileWatcher } from '../../platform/fs/watch-files.js';
@@ -19,26 +24,29 @@ import type { WatchedPath } from '../../settings/types.js';
 import { SKILL_TOOL } from '../../skills/grants/approval.js';
 import type { CompactionHooks } from './compaction.js';
 import { createModelSwitches } from './model-choice.js';
-import { type PromptDeps, submitPrompts } from './prompts.js';
-import type { RunHooks } from './session.js';
+import { type Submitted, submitPrompts } from './prompts.js';
+import type { SessionEndReason } from './session.js';
 import type { Parts } from './session-parts.js';
 
-export interface SessionEventParts extends Parts {
-  /** What settings and instruction files say now is in force; it tells of its failures. */
-  refreshRules(): Promise<void>;
-  /** Tokens that the conversation takes now. */
-  contextTokens(): number;
+/** What hooks want before the first prompt. */
+export interface Beginning {
+  /** Stand beside the first prompt. */
+  readonly inputs: readonly InputMessage[];
+  /** Prompts that hooks give: each is a run of its own, before the person's. */
+  readonly prompts: readonly InputMessage[];
 }
 
 /** What hooks see and do around prompts, turns, summaries, settings and the model. */
 export function openSessionEvents(
   config: SessionConfig,
   environment: SessionEnvironment,
-  parts: SessionEventParts,
+  // `contextTokens`: what the conversation takes now.
+  { contextTokens, ...parts }: Parts & { contextTokens(): number },
 ) {
   const { clock, env, workspace } = environment;
   const { model, log, hooks, toolRuntime, instructions, skills, mcp } = parts;
   const { dispatch, tell, notes, pending } = hooks;
+  const { shells } = toolRuntime.builtins;
   const over = new AbortController();
   const { mode: _mode, ...modeless } = hooks.scene(over.signal);
   const placeNow = (signal: AbortSignal = over.signal) => ({
@@ -62,17 +70,23 @@ export function openSessionEvents(
     clock,
     scene: () => placeNow(),
     confirm: config.confirmModelSwitch,
-    contextTokens: parts.contextTokens,
+    contextTokens,
     tell: pending.say,
   });
   let hasRun = false;
+  /** The result, or undefined where it fails, which is told. */
+  const attempt = async <T>(work: Promise<T>, what: string): Promise<T | undefined> => {
+    try {
+      return await work;
+    } catch (thrown) {
+      tell(`changed ${what} could not be read again: ${messageOf(thrown)}`);
+      return undefined;
+    }
+  };
   /** Skills that changed on disk stand before the next prompt. */
   const reloadSkills = async (): Promise<void> => {
     if (toolRuntime.builtins.pool.resolve(SKILL_TOOL) === undefined) return;
-    const changed = await skills.changed().catch((thrown: unknown) => {
-      tell(`changed skills could not be read again: ${messageOf(thrown)}`);
-      return undefined;
-    });
+    const changed = await attempt(skills.changed(), 'skills');
     if (changed !== undefined) pending.remind(changed);
   };
   const { history, recorder } = log;
@@ -85,26 +99,15 @@ export function openSessionEvents(
     cap: stopHookCap(env),
     changes: () => toolRuntime.calls.ledger.count(),
   });
-  const backgroundTasks = (): readonly BackgroundTaskFacts[] => [
-    ...toolRuntime.builtins.shells
+  const runningShells = () =>
+    shells
       .list()
-      .filter(({ status }) => status === 'running')
-      .map(({ id, status, command, description }) => ({
-        id,
-        type: 'shell',
-        status,
-        description: description ?? command,
-        command,
-      })),
-    ...parts.agents.backgroundTasks(),
-  ];
+      .flatMap(({ id, status, command, description = command }) =>
+        status === 'running' ? [{ id, type: 'shell', status, description, command } as const] : [],
+      );
   const compaction: CompactionHooks = {
-    before: ({ trigger, instructions }, signal) =>
-      beforeCompact(dispatch, {
-        ...placeNow(signal),
-        trigger,
-        customInstructions: instructions,
-      }),
+    before: ({ trigger, instructions: customInstructions }, signal) =>
+      beforeCompact(dispatch, { ...placeNow(signal), trigger, customInstructions }),
     async after({ trigger, summary }, signal) {
       const started = await sessionStart(
         hooks,
@@ -116,10 +119,8 @@ export function openSessionEvents(
       const note = await notes.note(started.contexts);
       const again = await instructions.afterCompaction();
       const said = skills.afterCompaction(MAIN_AGENT);
-      const texts = (note?.content ?? []).flatMap((block) =>
-        block.type === 'text' ? [block.text] : [],
-      );
-      return [...[again, said].filter((text) => text !== undefined), ...texts];
+      const texts = (note?.content ?? []).map((block) => textOf([block]));
+      return [again, said, ...texts].filter((text) => text !== undefined);
     },
   };
   const display: LoopDeps['display'] = async (answer) => {
@@ -156,44 +157,20 @@ export function openSessionEvents(
     hooks.background.ask(dispatch, 'InstructionsLoaded', question);
   });
   void hooks.probe(over.signal);
-  const prompts: PromptDeps = {
-    book: skills.book,
-    invoker: skills.invoker,
-    mcpPrompts: mcp?.prompts,
-    unknownIsText: config.callbacks !== undefined,
-    dispatch,
-    notes,
-    scene: hooks.scene,
-    source: config.callbacks === undefined ? 'user' : 'sdk',
-    beginPrompt: stop.beginPrompt,
-    title: () => title,
-    setTitle,
-    onReplaced: ({ uuid, content }) =>
-      recorder.attachment({ type: 'replaced_prompt', uuid, content }),
-    async attach(typed, how) {
-      const { attachedTo } = await import('./prompt-mentions.js');
-      return await attachedTo(config, environment, { ...parts, typed, ...how });
-    },
-    onRefused: (text) =>
-      config.emit({ type: 'notice', level: 'warning', text, tag: 'prompt_blocked' }),
-    async onReady(ready) {
-      skills.onReady(ready, { agent: MAIN_AGENT, by: 'person' });
-      const stays = ready.model === undefined ? undefined : await models.forTurn(ready.model);
-      if (stays !== undefined) tell(`skill ${ready.skill.name}: ${stays}`);
-    },
-  };
-  const runs: RunHooks = {
-    async begin(signal) {
+  return {
+    rename: setTitle,
+    reloadSkills,
+    compaction,
+    display,
+    models,
+    /** Once, before the first run. */
+    async begin(signal: AbortSignal): Promise<Beginning> {
       const scene = placeNow(signal);
       const setup = config.setup && (await sessionSetup(hooks, { trigger: config.setup }, scene));
       const source =
         config.startedBy ?? (history.forked ? 'fork' : history.resumed ? 'resume' : 'startup');
       const { model: name } = model.choices.current();
-      const started = await sessionStart(
-        hooks,
-        { source, model: name, session_title: title },
-        scene,
-      );
+      const started = await sessionStart(hooks, { source, model: name, session_title: title }, scene);
       if (started.sessionTitle !== undefined) setTitle(started.sessionTitle);
       watch.refresh();
       watch.watch(started.watchPaths, workspace.cwd);
@@ -205,27 +182,27 @@ export function openSessionEvents(
         prompts: initialUserMessage === undefined ? [] : [notes.prompt(initialUserMessage)],
       };
     },
-    async submit(given, signal) {
-      // The model's own calls wait for that too, beside the request. These come before it.
-      if (given.some(bringsCalls)) await parts.refreshRules();
+    /** Prompts on their way to the model: what hooks add to them, or that they go no further. */
+    async submit(given: readonly InputMessage[], signal: AbortSignal): Promise<Submitted> {
       const hasHooks = Object.keys(hooks.snapshot().hooks).length > 0;
       const atStart = !hasRun && !hasHooks;
       // Instruction files that changed since they were shown stand before the next prompt.
-      const changed = await instructions.changed({ atStart }).catch((thrown: unknown) => {
-        tell(`changed instruction files could not be read again: ${messageOf(thrown)}`);
-        return undefined;
-      });
+      const changed = await attempt(instructions.changed({ atStart }), 'instruction files');
       if (changed !== undefined) pending.remind(changed);
       // At the start they have just been listed.
       if (hasRun) await reloadSkills();
-      return await submitPrompts(prompts, given, signal);
+      const titled = { get: () => title, set: setTitle };
+      const beginPrompt = stop.beginPrompt;
+      const all = { ...parts, config, environment, models, beginPrompt, title: titled };
+      return await submitPrompts(all, given, signal);
     },
-    async beforeLeaving(answer, signal) {
+    /** The model is done: leave, or go on with what a hook says. */
+    async beforeLeaving(answer: ModelAnswer, signal: AbortSignal): Promise<IdleDecision> {
       const move = await stop.beforeLeaving({
         event: 'Stop',
         ...hooks.scene(signal),
         lastMessage: textOf(answer.message.content),
-        backgroundTasks: backgroundTasks(),
+        backgroundTasks: [...runningShells(), ...parts.agents.backgroundTasks()],
         crons: [],
       });
       if (move.kind === 'end') return { leave: { kind: 'stop_prevented', message: move.stop } };
@@ -238,7 +215,8 @@ export function openSessionEvents(
       }
       return undefined;
     },
-    async ended({ reason, lastAnswer }) {
+    /** The run is over. */
+    async ended({ reason, lastAnswer }: LoopOutcome): Promise<void> {
       hasRun = true;
       model.choices.endTurn();
       if (reason.kind !== 'model_failure') return;
@@ -250,7 +228,8 @@ export function openSessionEvents(
         lastMessage: lastAnswer === undefined ? undefined : textOf(lastAnswer.message.content),
       });
     },
-    async close(reason) {
+    /** The session is over. */
+    async close(reason: SessionEndReason): Promise<void> {
       const { mode: _none, ...scene } = hooks.scene(over.signal);
       await sessionEnd(hooks, { reason }, scene);
       watch.close();
@@ -258,15 +237,6 @@ export function openSessionEvents(
       over.abort(new Error('the session is over'));
       await hooks.close();
     },
-  };
-  return {
-    runs,
-    rename: setTitle,
-    reloadSkills,
-    compaction,
-    display,
-    models,
-    placeNow,
     veto: (changed: readonly WatchedPath[]) =>
       configObjections({ dispatch, tell }, configChangesOf(changed), placeNow()),
     refreshWatch: watch.refresh,

@@ -3,18 +3,25 @@ import type { Feature } from '../../config/feature.js';
 import type { Log } from '../../config/session-environment.js';
 import type { OpenInstructions } from '../../context/instructions/session-instructions.js';
 import type { OpenHooks } from '../../hooks/session/session-hooks.js';
+import type { InputMessage, ModelAnswer } from '../../loop/types.js';
 import type { OpenServersOfSession } from '../../mcp/session/session-servers.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';
 import type { OpenSandboxing } from '../../sandbox/session/session-sandbox.js';
 import type { OpenSkills } from '../../skills/session-skills.js';
 import type { OpenAgents } from '../session-agents.js';
 import type { ModelLayer } from './model-layer.js';
-import type { SessionRun } from './session.js';
 import type { ToolRuntime } from './tool-runtime.js';
 
 /** What the parts of a session know about the prompt that is being answered. */
 export interface CurrentRun {
-  run: SessionRun | undefined;
+  run:
+    | {
+        /** One per prompt: the id of what the person said. */
+        readonly promptId: string | undefined;
+        takeInput(): Promise<readonly InputMessage[]>;
+        onAnswer(answer: ModelAnswer): void;
+      }
+    | undefined;
 }
 
 /** What a session is made of. */

@@ -28,36 +28,36 @@ const LONGEST_MS = 600_000;
  * Runs a command that a person typed as a call of Bash: the gate, hooks, the sandbox, receipts and the journal see it
  * like any other. Only the question that no rule allows it is not asked, because the person has just typed it.
  */
-export function typedShell(
+export async function typedShell(
   environment: SessionEnvironment,
   { toolRuntime, hooks, instructions, events, rules }: JoinedParts,
-): (typed: TypedShell, signal: AbortSignal) => Promise<RanShell> {
-  return async ({ uuid, toolUseId, command }, signal) => {
-    await rules.refresh();
-    const tool = toolRuntime.builtins.pool.resolve('Bash');
-    // fail-closed: a session whose agent has no shell gives none to its person either.
-    if (tool === undefined) throw new PortcullisError('usage', 'this session has no Bash tool');
-    const input = { command, timeout: LONGEST_MS };
-    const made = await outsideCall(environment, {
-      toolRuntime,
-      instructions,
-      shownIn: instructions.book,
-      tool,
-      id: toolUseId,
-      input,
-      signal,
-      unattended: false,
-      // fail-closed: an agent that types into a conversation of its own is asked about like any other.
-      isTyped: !isRunByAgent(environment.env),
-    });
-    await events.moved(signal);
-    const { result } = made;
-    const call: ToolUseBlock = { type: 'tool_use', id: toolUseId, name: tool.name, input };
-    const after = await toolRuntime.events.afterBatch([{ call, result }], hooks.scene(signal));
-    const text = shellText(String(made.input.command), result);
-    const said = { uuid, content: [{ type: 'text' as const, text }], verbatim: true };
-    return { result, inputs: [said, ...after.inputs] };
-  };
+  { uuid, toolUseId, command }: TypedShell,
+  signal: AbortSignal,
+): Promise<RanShell> {
+  await rules.refresh();
+  const tool = toolRuntime.builtins.pool.resolve('Bash');
+  // fail-closed: a session whose agent has no shell gives none to its person either.
+  if (tool === undefined) throw new PortcullisError('usage', 'this session has no Bash tool');
+  const input = { command, timeout: LONGEST_MS };
+  const made = await outsideCall(environment, {
+    toolRuntime,
+    instructions,
+    shownIn: instructions.book,
+    tool,
+    id: toolUseId,
+    input,
+    signal,
+    unattended: false,
+    // fail-closed: an agent that types into a conversation of its own is asked about like any other.
+    isTyped: !isRunByAgent(environment.env),
+  });
+  await events.moved(signal);
+  const { result } = made;
+  const call: ToolUseBlock = { type: 'tool_use', id: toolUseId, name: tool.name, input };
+  const after = await toolRuntime.events.afterBatch([{ call, result }], hooks.scene(signal));
+  const text = shellText(String(made.input.command), result);
+  const said = { uuid, content: [{ type: 'text' as const, text }], verbatim: true };
+  return { result, inputs: [said, ...after.inputs] };
 }
 
 /** The command and its output as the model reads them with the next prompt. */
