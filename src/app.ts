@@ -236,7 +236,7 @@ async function openEach(
     sessionId,
     choices: model.choices,
     isHidden: instructions.isHidden,
-    call: () => opened.toolRuntime?.callForSkill,
+    call: () => opened.toolRuntime?.calls.forSkill,
     fork: () => opened.agents?.runFork,
     rules: (agent) => gate()?.rules(agent),
   });
@@ -306,11 +306,10 @@ async function openEach(
       ...model.choices.current(),
       model: name === undefined ? model.choices.small() : resolveModel(name, env).id,
     }),
-    calls: made.calls.around(MAIN_AGENT, environment.workspace),
+    invoke: (caller) => made.calls.of({ ...caller, readState: createReadState() }),
     tools: () => made.builtins.pool.tools,
     workspace: () => createWorkspace([environment.workspace.cwd, ...environment.workspace.roots]),
-    contextFor: (agent, workspace) => made.calls.contextOf(agent, workspace, createReadState()),
-    onVerdict: (_agent, _call, _tool, { receipt }) => decided(receipt),
+    uuid: clock.uuid,
     depthLimit: 8,
   });
   return { ...parts, features, checkpoints, current, agents, toolRuntime: made };

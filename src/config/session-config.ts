@@ -1,6 +1,6 @@
+import type { SessionOptions } from '../../build/generated/session-options.js';
 import type { AgentDefinition } from '../agents/definitions/definition.js';
 import type { TeamRole } from '../agents/teams/records.js';
-import type { BudgetLimits } from '../budget/units.js';
 import type { AskIncludes } from '../context/instructions/include-approvals.js';
 import type { OutputStyle } from '../context/prompt/output-styles.js';
 import type { HostCallbacks } from '../hooks/registry/host-callbacks.js';
@@ -41,55 +41,51 @@ export interface DrivenCall extends Pick<StartingCall, 'call' | 'tool' | 'input'
   readonly readsOnly: boolean;
 }
 
+/** Options that the fields below stand for. */
+type OtherOption =
+  | 'fallbackModel'
+  | 'additionalDirectories'
+  | 'permissionMode'
+  | 'dangerouslySkipPermissions'
+  | 'allowDangerouslySkipPermissions'
+  | 'permissionPromptToolName'
+  | 'mcpServers'
+  | 'plugins'
+  | 'agents'
+  | 'sessionId'
+  | 'continue'
+  | 'resume'
+  | 'forkSession'
+  | 'resumeSessionAt'
+  | 'resumeDropsTurn'
+  | 'persistSession'
+  | 'trustProject';
+
+/** Options as callers give them; `session-options.schema.ts` says what they mean. */
+type SameOptions = {
+  readonly [Name in Exclude<keyof SessionOptions, OtherOption>]?: Lists<SessionOptions[Name]>;
+};
+
+type Lists<V> = V extends readonly (infer Item)[] ? readonly Item[] : V;
+
 /** Everything that shapes a session. Absent means: the default. */
-export interface SessionConfig {
+export interface SessionConfig extends SameOptions {
   /** Where the agent works. Absolute. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Recorded in the transcript: which program opened the session. */
   readonly entrypoint: string;
-  readonly model?: string | undefined;
   readonly fallbackModels?: readonly string[];
-  readonly effort?: string | undefined;
-  readonly thinking?: 'adaptive' | 'enabled' | 'disabled' | undefined;
-  readonly maxThinkingTokens?: number | undefined;
-  /** Whether the text of thinking comes back. */
-  readonly thinkingDisplay?: 'summarized' | 'omitted' | undefined;
-  readonly betas?: readonly string[];
-  /** Model round-trips of one run. */
-  readonly maxTurns?: number | undefined;
-  /** Dollars of the whole session. Refused where a price is not known. */
-  readonly maxBudgetUsd?: number | undefined;
-  /** What the session may use up; the strictest of this and the settings' holds. */
-  readonly budget?: BudgetLimits | undefined;
   /** Allow rules and other grants of settings files do not count; what they hold back does. */
   readonly ignoreFileGrants?: boolean;
-  /** Replaces the system prompt; an empty text means none. */
-  readonly systemPrompt?: string | readonly string[] | undefined;
-  readonly appendSystemPrompt?: string | undefined;
   /** How the model is to answer, as the setting `outputStyle` names it. */
   readonly outputStyle?: OutputStyle | undefined;
   readonly addDirs?: readonly string[];
-  /** Allow rules. */
-  readonly allowedTools?: readonly string[];
-  /** Bare names are taken out of the pool; scoped ones are deny rules. */
-  readonly disallowedTools?: readonly string[];
-  /** The built-in tools to offer; undefined: the default set. */
-  readonly tools?: readonly string[] | undefined;
   readonly permissionMode?: PermissionMode | undefined;
   /** Whether bypassPermissions may be chosen later. */
   readonly bypassArmed?: boolean;
-  /** Settings above the files: JSON text or a file's name. */
-  readonly settings?: string | undefined;
-  /** A host's settings above the user's, as JSON text: only what restricts counts. */
-  readonly managedSettings?: string | undefined;
-  readonly settingSources?: readonly ('user' | 'project' | 'local')[] | undefined;
-  /** The answer must be JSON of this schema. */
-  readonly jsonSchema?: Readonly<Record<string, unknown>> | undefined;
   /** MCP servers of this session, as `--mcp-config` takes them: names of files, JSON text, or a host's table. */
   readonly mcpConfig?: readonly DynamicServers[];
-  /** Only those, and an administrator's. */
-  readonly strictMcpConfig?: boolean;
   /** Plugins of this session: directories with skills, commands, agents, hooks and MCP servers. */
   readonly plugins?: readonly GivenPlugin[];
   /** The way to servers that live in the host's process, by their names. */
@@ -105,10 +101,6 @@ export interface SessionConfig {
   readonly elicit?: AskElicitation | undefined;
   /** Kinds of agents by their names, as `--agents` and a host's `initialize` give them, or the same as JSON text. */
   readonly agents?: string | Readonly<Record<string, unknown>> | undefined;
-  /** The only skills that are offered; undefined: all. */
-  readonly skills?: readonly string[] | undefined;
-  /** The agent that the main conversation runs as; goes before the setting of that name. */
-  readonly agent?: string | undefined;
   /** The same, once it has been found. */
   readonly runsAs?: AgentDefinition | undefined;
   /** What the session is to a team. Absent: there is none, as where no person converses. */
@@ -116,10 +108,7 @@ export interface SessionConfig {
   readonly start: SessionStart;
   /** It takes the place of one that was cleared. */
   readonly startedBy?: 'clear' | undefined;
-  /** What a host wants the agent to do in plan mode. */
-  readonly planModeInstructions?: string | undefined;
   readonly fork: boolean;
-  readonly title?: string | undefined;
   /** False: no transcript is written. */
   readonly persist: boolean;
   /** Whether changes of files are journalled for rewind, where no setting forbids it. Absent: they are. */
@@ -140,8 +129,6 @@ export interface SessionConfig {
   readonly waitForBackground?: boolean;
   /** Trust that the host has already asked a person about; takes the place of looking it up. */
   readonly projectTrust?: ProjectTrust | undefined;
-  /** File of a scripted model that takes the place of a real one. */
-  readonly script?: string | undefined;
   /** Full name of an MCP tool that answers what no rule decides; then there is no `asker`. */
   readonly promptTool?: string | undefined;
   /** Answers what no rule decides. Absent: nobody does, which means no. */

@@ -31,6 +31,7 @@ import { STRUCTURED_OUTPUT } from '../../src/tools/builtin/structured-output.js'
 import { readTool } from '../../src/tools/files/read.js';
 import { createReadState } from '../../src/tools/files/read-state.js';
 import { writeTool } from '../../src/tools/files/write.js';
+import { createInvoke } from '../../src/tools/invoke.js';
 import { boundOutput } from '../../src/tools/output.js';
 import { globTool } from '../../src/tools/search/glob.js';
 import { grepTool } from '../../src/tools/search/grep.js';
@@ -82,43 +83,47 @@ async function bench(script: readonly (Reply | ReplyFunction)[], options: Option
   const judge = createHookAgent({
     client: anthropicClient({ baseUrl: server.url, apiKey: 'key', userAgent: 'portcullis/1.2.3' }),
     choice: (name) => ({ model: name ?? 'default-model', maxTokens: 1_000 }),
-    calls: {
-      gate: createGate({
-        fs,
-        home,
-        clock,
-        mode: () => 'default',
-        rules: () => rules,
-        asker: () => undefined,
-        ...(options.guards === undefined ? {} : { guards: options.guards }),
-        ...(options.precheck === undefined ? {} : { precheck: options.precheck }),
-      }),
-      bound: (output, context) => boundOutput(output, { fs, context }),
-      monotonic: clock.monotonic,
-      uuid: clock.uuid,
+    uuid: clock.uuid,
+    invoke: ({ agent, pool, workspace }) => {
+      const readState = createReadState();
+      return createInvoke({
+        pool,
+        agent,
+        workspace,
+        gate: createGate({
+          fs,
+          home,
+          clock,
+          mode: () => 'default',
+          rules: () => rules,
+          asker: () => undefined,
+          ...(options.guards === undefined ? {} : { guards: options.guards }),
+          ...(options.precheck === undefined ? {} : { precheck: options.precheck }),
+        }),
+        bound: (output, context) => boundOutput(output, { fs, context }),
+        monotonic: clock.monotonic,
+        uuid: clock.uuid,
+        onInvalidInput: async () => undefined,
+        onRan: () => {},
+        contextFor: (call, signal) => ({
+          agent,
+          sessionId: 'session',
+          toolUseId: call.id,
+          signal,
+          workspace,
+          readState,
+          mode: 'default',
+          setMode: () => {
+            throw new Error('a judge changed the mode');
+          },
+          spillDirectory: () => path.join(project.root, 'spill'),
+          progress: () => {},
+        }),
+        onVerdict: (_call, tool, said) => void seen.push({ agent, tool: tool.name, verdict: said }),
+      });
     },
     tools: () => tools,
     workspace: () => createWorkspace([cwd]),
-    contextFor: (agent, workspace) => {
-      const readState = createReadState();
-      return (call, signal) => ({
-        agent,
-        sessionId: 'session',
-        toolUseId: call.id,
-        signal,
-        workspace,
-        readState,
-        mode: 'default',
-        setMode: () => {
-          throw new Error('a judge changed the mode');
-        },
-        spillDirectory: () => path.join(project.root, 'spill'),
-        progress: () => {},
-      });
-    },
-    onVerdict: (agent, _call, tool, said) => {
-      seen.push({ agent, tool: tool.name, verdict: said });
-    },
     depthLimit: options.depthLimit ?? 3,
   });
   const bodyOf = (index: number): Record<string, unknown> => {

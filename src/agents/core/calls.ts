@@ -1,24 +1,25 @@
 import type { SessionConfig } from '../../config/session-config.js';
-import type { SessionEnvironment } from '../../config/session-environment.js';
+import type { Log, SessionEnvironment } from '../../config/session-environment.js';
 import type { OpenInstructions } from '../../context/instructions/session-instructions.js';
 import { PortcullisError } from '../../errors.js';
 import type { OpenHooks } from '../../hooks/session/session-hooks.js';
 import { err, ok } from '../../lib/result.js';
 import type { Permissions } from '../../permissions/gate/open.js';
-import type { GateCall, GateVerdict, JudgedCall } from '../../permissions/gate/types.js';
+import type { Asker, GateCall, GateVerdict, JudgedCall } from '../../permissions/gate/types.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../../protocol/content.js';
 import type { Receipt } from '../../protocol/permissions.js';
 import type { CallForSkill } from '../../skills/invoke/skill-calls.js';
-import type { Builtins } from '../../tools/builtin/set.js';
+import type { Builtins, TeamTasks } from '../../tools/builtin/set.js';
 import { createReadState } from '../../tools/files/read-state.js';
 import type { CheckedCall, Invoke, InvokeDeps } from '../../tools/invocation.js';
 import { createInvoke } from '../../tools/invoke.js';
 import { boundOutput } from '../../tools/output.js';
 import { createPool, type ToolPool } from '../../tools/pool.js';
+import type { StopsAgents } from '../../tools/tasks/task-stop.js';
 import type { ReadState, ToolContext, Workspace } from '../../tools/tool.js';
 import { CallLedger } from './call-ledger.js';
-import type { ToolEvents } from './tool-events.js';
+import type { ToolEvents, WhoWorks } from './tool-events.js';
 
 interface CallParts {
   readonly hooks: OpenHooks;
@@ -26,12 +27,24 @@ interface CallParts {
   readonly events: ToolEvents;
   readonly permissions: Permissions;
   readonly builtins: Builtins;
-  readonly sessionId: string;
-  spillDirectory(): string;
+  readonly log: Log;
+  readonly agents: Pick<AgentTooling, 'poolOf' | 'placeOf'>;
   /** Writes a receipt down and tells of it. */
   decided(receipt: Receipt): void;
   /** Sees what calls do to files. */
   readonly watch: InvokeDeps['watch'];
+}
+
+/** What agents bring to the tools and the gate. */
+export interface AgentTooling {
+  readonly stops: StopsAgents;
+  readonly messaging: { asker(asked: Asker | undefined): Asker | undefined };
+  /** Absent: there is no team. */
+  readonly teams?: { readonly tasks: TeamTasks; readonly who: WhoWorks } | undefined;
+  /** The tools of an agent that runs; undefined: of the session. */
+  poolOf(agent: AgentRef | undefined): ToolPool | undefined;
+  /** Where an agent that runs works; undefined: where the session does. */
+  placeOf(agent: AgentRef): Workspace | undefined;
 }
 
 /** Who makes calls, with which tools, where. */
@@ -64,7 +77,7 @@ export class Calls {
     caller: Caller & Pick<InvokeDeps, 'elsewhere'> & { onVerdict?(verdict: GateVerdict): void },
   ): Invoke {
     const { agent, pool, workspace } = caller;
-    const { builtins, events, permissions, hooks } = this.#parts;
+    const { builtins, permissions, hooks } = this.#parts;
     const isMain = agent.depth === 0;
     const attempts = isMain ? builtins : builtins.attempts(workspace);
     return this.of(caller, {
@@ -82,7 +95,11 @@ export class Calls {
         const kept = attempts.invalidInput(invalid);
         const tool = pool.resolve(invalid.tool);
         const scene = { agent, cwd: workspace.cwd, mode: permissions.mode(agent), signal };
-        const said = tool === undefined ? [] : await events.invalid({ invalid, tool, scene });
+        const { malformed, problems } = invalid;
+        const { id: toolUseId, input } = invalid.call;
+        const error = malformed?.cause ?? 'the input does not fit the schema';
+        const asked = { ...scene, toolUseId, input, malformed, problems, error };
+        const said = tool === undefined ? [] : await hooks.post.invalid({ ...asked, tool });
         const notes = [kept, ...said].filter((note) => note !== undefined);
         const stuck = isMain ? undefined : attempts.stuck();
         if (stuck !== undefined) hooks.tell(`${agent.path}: ${stuck}`);
@@ -111,47 +128,59 @@ export class Calls {
       Pick<InvokeDeps, 'typed' | 'elsewhere' | 'onVerdict' | 'onInvalidInput' | 'onRan'>
     > = {},
   ): Invoke {
+    const { permissions, events, hooks, watch, decided } = this.#parts;
+    const { fs, clock } = this.#environment;
     return createInvoke({
-      ...this.around(agent, workspace),
+      gate: permissions.gate,
+      review: events.review,
+      onRefused: async (checked, verdict, signal) =>
+        (await hooks.denied(gateCall({ agent, workspace }, checked, signal), verdict)).hint,
+      beforeRun: this.#beforeRun(agent),
+      watch,
+      bound: (output, context) => boundOutput(output, { fs, context }),
+      monotonic: clock.monotonic,
+      uuid: clock.uuid,
       pool,
       agent,
       workspace,
-      ...(unattended === true && { unattended }),
-      contextFor: this.contextOf(agent, workspace, readState),
+      unattended,
+      contextFor: this.#contextOf(agent, workspace, readState),
       onInvalidInput: async () => undefined,
       onRan: () => undefined,
       ...more,
       onVerdict: (call, tool, verdict) => {
-        this.#parts.decided(verdict.receipt);
+        decided(verdict.receipt);
         more.onVerdict?.(call, tool, verdict);
       },
     });
   }
 
   /** What the texts of skills run and read; nobody is asked about it. */
-  forSkill({ agent, workspace, pool }: Omit<Caller, 'readState'>): CallForSkill {
-    return async ({ id, tool: wanted, input }, signal) => {
-      const tool = pool.tools.find(({ name }) => name === wanted);
-      // fail-closed: a tool that was taken away is not lent to skills.
-      if (tool === undefined) return err(`there is no ${wanted} tool here`);
-      let refused: string | undefined;
-      // A file that is attached to a skill may be cut, and does not count as read.
-      const isKnown = wanted !== 'Read' && agent.id === MAIN_AGENT.id;
-      const readState = isKnown ? this.readState : createReadState();
-      const caller = { agent, workspace, pool: createPool([tool]), readState, unattended: true };
-      const invoke = this.of(caller, {
-        onVerdict(_call, _tool, verdict) {
-          if (verdict.kind === 'refused') refused = whySkillRefused(verdict);
-        },
-      });
-      const call: ToolUseBlock = { type: 'tool_use', id, name: tool.name, input };
-      const result = await invoke(call, undefined, signal);
-      return refused === undefined ? ok(result) : err(refused);
-    };
-  }
+  readonly forSkill: CallForSkill = async ({ agent, id, tool: wanted, input }, signal) => {
+    const { agents, builtins } = this.#parts;
+    // fail-closed: what an agent was not given, the text of a skill does not use for it.
+    const { tools } = agents.poolOf(agent) ?? builtins.pool;
+    const tool = tools.find(({ name }) => name === wanted);
+    if (tool === undefined) return err(`there is no ${wanted} tool here`);
+    let refused: string | undefined;
+    // A file that is attached to a skill may be cut, and does not count as read.
+    const isKnown = wanted !== 'Read' && agent.id === MAIN_AGENT.id;
+    const readState = isKnown ? this.readState : createReadState();
+    const workspace = agents.placeOf(agent) ?? this.#environment.workspace;
+    const caller = { agent, workspace, pool: createPool([tool]), readState, unattended: true };
+    const invoke = this.of(caller, {
+      onVerdict(_call, _tool, verdict) {
+        if (verdict.kind === 'refused') refused = whySkillRefused(verdict);
+      },
+    });
+    const call: ToolUseBlock = { type: 'tool_use', id, name: tool.name, input };
+    const result = await invoke(call, undefined, signal);
+    return refused === undefined ? ok(result) : err(refused);
+  };
 
-  contextOf(agent: AgentRef, place: Workspace, readState: ReadState) {
-    const { permissions, instructions, sessionId, spillDirectory } = this.#parts;
+  #contextOf(agent: AgentRef, place: Workspace, readState: ReadState) {
+    const { permissions, instructions, log } = this.#parts;
+    const { sessionId } = log.history;
     const setMode = agent.depth === 0 ? permissions.setMode : refuseMode;
     const hiding = () => instructions.hidingNear(permissions.hidden(agent, place), place);
     return (call: ToolUseBlock, signal: AbortSignal, judged?: JudgedCall): ToolContext => ({
@@ -165,27 +194,10 @@ export class Calls {
       setMode,
       touched: judged?.pathsFound(),
       hiding,
-      spillDirectory,
+      spillDirectory: () => log.store.spillDirectory(sessionId),
       progress: (text) =>
         this.#config.emit({ type: 'progress', toolUseId: call.id, toolName: call.name, text }),
     });
-  }
-
-  /** What stands around the calls of an agent. */
-  around(agent: AgentRef, place: Workspace): CallsAround {
-    const { permissions, events, hooks, watch } = this.#parts;
-    const { fs, clock } = this.#environment;
-    return {
-      gate: permissions.gate,
-      review: events.review,
-      onRefused: async (checked, verdict, signal) =>
-        (await hooks.denied(gateCall({ agent, workspace: place }, checked, signal), verdict)).hint,
-      beforeRun: this.#beforeRun(agent),
-      watch,
-      bound: (output, context) => boundOutput(output, { fs, context }),
-      monotonic: clock.monotonic,
-      uuid: clock.uuid,
-    };
   }
 
   /** Tells the worker that drives the session of a call before it runs. */
@@ -237,11 +249,6 @@ export class Calls {
     };
   }
 }
-
-export type CallsAround = Pick<
-  InvokeDeps,
-  'gate' | 'review' | 'onRefused' | 'beforeRun' | 'watch' | 'bound' | 'monotonic' | 'uuid'
->;
 
 function gateCall(
   { agent, workspace }: Pick<Caller, 'agent' | 'workspace'>,

@@ -9,35 +9,28 @@ import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { LoopOutcome } from '../../loop/types.js';
 import type { ModelClient, SystemBlock } from '../../model/client.js';
-import type { GateVerdict } from '../../permissions/gate/types.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { ToolUseBlock } from '../../protocol/content.js';
 import { STRUCTURED_OUTPUT, structuredOutputTool } from '../../tools/builtin/structured-output.js';
-import type { InvokeDeps } from '../../tools/invocation.js';
-import { createInvoke } from '../../tools/invoke.js';
+import type { Invoke } from '../../tools/invocation.js';
 import { createPool } from '../../tools/pool.js';
 import type { AnyTool, Workspace } from '../../tools/tool.js';
 import { type AgentRecord, type AgentSetup, createAgent, type ModelChoice } from './agent.js';
+import type { Caller } from './calls.js';
 import system from './hook-agent.md';
 
-/** What a judge is made of. All of it belongs to the session; only what is said to be is its own. */
+/** What a session lends to its judges. */
 export interface HookAgentParts {
   readonly client: ModelClient;
   /** The model that the hook names, or the default. May throw for a name that means none. */
   choice(name: string | undefined): ModelChoice;
-  /** The session's gate and what stands around its calls: a judge's are judged like everybody's. */
-  readonly calls: Pick<
-    InvokeDeps,
-    'gate' | 'review' | 'onRefused' | 'watch' | 'bound' | 'monotonic' | 'uuid'
-  >;
+  /** Calls through the session's gate, with a read state of their own. */
+  invoke(caller: Pick<Caller, 'agent' | 'pool' | 'workspace'>): Invoke;
   /** The session's tools; a judge gets those that serve to look. */
   tools(): readonly AnyTool[];
-  /** A workspace of the judge's own, which stands where the agent that it judges does. */
-  workspace(parent: AgentRef): Workspace;
-  /** What the judge's tools are given; with a read state of its own. */
-  contextFor(agent: AgentRef, workspace: Workspace): InvokeDeps['contextFor'];
-  /** Told of every verdict about a call of a judge, for receipts. */
-  onVerdict(agent: AgentRef, call: ToolUseBlock, tool: AnyTool, verdict: GateVerdict): void;
+  /** A workspace of the judge's own, where the agent that it judges works. */
+  workspace(): Workspace;
+  uuid(): string;
   /** The deepest that an agent may be nested. */
   readonly depthLimit: number;
 }
@@ -70,28 +63,21 @@ export function createHookAgent(parts: HookAgentParts): AgentJudge {
     if (parent.depth + 1 > parts.depthLimit) {
       return none('unavailable', `agents are nested ${parent.depth} deep already`);
     }
-    const ref = judgeRef(question, { id: parts.calls.uuid(), number: ++count });
+    const ref: AgentRef = {
+      id: parts.uuid(),
+      type: HOOK_AGENT_TYPE,
+      path: `${parent.path}/hook#${++count}`,
+      parentId: parent.id,
+      depth: parent.depth + 1,
+      background: false,
+      spawnedBy: question.toolUseId,
+      isolation: parent.isolation,
+      workspace: parent.workspace,
+    };
     output ??= structuredOutputTool(VERDICT_SCHEMA);
     const made = await output;
     if (!made.ok) return none('unavailable', made.error.message);
     return await judge(parts, { ref, question, output: made.value }, signal);
-  };
-}
-
-function judgeRef(
-  { agent, toolUseId }: AgentQuestion,
-  { id, number }: { id: string; number: number },
-): AgentRef {
-  return {
-    id,
-    type: HOOK_AGENT_TYPE,
-    path: `${agent.path}/hook#${number}`,
-    parentId: agent.id,
-    depth: agent.depth + 1,
-    background: false,
-    spawnedBy: toolUseId,
-    isolation: agent.isolation,
-    workspace: agent.workspace,
   };
 }
 
@@ -101,7 +87,6 @@ async function judge(
   signal: AbortSignal,
 ): Promise<Result<AgentVerdict, HookFailure>> {
   const choice = parts.choice(question.model);
-  const workspace = parts.workspace(question.agent);
   const offered = parts.tools().filter((tool) => JUDGE_TOOLS.has(tool.name));
   const pool = createPool([...offered.map(inForeground), output]);
   const agent = createAgent({
@@ -110,16 +95,7 @@ async function judge(
     choice: () => choice,
     system: SYSTEM,
     pool,
-    invoke: createInvoke({
-      ...parts.calls,
-      pool,
-      agent: ref,
-      workspace,
-      contextFor: parts.contextFor(ref, workspace),
-      onVerdict: (call, tool, verdict) => parts.onVerdict(ref, call, tool, verdict),
-      onInvalidInput: async () => undefined,
-      onRan: () => {},
-    }),
+    invoke: parts.invoke({ agent: ref, pool, workspace: parts.workspace() }),
     record: NO_RECORD,
     history: [],
     compaction: NO_COMPACTION,
@@ -129,10 +105,10 @@ async function judge(
     onIdle: async () => undefined,
     onAnswer: () => {},
     emit: () => {},
-    uuid: parts.calls.uuid,
+    uuid: parts.uuid,
   });
   const prompt = {
-    uuid: parts.calls.uuid(),
+    uuid: parts.uuid(),
     content: [{ type: 'text' as const, text: question.prompt }],
   };
   const outcome = await agent.run({ prompts: [prompt] }, signal);

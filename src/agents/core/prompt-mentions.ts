@@ -9,6 +9,7 @@ import {
 import { reminder } from '../../context/prompt/reminders.js';
 import { err } from '../../lib/result.js';
 import { visible } from '../../lib/visible.js';
+import type { InputMessage } from '../../loop/types.js';
 import { findMentions, type Mention, resolveMentions } from '../../mcp/resources/mentions.js';
 import type { OpenServersOfSession } from '../../mcp/session/session-servers.js';
 import { join } from '../../platform/fs/paths.js';
@@ -18,30 +19,36 @@ import type { ToolPool } from '../../tools/pool.js';
 import type { OpenAgents } from '../session-agents.js';
 import { attachedFiles, INTERRUPTED } from './mentioned-files.js';
 import { type OutsideInvoke, outsideInvoke, resourceReader } from './outside-calls.js';
-import type { Beside } from './prompts.js';
 import type { Parts } from './session-parts.js';
 
+/** What is known when a prompt is read. */
 export interface MentionParts extends Parts {
-  readonly typed: TypedText;
-  /** The tools of another agent that is shown it. Absent: the main agent is, which may then change the files. */
-  readonly other?: ForkTools;
-  readonly signal: AbortSignal;
+  readonly config: SessionConfig;
+  readonly environment: SessionEnvironment;
+}
+
+/** What stands beside a prompt for what it names. */
+export interface Beside {
+  readonly inputs: readonly InputMessage[];
+  /** The prompt goes no further, and why. */
+  readonly stop?: string;
 }
 
 /**
  * What stands beside a prompt for what a person names in it with an `@`: agents, files and directories,
- * resources of servers. All that is read for it goes the one way in, past the gate.
+ * resources of servers. All that is read for it goes the one way in, past the gate. `other`: the tools of another
+ * agent that is shown it; absent: the main agent is, which may then change the files.
  */
 export async function attachedTo(
-  config: SessionConfig,
-  environment: SessionEnvironment,
   parts: MentionParts,
+  typed: TypedText,
+  { other, signal }: { readonly other?: ForkTools; readonly signal: AbortSignal },
 ): Promise<Beside> {
-  const { toolRuntime, instructions, log, mcp, agents, hooks, typed, signal } = parts;
+  const { config, environment, toolRuntime, instructions, log, mcp, agents, hooks } = parts;
   const { notes, tell } = hooks;
   const { book } = instructions;
-  const trial = parts.other === undefined ? book.onTrial() : undefined;
-  const pool = parts.other ?? toolRuntime.builtins.pool;
+  const trial = other === undefined ? book.onTrial() : undefined;
+  const pool = other ?? toolRuntime.builtins.pool;
   let stop: string | undefined;
   const outside = outsideInvoke(environment, {
     toolRuntime,
@@ -52,32 +59,23 @@ export async function attachedTo(
       stop ??= why;
     },
   });
-  const invoke: OutsideInvoke = async (...call) => {
+  const invoke: OutsideInvoke = async (tool, ...call) => {
     if (stop !== undefined) return err('the turn was stopped before it was read');
     if (signal.aborted) return err(INTERRUPTED);
-    const [{ name }] = call;
     // fail-closed: what an agent has no tool for is not read for it either.
-    if (parts.other !== undefined && parts.other.resolve(name) === undefined) {
-      return err(`there is no ${name} tool here`);
-    }
-    const answer = await outside(...call);
-    // Whatever was asked about it then tells how it was cut off.
+    if (other !== undefined && other.resolve(tool.name) === undefined)
+      return err(`there is no ${tool.name} tool here`);
+    const answer = await outside(tool, ...call);
+    // What was asked about the call tells how it was cut off.
     return !answer.ok && signal.aborted ? err(INTERRUPTED) : answer;
   };
   const asked = await askedAgents(namedFiles(typed), { agents, pool, tell });
   const places = await mentionedPlaces(asked.others, { config, environment, tell });
-  const files = await attachedFiles(places, {
-    config,
-    environment,
-    read: pool.resolve('Read'),
-    invoke,
-    signal,
-    tell,
-  });
-  const resources =
-    mcp === undefined
-      ? []
-      : await attachedResources(environment, { log, mcp, typed, invoke, signal, tell });
+  const read = pool.resolve('Read');
+  const files = await attachedFiles(places, { config, environment, read, invoke, signal, tell });
+  const resources = mcp
+    ? await attachedResources(environment, { log, mcp, typed, invoke, signal, tell })
+    : [];
   if (stop !== undefined) return { inputs: [], stop };
   // Only now is it sure that the main agent is shown it.
   if (trial !== undefined) {
@@ -148,30 +146,23 @@ function mentionKey({ server, uri }: Mention): string {
   return JSON.stringify([server, uri]);
 }
 
-export interface AskedAgents {
-  readonly blocks: readonly UserBlock[];
-  /** What names no agent. */
-  readonly others: readonly FileMention[];
-}
-
-/** Agents that a prompt asks for, as `@agent-name` or `@"name (agent)"`. The model is told to start them. */
-export async function askedAgents(
+/**
+ * Agents that a prompt asks for, as `@agent-name` or `@"name (agent)"`. The model is told to start them. `others`: what
+ * names no agent.
+ */
+async function askedAgents(
   mentions: readonly FileMention[],
   {
     agents,
     pool,
     tell,
-  }: {
-    readonly agents: Pick<OpenAgents, 'startable'> | undefined;
-    readonly pool: Pick<ToolPool, 'resolve'>;
-    tell(text: string): void;
-  },
-): Promise<AskedAgents> {
+  }: { agents: OpenAgents; pool: Pick<ToolPool, 'resolve'>; tell(text: string): void },
+): Promise<{ blocks: readonly UserBlock[]; others: readonly FileMention[] }> {
   const texts = new Set<string>();
   const others: FileMention[] = [];
   for (const mention of mentions) {
     const name = agentIn(mention);
-    const kind = name === undefined ? undefined : await agents?.startable(name, pool);
+    const kind = name === undefined ? undefined : await agents.startable(name, pool);
     if (kind === undefined) others.push(mention);
     else if (kind.ok) {
       const type = visible(kind.value.name);

@@ -1,5 +1,3 @@
-import type { SessionConfig } from '../../config/session-config.js';
-import type { SessionEnvironment } from '../../config/session-environment.js';
 import { type TypedText, typedText } from '../../context/prompt/mention-places.js';
 import { promptExpanded, promptSubmitted } from '../../hooks/events/prompt.js';
 import { err, ok } from '../../lib/result.js';
@@ -13,7 +11,7 @@ import { readTyped } from '../../skills/invoke/find.js';
 import type { ReadySkill } from '../../skills/invoke/invoke.js';
 import type { Skill } from '../../skills/skill.js';
 import type { ModelSwitches } from './model-choice.js';
-import type { Parts } from './session-parts.js';
+import type { Beside, MentionParts } from './prompt-mentions.js';
 
 /** What became of prompts that hooks were shown. */
 export type Submitted =
@@ -21,20 +19,11 @@ export type Submitted =
   /** None of them goes to the model. `cause`: all of them begin with the name of a command that does not exist. */
   | { readonly kind: 'blocked'; readonly message: string; readonly cause?: 'unknown_command' };
 
-export interface PromptParts extends Parts {
-  readonly config: SessionConfig;
-  readonly environment: SessionEnvironment;
+export interface PromptParts extends MentionParts {
   readonly models: ModelSwitches;
   /** A prompt is on its way: Stop hooks may send the agent on again. */
   beginPrompt(): void;
   readonly title: { get(): string | undefined; set(text: string): void };
-}
-
-/** What stands beside a prompt for what it names. */
-export interface Beside {
-  readonly inputs: readonly InputMessage[];
-  /** The prompt goes no further, and why. */
-  readonly stop?: string;
 }
 
 /** Words that the program itself knows. */
@@ -294,5 +283,5 @@ async function attach(
   how: { readonly other?: ForkTools; readonly signal: AbortSignal },
 ): Promise<Beside> {
   const { attachedTo } = await import('./prompt-mentions.js');
-  return await attachedTo(parts.config, parts.environment, { ...parts, typed, ...how });
+  return await attachedTo(parts, typed, how);
 }

@@ -3,7 +3,6 @@ import type { SessionEnvironment } from '../../config/session-environment.js';
 import { instructionFilesIn, isInstructionFile } from '../../context/instructions/names.js';
 import type { OpenInstructions } from '../../context/instructions/session-instructions.js';
 import { messageOf } from '../../errors.js';
-import type { FitsRule } from '../../hooks/dispatch/input.js';
 import type { Scene } from '../../hooks/dispatch/scene.js';
 import { type HookTask, taskCompleted, taskCreated } from '../../hooks/events/agent.js';
 import type { Attention } from '../../hooks/events/notification.js';
@@ -14,10 +13,9 @@ import { resolve } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import { textOf } from '../../protocol/content.js';
 import type { OpenSkills } from '../../skills/session-skills.js';
-import type { InvalidInput } from '../../tools/invalid-input.js';
 import type { InvokeDeps, Reviewed } from '../../tools/invocation.js';
 import type { TaskWatch } from '../../tools/tasks/task-list.js';
-import type { AnyTool, PathAccess, ToolContext } from '../../tools/tool.js';
+import type { ToolContext } from '../../tools/tool.js';
 
 /** File systems round the time of a change. */
 const CLOCK_GRAIN_MS = 100;
@@ -29,18 +27,9 @@ export type WhoWorks = (agent: AgentRef) => Pick<HookTask, 'teammateName' | 'tea
 export function openToolEvents(
   config: SessionConfig,
   environment: SessionEnvironment,
-  {
-    hooks,
-    instructions,
-    skills,
-    who = () => undefined,
-  }: {
-    hooks: OpenHooks;
-    instructions: OpenInstructions;
-    skills: OpenSkills;
-    who?: WhoWorks | undefined;
-  },
+  parts: { hooks: OpenHooks; instructions: OpenInstructions; skills: OpenSkills; who?: WhoWorks },
 ) {
+  const { hooks, instructions, skills, who = () => undefined } = parts;
   const { tell, post } = hooks;
   const sceneOf = ({ agent, workspace, mode, signal }: ToolContext) => ({
     agent,
@@ -90,7 +79,8 @@ export function openToolEvents(
     const interrupted = context.signal.aborted;
     // An interrupted call is over; its hooks are not.
     const signal = interrupted ? hooks.untilClose : context.signal;
-    const fits = fittingAnew(hooks, { call, mode });
+    // Looked at anew: the call may have changed what its words lead to.
+    const fits = hooks.fits({ call, mode });
     const reviewed = await post.after({ call, mode, output, ms, signal, interrupted, fits });
     // fail-closed: what a hook took out of sight is not left in a file beside it.
     const left = reviewed.output === output ? [] : (output.files ?? []);
@@ -114,35 +104,10 @@ export function openToolEvents(
     asker: config.asker === undefined ? undefined : noticed(config.asker, hooks.attention),
     review,
     afterBatch,
-    invalid: (seen: { invalid: InvalidInput; tool: AnyTool; scene: Scene }) => {
-      const { call, malformed, problems } = seen.invalid;
-      return post.invalid({
-        ...seen.scene,
-        toolUseId: call.id,
-        tool: seen.tool,
-        input: call.input,
-        malformed,
-        problems,
-        error: malformed === undefined ? 'the input does not fit the schema' : malformed.cause,
-      });
-    },
-    cwd: () => environment.workspace.cwd,
   };
 }
 
 export type ToolEvents = ReturnType<typeof openToolEvents>;
-
-/** Looked at anew: the call may have changed what its words lead to. */
-function fittingAnew(
-  hooks: Pick<OpenHooks, 'fits'>,
-  about: Parameters<OpenHooks['fits']>[0],
-): FitsRule {
-  let fits: FitsRule | undefined;
-  return (rule) => {
-    fits ??= hooks.fits(about);
-    return fits(rule);
-  };
-}
 
 function withTexts(reviewed: Reviewed, texts: readonly string[]): Reviewed {
   if (texts.length === 0) return reviewed;
@@ -152,17 +117,11 @@ function withTexts(reviewed: Reviewed, texts: readonly string[]): Reviewed {
 
 /** Instruction files that a call may have written, by its words. */
 function instructionFilesNamedBy({ subject, workspace }: GateCall): readonly string[] {
-  const mayWrite = subject.command !== undefined || subject.paths.some(isWritten);
-  if (!mayWrite) return [];
   const written = subject.paths.flatMap(({ path, access }) => (access === 'write' ? [path] : []));
   const inCommand = subject.command === undefined ? [] : instructionFilesIn(subject.command);
   return [...written, ...inCommand.map((one) => resolve(workspace.cwd, one))].filter(
     isInstructionFile,
   );
-}
-
-function isWritten({ access }: PathAccess): boolean {
-  return access === 'write';
 }
 
 /** Somebody who keeps a question waiting is called. */

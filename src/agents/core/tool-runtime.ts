@@ -9,24 +9,19 @@ import {
   openPermissions,
   type Permissions,
 } from '../../permissions/gate/open.js';
-import type { Asker } from '../../permissions/gate/types.js';
 import { joinRules } from '../../permissions/rules/rule.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';
-import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
+import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { Receipt } from '../../protocol/permissions.js';
 import type { OpenSandboxing } from '../../sandbox/session/session-sandbox.js';
 import type { EffectiveSettings } from '../../settings/types.js';
-import type { CallForSkill } from '../../skills/invoke/skill-calls.js';
 import type { OpenSkills } from '../../skills/session-skills.js';
-import { openBuiltins, type TeamTasks } from '../../tools/builtin/set.js';
+import { openBuiltins } from '../../tools/builtin/set.js';
 import type { InvokeDeps } from '../../tools/invocation.js';
-import type { ToolPool } from '../../tools/pool.js';
-import type { StopsAgents } from '../../tools/tasks/task-stop.js';
-import type { Workspace } from '../../tools/tool.js';
-import { Calls } from './calls.js';
+import { type AgentTooling, Calls } from './calls.js';
 import { extract, type ModelLayer } from './model-layer.js';
 import { keptFromMain, mainPool, poolOptionsFor, serverTools } from './server-tools.js';
-import { openToolEvents, type WhoWorks } from './tool-events.js';
+import { openToolEvents } from './tool-events.js';
 
 export interface ToolRuntimeParts {
   readonly model: ModelLayer;
@@ -47,18 +42,6 @@ export interface ToolRuntimeParts {
   onGate(permissions: Permissions): void;
 }
 
-/** What agents bring to the tools and the gate. */
-export interface AgentTooling {
-  readonly stops: StopsAgents;
-  readonly messaging: { asker(asked: Asker | undefined): Asker | undefined };
-  /** Absent: there is no team. */
-  readonly teams?: { readonly tasks: TeamTasks; readonly who: WhoWorks } | undefined;
-  /** The tools of an agent that runs; undefined: of the session. */
-  poolOf(agent: AgentRef | undefined): ToolPool | undefined;
-  /** Where an agent that runs works; undefined: where the session does. */
-  placeOf(agent: AgentRef): Workspace | undefined;
-}
-
 /** Tools, the gate before them, and the one function that leads through it. */
 export async function openToolRuntime(
   config: SessionConfig,
@@ -67,7 +50,7 @@ export async function openToolRuntime(
 ) {
   const { fs, clock, env, workspace } = environment;
   const { model, log, processes, hooks, instructions, mcp, agents, sandbox } = parts;
-  const { decided, features, skills } = parts;
+  const { features, skills } = parts;
   const { sessionId } = log.history;
   const who = agents.teams?.who;
   const events = openToolEvents(config, environment, { hooks, instructions, skills, who });
@@ -134,13 +117,7 @@ export async function openToolRuntime(
   });
   const shared = opened.pool;
   const builtins = { shared, ...opened, pool: mainPool(shared, permissions, config.runsAs) };
-  const spillDirectory = (): string => log.store.spillDirectory(sessionId);
-  const { watch } = parts;
-  const calls = new Calls(config, environment, {
-    ...{ hooks, instructions, events, permissions, builtins, sessionId, spillDirectory },
-    ...{ decided, watch },
-  });
-  const { readState } = calls;
+  const calls = new Calls(config, environment, { ...parts, events, permissions, builtins });
   return {
     permissions,
     builtins,
@@ -149,22 +126,10 @@ export async function openToolRuntime(
       agent: MAIN_AGENT,
       pool: builtins.pool,
       workspace,
-      readState,
+      readState: calls.readState,
       unattended: config.runsAs?.asks === 'deny',
       elsewhere: (name) => keptFromMain(shared, name),
     }),
-    callForSkill: (async (call, signal) => {
-      const { agent } = call;
-      // fail-closed: what an agent was not given, the text of a skill does not use for it.
-      const pool = agents.poolOf(agent) ?? builtins.pool;
-      const forSkill = calls.forSkill({
-        agent,
-        pool,
-        workspace: agents.placeOf(agent) ?? workspace,
-      });
-      return await forSkill(call, signal);
-    }) satisfies CallForSkill,
-    decided,
     events,
     lateTools: { add: ofServers.late, isToldByName: ofServers.isToldByName },
   };
