@@ -4,10 +4,8 @@ import type {
   Conversation,
   InputMessage,
   LoopDeps,
-  LoopEvent,
   LoopOutcome,
   ModelAnswer,
-  StopReason,
   ToolCallResult,
 } from '../../loop/types.js';
 import type { ModelClient, ModelRequest, SystemBlock, ThinkingConfig } from '../../model/client.js';
@@ -34,7 +32,19 @@ export interface ModelChoice {
   readonly betas?: readonly string[];
 }
 
-export interface AgentSetup {
+/** What the agent passes on to its loop. */
+type LoopSetup =
+  | 'shouldStop'
+  | 'takeInput'
+  | 'onIdle'
+  | 'afterBatch'
+  | 'display'
+  | 'mayDefer'
+  | 'emit'
+  | 'emitPartials'
+  | 'uuid';
+
+export interface AgentSetup extends Pick<LoopDeps, LoopSetup> {
   readonly ref: AgentRef;
   readonly client: ModelClient;
   choice(): ModelChoice;
@@ -44,27 +54,17 @@ export interface AgentSetup {
   readonly record: AgentRecord;
   readonly history: readonly Message[];
   readonly compaction: Pick<Compaction, 'isDue' | 'noteUsage' | 'run'>;
-  shouldStop(turnsTaken: number): StopReason | undefined;
   /** Once a turn, while the model works and nothing else runs; done before any call of its answer. */
   betweenTurns?(): Promise<void>;
-  readonly takeInput: LoopDeps['takeInput'];
-  readonly onIdle: LoopDeps['onIdle'];
-  readonly afterBatch?: LoopDeps['afterBatch'];
-  readonly display?: LoopDeps['display'];
-  readonly prepareCalls?: LoopDeps['prepareCalls'];
+  prepareCalls?(...batch: Parameters<Prepare>): ReturnType<Prepare>;
   /** Whether a call surely changes nothing, as the gate judges it. Absent: none is known to. */
   isReadOnly?(call: ToolUseBlock): Promise<boolean>;
-  /** Whether a run may end with a call that a hook put off. */
-  readonly mayDefer?: boolean;
   onAnswer(answer: ModelAnswer): void;
-  emit(event: LoopEvent): void;
-  /** False: `emit` has no use for parts of an answer. */
-  readonly emitPartials?: boolean;
-  uuid(): string;
 }
 
+type Prepare = NonNullable<LoopDeps['prepareCalls']>;
+
 export interface Agent {
-  readonly ref: AgentRef;
   readonly conversation: Conversation;
   run(start: LoopStart, signal: AbortSignal): Promise<LoopOutcome>;
   /** Summarises the conversation now. */
@@ -73,10 +73,11 @@ export interface Agent {
 
 /** An agent is a conversation, a pool of tools and the loop that joins them. */
 export function createAgent(setup: AgentSetup): Agent {
+  const { pool, record, compaction, betweenTurns, prepareCalls } = setup;
   const conversation = createConversation(setup.history);
   const request = (): ModelRequest => ({
     system: setup.system,
-    tools: setup.pool.definitions,
+    tools: pool.definitions,
     messages: conversation.messages,
     ...setup.choice(),
   });
@@ -85,82 +86,62 @@ export function createAgent(setup: AgentSetup): Agent {
     instructions: string | undefined,
     signal: AbortSignal,
   ): Promise<boolean> => {
-    const messages = await setup.compaction.run(
-      { trigger, request: request(), instructions },
-      signal,
-    );
-    if (messages === undefined) return false;
-    conversation.replace(messages);
-    return true;
+    const order = { trigger, request: request(), instructions };
+    const messages = await compaction.run(order, signal);
+    if (messages !== undefined) conversation.replace(messages);
+    return messages !== undefined;
   };
-  /** Undefined: nothing goes on beside the model. */
+  /** What goes on beside the model. */
   let settled: Promise<void> | undefined;
-  const { betweenTurns } = setup;
   const deps: LoopDeps = {
+    ...setup,
     conversation,
     async prepareTurn(signal) {
       const next = request();
-      if (!setup.compaction.isDue(next)) return next;
+      if (!compaction.isDue(next)) return next;
       await compact('auto', undefined, signal);
       return request();
     },
     callModel(modelRequest, signal) {
       setup.emit({ type: 'requesting' });
-      // The request goes out first; what is looked at meanwhile costs nobody's time.
-      if (betweenTurns !== undefined) {
-        settled = new Promise((resolve) => {
-          setImmediate(() => {
-            // It tells of its own failures and leaves what was in force as it was.
-            void betweenTurns()
-              .catch(() => undefined)
-              .then(resolve);
-          });
-        });
-      }
+      // The request goes out first. What runs beside it tells of its failures and leaves what was in force as it was.
+      if (betweenTurns !== undefined)
+        settled = new Promise<void>((resolve) => setImmediate(resolve))
+          .then(betweenTurns)
+          .catch(() => undefined);
       return setup.client.stream(modelRequest, signal);
     },
     async isConcurrencySafe(call) {
-      const safe = concurrencyOf(setup.pool, call);
+      const safe = concurrencyOf(pool, call);
       if (safe !== 'if-read-only') return safe;
       await settled;
       return (await setup.isReadOnly?.(call)) === true;
     },
-    maxConcurrency: (call) => setup.pool.resolve(call.name)?.maxConcurrency?.(),
-    runTool(call, malformed, signal) {
-      if (settled === undefined) return setup.invoke(call, malformed, signal);
-      return settled.then(() => setup.invoke(call, malformed, signal));
+    maxConcurrency: (call) => pool.resolve(call.name)?.maxConcurrency?.(),
+    async runTool(...call) {
+      await settled;
+      return await setup.invoke(...call);
     },
-    takeInput: setup.takeInput,
-    shouldStop: setup.shouldStop,
-    onIdle: setup.onIdle,
-    afterBatch: setup.afterBatch,
-    display: setup.display,
     prepareCalls:
-      setup.prepareCalls === undefined
-        ? undefined
-        : async (calls, signal) => {
-            await settled;
-            return (await setup.prepareCalls?.(calls, signal)) ?? (() => undefined);
-          },
-    mayDefer: setup.mayDefer === true,
+      prepareCalls &&
+      (async (...batch) => {
+        await settled;
+        return await prepareCalls(...batch);
+      }),
     onPromptTooLong: (signal) => compact('auto', undefined, signal),
-    recordInput: (message) => setup.record.input(message),
+    recordInput: (message) => record.input(message),
     recordAnswer(answer) {
-      setup.record.answer(answer);
+      record.answer(answer);
       setup.onAnswer(answer);
     },
-    recordResult: (call, result) => setup.record.result(call, result),
+    recordResult: (call, result) => record.result(call, result),
     emit(event) {
       // By now the answer is part of the history, so the provider's count stands for all of it.
-      if (event.type === 'answer')
-        setup.compaction.noteUsage(event.answer.usage, conversation.messages);
+      if (event.type === 'answer') compaction.noteUsage(event.answer.usage, conversation.messages);
       setup.emit(event);
     },
-    emitPartials: setup.emitPartials !== false,
-    uuid: setup.uuid,
   };
   return {
-    ref: setup.ref,
     conversation,
     run(start, signal) {
       mayHaveManyListeners(signal);
@@ -172,10 +153,8 @@ export function createAgent(setup: AgentSetup): Agent {
 
 /** Unknown tools and inputs that a tool cannot even look at run alone. */
 function concurrencyOf(pool: ToolPool, call: ToolUseBlock): boolean | 'if-read-only' {
-  const tool = pool.resolve(call.name);
-  if (tool === undefined) return false;
   try {
-    return tool.concurrencySafe(call.input);
+    return pool.resolve(call.name)?.concurrencySafe(call.input) ?? false;
   } catch {
     // fail-closed: the input was not validated yet; a tool that stumbles over it runs alone.
     return false;

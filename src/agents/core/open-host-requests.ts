@@ -3,6 +3,7 @@ import type { SessionEnvironment } from '../../config/session-environment.js';
 import { compactEnvironment, mayCompact } from '../../context/compaction/trigger.js';
 import { addInstruction, instructionFiles } from '../../context/instructions/notes.js';
 import { styleNames } from '../../context/prompt/session-style.js';
+import { err } from '../../lib/result.js';
 import { createMcpPrompts } from '../../mcp/resources/prompts.js';
 import { relative, toPosix } from '../../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';
@@ -14,7 +15,7 @@ import { runRipgrep } from '../../tools/search/grep.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import type { AgentRow, CommandRow, HostRequests, TaskOutput } from './host-requests.js';
 import type { JoinedParts } from './live-settings.js';
-import { hostCalls } from './outside-calls.js';
+import { fileReader, type OutsideInvoke, outsideInvoke, resourceReader } from './outside-calls.js';
 import { typedImage } from './typed-calls.js';
 
 /** What the program that drives a session may ask of it besides prompts. */
@@ -25,7 +26,14 @@ export function openHostRequests(
 ): HostRequests {
   const { model, toolRuntime, skills, agents, events } = parts;
   const { shells } = toolRuntime.builtins;
-  const calls = hostCalls(environment, parts);
+  const { instructions, mcp, rules } = parts;
+  const shown = { toolRuntime, instructions, shownIn: undefined };
+  const judged = outsideInvoke(environment, { ...shown, as: 'host' });
+  const invoke: OutsideInvoke = async (...call) => {
+    // No request to a model goes before it, beside which the rules would be looked at.
+    await rules.refreshForHost();
+    return await judged(...call);
+  };
   const prompts: KnownPrompts = new Map();
   return {
     commands: (how) => commandsOf(parts, prompts, how?.fresh === true),
@@ -66,8 +74,15 @@ export function openHostRequests(
       const said = task === undefined ? undefined : await agents.talkOf(task);
       return endOf(said ?? (await bytesOf(environment, file)));
     },
-    readFile: calls.readFile,
-    callTool: calls.callTool,
+    readFile: fileReader(environment, toolRuntime, invoke),
+    async callTool({ tool: name, input }, signal) {
+      const { pool } = toolRuntime.builtins;
+      // A host may call before a server has said what it offers.
+      if (pool.resolve(name) === undefined) await mcp?.settle(signal);
+      const tool = pool.resolve(name);
+      if (tool?.origin === undefined) return err(`no MCP server offers a tool named ${name}`);
+      return await invoke(tool, input, { signal, unattended: false });
+    },
     async seedRead(path, mtimeMs) {
       const file = targetPath(path, environment.workspace);
       const stat = await environment.fs.stat(file);
@@ -76,7 +91,7 @@ export function openHostRequests(
       const bytes = await environment.fs.readBytes(file, { maxBytes: MOST_SEEDED_BYTES });
       toolRuntime.calls.readState.note(await environment.fs.realPath(file), versionOf(stat, bytes));
     },
-    readResource: calls.readResource,
+    readResource: resourceReader(environment, () => mcp?.connections() ?? [], invoke),
     readImage: typedImage(environment, parts),
     projectFiles: (signal) => projectFiles(environment, parts.processes, signal),
     instructionFiles: () => instructionFiles(environment, config.cwd),

@@ -39,18 +39,13 @@ export async function typedShell(
   // fail-closed: a session whose agent has no shell gives none to its person either.
   if (tool === undefined) throw new PortcullisError('usage', 'this session has no Bash tool');
   const input = { command, timeout: LONGEST_MS };
-  const made = await outsideCall(environment, {
-    toolRuntime,
-    instructions,
-    shownIn: instructions.book,
-    tool,
-    id: toolUseId,
-    input,
-    signal,
-    unattended: false,
-    // fail-closed: an agent that types into a conversation of its own is asked about like any other.
-    isTyped: !isRunByAgent(environment.env),
-  });
+  // fail-closed: an agent that types into a conversation of its own is asked about like any other.
+  const isTyped = !isRunByAgent(environment.env);
+  const made = await outsideCall(
+    environment,
+    { toolRuntime, instructions, shownIn: instructions.book },
+    { tool, id: toolUseId, input, signal, unattended: false, isTyped },
+  );
   await events.moved(signal);
   const { result } = made;
   const call: ToolUseBlock = { type: 'tool_use', id: toolUseId, name: tool.name, input };
@@ -102,17 +97,13 @@ export function typedImage(
     const isLink =
       environment.workspace.roots.some((root) => isInside(path, root)) &&
       (await environment.fs.realPath(path)) !== path;
-    const { result } = await outsideCall(environment, {
-      toolRuntime,
-      instructions,
-      shownIn: undefined,
-      tool,
-      id: `typed_${environment.clock.uuid()}`,
-      input: { file_path: path },
-      signal,
-      unattended: false,
-      isTyped: !isLink && !isRunByAgent(environment.env),
-    });
+    const id = `typed_${environment.clock.uuid()}`;
+    const isTyped = !isLink && !isRunByAgent(environment.env);
+    const { result } = await outsideCall(
+      environment,
+      { toolRuntime, instructions, shownIn: undefined },
+      { tool, id, input: { file_path: path }, signal, unattended: false, isTyped },
+    );
     if (result.stop !== undefined) return err(`a hook stopped it: ${result.stop}`);
     return imageIn(result.block.content, result.block.is_error);
   };

@@ -3,11 +3,11 @@ import type { SessionEnvironment } from '../../config/session-environment.js';
 import type { OpenHooks } from '../../hooks/session/session-hooks.js';
 import { visible } from '../../lib/visible.js';
 import type { ClientConnection } from '../../mcp/connection/deps.js';
-import type { BroughtServer, BroughtServers } from '../../mcp/tools/agent-servers.js';
-import type { ToolBook } from '../../mcp/tools/registry.js';
-import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
+import type { BroughtServers } from '../../mcp/tools/agent-servers.js';
+import type { Offered, ToolBook } from '../../mcp/tools/registry.js';
+import { type Guard, NOTHING } from '../../permissions/gate/guard.js';
+import { nearestAbove } from '../../permissions/gate/modes.js';
 import type { GateExtension } from '../../permissions/gate/open.js';
-import type { CallView } from '../../permissions/gate/view.js';
 import { NO_RULES } from '../../permissions/rules/rule.js';
 import { join } from '../../platform/fs/paths.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';
@@ -32,58 +32,53 @@ export interface ChildServers {
   close(): Promise<void>;
 }
 
-export interface AgentServers {
-  /** Must be part of the gate: it answers for the tools of servers that agents bring. */
-  readonly extension: GateExtension;
-  serversFor(
-    ref: AgentRef,
-    definition: AgentDefinition,
-    signal: AbortSignal,
-  ): Promise<ChildServers>;
-}
-
 /** Servers that agents bring: connected for one agent, seen by it and its copies alone, closed at its end. */
 export function openAgentServers(
   config: SessionConfig,
   environment: SessionEnvironment,
   needs: Needs,
-): AgentServers {
+) {
   /** What each agent's servers offer, by the agent's path. */
   const books = new Map<string, ToolBook>();
+  /** Must be part of the gate: it answers for the tools of servers that agents bring. */
+  const extension: GateExtension = {
+    guards: [guardOf(books)],
+    resolvers: [],
+    rules: () => NO_RULES,
+    contentOf: (toolUseId) =>
+      [...books.values()]
+        .map((book) => book.extension.contentOf?.(toolUseId))
+        .find((content) => content !== undefined),
+  };
   return {
-    extension: {
-      guards: [guardOf(books)],
-      resolvers: [],
-      rules: () => NO_RULES,
-      contentOf(toolUseId) {
-        for (const book of books.values()) {
-          const content = book.extension.contentOf?.(toolUseId);
-          if (content !== undefined) return content;
-        }
-        return undefined;
-      },
-    },
-    async serversFor(ref, definition, signal) {
+    extension,
+    async serversFor(
+      ref: AgentRef,
+      definition: AgentDefinition,
+      signal: AbortSignal,
+    ): Promise<ChildServers> {
       const taken = needs.taken();
-      const absent = definition.mcpServers
+      const isBrought = definition.mcpServers.some((server) => 'config' in server);
+      const refusal = isBrought ? await refusalFor(config, environment, definition) : undefined;
+      const notes = definition.mcpServers
         .filter((server) => !('config' in server) && !taken.includes(server.name))
         .map(({ name }) => `there is no server "${visible(name)}" in this session`);
-      const brought = definition.mcpServers.filter((server) => 'config' in server);
-      const refusal =
-        brought.length === 0 ? undefined : await refusalFor(config, environment, definition);
-      if (brought.length === 0 || refusal !== undefined) {
-        const notes = refusal === undefined ? absent : [...absent, refusal];
+      if (refusal !== undefined) notes.push(refusal);
+      if (!isBrought || refusal !== undefined)
         return { tools: [], notes, close: async () => undefined };
-      }
-      const opened = await connectAll(config, environment, { needs, definition, brought, signal });
-      books.set(ref.path, opened.book);
+      const { book, connections, ...opened } = await connectAll(config, environment, {
+        needs,
+        definition,
+        signal,
+      });
+      books.set(ref.path, book);
       return {
         tools: opened.tools,
-        notes: [...absent, ...opened.notes],
+        notes: [...notes, ...opened.notes],
         async close() {
           books.delete(ref.path);
-          await opened.book.close();
-          await opened.end();
+          await book.close();
+          await Promise.all(connections.map((connection) => connection.close()));
         },
       };
     },
@@ -98,63 +93,48 @@ async function refusalFor(
 ): Promise<string | undefined> {
   const managed = join(managedSettingsDirectory(environment.host.os), 'managed-mcp.json');
   // fail-closed: whose trust was not looked into is not trusted to execute.
-  if (trusted === false || (source === 'project' && trusted !== true)) {
+  if (trusted === false || (source === 'project' && trusted !== true))
     return 'its servers are not used: the folder of its file is not trusted';
-  }
-  if (config.strictMcpConfig === true) {
+  if (config.strictMcpConfig === true)
     return 'its servers are not used: only those of --mcp-config are (--strict-mcp-config)';
-  }
-  if (source === 'managed') return undefined;
-  if ((await environment.fs.stat(managed)) !== undefined) {
+  if (source !== 'managed' && (await environment.fs.stat(managed)) !== undefined)
     return 'its servers are not used: an administrator keeps the list (managed-mcp.json)';
-  }
   return undefined;
-}
-
-interface Bringing {
-  readonly needs: Needs;
-  readonly definition: AgentDefinition;
-  readonly brought: readonly BroughtServer[];
-  readonly signal: AbortSignal;
-}
-
-interface Opened {
-  readonly book: ToolBook;
-  readonly tools: readonly AnyTool[];
-  readonly notes: readonly string[];
-  end(): Promise<void>;
 }
 
 /** Connects each; one that fails holds up none of the others. Loaded with the first agent that brings some. */
 async function connectAll(
   config: SessionConfig,
   environment: SessionEnvironment,
-  { needs, definition, brought, signal }: Bringing,
-): Promise<Opened> {
+  how: {
+    readonly needs: Needs;
+    readonly definition: AgentDefinition;
+    readonly signal: AbortSignal;
+  },
+) {
+  const { needs, definition, signal } = how;
   const [{ declarations, notes }, { createToolBook }, { openToolApprovals }, more] =
     await Promise.all([
-      declared(config, environment, { needs, definition, brought }),
+      declared(config, environment, { taken: needs.taken(), definition }),
       import('../../mcp/tools/registry.js'),
       import('../../mcp/approval/tool-approvals.js'),
       import('../../mcp/session/server-connections.js'),
     ]);
   const { fs, stateDirectory, env } = environment;
-  const { tell } = needs.hooks;
   const approvals = openToolApprovals({ fs, stateDirectory });
-  const book = createToolBook({ fs, approvals, env, tell });
+  const book = createToolBook({ fs, approvals, env, tell: needs.hooks.tell });
   const connections = declarations.map(more.connectionMaker(config, environment, needs));
-  const end = async (): Promise<void> => {
-    await Promise.all(connections.map((connection) => connection.close()));
+  const abort = (): void => {
+    for (const connection of connections) void connection.close();
   };
-  const abort = (): void => void end();
   signal.addEventListener('abort', abort, { once: true });
   const asked = await Promise.all(connections.map((connection) => toolsOf(connection, book)));
   signal.removeEventListener('abort', abort);
   return {
     book,
+    connections,
     tools: asked.flatMap(({ tools }) => tools),
     notes: [...notes, ...asked.flatMap(({ problems }) => problems)],
-    end,
   };
 }
 
@@ -162,7 +142,7 @@ async function connectAll(
 async function declared(
   config: SessionConfig,
   environment: SessionEnvironment,
-  { needs, definition, brought }: Omit<Bringing, 'signal'>,
+  { taken, definition }: { taken: readonly string[]; definition: AgentDefinition },
 ): Promise<BroughtServers> {
   const [{ readBrought }, { readServerLists }] = await Promise.all([
     import('../../mcp/tools/agent-servers.js'),
@@ -181,16 +161,16 @@ async function declared(
     CLAUDE_PROJECT_DIR: await environment.fs.realPath(config.cwd),
   };
   return readBrought(
-    brought,
+    definition.mcpServers.filter((server) => 'config' in server),
     { file, line, ofProject: source === 'project', ofHost: source === 'flag' },
-    { variables, lists, taken: needs.taken() },
+    { variables, lists, taken },
   );
 }
 
 async function toolsOf(
   connection: ClientConnection,
   book: ToolBook,
-): Promise<{ readonly tools: readonly AnyTool[]; readonly problems: readonly string[] }> {
+): Promise<Pick<Offered, 'tools' | 'problems'>> {
   const { fetchListing } = await import('../../mcp/tools/listing.js');
   const connected = await connection.connect();
   // Agents are not told what the server says about itself. It is held against what was accepted all the
@@ -209,30 +189,19 @@ function guardOf(books: ReadonlyMap<string, ToolBook>): Guard {
     async decide(view) {
       const { tool, agent } = view.call;
       if (tool.origin?.ofAgent !== true) return NOTHING;
-      const book = bookFor(books, agent.path);
+      const book = nearestAbove(books, agent.path);
       if (book === undefined) {
         const reason = `the agent that brought ${tool.name} has ended`;
         return { decision: 'deny', refusal: 'guard-failed', reason };
       }
-      return strictest(book.extension.guards, view);
+      const findings = await Promise.all(
+        book.extension.guards.map(async (guard) => await guard.decide(view)),
+      );
+      return (
+        findings.find(({ decision }) => decision === 'deny') ??
+        findings.find(({ decision }) => decision === 'ask') ??
+        NOTHING
+      );
     },
   };
-}
-
-function bookFor(books: ReadonlyMap<string, ToolBook>, path: string): ToolBook | undefined {
-  for (let at = path; at !== ''; at = at.slice(0, Math.max(0, at.lastIndexOf('/')))) {
-    const book = books.get(at);
-    if (book !== undefined) return book;
-  }
-  return undefined;
-}
-
-async function strictest(guards: readonly Guard[], view: CallView): Promise<Finding> {
-  const findings: Finding[] = [];
-  for (const guard of guards) findings.push(await guard.decide(view));
-  return (
-    findings.find(({ decision }) => decision === 'deny') ??
-    findings.find(({ decision }) => decision === 'ask') ??
-    NOTHING
-  );
 }

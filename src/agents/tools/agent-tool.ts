@@ -30,16 +30,11 @@ export interface AgentToolDeps {
 
 type Input = ToolInputs['Agent'];
 
-/** Agents that one answer does not take: for those in the background, and those that agents start. */
-const LEFT_FREE = 10;
-
 /**
- * One agent more than may run is refused, so an answer that asks for many starts them a few at a time.
- * Who raises the limit gets more at a time.
+ * Agents that one answer does not take: for those in the background, and those that agents start. One agent more than
+ * may run is refused, so an answer that asks for many starts them a few at a time.
  */
-function mostStartedTogether(mostRunning: number): number {
-  return Math.max(LEFT_FREE, mostRunning - LEFT_FREE);
-}
+const LEFT_FREE = 10;
 
 export function agentTool(deps: AgentToolDeps): Tool<Input> {
   return defineTool({
@@ -61,54 +56,61 @@ export function agentTool(deps: AgentToolDeps): Tool<Input> {
       summary: sliceWhole(`agent ${input.subagent_type ?? ''}: ${input.description}`, 0, 120),
     }),
     concurrencySafe: () => true,
-    maxConcurrency: () => mostStartedTogether(deps.mostRunning()),
+    maxConcurrency: () => Math.max(LEFT_FREE, deps.mostRunning() - LEFT_FREE),
     run: (input, context) => run(deps, input, context),
   });
 }
 
 async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Promise<ToolOutput> {
   const fork = isFork(input.subagent_type ?? '') ? deps.forks() : undefined;
-  const found =
-    fork === undefined ? await deps.book.resolve(input.subagent_type ?? DEFAULT_AGENT) : ok(fork);
+  const found = fork ? ok(fork) : await deps.book.resolve(input.subagent_type ?? DEFAULT_AGENT);
   if (!found.ok) return failed(sentence(found.error));
   const definition = found.value;
-  if (input.isolation !== undefined && input.isolation !== 'worktree') {
-    return failed(`There is no isolation "${input.isolation}"; only "worktree" is known.`);
-  }
-  const problem = input.name === undefined ? undefined : nameProblem(input.name);
+  const { name, prompt, isolation } = input;
+  if (isolation !== undefined && isolation !== 'worktree')
+    return failed(`There is no isolation "${isolation}"; only "worktree" is known.`);
+  const problem = name === undefined ? undefined : nameProblem(name);
   if (problem !== undefined) return failed(problem);
-  if (input.prompt.trim() === '') {
+  if (prompt.trim() === '')
     return failed('The agent was not started: The prompt is empty. Say what it is to do.');
-  }
-  if (isForTeam(deps, input, context)) return await joined(deps, { input, definition, context });
-  const { background, note: how } = howToRun(deps, { input, agent: context.agent }, definition);
-  const notes = [how, fork === undefined ? undefined : unusedNote(input)].filter(
-    (one) => one !== undefined,
-  );
-  const note = notes.length === 0 ? undefined : notes.join('\n');
+  // An agent with a name works with the agent of the conversation, unless it is a copy or works elsewhere.
+  const isForTeam = context.agent.depth === 0 && isolation === undefined && fork === undefined;
+  if (deps.teammates !== undefined && name !== undefined && isForTeam)
+    return teammateOutput(
+      prompt,
+      await deps.teammates({
+        definition,
+        name,
+        description: sliceWhole(input.description.trim() || definition.name, 0, 120),
+        prompt,
+        model: input.model,
+        effort: input.effort,
+        planRequired: input.mode === 'plan',
+        context,
+      }),
+    );
+  const { background, notes } = howToRun(deps, { input, agent: context.agent, fork }, definition);
   const { agentContext } = context;
   const started = await deps.runtime().spawn({
     definition,
     description: input.description,
-    prompt: input.prompt,
+    prompt,
     parent: context.agent,
     toolUseId: context.toolUseId,
     background,
     signal: context.signal,
-    name: input.name,
-    fork: fork === undefined ? undefined : (true as const),
+    name,
+    fork: fork && true,
     model: input.model,
     effort: input.effort,
-    isolation: input.isolation === undefined ? undefined : ('worktree' as const),
+    isolation,
     contexts: agentContext === undefined ? undefined : [agentContext],
   });
   if (!started.ok) return failed(`The agent was not started: ${sentence(started.error)}`);
   const task = started.value;
-  if (background) {
-    await beginning(task);
-    return launched(task, input, note);
-  }
-  return await finished(deps, { task, input, note });
+  if (!background) return finished(await task.ended, { task, notes, words: deps.words });
+  await beginning(task);
+  return launched(task, notes);
 }
 
 function isFork(type: string): boolean {
@@ -124,62 +126,29 @@ function nameProblem(name: string): string | undefined {
   return `The name is not used: it may hold letters, digits, blanks and ._:/@#+-, begins with a letter or digit, and has at most ${LONGEST_NAME} characters. The agent was not started.`;
 }
 
-/** A copy is not another model. */
-function unusedNote({ model, effort }: Input): string | undefined {
-  const unused = [
-    ...(model === undefined ? [] : ['`model`']),
-    ...(effort === undefined ? [] : ['`effort`']),
-  ];
-  if (unused.length === 0) return undefined;
-  return `[A fork runs on the model of its original: ${unused.join(' and ')} did not count.]`;
-}
-
-/** Waiting is the rule; a definition or the call may say otherwise. */
+/** Waiting is the rule; a definition or the call may say otherwise. `notes`: what of the call did not count. */
 function howToRun(
   deps: AgentToolDeps,
-  { input: { run_in_background }, agent }: { readonly input: Input; readonly agent: AgentRef },
+  { input, agent, fork }: { input: Input; agent: AgentRef; fork: AgentDefinition | undefined },
   { background, foregroundOnly, name }: AgentDefinition,
-): { readonly background: boolean; readonly note?: string } {
-  if (run_in_background !== true && !background) return { background: false };
+): { readonly background: boolean; readonly notes: readonly string[] } {
+  const isWanted = input.run_in_background === true || background;
   const why = foregroundOnly
     ? `agents of the type ${name} are always waited for`
     : deps.backgroundIsOff(agent);
-  if (why === undefined) return { background: true };
-  return { background: false, note: `[It did not run in the background: ${why}.]` };
+  const unused = (['model', 'effort'] as const)
+    .filter((field) => fork !== undefined && input[field] !== undefined)
+    .map((field) => `\`${field}\``);
+  const notes = [
+    ...(isWanted && why !== undefined ? [`[It did not run in the background: ${why}.]`] : []),
+    ...(unused.length > 0
+      ? [`[A fork runs on the model of its original: ${unused.join(' and ')} did not count.]`]
+      : []),
+  ];
+  return { background: isWanted && why === undefined, notes };
 }
 
-/** Whom the agent of the conversation gives a name works with it, unless it is a copy or works elsewhere. */
-function isForTeam(deps: AgentToolDeps, input: Input, { agent }: ToolContext): boolean {
-  return (
-    deps.teammates !== undefined &&
-    agent.depth === 0 &&
-    input.name !== undefined &&
-    input.isolation === undefined &&
-    !isFork(input.subagent_type ?? '')
-  );
-}
-
-async function joined(
-  { teammates }: AgentToolDeps,
-  {
-    input,
-    definition,
-    context,
-  }: { input: Input; definition: AgentDefinition; context: ToolContext },
-): Promise<ToolOutput> {
-  const { name = '', description: task, prompt, model, effort, mode } = input;
-  const planRequired = mode === 'plan';
-  const started = await teammates?.({
-    definition,
-    name,
-    description: sliceWhole(task.trim() || definition.name, 0, 120),
-    prompt,
-    model,
-    effort,
-    planRequired,
-    context,
-  });
-  if (started === undefined) return failed('There are no teams.');
+function teammateOutput(prompt: string, started: Result<Started, string>): ToolOutput {
   if (!started.ok) return failed(`The teammate was not started: ${sentence(started.error)}`);
   const { member, outputFile } = started.value;
   const text = [
@@ -215,12 +184,12 @@ async function beginning({ atWork }: AgentRun): Promise<void> {
   clearTimeout(timer);
 }
 
-function launched(task: AgentRun, { prompt }: Input, note: string | undefined): ToolOutput {
-  const { id, outputFile, description, model } = task;
+function launched(task: AgentRun, notes: readonly string[]): ToolOutput {
+  const { id, outputFile, description, model, plan } = task;
   const text = [
     `The agent runs in the background. agentId: ${id}. output_file: ${outputFile}`,
     'You will be told when it has ended, with its report. Do not poll, wait or guess what it will say: go on with something else, or end your turn.',
-    ...(note === undefined ? [] : [note]),
+    ...notes,
   ].join('\n');
   return {
     content: text,
@@ -229,7 +198,7 @@ function launched(task: AgentRun, { prompt }: Input, note: string | undefined): 
       isAsync: true,
       agentId: id,
       description,
-      prompt,
+      prompt: plan.request.prompt,
       outputFile,
       resolvedModel: model,
     },
@@ -237,45 +206,33 @@ function launched(task: AgentRun, { prompt }: Input, note: string | undefined): 
 }
 
 async function finished(
-  deps: AgentToolDeps,
-  { task, input, note }: { task: AgentRun; input: Input; note: string | undefined },
+  report: AgentReport,
+  { task, notes, words }: { task: AgentRun; notes: readonly string[]; words: ReportWords },
 ): Promise<ToolOutput> {
-  const report = await task.ended;
-  const shown = await reportText(report, deps.words);
-  const text = note === undefined ? shown : `${shown}\n${note}`;
+  const { account, worktree, end } = report;
+  const text = [await reportText(report, words), ...notes].join('\n');
+  const isWorkable = end.kind === 'done' || end.kind === 'cut-off';
+  // The agent that asked has got nothing to work with.
+  const isError = !isWorkable && (end.kind !== 'failed' || report.text.trim() === '');
+  const tree = worktree?.kept === true ? worktree : undefined;
   return {
     content: text,
-    ...(isFailure(report) ? { isError: true } : {}),
-    structured: structuredOf(report, { task, prompt: input.prompt, text }),
-  };
-}
-
-/** Whether whoever asked has got nothing to work with. */
-function isFailure({ end, text }: AgentReport): boolean {
-  if (end.kind === 'done' || end.kind === 'cut-off') return false;
-  return end.kind !== 'failed' || text.trim() === '';
-}
-
-function structuredOf(
-  { account, worktree, end }: AgentReport,
-  { task, prompt, text }: { task: AgentRun; prompt: string; text: string },
-) {
-  return {
-    status: 'completed',
-    end: end.kind,
-    agentId: task.id,
-    agentType: task.ref.type,
-    content: [{ type: 'text', text }],
-    totalToolUseCount: account.toolUses,
-    totalDurationMs: Math.round(account.seconds * 1000),
-    totalTokens: account.lastTokens ?? 0,
-    usage: account.usage,
-    prompt,
-    resolvedModel: task.model,
-    modelsUsed: account.models,
-    ...(worktree?.kept === true
-      ? { worktreePath: worktree.path, worktreeBranch: worktree.branch }
-      : {}),
+    ...(isError ? { isError } : {}),
+    structured: {
+      status: 'completed',
+      end: end.kind,
+      agentId: task.id,
+      agentType: task.ref.type,
+      content: [{ type: 'text', text }],
+      totalToolUseCount: account.toolUses,
+      totalDurationMs: Math.round(account.seconds * 1000),
+      totalTokens: account.lastTokens ?? 0,
+      usage: account.usage,
+      prompt: task.plan.request.prompt,
+      resolvedModel: task.model,
+      modelsUsed: account.models,
+      ...(tree ? { worktreePath: tree.path, worktreeBranch: tree.branch } : {}),
+    },
   };
 }
 
