@@ -13,6 +13,7 @@ import {
 } from '../../context/compaction/trigger.js';
 import { isInstructionsReminder } from '../../context/instructions/reminder.js';
 import { reminder, showsOpening } from '../../context/prompt/reminders.js';
+import type { beforeCompact } from '../../hooks/events/compact.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { ModelClient, ModelRequest } from '../../model/client.js';
 import type { Clock } from '../../platform/clock.js';
@@ -20,9 +21,9 @@ import type { Message, Usage } from '../../protocol/content.js';
 import { textOf } from '../../protocol/content.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 
+/** Who wants a summary, and what it is to keep in mind. */
 export interface CompactionOrder {
   readonly trigger: 'auto' | 'manual';
-  readonly request: ModelRequest;
   readonly instructions: string | undefined;
 }
 
@@ -38,23 +39,13 @@ export interface CompactionParts {
     preTokens: number;
     messages: readonly Message[];
   }): { readonly uuid: string; readonly summaryUuid: string };
-  readonly hooks?: CompactionHooks;
+  readonly hooks: CompactionHooks;
   emit(event: SessionNews): void;
 }
 
 /** What hooks do around a summary. */
 export interface CompactionHooks {
-  before(
-    compaction: { readonly trigger: 'auto' | 'manual'; readonly instructions: string | undefined },
-    signal: AbortSignal,
-  ): Promise<{
-    /** Why there is to be no summary. */
-    readonly blocked?: string;
-    /** Joins the instructions of the summary. */
-    readonly instructions: readonly string[];
-    /** Survives the summary as it is. */
-    readonly preserve: readonly string[];
-  }>;
+  before(compaction: CompactionOrder, signal: AbortSignal): ReturnType<typeof beforeCompact>;
   /** The summary stands; what hooks add to it for the model. */
   after(
     compaction: { readonly trigger: 'auto' | 'manual'; readonly summary: string },
@@ -98,13 +89,13 @@ export class Compaction {
 
   /** The new history, or undefined when it could not be shortened. */
   async run(
-    { trigger, request, instructions }: CompactionOrder,
+    { trigger, request, instructions }: CompactionOrder & { readonly request: ModelRequest },
     signal: AbortSignal,
   ): Promise<readonly Message[] | undefined> {
     const parts = this.#parts;
     this.held = undefined;
     if (!mayCompact(trigger, parts.env())) return undefined;
-    const hooked = (await parts.hooks?.before({ trigger, instructions }, signal)) ?? NO_WISHES;
+    const hooked = await parts.hooks.before({ trigger, instructions }, signal);
     if (hooked.blocked !== undefined) {
       this.held = hooked.blocked;
       parts.emit({ type: 'compaction_failed', reason: this.held });
@@ -141,7 +132,7 @@ export class Compaction {
     this.#failures = 0;
     const { preTokens } = done.value;
     const summary = textOf(done.value.newMessages[0]?.content ?? '');
-    const contexts = (await parts.hooks?.after({ trigger, summary }, signal)) ?? [];
+    const contexts = await parts.hooks.after({ trigger, summary }, signal);
     const asked = wanted.length === 0 ? [] : [reminder(`${ASKED} ${wanted.join('\n')}`)];
     const newMessages = withContexts(done.value.newMessages, [...asked, ...contexts]);
     const postTokens = this.#meterFor(request).used(newMessages);
@@ -155,16 +146,11 @@ export class Compaction {
       summary,
       ...recorded,
     });
-    this.#judge(trigger, postTokens);
-    return newMessages;
-  }
-
-  #judge(trigger: CompactionOrder['trigger'], postTokens: number): void {
     const threshold = compactThreshold(this.#limits());
     const verdict = this.#breaker.compacted({ turn: this.#turn, postTokens, threshold });
-    if (verdict === 'rapid_refill' && trigger === 'auto') {
+    if (verdict === 'rapid_refill' && trigger === 'auto')
       this.exhausted = 'the conversation fills the context again right after it was summarised';
-    }
+    return newMessages;
   }
 
   #limits(): { window: number; maxOutput: number; env: CompactEnvironment } {
@@ -179,8 +165,6 @@ export class Compaction {
 }
 
 const ASKED = 'The summary above was made with these words in mind:';
-
-const NO_WISHES = { instructions: [], preserve: [], blocked: undefined } as const;
 
 /** What hooks say about the new beginning stands beside the summary. */
 function withContexts(

@@ -3,6 +3,7 @@ import type { SessionEnvironment } from '../../config/session-environment.js';
 import { compactEnvironment, mayCompact } from '../../context/compaction/trigger.js';
 import { addInstruction, instructionFiles } from '../../context/instructions/notes.js';
 import { styleNames } from '../../context/prompt/session-style.js';
+import { orAbort } from '../../lib/abort.js';
 import { err } from '../../lib/result.js';
 import { createMcpPrompts } from '../../mcp/resources/prompts.js';
 import { relative, toPosix } from '../../platform/fs/paths.js';
@@ -12,8 +13,7 @@ import { targetPath } from '../../tools/files/file-target.js';
 import { versionOf } from '../../tools/files/read-state.js';
 import { parseGlob, walk } from '../../tools/search/glob-pattern.js';
 import { runRipgrep } from '../../tools/search/grep.js';
-import type { AgentDefinition } from '../definitions/definition.js';
-import type { AgentRow, CommandRow, HostRequests, TaskOutput } from './host-requests.js';
+import type { CommandRow, HostRequests, TaskOutput } from './host-requests.js';
 import type { JoinedParts } from './live-settings.js';
 import { fileReader, type OutsideInvoke, outsideInvoke, resourceReader } from './outside-calls.js';
 import { typedImage } from './typed-calls.js';
@@ -46,7 +46,14 @@ export function openHostRequests(
     compactsByItself: () =>
       mayCompact('auto', compactEnvironment(environment.env, environment.settings.values)),
     skills: async () => (await skills.book.offered()).map(({ name }) => name),
-    agents: async () => (await agents.book.list()).map(agentRow),
+    agents: async () =>
+      (await agents.book.list()).map(({ name, description, model: wanted, source, file }) => ({
+        name,
+        description,
+        model: wanted,
+        source,
+        file,
+      })),
     outputStyles: () => styleNames(environment),
     setThinking: model.choices.think,
     applySettings: (changes) => applySettings(parts.rules.live, model.choices, changes),
@@ -150,29 +157,10 @@ async function promptsOf(
   const listing = createMcpPrompts({ connections: () => connected }).list();
   // Once they have answered they are known, even if nobody waits for it any more.
   void listing.then((prompts) => known.set(key, prompts)).catch(() => undefined);
-  return await inTime(listing, PROMPTS_MS, []);
-}
-
-async function inTime<T>(work: Promise<T>, ms: number, otherwise: T): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<T>((resolve) => {
-    timer = setTimeout(() => resolve(otherwise), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function agentRow({ name, description, model, source, file }: AgentDefinition): AgentRow {
-  return {
-    name,
-    description,
-    model,
-    source,
-    file,
-  };
+  const late = AbortSignal.timeout(PROMPTS_MS);
+  return await orAbort(listing, late).catch((thrown) =>
+    late.aborted ? [] : Promise.reject(thrown),
+  );
 }
 
 async function bytesOf({ fs }: SessionEnvironment, file: string): Promise<Uint8Array> {

@@ -32,6 +32,8 @@ export interface Beside {
   readonly inputs: readonly InputMessage[];
   /** The prompt goes no further, and why. */
   readonly stop?: string;
+  /** It begins with the name of a command that does not exist. */
+  readonly cause?: 'unknown_command';
 }
 
 /**

@@ -13,7 +13,7 @@ import type { ModelLayer } from './model-layer.js';
 
 interface Needs {
   readonly model: ModelLayer;
-  readonly permissions: Pick<Permissions, 'isBanned'>;
+  readonly permissions: Permissions;
   readonly mcp: OpenServersOfSession | undefined;
   pool(agent?: AgentRef): ToolPool;
   /** What all agents choose from. */
@@ -26,61 +26,59 @@ export interface ServerTools {
   /** ToolSearch, where there may be something to search for. */
   readonly search: readonly AnyTool[];
   readonly options: PoolOptions;
-  /** Takes in tools that come after the start. */
-  late(tools: readonly AnyTool[]): Added;
-  /** Whether such a tool is told by its name alone, so that no definition is added. */
-  isToldByName(tool: AnyTool): boolean;
-}
-
-const SEARCH = ['ToolSearch'];
-
-export async function serverTools(
-  config: SessionConfig,
-  environment: SessionEnvironment,
-  { model, permissions, mcp, pool, shared }: Needs,
-): Promise<ServerTools> {
-  const isBanned = (names: readonly string[]): boolean => permissions.isBanned(names);
-  const none = { tools: [], search: [], options: { isBanned } };
-  if (mcp === undefined)
-    return { ...none, late: (tools) => shared().add(tools), isToldByName: () => false };
-  // fail-closed: the model must not call what answers for the person.
-  const isHidden = (names: readonly string[]): boolean =>
-    isBanned(names) || (config.promptTool !== undefined && names.includes(config.promptTool));
-  const tools = await mcp.started;
-  const isLeftOut = config.tools !== undefined && !config.tools.includes('ToolSearch');
-  const { search, defer, problem } = deferral({
-    env: environment.env,
-    definitionsTokens: mcp.definitionsTokens(),
-    windowTokens: model.choices.limits().contextWindow,
-    // Servers that a host adds later show their tools whole.
-    searchDenied: isLeftOut || isBanned(SEARCH) || mcp.isEmpty(),
-  });
-  if (problem !== undefined) config.emit({ type: 'notice', level: 'warning', text: problem });
-  const mayWait = ({ origin }: AnyTool): boolean => origin?.alwaysLoad === false;
-  return {
-    tools,
-    search: search ? [await searchTool(mcp, pool)] : [],
-    options: { isBanned: isHidden, defer: defer ? mayWait : undefined },
-    // What the model has been sent stays as it is: later tools are told by name where they can be.
-    late: (later) => shared().add(later, search ? { defer: mayWait } : {}),
-    isToldByName: (tool) => search && mayWait(tool),
+  readonly late: {
+    /** Takes in tools that come after the start. */
+    add(tools: readonly AnyTool[]): Added;
+    /** Whether such a tool is told by its name alone, so that no definition is added. */
+    isToldByName(tool: AnyTool): boolean;
   };
 }
 
-async function searchTool(mcp: OpenServersOfSession, pool: Needs['pool']): Promise<AnyTool> {
-  const { toolSearchTool } = await import('../../tools/builtin/tool-search.js');
-  return toolSearchTool({ poolOf: pool, settle: mcp.settle, notes: mcp.notes });
-}
-
-/** What the definition that a session runs as bans: for it and for all agents below it, also later. */
-export function poolOptionsFor(
-  options: PoolOptions,
-  runsAs: AgentDefinition | undefined,
-): PoolOptions {
-  if (runsAs === undefined || runsAs.disallowedTools.length === 0) return options;
-  const entries = runsAs.disallowedTools.filter((entry) => bareName(entry) === entry);
-  const banned = createToolMatcher(entries);
-  return { ...options, isBanned: (names) => options.isBanned?.(names) === true || banned(names) };
+export async function serverTools(
+  { promptTool, tools: offered, runsAs, emit }: SessionConfig,
+  { env }: SessionEnvironment,
+  { model, permissions, mcp, pool, shared }: Needs,
+): Promise<ServerTools> {
+  // What the definition that a session runs as bans is banned for it and for all agents below it, also later.
+  const taken = runsAs?.disallowedTools.filter((entry) => bareName(entry) === entry) ?? [];
+  const isTaken = createToolMatcher(taken);
+  const isBanned = (names: readonly string[]): boolean =>
+    permissions.isBanned(names) ||
+    isTaken(names) ||
+    // fail-closed: the model must not call what answers for the person.
+    (promptTool !== undefined && names.includes(promptTool));
+  if (mcp === undefined) {
+    const late = {
+      add: (tools: readonly AnyTool[]) => shared().add(tools),
+      isToldByName: () => false,
+    };
+    return { tools: [], search: [], options: { isBanned }, late };
+  }
+  const tools = await mcp.started;
+  const isLeftOut = offered !== undefined && !offered.includes('ToolSearch');
+  const { search, defer, problem } = deferral({
+    env,
+    definitionsTokens: mcp.definitionsTokens(),
+    windowTokens: model.choices.limits().contextWindow,
+    // Servers that a host adds later show their tools whole.
+    searchDenied: isLeftOut || permissions.isBanned(['ToolSearch']) || mcp.isEmpty(),
+  });
+  if (problem !== undefined) emit({ type: 'notice', level: 'warning', text: problem });
+  const mayWait = ({ origin }: AnyTool): boolean => origin?.alwaysLoad === false;
+  const searchTool = async (): Promise<AnyTool> => {
+    const { toolSearchTool } = await import('../../tools/builtin/tool-search.js');
+    return toolSearchTool({ poolOf: pool, settle: mcp.settle, notes: mcp.notes });
+  };
+  return {
+    tools,
+    search: search ? [await searchTool()] : [],
+    options: { isBanned, defer: defer ? mayWait : undefined },
+    late: {
+      // What the model has been sent stays as it is: later tools are told by name where they can be.
+      add: (later) => shared().add(later, search ? { defer: mayWait } : {}),
+      isToldByName: (tool) => search && mayWait(tool),
+    },
+  };
 }
 
 /**

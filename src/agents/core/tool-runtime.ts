@@ -20,7 +20,7 @@ import { openBuiltins } from '../../tools/builtin/set.js';
 import type { InvokeDeps } from '../../tools/invocation.js';
 import { type AgentTooling, Calls } from './calls.js';
 import { extract, type ModelLayer } from './model-layer.js';
-import { keptFromMain, mainPool, poolOptionsFor, serverTools } from './server-tools.js';
+import { keptFromMain, mainPool, serverTools } from './server-tools.js';
 import { openToolEvents } from './tool-events.js';
 
 export interface ToolRuntimeParts {
@@ -111,7 +111,7 @@ export async function openToolRuntime(
     agents: agents.stops,
     more: [...features.flatMap(({ tools = [] }) => tools), ...ofServers.search],
     ofServers: ofServers.tools,
-    poolOptions: poolOptionsFor(ofServers.options, config.runsAs),
+    poolOptions: ofServers.options,
     summarise: (prompt, text, signal) =>
       extract({ client: model.client, model: model.choices.small() }, { prompt, text }, signal),
   });
@@ -131,7 +131,7 @@ export async function openToolRuntime(
       elsewhere: (name) => keptFromMain(shared, name),
     }),
     events,
-    lateTools: { add: ofServers.late, isToldByName: ofServers.isToldByName },
+    lateTools: ofServers.late,
   };
 }
 

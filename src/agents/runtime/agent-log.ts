@@ -176,38 +176,21 @@ export function outputFor(
   return { path, log: outputLog(path, hooks.tell) };
 }
 
-const OUTPUT_PAUSE_MS = 50;
-
 /** A file that grows with what an agent says. Losing it loses nothing that counts. */
 function outputLog(path: string, tell: (text: string) => void): ChildOutput['log'] {
   const log = createAppendLog(path);
   let isLost = false;
-  let waiting: string[] = [];
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const flush = (): void => {
-    clearTimeout(timer);
-    timer = undefined;
-    const lines = waiting;
-    waiting = [];
-    if (isLost || lines.length === 0) return;
-    try {
-      log.append(lines);
-    } catch (thrown) {
-      isLost = true;
-      tell(messageOf(thrown));
-    }
-  };
   return {
     append(text) {
       if (isLost || text === '') return;
-      waiting.push(...text.split('\n'));
-      // People do not read faster, and many agents write a lot.
-      timer ??= setTimeout(flush, OUTPUT_PAUSE_MS);
+      try {
+        log.append(text.split('\n'));
+      } catch (thrown) {
+        isLost = true;
+        tell(messageOf(thrown));
+      }
     },
-    close() {
-      flush();
-      log.close();
-    },
+    close: () => log.close(),
   };
 }
 

@@ -16,6 +16,7 @@ import { fatalOf, managedSettingsDirectory } from '../../settings/files/load.js'
 import { describeProblem } from '../../settings/types.js';
 import type { AnyTool } from '../../tools/tool.js';
 import type { AgentDefinition } from '../definitions/definition.js';
+import { mayExecute } from '../limits/inherited-hooks.js';
 
 interface Needs {
   readonly processes: ProcessSupervisor;
@@ -89,15 +90,15 @@ export function openAgentServers(
 async function refusalFor(
   config: SessionConfig,
   environment: SessionEnvironment,
-  { trusted, source }: AgentDefinition,
+  definition: AgentDefinition,
 ): Promise<string | undefined> {
   const managed = join(managedSettingsDirectory(environment.host.os), 'managed-mcp.json');
   // fail-closed: whose trust was not looked into is not trusted to execute.
-  if (trusted === false || (source === 'project' && trusted !== true))
+  if (!mayExecute(definition))
     return 'its servers are not used: the folder of its file is not trusted';
   if (config.strictMcpConfig === true)
     return 'its servers are not used: only those of --mcp-config are (--strict-mcp-config)';
-  if (source !== 'managed' && (await environment.fs.stat(managed)) !== undefined)
+  if (definition.source !== 'managed' && (await environment.fs.stat(managed)) !== undefined)
     return 'its servers are not used: an administrator keeps the list (managed-mcp.json)';
   return undefined;
 }

@@ -12,6 +12,7 @@ import { isInside, join, toPosix } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import { bareName } from '../definitions/tools.js';
+import { mayExecute } from '../limits/inherited-hooks.js';
 
 /** The one file of notes that an agent is shown at its start. */
 const NOTES = 'MEMORY.md';
@@ -19,28 +20,27 @@ const MOST_BYTES = 1024 * 1024;
 /** What keeping notes takes. */
 const TOOLS: readonly string[] = ['Read', 'Write', 'Edit'];
 
-export interface AgentMemories {
-  /** The definition with the tools that its notes need; where it did not have them, for its notes alone. */
-  equip(definition: AgentDefinition): Promise<AgentDefinition>;
-  /** From now on the agent may write its notes. What it is told of them; undefined: it has none. */
-  open(ref: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
-  close(ref: AgentRef): void;
-  /** Where this agent keeps notes, under each name of the place. */
-  notes(agent: AgentRef): readonly string[];
-  readonly resolver: Resolver;
-}
-
 /** Notes that kinds of agents keep between runs. */
 export function openAgentMemories(
   config: Pick<SessionConfig, 'cwd'>,
   environment: SessionEnvironment,
   tell: (text: string) => void,
-): AgentMemories {
+) {
   /** By path, not by kind: nobody below the agent writes in its name. */
   const places = new Map<string, readonly string[]>();
+  /** Where this agent keeps notes, under each name of the place. */
   const notes = (agent: AgentRef): readonly string[] => places.get(agent.path) ?? NOWHERE;
+  const resolver: Resolver = {
+    name: 'notes of the agent',
+    async decide(view) {
+      const { agent, tool } = view.call;
+      const own = notes(agent);
+      return own.length === 0 || !TOOLS.includes(tool.name) ? undefined : inNotes(view, own);
+    },
+  };
   return {
-    async equip(definition) {
+    /** The definition with the tools that its notes need; where it did not have them, for its notes alone. */
+    async equip(definition: AgentDefinition): Promise<AgentDefinition> {
       const { tools } = definition;
       if (tools === undefined || definition.memory === undefined) return definition;
       const place = await placeOf(config, environment, definition);
@@ -50,7 +50,8 @@ export function openAgentMemories(
       const more = TOOLS.filter((tool) => !had.has(tool)).map((tool) => `${tool}${inside}`);
       return { ...definition, tools: [...tools, ...more] };
     },
-    async open(ref, definition) {
+    /** From now on the agent may write its notes. What it is told of them; undefined: it has none. */
+    async open(ref: AgentRef, definition: AgentDefinition): Promise<string | undefined> {
       if (definition.memory === undefined) return undefined;
       const place = await placeOf(config, environment, definition);
       if (!('directory' in place)) {
@@ -63,18 +64,13 @@ export function openAgentMemories(
       if (mayWrite) places.set(ref.path, [...new Set([directory, real])]);
       return await memoryText(environment, { directory, real, mayWrite });
     },
-    close: (ref) => void places.delete(ref.path),
+    close: (ref: AgentRef) => void places.delete(ref.path),
     notes,
-    resolver: {
-      name: 'notes of the agent',
-      async decide(view) {
-        const { agent, tool } = view.call;
-        const own = notes(agent);
-        return own.length === 0 || !TOOLS.includes(tool.name) ? undefined : inNotes(view, own);
-      },
-    },
+    resolver,
   };
 }
+
+export type AgentMemories = ReturnType<typeof openAgentMemories>;
 
 async function inNotes(view: CallView, own: readonly string[]): Promise<Approval | undefined> {
   const touched = await view.paths();
@@ -97,16 +93,15 @@ type Place =
 async function placeOf(
   { cwd }: Pick<SessionConfig, 'cwd'>,
   environment: SessionEnvironment,
-  { memory, name, trusted, source }: AgentDefinition,
+  definition: AgentDefinition,
 ): Promise<Place> {
+  const { memory, name } = definition;
   const off = environment.env.CLAUDE_CODE_DISABLE_AUTO_MEMORY?.trim() ?? '';
   const isOff =
     off === '' ? environment.settings.values.get('autoMemoryEnabled')?.value === false : isOn(off);
   if (isOff) return { why: 'memory is switched off' };
   // fail-closed: whose trust was not looked into keeps no notes.
-  if (trusted === false || (source === 'project' && trusted !== true)) {
-    return { why: 'the folder of its file is not trusted' };
-  }
+  if (!mayExecute(definition)) return { why: 'the folder of its file is not trusted' };
   const isOfUser = memory === 'user';
   // fail-closed: notes that lie in a stranger's repository are the stranger's.
   if (!isOfUser && !(await environment.trust.inForce()))

@@ -1,3 +1,4 @@
+import { abortableDelay } from '../../lib/abort.js';
 import { ok, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import { type AgentRef, DEFAULT_AGENT } from '../../protocol/agent-ref.js';
@@ -35,6 +36,9 @@ type Input = ToolInputs['Agent'];
  * may run is refused, so an answer that asks for many starts them a few at a time.
  */
 const LEFT_FREE = 10;
+
+/** For an agent to begin. */
+const MOST_BEGINNING_MS = 50;
 
 export function agentTool(deps: AgentToolDeps): Tool<Input> {
   return defineTool({
@@ -109,7 +113,12 @@ async function run(deps: AgentToolDeps, input: Input, context: ToolContext): Pro
   if (!started.ok) return failed(`The agent was not started: ${sentence(started.error)}`);
   const task = started.value;
   if (!background) return finished(await task.ended, { task, notes, words: deps.words });
-  await beginning(task);
+  // Until its first request is on its way: what it does is not overtaken by what its parent says next. Hooks and servers
+  // may hold it up.
+  const begun = new AbortController();
+  const late = abortableDelay(MOST_BEGINNING_MS, begun.signal).catch(() => undefined);
+  await Promise.race([task.atWork, late]);
+  begun.abort();
   return launched(task, notes);
 }
 
@@ -169,19 +178,6 @@ function teammateOutput(prompt: string, started: Result<Started, string>): ToolO
       outputFile,
     },
   };
-}
-
-/** Longer than this nobody waits for an agent to begin: hooks and servers may hold it up. */
-const MOST_BEGINNING_MS = 50;
-
-/** Until its first request is on its way: what it does is not overtaken by what its parent says next. */
-async function beginning({ atWork }: AgentRun): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, MOST_BEGINNING_MS);
-  });
-  await Promise.race([atWork, late]);
-  clearTimeout(timer);
 }
 
 function launched(task: AgentRun, notes: readonly string[]): ToolOutput {

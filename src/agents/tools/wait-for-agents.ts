@@ -1,3 +1,4 @@
+import { abortableDelay } from '../../lib/abort.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
@@ -52,7 +53,13 @@ async function wait(
   );
   try {
     const seconds = Math.min(input.timeout_seconds ?? DEFAULT_SECONDS, MOST_SECONDS);
-    await patience(tasks, { until: input.until ?? 'all', ms: seconds * 1_000, signal });
+    const ends = tasks.map(({ ended }) => ended);
+    const enough = input.until === 'any' ? Promise.race(ends) : Promise.all(ends);
+    const over = new AbortController();
+    const time = abortableDelay(seconds * 1_000, AbortSignal.any([signal, over.signal]));
+    // Until enough have ended, the time is up, or the call is interrupted.
+    await Promise.race([enough, time.catch(() => undefined)]);
+    over.abort();
     // Whoever is interrupted reads no result: reports then arrive by themselves.
     if (signal.aborted) return failure('Interrupted while waiting. The agents go on.');
     const come = hold.take({ agentId: agent.id, toolUseId });
@@ -108,26 +115,6 @@ function choose(
 /** Whether it reports to one of these: that is nearer to it than whoever asks. */
 function hasNearer({ ref: { path } }: AgentRun, running: readonly AgentRun[]): boolean {
   return running.some(({ ref }) => path.startsWith(`${ref.path}/`));
-}
-
-/** Resolves when enough of them have ended, the time is up, or nobody wants to know any more. */
-function patience(
-  tasks: readonly AgentRun[],
-  { until, ms, signal }: { until: 'any' | 'all'; ms: number; signal: AbortSignal },
-): Promise<void> {
-  const ends = tasks.map(({ ended }) => ended);
-  const enough: Promise<unknown> = until === 'any' ? Promise.race(ends) : Promise.all(ends);
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-    if (signal.aborted) done();
-    void enough.then(done);
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-  });
 }
 
 function answer(
