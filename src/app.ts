@@ -110,40 +110,33 @@ export async function openSession(asked: SessionConfig): Promise<AgentSession> {
   }
 }
 
-/** The parts of a session before they are joined: no hook has been told and no model asked. */
+/**
+ * The parts of a session before they are joined: no hook has been told and no model asked. Each is opened with what it
+ * needs; what depends on each other both ways, the gate above all, is reached through `opened` when it is asked for.
+ */
 export async function openParts(
   config: SessionConfig,
   environment: SessionEnvironment,
   model: ModelLayer,
-  opened?: Log,
+  earlier?: Log,
 ): Promise<Parts> {
   const steps: (() => unknown)[] = [];
+  const onClose = (step: () => unknown): void => void steps.push(step);
   const close = (): Promise<void> => closeAll(steps.splice(0).reverse());
   try {
-    const log = opened ?? (await openLog(config, environment));
-    const onClose = (step: () => unknown): void => void steps.push(step);
+    const log = earlier ?? (await openLog(config, environment));
     return { ...(await openEach(config, environment, { model, log, onClose })), close };
   } catch (thrown) {
-    // As above: a start that fails leaves nothing running.
+    // A start that fails leaves nothing running.
     await close().catch(() => undefined);
     throw thrown;
   }
 }
 
-interface Start {
-  readonly model: ModelLayer;
-  readonly log: Log;
-  onClose(step: () => unknown): void;
-}
-
-/**
- * Opens each part with what it needs. What depends on each other both ways, the gate above all, is reached through
- * `opened` when it is asked for.
- */
 async function openEach(
   config: SessionConfig,
   environment: SessionEnvironment,
-  { model, log, onClose }: Start,
+  { model, log, onClose }: Pick<Parts, 'model' | 'log'> & { onClose(step: () => unknown): void },
 ): Promise<Omit<Parts, 'close'>> {
   const opened: { -readonly [Name in keyof Parts]?: Parts[Name] } & {
     judge?: AgentJudge;

@@ -14,8 +14,8 @@ export interface SessionInspection {
   rules(): Readonly<Record<string, unknown>>;
   /** The command that prints the status line of a terminal; undefined: there is none that may run. */
   statusLine(): StatusLine | undefined;
-  /** What one agent has used, and what is left for it. Undefined: it is not counted. */
-  spent(path: string): AgentSpent | undefined;
+  /** What one agent has used, and what is left for it. */
+  spent(path: string): AgentSpent;
 }
 
 export interface StatusLine {

@@ -170,7 +170,11 @@ export function openSessionEvents(
       const source =
         config.startedBy ?? (history.forked ? 'fork' : history.resumed ? 'resume' : 'startup');
       const { model: name } = model.choices.current();
-      const started = await sessionStart(hooks, { source, model: name, session_title: title }, scene);
+      const started = await sessionStart(
+        hooks,
+        { source, model: name, session_title: title },
+        scene,
+      );
       if (started.sessionTitle !== undefined) setTitle(started.sessionTitle);
       watch.refresh();
       watch.watch(started.watchPaths, workspace.cwd);
