@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openAgentWorkspace } from '../../src/agents/workspaces/open.js';
 import { trackOutsideWrites } from '../../src/agents/workspaces/outside-writes.js';
-import { worktreeSettings } from '../../src/agents/workspaces/worktree.js';
+import { WORKTREE_DEFAULTS } from '../../src/agents/workspaces/worktree.js';
 import { createGit } from '../../src/permissions/git/hardened.js';
 import { nodeFileSystem as fs } from '../../src/platform/fs/node-fs.js';
 import { createProcessSupervisor } from '../../src/platform/process/node-process.js';
@@ -184,7 +184,7 @@ const openTree = (isTrusted: boolean) => {
         env: env(),
         git: hardened,
         temporaryDirectory: base,
-        settings: worktreeSettings({}),
+        settings: WORKTREE_DEFAULTS,
         warn: () => undefined,
       },
       {

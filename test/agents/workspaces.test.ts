@@ -21,9 +21,8 @@ import {
   openAgentWorkspace,
   type WorkspaceDeps,
 } from '../../src/agents/workspaces/open.js';
-import { sortWritten } from '../../src/agents/workspaces/outside-writes.js';
 import { createChildPlaces } from '../../src/agents/workspaces/place.js';
-import { worktreeSettings } from '../../src/agents/workspaces/worktree.js';
+import { WORKTREE_DEFAULTS, type WorktreeSettings } from '../../src/agents/workspaces/worktree.js';
 import type { WorktreeHooks } from '../../src/hooks/events/worktree.js';
 import { createGit } from '../../src/permissions/git/hardened.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
@@ -68,13 +67,13 @@ const agentRef = (): AgentRef => {
   return { id, type: 'w', path: `main/w#${count}`, parentId: 'main', depth: 1, background: false };
 };
 
-const deps = (settings: unknown = {}, hooks?: WorktreeHooks): WorkspaceDeps => ({
+const deps = (settings: Partial<WorktreeSettings> = {}, hooks?: WorktreeHooks): WorkspaceDeps => ({
   fs: nodeFileSystem,
   processes,
   env,
   git: createGit({ fs: nodeFileSystem, processes, env, isTrusted: async () => false }),
   temporaryDirectory: base,
-  settings: worktreeSettings(settings),
+  settings: { ...WORKTREE_DEFAULTS, ...settings },
   ledger,
   hooks,
   warn: (text) => void warnings.push(text),
@@ -356,13 +355,6 @@ describe('other workspaces', () => {
 });
 
 describe('what was written where', () => {
-  it('sorts files by the workspace', () => {
-    expect(sortWritten(['/w/a', '/x/b', '/w/a', '/v/c'], ['/w', '/v'])).toEqual({
-      inside: ['/v/c', '/w/a'],
-      strays: ['/x/b'],
-    });
-  });
-
   it('names files of the project that a program of the agent changed', async () => {
     const placeFor = createChildPlaces({
       fs: nodeFileSystem,

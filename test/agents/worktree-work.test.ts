@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openAgentWorkspace, type WorkspaceDeps } from '../../src/agents/workspaces/open.js';
-import { worktreeSettings } from '../../src/agents/workspaces/worktree.js';
+import { WORKTREE_DEFAULTS, type WorktreeSettings } from '../../src/agents/workspaces/worktree.js';
 import type { WorktreeHooks } from '../../src/hooks/events/worktree.js';
 import { createGit } from '../../src/permissions/git/hardened.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
@@ -53,7 +53,7 @@ afterEach(async () => {
   rmSync(base, { recursive: true, force: true });
 });
 
-async function opened(settings: unknown = {}, hooks?: WorktreeHooks) {
+async function opened(settings: Partial<WorktreeSettings> = {}, hooks?: WorktreeHooks) {
   const env = { PATH: process.env.PATH, HOME: '/nonexistent' };
   const processes = createProcessSupervisor();
   const deps: WorkspaceDeps = {
@@ -62,7 +62,7 @@ async function opened(settings: unknown = {}, hooks?: WorktreeHooks) {
     env,
     git: createGit({ fs: nodeFileSystem, processes, env, isTrusted: async () => false }),
     temporaryDirectory: base,
-    settings: worktreeSettings(settings),
+    settings: { ...WORKTREE_DEFAULTS, ...settings },
     hooks,
     warn: () => undefined,
   };

@@ -72,117 +72,92 @@ export async function openAgentWorkspace(
   }
 }
 
-/** The very directory that an agent had before, whoever goes on with it now. */
+/** The very directory that an agent had before, whoever resumes it now. */
 export async function reopenWorkspace(
   fs: FileSystem,
   { path, agent, parent }: { path: string; agent: AgentRef; parent: Workspace },
 ): Promise<Opening> {
-  const found = await fs.stat(path);
   // fail-closed: what has its name now need not be its place.
-  if (found?.kind !== 'directory' || (await fs.realPath(path)) !== path) {
+  if ((await fs.stat(path))?.kind !== 'directory' || (await fs.realPath(path)) !== path) {
     return err(`its workspace ${path} is not there any more, or leads elsewhere`);
   }
   const { isolation } = agent;
   return ok({
-    // Apart from the main checkout, it does not get that one's directories from whoever goes on with it.
-    workspace: new Confined(path, () => (isolation === 'worktree' ? [] : parent.roots)),
+    // Apart from the main checkout, it does not get that one's directories from whoever resumes it.
+    workspace: new AgentPlace(path, () => (isolation === 'worktree' ? [] : parent.roots)),
     ref: { workspace: path, isolation },
     close: async () => undefined,
   });
 }
 
-/** The parent's place, with steps of its own in it. */
-function inherited(
-  deps: Pick<WorkspaceDeps, 'ledger'>,
-  { agent, parent, parentRef }: WorkspaceRequest,
-): OpenedWorkspace {
-  const { isolation, workspace } = parentRef;
-  const home = workspace ?? parent.roots[0] ?? parent.cwd;
-  const own =
-    workspace === undefined ? new Beside(parent, home) : new Confined(home, () => parent.roots);
-  return {
-    workspace: own,
-    // Whoever is fenced in starts nobody outside of it.
-    ref: {
-      isolation,
-      workspace,
-    },
-    close: async () => handUp(parent, writesIn(deps, own, agent)),
-  };
+/** Steps of an agent's own, in its parent's directories or confined to `home`; then others may be looked at. */
+class AgentPlace implements Workspace {
+  /** Files that agents wrote to whom this place was lent. */
+  readonly wroteBelow = new Set<string>();
+  cwd: string;
+  readonly #home: string | undefined;
+  readonly #others: () => readonly string[];
+
+  constructor(home: string | undefined, others: () => readonly string[], start = home ?? '') {
+    this.#home = home;
+    this.#others = others;
+    this.cwd = start;
+  }
+
+  get roots(): readonly string[] {
+    const home = this.#home;
+    if (home === undefined) return this.#others();
+    return [home, ...this.#others().filter((root) => root !== home)];
+  }
+
+  /** Wherever a command went, the next one begins inside. */
+  setCwd(directory: string): void {
+    const home = this.#home;
+    this.cwd = home === undefined || isInside(directory, home) ? directory : home;
+  }
 }
 
 /** What was written in a place by its agent, and by those that it lent the place to and that have ended. */
 function writesIn(
   { ledger }: Pick<WorkspaceDeps, 'ledger'>,
-  own: Workspace,
+  own: AgentPlace,
   agent: AgentRef,
 ): readonly string[] {
-  const lent = own instanceof Confined ? own.wroteBelow : [];
-  return [...(ledger?.writesOf(agent.path) ?? []), ...lent];
+  return [...(ledger?.writesOf(agent.path) ?? []), ...own.wroteBelow];
 }
 
-/** A tree is kept for the work of everybody in it, and only the agent that it was made for closes it. */
-function handUp(parent: Workspace, files: readonly string[]): undefined {
-  if (parent instanceof Confined) for (const file of files) parent.wroteBelow.add(file);
+/** A place in the parent's: a tree is kept for the work of everybody in it, and only its owner closes it. */
+function lentPlace(
+  deps: Pick<WorkspaceDeps, 'ledger'>,
+  { agent, parent }: WorkspaceRequest,
+  opened: Pick<OpenedWorkspace, 'ref' | 'notice'> & { readonly workspace: AgentPlace },
+): OpenedWorkspace {
+  return {
+    ...opened,
+    async close() {
+      if (!(parent instanceof AgentPlace)) return undefined;
+      for (const file of writesIn(deps, opened.workspace, agent)) parent.wroteBelow.add(file);
+      return undefined;
+    },
+  };
 }
 
-/** The same directories as its parent's, and steps of its own. */
-class Beside implements Workspace {
-  readonly #parent: Workspace;
-  #cwd: string;
-
-  constructor(parent: Workspace, start: string) {
-    this.#parent = parent;
-    this.#cwd = start;
-  }
-
-  get cwd(): string {
-    return this.#cwd;
-  }
-
-  get roots(): readonly string[] {
-    return this.#parent.roots;
-  }
-
-  setCwd(directory: string): void {
-    this.#cwd = directory;
-  }
-}
-
-/** Works in `home` and comes back to it; other roots may be looked at. */
-class Confined implements Workspace {
-  readonly #home: string;
-  readonly #others: () => readonly string[];
-  /** Files that agents wrote to whom this place was lent. */
-  readonly wroteBelow = new Set<string>();
-  #cwd: string;
-
-  constructor(home: string, others: () => readonly string[], start = home) {
-    this.#home = home;
-    this.#others = others;
-    this.#cwd = start;
-  }
-
-  get cwd(): string {
-    return this.#cwd;
-  }
-
-  get roots(): readonly string[] {
-    return [this.#home, ...this.#others().filter((root) => root !== this.#home)];
-  }
-
-  setCwd(directory: string): void {
-    // Wherever a command went, the next one begins inside.
-    this.#cwd = isInside(directory, this.#home) ? directory : this.#home;
-  }
+/** The parent's place, with steps of its own in it. Whoever is confined starts nobody outside of it. */
+function inherited(deps: WorkspaceDeps, request: WorkspaceRequest): OpenedWorkspace {
+  const { parent, parentRef } = request;
+  const { isolation, workspace: home } = parentRef;
+  const start = home ?? parent.roots[0] ?? parent.cwd;
+  const workspace = new AgentPlace(home, () => parent.roots, start);
+  return lentPlace(deps, request, { workspace, ref: { isolation, workspace: home } });
 }
 
 async function openDirectory(
   deps: WorkspaceDeps,
-  { agent, parent, parentRef }: WorkspaceRequest,
+  request: WorkspaceRequest,
   wished: string,
 ): Promise<Opening> {
   const { fs } = deps;
+  const { parent, parentRef } = request;
   const base = parentRef.workspace ?? parent.roots[0] ?? parent.cwd;
   const path = await fs.realPath(resolve(base, wished));
   const allowed = parentRef.workspace === undefined ? parent.roots : [parentRef.workspace];
@@ -196,17 +171,13 @@ async function openDirectory(
   if ((await fs.stat(path))?.kind !== 'directory') {
     return err(`the workspace ${path} is no directory. Make it before the agent is started`);
   }
-  const { isolation } = parentRef;
-  const workspace = new Confined(path, () => parent.roots);
-  return ok({
-    workspace,
-    ref: { workspace: path, isolation },
-    notice: directoryNotice(path),
-    close: async () => handUp(parent, writesIn(deps, workspace, agent)),
-  });
+  const workspace = new AgentPlace(path, () => parent.roots);
+  const ref = { workspace: path, isolation: parentRef.isolation };
+  return ok(lentPlace(deps, request, { workspace, ref, notice: directoryNotice(path) }));
 }
 
 async function openWorktree(deps: WorkspaceDeps, request: WorkspaceRequest): Promise<Opening> {
+  const { fs } = deps;
   const { agent, parent, parentRef } = request;
   const name = `agent-${agent.id}`;
   const hooked = await openHookTree(deps, request, name);
@@ -214,16 +185,18 @@ async function openWorktree(deps: WorkspaceDeps, request: WorkspaceRequest): Pro
   const made = await makeWorktree(deps, { name, cwd: parent.cwd, settings: deps.settings });
   if (!made.ok) return made;
   const tree = made.value;
-  const outside = await rootsOutside(deps.fs, parent.roots, tree.main);
-  const from = await startIn(deps.fs, {
-    tree: tree.path,
-    main: tree.main,
-    at: parentRef.workspace === undefined ? (parent.roots[0] ?? parent.cwd) : tree.main,
-  });
-  const workspace = new Confined(tree.path, () => outside, from);
+  const { path, main } = tree;
+  const roots = await Promise.all(
+    parent.roots.map(async (root) => ({ root, real: await fs.realPath(root) })),
+  );
+  // Directories that were added to the session stay readable; the checkout itself does not.
+  const outside = roots.filter(({ real }) => !isInside(real, main) && !isInside(main, real));
+  const others = outside.map(({ root }) => root);
+  const at = parentRef.workspace === undefined ? (parent.roots[0] ?? parent.cwd) : main;
+  const workspace = new AgentPlace(path, () => others, await startIn(fs, tree, at));
   return ok({
     workspace,
-    ref: { isolation: 'worktree', workspace: tree.path },
+    ref: { isolation: 'worktree', workspace: path },
     notice: worktreeNotice(tree),
     close: () => endWorktree(deps, tree, writesIn(deps, workspace, agent)),
   });
@@ -232,29 +205,18 @@ async function openWorktree(deps: WorkspaceDeps, request: WorkspaceRequest): Pro
 /** Of a session in a sub-directory of its repository: the same one, in the tree. */
 async function startIn(
   fs: FileSystem,
-  { tree, main, at }: { tree: string; main: string; at: string },
+  { path, main }: { readonly path: string; readonly main: string },
+  at: string,
 ): Promise<string> {
   const real = await fs.realPath(at);
-  if (!isInside(real, main)) return tree;
-  const start = join(tree, relative(main, real));
+  const start = join(path, isInside(real, main) ? relative(main, real) : '.');
   const isThere =
     (await fs.stat(start))?.kind === 'directory' && (await fs.realPath(start)) === start;
-  return isThere ? start : tree;
+  return isThere ? start : path;
 }
 
-/** Directories that were added to the session stay readable; the checkout itself does not. */
-async function rootsOutside(
-  fs: FileSystem,
-  roots: readonly string[],
-  main: string,
-): Promise<readonly string[]> {
-  const apart: string[] = [];
-  for (const root of roots) {
-    const real = await fs.realPath(root);
-    if (!isInside(real, main) && !isInside(main, real)) apart.push(root);
-  }
-  return apart;
-}
+/** The agent may have been stopped; its tree is tidied up all the same. */
+const NEVER = new AbortController().signal;
 
 /** Undefined: no hook makes trees. */
 async function openHookTree(
@@ -262,50 +224,45 @@ async function openHookTree(
   { agent, parent, signal }: WorkspaceRequest,
   name: string,
 ): Promise<Opening | undefined> {
+  const { fs, git, hooks } = deps;
   const scene = { agent, cwd: parent.cwd, signal };
-  const made = await deps.hooks?.create({ name }, scene);
+  const made = await hooks?.create({ name }, scene);
   if (made === undefined || made.kind === 'none') return undefined;
   if (made.kind === 'refused') return err(`no working tree was made: ${made.reason}`);
-  const path = await deps.fs.realPath(made.path);
-  const head = await deps.git(['rev-parse', 'HEAD'], { cwd: path });
+  const path = await fs.realPath(made.path);
+  const head = await git(['rev-parse', 'HEAD'], { cwd: path });
   const branch = currentBranch(path) ?? '';
-  const workspace = new Confined(path, () => []);
+  const workspace = new AgentPlace(path, () => []);
   return ok({
     workspace,
     ref: { isolation: 'worktree', workspace: path },
     notice: worktreeNotice({ path, branch }),
     async close() {
-      const changed = await hookTreeChanges(deps, {
-        path,
-        wrote: writesIn(deps, workspace, agent),
-        head: head.ok ? head.value : undefined,
-      });
+      const wrote = writesIn(deps, workspace, agent).filter((file) => isInside(file, path));
+      const written = wrote.map((file) => relative(path, file));
+      const changes = head.ok ? await changesSince(deps, path, head.value) : undefined;
+      const changed = [...new Set([...(changes ?? []), ...written])];
       // fail-closed: what may hold work is nobody's to remove.
-      if (changed === undefined || changed.length > 0) {
-        return { path, branch, kept: true, changed: changed ?? [] };
+      if (changes === undefined || changed.length > 0) {
+        return { path, branch, kept: true, changed };
       }
-      const asked = await deps.hooks?.remove({ worktree_path: path }, { ...scene, signal: NEVER });
+      const asked = await hooks?.remove({ worktree_path: path }, { ...scene, signal: NEVER });
       return { path, branch, kept: asked !== true, changed: [] };
     },
   });
 }
 
-/** The agent may have been stopped; its tree is tidied up all the same. */
-const NEVER = new AbortController().signal;
-
 /** Undefined: nobody can tell. */
-async function hookTreeChanges(
+async function changesSince(
   { fs, git }: WorkspaceDeps,
-  { path, wrote, head }: { path: string; wrote: readonly string[]; head: string | undefined },
+  path: string,
+  head: string,
 ): Promise<readonly string[] | undefined> {
-  const written = wrote.filter((file) => isInside(file, path)).map((file) => relative(path, file));
-  if (head === undefined) return written.length > 0 ? written : undefined;
   const status = await wholeStatus({ fs, git }, { here: [], path, cwd: path });
   const now = await git(['rev-parse', 'HEAD'], { cwd: path });
   if (!status.ok || !now.ok) return undefined;
-  const files = status.value.split('\0').map((field) => field.slice(3));
   const moved = now.value === head ? [] : [`commits up to ${now.value.trim().slice(0, 12)}`];
-  return [...new Set([...files.filter((file) => file !== ''), ...written, ...moved])];
+  return [...status.value, ...moved];
 }
 
 async function openScratch(deps: WorkspaceDeps, request: WorkspaceRequest): Promise<Opening> {
@@ -320,7 +277,7 @@ async function openScratch(deps: WorkspaceDeps, request: WorkspaceRequest): Prom
     return err(`no private directory could be made in ${parent}. Check TMPDIR and the umask`);
   }
   return ok({
-    workspace: new Confined(path, () => request.parent.roots),
+    workspace: new AgentPlace(path, () => request.parent.roots),
     ref: { isolation: 'scratch', workspace: path },
     notice: scratchNotice(path),
     async close(text) {

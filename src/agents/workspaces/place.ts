@@ -21,7 +21,7 @@ import {
   type WorkspaceDeps,
 } from './open.js';
 import { trackOutsideWrites } from './outside-writes.js';
-import { worktreeSettings } from './worktree.js';
+import { WORKTREE_DEFAULTS, type WorktreeSettings } from './worktree.js';
 
 export interface PlaceParts
   extends Pick<WorkspaceDeps, 'fs' | 'processes' | 'env' | 'temporaryDirectory'> {
@@ -30,8 +30,8 @@ export interface PlaceParts
   readonly ledger: WriteLedger;
   /** Whether a person trusts the folder. */
   isTrusted(): Promise<boolean>;
-  /** The value of the key `worktree`; asked for each agent. */
-  settings?(): unknown;
+  /** Asked for each agent. */
+  settings?(): WorktreeSettings;
   hooks?: WorktreeHooks | undefined;
   warn(text: string): void;
 }
@@ -63,7 +63,7 @@ export function createChildPlaces(parts: PlaceParts) {
         const again = await reopenWorkspace(fs, { path: reopen, agent, parent });
         return again.ok ? ok(await placeOf(again.value)) : again;
       }
-      const settings = worktreeSettings(parts.settings?.());
+      const settings = parts.settings?.() ?? WORKTREE_DEFAULTS;
       const opened = await openAgentWorkspace(
         { ...parts, git, settings, hooks },
         {
@@ -100,10 +100,7 @@ export function createChildPlaces(parts: PlaceParts) {
           const strays = await watch.finish();
           const worktree = await opened.close(text);
           ledger.forget(agent.path);
-          return {
-            worktree,
-            ...(strays.length === 0 ? {} : { strays }),
-          };
+          return { worktree, strays: strays.length === 0 ? undefined : strays };
         },
       };
     }
@@ -124,20 +121,20 @@ export function openWorkspaces(
 ) {
   const { fs, env } = environment;
   const projectDir = findRepositoryRoot(config.cwd) ?? config.cwd;
-  const settings = (): unknown => {
+  const settings = (): WorktreeSettings => {
     const { values } = environment.settings;
-    const list = (key: string): readonly unknown[] => values.list(key).map(({ value }) => value);
+    const texts = (key: string): readonly string[] =>
+      values.list(key).flatMap(({ value }) => (typeof value === 'string' ? [value] : []));
     return {
-      baseRef: values.get('worktree.baseRef')?.value,
-      symlinkDirectories: list('worktree.symlinkDirectories'),
-      sparsePaths: list('worktree.sparsePaths'),
+      baseRef: values.get('worktree.baseRef')?.value === 'fresh' ? 'fresh' : 'head',
+      symlinkDirectories: texts('worktree.symlinkDirectories'),
+      sparsePaths: texts('worktree.sparsePaths'),
     };
   };
   const guard = workspaceFence({
     fs,
     projectDir,
-    shared: () =>
-      worktreeSettings(settings()).symlinkDirectories.map((name) => join(projectDir, name)),
+    shared: () => settings().symlinkDirectories.map((name) => join(projectDir, name)),
   });
   return {
     guard,

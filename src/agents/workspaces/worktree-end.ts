@@ -1,21 +1,23 @@
 import { err, ok, type Result } from '../../lib/result.js';
-import { zeroSeparated } from '../../permissions/git/hardened.js';
+import { type Git, zeroSeparated } from '../../permissions/git/hardened.js';
 import { isInside, join, relative } from '../../platform/fs/paths.js';
 import type { LeftWorktree } from '../runtime/report.js';
 import type { MadeWorktree, WorktreeDeps } from './worktree.js';
 
+type EndDeps = Pick<WorktreeDeps, 'fs' | 'git' | 'warn'>;
+
 /**
  * The agent has ended: a tree in which nothing was done goes, with its branch; any other one stays and
- * is told of. fail-closed: where git cannot say, the tree stays.
+ * is told of. fail-closed: where git cannot say, the tree stays. `wrote`: files that tools of the agent
+ * wrote, ignored ones too.
  */
 export async function endWorktree(
-  deps: Pick<WorktreeDeps, 'fs' | 'git' | 'warn'>,
+  deps: EndDeps,
   tree: MadeWorktree,
-  /** Files that tools of the agent wrote, ignored ones too. */
   wrote: readonly string[],
 ): Promise<LeftWorktree> {
-  const { git, warn } = deps;
-  const { path, branch, main } = tree;
+  const { fs, git, warn } = deps;
+  const { path, branch, main, reused } = tree;
   const left = { path, branch, kept: true } as const;
   await git(['worktree', 'unlock', path], { cwd: main });
   const changes = await changesIn(deps, tree);
@@ -23,13 +25,18 @@ export async function endWorktree(
     warn(`${path} is kept, since git did not say what changed in it: ${changes.error}`);
     return { ...left, changed: [] };
   }
-  const written = await stillThere(deps, tree, wrote);
-  const changed = [...new Set([...changes.value.files, ...written])].sort();
-  if (tree.reused || changes.value.moved || changed.length > 0) return { ...left, changed };
-  const removed = await removeTree(deps, tree);
-  if (removed.ok) return { path, branch, kept: false, changed: [] };
-  warn(`${path} is kept: ${removed.error}`);
-  return { ...left, changed };
+  const { files, moved } = changes.value;
+  const changed = new Set(files);
+  for (const file of wrote) {
+    const isThere = isInside(file, path) && (await fs.lstat(file)) !== undefined;
+    if (isThere) changed.add(relative(path, file));
+  }
+  if (!reused && !moved && changed.size === 0) {
+    const removed = await removeTree(deps, tree);
+    if (removed.ok) return { ...left, kept: false, changed: [] };
+    warn(`${path} is kept: ${removed.error}`);
+  }
+  return { ...left, changed: [...changed].sort() };
 }
 
 interface Changes {
@@ -38,44 +45,52 @@ interface Changes {
   readonly moved: boolean;
 }
 
+/** Each is asked about by itself, and one is enough to keep the tree. */
+const MOST_COMMITS = 50;
+
 /** Asked by the directory that git itself keeps: what the tree says about its repository is the agent's. */
 async function changesIn(
-  deps: Pick<WorktreeDeps, 'fs' | 'git'>,
+  deps: EndDeps,
   { path, gitDir, base, branch, links, main }: MadeWorktree,
 ): Promise<Result<Changes, string>> {
-  const { git } = deps;
   const here = [`--git-dir=${gitDir}`, `--work-tree=${path}`];
-  const call = { cwd: main };
+  const git = (...args: string[]) => deps.git([...here, ...args], { cwd: main });
   const status = await wholeStatus(deps, { here, path, cwd: main });
   if (!status.ok) return status;
-  const head = await git([...here, 'rev-parse', 'HEAD', `refs/heads/${branch}`], call);
+  const head = await git('rev-parse', 'HEAD', `refs/heads/${branch}`);
   if (!head.ok) return head;
   const isElsewhere = (commit: string): boolean => commit !== base;
   const now = head.value.trim().split('\n').filter(isElsewhere);
   // What is to be told where the tree itself has moved is where it is now.
-  const made = now.length > 0 ? ok(now) : await madeElsewhere(deps, { here, branch, cwd: main });
+  const made = now.length > 0 ? ok(now) : await madeElsewhere(git, branch);
   if (!made.ok) return made;
   const commits = new Set(made.value.filter(isElsewhere).slice(0, MOST_COMMITS));
-  const files = statusFiles(status.value).filter((file) => !links.includes(file));
+  const files = status.value.filter((file) => !links.includes(file));
   for (const commit of commits) {
-    const diff = await git(
-      [
-        ...here,
-        'diff',
-        '--no-ext-diff',
-        '--no-textconv',
-        '--name-only',
-        '-z',
-        '--no-renames',
-        base,
-        commit,
-      ],
-      call,
-    );
+    const names = ['--no-ext-diff', '--no-textconv', '--name-only', '-z', '--no-renames'];
+    const diff = await git('diff', ...names, base, commit);
     if (!diff.ok) return err(diff.error);
     files.push(...zeroSeparated(diff.value));
   }
   return ok({ files, moved: commits.size > 0 });
+}
+
+/**
+ * Commits that were made in the tree and are not where it is now: on other branches, on none, and
+ * stashes. The first two are known by the tree's own log, which goes with it.
+ */
+async function madeElsewhere(
+  git: (...args: string[]) => Promise<Result<string, string>>,
+  branch: string,
+): Promise<Result<readonly string[], string>> {
+  const lines = '--format=%H %gs';
+  const steps = await git('log', '-g', lines, 'HEAD', '--');
+  if (!steps.ok) return steps;
+  const stashes = await git('stash', 'list', lines);
+  if (!stashes.ok) return stashes;
+  const made = steps.value.split('\n').filter((line) => /^\w+ (?!checkout:|reset:|$)/.test(line));
+  const stashed = stashes.value.split('\n').filter((line) => line.includes(`n ${branch}: `));
+  return ok([...made, ...stashed].flatMap((line) => line.split(' ', 1)));
 }
 
 /** Which tree git is asked about, and from where. */
@@ -93,27 +108,36 @@ const LOOK: readonly string[] = [
   'core.trustctime=true',
 ].flatMap((setting) => ['-c', setting]);
 
-/** What git says of all files of a tree, of those too that it was told not to look at. */
+/** Files that git lists as changed or not tracked, those too that it was told not to look at. */
 export async function wholeStatus(
   deps: Pick<WorktreeDeps, 'fs' | 'git'>,
   asked: Asked,
-): Promise<Result<string, string>> {
-  const shown = await showHidden(deps, asked);
-  if (!shown.ok) return shown;
+): Promise<Result<readonly string[], string>> {
   const { here, cwd } = asked;
-  return await deps.git(
+  const shown = await showHidden(deps, asked);
+  return shown.ok ? await statusFiles(deps.git, cwd, [...LOOK, ...here]) : shown;
+}
+
+/** Files that git lists as changed or not tracked, from the top of the tree. */
+export async function statusFiles(
+  git: Git,
+  cwd: string,
+  options: readonly string[] = [],
+): Promise<Result<readonly string[], string>> {
+  const status = await git(
     [
-      ...LOOK,
-      ...here,
+      ...options,
       'status',
       '--porcelain=v1',
       '-z',
       '--untracked-files=all',
+      '--no-renames',
       // fail-closed: a repository inside brings filters of its own, which git would run to look into it.
       '--ignore-submodules=dirty',
     ],
     { cwd },
   );
+  return status.ok ? ok(zeroSeparated(status.value).map((field) => field.slice(3))) : status;
 }
 
 /**
@@ -129,10 +153,9 @@ async function showHidden(
   const marked = zeroSeparated(listed.value).map((line) => [line[0] ?? '', line.slice(2)] as const);
   const assumed = marked.filter(([mark]) => mark !== mark.toUpperCase()).map(([, file]) => file);
   const skipped = marked.filter(([mark]) => mark.toUpperCase() === 'S').map(([, file]) => file);
-  const sparse =
-    skipped.length > 0 &&
-    (await git([...here, 'config', '--type=bool', 'core.sparseCheckout'], { cwd, answers: [1] }));
-  const isSparse = sparse !== false && sparse.ok && sparse.value.trim() === 'true';
+  const key = [...here, 'config', '--type=bool', 'core.sparseCheckout'];
+  const sparse = skipped.length > 0 ? await git(key, { cwd, answers: [1] }) : err('');
+  const isSparse = sparse.ok && sparse.value.trim() === 'true';
   const present: string[] = [];
   for (const file of skipped) {
     // A file that a sparse checkout leaves out is not there, and nobody has removed it.
@@ -151,54 +174,8 @@ async function showHidden(
   return ok(undefined);
 }
 
-/** Each is asked about by itself, and one is enough to keep the tree. */
-const MOST_COMMITS = 50;
-
-/**
- * Commits that were made in the tree and are not where it is now: on other branches, on none, and
- * stashes. The first two are known by the tree's own log, which goes with it.
- */
-async function madeElsewhere(
-  { git }: Pick<WorktreeDeps, 'git'>,
-  { here, branch, cwd }: { here: readonly string[]; branch: string; cwd: string },
-): Promise<Result<readonly string[], string>> {
-  const lines = '--format=%H %gs';
-  const steps = await git([...here, 'log', '-g', lines, 'HEAD', '--'], { cwd });
-  if (!steps.ok) return steps;
-  const stashes = await git([...here, 'stash', 'list', lines], { cwd });
-  if (!stashes.ok) return stashes;
-  const made = steps.value.split('\n').filter((line) => /^\w+ (?!checkout:|reset:|$)/.test(line));
-  const stashed = stashes.value.split('\n').filter((line) => line.includes(`n ${branch}: `));
-  return ok([...made, ...stashed].flatMap((line) => line.split(' ', 1)));
-}
-
-/** `XY name`, and for what was renamed the old name after it. */
-function statusFiles(status: string): string[] {
-  const fields = zeroSeparated(status);
-  const files: string[] = [];
-  for (let at = 0; at < fields.length; at++) {
-    const field = fields[at] ?? '';
-    files.push(field.slice(3));
-    if (/^[RC]|^.[RC]/.test(field)) files.push(fields[++at] ?? '');
-  }
-  return files;
-}
-
-async function stillThere(
-  { fs }: Pick<WorktreeDeps, 'fs'>,
-  { path }: MadeWorktree,
-  wrote: readonly string[],
-): Promise<readonly string[]> {
-  const there: string[] = [];
-  for (const file of wrote) {
-    if (isInside(file, path) && (await fs.lstat(file)) !== undefined)
-      there.push(relative(path, file));
-  }
-  return there;
-}
-
 async function removeTree(
-  { fs, git, warn }: Pick<WorktreeDeps, 'fs' | 'git' | 'warn'>,
+  { fs, git, warn }: EndDeps,
   { path, branch, main, base, links }: MadeWorktree,
 ): Promise<Result<void, string>> {
   for (const link of links) {

@@ -1,5 +1,4 @@
 import { messageOf } from '../../errors.js';
-import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { type Git, zeroSeparated } from '../../permissions/git/hardened.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
@@ -41,11 +40,22 @@ export interface MadeWorktree {
 
 const TREES = '.claude/worktrees';
 
-/** Where the repository of a directory is, and which commit work goes on from. */
-interface Origin {
-  readonly main: string;
-  readonly base: string;
+/** What settings say about trees of agents. */
+export interface WorktreeSettings {
+  /** `head`: what the parent has committed; `fresh`: the default branch of the remote, as last fetched. */
+  readonly baseRef: 'fresh' | 'head';
+  /** Directories of the project that a tree gets as links, for looking. */
+  readonly symlinkDirectories: readonly string[];
+  /** The only paths that a tree holds; empty: all. */
+  readonly sparsePaths: readonly string[];
 }
+
+/** Agents go on from their parent's commit unless told otherwise. */
+export const WORKTREE_DEFAULTS: WorktreeSettings = {
+  baseRef: 'head',
+  symlinkDirectories: [],
+  sparsePaths: [],
+};
 
 /** Makes a tree on a branch of its own, from what is committed at `cwd`, and locks it. */
 export async function makeWorktree(
@@ -57,16 +67,14 @@ export async function makeWorktree(
   const origin = await originOf(deps, wish.cwd, settings.baseRef);
   if (!origin.ok) return origin;
   const { main, base } = origin.value;
-  const path = join(main, TREES, name);
-  const branch = `worktree-${name}`;
+  const plan = { main, base, path: join(main, TREES, name), branch: `worktree-${name}` };
   const prepared = await prepareDirectory(deps, main);
   if (!prepared.ok) return prepared;
-  const added = await addTree(deps, { main, path, branch, base, sparse: settings.sparsePaths });
+  const added = await addTree(deps, plan, settings.sparsePaths);
   if (!added.ok) return added;
-  const reused = added.value === 'reused';
-  const tree = { path, branch, main, base, reused };
-  const finished = await furnish(deps, { ...tree, settings });
-  if (!finished.ok && !reused) await discard(deps, tree);
+  const tree = { ...plan, reused: added.value === 'reused' };
+  const finished = await furnish(deps, tree, settings);
+  if (!finished.ok && !tree.reused) await discard(deps, tree);
   return finished;
 }
 
@@ -74,7 +82,7 @@ async function originOf(
   { git, fs }: WorktreeDeps,
   cwd: string,
   baseRef: WorktreeSettings['baseRef'],
-): Promise<Result<Origin, string>> {
+): Promise<Result<Pick<MadeWorktree, 'main' | 'base'>, string>> {
   const top = await git(['rev-parse', '--show-toplevel'], { cwd });
   if (!top.ok) {
     return err(
@@ -131,23 +139,21 @@ async function keepOutOfStatus({ fs, git, warn }: WorktreeDeps, main: string): P
   }
 }
 
-interface NewTree {
-  readonly main: string;
-  readonly path: string;
-  readonly branch: string;
-  readonly base: string;
-  readonly sparse: readonly string[];
-}
+type TreePlan = Pick<MadeWorktree, 'main' | 'path' | 'branch' | 'base'>;
 
 async function addTree(
   { git, fs }: WorktreeDeps,
-  { main, path, branch, base, sparse }: NewTree,
+  { main, path, branch, base }: TreePlan,
+  sparse: readonly string[],
 ): Promise<Result<'new' | 'reused', string>> {
   const ref = `refs/heads/${branch}`;
   if ((await fs.lstat(path)) !== undefined) {
     const list = await git(['worktree', 'list', '--porcelain', '-z'], { cwd: main });
-    const known = list.ok && isListed(list.value, path, ref);
-    return known
+    const trees = list.ok ? list.value.split('\0\0').map(zeroSeparated) : [];
+    const isKnown = trees.some(
+      (fields) => fields.includes(`worktree ${path}`) && fields.includes(`branch ${ref}`),
+    );
+    return isKnown
       ? ok('reused')
       : err(`${path} is there and is no working tree of ${branch}. Move it away`);
   }
@@ -172,78 +178,64 @@ async function addTree(
   return ok(isThere ? 'reused' : 'new');
 }
 
-function isListed(porcelain: string, path: string, ref: string): boolean {
-  const fields = zeroSeparated(porcelain);
-  const at = fields.indexOf(`worktree ${path}`);
-  if (at === -1) return false;
-  const next = fields.findIndex((field, index) => index > at && field.startsWith('worktree '));
-  return fields.slice(at, next === -1 ? undefined : next).includes(`branch ${ref}`);
-}
-
 /** Locks it and brings what git does not: ignored files that are wanted, shared directories. */
 async function furnish(
   deps: WorktreeDeps,
-  tree: Omit<MadeWorktree, 'gitDir' | 'links'> & { readonly settings: WorktreeSettings },
+  tree: Omit<MadeWorktree, 'gitDir' | 'links'>,
+  { symlinkDirectories }: WorktreeSettings,
 ): Promise<Result<MadeWorktree, string>> {
   const { git } = deps;
-  const { settings, ...made } = tree;
-  const { path, main, branch } = made;
-  const reason = `an agent works in ${branch}`;
+  const { path, main, branch } = tree;
   await git(['worktree', 'unlock', path], { cwd: main });
-  const locked = await git(['worktree', 'lock', '--reason', reason, path], { cwd: main });
+  const lock = ['worktree', 'lock', '--reason', `an agent works in ${branch}`, path];
+  const locked = await git(lock, { cwd: main });
   if (!locked.ok)
     return err(`git worktree lock failed: ${locked.error}. See \`git worktree list\``);
   const gitDir = await git(['rev-parse', '--absolute-git-dir'], { cwd: path });
   if (!gitDir.ok) return err(`git did not say where it keeps ${path}: ${gitDir.error}`);
-  if (!made.reused) await copyIncluded(deps, { main, path });
-  const links = await linkDirectories(deps, { main, path, names: settings.symlinkDirectories });
-  return ok({ ...made, gitDir: gitDir.value.trim(), links });
+  if (!tree.reused) await copyIncluded(deps, { main, path });
+  const links: string[] = [];
+  for (const name of symlinkDirectories) {
+    const isLinked = await linkDirectory(deps, tree, name);
+    if (!isLinked.ok) deps.warn(`worktree.symlinkDirectories: ${name} ${isLinked.error}`);
+    else if (isLinked.value) links.push(name);
+  }
+  return ok({ ...tree, gitDir: gitDir.value.trim(), links });
 }
 
-async function linkDirectories(
-  { fs, processes, env, warn }: WorktreeDeps,
-  { main, path, names }: { main: string; path: string; names: readonly string[] },
-): Promise<readonly string[]> {
-  const links: string[] = [];
-  for (const name of names) {
-    const source = join(main, name);
-    const target = join(path, name);
-    // fail-closed: only a real directory of the checkout, and only where nothing is.
-    const isPlain = (await fs.realPath(source)) === source && source !== main;
-    const isThere = (await fs.stat(source))?.kind === 'directory';
-    const inPlace = (await fs.realPath(dirname(target))) === dirname(target);
-    if (!isPlain || !isThere || !inPlace || !source.startsWith(`${main}/`)) {
-      warn(
-        `worktree.symlinkDirectories: ${name} is no directory of the project, so trees go without`,
-      );
-      continue;
-    }
-    if ((await fs.lstat(target)) !== undefined) {
-      if ((await fs.lstat(target))?.kind === 'symlink') links.push(name);
-      continue;
-    }
-    await fs.makeDirectory(dirname(target));
-    const { exitCode, stderr, startError } = await processes.run({
-      command: 'ln',
-      args: ['-s', '--', source, target],
-      cwd: path,
-      env: { PATH: env.PATH ?? '' },
-      timeoutMs: 5_000,
-      label: 'ln',
-    });
-    if (exitCode === 0) links.push(name);
-    else
-      warn(
-        `worktree.symlinkDirectories: ${name} could not be linked: ${startError ?? stderr.trim()}`,
-      );
+/** False: something else of that name came with the tree. */
+async function linkDirectory(
+  { fs, processes, env }: WorktreeDeps,
+  { main, path }: Pick<MadeWorktree, 'main' | 'path'>,
+  name: string,
+): Promise<Result<boolean, string>> {
+  const source = join(main, name);
+  const target = join(path, name);
+  // fail-closed: only a real directory of the checkout, and only where nothing is.
+  const isPlain = (await fs.realPath(source)) === source && source.startsWith(`${main}/`);
+  const isThere = (await fs.stat(source))?.kind === 'directory';
+  const inPlace = (await fs.realPath(dirname(target))) === dirname(target);
+  if (!isPlain || !isThere || !inPlace) {
+    return err('is no directory of the project, so trees go without');
   }
-  return links;
+  const stat = await fs.lstat(target);
+  if (stat !== undefined) return ok(stat.kind === 'symlink');
+  await fs.makeDirectory(dirname(target));
+  const { exitCode, stderr, startError } = await processes.run({
+    command: 'ln',
+    args: ['-s', '--', source, target],
+    cwd: path,
+    env: { PATH: env.PATH ?? '' },
+    timeoutMs: 5_000,
+    label: 'ln',
+  });
+  return exitCode === 0 ? ok(true) : err(`could not be linked: ${startError ?? stderr.trim()}`);
 }
 
 /** A tree that nobody has worked in yet. */
 async function discard(
   { git, warn }: WorktreeDeps,
-  { main, path, branch, base }: Pick<MadeWorktree, 'main' | 'path' | 'branch' | 'base'>,
+  { main, path, branch, base }: TreePlan,
 ): Promise<void> {
   await git(['worktree', 'unlock', path], { cwd: main });
   const removed = await git(['worktree', 'remove', '--force', path], { cwd: main });
@@ -259,58 +251,43 @@ const MOST_BYTES = 256 * 1024 * 1024;
  * Copies files that git ignores and `.worktreeinclude` names into a new tree: local settings, keys of
  * a test account. Nothing is taken or put through a symbolic link.
  */
-export async function copyIncluded(
-  deps: { readonly fs: FileSystem; readonly git: Git; warn(text: string): void },
-  { main, path }: { readonly main: string; readonly path: string },
-): Promise<readonly string[]> {
-  const { fs, warn } = deps;
-  if ((await fs.lstat(join(main, LIST)))?.kind !== 'file') return [];
-  const names = await wanted(deps, main);
-  if (names === undefined) return [];
-  const copied: string[] = [];
+async function copyIncluded(
+  { fs, git, warn }: WorktreeDeps,
+  { main, path }: Pick<MadeWorktree, 'main' | 'path'>,
+): Promise<void> {
+  if ((await fs.lstat(join(main, LIST)))?.kind !== 'file') return;
+  const names = await namesToCopy(git, main);
+  if (!names.ok) return warn(`${LIST}: git did not say what it names: ${names.error}`);
+  let copied = 0;
   let bytes = 0;
-  for (const name of names) {
+  for (const name of names.value) {
+    if (copied >= MOST_FILES || bytes >= MOST_BYTES) {
+      return warn(
+        `${LIST} names more than ${MOST_FILES} files or 256 MiB; the rest was not copied`,
+      );
+    }
     try {
       const size = await copyOne(fs, { from: join(main, name), to: join(path, name), tree: path });
-      if (size === undefined) continue;
-      copied.push(name);
-      bytes += size;
+      if (size !== undefined) copied++;
+      bytes += size ?? 0;
     } catch (thrown) {
       warn(`${LIST}: ${name} was not copied: ${messageOf(thrown)}`);
     }
-    if (copied.length >= MOST_FILES || bytes >= MOST_BYTES) {
-      warn(`${LIST} names more than ${MOST_FILES} files or 256 MiB; the rest was not copied`);
-      break;
-    }
   }
-  return copied;
 }
 
 /** Named by the list and ignored by git: what git has comes with the tree, the rest is nobody's. */
-async function wanted(
-  { git, warn }: { readonly git: Git; warn(text: string): void },
-  main: string,
-): Promise<readonly string[] | undefined> {
-  const named = await git(
-    ['ls-files', '-z', '--others', '--ignored', `--exclude-from=${join(main, LIST)}`],
-    { cwd: main },
-  );
-  if (!named.ok) {
-    warn(`${LIST} could not be read: ${named.error}`);
-    return undefined;
-  }
+async function namesToCopy(git: Git, main: string): Promise<Result<readonly string[], string>> {
+  const list = `--exclude-from=${join(main, LIST)}`;
+  const named = await git(['ls-files', '-z', '--others', '--ignored', list], { cwd: main });
+  if (!named.ok) return named;
   const files = zeroSeparated(named.value).filter(
-    (name) => !name.endsWith('/') && !name.startsWith('.claude/worktrees/'),
+    (name) => !name.endsWith('/') && !name.startsWith(`${TREES}/`),
   );
-  if (files.length === 0) return [];
-  const ignored = await git(['check-ignore', '-z', '--stdin'], {
-    cwd: main,
-    input: `${files.join('\0')}\0`,
-    answers: [1],
-  });
-  if (ignored.ok) return zeroSeparated(ignored.value);
-  warn(`${LIST}: git did not say what it ignores: ${ignored.error}`);
-  return undefined;
+  if (files.length === 0) return ok([]);
+  const call = { cwd: main, input: `${files.join('\0')}\0`, answers: [1] };
+  const ignored = await git(['check-ignore', '-z', '--stdin'], call);
+  return ignored.ok ? ok(zeroSeparated(ignored.value)) : ignored;
 }
 
 async function copyOne(
@@ -355,28 +332,4 @@ export function scratchNotice(path: string): string {
     `You work in ${path}, an empty directory of your own and the only place that you write to. Files of the project may be read.`,
     'It is removed when you are done. A file that is part of your result stays if you name it with its whole path in your last answer.',
   ].join('\n');
-}
-
-/** What settings say about trees of agents. */
-export interface WorktreeSettings {
-  /** `head`: what the parent has committed; `fresh`: the default branch of the remote, as last fetched. */
-  readonly baseRef: 'fresh' | 'head';
-  /** Directories of the project that a tree gets as links, for looking. */
-  readonly symlinkDirectories: readonly string[];
-  /** The only paths that a tree holds; empty: all. */
-  readonly sparsePaths: readonly string[];
-}
-
-/** From the value of the key `worktree`. Agents go on from their parent's commit unless told otherwise. */
-export function worktreeSettings(value: unknown): WorktreeSettings {
-  const given = isRecord(value) ? value : {};
-  return {
-    baseRef: given.baseRef === 'fresh' ? 'fresh' : 'head',
-    symlinkDirectories: texts(given.symlinkDirectories),
-    sparsePaths: texts(given.sparsePaths),
-  };
-}
-
-function texts(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
 }
