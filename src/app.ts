@@ -8,7 +8,7 @@ import type { AgentSession } from './agents/core/session.js';
 import type { CurrentRun, Parts } from './agents/core/session-parts.js';
 import { openToolRuntime, type ToolRuntime } from './agents/core/tool-runtime.js';
 import { asMainAgent } from './agents/definitions/main-agent.js';
-import { createToolRestrictions } from './agents/limits/tool-restrictions.js';
+import { ToolRestrictions } from './agents/limits/tool-restrictions.js';
 import { openAgents } from './agents/session-agents.js';
 import { joinParts } from './app/create-session.js';
 import { SessionJournal } from './checkpoint/session-journal.js';
@@ -208,7 +208,7 @@ async function openEach(
   });
   opened.hooks = hooks;
   onClose(() => hooks.close());
-  const fences = createToolRestrictions({ cwd: config.cwd, home: homeDirectory(env) });
+  const fences = new ToolRestrictions({ cwd: config.cwd, home: homeDirectory(env) });
   const raised = config.runsAs && fences.raise(MAIN_AGENT, config.runsAs);
   // fail-closed: what a limit that cannot be read takes from the session is not known.
   if (raised?.ok === false) throw new PortcullisError('usage', raised.error);

@@ -21,10 +21,10 @@ import { AGENT_TOOL } from './definitions/tools.js';
 import { BACKGROUND_WAIT_MS, createBackgroundInput, runningShells } from './delivery/background.js';
 import { openMessaging } from './delivery/messaging.js';
 import {
-  createResumeAsks,
   createResumeRules,
-  createTypeRules,
+  ResumeAsks,
   type TypeRuleParts,
+  TypeRules,
 } from './limits/type-rules.js';
 import { putHooks } from './runtime/agent-hooks.js';
 import { outputOf } from './runtime/agent-log.js';
@@ -144,8 +144,8 @@ export function openAgents(
     rules: (agent) => toolRuntime().permissions.rules(agent),
     mode: (agent) => toolRuntime().permissions.mode(agent),
   };
-  const types = createTypeRules(typeRules);
-  const asks = createResumeAsks({ ...typeRules, wakes: (to) => typeToGoOn(to, { roster, log }) });
+  const types = new TypeRules(typeRules);
+  const asks = new ResumeAsks(typeRules, (to) => typeToGoOn(to, { roster, log }));
   const extension: GateExtension = {
     ...servers.extension,
     resolvers: [memories.resolver],

@@ -1,42 +1,53 @@
 import { BUDGET_UNITS, type BudgetLimits, hasLimit, strictest } from '../../budget/units.js';
-import { isRecord } from '../../lib/own.js';
+import {
+  listOf,
+  mapOf,
+  number,
+  object,
+  oneOf,
+  optional,
+  type Shaped,
+  text,
+} from '../../lib/shape.js';
 import { serverKey } from '../../mcp/config/names.js';
 import { lowerMode } from '../../permissions/gate/modes.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
 import { createToolMatcher } from '../../tools/pool-patterns.js';
-import {
-  type AgentDefinition,
-  DEFINITION_SOURCES,
-  type DefinitionSource,
-} from '../definitions/definition.js';
+import { type AgentDefinition, DEFINITION_SOURCES } from '../definitions/definition.js';
 import { bareName } from '../definitions/tools.js';
 import { guardMarks, hasHooks, hookFingerprints } from './inherited-hooks.js';
 
+const limitsShape = object({
+  /** The type of the agent. */
+  name: text,
+  source: oneOf(...DEFINITION_SOURCES),
+  file: optional(text),
+  tools: optional(listOf(text)),
+  disallowedTools: listOf(text),
+  mode: optional(oneOf(...PERMISSION_MODES)),
+  budget: optional(isBudget),
+  /** The directory that it was kept in. */
+  workspace: optional(text),
+  /** Marks of its hooks that judge calls. */
+  guards: optional(listOf(text)),
+  // From here on its own, which bind nobody below it.
+  maxTurns: optional(number),
+  asks: optional(oneOf('deny')),
+  /** Marks of all its hooks. */
+  hooks: optional(listOf(text)),
+  oneShot: optional(oneOf(true)),
+  foregroundOnly: optional(oneOf(true)),
+});
 /**
  * What an agent was held to when it began. Recorded with the agent, and without the fields of its own with each one
  * below it, so that it holds when those outlive it and when they are resumed.
  */
-export interface AgentLimits {
-  /** The type of the agent. */
-  readonly name: string;
-  readonly source: DefinitionSource;
-  readonly file?: string;
-  readonly tools?: readonly string[];
-  readonly disallowedTools: readonly string[];
-  readonly mode?: PermissionMode;
-  readonly budget?: BudgetLimits;
-  /** The directory that it was kept in. */
-  readonly workspace?: string;
-  /** Marks of its hooks that judge calls. */
-  readonly guards?: readonly string[];
-  // From here on its own, which bind nobody below it.
-  readonly maxTurns?: number;
-  readonly asks?: 'deny';
-  /** Marks of all its hooks. */
-  readonly hooks?: readonly string[];
-  readonly oneShot?: true;
-  readonly foregroundOnly?: true;
+export type AgentLimits = Shaped<typeof limitsShape>;
+
+function isBudget(value: unknown): value is BudgetLimits {
+  const units: readonly string[] = BUDGET_UNITS;
+  return mapOf(number)(value) && Object.keys(value).every((unit) => units.includes(unit));
 }
 
 /** What binds those that an agent of this definition starts. */
@@ -65,12 +76,12 @@ export function refWithLimits(
 ): AgentRef & { readonly held: AgentLimits } {
   const { maxTurns, asks, oneShot, foregroundOnly } = definition;
   const held: AgentLimits = {
-    ...inheritedLimits({ ...definition, ...allTools(definition) }, ref),
+    ...inheritedLimits({ ...definition, tools: allTools(definition) }, ref),
     maxTurns,
-    ...(asks === 'deny' ? { asks } : {}),
+    asks: asks === 'deny' ? asks : undefined,
     hooks: hookFingerprints(definition),
-    ...(oneShot === true ? { oneShot } : {}),
-    ...(foregroundOnly ? { foregroundOnly } : {}),
+    oneShot: oneShot === true ? true : undefined,
+    foregroundOnly: foregroundOnly ? true : undefined,
   };
   return { ...ref, held };
 }
@@ -79,7 +90,7 @@ export function refWithLimits(
 export function recordedLimits({
   held,
 }: AgentRef & { readonly held?: unknown }): AgentLimits | undefined {
-  return isLimits(held) ? held : undefined;
+  return limitsShape(held) ? held : undefined;
 }
 
 /**
@@ -92,47 +103,7 @@ export function readInheritedLimits(
 ): readonly AgentLimits[] | undefined {
   // Nobody but the main agent is above it.
   if (value === undefined && depth === 1) return [];
-  if (!Array.isArray(value) || value.length !== depth - 1) return undefined;
-  return value.every(isLimits) ? value : undefined;
-}
-
-type Fits = (value: unknown) => boolean;
-
-const isText: Fits = (value) => typeof value === 'string';
-const isNumber: Fits = (value) => typeof value === 'number';
-const areTexts: Fits = (value) => Array.isArray(value) && value.every(isText);
-const oneOf =
-  (...known: readonly unknown[]): Fits =>
-  (value) =>
-    known.includes(value);
-const optional =
-  (fits: Fits): Fits =>
-  (value) =>
-    value === undefined || fits(value);
-
-const FIELDS: Readonly<Record<keyof AgentLimits, Fits>> = {
-  name: isText,
-  source: oneOf(...DEFINITION_SOURCES),
-  file: optional(isText),
-  tools: optional(areTexts),
-  disallowedTools: areTexts,
-  mode: optional(oneOf(...PERMISSION_MODES)),
-  budget: optional(
-    (value) =>
-      isRecord(value) &&
-      Object.entries(value).every(([unit, most]) => oneOf(...BUDGET_UNITS)(unit) && isNumber(most)),
-  ),
-  workspace: optional(isText),
-  guards: optional(areTexts),
-  maxTurns: optional(isNumber),
-  asks: optional(oneOf('deny')),
-  hooks: optional(areTexts),
-  oneShot: optional(oneOf(true)),
-  foregroundOnly: optional(oneOf(true)),
-};
-
-function isLimits(value: unknown): value is AgentLimits {
-  return isRecord(value) && Object.entries(FIELDS).every(([name, fits]) => fits(value[name]));
+  return listOf(limitsShape)(value) && value.length === depth - 1 ? value : undefined;
 }
 
 /** Why agents of a kind, as it is now or was then, do not go on; undefined: they do. */
@@ -165,36 +136,25 @@ export function applyRecordedLimits(
   held: AgentLimits | undefined,
 ): AgentDefinition {
   if (held === undefined) return definition;
-  const maxTurns = least(definition.maxTurns, held.maxTurns);
-  const { permissionMode, tools: _tools, ...rest } = definition;
-  const mode = stricterMode(permissionMode, held.mode);
-  const tools = toolsOfBoth(allTools(definition).tools, held.tools);
+  const { disallowedTools, budget, asks, mcpServers } = definition;
+  const turns = [definition.maxTurns, held.maxTurns].filter((one) => one !== undefined);
   const had = createToolMatcher(held.tools ?? ['*']);
   return {
-    ...rest,
-    permissionMode: mode,
-    tools,
-    maxTurns,
-    ...(held.asks === 'deny' ? { asks: 'deny' as const } : {}),
-    budget: strictest(definition.budget, held.budget ?? {}),
-    disallowedTools: [...new Set([...definition.disallowedTools, ...held.disallowedTools])],
+    ...definition,
+    permissionMode: stricterMode(definition.permissionMode, held.mode),
+    tools: toolsOfBoth(allTools(definition), held.tools),
+    maxTurns: turns.length === 0 ? undefined : Math.min(...turns),
+    asks: held.asks ?? asks,
+    budget: strictest(budget, held.budget ?? {}),
+    disallowedTools: [...new Set([...disallowedTools, ...held.disallowedTools])],
     // Servers bring their tools whatever the list says.
-    mcpServers: definition.mcpServers.filter(({ name }) => had([serverTools(name)])),
+    mcpServers: mcpServers.filter(({ name }) => had([serverTools(name)])),
   };
 }
 
-function least(one: number | undefined, other: number | undefined): number | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  return Math.min(one, other);
-}
-
-/** The tools that a definition names, with those of its servers. Without any: all that there are. */
-function allTools({
-  tools,
-  mcpServers,
-}: Pick<AgentDefinition, 'tools' | 'mcpServers'>): Pick<AgentDefinition, 'tools'> {
-  if (tools === undefined) return {};
-  return { tools: [...new Set([...tools, ...mcpServers.map(({ name }) => serverTools(name))])] };
+/** The tools that a definition names, with those of its servers. Undefined: all that there are. */
+function allTools({ tools, mcpServers }: AgentDefinition): Tools {
+  return tools && [...new Set([...tools, ...mcpServers.map(({ name }) => serverTools(name))])];
 }
 
 const serverTools = (name: string): string => `mcp__${serverKey(name)}`;
@@ -216,10 +176,9 @@ function stricterMode(
   one: PermissionMode | undefined,
   other: PermissionMode | undefined,
 ): PermissionMode | undefined {
-  // Said by a definition it changes nothing.
-  const [first, second] = [one, other].map((mode) =>
-    mode === 'bypassPermissions' ? undefined : mode,
-  );
-  if (first === second) return first;
-  return lowerMode(first ?? 'default', second ?? 'default');
+  // Said by a definition, a bypass changes nothing.
+  const said = (mode: PermissionMode | undefined) =>
+    mode === 'bypassPermissions' ? undefined : mode;
+  if (said(one) === said(other)) return said(one);
+  return lowerMode(said(one) ?? 'default', said(other) ?? 'default');
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
-import { createToolRestrictions, fenceProblem } from './tool-restrictions.js';
+import { fenceProblem, ToolRestrictions } from './tool-restrictions.js';
 
 const place = { cwd: '/p', home: '/h' };
 const text = (fields: { tools?: readonly string[]; disallowedTools?: readonly string[] }) => ({
@@ -12,7 +12,7 @@ const text = (fields: { tools?: readonly string[]; disallowedTools?: readonly st
 
 describe('the fence of an agent', () => {
   it.each(['Agent', 'Task'])('takes each type that %s names', (tool) => {
-    const fences = createToolRestrictions(place);
+    const fences = new ToolRestrictions(place);
     fences.raise(MAIN_AGENT, text({ disallowedTools: [`${tool}(b, general-purpose)`] }));
     expect(fences.rules(MAIN_AGENT).deny.map((rule) => rule.text)).toEqual([
       'Agent(b)',

@@ -8,7 +8,7 @@ import type { AnyTool } from '../../tools/tool.js';
 import { createWorkspace } from '../../tools/workspace.js';
 import { builtinAgents } from '../definitions/builtin-agents.js';
 import { agentTool } from '../tools/agent-tool.js';
-import { createTypeRules, named, virtualCall } from './type-rules.js';
+import { named, TypeRules, virtualCall } from './type-rules.js';
 
 const never = (): never => {
   throw new Error('not asked for');
@@ -53,7 +53,7 @@ async function judged(type: string, lists: { readonly deny?: string; readonly as
     mode: () => 'default' as const,
   };
   const view = named(virtualCall(parts, MAIN_AGENT), type);
-  const finding = await createTypeRules(parts).guard.decide(view);
+  const finding = await new TypeRules(parts).guard.decide(view);
   return { finding, looked };
 }
 

@@ -27,90 +27,85 @@ export interface TypeRuleParts {
 }
 
 /** Rules of the form `Agent(type)`, wherever an agent is started and by whatever name. */
-export interface TypeRules {
-  /** Holds calls back that name a type by another name than a rule does. */
-  readonly guard: Guard;
-  /** Why this agent may start none of this kind, whoever would allow it; undefined: nothing forbids it. */
-  forbids(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
-  /** The rule that wants somebody asked before this agent starts one of this kind; undefined: none does. */
-  asks(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined>;
-  /** Those of them that nothing forbids. */
-  allowed(
-    agent: AgentRef,
-    definitions: readonly AgentDefinition[],
-  ): Promise<readonly AgentDefinition[]>;
-}
+export class TypeRules {
+  readonly #parts: TypeRuleParts;
 
-export function createTypeRules(parts: TypeRuleParts): TypeRules {
-  const { book, fences } = parts;
-  const callFor = (agent: AgentRef): CallView => virtualCall(parts, agent);
-  return {
-    guard: {
-      name: 'agent types',
-      onFailure: 'deny',
-      async decide(view) {
-        const type = view.call.input.subagent_type;
-        const isMeant = view.call.tool.name === parts.tool().name && typeof type === 'string';
-        // Mostly no rule is about any type, and none has to be looked up.
-        return isMeant && !isFree(view) ? heldByType(book, view, type) : NOTHING;
-      },
-    },
-    forbids,
-    async asks(agent, definition) {
-      for (const name of await namesOf(book, definition)) {
-        const { decision, reason } = await restriction(named(callFor(agent), name));
-        if (decision === 'ask') return reason;
-      }
-      return undefined;
-    },
-    async allowed(agent, definitions) {
-      // There may be hundreds, and mostly nothing is about any of them.
-      if (leavesAll(agent)) return definitions;
-      const found: AgentDefinition[] = [];
-      for (const definition of definitions) {
-        if ((await forbids(agent, definition)) === undefined) found.push(definition);
-      }
-      return found;
+  constructor(parts: TypeRuleParts) {
+    this.#parts = parts;
+  }
+
+  /** Holds calls back that name a type by another name than a rule does. */
+  readonly guard: Guard = {
+    name: 'agent types',
+    onFailure: 'deny',
+    decide: async (view) => {
+      const { book, tool } = this.#parts;
+      const type = view.call.input.subagent_type;
+      const isMeant = view.call.tool.name === tool().name && typeof type === 'string';
+      // Mostly no rule is about any type, and none has to be looked up.
+      if (!isMeant || isFree(view)) return NOTHING;
+      const found = await book.resolve(type);
+      // What cannot be started is told by the call itself.
+      return found.ok ? await restrictionByName(view, await namesOf(book, found.value)) : NOTHING;
     },
   };
 
-  function leavesAll(agent: AgentRef): boolean {
-    return isFree(callFor(agent)) && !fences.holds(agent);
-  }
-
-  async function forbids(
+  /** Why this agent may start none of this kind, whoever would allow it; undefined: nothing forbids it. */
+  readonly forbids = async (
     agent: AgentRef,
     definition: AgentDefinition,
-  ): Promise<string | undefined> {
+  ): Promise<string | undefined> => {
+    const { book, fences } = this.#parts;
     for (const name of await namesOf(book, definition)) {
-      const view = named(callFor(agent), name);
+      const view = named(virtualCall(this.#parts, agent), name);
       const finding = await restriction(view);
       if (finding.decision === 'deny') return `the rule ${finding.source} forbids it`;
       const held = await fences.guard.decide(view);
       if (held.decision === 'deny') return held.reason;
     }
     return undefined;
-  }
-}
+  };
 
-async function heldByType(
-  book: Pick<AgentBook, 'resolve'>,
-  view: CallView,
-  type: string,
-): Promise<Finding> {
-  const found = await book.resolve(type);
-  // What cannot be started is told by the call itself.
-  if (!found.ok) return NOTHING;
-  for (const name of await namesOf(book, found.value)) {
-    const finding = await restriction(named(view, name));
-    if (finding !== NOTHING) return finding;
+  /** The rule that wants somebody asked before this agent starts one of this kind; undefined: none does. */
+  async asks(agent: AgentRef, definition: AgentDefinition): Promise<string | undefined> {
+    const view = virtualCall(this.#parts, agent);
+    const names = await namesOf(this.#parts.book, definition);
+    const finding = await restrictionByName(view, names, 'ask');
+    return finding.decision === 'ask' ? finding.reason : undefined;
   }
-  return NOTHING;
+
+  /** Those of them that nothing forbids. */
+  async allowed(
+    agent: AgentRef,
+    definitions: readonly AgentDefinition[],
+  ): Promise<readonly AgentDefinition[]> {
+    // There may be hundreds, and mostly nothing is about any of them.
+    const isHeld = this.#parts.fences.holds(agent);
+    if (!isHeld && isFree(virtualCall(this.#parts, agent))) return definitions;
+    const found: AgentDefinition[] = [];
+    for (const definition of definitions) {
+      if ((await this.forbids(agent, definition)) === undefined) found.push(definition);
+    }
+    return found;
+  }
 }
 
 /** Whether no rule can be about a call like this one, whichever type it names. */
 function isFree(view: CallView): boolean {
   return !mayRestrict(view.rules.deny, view) && !mayRestrict(view.rules.ask, view);
+}
+
+/** What the first deny or ask rule says about a call under any of these names. */
+async function restrictionByName(
+  view: CallView,
+  names: readonly string[],
+  wanted?: 'ask',
+): Promise<Finding> {
+  for (const name of names) {
+    const finding = await restriction(named(view, name));
+    if (finding !== NOTHING && finding.decision === (wanted ?? finding.decision)) return finding;
+  }
+  return NOTHING;
 }
 
 /** What a deny or ask rule says about a call. */
@@ -134,12 +129,9 @@ async function namesOf(
 ): Promise<readonly string[]> {
   const both = [DEFAULT_AGENT, DEFAULT_AGENT_ALIAS];
   if (source !== 'builtin' || !both.includes(name)) return [name];
-  const names = [name];
-  for (const other of both.filter((one) => one !== name)) {
-    const found = await book.resolve(other);
-    if (found.ok && found.value.source === 'builtin') names.push(other);
-  }
-  return names;
+  const other = name === DEFAULT_AGENT ? DEFAULT_AGENT_ALIAS : DEFAULT_AGENT;
+  const found = await book.resolve(other);
+  return found.ok && found.value.source === 'builtin' ? [name, other] : [name];
 }
 
 /** The same call, for another type. */
@@ -154,98 +146,83 @@ export function virtualCall(parts: TypeRuleParts, agent: AgentRef): CallView {
   const tool = parts.tool();
   const input = { subagent_type: DEFAULT_AGENT, description: '', prompt: '' };
   const { signal } = new AbortController();
-  const call = {
-    toolUseId: '',
-    tool,
-    input,
-    subject: tool.subject(input, workspace),
-    agent,
-    workspace,
-    signal,
-  };
+  const subject = tool.subject(input, workspace);
+  const call = { toolUseId: '', tool, input, subject, agent, workspace, signal };
   return viewOf(call, { fs, home, mode: parts.mode(agent), rules: parts.rules(agent) });
 }
 
 /** The tool that makes an ended agent go on. */
 export const SEND_MESSAGE = 'SendMessage';
 
-/** Rules of the form `Agent(type)`, for an agent that has ended and is to go on. */
+/** Who resumes an agent, and by which call. */
+export interface ResumeRequest {
+  readonly from: AgentRef;
+  readonly toolUseId: string;
+}
+
+/** Calls that were refused leave their mark behind; more than this are not kept. */
+const MOST_KEPT = 256;
+
+/** Rules that ask about a start ask about a message that resumes an ended agent, too. */
+export class ResumeAsks {
+  readonly #parts: TypeRuleParts;
+  readonly #resumes: (to: string) => Promise<string | undefined>;
+  /** The type that each call was asked about. */
+  readonly #asked = new Map<string, string>();
+
+  /** `resumes`: the type of the ended agent that a message would resume; undefined: it would resume none. */
+  constructor(parts: TypeRuleParts, resumes: (to: string) => Promise<string | undefined>) {
+    this.#parts = parts;
+    this.#resumes = resumes;
+  }
+
+  readonly guard: Guard = {
+    name: 'agents that go on',
+    onFailure: 'deny',
+    decide: async ({ call }) => {
+      const { to } = call.input;
+      if (call.tool.name !== SEND_MESSAGE || typeof to !== 'string') return NOTHING;
+      return await this.#decide(call, to.trim());
+    },
+  };
+
+  /** Whether a call that runs now was asked about for this type. Said once. */
+  takeAsked(wish: ResumeRequest, type: string): boolean {
+    const about = this.#asked.get(keyOf(wish));
+    this.#asked.delete(keyOf(wish));
+    return about === typeKey(type);
+  }
+
+  async #decide({ agent: from, toolUseId }: GateCall, to: string): Promise<Finding> {
+    const { book } = this.#parts;
+    const view = virtualCall(this.#parts, from);
+    const type = isFree(view) ? undefined : await this.#resumes(to);
+    if (type === undefined) return NOTHING;
+    const kind = await book.resolve(type);
+    const names = kind.ok ? await namesOf(book, kind.value) : [type];
+    // What forbids it is said by the call itself.
+    const finding = await restrictionByName(view, names, 'ask');
+    if (finding === NOTHING) return NOTHING;
+    if (this.#asked.size >= MOST_KEPT) this.#asked.clear();
+    this.#asked.set(keyOf({ from, toolUseId }), typeKey(type));
+    return finding;
+  }
+}
+
+function keyOf({ from, toolUseId }: ResumeRequest): string {
+  return `${from.id}\n${toolUseId}`;
+}
+
+/** Rules of the form `Agent(type)`, for an agent that has ended and is to be resumed. */
 export interface ResumeRules {
   /**
-   * Why `from` may not make one of this kind go on; undefined: nothing forbids it. `find`: the kinds of
-   * now.
+   * Why `from` may not resume one of this kind; undefined: nothing forbids it. `find`: the kinds of now.
    */
   forbidsResume(
     wish: ResumeRequest,
     definition: AgentDefinition,
     find: (type: string) => Promise<AgentDefinition | undefined>,
   ): Promise<string | undefined>;
-}
-
-/** Who makes an agent go on, and by which call. */
-export interface ResumeRequest {
-  readonly from: AgentRef;
-  readonly toolUseId: string;
-}
-
-/** Rules that ask about a start ask about a message that makes an ended agent go on, too. */
-export interface ResumeAsks {
-  readonly guard: Guard;
-  /** Whether a call that runs now was asked about for this type. Said once. */
-  takeAsked(wish: ResumeRequest, type: string): boolean;
-}
-
-type Parts = Omit<TypeRuleParts, 'tool'> & {
-  /** What starts agents. */
-  tool(): AnyTool;
-  /** The type of the ended agent that a message would make go on; undefined: it would make none. */
-  wakes(to: string): Promise<string | undefined>;
-};
-
-/** Calls that were refused leave their mark behind; more than this are not kept. */
-const MOST_KEPT = 256;
-
-export function createResumeAsks(parts: Parts): ResumeAsks {
-  const callFor = (agent: AgentRef): CallView => virtualCall(parts, agent);
-  const asked = new Map<string, string>();
-  const decideMessage = async ({ agent, toolUseId }: GateCall, to: string): Promise<Finding> => {
-    const view = callFor(agent);
-    if (isFree(view)) return NOTHING;
-    const type = await parts.wakes(to);
-    if (type === undefined) return NOTHING;
-    const kind = await parts.book.resolve(type);
-    const names = kind.ok ? await namesOf(parts.book, kind.value) : [type];
-    for (const name of names) {
-      const finding = await restriction(named(view, name));
-      // What forbids it is said by whoever goes on with it.
-      if (finding.decision !== 'ask') continue;
-      if (asked.size >= MOST_KEPT) asked.clear();
-      asked.set(keyOf({ from: agent, toolUseId }), typeKey(type));
-      return finding;
-    }
-    return NOTHING;
-  };
-  return {
-    guard: {
-      name: 'agents that go on',
-      onFailure: 'deny',
-      async decide({ call }) {
-        const { to } = call.input;
-        if (call.tool.name !== SEND_MESSAGE || typeof to !== 'string') return NOTHING;
-        return decideMessage(call, to.trim());
-      },
-    },
-    takeAsked(wish, type) {
-      const key = keyOf(wish);
-      const about = asked.get(key);
-      asked.delete(key);
-      return about === typeKey(type);
-    },
-  };
-}
-
-function keyOf({ from, toolUseId }: ResumeRequest): string {
-  return `${from.id}\n${toolUseId}`;
 }
 
 /** `toolOf`: what this agent starts others with; undefined: it may start none. */
@@ -268,7 +245,7 @@ export function createResumeRules(
         const found = await find(name);
         return found === undefined ? err(name) : ok(found);
       };
-      const rules = createTypeRules({ ...parts, book: { resolve }, tool: () => tool });
+      const rules = new TypeRules({ ...parts, book: { resolve }, tool: () => tool });
       const forbidden = await rules.forbids(from, definition);
       if (forbidden !== undefined || wasAsked) return forbidden;
       const asking = await rules.asks(from, definition);
