@@ -25,38 +25,33 @@ export async function protectedDoubt(
 ): Promise<string | undefined> {
   const { command = '' } = view.call.subject;
   const { cwd } = view.call.workspace;
-  const reading = await view.shell();
-  const commands = reading?.commands ?? [];
-  /** The first that is protected by its name, or by where links lead from it. */
-  const firstProtected = async (names: Iterable<string>): Promise<string | undefined> => {
-    for (const name of new Set(names)) {
-      const path = resolve(cwd, expandHome(name, view.home));
-      if (isHeld(await view.judge.spell(path))) return path;
-    }
-    return undefined;
-  };
+  const { judge } = view;
+  const { commands = [], opaque } = (await view.shell()) ?? {};
   for (const { views, input } of commands) {
     for (const words of views) {
       const patterns = patternsInForeignCode(words, input).length;
-      view.judge.budget.spend(words.length + (input.length >> 4) + patterns * STEPS_OF_PATTERN);
+      judge.budget.spend(words.length + (input.length >> 4) + patterns * STEPS_OF_PATTERN);
     }
   }
-  const byCode = await firstProtected(commands.flatMap(filesOfWritingCode));
-  if (byCode !== undefined) return byCode;
-  const byPattern = (await Promise.all(commands.map((one) => writtenByPattern(one, view)))).flat();
-  const fitted = await firstProtected(byPattern);
-  if (fitted !== undefined) return fitted;
+  const names = new Set(commands.flatMap(filesOfWritingCode));
+  for (const one of commands) for (const name of await writtenByPattern(one, view)) names.add(name);
   // fail-closed: what is not known to be another file may be this one.
-  const isOpen = reading?.opaque !== undefined || commands.some(writesSomewhere);
-  const isFed = reading?.opaque !== undefined || TAKES_WORDS.test(command);
-  if (!isOpen) return undefined;
-  const mentions = [
-    ...mentionsIn(command, commands, { isFed }),
-    ...commands.flatMap(textsOfUnknown).flatMap(namesInUnknown),
-  ];
-  const fitting = mentions.flatMap((name) => protectedFitting(name, { isGlob: true }));
-  const asked = command.includes('rev-parse') && GIT_TELLS.test(command) ? ['.git'] : [];
-  return await firstProtected([...mentions, ...fitting, ...asked]);
+  if (opaque !== undefined || commands.some(writesSomewhere)) {
+    const isFed = opaque !== undefined || TAKES_WORDS.test(command);
+    const mentions = mentionsIn(command, commands, { isFed });
+    const unknown = commands.flatMap(textsOfUnknown).flatMap(namesInUnknown);
+    for (const name of [...mentions, ...unknown]) {
+      names.add(name);
+      for (const fitting of protectedFitting(name, { isGlob: true })) names.add(fitting);
+    }
+    if (command.includes('rev-parse') && GIT_TELLS.test(command)) names.add('.git');
+  }
+  // Protected by its name, or by where links lead from it.
+  for (const name of names) {
+    const path = resolve(cwd, expandHome(name, view.home));
+    if (isHeld(await judge.spell(path))) return path;
+  }
+  return undefined;
 }
 
 /**
@@ -75,8 +70,8 @@ async function writtenByPattern(
     // Those are among the files that the command touches.
     if (found.every((files) => files !== undefined)) looked.add(value);
   }
-  const written = views.flatMap((view) => possibleFileUse(view).writes);
-  return written
+  return views
+    .flatMap((view) => possibleFileUse(view).writes)
     .filter((name) => !looked.has(name))
     .flatMap((name) => protectedFitting(name.replace(MAGIC, ''), { isGlob: true }));
 }
@@ -113,9 +108,12 @@ const EDITORS = /^(vim?|n?vim|ex|ed|emacs)$/;
 export function isWritingCode(words: readonly ShellWord[], input: string): boolean {
   if (!isForeign(words)) return false;
   if (EDITORS.test(programOf(words) ?? '') || runBySed(words).length > 0) return true;
-  const values = words.slice(1).map(({ value }) => value);
-  const code = [...values, input].join('\n');
+  const code = codeIn(words, input);
   return WRITING.test(code) || opensToWrite(code);
+}
+
+function codeIn(words: readonly ShellWord[], input: string): string {
+  return [...words.slice(1).map(({ value }) => value), input].join('\n');
 }
 
 /** `open(name, 'w')`, `open(name, mode="a+b")`. */
@@ -130,13 +128,11 @@ function opensToWrite(code: string): boolean {
 function filesOfWritingCode({ views, input }: SimpleCommand): readonly string[] {
   return views.flatMap((words) => {
     if (!isWritingCode(words, input)) return [];
-    const values = words.slice(1).map(({ value }) => value);
     // A file for such code may come to it as a variable: `awk -v f=x`.
-    const given = values.flatMap((value) => /^\w+=(.+)$/s.exec(value)?.[1] ?? []);
-    const isGlob = GLOBS.test([...values, input].join('\n'));
-    const fitting = [...patternsInForeignCode(words, input), ...given].flatMap((pattern) =>
-      protectedFitting(pattern, { isGlob }),
-    );
+    const given = words.slice(1).flatMap(({ value }) => /^\w+=(.+)$/s.exec(value)?.[1] ?? []);
+    const isGlob = GLOBS.test(codeIn(words, input));
+    const patterns = [...patternsInForeignCode(words, input), ...given];
+    const fitting = patterns.flatMap((pattern) => protectedFitting(pattern, { isGlob }));
     return [...filesInForeignCode(words, input), ...given, ...fitting];
   });
 }

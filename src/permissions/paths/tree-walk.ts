@@ -59,13 +59,15 @@ type Found = TreeFinding | undefined;
 
 const AT_ONCE = 32;
 
+/** A name on the way down; the first of its parts are those of the start, which was asked for. */
 interface Way extends TreeName {
-  readonly states: readonly Possible[];
+  readonly asked: number;
 }
 
+/** A rule that may cover something below; `floats`: at any depth. */
 interface Possible {
   readonly rule: Rule;
-  readonly state: PatternState;
+  readonly floats: boolean;
 }
 
 interface Place {
@@ -115,7 +117,7 @@ class Walk {
 
   async search(): Promise<Found> {
     const { directory, names } = this.#tree;
-    const ways = names.map((name) => ({ ...name, states: this.#begin(name) }));
+    const ways = names.map(wayOf);
     if (!this.#isWorthALook(ways)) return undefined;
     const { judge, home } = this.#look;
     const ignores = this.#goesByIgnores
@@ -148,7 +150,9 @@ class Walk {
 
   /** Whether a rule may cover something in there, or a link lead from there to where one does. */
   #isWorthALook(ways: readonly Way[], name = ''): boolean {
-    if (this.#tree.also !== undefined || ways.some(({ states }) => states.length > 0)) return true;
+    if (this.#tree.also !== undefined || ways.some((way) => this.#possible(way).length > 0)) {
+      return true;
+    }
     const { trees } = this.#look.judge;
     const follows = this.#tree.follows || this.#tree.handsOn === true;
     const mayLead = (follows && !COPIES.has(name)) || ways.some(({ path }) => trees.leadsTo(path));
@@ -162,12 +166,7 @@ class Walk {
       this.#look.judge.trees
         .standsFor(path)
         .filter((name) => !known.has(name))
-        .map((name) => ({
-          path: name,
-          access,
-          standIn: true as const,
-          states: this.#begin({ path: name, access }),
-        })),
+        .map((name) => wayOf({ path: name, access, standIn: true })),
     );
   }
 
@@ -177,18 +176,19 @@ class Walk {
   }
 
   /** The rules that may cover something below a name. */
-  #begin({ path, access }: TreeName): readonly Possible[] {
+  #possible({ path, access, asked }: Way): readonly Possible[] {
     const names = namesOf(path, false);
     return this.#relevant([{ path, access }]).flatMap(({ rule, spec }) =>
       patternsOf(spec).flatMap((pattern) => {
         let state: PatternState | undefined = patternState(pattern);
-        for (const name of names) {
+        for (const [at, name] of names.entries()) {
           if (state === undefined) return [];
           // What is asked for by name is read; removing copies is what they are for.
-          if (state.floats && COPIES.has(name) && access === 'write') return [];
+          const isPassed = at >= asked || access === 'write';
+          if (isPassed && state.floats && COPIES.has(name)) return [];
           state = stepInto(state, name);
         }
-        return state === undefined ? [] : [{ rule, state }];
+        return state === undefined ? [] : [{ rule, floats: state.floats }];
       }),
     );
   }
@@ -282,7 +282,7 @@ class Walk {
     this.#seen.add(seenAs);
     const { access } = this.#tree.names[0] ?? { access: 'read' };
     const others = restrictedNames(spelled).map((one) => ({ path: one, access }));
-    const all = [...ways, ...others].map((way) => ({ ...way, states: this.#begin(way) }));
+    const all = [...ways, ...others].map(wayOf);
     const rule = restrictingPath(this.#rules, touched(all));
     if (rule !== undefined) return { kind: 'covered', rule, path, access };
     const depth = place.depth + 1;
@@ -322,10 +322,7 @@ class Walk {
     }
     if (!isDirectory || (place.depth >= this.#tree.depth && place.isWhole !== true))
       return undefined;
-    const ways =
-      name === undefined
-        ? [...place.ways, ...others]
-        : [...place.ways.map((one) => ({ ...one, states: statesIn(one.states, name) })), ...others];
+    const ways = [...place.ways, ...others];
     if (rule !== undefined && (rule.spec.kind !== 'path' || rule.spec.isMeant === undefined)) {
       this.#queue.push({ ...place, ways, covered: { rule, within: within ?? path } });
     } else if (this.#isWorthALook(ways, name)) {
@@ -348,13 +345,14 @@ class Walk {
     const text = this.#shown(behind) ?? way.path;
     return this.#tree
       .also({ path: way.path, name, text })
-      .map((path) => ({ path, access: 'write', states: [] }));
+      .map((path) => wayOf({ path, access: 'write' }));
   }
 
   #unseen(why: string): Found {
-    const states = this.#tree.names.flatMap((name) => this.#begin(name));
-    const [other] = this.#relevant(this.#tree.names);
-    const { rule } = states.find(({ state }) => state.floats) ?? states[0] ?? other ?? {};
+    const { names } = this.#tree;
+    const possible = names.flatMap((name) => this.#possible(wayOf(name)));
+    const found = possible.find(({ floats }) => floats) ?? possible[0];
+    const { rule } = found ?? this.#relevant(names)[0] ?? {};
     return rule === undefined ? undefined : { kind: 'unseen', rule, why };
   }
 }
@@ -363,6 +361,10 @@ interface Entry {
   readonly isDirectory: boolean;
   readonly name?: string;
   readonly startName?: string;
+}
+
+function wayOf(name: TreeName): Way {
+  return { ...name, asked: namesOf(name.path, false).length };
 }
 
 /** The name by which find tests its start: of `a/b/` it is `b`, of `.` the dot. */
@@ -381,14 +383,6 @@ function coveredFile({ ways: [way], covered }: Place): Found {
 
 function below(directory: string, name: string): string {
   return directory.endsWith('/') ? directory + name : `${directory}/${name}`;
-}
-
-function statesIn(states: readonly Possible[], name: string): readonly Possible[] {
-  const isCopy = COPIES.has(name);
-  return states.flatMap(({ rule, state }) => {
-    const next = state.floats && isCopy ? undefined : stepInto(state, name);
-    return next === undefined ? [] : [next === state ? { rule, state } : { rule, state: next }];
-  });
 }
 
 function touched(names: readonly TreeName[]): Parameters<typeof restrictingPath>[1] {

@@ -7,7 +7,7 @@ import type {
   SourcedRule,
   Strictness,
 } from '../../settings/types.js';
-import { ANY_DEPTH, reachesEnd, type Segment, segmentOf } from './path-pattern.js';
+import { ANY_DEPTH, reaches, type Segment, segmentOf } from './path-pattern.js';
 import { joinRules, NO_RULES, type ParseRulesOptions, type RuleSet } from './rule.js';
 import { parseRules, placeOf, splitRuleList } from './rules.js';
 
@@ -71,9 +71,8 @@ function whoFits(pattern: string): {
 } {
   const segments = segmentsOf(pattern);
   const names = isPath(pattern)
-    ? ({ path }: Named) => reachesEnd(segments, folded(path).split('/'))
-    : ({ type, path }: Named) =>
-        reachesEnd(segments, [folded(type)]) || folded(path) === folded(pattern);
+    ? ({ path }: Named) => fits(segments, folded(path).split('/'))
+    : ({ type, path }: Named) => fits(segments, [folded(type)]) || folded(path) === folded(pattern);
   const covers = (agent: Named): boolean =>
     names(agent) || [agent, ...originalsOf(agent)].some((one) => otherNamed(one).some(names));
   return { names, covers, binds: (agent) => covers(agent) || agentsAbove(agent).some(covers) };
@@ -118,6 +117,10 @@ function namedBy(parts: readonly string[]): Named {
   return { type: (parts.at(-1) ?? '').replace(/#\d+$/, ''), path: parts.join('/') };
 }
 
+function fits(segments: readonly Segment[], names: readonly string[]): boolean {
+  return reaches(segments, names, { whole: true });
+}
+
 function isPath(pattern: string): boolean {
   return /[/#]/.test(pattern);
 }
@@ -142,8 +145,7 @@ export function patternProblem(pattern: string): string | undefined {
   if (!isPath(pattern)) return undefined;
   const segments = segmentsOf(pattern);
   const [first] = segments;
-  const beginsAtMain =
-    first === ANY_DEPTH || (first !== undefined && reachesEnd([first], ['main']));
+  const beginsAtMain = first === ANY_DEPTH || (first !== undefined && fits([first], ['main']));
   if (!beginsAtMain) return 'every path begins with main';
   const below = segments.slice(segments.findIndex((segment) => segment !== ANY_DEPTH));
   const isNumbered = below.every(

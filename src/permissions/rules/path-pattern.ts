@@ -62,7 +62,7 @@ export function matchesPath(pattern: PathPattern, path: string): boolean {
 export function matchesNames({ anchor, segments }: PathPattern, names: readonly string[]): boolean {
   if (names.length < anchor.length) return false;
   for (let at = 0; at < anchor.length; at++) if (names[at] !== anchor[at]) return false;
-  return reaches(segments, names, anchor.length);
+  return reaches(segments, names, { from: anchor.length });
 }
 
 /** The names along a path, in the form that patterns are compared in. */
@@ -130,15 +130,21 @@ function isDirectoryName(names: readonly string[]): boolean {
   return names.length === 2 && names[0] !== '**' && names[1] === '**';
 }
 
-/** Walks the segments like a text of names; reaching the end of the pattern early covers what is below. */
-function reaches(segments: readonly Segment[], names: readonly string[], from: number): boolean {
+/**
+ * Walks the segments like a text of names. What fits a directory fits its content, so the end of the pattern may come
+ * early; unless the pattern must fit the `whole`.
+ */
+export function reaches(
+  segments: readonly Segment[],
+  names: readonly string[],
+  { from = 0, whole = false }: { readonly from?: number; readonly whole?: boolean } = {},
+): boolean {
   let at = from;
   let segment = 0;
   let deep = -1;
   let resume = from;
   while (true) {
-    // What fits a directory fits its content.
-    if (segment === segments.length) return true;
+    if (segment === segments.length && (!whole || at === names.length)) return true;
     const current = segments[segment];
     if (current === ANY_DEPTH) {
       deep = segment++;
@@ -155,17 +161,6 @@ function reaches(segments: readonly Segment[], names: readonly string[], from: n
     segment = deep + 1;
     at = ++resume;
   }
-}
-
-/** As `reaches`, but the pattern must fit all names and not only those of a directory above. */
-export function reachesEnd(segments: readonly Segment[], names: readonly string[]): boolean {
-  const [first, ...rest] = segments;
-  if (first === undefined) return names.length === 0;
-  if (first === ANY_DEPTH) {
-    return names.some((_, at) => reachesEnd(rest, names.slice(at))) || reachesEnd(rest, []);
-  }
-  const [name, ...others] = names;
-  return name !== undefined && segmentFits(first, name) && reachesEnd(rest, others);
 }
 
 function segmentFits(segment: Exclude<Segment, typeof ANY_DEPTH>, name: string): boolean {
@@ -191,8 +186,7 @@ export function stepInto(state: PatternState, name: string): PatternState | unde
   const segment = state.wanted[state.at];
   // It covers a directory above, and so all that is in it.
   if (state.floats || segment === undefined || segment === ANY_DEPTH) return state;
-  const text = state.folded ? foldCase(name) : name;
-  const fits = typeof segment === 'string' ? segment === text : matches(segment, text);
+  const fits = segmentFits(segment, fold(name, state.folded));
   return fits ? reached({ ...state, at: state.at + 1 }) : undefined;
 }
 

@@ -1,3 +1,5 @@
+import { wordSet } from '../../lib/word-set.js';
+
 /** How a rule's specifier is read. */
 type SpecKind = 'command' | 'read-path' | 'write-path' | 'domain' | 'field' | 'effect' | 'none';
 
@@ -12,7 +14,12 @@ export interface RuleTool {
 }
 
 const path = (spec: 'read-path' | 'write-path'): RuleTool => ({ spec, parameters: [] });
-const none: RuleTool = { spec: 'none' };
+/** Tools whose rules take no specifier but their parameters. */
+const OTHERS =
+  wordSet(`AskUserQuestion BashOutput CronCreate CronDelete CronList EnterPlanMode EnterWorktree ExitPlanMode
+  ExitWorktree ListAgents ListMcpResourcesTool Monitor ReadMcpResourceDirTool ReadMcpResourceTool
+  SendMessage SendUserMessage StructuredOutput TaskCreate TaskGet TaskList TaskOutput TaskStop
+  TaskUpdate TodoRead TodoWrite ToolSearch WaitForAgents WebSearch`);
 
 /**
  * Every tool name that a rule may carry, ours and those of the ecosystem's files, and what stands
@@ -53,41 +60,8 @@ export const RULE_TOOLS: Readonly<Record<string, RuleTool>> = {
     ],
   },
   Skill: { spec: 'field', field: 'skill', followedBy: 'args', parameters: ['args'] },
-  AskUserQuestion: none,
-  BashOutput: none,
-  CronCreate: none,
-  CronDelete: none,
-  CronList: none,
-  EnterPlanMode: none,
-  EnterWorktree: none,
-  ExitPlanMode: none,
-  ExitWorktree: none,
-  ListAgents: none,
-  ListMcpResourcesTool: none,
-  Monitor: none,
-  ReadMcpResourceDirTool: none,
-  ReadMcpResourceTool: none,
-  SendMessage: none,
-  SendUserMessage: none,
-  StructuredOutput: none,
-  TaskCreate: none,
-  TaskGet: none,
-  TaskList: none,
-  TaskOutput: none,
-  TaskStop: none,
-  TaskUpdate: none,
-  TodoRead: none,
-  TodoWrite: none,
-  ToolSearch: none,
-  WaitForAgents: none,
-  WebSearch: none,
+  ...Object.fromEntries([...OTHERS].map((name) => [name, { spec: 'none' }])),
 };
 
 /** What tools are mainly about: `Tool(parameter:value)` does not name these. */
-export const PRIMARY_INPUTS: ReadonlySet<string> = new Set([
-  'command',
-  'file_path',
-  'path',
-  'notebook_path',
-  'url',
-]);
+export const PRIMARY_INPUTS = wordSet('command file_path path notebook_path url');

@@ -1,7 +1,8 @@
 import { dirname, isInside, resolve } from '../../../platform/fs/paths.js';
+import { linksStay } from '../../paths/links-below.js';
 import { programOf, type ShellWord } from '../../shell/model.js';
 import { gitPlacesFiles } from './git.js';
-import type { FenceFiles } from './places.js';
+import type { FencePlace } from './places.js';
 
 /**
  * Paths are looked up before a command line runs. A command in it that puts a link in place makes
@@ -21,10 +22,23 @@ const MOVES_FILES = new Set(['mv', 'cp', 'rsync', 'install']);
 const UNPACKS = new Set('tar bsdtar unzip 7z 7za cpio patch ar rpm2cpio dpkg-deb'.split(' '));
 
 /** `roots`: directories that are there by themselves, whatever becomes of what is in them. */
-export function createLinkWatch(fs: FenceFiles, roots: readonly string[]): LinkWatch {
+export function createLinkWatch(
+  { fs, view }: Pick<FencePlace, 'fs' | 'view'>,
+  roots: readonly string[],
+): LinkWatch {
   const risky: string[] = [];
   /** Links may be where there was nothing; or also where there is something now. */
   let reach: 'none' | 'new' | 'any' = 'none';
+
+  /** Whether one of these is a link, or a directory with one in it. */
+  async function anyLink(paths: readonly string[]): Promise<boolean> {
+    for (const path of paths) {
+      if ((await fs.lstat(path))?.kind === 'symlink') return true;
+      const start = await view.judge.spell(path);
+      if (!(await linksStay([start], view.judge, { isFine: () => false }))) return true;
+    }
+    return false;
+  }
 
   async function look(words: readonly ShellWord[], directories: readonly string[]): Promise<void> {
     const program = programOf(words) ?? '';
@@ -36,7 +50,7 @@ export function createLinkWatch(fs: FenceFiles, roots: readonly string[]): LinkW
     const places = directories.flatMap((directory) =>
       operands.map((operand) => resolve(directory, operand)),
     );
-    if (program !== 'ln' && !(await anyLink(fs, sourcesOf(values, places)))) return;
+    if (program !== 'ln' && !(await anyLink(sourcesOf(values, places)))) return;
     if (reach === 'none') reach = 'new';
     risky.push(...places);
   }
@@ -62,24 +76,4 @@ export function createLinkWatch(fs: FenceFiles, roots: readonly string[]): LinkW
 function sourcesOf(values: readonly string[], places: readonly string[]): readonly string[] {
   const isNamed = values.some((value) => /^(-[a-zA-Z]*t|--target-dir)/.test(value));
   return isNamed ? places : places.slice(0, -1);
-}
-
-const MOST_ENTRIES = 2_000;
-
-/** Whether one of these is a link, or a directory with one in it. Too much to look through counts as yes. */
-async function anyLink(fs: FenceFiles, paths: readonly string[]): Promise<boolean> {
-  const queue = [...paths];
-  for (let looked = 0; queue.length > 0; looked++) {
-    // fail-closed: what was not looked at may hold one.
-    if (looked > MOST_ENTRIES) return true;
-    const path = queue.pop() ?? '';
-    const kind = (await fs.lstat(path))?.kind;
-    if (kind === 'symlink') return true;
-    if (kind !== 'directory') continue;
-    for (const entry of await fs.list(path)) {
-      if (entry.kind === 'symlink') return true;
-      if (entry.kind === 'directory') queue.push(resolve(path, entry.name));
-    }
-  }
-  return false;
 }

@@ -77,11 +77,11 @@ export async function shellProblem(
   if (complex !== undefined && commands.some(canWrite)) return unreadable(complex);
   const named = neverNamed(text);
   if (named !== undefined) return `it speaks of ${named}, which decides where commands work`;
-  const { fence, fs, view } = place;
+  const { fence, view } = place;
   const line: Line = {
     ...place,
     reading,
-    links: createLinkWatch(fs, [fence.workspace, ...fence.writable]),
+    links: createLinkWatch(place, [fence.workspace, ...fence.writable]),
     valuesOf: lineValues({ reading, text }, view),
     strays: commands.some((command) => command.views.some((words) => strays(words, command))),
   };
