@@ -305,14 +305,15 @@ describe('what a skill grants and forbids', () => {
   it('a fence does not hold the skill’s own commands, but those of another skill', async () => {
     const first = command('first', '!`cat a.txt`', { fenceTools: ['Read'] });
     const rig = open([first, command('second', '!`cat a.txt`')]);
-    expect(ready(await rig.type('first'))).toMatchObject({ message: 'text of a', fence: ['Read'] });
+    expect(ready(await rig.type('first'))).toMatchObject({ message: 'text of a' });
     expect(refusal(await rig.type('second'))).toContain('lets only Read be used');
   });
 
   it('tells people what of it is not in force', async () => {
     const skill = skillOf('sk', 'x', { allowedTools: ['Bash'] }, { trusted: false });
-    const outcome = ready(await open([skill]).type('sk'));
-    expect(outcome.grants).toEqual([]);
+    const rig = open([skill]);
+    const outcome = ready(await rig.type('sk'));
+    expect(rig.grants.rules(MAIN_AGENT).allow).toEqual([]);
     expect(outcome.notes).toEqual([expect.stringContaining('allowed-tools is not in force')]);
   });
 
