@@ -1,12 +1,16 @@
 import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
 import type { CallView } from '../../permissions/gate/view.js';
 import type { TakenDirectory } from '../../permissions/paths/tree-restriction.js';
-import { hasPathRules, restrictingPath } from '../../permissions/rules/list.js';
+import { hasPathRules, patternsOf, restrictingPath } from '../../permissions/rules/list.js';
 import { findRestriction } from '../../permissions/rules/match.js';
-import { ANY_DEPTH, namesOf, type PathPattern } from '../../permissions/rules/path-pattern.js';
+import {
+  namesOf,
+  type PatternState,
+  patternState,
+  stepInto,
+} from '../../permissions/rules/path-pattern.js';
 import type { RestrictionMatch, Rule } from '../../permissions/rules/rule.js';
 import { NO_RULES, type RuleSet } from '../../permissions/rules/rule.js';
-import { matches } from '../../permissions/rules/wildcard.js';
 import { describeProblem } from '../../settings/types.js';
 import type { BelowRules } from '../instructions/below.js';
 import type { InstructionBook } from '../instructions/book.js';
@@ -102,9 +106,7 @@ function takenIn(
       there.some((directory) => ruleInside(one, { directory, access })),
     );
     if (rule !== undefined) {
-      const { label, text, origin } = rule;
-      const named = { source: label, rule: { text, source: origin.source } };
-      return { ...doubt(`it takes in all of ${name}, where ${label} holds`), ...named };
+      return doubt(`it takes in all of ${name}, where ${rule.label} holds`, rule);
     }
     if (cut && access === 'write') {
       return doubt(`it changes all of ${name}, which has more folders than are looked at`);
@@ -116,24 +118,24 @@ function takenIn(
 /** fail-closed: what is decided at run time may lie in any folder, one that nobody has named before too. */
 function maybeThere({ deny, ask }: RuleSet, unknown: string): Finding {
   const rule = [...deny, ...ask].find(({ spec }) => spec.kind === 'path');
-  if (rule === undefined) return NOTHING;
-  const { label, text, origin } = rule;
-  const named = { source: label, rule: { text, source: origin.source } };
-  return { ...doubt(`it cannot be checked against ${label}: ${unknown}`), ...named };
+  return rule === undefined
+    ? NOTHING
+    : doubt(`it cannot be checked against ${rule.label}: ${unknown}`, rule);
 }
 
-function doubt(reason: string): Finding {
-  return { decision: 'ask', reason };
+function doubt(reason: string, rule?: Rule): Finding {
+  return { decision: 'ask', reason, ...(rule === undefined ? {} : nameOf(rule)) };
 }
 
 function findingOf(kind: 'deny' | 'ask', { rule, sure }: RestrictionMatch): Finding {
-  const { label, text, origin } = rule;
-  const named = { source: label, rule: { text, source: origin.source } };
-  // Nobody can tell before it runs, so a person decides.
-  if (sure === 'maybe') return { ...doubt(`${label} may cover it`), ...named };
-  return kind === 'deny'
-    ? { decision: 'deny', refusal: 'rule', reason: `${label} denies it`, ...named }
-    : { ...doubt(`${label} asks about it`), ...named };
+  // It cannot be told before it runs, so a person decides.
+  if (sure === 'maybe') return doubt(`${rule.label} may cover it`, rule);
+  if (kind === 'ask') return doubt(`${rule.label} asks about it`, rule);
+  return { decision: 'deny', refusal: 'rule', reason: `${rule.label} denies it`, ...nameOf(rule) };
+}
+
+function nameOf({ label, text, origin }: Rule) {
+  return { source: label, rule: { text, source: origin.source } };
 }
 
 /** Whether a path rule may cover something in a directory for this access. */
@@ -143,19 +145,11 @@ export function ruleInside(
 ): boolean {
   // What may not be read may not be written either.
   if (spec.kind !== 'path' || (spec.access === 'write' && access === 'read')) return false;
-  const patterns = [spec.pattern, ...(spec.also === undefined ? [] : [spec.also])];
-  return patterns.some((pattern) => reachesInto(pattern, directory));
-}
-
-/** Whether the names on the way to the directory are the first that the pattern asks for. */
-function reachesInto({ anchor, segments, folded }: PathPattern, directory: string): boolean {
-  const wanted = [...anchor, ...segments];
-  for (const [at, name] of namesOf(directory, folded).entries()) {
-    const segment = wanted[at];
-    // It ends above the directory, or says nothing about how deep it lies.
-    if (segment === undefined || segment === ANY_DEPTH) return true;
-    const fits = typeof segment === 'string' ? segment === name : matches(segment, name);
-    if (!fits) return false;
-  }
-  return true;
+  return patternsOf(spec).some((pattern) => {
+    const end = namesOf(directory, pattern.folded).reduce<PatternState | undefined>(
+      (state, name) => state && stepInto(state, name),
+      patternState(pattern),
+    );
+    return end !== undefined;
+  });
 }
