@@ -53,6 +53,7 @@ const CALLS = [
     'connect',
     'bind',
     'chdir',
+    'fchdir',
   ],
 ];
 const LONGEST_RUN_SECONDS = 3;
@@ -172,7 +173,7 @@ function observationsIn(
     const [, name = '', args = '', result = '', opened, error] = CALL.exec(line) ?? [];
     if (name === '' || (Number(result) < 0 && !TRIED.has(error ?? ''))) continue;
     cwd = /AT_FDCWD<([^>]*)>/.exec(args)?.[1] ?? cwd;
-    if (name === 'chdir') {
+    if (name === 'chdir' || name === 'fchdir') {
       cwd = pathsIn(args, cwd)[0] ?? cwd;
       continue;
     }

@@ -65,7 +65,7 @@ export const GIT_LOOKS: Readonly<Record<string, Program>> = {
   'rev-parse':
     looks(`-q abbrev-ref? short? verify quiet show-toplevel git-dir absolute-git-dir git-common-dir
     is-inside-work-tree is-inside-git-dir is-bare-repository show-prefix show-cdup symbolic symbolic-full-name
-    all branches tags remotes show-superproject-working-tree`),
+    all branches tags remotes`),
   'ls-files':
     looks(`-cdmostuzvr -x: cached deleted modified others stage unmerged exclude: exclude-standard
     error-unmatch full-name directory eol ignored`),
