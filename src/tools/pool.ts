@@ -12,37 +12,6 @@ export interface Added {
 /** Whether the model is told the name alone. */
 export type Defer = (tool: AnyTool) => boolean;
 
-/**
- * The tools of one agent. What was sent once is sent again: `definitions` only ever grows at its end,
- * so that the bytes before stay the same for as long as the session lives.
- */
-export interface ToolPool {
-  /** All that can be called, deferred ones too. */
-  readonly tools: readonly AnyTool[];
-  readonly names: readonly string[];
-  /** What the next request tells the model of. A frozen list, another one after a change. */
-  readonly definitions: readonly ToolDefinition[];
-  /** Tools of which the model is told the name alone. */
-  readonly deferred: readonly AnyTool[];
-  /** Names of the tools that were loaded, in this order. */
-  readonly loaded: readonly string[];
-  /** Tools that are not offered because of others, and why. */
-  readonly problems: readonly string[];
-  /** Exact, then unique without regard to case, then a known alias. Deferred tools are found. */
-  resolve(name: string): AnyTool | undefined;
-  /** The closest known name, for the message about an unknown one. */
-  nearestName(name: string): string | undefined;
-  /**
-   * Between turns alone. Their definitions come after all that were there before. What is added to a
-   * view is the view's own.
-   */
-  add(tools: readonly AnyTool[], options?: { readonly defer?: Defer }): Added;
-  /** Deferred tools become whole, from the next request on and in this order. */
-  load(names: readonly string[]): Loaded;
-  /** Some of the tools for another agent: the same order, the same definitions, loads of its own. */
-  view(selection: ToolSelection): ToolPool;
-}
-
 export interface Loaded {
   readonly loaded: readonly AnyTool[];
   /** The model knows them already. */
@@ -64,13 +33,6 @@ export interface PoolOptions {
   readonly defer?: Defer;
 }
 
-/** Built-in tools by name, then those of servers by name; a tool whose name is taken is left out. */
-export function createPool(tools: readonly AnyTool[], options: PoolOptions = {}): ToolPool {
-  const pool = new Pool({}, options.isBanned);
-  pool.add(tools, options);
-  return pool;
-}
-
 interface Entry {
   readonly tool: AnyTool;
   readonly deferred: boolean;
@@ -78,16 +40,27 @@ interface Entry {
 
 /** What a view starts with. */
 interface ViewOf {
-  readonly parent?: Pool;
+  readonly parent?: ToolPool;
   /** What the model of the parent has been told of and the view has too, in order. */
   readonly sent?: readonly AnyTool[];
   readonly seen?: Iterable<AnyTool>;
   readonly loaded?: readonly string[];
 }
 
-/** Tools of its own, behind those of its parent that its selection lets through. */
-class Pool implements ToolPool {
-  readonly #parent: Pool | undefined;
+/** Built-in tools by name, then those of servers by name; a tool whose name is taken is left out. */
+export function createPool(tools: readonly AnyTool[], options: PoolOptions = {}): ToolPool {
+  const pool = new ToolPool({}, options.isBanned);
+  pool.add(tools, options);
+  return pool;
+}
+
+/**
+ * The tools of one agent: its own, behind those of its parent that its selection lets through. What was sent
+ * once is sent again: `definitions` only ever grows at its end, so that the bytes before stay the same for as
+ * long as the session lives.
+ */
+export class ToolPool {
+  readonly #parent: ToolPool | undefined;
   readonly #selection: Selection;
   readonly #isBanned: ToolMatcher | undefined;
   /** Tools that were added here, in the order in which they came. */
@@ -120,6 +93,7 @@ class Pool implements ToolPool {
     this.#loaded = [...loaded];
   }
 
+  /** All that can be called, deferred ones too. */
   get tools(): readonly AnyTool[] {
     this.#refresh();
     return this.#tools;
@@ -129,6 +103,7 @@ class Pool implements ToolPool {
     return this.tools.map(({ name }) => name);
   }
 
+  /** What the next request tells the model of. A frozen list, another one after a change. */
   get definitions(): readonly ToolDefinition[] {
     const sent = this.#told();
     if (sent.size !== this.#definitions.length) {
@@ -137,30 +112,35 @@ class Pool implements ToolPool {
     return this.#definitions;
   }
 
+  /** Tools of which the model is told the name alone. */
   get deferred(): readonly AnyTool[] {
     const sent = this.#told();
     return this.tools.filter((tool) => !sent.has(tool));
   }
 
+  /** Names of the tools that were loaded, in this order. */
   get loaded(): readonly string[] {
     return [...this.#loaded];
   }
 
+  /** Tools that are not offered because of others, and why. */
   get problems(): readonly string[] {
     return [...(this.#parent?.problems ?? []), ...this.#problems];
   }
 
-  /** Tools of servers are called like no built-in one, so what is found among those is right. */
+  /** Exact, then unique without regard to case, then a known alias. Deferred tools are found. */
   resolve(name: string): AnyTool | undefined {
     this.#refresh();
     return this.#names.resolve(name);
   }
 
+  /** The closest known name, for the message about an unknown one. */
   nearestName(name: string): string | undefined {
     this.#refresh();
     return this.#names.nearest(name);
   }
 
+  /** Between turns alone. Their definitions come after all that were there before. What is added to a view is its own. */
   add(more: readonly AnyTool[], { defer }: { readonly defer?: Defer } = {}): Added {
     const problems: string[] = [];
     const added: AnyTool[] = [];
@@ -181,6 +161,7 @@ class Pool implements ToolPool {
     return { added, problems };
   }
 
+  /** Deferred tools become whole, from the next request on and in this order. */
   load(wanted: readonly string[]): Loaded {
     const sent = this.#told();
     const loaded = new Set<AnyTool>();
@@ -198,6 +179,7 @@ class Pool implements ToolPool {
     return { loaded: [...loaded], already: [...already], unknown };
   }
 
+  /** Some of the tools for another agent: the same order, the same definitions, loads of its own. */
   view(selection: ToolSelection): ToolPool {
     const { isWanted } = matchersOf(selection);
     // What hides tools may have changed since the model was told of them.
@@ -205,7 +187,11 @@ class Pool implements ToolPool {
     const sent = [...this.#told()].filter((tool) => present.has(tool) && isWanted(tool));
     const names = new Set(sent.map(({ name }) => name));
     const loaded = this.#loaded.filter((name) => names.has(name));
-    return new Pool({ parent: this, seen: this.#seen, sent, loaded }, this.#isBanned, selection);
+    return new ToolPool(
+      { parent: this, seen: this.#seen, sent, loaded },
+      this.#isBanned,
+      selection,
+    );
   }
 
   /** What a view adds for itself was chosen for it, unless it is denied. */

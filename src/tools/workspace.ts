@@ -1,27 +1,14 @@
 import type { Workspace } from './tool.js';
 
-/** A workspace with the means to change what counts as inside; tools are given the plain one. */
-export interface OpenWorkspace extends Workspace {
-  addRoot(directory: string): void;
-  /** The start directory stays. */
-  removeRoot(directory: string): void;
-}
-
-/** Where an agent works: starts in the first root and may move. */
-export function createWorkspace(directories: readonly string[]): OpenWorkspace {
-  const [first] = directories;
-  if (first === undefined) throw new Error('a workspace needs a directory');
-  return new MovableWorkspace(first, directories);
-}
-
-class MovableWorkspace implements OpenWorkspace {
+/** Where an agent works: starts in the first root and may move. Tools are given it without the means to change what counts as inside. */
+export class OpenWorkspace implements Workspace {
   readonly #first: string;
   #cwd: string;
   #roots: readonly string[];
 
-  constructor(first: string, directories: readonly string[]) {
-    this.#first = first;
-    this.#cwd = first;
+  constructor(directories: readonly [string, ...string[]]) {
+    [this.#first] = directories;
+    this.#cwd = this.#first;
     this.#roots = Object.freeze([...directories]);
   }
 
@@ -34,11 +21,10 @@ class MovableWorkspace implements OpenWorkspace {
   }
 
   addRoot(directory: string): void {
-    if (!this.#roots.includes(directory)) {
-      this.#roots = Object.freeze([...this.#roots, directory]);
-    }
+    if (!this.#roots.includes(directory)) this.#roots = Object.freeze([...this.#roots, directory]);
   }
 
+  /** The start directory stays. */
   removeRoot(directory: string): void {
     const kept = this.#roots.filter((root) => root === this.#first || root !== directory);
     this.#roots = Object.freeze(kept);
@@ -47,4 +33,10 @@ class MovableWorkspace implements OpenWorkspace {
   setCwd(directory: string): void {
     this.#cwd = directory;
   }
+}
+
+export function createWorkspace(directories: readonly string[]): OpenWorkspace {
+  const [first, ...others] = directories;
+  if (first === undefined) throw new Error('a workspace needs a directory');
+  return new OpenWorkspace([first, ...others]);
 }
