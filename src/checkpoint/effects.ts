@@ -42,13 +42,10 @@ export function assumedHarmless(
   );
   const held = denied.filter((rule) => !asked.has(rule.label));
   const writes = held.find((rule) => effectOf(rule) === 'writes');
-  if (writes !== undefined) {
-    return { ...every, why: `not to change files by the rule ${writes.label}` };
-  }
+  if (writes) return { ...every, why: `not to change files by the rule ${writes.label}` };
   const deletes = held.find((rule) => effectOf(rule) === 'deletes');
-  if (deletes === undefined) return undefined;
-  const why = `not to delete files by the rule ${deletes.label}`;
-  return { receipt, why, isMeant: ({ after }) => after === undefined };
+  const why = `not to delete files by the rule ${deletes?.label}`;
+  return deletes && { receipt, why, isMeant: ({ after }) => after === undefined };
 }
 
 /** How a call stood when it was let through. */
@@ -102,11 +99,7 @@ export async function holdTo(
     text: `${said}.${back === undefined ? '' : ` ${back.text}`}`,
     amended: {
       ...receipt,
-      effects: {
-        changed: paths,
-        violated: why,
-        rolledBack: back?.done,
-      },
+      effects: { changed: paths, violated: why, rolledBack: back?.done },
     },
   };
 }
@@ -128,11 +121,9 @@ async function takeBack(
   const result = await journal.rewind({ kind: 'call', toolUseId, only: true });
   if (result.kind === 'refused')
     return { text: `It could not be undone: ${result.why}.`, done: false };
-  const left = [
-    ...result.plan.conflicts.map(({ path, why }) => `${shown(path)} (${why})`),
-    ...result.plan.impossible.map(({ what, why }) => `${shown(what)} (${why})`),
-    ...result.failed.map(({ path, why }) => `${shown(path)} (${why})`),
-  ];
+  const { conflicts, impossible } = result.plan;
+  const kept = [...conflicts, ...impossible.map(({ what: path, why }) => ({ path, why }))];
+  const left = [...kept, ...result.failed].map(({ path, why }) => `${shown(path)} (${why})`);
   return left.length === 0
     ? { text: `All of it has been undone. ${REDO}`, done: true }
     : { text: `It has been undone except for ${left.join(', ')}. ${REDO}`, done: false };

@@ -11,7 +11,7 @@ import type { CallWatch, StartingCall } from '../tools/invocation.js';
 import type { AnyTool, ToolContext, ToolOutput } from '../tools/tool.js';
 import type { Checkpoints } from './checkpoints.js';
 import { type Assumed, assumedHarmless, holdTo } from './effects.js';
-import { checkpointLimits, journalSwitch, takesBack } from './settings.js';
+import { checkpointLimits, takesBack, whyNotJournalled } from './settings.js';
 import type { Author, OpenWindow } from './types.js';
 
 export interface CheckpointParts {
@@ -62,8 +62,7 @@ export class SessionJournal {
 
   constructor(parts: CheckpointParts) {
     this.#parts = parts;
-    const state = journalSwitch(parts.settings().values, parts.env, parts);
-    this.off = state.on ? undefined : state.why;
+    this.off = whyNotJournalled(parts.settings().values, parts.env, parts);
   }
 
   /** Undefined: it is off. */

@@ -27,22 +27,21 @@ export function checkpointLimits(values: Pick<SettingValues, 'get'>): Checkpoint
   };
 }
 
-/** Whether a session keeps what rewind needs, and if not, why: in words for a person. */
-export function journalSwitch(
+/** Why a session does not keep what rewind needs, in words for a person. */
+export function whyNotJournalled(
   values: Pick<SettingValues, 'get'>,
   env: Readonly<Record<string, string | undefined>>,
   { asked, cwd }: { readonly asked: boolean | undefined; readonly cwd: string },
-): { readonly on: true } | { readonly on: false; readonly why: string } {
+): string | undefined {
   if (env.CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING === '1') {
-    return { on: false, why: 'CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING is set' };
+    return 'CLAUDE_CODE_DISABLE_FILE_CHECKPOINTING is set';
   }
   const setting = values.get('fileCheckpointingEnabled')?.value;
-  if (setting === false) return { on: false, why: 'fileCheckpointingEnabled is false' };
+  if (setting === false) return 'fileCheckpointingEnabled is false';
   if (isInside(homeDirectory(env), cwd)) {
-    return { on: false, why: 'the working directory holds the whole home directory' };
+    return 'the working directory holds the whole home directory';
   }
-  if (asked === false) return { on: false, why: 'the host did not ask for file checkpoints' };
-  return { on: true };
+  return asked === false ? 'the host did not ask for file checkpoints' : undefined;
 }
 
 /** `portcullis.effects.onViolation`: the strictest that anybody says. */

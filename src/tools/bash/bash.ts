@@ -37,15 +37,6 @@ export interface BashDeps {
 
 type BashInput = ToolInputs['Bash'];
 
-interface BashRun {
-  /** As the model wrote it. */
-  readonly command: string;
-  /** As the gate let it through. */
-  readonly runs: string;
-  readonly timeoutMs: number;
-  readonly owner: ChildOwner;
-}
-
 const MAX_SPILL_BYTES = 64 * 1024 * 1024;
 const PROGRESS_EVERY_MS = 1000;
 
@@ -97,11 +88,10 @@ class BashRunner {
     if (runs === undefined) return failure('The permit names no command.');
     if (input.run_in_background) return this.#startInBackground(input, runs, context);
     const { workspace } = context;
-    const timeoutMs = this.#timeoutFor(input);
+    const { defaultTimeoutMs, maxTimeoutMs, inlineCharacters } = this.#limits;
+    const timeoutMs = Math.min(input.timeout || defaultTimeoutMs, maxTimeoutMs);
     const ended = this.#noteRun(context);
-    const owner = this.#ownerOf(input, context);
-    const run = { command: input.command, runs, timeoutMs, owner };
-    const result = await this.#execute(run, context).finally(ended);
+    const result = await this.#execute(input, { runs, timeoutMs }, context).finally(ended);
     if (result.startError !== undefined) return this.#notStarted(result.startError, context);
     const notes: string[] = [];
     if (this.#shell === 'sh') notes.push('(run by sh: there is no bash here)');
@@ -114,8 +104,8 @@ class BashRunner {
       command: input.command,
       result,
       timeoutMs,
-      maxTimeoutMs: this.#limits.maxTimeoutMs,
-      inlineCap: this.#limits.inlineCharacters,
+      maxTimeoutMs,
+      inlineCap: inlineCharacters,
       notes,
       save: (text) => this.#save(text, result, context),
     });
@@ -131,16 +121,17 @@ class BashRunner {
     return { agent, roots: workspace.roots, outside };
   }
 
-  async #execute(run: BashRun, context: ToolContext): Promise<ProcessResult> {
-    const { command, runs, timeoutMs, owner } = run;
-    const { cwd } = context.workspace;
-    // So that the shell goes by the name we know the directory by, also through a symbolic link.
-    const env = this.#environment(context);
+  /** `runs`: the command as the gate let it through. */
+  async #execute(
+    input: BashInput,
+    run: { readonly runs: string; readonly timeoutMs: number },
+    context: ToolContext,
+  ): Promise<ProcessResult> {
     const result = await this.#deps.processes.run({
-      ...shellProgram(this.#shell, runs, { reportCwd: true }),
-      cwd,
-      env,
-      timeoutMs,
+      ...shellProgram(this.#shell, run.runs, { reportCwd: true }),
+      cwd: context.workspace.cwd,
+      env: this.#environment(context),
+      timeoutMs: run.timeoutMs,
       signal: context.signal,
       mergeStderr: true,
       controlPipe: true,
@@ -148,15 +139,16 @@ class BashRunner {
       maxOutputBytes: this.#limits.inlineCharacters * 4,
       spillFile: () => outputFile(context),
       maxSpillBytes: MAX_SPILL_BYTES,
-      label: `Bash: ${sliceWhole(command, 0, 80)}`,
+      label: `Bash: ${sliceWhole(input.command, 0, 80)}`,
       onOutput: progressReporter(context),
-      owner,
+      owner: this.#ownerOf(input, context),
     });
     if (result.startErrorKind !== 'program-missing' || this.#shell === 'sh') return result;
     this.#shell = 'sh';
-    return this.#execute(run, context);
+    return this.#execute(input, run, context);
   }
 
+  /** `PWD`: so that the shell goes by the name we know the directory by, also through a symbolic link. */
   #environment({ workspace, idempotencyKey }: ToolContext): Record<string, string> {
     return {
       ...this.#deps.environment(),
@@ -201,10 +193,6 @@ class BashRunner {
         backgroundTaskId: id,
       },
     };
-  }
-
-  #timeoutFor(input: BashInput): number {
-    return Math.min(input.timeout || this.#limits.defaultTimeoutMs, this.#limits.maxTimeoutMs);
   }
 
   async #save(
