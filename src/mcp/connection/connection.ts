@@ -195,7 +195,8 @@ class Connection implements ClientConnection {
   ): Promise<Result<T, SafeError>> {
     const repeated = new Set<'session' | 'pages' | 'headers'>();
     for (;;) {
-      const session = await this.#link.connect(signal, NOT_ASKED);
+      const open = signal.aborted ? undefined : this.#link.session;
+      const session = open ? ok(open) : await this.#link.connect(signal, NOT_ASKED);
       if (!session.ok) return session;
       const outcome = await this.#calls.request(session.value, this.#withTool(job), signal);
       if (outcome.ok) {

@@ -1,3 +1,4 @@
+import type { RequestOptions } from '@modelcontextprotocol/client';
 import { isRecord } from '../../lib/own.js';
 import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
@@ -71,10 +72,17 @@ export class OpenCalls {
     this.#running += 1;
     const tell = throttled(job, timeouts.progressGapMs, monotonic);
     try {
-      const result = await send(session, job, stop.signal, (progress) => {
+      const { method, params, tool } = job;
+      const onprogress = (progress: Progress): void => {
         limits.heard();
         tell(progress);
-      });
+      };
+      const isCall = method === 'tools/call';
+      const timeout = LONGEST_TIMER_MS;
+      const options = { signal: stop.signal, timeout, ...(isCall && { onprogress }) };
+      const result = await (tool !== undefined && session.isRemote && session.era === 'modern'
+        ? callWithHeaders(session, tool, job, options)
+        : session.client.request({ method, params: { ...params } }, AS_IT_IS, options));
       return session.isRemote && !isSafeValue(result) ? err({ kind: 'protocol' }) : ok(result);
     } catch (thrown) {
       return err(stopped ?? session.failure(thrown));
@@ -115,22 +123,15 @@ interface Progress {
   readonly message?: unknown;
 }
 
-function send(
-  { client, era, isRemote }: Session,
-  { method, params, tool }: Job,
-  signal: AbortSignal,
-  onprogress: (progress: Progress) => void,
+/** The library puts marked parameters into headers. It gets no output schema, or it would check by it. */
+function callWithHeaders(
+  { client }: Session,
+  { name, inputSchema }: RawTool,
+  { params }: Job,
+  options: RequestOptions,
 ): Promise<unknown> {
-  const options = { signal, timeout: LONGEST_TIMER_MS };
-  if (method !== 'tools/call')
-    return client.request({ method, params: { ...params } }, AS_IT_IS, options);
-  const withProgress = { ...options, onprogress };
-  if (era !== 'modern' || !isRemote || tool === undefined)
-    return client.request({ method, params: { ...params } }, AS_IT_IS, withProgress);
-  // The library puts marked parameters into headers. It gets no output schema, or it would check by it.
-  const { name, inputSchema } = tool;
   const toolDefinition = { name, inputSchema: { ...inputSchema, type: 'object' as const } };
-  return client.callTool({ ...params, name }, { ...withProgress, toolDefinition });
+  return client.callTool({ ...params, name }, { ...options, toolDefinition });
 }
 
 /** Characters of the server's own words that people see while a call runs. */

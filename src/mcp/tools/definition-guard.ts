@@ -40,7 +40,8 @@ export function definitionGuard({
       judged.set(toolUseId, entry.current.fingerprint);
       const [oldest] = judged.keys();
       if (judged.size > MOST_NOTED && oldest !== undefined) judged.delete(oldest);
-      return findingOf(tools, entry);
+      const isAgreed = tools.agreed(entry)?.fingerprint === entry.current.fingerprint;
+      return isAgreed ? NOTHING : findingOf(tools, entry);
     },
   };
 }

@@ -242,7 +242,8 @@ export class ServerTools implements McpToolParts {
     judged.delete(toolUseId);
     // fail-closed: it was turned off after the call was allowed.
     if (this.away !== undefined) return err(`The call was not made: ${this.away}.`);
-    const found = await this.current(name);
+    const known = this.live ? this.entries.get(name) : undefined;
+    const found = known?.gone === false ? ok(known) : await this.current(name);
     if (!found.ok) return found;
     const entry = found.value;
     // fail-closed: nobody can say which definition was allowed.
