@@ -8,7 +8,7 @@ import { loadLibrary } from '../connection/library.js';
 import { probeChallenge } from './discovery.js';
 import { authFailed, needsAuth } from './failure.js';
 import { guardedAuthFetch } from './guarded-fetch.js';
-import { type PersonSignIn, scopesToAsk, signInAsMachine, signInWithPerson } from './sign-in.js';
+import { scopesToAsk, signInAsMachine, signInWithPerson } from './sign-in.js';
 import {
   AUTH_MEMORY_MS,
   openAuthMemory,
@@ -66,7 +66,6 @@ export class ServerAuth {
   #used: string | undefined;
   /** When this object last got tokens, in milliseconds. */
   #obtainedAt: number | undefined;
-  #failure: AuthFailure | undefined;
   /** One sign-in at a time, shared by all requests that wait for it. */
   #underWay: Promise<Result<void, AuthFailure>> | undefined;
   /** Scopes that a step up has asked for already: asking again would go round in circles. */
@@ -103,22 +102,20 @@ export class ServerAuth {
       onUnauthorized: (context) => this.#onUnauthorized(context),
     };
 
-  /** The last failure, for errors that lost it on their way. */
-  lastFailure(): AuthFailure | undefined {
-    return this.#failure;
-  }
-
   /** Starts anew: no refresh, a person signs in. */
   signIn(agent: SignInAgent, signal: AbortSignal): Promise<Result<void, AuthFailure>> {
+    const { clientMetadataUrl } = this.#deps;
     return this.#once(undefined, (context) =>
-      this.#byPerson(context, { agent, keepScopes: false, signal }),
+      signInWithPerson(context, { clientMetadataUrl, agent, keepScopes: false, signal }),
     );
   }
 
   async #token(): Promise<string | undefined> {
     const { tokens } = (await this.#read()) ?? {};
     this.#used = tokens?.accessToken;
-    const since = this.#isHeadless() ? await this.#memory.since(this.#key) : undefined;
+    const { agent, machine } = this.#deps;
+    const isHeadless = agent === undefined && machine === undefined;
+    const since = isHeadless ? await this.#memory.since(this.#key) : undefined;
     if (since !== undefined && this.#now() - since < AUTH_MEMORY_MS) {
       await this.#refuse(needsAuth(this.#declaration.name, 'nobody has done so yet'));
     }
@@ -171,18 +168,10 @@ export class ServerAuth {
       earlier: tokens?.requestedScope ?? tokens?.scope,
     });
     // fail-closed: a server that is never content does not get one sign-in after the other.
-    if (this.#steppedUp.has(wanted ?? '')) {
-      this.#failure = authFailed(
-        this.#declaration.name,
-        'the server wants further rights although those it asked for were granted',
-      );
-      return false;
-    }
+    if (this.#steppedUp.has(wanted ?? '')) return false;
     this.#steppedUp.add(wanted ?? '');
     const reason = 'it wants further rights';
-    const done = await this.#signInHere(challenge, { reason, keepScopes: true });
-    if (!done.ok) this.#failure = done.error;
-    return done.ok;
+    return (await this.#signInHere(challenge, { reason, keepScopes: true })).ok;
   }
 
   /** By the program itself or by the person at hand; without either it needs a sign-in. */
@@ -190,18 +179,13 @@ export class ServerAuth {
     challenge: Challenge,
     { reason, keepScopes }: { readonly reason: string; readonly keepScopes: boolean },
   ): Promise<Result<void, AuthFailure>> {
-    const { agent, machine } = this.#deps;
+    const { agent, machine, clientMetadataUrl } = this.#deps;
     if (machine !== undefined)
       return await this.#once(challenge, (context) => signInAsMachine(context, machine));
     if (agent === undefined) return err(needsAuth(this.#declaration.name, reason));
     return await this.#once(challenge, (context) =>
-      this.#byPerson(context, { agent, keepScopes, signal: NEVER }),
+      signInWithPerson(context, { clientMetadataUrl, agent, keepScopes, signal: NEVER }),
     );
-  }
-
-  #byPerson(context: SignInContext, how: PersonSignIn): Promise<Result<StoredAuth, string>> {
-    const { clientMetadataUrl } = this.#deps;
-    return signInWithPerson(context, { clientMetadataUrl, ...how });
   }
 
   /** Without a challenge the server is asked for one. */
@@ -237,7 +221,6 @@ export class ServerAuth {
     if (!written.ok) return err(authFailed(name, written.error));
     await this.#memory.clear(this.#key);
     this.#obtainedAt = this.#now();
-    this.#failure = undefined;
     return ok(undefined);
   }
 
@@ -296,15 +279,10 @@ export class ServerAuth {
 
   /** As the library's own error where a person can help, so that whoever knows the library knows it. */
   async #refuse(failure: AuthFailure): Promise<never> {
-    this.#failure = failure;
     const cause = new ServerAuthError(failure);
     if (failure.kind === 'failed') throw cause;
     const { UnauthorizedError } = await loadLibrary();
     throw Object.assign(new UnauthorizedError(failure.message), { cause });
-  }
-
-  #isHeadless(): boolean {
-    return this.#deps.agent === undefined && this.#deps.machine === undefined;
   }
 
   #now(): number {

@@ -62,17 +62,13 @@ export interface TokenStorePlace {
   readonly stateDirectory: string;
 }
 
-export const TOKEN_FILE = 'mcp-tokens.json';
+const TOKEN_FILE = 'mcp-tokens.json';
 const MAX_BYTES = 4 * 1024 * 1024;
 const LOCK = { staleMs: 10_000, waitMs: 5_000 };
 
 /** Of name and address together: tokens are never sent to an address that they were not made for. */
 export function tokenKey(name: string, url: string): string {
-  return sha256(`${name}\0${canonicalUrl(url)}`).slice(0, 40);
-}
-
-function canonicalUrl(url: string): string {
-  return parseUrl(url)?.href ?? url;
+  return sha256(`${name}\0${parseUrl(url)?.href ?? url}`).slice(0, 40);
 }
 
 type Servers = Readonly<Record<string, unknown>>;
@@ -130,10 +126,8 @@ export function openTokenStore(place: TokenStorePlace): TokenStore {
       if (!servers.ok) return servers;
       const found = own(servers.value, key);
       if (found === undefined) return ok(undefined);
-      const auth = authFrom(found);
-      return auth === undefined
-        ? err(`the entry of this server in ${TOKEN_FILE} in the state directory is damaged`)
-        : ok(auth);
+      if (isAuth(found)) return ok(found);
+      return err(`the entry of this server in ${TOKEN_FILE} in the state directory is damaged`);
     },
     write: (key, auth) =>
       change((servers) => ({ servers: { ...servers, [key]: auth }, value: undefined })),
@@ -152,53 +146,55 @@ function kindOf(thrown: unknown): string {
 }
 
 /** fail-closed: an entry with one wrong part is no entry. */
-function authFrom(value: unknown): StoredAuth | undefined {
-  if (!isRecord(value)) return undefined;
-  const { name, issuer, authorizationServer, tokenEndpoint, resource, client, tokens } = value;
-  const texts = [name, issuer, authorizationServer, tokenEndpoint, resource];
-  if (!texts.every((text) => typeof text === 'string')) return undefined;
-  if (!isRecord(client) || typeof client.clientId !== 'string') return undefined;
-  if (!hasShape(client, CLIENT_SHAPE)) return undefined;
-  if (tokens !== undefined) {
-    if (!isRecord(tokens) || typeof tokens.accessToken !== 'string') return undefined;
-    if (!hasShape(tokens, TOKENS_SHAPE)) return undefined;
-  }
-  if (!hasShape(value, { revocationEndpoint: 'string' })) return undefined;
-  if (value.authMethods !== undefined && !isTextList(value.authMethods)) return undefined;
-  return value as unknown as StoredAuth;
+function isAuth(value: unknown): value is StoredAuth {
+  if (!fits(value, AUTH) || !fits(value.client, CLIENT)) return false;
+  const { authMethods = [], tokens } = value;
+  const isList = Array.isArray(authMethods) && authMethods.every((one) => typeof one === 'string');
+  return isList && (tokens === undefined || fits(tokens, TOKENS));
 }
 
-const CLIENT_SHAPE = {
-  clientSecret: 'string',
-  authMethod: 'string',
-  redirectUrl: 'string',
-  secretExpiresAt: 'number',
-} as const;
-const TOKENS_SHAPE = {
-  refreshToken: 'string',
-  scope: 'string',
-  requestedScope: 'string',
-  expiresAt: 'number',
-} as const;
+/** The kind of each field; `?`: it may be missing. */
+const AUTH = {
+  name: 'string',
+  issuer: 'string',
+  authorizationServer: 'string',
+  tokenEndpoint: 'string',
+  revocationEndpoint: 'string?',
+  resource: 'string',
+};
+const CLIENT = {
+  clientId: 'string',
+  clientSecret: 'string?',
+  authMethod: 'string?',
+  redirectUrl: 'string?',
+  secretExpiresAt: 'number?',
+};
+const TOKENS = {
+  accessToken: 'string',
+  refreshToken: 'string?',
+  scope: 'string?',
+  requestedScope: 'string?',
+  expiresAt: 'number?',
+};
 
-function hasShape(
-  value: Readonly<Record<string, unknown>>,
-  shape: Readonly<Record<string, 'string' | 'number'>>,
-): boolean {
-  return Object.entries(shape).every(
-    ([name, kind]) => value[name] === undefined || typeof value[name] === kind,
+function fits(
+  value: unknown,
+  shape: Readonly<Record<string, string>>,
+): value is Readonly<Record<string, unknown>> {
+  return (
+    isRecord(value) &&
+    Object.entries(shape).every(([name, kind]) => {
+      const one = value[name];
+      return one === undefined ? kind.endsWith('?') : kind.startsWith(typeof one);
+    })
   );
-}
-
-function isTextList(value: unknown): value is readonly string[] {
-  return Array.isArray(value) && value.every((one) => typeof one === 'string');
 }
 
 /** How long a server that wants a sign-in is not asked again. */
 export const AUTH_MEMORY_MS = 15 * 60_000;
 
 /** Which servers want somebody to sign in, also for programs that start later. Holds no secret. */
-export interface AuthMemory {
+interface AuthMemory {
   /** When it was noted, in milliseconds; undefined when nothing is known. */
   since(key: string): Promise<number | undefined>;
   note(key: string): Promise<void>;
@@ -220,12 +216,11 @@ export function openAuthMemory(place: {
     try {
       const parsed = parseJson(await fs.readText(file, { maxBytes: MAX_BYTES }));
       if (!parsed.ok || !isRecord(parsed.value)) return {};
-      const fresh = Object.entries(parsed.value).filter(
-        // Old notes are kept for a day: they say that a refresh comes before the next attempt.
-        (entry): entry is [string, number] =>
-          typeof entry[1] === 'number' && entry[1] <= now() && now() - entry[1] < KEPT_MS,
-      );
-      return Object.fromEntries(fresh);
+      // Old notes are kept for a day: they say that a refresh comes before the next attempt.
+      const isFresh = (at: unknown): at is number =>
+        typeof at === 'number' && at <= now() && now() - at < KEPT_MS;
+      const notes = Object.entries(parsed.value);
+      return Object.fromEntries(notes.flatMap(([key, at]) => (isFresh(at) ? [[key, at]] : [])));
     } catch {
       return {};
     }

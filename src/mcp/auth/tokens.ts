@@ -1,8 +1,4 @@
-import type {
-  AuthorizationServerMetadata,
-  FetchLike,
-  OAuthTokens,
-} from '@modelcontextprotocol/client';
+import type { FetchLike, OAuthTokens } from '@modelcontextprotocol/client';
 import { own } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { withFileLock } from '../../platform/fs/file-lock.js';
@@ -20,7 +16,7 @@ import {
 import type { Discovered } from './types.js';
 
 /** A token that ends sooner than this is as good as ended: the request has to travel too. */
-export const EXPIRY_MARGIN_MS = 30_000;
+const EXPIRY_MARGIN_MS = 30_000;
 
 /** What an authorization server granted, as we keep it. Undefined for a kind of token that we cannot send. */
 export function tokensFrom(
@@ -35,15 +31,12 @@ export function tokensFrom(
   // fail-closed: sending another kind as a bearer token would give it away.
   if (granted.token_type.toLowerCase() !== 'bearer') return undefined;
   const { before, now } = context;
-  const refreshToken = granted.refresh_token ?? before?.refreshToken;
-  const scope = granted.scope ?? before?.scope;
-  const requestedScope = context.requestedScope ?? before?.requestedScope;
   const seconds = granted.expires_in;
   return {
     accessToken: granted.access_token,
-    refreshToken,
-    scope,
-    requestedScope,
+    refreshToken: granted.refresh_token ?? before?.refreshToken,
+    scope: granted.scope ?? before?.scope,
+    requestedScope: context.requestedScope ?? before?.requestedScope,
     expiresAt: seconds === undefined ? undefined : now + seconds * 1000,
   };
 }
@@ -70,18 +63,6 @@ export function authRecord(
     authMethods: methods,
     resource: found.resource,
     ...parts,
-  };
-}
-
-/** As much metadata as a refresh reads. */
-export function refreshMetadata(stored: StoredAuth): AuthorizationServerMetadata {
-  return {
-    issuer: stored.issuer,
-    authorization_endpoint: stored.tokenEndpoint,
-    token_endpoint: stored.tokenEndpoint,
-    response_types_supported: ['code'],
-    token_endpoint_auth_methods_supported:
-      stored.authMethods === undefined ? undefined : [...stored.authMethods],
   };
 }
 
@@ -122,8 +103,12 @@ export async function refreshShared(
   }
 }
 
-function later(reason: string): { readonly ok: false; readonly error: RefreshFailure } {
+function later(reason: string): Result<never, RefreshFailure> {
   return err({ kind: 'unreachable', reason });
+}
+
+function gone(reason: string): Result<never, RefreshFailure> {
+  return err({ kind: 'void', reason });
 }
 
 async function refreshUnlessDone(
@@ -131,12 +116,12 @@ async function refreshUnlessDone(
   used: string | undefined,
 ): Promise<Result<string, RefreshFailure>> {
   const read = await context.store.read(context.key);
-  if (!read.ok) return err({ kind: 'void', reason: read.error } as const);
+  if (!read.ok) return gone(read.error);
   const stored = read.value;
   const { tokens } = stored ?? {};
   if (tokens !== undefined && tokens.accessToken !== used) return ok(tokens.accessToken);
   if (stored === undefined || tokens?.refreshToken === undefined) {
-    return err({ kind: 'void', reason: 'there is no token that could be renewed' } as const);
+    return gone('there is no token that could be renewed');
   }
   return await refreshNow(context, stored, tokens.refreshToken);
 }
@@ -149,25 +134,28 @@ async function refreshNow(
   const { store, key } = context;
   // fail-closed: the file may have been changed since the address was judged.
   const refusal = addressRefusal(stored.tokenEndpoint, context.serverUrl);
-  if (refusal !== undefined) return err({ kind: 'void', reason: refusal });
+  if (refusal !== undefined) return gone(refusal);
   const library = await context.library();
   try {
     const granted = await library.refreshAuthorization(stored.authorizationServer, {
-      metadata: refreshMetadata(stored),
+      // As much as a refresh reads.
+      metadata: {
+        issuer: stored.issuer,
+        authorization_endpoint: stored.tokenEndpoint,
+        token_endpoint: stored.tokenEndpoint,
+        response_types_supported: ['code'],
+        token_endpoint_auth_methods_supported: stored.authMethods && [...stored.authMethods],
+      },
       clientInformation: clientInformation(stored.client),
       refreshToken,
       resource: stored.resource,
       fetchFn: context.fetch,
     });
     const tokens = tokensFrom(granted, { now: context.now(), before: stored.tokens });
-    if (tokens === undefined) {
-      return err({
-        kind: 'void',
-        reason: 'the authorization server gave a token of an unknown kind',
-      });
-    }
+    if (tokens === undefined)
+      return gone('the authorization server gave a token of an unknown kind');
     const written = await store.write(key, { ...stored, tokens });
-    return written.ok ? ok(tokens.accessToken) : err({ kind: 'void', reason: written.error });
+    return written.ok ? ok(tokens.accessToken) : gone(written.error);
   } catch (thrown) {
     const code = oauthCodeOf(thrown);
     if (code === undefined || code === 'server_error' || code === 'temporarily_unavailable') {
@@ -176,8 +164,7 @@ async function refreshNow(
     // Void for good: neither this refresh token nor what came with it is ever sent again.
     const { tokens: _void, ...rest } = stored;
     await store.write(key, rest);
-    const reason = code === 'invalid_grant' ? 'the earlier sign-in is over' : reasonOf(thrown);
-    return err({ kind: 'void', reason });
+    return gone(code === 'invalid_grant' ? 'the earlier sign-in is over' : reasonOf(thrown));
   }
 }
 
