@@ -211,10 +211,7 @@ const MINUTE_MS = 60_000;
 class ElicitLimit {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #limits: ElicitLimits;
-  readonly #servers = new Map<
-    string,
-    { asked: number[]; open: number; told: Map<string, number> }
-  >();
+  readonly #servers = new Map<string, { asked: number[]; open: number; toldAt: number }>();
 
   constructor(clock: Pick<Clock, 'monotonic'>, limits: Partial<ElicitLimits> = {}) {
     this.#clock = clock;
@@ -223,28 +220,26 @@ class ElicitLimit {
 
   /**
    * Takes a place for one question, to be left when it is answered; or says why there is none. `isNews`: the
-   * first of its kind within a minute, as people need not read it for each question.
+   * first within a minute, as people need not read it for each question.
    */
   enter(server: string): { readonly reason: string; readonly isNews: boolean } | undefined {
     const { perMinute, atOnce } = this.#limits;
     const now = this.#clock.monotonic();
-    const state = this.#servers.get(server) ?? { asked: [], open: 0, told: new Map() };
+    const state = this.#servers.get(server) ?? { asked: [], open: 0, toldAt: -MINUTE_MS };
     this.#servers.set(server, state);
     state.asked = state.asked.filter((at) => now - at < MINUTE_MS);
-    const reason =
-      state.open >= atOnce
-        ? `${atOnce} of its questions wait already`
-        : state.asked.length >= perMinute
-          ? `it has asked ${perMinute} times within a minute`
-          : undefined;
-    if (reason !== undefined) {
-      const isNews = now - (state.told.get(reason) ?? Number.NEGATIVE_INFINITY) >= MINUTE_MS;
-      if (isNews) state.told.set(reason, now);
-      return { reason, isNews };
+    const isBusy = state.open >= atOnce;
+    if (!isBusy && state.asked.length < perMinute) {
+      state.asked.push(now);
+      state.open += 1;
+      return undefined;
     }
-    state.asked.push(now);
-    state.open += 1;
-    return undefined;
+    const isNews = now - state.toldAt >= MINUTE_MS;
+    if (isNews) state.toldAt = now;
+    const reason = isBusy
+      ? `${atOnce} of its questions wait already`
+      : `it has asked ${perMinute} times within a minute`;
+    return { reason, isNews };
   }
 
   leave(server: string): void {

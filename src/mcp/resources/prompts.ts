@@ -37,9 +37,11 @@ const MOST_MESSAGES = 100;
 export function createMcpPrompts(deps: { connections(): readonly McpConnection[] }): McpPrompts {
   return {
     async list() {
-      const found = await findAll(deps.connections());
-      return [...found.values()]
-        .flatMap((entries) => (entries.length === 1 ? entries : []))
+      const { entries } = await promptsOf(deps.connections());
+      const counts = new Map<string, number>();
+      for (const { name } of entries) counts.set(name, (counts.get(name) ?? 0) + 1);
+      return entries
+        .filter(({ name }) => counts.get(name) === 1)
         .map(commandOf)
         .sort((a, b) => (a.name < b.name ? -1 : 1));
     },
@@ -63,30 +65,24 @@ interface Entry {
   readonly prompt: RawPrompt;
 }
 
-async function findAll(
-  connections: readonly McpConnection[],
-): Promise<ReadonlyMap<string, readonly Entry[]>> {
-  const lists = await Promise.all(connections.map(entriesOf));
-  const byName = new Map<string, Entry[]>();
-  for (const entry of lists.flat()) {
-    byName.set(entry.name, [...(byName.get(entry.name) ?? []), entry]);
+/** What servers offer, why some of it is not offered, and what servers answered that gave no list. */
+async function promptsOf(connections: readonly McpConnection[]) {
+  const entries: Entry[] = [];
+  const problems: string[] = [];
+  const failures: string[] = [];
+  const lists = await Promise.all(connections.map((one) => one.listPrompts()));
+  for (const [at, connection] of connections.entries()) {
+    const listed = lists[at];
+    if (listed?.ok === false) failures.push(listed.error.message);
+    for (const prompt of listed?.ok === true ? listed.value : []) {
+      // fail-closed: what people read and what is fetched must be the same, as with tools.
+      const problem = toolNameProblem(prompt.name);
+      const name = `mcp__${connection.declaration.key}__${normaliseName(prompt.name)}`;
+      if (problem === undefined) entries.push({ name, connection, prompt });
+      else problems.push(`${shownName(prompt.name)}: ${problem}`);
+    }
   }
-  return byName;
-}
-
-async function entriesOf(connection: McpConnection): Promise<readonly Entry[]> {
-  const listed = await connection.listPrompts();
-  if (!listed.ok) return [];
-  return listed.value.filter(isOffered).map((prompt) => ({
-    name: `mcp__${connection.declaration.key}__${normaliseName(prompt.name)}`,
-    connection,
-    prompt,
-  }));
-}
-
-/** fail-closed: what people read and what is fetched must be the same, as with tools. */
-function isOffered({ name }: RawPrompt): boolean {
-  return toolNameProblem(name) === undefined;
+  return { entries, problems, failures };
 }
 
 /** Asks only the servers whose name the command begins with. */
@@ -98,28 +94,17 @@ async function findOne(
     name.startsWith(`mcp__${declaration.key}__`),
   );
   if (possible.length === 0) return err(`/${name}: no MCP server of that name can be used`);
-  const found = (await findAll(possible)).get(name) ?? [];
-  const [entry] = found;
-  if (entry !== undefined && found.length === 1) return ok(entry);
+  const { entries, problems, failures } = await promptsOf(possible);
+  const [entry, other] = entries.filter((one) => one.name === name);
   // fail-closed: nobody can say which of them is meant.
-  if (found.length > 1) return err(`/${name} is the name of more than one prompt`);
-  return err(await notFound(name, possible));
-}
-
-async function notFound(name: string, possible: readonly McpConnection[]): Promise<string> {
-  const problems: string[] = [];
-  for (const connection of possible) {
-    const listed = await connection.listPrompts();
-    if (!listed.ok) return `/${name}: ${listed.error.message}`;
-    for (const prompt of listed.value) {
-      const problem = toolNameProblem(prompt.name);
-      if (problem !== undefined) problems.push(`${shownName(prompt.name)}: ${problem}`);
-    }
-  }
-  const known = [...(await findAll(possible)).keys()].sort().map((one) => `/${one}`);
+  if (other !== undefined) return err(`/${name} is the name of more than one prompt`);
+  if (entry !== undefined) return ok(entry);
+  const [failure] = failures;
+  if (failure !== undefined) return err(`/${name}: ${failure}`);
+  const known = [...new Set(entries.map((one) => `/${one.name}`))].sort();
   const offers = known.length === 0 ? 'none' : sliceWhole(known.join(', '), 0, 500);
   const rest = problems.length === 0 ? '' : `. Not offered: ${problems.slice(0, 5).join('; ')}`;
-  return `There is no /${name}. Prompts of that server: ${offers}${rest}`;
+  return err(`There is no /${name}. Prompts of that server: ${offers}${rest}`);
 }
 
 function commandOf({ name, connection, prompt }: Entry): PromptCommand {
@@ -152,11 +137,7 @@ function argumentsFor(
     const names = missing.map((one) => oneLine(one.name)).join(', ');
     return err(`/${typed.name} needs ${names}. Usage: ${usage(typed.name, prompt)}`);
   }
-  const given = wanted.flatMap((one, at): [string, string][] => {
-    const word = words[at];
-    return word === undefined ? [] : [[one.name, word]];
-  });
-  return ok(Object.fromEntries(given));
+  return ok(Object.fromEntries(words.map((word, at) => [wanted[at]?.name ?? '', word])));
 }
 
 function usage(name: string, prompt: RawPrompt): string {
