@@ -325,6 +325,6 @@ describe('a state that lies inside the project', () => {
     const [server] = found;
     if (server === undefined) return expect.fail();
     await expect(approvals.approve(project, server)).rejects.toThrow('cannot be kept');
-    expect(await approvals.isApproved(project, server)).toBe(false);
+    expect((await approvals.read(project)).size).toBe(0);
   });
 });

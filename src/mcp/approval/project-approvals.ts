@@ -26,8 +26,6 @@ export interface McpApprovals {
   read(project: string): Promise<ReadonlyMap<string, Approval>>;
   /** Whether the answer was about this very content. */
   isAbout(said: Approval, project: string, server: AskedServer): Promise<boolean>;
-  /** Whether a person agreed to this very content. */
-  isApproved(project: string, server: AskedServer): Promise<boolean>;
   approve(project: string, server: AskedServer, by?: Approval['by']): Promise<void>;
   /** Holds for the name, whatever its entry becomes. */
   decline(project: string, server: AskedServer): Promise<void>;
@@ -51,33 +49,35 @@ interface McpApprovalPlace {
 }
 
 const MAX_BYTES = 4 * 1024 * 1024;
-const NOTHING_SAID: ReadonlyMap<string, Approval> = new Map();
 
 /** One file for each project (0600), so that two programs do not overwrite each other's answers. */
 export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpApprovals {
   const directory = join(stateDirectory, 'mcp-approvals');
+  const keyFile = join(directory, 'values.key');
   const fileOf = (project: string): string => join(directory, `${sha256(project)}.json`);
-  const marks = openValueMarks({ fs, directory });
   let queue: Promise<unknown> = Promise.resolve();
 
   async function isHeld(project: string): Promise<boolean> {
     return isInside(await fs.realPath(stateDirectory), project);
   }
 
-  async function read(project: string): Promise<ReadonlyMap<string, Approval>> {
+  /** The text of a file that nobody else can have written. fail-closed: what cannot be read is no answer. */
+  async function ownText(file: string, othersMay: number): Promise<string | undefined> {
     try {
-      const file = fileOf(project);
       const stat = await fs.stat(file);
-      if (stat?.kind !== 'file') return NOTHING_SAID;
-      // fail-closed: a repository that holds the state could bring its own approvals along.
-      if (await isHeld(project)) return NOTHING_SAID;
-      // fail-closed: what others may write is not the owner's word.
-      if (separator === '/' && (stat.mode & 0o022) !== 0) return NOTHING_SAID;
-      return answersFrom(await fs.readText(file, { maxBytes: MAX_BYTES }), project);
+      if (stat?.kind !== 'file' || (separator === '/' && (stat.mode & othersMay) !== 0))
+        return undefined;
+      return await fs.readText(file, { maxBytes: MAX_BYTES });
     } catch {
-      // fail-closed: an answer that cannot be read is no answer.
-      return NOTHING_SAID;
+      return undefined;
     }
+  }
+
+  async function read(project: string): Promise<ReadonlyMap<string, Approval>> {
+    const text = await ownText(fileOf(project), 0o022);
+    // fail-closed: a repository that holds the state could bring its own approvals along.
+    const isGood = text !== undefined && !(await isHeld(project).catch(() => true));
+    return isGood ? answersFrom(text, project) : new Map();
   }
 
   async function write(project: string, answers: ReadonlyMap<string, Approval>): Promise<void> {
@@ -86,14 +86,19 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
         remedy: `the folder holds this program's own state (${stateDirectory}); set PORTCULLIS_HOME`,
       });
     }
-    const file = fileOf(project);
+    const servers = [...answers].map(([name, answer]) => ({ name, ...answer }));
+    await store(fileOf(project), JSON.stringify({ version: 1, project, servers }, null, 2));
+  }
+
+  async function store(file: string, text: string): Promise<void> {
     try {
-      const servers = [...answers].map(([name, answer]) => ({ name, ...answer }));
-      const text = JSON.stringify({ version: 1, project, servers }, null, 2);
       const directories = [stateDirectory, directory];
       await writePrivate(fs, { directories, file, text: `${text}\n` });
-    } catch (thrown) {
-      throw notStored(stateDirectory, thrown);
+    } catch (cause) {
+      throw new PortcullisError('io', `the answer could not be stored: ${messageOf(cause)}`, {
+        remedy: `make ${stateDirectory} writable`,
+        cause,
+      });
     }
   }
 
@@ -109,43 +114,45 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
     return changing;
   }
 
-  async function isAbout(said: Approval, project: string, server: AskedServer): Promise<boolean> {
-    if (said.hash !== server.contentHash) return false;
-    if (server.filled === undefined) return true;
-    // fail-closed: an answer that holds no values was about none.
-    if (said.values === undefined) return false;
-    return said.values === (await marks.mark(markedText(project, server)));
-  }
-
-  async function markOf(project: string, server: AskedServer): Promise<string | undefined> {
-    if (server.filled === undefined) return undefined;
-    if (await isHeld(project)) return undefined;
-    try {
-      await fs.makeDirectory(stateDirectory, { mode: 0o700 });
-      return await marks.newMark(markedText(project, server));
-    } catch (thrown) {
-      throw notStored(stateDirectory, thrown);
+  /**
+   * A mark by which a value is known again that is not to be written down. The key stands in a file of its own: who finds the
+   * marks alone cannot try values against them. fail-closed: with a key that others know or chose, a mark means nothing.
+   */
+  async function markOf(
+    project: string,
+    { name, filled }: AskedServer,
+    isNew = false,
+  ): Promise<string | undefined> {
+    const readKey = async (): Promise<string | undefined> => {
+      const text = (await ownText(keyFile, 0o077))?.trim();
+      return text !== undefined && KEY.test(text) ? text : undefined;
+    };
+    let key = await readKey();
+    if (key === undefined && isNew && !(await isHeld(project))) {
+      const made = randomBytes(32).toString('hex');
+      await store(keyFile, made);
+      // Another program may have made one at the same time.
+      key = (await readKey()) ?? made;
     }
+    // The same value of another server has another mark.
+    const text = JSON.stringify([project, name, filled]);
+    return key === undefined ? undefined : keyedSha256(key, text);
   }
 
   return {
     read,
-    isAbout,
-    async isApproved(project, server) {
-      const said = (await read(project)).get(server.name);
-      if (said?.answer !== 'approved' || said.by !== 'person') return false;
-      return isAbout(said, project, server);
+    async isAbout(said, project, server) {
+      if (said.hash !== server.contentHash) return false;
+      if (server.filled === undefined) return true;
+      // fail-closed: an answer that holds no values was about none.
+      return said.values !== undefined && said.values === (await markOf(project, server));
     },
     async approve(project, server, by = 'person') {
-      const { name, contentHash: hash } = server;
-      const values = await markOf(project, server);
-      const answer: Approval = {
-        answer: 'approved',
-        by,
-        hash,
-        values,
-      };
-      await change(project, (said) => void said.set(name, answer));
+      const { name, contentHash: hash, filled } = server;
+      const values = filled === undefined ? undefined : await markOf(project, server, true);
+      await change(project, (said) => {
+        said.set(name, { answer: 'approved', by, hash, values });
+      });
     },
     decline: (project, { name, contentHash: hash }) =>
       change(project, (said) => void said.set(name, { answer: 'declined', by: 'person', hash })),
@@ -161,23 +168,13 @@ export function openMcpApprovals({ fs, stateDirectory }: McpApprovalPlace): McpA
   };
 }
 
-function notStored(stateDirectory: string, cause: unknown): PortcullisError {
-  return new PortcullisError('io', `the answer could not be stored: ${messageOf(cause)}`, {
-    remedy: `make ${stateDirectory} writable`,
-    cause,
-  });
-}
-
-/** The same value of another server has another mark. */
-function markedText(project: string, { name, filled }: AskedServer): string {
-  return JSON.stringify([project, name, filled]);
-}
+const KEY = /^[0-9a-f]{64}$/;
 
 function answersFrom(text: string, project: string): ReadonlyMap<string, Approval> {
   const parsed = parseJson(text);
-  if (!parsed.ok || !isRecord(parsed.value)) return NOTHING_SAID;
+  if (!parsed.ok || !isRecord(parsed.value)) return new Map();
   const { version, project: owner, servers } = parsed.value;
-  if (version !== 1 || owner !== project || !Array.isArray(servers)) return NOTHING_SAID;
+  if (version !== 1 || owner !== project || !Array.isArray(servers)) return new Map();
   return new Map(servers.flatMap((one: unknown) => answerFrom(one)));
 }
 
@@ -194,55 +191,4 @@ function answerFrom(one: unknown): readonly (readonly [string, Approval])[] {
     ...(typeof values === 'string' ? { values } : {}),
   };
   return [[name, read]];
-}
-
-/** Marks by which a value is known again that is not to be written down. */
-interface ValueMarks {
-  /** Undefined where no mark can have been made. */
-  mark(text: string): Promise<string | undefined>;
-  /** Makes the key first, if there is none. Rejects where it cannot be kept. */
-  newMark(text: string): Promise<string>;
-}
-
-const KEY = /^[0-9a-f]{64}$/;
-
-/** The key stands in a file of its own (0600): who finds the marks alone cannot try values against them. */
-function openValueMarks(place: {
-  readonly fs: Pick<FileSystem, 'stat' | 'readText' | 'writeAtomic' | 'makeDirectory' | 'remove'>;
-  readonly directory: string;
-}): ValueMarks {
-  const { fs, directory } = place;
-  const file = join(directory, 'values.key');
-
-  async function key(): Promise<string | undefined> {
-    try {
-      const stat = await fs.stat(file);
-      // fail-closed: with a key that others know or chose, a mark means nothing.
-      if (stat?.kind !== 'file' || (separator === '/' && (stat.mode & 0o077) !== 0)) {
-        return undefined;
-      }
-      const text = (await fs.readText(file, { maxBytes: 1024 })).trim();
-      return KEY.test(text) ? text : undefined;
-    } catch {
-      // fail-closed: without the key no value is known again.
-      return undefined;
-    }
-  }
-
-  async function newKey(): Promise<string> {
-    const made = randomBytes(32).toString('hex');
-    await writePrivate(fs, { directories: [directory], file, text: `${made}\n` });
-    // Another program may have made one at the same time.
-    return (await key()) ?? made;
-  }
-
-  return {
-    async mark(text) {
-      const known = await key();
-      return known === undefined ? undefined : keyedSha256(known, text);
-    },
-    async newMark(text) {
-      return keyedSha256((await key()) ?? (await newKey()), text);
-    },
-  };
 }
