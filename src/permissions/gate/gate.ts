@@ -3,7 +3,7 @@ import { createEvaluate, type Evaluate, type EvaluatedCall, type GateDeps } from
 import type { Finding } from './guard.js';
 import { takePermitIssuer } from './permit.js';
 import { fixedCall, withInput } from './precheck.js';
-import { createQuestions, isAnswered, type Questions, refusalText } from './questions.js';
+import { createQuestions, isAnswered, type PutQuestion, refusalText } from './questions.js';
 import { commandToRun, unrendered } from './shell-text.js';
 import type { AskAnswer, Gate, GateVerdict } from './types.js';
 import { type Allowing, joinHookContext, type Progress, receiptOf, refuse } from './verdict.js';
@@ -12,13 +12,13 @@ const issuePermit = takePermitIssuer();
 
 interface GateState extends GateDeps {
   readonly evaluate: Evaluate;
-  readonly questions: Questions;
+  readonly putQuestion: PutQuestion;
 }
 
 /** The one way in: the function that every tool call passes, and the only maker of permits. */
 export function createGate(deps: GateDeps): Gate {
   const evaluate = createEvaluate(deps);
-  const state: GateState = { ...deps, evaluate, questions: createQuestions() };
+  const state: GateState = { ...deps, evaluate, putQuestion: createQuestions() };
   return async (call) => verdictOn(state, await evaluate(fixedCall(call)));
 }
 
@@ -57,7 +57,7 @@ async function settle(state: GateState, judged: EvaluatedCall): Promise<GateVerd
   if (asker === undefined) return nobody(judged);
   const { blockedPath, rule } = finding ?? {};
   const request = { call, mode, trace, reason, ...offered, blockedPath, heldBy, rule, forPerson };
-  const { given, decision, text } = await state.questions.put(request, asker);
+  const { given, decision, text } = await state.putQuestion(request, asker);
   const { by = 'asker', trace: others = [] } = given ?? {};
   const asked = { ...judged, trace: [...trace, ...others] };
   if (given?.behavior === 'deny' && given.unanswered) return nobody(asked, given.message);

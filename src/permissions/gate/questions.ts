@@ -9,21 +9,20 @@ import { readAnswerScope, readPermissionUpdates } from '../../protocol/permissio
 import type { Finding } from './guard.js';
 import type { AskAnswer, Asker, AskRequest, GateCall } from './types.js';
 
-interface Answered {
+/** Puts a question. Never throws: a question that cannot be put is answered no. */
+export type PutQuestion = (
+  request: AskRequest,
+  asker: Asker,
+) => Promise<{
   /** Absent when no answer came. */
   readonly given?: AskAnswer;
   readonly decision: 'allow' | 'deny';
   /** For the receipt, and for the model when the answer is no. */
   readonly text: string;
-}
-
-export interface Questions {
-  /** Never throws: a question that cannot be put is answered no. */
-  put(request: AskRequest, asker: Asker): Promise<Answered>;
-}
+}>;
 
 /** Questions that are open at the same time and are the same are put once; an answer serves those who waited for it and nobody later. */
-export function createQuestions(): Questions {
+export function createQuestions(): PutQuestion {
   const open = new Map<string, { asker: Asker; answer: Promise<AskAnswer> }>();
 
   const ask = (request: AskRequest, asker: Asker): Promise<AskAnswer> => {
@@ -40,24 +39,21 @@ export function createQuestions(): Questions {
     return answer;
   };
 
-  return {
-    async put(request, asker) {
-      const { tool, signal } = request.call;
-      try {
-        const given = await orAbort(ask(request, asker), signal);
-        if (given?.behavior === 'allow') {
-          return { given, decision: 'allow', text: `allowed when asked: ${request.reason}` };
-        }
-        // fail-closed: anything but a clear yes is a no.
-        const text = given?.message || `The user refused ${tool.name}.`;
-        return { given, decision: 'deny', text };
-      } catch (thrown) {
-        // fail-closed: no answer is a no.
-        const why = messageOf(thrown);
-        const text = `${tool.name} requires approval, and the question was not answered (${why}).`;
-        return { decision: 'deny', text };
+  return async (request, asker) => {
+    const { tool, signal } = request.call;
+    try {
+      const given = await orAbort(ask(request, asker), signal);
+      if (given?.behavior === 'allow') {
+        return { given, decision: 'allow', text: `allowed when asked: ${request.reason}` };
       }
-    },
+      // fail-closed: anything but a clear yes is a no.
+      return { given, decision: 'deny', text: given?.message || `The user refused ${tool.name}.` };
+    } catch (thrown) {
+      // fail-closed: no answer is a no.
+      const why = messageOf(thrown);
+      const text = `${tool.name} requires approval, and the question was not answered (${why}).`;
+      return { decision: 'deny', text };
+    }
   };
 }
 

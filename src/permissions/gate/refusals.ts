@@ -23,17 +23,11 @@ interface Refusals {
   beginTurn(agentPath: string): void;
 }
 
-/** What is counted for one agent. */
+/** What is counted for one agent, by need; `answer`: the answer of the model that was counted last. */
 interface Agent {
-  readonly needs: Map<string, Need>;
+  readonly needs: Map<string, { readonly count: number; readonly answer: number }>;
   answer: number;
-  stuck: string | undefined;
-}
-
-interface Need {
-  count: number;
-  /** The answer that was counted last. */
-  answer: number;
+  stuck?: string;
 }
 
 /** A receipt to which the time is still to be added. */
@@ -42,45 +36,41 @@ type Timed = Omit<Receipt, 'ms'> & { ms?: number };
 export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
   const agents = new Map<string, Agent>();
   const agentOf = (path: string): Agent => {
-    const before = agents.get(path);
-    if (before !== undefined) return before;
-    const known: Agent = { needs: new Map(), answer: 0, stuck: undefined };
-    agents.set(path, known);
-    return known;
+    const agent = agents.get(path) ?? { needs: new Map(), answer: 0 };
+    agents.set(path, agent);
+    return agent;
   };
 
-  const refused = (call: GateCall, verdict: Extract<GateVerdict, { kind: 'refused' }>) => {
-    // Whoever answers no is there and can end the turn; nobody is stuck on a person.
-    if (verdict.receipt.decidedBy === 'asker' || verdict.interrupt) return verdict;
+  const counted = (call: GateCall, verdict: GateVerdict): GateVerdict => {
     const key = needOf(call, verdict.receipt.command);
     const agent = agentOf(call.agent.path);
-    const need = agent.needs.get(key) ?? { count: 0, answer: -1 };
-    agent.needs.set(key, need);
-    if (need.answer !== agent.answer) need.count++;
-    need.answer = agent.answer;
-    if (need.count < TOLD_AFTER) return verdict;
-    if (need.count >= STUCK_AFTER) {
+    if (verdict.kind === 'allowed') {
+      agent.needs.delete(key);
+      return verdict;
+    }
+    // Whoever answers no is there and can end the turn; nobody is stuck on a person.
+    if (verdict.receipt.decidedBy === 'asker' || verdict.interrupt) return verdict;
+    const before = agent.needs.get(key) ?? { count: 0, answer: -1 };
+    const count = before.count + (before.answer === agent.answer ? 0 : 1);
+    agent.needs.set(key, { count, answer: agent.answer });
+    if (count < TOLD_AFTER) return verdict;
+    if (count >= STUCK_AFTER) {
       // Whoever started the agent reads it, who may be a model.
       const reason = verdict.reasonForModel ?? verdict.receipt.reason;
-      agent.stuck = `${call.tool.name} was refused ${need.count} times for the same need (${reason})`;
+      agent.stuck = `${call.tool.name} was refused ${count} times for the same need (${reason})`;
     }
-    const advice = `This is refusal ${need.count} of the same need. Stop trying: end your turn and report what you could not do and what is missing.`;
+    const advice = `This is refusal ${count} of the same need. Stop trying: end your turn and report what you could not do and what is missing.`;
     return { ...verdict, message: `${verdict.message} ${advice}` };
-  };
-
-  const decided = (call: GateCall, verdict: GateVerdict, started: number): GateVerdict => {
-    // Put in, not copied: the gate has made this receipt for this call alone.
-    const receipt: Timed = verdict.receipt;
-    receipt.ms = Math.round((clock.monotonic() - started) * 1000) / 1000;
-    if (verdict.kind === 'refused') return refused(call, verdict);
-    agents.get(call.agent.path)?.needs.delete(needOf(call, receipt.command));
-    return verdict;
   };
 
   return {
     watch: (gate) => async (call) => {
       const started = clock.monotonic();
-      return decided(call, await gate(call), started);
+      const verdict = await gate(call);
+      // Put in, not copied: the gate has made this receipt for this call alone.
+      const receipt: Timed = verdict.receipt;
+      receipt.ms = Math.round((clock.monotonic() - started) * 1000) / 1000;
+      return counted(call, verdict);
     },
     stuck: (agentPath) => agents.get(agentPath)?.stuck,
     nextAnswer(agentPath) {
@@ -96,14 +86,8 @@ export function createRefusals(clock: Pick<Clock, 'monotonic'>): Refusals {
  * command is another need: it may be the way that is allowed.
  */
 function needOf({ tool, subject, input }: GateCall, normalised: string | undefined): string {
-  return JSON.stringify([tool.name, aimOf(subject, normalised) ?? input]);
-}
-
-function aimOf(subject: GateCall['subject'], normalised: string | undefined): string | undefined {
-  if (subject.command !== undefined) {
-    return (normalised ?? subject.command).replace(/\s+/g, ' ').trim();
-  }
-  const path = subject.paths[0]?.path;
-  if (path !== undefined) return path;
-  return subject.url === undefined ? undefined : (hostOf(subject.url) ?? subject.url);
+  const { command, paths, url } = subject;
+  const text = command === undefined ? undefined : (normalised ?? command).replace(/\s+/g, ' ');
+  const host = url === undefined ? undefined : (hostOf(url) ?? url);
+  return JSON.stringify([tool.name, text?.trim() ?? paths[0]?.path ?? host ?? input]);
 }

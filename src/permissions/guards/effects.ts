@@ -2,16 +2,12 @@ import { isInside } from '../../platform/fs/paths.js';
 import { type Finding, NOTHING } from '../gate/guard.js';
 import { isHarmless } from '../gate/harmless.js';
 import type { CallView, TouchedPath } from '../gate/view.js';
-import type { Rule } from '../rules/rule.js';
+import type { EffectName, Rule } from '../rules/rule.js';
 import { removals, simpleFileUse } from '../shell/effects/uses.js';
 import type { ShellReading, ShellWord } from '../shell/model.js';
 
-/** What calls do to files, whichever tool does it: `Effect(writes)` in rules that restrict. */
-const EFFECTS = ['writes', 'writes:outside', 'deletes'] as const;
-export type Effect = (typeof EFFECTS)[number];
-
 /** The effects as they stand in rules, with the words for a question. */
-const EFFECT_WORDS: Readonly<Record<Effect, string>> = {
+const EFFECT_WORDS: Readonly<Record<EffectName, string>> = {
   writes: 'changes files',
   'writes:outside': 'writes outside of the working directories',
   deletes: 'deletes files',
@@ -22,7 +18,7 @@ export function effectRulesIn(rules: readonly Rule[]): readonly Rule[] {
   return rules.filter(({ spec }) => spec.kind === 'effect');
 }
 
-export function effectOf({ spec }: Rule): Effect | undefined {
+export function effectOf({ spec }: Rule): EffectName | undefined {
   return spec.kind === 'effect' ? spec.effect : undefined;
 }
 
@@ -59,7 +55,7 @@ function asks(rule: Rule, sure: 'yes' | 'maybe'): Finding {
 
 type Sure = 'yes' | 'maybe' | 'no';
 
-async function expected(view: CallView, effect: Effect): Promise<Sure> {
+async function expected(view: CallView, effect: EffectName): Promise<Sure> {
   const { tool } = view.call;
   if (tool.kind === 'edit') return await ofEdit(view, effect);
   // fail-closed: what a server says of its tools is no proof.
@@ -94,7 +90,7 @@ async function unlessKnown({ commands }: ShellReading): Promise<Sure> {
   return isPlain ? 'no' : 'maybe';
 }
 
-async function ofEdit(view: CallView, effect: Effect): Promise<Sure> {
+async function ofEdit(view: CallView, effect: EffectName): Promise<Sure> {
   if (effect === 'writes') return 'yes';
   if (effect === 'deletes') return 'no';
   return (await view.paths()).some((path) => leaves(path, view)) ? 'yes' : 'no';

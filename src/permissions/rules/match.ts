@@ -119,80 +119,80 @@ export function grantingPath(
   )?.rule;
 }
 
-async function restrictingCommand(
-  rules: ToolRules['commands'],
-  view: CallView,
-): Promise<RestrictionMatch | undefined> {
+type CommandRules = ToolRules['commands'];
+
+async function restrictingCommand(rules: CommandRules, view: CallView): Found {
   const whole = exactRule(rules, view.call.subject.command?.trim() ?? '');
-  if (whole !== undefined) return { rule: whole.rule, sure: 'yes' };
-  const reading = await view.shell();
+  if (whole !== undefined) return matchOf(whole, 'yes');
   let possible: RestrictionMatch | undefined;
-  for (const command of reading?.commands ?? []) {
-    const written = exactRule(rules, command.raw);
-    if (written !== undefined) return { rule: written.rule, sure: 'yes' };
-    const { timed } = command;
-    const views = timed === undefined ? [] : [[...timed, ...command.words]];
-    for (const words of [...command.views, ...views]) {
-      view.judge.budget.spend(words.length + (command.input.length >> 4));
-      const found = restrictingWords(rules, words);
+  for (const command of (await view.shell())?.commands ?? []) {
+    const { raw, timed, words, views, input } = command;
+    const written = exactRule(rules, raw);
+    if (written !== undefined) return matchOf(written, 'yes');
+    for (const one of timed === undefined ? views : [...views, [...timed, ...words]]) {
+      view.judge.budget.spend(one.length + (input.length >> 4));
+      const found = restrictingWords(rules, one);
       if (found?.sure === 'yes') return found;
-      possible ??= found ?? mentioned(rules, namesInForeignCode(words, command.input));
+      // Code of another language that speaks of what a rule is about may do it.
+      possible ??= found ?? firstNaming(rules, namesInForeignCode(one, input));
     }
   }
   return possible;
 }
 
+function matchOf(
+  found: CommandRules[number] | undefined,
+  sure: RestrictionMatch['sure'],
+): RestrictionMatch | undefined {
+  return found && { rule: found.rule, sure };
+}
+
+function firstNaming(rules: CommandRules, names: readonly string[]): RestrictionMatch | undefined {
+  return matchOf(names.map((name) => rulesNaming(rules, name)[0]).find(Boolean), 'maybe');
+}
+
 function restrictingWords(
-  rules: ToolRules['commands'],
+  rules: CommandRules,
   words: readonly ShellWord[],
 ): RestrictionMatch | undefined {
   if (words.length === 0) return undefined;
+  const find = (test: (pattern: CommandPattern) => boolean) =>
+    rules.find(({ pattern }) => test(pattern));
   const open = words.findIndex((word) => !word.literal);
   const spellings = withProgramName(open === -1 ? words : words.slice(0, open + 1));
   if (open === -1) {
-    for (const spelled of spellings) {
-      const text = canonicalText(spelled);
-      const found = rules.find(({ pattern }) => fits(pattern, text));
-      if (found !== undefined) return { rule: found.rule, sure: 'yes' };
-    }
-    return behindOptions(rules, spellings) ?? expandedWords(rules, words);
+    const texts = spellings.map(canonicalText);
+    const found = find((pattern) => texts.some((text) => fits(pattern, text)));
+    return matchOf(found, 'yes') ?? behindOptions(rules, spellings) ?? expandedWords(rules, words);
   }
   const starts = spellings.map(beginning);
-  for (const start of starts) {
-    const found = rules.find(
-      ({ pattern }) => pattern.tokens !== undefined && mustMatch(pattern.tokens, start),
-    );
-    if (found !== undefined) return { rule: found.rule, sure: 'yes' };
-  }
-  if (open === 0) return undefined;
-  for (const [at, start] of starts.entries()) {
-    const shorter = shortest(spellings[at] ?? [], words.slice(open));
-    const found = rules.find(
-      ({ pattern }) =>
-        couldFit(pattern, start) || (shorter !== undefined && fits(pattern, shorter)),
-    );
-    if (found !== undefined) return { rule: found.rule, sure: 'maybe' };
-  }
+  const certain = find(({ tokens }) => starts.some((start) => tokens && mustMatch(tokens, start)));
+  if (certain !== undefined || open === 0) return matchOf(certain, 'yes');
+  // All words from there on may turn out empty.
+  const mayVanish = words.slice(open).every(({ literal, value }) => !literal && value === '');
+  const shorter = mayVanish ? spellings.map((spelled) => canonicalText(spelled.slice(0, -1))) : [];
+  const possible = find(
+    (pattern) =>
+      starts.some((start) => couldFit(pattern, start)) ||
+      shorter.some((text) => fits(pattern, text)),
+  );
   const hasPattern = words.slice(0, open).some(({ pattern }) => pattern !== undefined);
-  return hasPattern ? expandedWords(rules, words) : undefined;
+  return matchOf(possible, 'maybe') ?? (hasPattern ? expandedWords(rules, words) : undefined);
 }
 
 /** `git -C dir push` may be a `git push`: options in front of a subcommand, each with a value or without. */
 function behindOptions(
-  rules: ToolRules['commands'],
+  rules: CommandRules,
   spellings: readonly (readonly ShellWord[])[],
 ): RestrictionMatch | undefined {
   for (const [head, ...rest] of spellings) {
     const isOption = (at: number): boolean => /^-./.test(rest[at]?.value ?? '');
     for (let at = 0; head !== undefined && (isOption(at) || isOption(at - 1)); at++) {
       // fail-closed: with so many options, every rule about the program may apply.
-      const isTooMany = at === MOST_LEADING_WORDS;
-      const text = isTooMany ? '' : canonicalText([head, ...rest.slice(at + 1)]);
-      const found = isTooMany
-        ? rulesNaming(rules, head.value)[0]
-        : rules.find(({ pattern }) => fits(pattern, text));
-      if (found !== undefined) return { rule: found.rule, sure: 'maybe' };
-      if (isTooMany) return undefined;
+      if (at === MOST_LEADING_WORDS) return firstNaming(rules, [head.value]);
+      const text = canonicalText([head, ...rest.slice(at + 1)]);
+      const found = rules.find(({ pattern }) => fits(pattern, text));
+      if (found !== undefined) return matchOf(found, 'maybe');
     }
   }
   return undefined;
@@ -200,15 +200,9 @@ function behindOptions(
 
 const MOST_LEADING_WORDS = 32;
 
-/** The command without its last words, where all of these may turn out empty. */
-function shortest(start: readonly ShellWord[], open: readonly ShellWord[]): string | undefined {
-  const mayVanish = open.every(({ literal, value }) => !literal && value === '');
-  return mayVanish ? canonicalText(start.slice(0, -1)) : undefined;
-}
-
 /** A pattern of names may become what a rule names, and an empty word is none to most programs. */
 function expandedWords(
-  rules: ToolRules['commands'],
+  rules: CommandRules,
   words: readonly ShellWord[],
 ): RestrictionMatch | undefined {
   const full = words.filter(({ value }) => value !== '');
@@ -219,7 +213,7 @@ function expandedWords(
     const found = rulesNaming(rules, head.value).find(
       ({ pattern }) => fits(pattern, text) || couldExpandTo(pattern, spelled),
     );
-    if (found !== undefined) return { rule: found.rule, sure: 'maybe' };
+    if (found !== undefined) return matchOf(found, 'maybe');
   }
   return undefined;
 }
@@ -234,18 +228,6 @@ function couldExpandTo(pattern: CommandPattern, words: readonly ShellWord[]): bo
     couldFit(pattern, `${canonicalText(words.slice(0, at))} `) &&
     (meant.includes('*') || matches(segmentTokens(glob), meant))
   );
-}
-
-/** Code of another language that speaks of what a rule is about may do it. */
-function mentioned(
-  rules: ToolRules['commands'],
-  names: readonly string[],
-): RestrictionMatch | undefined {
-  for (const name of names) {
-    const found = rulesNaming(rules, name)[0];
-    if (found !== undefined) return { rule: found.rule, sure: 'maybe' };
-  }
-  return undefined;
 }
 
 /** The text in front of the unknown word, and the part of that word that is known. */

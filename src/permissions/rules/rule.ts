@@ -5,6 +5,10 @@ import type { Token } from './wildcard.js';
 
 export type RuleKind = 'allow' | 'ask' | 'deny';
 
+/** What calls do to files, whichever tool does it: `Effect(writes)` in rules that restrict. */
+export const EFFECTS = ['writes', 'writes:outside', 'deletes'] as const;
+export type EffectName = (typeof EFFECTS)[number];
+
 export type RuleSpec =
   /** Every call of the tool. */
   | { readonly kind: 'any' }
@@ -22,7 +26,7 @@ export type RuleSpec =
     }
   | { readonly kind: 'domain'; readonly pattern: DomainPattern }
   /** What a call of any tool does to files. */
-  | { readonly kind: 'effect'; readonly effect: 'writes' | 'writes:outside' | 'deletes' }
+  | { readonly kind: 'effect'; readonly effect: EffectName }
   | {
       readonly kind: 'field';
       readonly field: string;

@@ -3,7 +3,14 @@ import { visible } from '../../lib/visible.js';
 import type { SourcedRule } from '../../settings/types.js';
 import { parseDomain } from './domain.js';
 import { parsePathPattern } from './path-pattern.js';
-import type { CommandPattern, Malformed, ParseRulesOptions, RuleKind, RuleSpec } from './rule.js';
+import {
+  type CommandPattern,
+  EFFECTS,
+  type Malformed,
+  type ParseRulesOptions,
+  type RuleKind,
+  type RuleSpec,
+} from './rule.js';
 import { PRIMARY_INPUTS, RULE_TOOLS, type RuleTool } from './tools.js';
 import { commandTokens, type Token } from './wildcard.js';
 
@@ -217,11 +224,9 @@ function argumentsProblem(rule: {
   };
 }
 
-const EFFECT_NAMES = ['writes', 'writes:outside', 'deletes'] as const;
-
 /** fail-closed: nothing is let through for what it is said to do; such rules only restrict. */
 function effectSpec(spec: string, kind: RuleKind): RuleSpec | Malformed {
-  const known = EFFECT_NAMES.map((name) => `Effect(${name})`).join(', ');
+  const known = EFFECTS.map((name) => `Effect(${name})`).join(', ');
   if (kind === 'allow') {
     return { why: 'effects cannot be allowed', remedy: `Move it to ask or deny: ${known}.` };
   }
@@ -229,7 +234,7 @@ function effectSpec(spec: string, kind: RuleKind): RuleSpec | Malformed {
     .trim()
     .toLowerCase()
     .replace(/[\s:]+/g, ':');
-  const effect = EFFECT_NAMES.find((name) => name === wanted);
+  const effect = EFFECTS.find((name) => name === wanted);
   return effect === undefined
     ? { why: 'there is no such effect', remedy: `Write one of ${known}.` }
     : { kind: 'effect', effect };

@@ -41,7 +41,6 @@ type Words = readonly ShellWord[];
 
 /** A command line, and what is known of it as a whole. */
 interface Line extends FencePlace {
-  readonly reading: ShellReading;
   readonly links: LinkWatch;
   readonly valuesOf: LineValues;
   /** Whether some command changes to a directory that is not checked. */
@@ -80,7 +79,6 @@ export async function shellProblem(
   const { fence, view } = place;
   const line: Line = {
     ...place,
-    reading,
     links: createLinkWatch(place, [fence.workspace, ...fence.writable]),
     valuesOf: lineValues({ reading, text }, view),
     strays: commands.some((command) => command.views.some((words) => strays(words, command))),
@@ -141,14 +139,13 @@ function valueNeed(value: string): Need {
 async function* needsOfLooks(
   { reads, patterns, unknown, filesOnly }: Looks,
   command: SimpleCommand,
-  { fence, reading, valuesOf }: Line,
+  { fence, valuesOf }: Line,
   words: Words = [],
 ): Needs {
   if (fence.hidden.length === 0) return;
   const found: ShellWord[] = [];
   for (const word of unknown) {
-    const values =
-      word.raw === '' ? fedNames(command, reading) : await valuesOf(word, command.directories);
+    const values = word.raw === '' ? fedNames(command) : await valuesOf(word, command.directories);
     // fail-closed: what is decided at run time may be a file of the main checkout.
     if (values === undefined) {
       yield unreadable(`which file ${word.raw || 'its input names'} is is decided at run time`);

@@ -174,35 +174,28 @@ async function settingsIn(text: string, { commands }: ShellReading): Promise<Set
  * The names that a command gets from the one in front of it; empty: names of what lies in directories
  * that the line itself names, which are judged there. Undefined: they may be any.
  */
-export function fedNames(
-  command: SimpleCommand,
-  { commands }: Pick<ShellReading, 'commands'>,
-): readonly ShellWord[] | undefined {
+export function fedNames(command: SimpleCommand): readonly ShellWord[] | undefined {
   const values = command.words.map(({ value }) => value);
   if (/^(find|fd|fdfind)$/.test(programOf(command.words) ?? '')) {
     return values.some((value) => /^-files0-from/.test(value)) ? undefined : [];
   }
   // fail-closed: then they come out of a file.
   if (values.some((value) => /^(-[a-zA-Z0-9]*a|--arg)/.test(value))) return undefined;
-  const last = commands.indexOf(command);
-  let at = last;
-  // fail-closed: of what a substitution adds nobody knows whose input it is.
-  while (at > 0 && commands[at]?.piped === true && isPlain(commands[at])) at--;
-  const [first, ...between] = commands.slice(at, last);
+  if (!isPlain(command)) return undefined;
+  let first = command.fedBy;
+  while (first !== undefined && isPlain(first) && passesOn(first)) first = first.fedBy;
   if (first === undefined || first.piped === true || !isPlain(first)) return undefined;
-  if (!between.every(passesOn)) return undefined;
   if (nameOf(first.words) === 'echo') {
     return first.words.slice(1).flatMap(({ value }) => value.split(/\s+/).map(literalWord));
   }
   return listsNames(first) ? [] : undefined;
 }
 
-function isPlain(command: SimpleCommand | undefined): boolean {
+/** fail-closed: of what a substitution adds nobody knows whose input it is. */
+function isPlain({ words, redirections }: SimpleCommand): boolean {
   return (
-    command?.words.every(({ literal }) => literal) === true &&
-    command.redirections.every(
-      ({ access, target }) => access !== 'read' && target?.literal !== false,
-    )
+    words.every(({ literal }) => literal) &&
+    redirections.every(({ access, target }) => access !== 'read' && target?.literal !== false)
   );
 }
 
