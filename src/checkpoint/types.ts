@@ -33,8 +33,6 @@ export interface TreeChange {
    * of what stands there now, or of the directory that it has gone from.
    */
   readonly at: number;
-  /** The path it was renamed from, where the look could tell (same inode, same bytes). */
-  readonly renamedFrom?: string;
 }
 
 /** What one look at the tree has found. */
@@ -76,6 +74,8 @@ export type Author =
 
 /** One change, as the journal keeps it. */
 export interface Change extends TreeChange {
+  /** The only path that went with the same bytes. */
+  readonly renamedFrom?: string | undefined;
   /** Rises by one with each change of a session. */
   readonly seq: number;
   /** The turn it belongs to: uuid of the person's message before it. Undefined: before the first. */

@@ -27,14 +27,16 @@ export async function boundText(
   }
 }
 
-/** Saves long texts of one tool call in the session's directory, for its owner alone. */
+/** Saves long texts of one tool call in the session's directory, for its owner alone; `files` gets their paths. */
 export function spillInto(
   fs: FileSystem,
   where: { directory: () => string; name: string },
+  files: string[] = [],
 ): (text: string) => Promise<string> {
   return async (text) => {
     const path = join(where.directory(), `${where.name.replace(/[^\w.-]/g, '_')}.txt`);
     await fs.writeAtomic(path, text, { mode: 0o600 });
+    files.push(path);
     return path;
   };
 }

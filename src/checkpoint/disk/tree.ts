@@ -11,7 +11,8 @@ import {
 import { systemCodeOf } from '../../errors.js';
 import { dirname, isInside, join, normalise, relative, resolve } from '../../platform/fs/paths.js';
 import { nextTurn } from '../../platform/turns.js';
-import type { NodeState, TreeChange, Unstored } from '../types.js';
+import { sameState } from '../journal/states.js';
+import type { NodeState, Unstored } from '../types.js';
 
 /** What the file system says about a path without opening it. */
 export interface EntryStat {
@@ -95,35 +96,12 @@ function stateOf({ kind, size, mode, target = '' }: EntryStat): NodeState {
   }
 }
 
-/** A change as it is gathered; `node` is what came or, where nothing stands there any more, what went. */
-export interface Found extends TreeChange {
-  readonly node: TreeNode;
-}
-
 /** Whether nothing has changed for anybody who reads it. Files whose bytes are not known differ. */
 export function isSameState(one: TreeNode, other: TreeNode): boolean {
-  const { kind } = one.state;
-  if (kind !== other.state.kind) return false;
-  if ((kind === 'file' || kind === 'directory') && one.stat.mode !== other.stat.mode) return false;
-  return (kind !== 'file' && kind !== 'link') || isSameContent(one, other);
-}
-
-function isSameContent({ state, hash }: TreeNode, other: TreeNode): boolean {
-  if (state.kind === 'file') return hash !== undefined && hash === other.hash;
-  return (
-    state.kind === 'link' && other.state.kind === 'link' && state.target === other.state.target
-  );
-}
-
-/** Names what has only moved: another path of this look had the same inode and the same bytes. */
-export function withRenames(found: readonly Found[]): TreeChange[] {
-  const gone = new Map<number, Found>();
-  for (const one of found) if (one.after === undefined) gone.set(one.node.stat.ino, one);
-  return found.map(({ node, ...change }) => {
-    const from = change.before === undefined ? gone.get(node.stat.ino) : undefined;
-    const isMoved = from !== undefined && isSameContent(from.node, node);
-    return isMoved ? { ...change, renamedFrom: from.path } : change;
-  });
+  if (sameState(one.state, other.state)) return true;
+  if (one.state.kind !== 'file' || other.state.kind !== 'file') return false;
+  // There was no room for its bytes.
+  return one.stat.mode === other.stat.mode && one.hash !== undefined && one.hash === other.hash;
 }
 
 /** The directory that a path stands in; '' for the root. */

@@ -62,7 +62,7 @@ describe('whose a change is', () => {
   });
 
   it('takes the time at which the old name went for what was renamed', () => {
-    const moved: TreeChange = { path: 'b/file', after: FILE, at: 520, renamedFrom: 'a/file' };
+    const moved: TreeChange = { path: 'b/file', after: FILE, at: 520 };
     const gone: TreeChange = { path: 'a/file', before: FILE, at: 730 };
     const changes = [moved, gone];
     const span = spanOf({ startedAt: 1000, finishedAt: 1010, changes, gaps: [] }, 500);

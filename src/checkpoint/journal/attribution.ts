@@ -21,6 +21,8 @@ export interface LookSpan {
   readonly madeDirectories: ReadonlyMap<string, number>;
   /** Paths that it found to be gone, with the time of each. */
   readonly gone: ReadonlyMap<string, number>;
+  /** Where paths came from. */
+  readonly renames: ReadonlyMap<string, string>;
 }
 
 export function spanOf(look: Look, since: number): LookSpan {
@@ -30,7 +32,8 @@ export function spanOf(look: Look, since: number): LookSpan {
     if (before === undefined && after?.kind === 'directory') madeDirectories.set(path, at);
     if (after === undefined) gone.set(path, at);
   }
-  return { since, finishedAt: look.finishedAt, madeDirectories, gone };
+  const renames = renamesIn(look.changes);
+  return { since, finishedAt: look.finishedAt, madeDirectories, gone, renames };
 }
 
 /**
@@ -85,9 +88,9 @@ export function timeOf(change: TreeChange, span: LookSpan): number | undefined {
 }
 
 /** The directories that came with it, and the place that it left, may tell when it was moved. */
-function movedAt({ path, before, renamedFrom }: TreeChange, span: LookSpan): number {
+function movedAt({ path, before }: TreeChange, span: LookSpan): number {
   if (before !== undefined) return 0;
-  let latest = renamedFrom === undefined ? 0 : (span.gone.get(renamedFrom) ?? 0);
+  let latest = span.gone.get(span.renames.get(path) ?? '') ?? 0;
   if (span.madeDirectories.size === 0) return latest;
   for (let end = path.lastIndexOf('/'); end > 0; end = path.lastIndexOf('/', end - 1)) {
     latest = Math.max(latest, span.madeDirectories.get(path.slice(0, end)) ?? 0);
@@ -95,29 +98,16 @@ function movedAt({ path, before, renamedFrom }: TreeChange, span: LookSpan): num
   return latest;
 }
 
-/**
- * Where files that appeared in a look came from: `renamedFrom` of the look where it could tell, else
- * the only path that went with the very same bytes.
- */
+/** Where files that appeared in a look came from: the only path that went with the very same bytes. */
 export function renamesIn(changes: readonly TreeChange[]): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  for (const change of changes) {
-    if (change.renamedFrom !== undefined) found.set(change.path, change.renamedFrom);
-  }
-  const taken = new Set(found.values());
-  const gone = byBytes(changes, (change) =>
-    change.after === undefined && !taken.has(change.path) ? change.before : undefined,
-  );
-  const come = byBytes(changes, (change) =>
-    change.before === undefined && !found.has(change.path) ? change.after : undefined,
-  );
-  for (const [bytes, paths] of come) {
-    const from = gone.get(bytes);
-    const [path] = paths;
+  const gone = byBytes(changes, ({ before, after }) => (after === undefined ? before : undefined));
+  const come = byBytes(changes, ({ before, after }) => (before === undefined ? after : undefined));
+  for (const [bytes, [path, ...others]] of come) {
+    const [from, ...more] = gone.get(bytes) ?? [];
     // More than one on either side: a copy, or a coincidence.
-    if (paths.length === 1 && from?.length === 1 && path !== undefined && from[0] !== undefined) {
-      found.set(path, from[0]);
-    }
+    if (path === undefined || from === undefined || others.length + more.length > 0) continue;
+    found.set(path, from);
   }
   return found;
 }

@@ -1,6 +1,6 @@
 import { storeTroubleOf } from '../disk/state-files.js';
 import type { Author, Change, Look, NodeState, TreeChange } from '../types.js';
-import { candidatesFor, mayBeThePersons, renamesIn, spanOf, timeOf } from './attribution.js';
+import { candidatesFor, mayBeThePersons, spanOf, timeOf } from './attribution.js';
 import type { CallWindow } from './call-window.js';
 import type { JournalParts } from './change-log.js';
 import type { Points } from './points.js';
@@ -137,7 +137,6 @@ export class Recorder {
     const { log } = this.#journal;
     for (const { path, after } of look.changes) this.#unkept.note(path, after);
     const span = spanOf(look, this.#since);
-    const renames = renamesIn(look.changes);
     const windows = this.windows();
     let seq = log.history.lastSeq;
     const list = this.#unwritten(inOrder(look.changes)).map((found): Change => {
@@ -156,7 +155,7 @@ export class Recorder {
           ...of.map(({ author }) => author),
           ...(of.length === 0 || mayBeThePersons(found, span, of) ? [USER] : []),
         ],
-        renamedFrom: renames.get(path),
+        renamedFrom: span.renames.get(path),
       };
       for (const window of of) window.found.push(change);
       return change;

@@ -5,14 +5,6 @@ import { renamesIn } from './attribution.js';
 const file = (blob: string, size = 1): NodeState => ({ kind: 'file', size, mode: 0o644, blob });
 
 describe('renames', () => {
-  it('are told by the look', () => {
-    const found = renamesIn([
-      { path: 'b', after: file('2'), renamedFrom: 'a', at: 1 },
-      { path: 'a', before: file('1'), at: 1 },
-    ]);
-    expect([...found]).toEqual([['b', 'a']]);
-  });
-
   it('are seen by the same bytes where only one pair has them', () => {
     const found = renamesIn([
       { path: 'a', before: file('1'), at: 1 },

@@ -7,7 +7,6 @@ import { TreeIgnore } from '../disk/ignore.js';
 import { readTreeMemory, writeTreeMemory } from '../disk/index-file.js';
 import {
   type EntryStat,
-  type Found,
   isSameEntry,
   isSameState,
   type KnownTree,
@@ -18,10 +17,9 @@ import {
   realOrSame,
   statInside,
   type TreeNode,
-  withRenames,
 } from '../disk/tree.js';
 import { gapText, type Walked, walkTree } from '../disk/walk.js';
-import type { Look, NodeState, TrackerState, Unstored } from '../types.js';
+import type { Look, NodeState, TrackerState, TreeChange, Unstored } from '../types.js';
 
 /** Knows what a tree looked like and keeps the bytes that stood in it. */
 export interface TreeTracker {
@@ -86,7 +84,7 @@ class Tracker implements TreeTracker {
   /** What the last walk found could not be taken in: the next one compares with the rules from before it. */
   #isLost = false;
   /** Found since the last look by looks at single paths. */
-  readonly #early: Found[] = [];
+  readonly #early: TreeChange[] = [];
   /** Gaps that the next look tells. */
   readonly #untold: string[] = [];
 
@@ -212,7 +210,7 @@ class Tracker implements TreeTracker {
     if (node?.state.kind === 'file') await this.#read(path, node);
   }
 
-  async #lookAtKept(path: string, found: Found[]): Promise<void> {
+  async #lookAtKept(path: string, found: TreeChange[]): Promise<void> {
     const known = this.#kept.get(path);
     const stat = statInside(this.root, path);
     if (stat !== undefined) {
@@ -225,7 +223,7 @@ class Tracker implements TreeTracker {
       let at = parentOf(path);
       while (at !== '' && statInside(this.root, at) === undefined) at = parentOf(at);
       const goneAt = statInside(this.root, at)?.ctime ?? 0;
-      found.push({ path, before: known.state, at: goneAt, node: known });
+      found.push({ path, before: known.state, at: goneAt });
     }
   }
 
@@ -261,7 +259,7 @@ class Tracker implements TreeTracker {
       gaps.push(`a look at the tree failed: ${messageOf(thrown)}`);
     }
     if (this.#files > this.#maxFiles) this.#switchOff(this.#tooMany());
-    return { startedAt, finishedAt: finishedAt ?? Date.now(), changes: withRenames(found), gaps };
+    return { startedAt, finishedAt: finishedAt ?? Date.now(), changes: found, gaps };
   }
 
   async #walk(): Promise<Walked> {
@@ -280,7 +278,7 @@ class Tracker implements TreeTracker {
     return walked;
   }
 
-  async #takeIn(path: string, stat: EntryStat, found: Found[]): Promise<void> {
+  async #takeIn(path: string, stat: EntryStat, found: TreeChange[]): Promise<void> {
     const known = this.#tree.get(path);
     if (known?.state.kind === 'directory' && stat.kind !== 'directory') {
       for (const below of this.#below(path).reverse()) this.#takeOut(below, found);
@@ -290,7 +288,7 @@ class Tracker implements TreeTracker {
     if (change !== undefined) found.push(change);
   }
 
-  #takeOut(path: string, found: Found[]): void {
+  #takeOut(path: string, found: TreeChange[]): void {
     const node = this.#tree.get(path);
     if (node === undefined) return;
     this.#tree.delete(path);
@@ -298,7 +296,7 @@ class Tracker implements TreeTracker {
     // When it went: the change time of the nearest directory that is still there.
     let at = parentOf(path);
     while (at !== '' && this.#tree.get(at)?.state.kind !== 'directory') at = parentOf(at);
-    found.push({ path, before: node.state, at: this.#tree.get(at)?.stat.ctime ?? 0, node });
+    found.push({ path, before: node.state, at: this.#tree.get(at)?.stat.ctime ?? 0 });
   }
 
   #put(path: string, node: TreeNode): void {
@@ -313,7 +311,7 @@ class Tracker implements TreeTracker {
     path: string,
     known: TreeNode | undefined,
     stat: EntryStat,
-  ): Promise<{ readonly node: TreeNode; readonly change?: Found }> {
+  ): Promise<{ readonly node: TreeNode; readonly change?: TreeChange }> {
     const node = nodeOf(stat, this.#walks);
     // Nobody can read it any more.
     if (known !== undefined && isUnread(known)) lose(known, 'changed-while-read');
@@ -324,7 +322,7 @@ class Tracker implements TreeTracker {
       if (before?.kind !== 'file' || before.blob !== undefined) node.state = known.state;
       return { node };
     }
-    return { node, change: { path, before, after: node.state, at: stat.ctime, node } };
+    return { node, change: { path, before, after: node.state, at: stat.ctime } };
   }
 
   /** Reads the bytes of a file into the store; its state says what came of it. */

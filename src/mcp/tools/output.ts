@@ -185,12 +185,8 @@ async function boundBlocks(
   }
   if (fits || whole === '') return blocks;
   const { toolUseId, spillDirectory } = parts.context;
-  const save = spillInto(parts.fs as FileSystem, { directory: spillDirectory, name: toolUseId });
-  const spill = async (given: string): Promise<string> => {
-    const path = await save(given);
-    parts.shelf.files.push(path);
-    return path;
-  };
+  const where = { directory: spillDirectory, name: toolUseId };
+  const spill = spillInto(parts.fs as FileSystem, where, parts.shelf.files);
   const cap = Math.min(PREVIEW_CHARS, whole.length - 1);
   return [text(await boundText(whole, { cap, spill })), ...images];
 }

@@ -46,8 +46,8 @@ function pageOf<T>(all: readonly T[], input: ToolInputs['Grep']) {
       ? [`Results ${offset + 1}-${end} of ${all.length}. Go on with offset=${end}, or narrow it.`]
       : [],
     applied: {
-      ...(isCut ? { appliedLimit: limit } : {}),
-      ...(offset > 0 ? { appliedOffset: offset } : {}),
+      appliedLimit: isCut ? limit : undefined,
+      appliedOffset: offset > 0 ? offset : undefined,
     },
   };
 }

@@ -119,18 +119,10 @@ async function answer(
   ];
   const text = [report.text, ...notes.map((note) => `[${note}]`)].join('\n');
   const files: string[] = [];
-  const save = spillInto(deps.fs, {
-    directory: () => context.spillDirectory(),
-    name: `grep-${context.toolUseId}`,
-  });
-  const spill = async (whole: string): Promise<string> => {
-    const file = await save(whole);
-    files.push(file);
-    return file;
-  };
+  const where = { directory: context.spillDirectory, name: `grep-${context.toolUseId}` };
   return {
-    content: await boundText(text, { spill }),
-    ...(files.length === 0 ? {} : { files }),
+    content: await boundText(text, { spill: spillInto(deps.fs, where, files) }),
+    files: files.length === 0 ? undefined : files,
     structured: { ...report.structured, ...(result.timedOut ? { timedOut: true } : {}) },
   };
 }

@@ -46,34 +46,31 @@ export interface TaskStoreDeps {
 
 export function createTaskStore(deps: TaskStoreDeps): TaskStore {
   const lists = new KeyedQueue();
-  const inTurn = <T>(listId: string, work: () => Promise<Result<T, string>>) =>
-    lists.add(listId, () => deps.exclusive?.(fileOf(deps, listId), work) ?? work());
+  /** Shows the list to `work` when nobody else is between reading and writing it. */
+  const inTurn = <T>(listId: string, work: (list: TaskList) => Promise<Result<T, string>>) => {
+    const whole = async (): Promise<Result<T, string>> => {
+      const list = await load(deps, listId);
+      return list.ok ? await work(list.value) : list;
+    };
+    return lists.add(listId, () => deps.exclusive?.(fileOf(deps, listId), whole) ?? whole());
+  };
   return {
     create: (listId, task) =>
-      inTurn(listId, async () => {
-        const list = await load(deps, listId);
-        if (!list.ok) return list;
-        const id = String(list.value.nextId);
+      inTurn(listId, async ({ nextId, tasks }) => {
+        const id = String(nextId);
         const made: Task = { ...task, id, status: 'pending', blocks: [], blockedBy: [] };
-        const tasks = [...list.value.tasks, made];
-        const saved = await save(deps, listId, { nextId: list.value.nextId + 1, tasks });
+        const saved = await save(deps, listId, { nextId: nextId + 1, tasks: [...tasks, made] });
         return saved.ok ? ok(made) : saved;
       }),
-    list: (listId) =>
-      inTurn(listId, async () => {
-        const list = await load(deps, listId);
-        return list.ok ? ok(list.value.tasks) : list;
-      }),
+    list: (listId) => inTurn(listId, async ({ tasks }) => ok(tasks)),
     update: (listId, id, wanted, review) =>
-      inTurn(listId, async () => {
-        const list = await load(deps, listId);
-        if (!list.ok) return list;
-        const change = review?.(list.value, wanted) ?? ok(wanted);
+      inTurn(listId, async (list) => {
+        const change = review?.(list, wanted) ?? ok(wanted);
         if (!change.ok) return change;
-        const changed = applyChange(list.value, id, change.value);
+        const changed = applyChange(list, id, change.value);
         if (!changed.ok) return changed;
         const saved = await save(deps, listId, changed.value.list);
-        return saved.ok ? ok(changed.value) : saved;
+        return saved.ok ? changed : saved;
       }),
   };
 }
