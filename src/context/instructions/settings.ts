@@ -40,13 +40,11 @@ export function instructionSettings(values: SettingValues): {
   const directory = values.get('autoMemoryDirectory')?.value;
   const mode = agentsMode(values);
   const settings: InstructionSettings = {
-    ...(typeof claudeMd?.value === 'string'
-      ? { claudeMd: { ...claudeMd, value: claudeMd.value } }
-      : {}),
+    claudeMd: claudeMd !== undefined && isText(claudeMd) ? claudeMd : undefined,
     excludes: values.list('claudeMdExcludes').filter(isText),
     agentsMode: mode.value,
-    ...(typeof autoMemory === 'boolean' ? { autoMemory } : {}),
-    ...(typeof directory === 'string' ? { autoMemoryDirectory: directory } : {}),
+    autoMemory: typeof autoMemory === 'boolean' ? autoMemory : undefined,
+    autoMemoryDirectory: typeof directory === 'string' ? directory : undefined,
     teamMemory: values.get('portcullis.teamMemory')?.value === true,
   };
   return { settings, problems: mode.problems };

@@ -1,12 +1,5 @@
 import { own } from '../../lib/own.js';
-import {
-  type Approval,
-  type Finding,
-  type Guard,
-  NOTHING,
-  type Resolver,
-} from '../../permissions/gate/guard.js';
-import type { GateCall } from '../../permissions/gate/types.js';
+import { type Guard, NOTHING, type Resolver } from '../../permissions/gate/guard.js';
 import { sha256 } from '../../platform/hash.js';
 import { FIELDS, knownField } from '../head/fields.js';
 import { findCommands } from '../invoke/render.js';
@@ -41,60 +34,50 @@ export interface SkillApprovals {
 /** Calls that were refused are never run and would stay for ever. */
 const MOST_NOTED = 256;
 
-interface NotedSkill {
-  readonly skill: Skill;
-  /** The fingerprint that it had when the call was judged. */
-  readonly content: string;
-}
-
 export function createSkillApprovals(book: Pick<SkillBook, 'find'>): SkillApprovals {
-  const judged = new Map<string, NotedSkill>();
-  const note = async ({ toolUseId, input }: GateCall): Promise<Finding> => {
-    const skill = typeof input.skill === 'string' ? await book.find(input.skill) : undefined;
-    if (skill === undefined) return NOTHING;
+  /** The skill of each call, with the fingerprint that it had when the call was judged. */
+  const judged = new Map<string, { readonly skill: Skill; readonly content: string }>();
+  const take = (toolUseId: string): string | undefined => {
+    const content = judged.get(toolUseId)?.content;
     judged.delete(toolUseId);
-    judged.set(toolUseId, { skill, content: await skillFingerprint(skill) });
-    for (const [oldest] of judged) {
-      if (judged.size <= MOST_NOTED) break;
-      judged.delete(oldest);
-    }
-    return NOTHING;
+    return content;
   };
   return {
     guard: {
       name: 'skill content',
       onFailure: 'deny',
-      decide: async ({ call }) => (call.tool.name === SKILL_TOOL ? note(call) : NOTHING),
+      async decide({ call: { tool, toolUseId, input } }) {
+        const isNamed = tool.name === SKILL_TOOL && typeof input.skill === 'string';
+        const skill = isNamed ? await book.find(String(input.skill)) : undefined;
+        if (skill === undefined) return NOTHING;
+        judged.delete(toolUseId);
+        judged.set(toolUseId, { skill, content: await skillFingerprint(skill) });
+        const [oldest] = judged.keys();
+        if (judged.size > MOST_NOTED && oldest !== undefined) judged.delete(oldest);
+        return NOTHING;
+      },
     },
     resolver: {
       name: 'plain skills',
       async decide({ call }) {
-        // The content that the call is judged with, and not what is in the file a moment later.
-        const found = call.tool.name === SKILL_TOOL ? judged.get(call.toolUseId) : undefined;
-        return found === undefined ? undefined : openingFor(found);
+        const noted = call.tool.name === SKILL_TOOL ? judged.get(call.toolUseId) : undefined;
+        if (noted === undefined) return undefined;
+        const { skill, content } = noted;
+        const body = await skill.body();
+        const source = `skill ${skill.name} (${skill.file})`;
+        // fail-closed: a text that is another one by now is not the one that is run.
+        if (fingerprintOf(skill, body) !== content) {
+          return { decision: 'pass', reason: `the ${source} has changed`, source };
+        }
+        const reasons = reasonsToAsk(skill, body);
+        return reasons.length === 0
+          ? { decision: 'allow', reason: 'the skill is nothing but text', source }
+          : { decision: 'pass', reason: `the ${source} ${reasons.join(', ')}`, source };
       },
     },
     contentOf: (toolUseId) => judged.get(toolUseId)?.content,
-    take(toolUseId) {
-      const content = judged.get(toolUseId)?.content;
-      judged.delete(toolUseId);
-      return content;
-    },
+    take,
   };
-}
-
-async function openingFor({ skill, content }: NotedSkill): Promise<Approval> {
-  const body = await skill.body();
-  const source = `skill ${skill.name} (${skill.file})`;
-  // fail-closed: a text that is another one by now is not the one that is run.
-  if (fingerprintOf(skill, body) !== content) {
-    return { decision: 'pass', reason: `the ${source} has changed`, source };
-  }
-  const [first, ...others] = reasonsToAsk(skill, body);
-  if (first === undefined) {
-    return { decision: 'allow', reason: 'the skill is nothing but text', source };
-  }
-  return { decision: 'pass', reason: `the ${source} ${[first, ...others].join(', ')}`, source };
 }
 
 /** Why a call of the model asks first; empty for a skill that is nothing but text. */

@@ -85,82 +85,55 @@ function commandPart(
 /** Longer names are no names that anybody would write. */
 const LONGEST_NAME = 64;
 const NAME = /^[A-Za-z_][\w-]*$/;
+/** A backslash in front takes the meaning of an argument away; one that is escaped itself does not. */
 const TOKEN =
-  /\$(?:\{(CLAUDE_[A-Z_]+)\}|ARGUMENTS\[(\d+)\]|(ARGUMENTS)(?!\w)|(\d+)(?!\w)|([A-Za-z_][\w-]*))/g;
+  /((?<!\\)\\)?\$(?:\{(CLAUDE_[A-Z_]+)\}|ARGUMENTS\[(\d+)\]|(ARGUMENTS)(?!\w)|(\d+)(?!\w)|([A-Za-z_][\w-]*))/g;
 
-function createFilling(values: RenderValues): Filling {
-  const named = indexOfNames(values.names);
-  const words = splitArguments(values.args);
+/** The match and its groups, in front of position and text. */
+const GROUPS = 7;
+
+function createFilling({ args, names, variables }: RenderValues): Filling {
+  const named = new Map(
+    names.flatMap((name, index) =>
+      NAME.test(name) && name.length <= LONGEST_NAME ? [[name, index] as const] : [],
+    ),
+  );
+  const words = splitArguments(args);
   let used = false;
   let length = 0;
-  /** What a token stands for; undefined: nothing is there for it. */
-  const valueFor = (token: Exclude<Token, { kind: 'variable' }>): string | undefined => {
-    const value = token.kind === 'all' ? values.args : words[token.index];
-    used ||= value !== undefined && values.args.trim() !== '';
-    return value ?? (token.kind === 'name' ? '' : undefined);
-  };
-  const replace = (text: string, put: (text: string) => void): void => {
-    let done = 0;
-    for (const match of text.matchAll(TOKEN)) {
-      const token = tokenOf(match, named);
-      if (token === undefined) continue;
-      const at = match.index;
-      const end = at + token.length;
-      const written = text.slice(at, end);
-      const isEscaped =
-        token.kind !== 'variable' && text.charAt(at - 1) === '\\' && text.charAt(at - 2) !== '\\';
-      put(text.slice(done, isEscaped ? at - 1 : at));
-      if (isEscaped) put(written);
-      else if (token.kind === 'variable') put(values.variables.get(token.name) ?? written);
-      else put(valueFor(token) ?? written);
-      done = end;
+  /** What takes the place of a match. */
+  const textFor = (match: readonly (string | undefined)[]): string => {
+    const [written = '', slash = '', variable, item, all, word, run = ''] = match;
+    if (variable !== undefined) {
+      return `${slash}${variables.get(variable) ?? written.slice(slash.length)}`;
     }
-    put(text.slice(done));
+    const name = nameIn(run, named);
+    if (run !== '' && name === undefined) return written;
+    if (slash !== '') return written.slice(slash.length);
+    const index = named.get(name ?? '') ?? Number(item ?? word);
+    const value = all === undefined ? words[index] : args;
+    used ||= value !== undefined && args.trim() !== '';
+    return name === undefined ? (value ?? written) : `${value ?? ''}${run.slice(name.length)}`;
   };
   return {
     in(text) {
-      const filled: string[] = [];
-      replace(text, (piece) => {
-        length += piece.length;
-        if (length <= LONGEST_TEXT) filled.push(piece);
+      length += text.length;
+      return text.replace(TOKEN, (...match: readonly string[]) => {
+        const value = textFor(match.slice(0, GROUPS));
+        length += value.length - (match[0]?.length ?? 0);
+        return length > LONGEST_TEXT ? '' : value;
       });
-      return filled.join('');
     },
     isUsed: () => used,
     isTooLong: () => length > LONGEST_TEXT,
   };
 }
 
-function indexOfNames(names: readonly string[]): ReadonlyMap<string, number> {
-  const usable = names.flatMap((name, index) =>
-    NAME.test(name) && name.length <= LONGEST_NAME ? [[name, index] as const] : [],
-  );
-  return new Map(usable);
-}
-
-type Token = { readonly length: number } & (
-  | { readonly kind: 'all' }
-  | { readonly kind: 'variable'; readonly name: string }
-  | { readonly kind: 'word' | 'name'; readonly index: number }
-);
-
-function tokenOf(match: RegExpExecArray, named: ReadonlyMap<string, number>): Token | undefined {
-  const [{ length }, variable, item, all, word, run] = match;
-  if (variable !== undefined) return { kind: 'variable', name: variable, length };
-  if (all !== undefined) return { kind: 'all', length };
-  const index = item ?? word;
-  if (index !== undefined) return { kind: 'word', index: Number(index), length };
-  return run === undefined ? undefined : nameToken(run, named);
-}
-
 /** The longest name that the text begins with: `$branch-x` is `branch` where there is no `branch-x`. */
-function nameToken(run: string, named: ReadonlyMap<string, number>): Token | undefined {
-  if (named.size === 0) return undefined;
-  let end = run.length;
-  if (end > LONGEST_NAME) end = run.lastIndexOf('-', LONGEST_NAME);
+function nameIn(run: string, named: ReadonlyMap<string, number>): string | undefined {
+  let end = run.length > LONGEST_NAME ? run.lastIndexOf('-', LONGEST_NAME) : run.length;
   for (; end > 0; end = run.lastIndexOf('-', end - 1)) {
-    const index = named.get(run.slice(0, end));
-    if (index !== undefined) return { kind: 'name', index, length: end + 1 };
+    if (named.has(run.slice(0, end))) return run.slice(0, end);
   }
   return undefined;
 }

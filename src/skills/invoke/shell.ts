@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.js';
-import { err, ok, type Result, unreachable } from '../../lib/result.js';
+import { err, ok, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { Skill } from '../skill.js';
@@ -62,50 +62,33 @@ export function shellPolicyOf(
   return { kind: 'run' };
 }
 
+type CommandPart = Extract<RenderedPart, { kind: 'command' }>;
+
 /** The whole text, each command replaced by its output; or why there is none. */
 export async function fillShell(
   parts: readonly RenderedPart[],
   policy: ShellPolicy,
-  run: (part: Extract<RenderedPart, { kind: 'command' }>) => Promise<ShellAnswer>,
+  run: (part: CommandPart) => Promise<ShellAnswer>,
 ): Promise<Result<string, string>> {
   const texts: string[] = [];
   for (const part of parts) {
-    if (part.kind === 'text') {
-      texts.push(part.text);
-      continue;
-    }
-    const output = await outputOf(part, policy, run);
-    // One command after the other: none runs after one that failed.
-    if (!output.ok) return output;
-    texts.push(output.value);
-  }
-  return ok(texts.join(''));
-}
-
-async function outputOf(
-  part: Extract<RenderedPart, { kind: 'command' }>,
-  policy: ShellPolicy,
-  run: (part: Extract<RenderedPart, { kind: 'command' }>) => Promise<ShellAnswer>,
-): Promise<Result<string, string>> {
-  switch (policy.kind) {
-    case 'text':
-      return ok(part.written);
-    case 'notice':
-      return ok(SHELL_IS_OFF);
-    case 'refuse':
-      return err(policy.reason);
-    case 'run': {
-      // fail-closed: a command that nobody can say anything about was not run.
+    if (part.kind === 'text') texts.push(part.text);
+    else if (policy.kind === 'text') texts.push(part.written);
+    else if (policy.kind === 'notice') texts.push(SHELL_IS_OFF);
+    else if (policy.kind === 'refuse') return err(policy.reason);
+    else {
+      // fail-closed: a command that fails to answer was not run.
       const answer = await run(part).catch(
         (thrown: unknown): ShellAnswer => ({ kind: 'refused', reason: messageOf(thrown) }),
       );
       const command = `its command \`${sliceWhole(part.command, 0, SHOWN_COMMAND)}\``;
+      // One command after the other: none runs after one that failed.
       if (answer.kind === 'refused') return err(`${command} was refused: ${answer.reason}`);
-      return answer.isError ? err(`${command} failed: ${answer.text}`) : ok(answer.text);
+      if (answer.isError) return err(`${command} failed: ${answer.text}`);
+      texts.push(answer.text);
     }
-    default:
-      return unreachable(policy);
   }
+  return ok(texts.join(''));
 }
 
 const SHOWN_COMMAND = 200;
