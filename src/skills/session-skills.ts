@@ -205,8 +205,7 @@ export function openSkills(
     // fail-closed: without rules nobody knows what they forbid.
     if (rules === undefined) return 'the session is not open yet';
     const { workspace } = environment;
-    const place = { tool, workspace, view: { fs, home } };
-    return await forbiddenByRules({ ...place, rules: () => rules })(name, agent);
+    return await forbiddenByRules({ tool, workspace, view: { fs, home }, rules }, name, agent);
   };
   return {
     book,

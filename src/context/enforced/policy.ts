@@ -78,21 +78,14 @@ export function createEnforcedHold(): EnforcedHold {
     const { problems } = now;
     return { deny: [...now.deny, ...more.deny], ask: [...now.ask, ...more.ask], problems };
   };
-  /** Mostly no file restricts anything, and none has before. */
-  const isFree = ({ deny, ask }: Rules): boolean => seen.size + deny.length + ask.length === 0;
   return {
-    with: (now) =>
-      isFree(now)
-        ? now
-        : joined(now, (held) => now.paths.some((path) => counts(held, path)), now.when),
+    with: (now) => joined(now, (held) => now.paths.some((path) => counts(held, path)), now.when),
+    // What holds for some files only is not looked for below.
     withBelow: (now) =>
-      isFree(now)
-        ? now
-        : joined(
-            now,
-            ({ rule, when }) =>
-              // What holds for some files only is not looked for below.
-              when.size === 0 && now.directories.some((one) => isInside(rule.value.root, one)),
-          ),
+      joined(
+        now,
+        ({ rule, when }) =>
+          when.size === 0 && now.directories.some((one) => isInside(rule.value.root, one)),
+      ),
   };
 }

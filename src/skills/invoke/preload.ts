@@ -49,24 +49,29 @@ export async function preloadSkills(
  * What rules say about the call with which an agent would start a skill by itself. Only rules: an agent
  * without the tool may be given skills, and what needs a yes for its grants brings none of them here.
  */
-export function forbiddenByRules(parts: {
-  readonly tool: AnyTool;
-  readonly workspace: Workspace;
-  readonly view: Pick<ViewDeps, 'fs' | 'home'>;
-  rules(agent: AgentRef): RuleSet;
-}): (name: string, agent: AgentRef) => Promise<string | undefined> {
-  const { tool, workspace } = parts;
-  return async (name, agent) => {
-    const input = { skill: name };
-    const subject = tool.subject(input, workspace);
-    const { signal } = new AbortController();
-    const call = { toolUseId: '', tool, input, subject, agent, workspace, signal };
-    const rules = parts.rules(agent);
-    const view = viewOf(call, { ...parts.view, mode: 'default', rules });
-    const denied = await findRestriction(rules.deny, view);
-    if (denied !== undefined) return `the rule ${denied.rule.label} denies it`;
-    const asked = await findRestriction(rules.ask, view);
-    // fail-closed: nobody is asked about what an agent is given before it begins.
-    return asked && `the rule ${asked.rule.label} asks about it, and nobody is asked at the start`;
-  };
+export async function forbiddenByRules(
+  {
+    tool,
+    workspace,
+    view: parts,
+    rules,
+  }: {
+    readonly tool: AnyTool;
+    readonly workspace: Workspace;
+    readonly view: Pick<ViewDeps, 'fs' | 'home'>;
+    readonly rules: RuleSet;
+  },
+  name: string,
+  agent: AgentRef,
+): Promise<string | undefined> {
+  const input = { skill: name };
+  const subject = tool.subject(input, workspace);
+  const { signal } = new AbortController();
+  const call = { toolUseId: '', tool, input, subject, agent, workspace, signal };
+  const view = viewOf(call, { ...parts, mode: 'default', rules });
+  const denied = await findRestriction(rules.deny, view);
+  if (denied !== undefined) return `the rule ${denied.rule.label} denies it`;
+  const asked = await findRestriction(rules.ask, view);
+  // fail-closed: nobody is asked about what an agent is given before it begins.
+  return asked && `the rule ${asked.rule.label} asks about it, and nobody is asked at the start`;
 }

@@ -31,16 +31,14 @@ export function skillFiles(
     try {
       const ran = await call({ id, tool: 'Read', input: { file_path: path }, agent }, signal);
       if (!ran.ok) return { kind: 'refused', reason: ran.error };
-      const { block, structured } = ran.value;
-      const shown = typeof block.content === 'string' ? block.content : textOf(block.content);
-      if (block.is_error === true) return { kind: 'failed', reason: shown };
-      const { type, file } = isRecord(structured) ? structured : {};
-      if (type !== undefined && type !== 'text') return { kind: 'failed', reason: 'it is no text' };
+      const { isError, shown, structured } = answerIn(ran.value);
+      if (isError) return { kind: 'failed', reason: shown };
+      const { type = 'text', file } = structured;
+      if (type !== 'text') return { kind: 'failed', reason: 'it is no text' };
       // What a hook has put in its place has no file.
-      if (!isRecord(file) || typeof file.content !== 'string') {
-        return { kind: 'read', text: shown, isCut: false };
-      }
-      return { kind: 'read', text: file.content, isCut: file.numLines !== file.totalLines };
+      return isRecord(file) && typeof file.content === 'string'
+        ? { kind: 'read', text: file.content, isCut: file.numLines !== file.totalLines }
+        : { kind: 'read', text: shown, isCut: false };
     } finally {
       close?.();
     }
@@ -49,17 +47,20 @@ export function skillFiles(
 
 /** Commands in the text of skills are calls of Bash. */
 export function skillShell(call: CallForSkill, newId: () => string): RunShell {
-  return async ({ text, agent }, signal) => {
+  return async ({ text: command, agent }, signal) => {
     const id = `skill_${newId()}`;
-    const ran = await call({ id, tool: 'Bash', input: { command: text }, agent }, signal);
+    const ran = await call({ id, tool: 'Bash', input: { command }, agent }, signal);
     if (!ran.ok) return { kind: 'refused', reason: ran.error };
-    const { block, structured } = ran.value;
-    const shown = typeof block.content === 'string' ? block.content : textOf(block.content);
-    const output = isRecord(structured) ? structured.stdout : undefined;
-    return {
-      kind: 'ran',
-      text: typeof output === 'string' ? output : shown,
-      isError: block.is_error === true,
-    };
+    const { isError, shown, structured } = answerIn(ran.value);
+    const { stdout } = structured;
+    return { kind: 'ran', text: typeof stdout === 'string' ? stdout : shown, isError };
+  };
+}
+
+function answerIn({ block, structured }: ToolCallResult) {
+  return {
+    isError: block.is_error === true,
+    shown: typeof block.content === 'string' ? block.content : textOf(block.content),
+    structured: isRecord(structured) ? structured : {},
   };
 }
