@@ -79,8 +79,7 @@ async function commandCoverage(command: SimpleCommand, place: GrantPlace): Promi
   if (nameOf(words) === 'git' && moved) {
     return open('git in another directory follows the configuration it finds there');
   }
-  // Looking at a repository runs what its own settings name; whoever wrote it decides, unless a rule does.
-  const trap = nameOf(words) === 'git' ? await place.judge.repositoryTrap(place.cwd) : undefined;
+  const trap = await projectTrap(nameOf(words), command, place);
   const main =
     (await cdCoverage(words, command, place)) ??
     (trap !== undefined
@@ -97,6 +96,23 @@ async function commandCoverage(command: SimpleCommand, place: GrantPlace): Promi
     by: [...main.by, ...redirected.by],
     writes: [...main.writes, ...redirected.writes],
   };
+}
+
+/** What a project makes a program start that only looks: whoever wrote the project decides, unless a rule does. */
+async function projectTrap(
+  name: string | undefined,
+  { directories }: SimpleCommand,
+  { judge, cwd }: GrantPlace,
+): Promise<string | undefined> {
+  if (name === 'git') return await judge.repositoryTrap(cwd);
+  if (name !== 'cargo' && name !== 'rustc') return undefined;
+  // fail-closed: without a known directory the file may be there.
+  if (directories === undefined) return 'the directory is not known';
+  for (const directory of directories) {
+    const file = await judge.toolchainFile(directory);
+    if (file !== undefined) return `${file} chooses the program that runs`;
+  }
+  return undefined;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { systemCodeOf } from '../../errors.js';
 import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
-import { isInside, resolve, toPosix } from '../../platform/fs/paths.js';
+import { dirname, isInside, resolve, toPosix } from '../../platform/fs/paths.js';
 import type { PathSpellings, TouchedPath } from '../../tools/tool.js';
 import { Budget } from '../gate/budget.js';
 import { repositoryTrap } from '../git/config.js';
@@ -21,6 +21,8 @@ export interface PathJudge {
   inside(path: PathSpellings): Promise<boolean>;
   /** What git would start for a command that only looks, because the repository there says so. */
   repositoryTrap(directory: string): Promise<string | undefined>;
+  /** The file by which rustup starts another compiler, perhaps one of the project, there. */
+  toolchainFile(directory: string): Promise<string | undefined>;
   readonly trees: WorkingTrees;
   /** For those who have to look further. */
   readonly disk: PathFileSystem;
@@ -114,6 +116,15 @@ export function createPathJudge(disk: PathFileSystem, place: JudgedPlace): PathJ
       return await filesFitting(disk, { directory, pattern, budget });
     },
     repositoryTrap: cached((directory) => repositoryTrap(disk, directory)),
+    async toolchainFile(directory) {
+      for (let at = await real(directory); ; at = dirname(at)) {
+        for (const name of ['rust-toolchain', 'rust-toolchain.toml']) {
+          const file = resolve(at, name);
+          if ((await statOf(file)) !== undefined) return file;
+        }
+        if (dirname(at) === at) return undefined;
+      }
+    },
   };
 }
 

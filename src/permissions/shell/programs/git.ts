@@ -12,7 +12,7 @@ const HISTORY = `-nSGL: -U? -# abbrev? abbrev-commit all author: before: branche
   ignore-all-space ignore-space-change left-right max-count: merge-base merges minimal name-only name-status
   no-abbrev no-color no-decorate no-ext-diff no-merges no-patch no-renames no-textconv numstat oneline patch
   patch-with-stat patience pickaxe-regex pretty? raw regexp-ignore-case relative reverse shortstat
-  show-signature since: skip: staged stat? summary tags text topo-order unified? until: after: walk-reflogs
+  show-signature=unsure since: skip: staged stat? summary tags text topo-order unified? until: after: walk-reflogs
   word-diff? exit-code quiet check remotes no-walk histogram function-context committer: simplify-by-decoration
   cc combined-all-paths color-words? word-diff-regex: patch-with-raw binary remerge-diff dd dirstat?
   compact-summary cumulative output:write diff-algorithm: anchored: inter-hunk-context: find-object: skip-to:
