@@ -1,14 +1,14 @@
 import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../../build/generated/hook-events.js';
 import { isRecord } from '../../lib/own.js';
-import { err, ok, type Result } from '../../lib/result.js';
 import { readAskAnswer } from '../../permissions/gate/questions.js';
 import { checkValue, DETACHED_FILE } from '../../settings/schema/type-check.js';
 import {
   type Hook,
   type HookAnswer,
   type HookEventName,
-  type HookFailure,
   NO_ANSWER,
+  noAnswer,
+  type ReadAnswer,
 } from '../registry/hook.js';
 import {
   DECIDING,
@@ -24,7 +24,7 @@ type Fields = HookAnswer['fields'];
 type Decision = HookAnswer['decision'];
 
 /** Milliseconds for a hook that goes on by itself and names no limit. */
-export const ASYNC_LIMIT_MS = 15_000;
+const ASYNC_LIMIT_MS = 15_000;
 
 const LADDER: readonly Decision[] = ['none', 'allow', 'ask', 'defer', 'deny'];
 
@@ -32,23 +32,21 @@ const LADDER: readonly Decision[] = ['none', 'allow', 'ask', 'defer', 'deny'];
 export function readObject(
   { event, role }: Pick<Hook, 'event' | 'role'>,
   value: unknown,
-): Result<HookAnswer, HookFailure> {
+): ReadAnswer {
   if (!isRecord(value)) return invalid('the answer is no object');
-  const specific = value.hookSpecificOutput ?? undefined;
-  if (specific !== undefined && !isRecord(specific)) {
-    return invalid('hookSpecificOutput must be an object');
-  }
-  if (specific !== undefined && specific.hookEventName !== event) {
-    return err(failure('wrong-event', wrongEvent(event, specific.hookEventName)));
+  const specific = value.hookSpecificOutput ?? {};
+  if (!isRecord(specific)) return invalid('hookSpecificOutput must be an object');
+  if ((value.hookSpecificOutput ?? undefined) !== undefined && specific.hookEventName !== event) {
+    return noAnswer(failure('wrong-event', wrongEvent(event, specific.hookEventName)));
   }
   // fail-closed: a verdict that is misspelt was still meant.
-  const unread = role === 'observe' ? undefined : unreadVerdict(event, value);
+  const unread = role === 'observe' ? undefined : unreadVerdict(event, value, specific);
   const problem = outputProblem(event, value) ?? unread;
   if (problem !== undefined) return invalid(problem);
-  const own = ownFields(event, specific ?? {});
+  const own = ownFields(event, specific);
   if (event === 'PermissionRequest' && own.decision !== undefined) {
-    const answer = readAskAnswer(own.decision);
-    if (!answer.ok) return invalid(`hookSpecificOutput.decision: ${answer.error}`);
+    const decision = readAskAnswer(own.decision);
+    if (!decision.ok) return invalid(`hookSpecificOutput.decision: ${decision.error}`);
   }
   const answer = answerOf(event, value, own);
   // A guard that says no anywhere means it; elsewhere such words may be about something else.
@@ -56,14 +54,14 @@ export function readObject(
   const { asyncMs, systemMessage } = answer;
   if (asyncMs !== undefined) {
     if (!isRestraint(answer) && meant === 'none') {
-      return ok({ ...NO_ANSWER, asyncMs, systemMessage });
+      return { answer: { ...NO_ANSWER, asyncMs, systemMessage } };
     }
-    // fail-closed: its no would be void.
+    // fail-closed: its refusal would be void.
     return invalid('it says "async": true, and a verdict besides; an async hook decides nothing');
   }
   const counts = answer.stop === undefined ? answer.decision : 'deny';
-  // fail-closed: a no in the wrong place is still meant as a no.
-  if (LADDER.indexOf(meant) <= LADDER.indexOf(counts)) return ok(answer);
+  // fail-closed: a refusal in the wrong place is still meant as one.
+  if (LADDER.indexOf(meant) <= LADDER.indexOf(counts)) return { answer };
   return invalid(`it says ${meant}, but not in a place where that counts`);
 }
 
@@ -111,8 +109,8 @@ function wrongEvent(event: HookEventName, named: unknown): string {
   return `hookSpecificOutput.hookEventName is ${JSON.stringify(named.slice(0, 60))}, but the event is "${event}"`;
 }
 
-function invalid(message: string): Result<never, HookFailure> {
-  return err(failure('invalid-output', message));
+function invalid(message: string): ReadAnswer {
+  return noAnswer(failure('invalid-output', message));
 }
 
 /**
@@ -120,8 +118,7 @@ function invalid(message: string): Result<never, HookFailure> {
  * some languages write "absent".
  */
 export function outputProblem(event: HookEventName, output: Fields): string | undefined {
-  const { top, own } = HOOK_OUTPUTS[event];
-  const keys = { ...COMMON_HOOK_OUTPUT, ...top, hookSpecificOutput: own };
+  const keys = commonKeys(event);
   const context = { file: DETACHED_FILE, path: [], restricts: true };
   const [problem] = checkValue({ type: 'object', keys, open: true }, present(output), context);
   return problem?.message.replace(/^`([^`]*)`/, '$1').replace(/\.$/, '');
@@ -146,29 +143,28 @@ export function ownFields(event: HookEventName, specific: Fields): Fields {
  * A verdict in a form that only hooks of other kinds have, or under a misspelt name. Only fields of the
  * answer itself and of `hookSpecificOutput` are compared, and only with fields that the event knows.
  */
-function unreadVerdict(event: HookEventName, output: Fields): string | undefined {
+function unreadVerdict(event: HookEventName, output: Fields, specific: Fields): string | undefined {
   if ((output.ok ?? true) !== true) {
     return '`ok` is the verdict of prompt and agent hooks; other hooks say no by "decision": "block" or exit code 2';
   }
-  const { top, own } = HOOK_OUTPUTS[event];
-  const common = { ...COMMON_HOOK_OUTPUT, ...top, hookSpecificOutput: own };
-  const specific = isRecord(output.hookSpecificOutput) ? output.hookSpecificOutput : {};
-  const candidates = [...Object.keys(common), ...Object.keys(own.keys)];
+  const common = Object.keys(commonKeys(event));
+  const own = Object.keys(HOOK_OUTPUTS[event].own.keys);
   const places = [
-    { fields: output, known: Object.keys(common), prefix: '' },
-    {
-      fields: specific,
-      known: [...Object.keys(own.keys), 'hookEventName'],
-      prefix: 'hookSpecificOutput.',
-    },
+    { fields: output, known: common, prefix: '' },
+    { fields: specific, known: [...own, 'hookEventName'], prefix: 'hookSpecificOutput.' },
   ];
   for (const { fields, known, prefix } of places) {
     for (const [key, value] of Object.entries(fields)) {
       // What is spelt as a field of this or another place is judged by its place.
       if (known.includes(key) || Object.hasOwn(DECIDING, key)) continue;
-      const meant = meantField(key, value, candidates);
+      const meant = meantField(key, value, [...common, ...own]);
       if (meant !== undefined) return `\`${prefix}${key}\` is not a field; did you mean ${meant}?`;
     }
   }
   return undefined;
+}
+
+function commonKeys(event: HookEventName) {
+  const { top, own } = HOOK_OUTPUTS[event];
+  return { ...COMMON_HOOK_OUTPUT, ...top, hookSpecificOutput: own };
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '../../lib/own.js';
-import { err, ok, type Result, unreachable } from '../../lib/result.js';
+import { unreachable } from '../../lib/result.js';
 import { hookEventFacts } from '../../protocol/hook-events.js';
 import { type Duplicate, readJsonAt } from '../../settings/files/json.js';
 import {
@@ -23,7 +23,7 @@ import { NOTHING_PRINTED } from './round.js';
 import { holdsBrokenVerdict, holdsPlainVerdict, holdsVerdict } from './search.js';
 import { cannotStart, failure, firstLine, LONGEST_CONTEXT, lastLines, said, tidy } from './text.js';
 
-/** Reads what came out of a hook, whatever ran it. Never throws, and asks nothing of anybody. */
+/** Reads what came out of a hook, whatever ran it. Never throws. */
 export function readRaw(hook: Hook, raw: HookRaw): ReadAnswer {
   try {
     return withRedaction(hook, raw, readKind(hook, raw));
@@ -38,15 +38,12 @@ function readKind(hook: Hook, raw: HookRaw): ReadAnswer {
   switch (raw.kind) {
     case 'process':
       return readProcess(hook, raw);
-    case 'value': {
-      if (raw.value === undefined || raw.value === null) return { answer: NO_ANSWER };
-      const read = readObject(hook, raw.value);
-      return read.ok ? { answer: read.value } : noAnswer(read.error);
-    }
-    case 'text': {
-      const read = readOutput(hook, { text: raw.text });
-      return read.ok ? { answer: withTextAsContext(hook, read.value) } : noAnswer(read.error);
-    }
+    case 'value':
+      return (raw.value ?? undefined) === undefined
+        ? { answer: NO_ANSWER }
+        : readObject(hook, raw.value);
+    case 'text':
+      return withTextAsContext(hook, readOutput(hook, { text: raw.text }));
     case 'verdict':
       return { answer: readVerdict(hook, raw) };
     case 'failed':
@@ -58,7 +55,7 @@ function readKind(hook: Hook, raw: HookRaw): ReadAnswer {
 
 type Verdict = Extract<HookRaw, { kind: 'verdict' }>;
 
-/** What a model decided. Its yes says only that it has no objection: it opens nothing. */
+/** What a model decided. Its yes says only that it has no objection: it allows nothing. */
 function readVerdict({ event, handler }: Hook, verdict: Verdict): HookAnswer {
   if (verdict.ok === true) return NO_ANSWER;
   const { noEndsTurn, takesImpossible } = hookEventFacts(event);
@@ -66,46 +63,44 @@ function readVerdict({ event, handler }: Hook, verdict: Verdict): HookAnswer {
   const ends =
     noEndsTurn === 'always' ||
     (noEndsTurn === 'prompt' && isPrompt && handler.continueOnBlock !== true);
+  const isImpossible = isPrompt && verdict.impossible === true && takesImpossible === true;
   return {
     decision: 'deny',
     reason: said(verdict.reason) ?? 'the model that was asked said no without saying why',
     fields: {},
     ...(ends ? { endsTurn: true } : {}),
-    ...(isPrompt && verdict.impossible === true && takesImpossible === true
-      ? { impossible: true }
-      : {}),
+    ...(isImpossible ? { impossible: true } : {}),
   };
 }
 
 type Ended = Extract<HookRaw, { kind: 'process' }>;
 
-/** What the end of a process means: 0 its output, 2 no, 1 the documented error, all else a failure. */
-export function readProcess(hook: Hook, raw: Ended): ReadAnswer {
+/** What the end of a process means: 0 its output, 2 a refusal, 1 the documented error, all else a failure. */
+function readProcess(hook: Hook, raw: Ended): ReadAnswer {
   const { exitCode, signal, stdout, stderr, cut } = raw;
   if (signal !== null || exitCode === null) {
     return noAnswer(failure('signal', `it was ended by ${signal ?? 'something unknown'}`));
   }
   if (exitCode === 126 || exitCode === 127) return noAnswer(notInstalled(hook, raw));
   const read = readOutput(hook, { text: stdout, cut });
+  const isRead = read.failure === undefined;
   if (exitCode === 2) {
-    return { answer: blocked(read.ok ? read.value : { ...NO_ANSWER, text: stdout }, stderr) };
+    return { answer: blocked(isRead ? read.answer : { ...NO_ANSWER, text: stdout }, stderr) };
   }
-  if (exitCode === 0) {
-    return read.ok ? { answer: withTextAsContext(hook, read.value) } : noAnswer(read.error);
-  }
-  // fail-closed: who wrote that a failure blocks did not mean all failures but the commonest one.
+  if (exitCode === 0) return withTextAsContext(hook, read);
+  // fail-closed: an author who wrote that a failure blocks meant all failures.
   if (exitCode === 1 && hook.event !== 'WorktreeCreate' && hook.strict !== true) {
     const complaint = lastLines(stderr) || lastLines(stdout) || NOTHING_PRINTED;
-    if (!read.ok) return { ...noAnswer(read.error), complaint };
-    return { answer: restraintOnly(read.value), complaint };
+    return { ...read, answer: isRead ? restraintOnly(read.answer) : NO_ANSWER, complaint };
   }
-  if (read.ok && isRestraint(read.value)) {
-    return { answer: restraintOnly(read.value), complaint: lastLines(stderr) || NOTHING_PRINTED };
+  if (isRead && isRestraint(read.answer)) {
+    const complaint = lastLines(stderr) || NOTHING_PRINTED;
+    return { answer: restraintOnly(read.answer), complaint };
   }
   return noAnswer(failure('exit-code', `it ended with ${endOf(raw)}`));
 }
 
-/** Exit code 2: no, whatever was printed, and whether or not it can be read. */
+/** Exit code 2: a refusal, whatever was printed, and whether or not it can be read. */
 function blocked({ asyncMs: _void, ...answer }: HookAnswer, stderr: string): HookAnswer {
   const { decision, fields, text } = answer;
   const reason =
@@ -127,31 +122,26 @@ function endOf({ exitCode, stderr }: Ended): string {
   return `exit code ${exitCode}${words === '' ? '' : `: ${words}`}`;
 }
 
-function notInstalled(hook: Hook, raw: Ended): HookFailure {
-  const program = missingProgram(raw.stderr) ?? programOf(hook);
-  const kind = raw.exitCode === 127 ? 'missing' : 'not-executable';
-  return cannotStart(`${program} cannot be started (${endOf(raw)})`, { program, kind });
-}
-
 /** What the shell says that it did not find: `sh: 1: lint-guard: not found`. */
 const SHELL_COMPLAINT =
   /^(?:[^\n:]*: )(?:(?:line )?\d+: )?([^\n:]+): (?:command not found|not found|no such file or directory|permission denied|is a directory)/im;
 
-function missingProgram(stderr: string): string | undefined {
-  return firstLine(SHELL_COMPLAINT.exec(stderr)?.[1] ?? '') || undefined;
-}
-
 const FIRST_WORD = /^\s*(?:\w+=\S*\s+)*((?:"[^"]*"|'[^']*'|[^\s"'])+)/;
 
-function programOf({ handler, label }: Hook): string {
-  if (handler.type !== 'command') return label;
-  if (handler.args !== undefined) return firstLine(handler.command) || label;
-  const [, word = ''] = FIRST_WORD.exec(handler.command) ?? [];
-  return firstLine(word.replaceAll(/["']/g, '')) || label;
+function notInstalled({ handler, label }: Hook, raw: Ended): HookFailure {
+  let command = '';
+  if (handler.type === 'command') {
+    const [, word = ''] = FIRST_WORD.exec(handler.command) ?? [];
+    command = handler.args === undefined ? word.replaceAll(/["']/g, '') : handler.command;
+  }
+  const named = SHELL_COMPLAINT.exec(raw.stderr)?.[1] ?? '';
+  const program = firstLine(named) || firstLine(command) || label;
+  const kind = raw.exitCode === 127 ? 'missing' : 'not-executable';
+  return cannotStart(`${program} cannot be started (${endOf(raw)})`, { program, kind });
 }
 
 /** What a hook printed. */
-export interface Printed {
+interface Printed {
   readonly text: string;
   /** It is not all. */
   readonly cut?: boolean | undefined;
@@ -163,46 +153,44 @@ type Reader = Pick<Hook, 'event' | 'role'>;
  * Reads standard output. What starts with a brace must be one valid object and nothing else; other
  * text is text, unless a verdict stands inside it. (`trim` takes a byte order mark away as well.)
  */
-export function readOutput(hook: Reader, { text, cut }: Printed): Result<HookAnswer, HookFailure> {
+function readOutput(hook: Reader, { text, cut }: Printed): ReadAnswer {
   const printed = { text: text.trim(), cut };
   return afterAsync(hook, printed) ?? readPrinted(hook, printed);
 }
 
-function readPrinted(hook: Reader, { text, cut }: Printed): Result<HookAnswer, HookFailure> {
-  if (text === '') return ok(NO_ANSWER);
+function readPrinted(hook: Reader, { text, cut }: Printed): ReadAnswer {
+  if (text === '') return { answer: NO_ANSWER };
   if (!text.startsWith('{')) return readText(hook, { text, cut });
-  // fail-closed: what is missing may have been the no.
+  // fail-closed: what is missing may have been the refusal.
   if (cut === true) return broken('standard output is too long to be read as JSON');
   const read = readJsonAt(text, 0);
-  // fail-closed: nobody knows what a broken object was going to say.
+  // fail-closed: it is not known what a broken object was going to say.
   if (!read.ok) return broken(`standard output starts like JSON and is none: ${read.message}`);
   if (read.end < text.length) {
     return broken('there is more on standard output than one JSON object');
   }
   const twice = duplicateProblem(read.duplicates);
-  // fail-closed: one of the two values may be the no.
+  // fail-closed: one of the two values may be the refusal.
   return twice === undefined ? readObject(hook, read.node.value) : broken(twice);
 }
 
-function readText(
-  { event, role }: Reader,
-  { text, cut }: Printed,
-): Result<HookAnswer, HookFailure> {
+function readText({ event, role }: Reader, { text, cut }: Printed): ReadAnswer {
   if (holdsVerdict(text)) {
-    // fail-closed: a no that is printed beside other text must not get lost.
+    // fail-closed: a refusal that is printed beside other text must not get lost.
     return broken('a verdict stands inside other text on standard output; print the object alone');
   }
   const lost = role === 'gate' ? lostVerdict({ text, cut }) : undefined;
   if (lost !== undefined) return broken(lost);
-  if (event !== 'WorktreeCreate') return ok({ ...NO_ANSWER, text: tidy(text, LONGEST_CONTEXT) });
+  const answer = { ...NO_ANSWER, text: tidy(text, LONGEST_CONTEXT) };
+  if (event !== 'WorktreeCreate') return { answer };
   if (cut === true) return broken('standard output is too long; its last line is not known');
   const worktreePath = text.slice(text.lastIndexOf('\n') + 1).trim();
-  return ok({ decision: 'none', fields: { worktreePath }, text: tidy(text, LONGEST_CONTEXT) });
+  return { answer: { ...answer, fields: { worktreePath } } };
 }
 
-/** Why the text of a guard may be a verdict that nobody can read. */
+/** Why the text of a guard may be a verdict that cannot be read. */
 function lostVerdict({ text, cut }: Printed): string | undefined {
-  // fail-closed: what is missing, or was lost on the way to UTF-8, may have been the no.
+  // fail-closed: what is missing, or was lost on the way to UTF-8, may have been the refusal.
   if (cut === true) return 'standard output is too long to be searched for a verdict';
   if (/[\u0000\ufffd]/.test(text)) return 'standard output is no text in UTF-8';
   if (!holdsBrokenVerdict(text) && !holdsPlainVerdict(text)) return undefined;
@@ -211,12 +199,9 @@ function lostVerdict({ text, cut }: Printed): string | undefined {
 
 /**
  * A first line `{"async": true}` announces that the rest is no verdict. Of a process that has ended
- * the rest is known: what it adds counts, and a no is an error of the hook.
+ * the rest is known: what it adds counts, and a refusal is an error of the hook.
  */
-function afterAsync(
-  hook: Reader,
-  { text, cut }: Printed,
-): Result<HookAnswer, HookFailure> | undefined {
+function afterAsync(hook: Reader, { text, cut }: Printed): ReadAnswer | undefined {
   const end = text.startsWith('{') ? text.indexOf('\n') : -1;
   if (end === -1) return undefined;
   const first = readJsonAt(text.slice(0, end), 0);
@@ -226,29 +211,30 @@ function afterAsync(
   const twice = duplicateProblem(first.duplicates);
   if (twice !== undefined) return broken(twice);
   const announced = readObject(hook, value);
-  if (!announced.ok) return announced;
+  if (announced.failure !== undefined) return announced;
   const rest = readPrinted(hook, { text: text.slice(end + 1).trim(), cut });
-  if (!rest.ok || rest.value.asyncMs !== undefined) return rest;
-  if (isRestraint(rest.value)) {
-    // fail-closed: its no would be void.
+  if (rest.failure !== undefined || rest.answer.asyncMs !== undefined) return rest;
+  if (isRestraint(rest.answer)) {
+    // fail-closed: its refusal would be void.
     return broken('it announced "async": true and gave a verdict; an async hook decides nothing');
   }
-  const { context, systemMessage, text: other } = rest.value;
-  return ok({ decision: 'none', fields: {}, context, systemMessage, text: other });
+  const { context, systemMessage, text: other } = rest.answer;
+  return { answer: { ...NO_ANSWER, context, systemMessage, text: other } };
 }
 
-/** Some events show the model what a hook prints, where the hook has come to its end well. */
-export function withTextAsContext({ event }: Pick<Hook, 'event'>, answer: HookAnswer): HookAnswer {
-  if (hookEventFacts(event).textIsContext !== true || answer.context !== undefined) return answer;
-  const context = said(answer.text, LONGEST_CONTEXT);
-  return context === undefined ? answer : { ...answer, context };
+/** Some events show the model what a hook prints that has come to its end well. */
+function withTextAsContext({ event }: Pick<Hook, 'event'>, read: ReadAnswer): ReadAnswer {
+  const { answer } = read;
+  const isShown = hookEventFacts(event).textIsContext === true && answer.context === undefined;
+  const context = isShown ? said(answer.text, LONGEST_CONTEXT) : undefined;
+  return context === undefined ? read : { ...read, answer: { ...answer, context } };
 }
 
-function broken(message: string): Result<never, HookFailure> {
-  return err(failure('broken-output', message));
+function broken(message: string): ReadAnswer {
+  return noAnswer(failure('broken-output', message));
 }
 
-/** Of two equal keys a parser keeps the last value without a word, so that a no could be lost. */
+/** Of two equal keys a parser keeps the last value without a word, so that a refusal could be lost. */
 export function duplicateProblem(
   duplicates: readonly Pick<Duplicate, 'path'>[],
 ): string | undefined {

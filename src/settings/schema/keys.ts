@@ -9,31 +9,25 @@ import { forEachName, isComment } from './type-check.js';
 export function checkTopLevel(file: SettingsFile, table: SettingTable): readonly ConfigProblem[] {
   const problems: ConfigProblem[] = [];
   const strangers: string[] = [];
+  const told = (name: string, severity: 'fatal' | 'warning', message: string, remedy: string) =>
+    problems.push({ severity, ...placeOf(file, [name]), message, remedy });
   for (const [name, value] of Object.entries(file.content)) {
     if (Object.hasOwn(table, name) || isComment(name)) continue;
     const meant = meaningOf(name, value, table);
     if (meant === undefined) strangers.push(name);
     else {
-      problems.push({
-        severity: meant.restricts ? 'fatal' : 'warning',
-        ...placeOf(file, [name]),
-        message: `\`${name}\` ${meant.why ?? 'is not a setting'}.`,
-        remedy: meant.remedy,
-      });
+      const { restricts, why = 'is not a setting', remedy } = meant;
+      told(name, restricts ? 'fatal' : 'warning', `\`${name}\` ${why}.`, remedy);
     }
   }
-  if (strangers.length === 0) return problems;
-  const names = strangers.map((name) => `\`${name}\``).join(', ');
-  const verb = strangers.length === 1 ? 'is not a setting and has' : 'are not settings and have';
-  return [
-    ...problems,
-    {
-      severity: 'warning',
-      ...placeOf(file, [strangers[0] ?? '']),
-      message: `${names} ${verb} no effect.`,
-      remedy: 'docs/reference/settings.md lists the settings.',
-    },
-  ];
+  const [first] = strangers;
+  if (first !== undefined) {
+    const names = strangers.map((name) => `\`${name}\``).join(', ');
+    const verb = strangers.length === 1 ? 'is not a setting and has' : 'are not settings and have';
+    const remedy = 'docs/reference/settings.md lists the settings.';
+    told(first, 'warning', `${names} ${verb} no effect.`, remedy);
+  }
+  return problems;
 }
 
 interface Meaning {
@@ -51,82 +45,57 @@ function meaningOf(name: string, value: unknown, table: SettingTable): Meaning |
   );
 }
 
-/** Words that hold things back in flags, in code or in other programs. */
+/** Words that hold things back, or let them through, in flags, in code or in other programs. */
 const WORDS: Readonly<Record<string, Meaning>> = {
   ...forEachName(
     'disallowedtools deniedtools denytools blockedtools excludetools excludedtools bannedtools denyrules denylist blocklist blockedcommands disallowedcommands',
-    {
-      restricts: true,
-      remedy: 'Write the rules into permissions.deny.',
-    },
+    { restricts: true, remedy: 'Write the rules into permissions.deny.' },
   ),
   ...forEachName('allowedtools allowtools allowlist autoapprove allowedcommands', {
     restricts: false,
     remedy: 'Write the rules into permissions.allow.',
   }),
-  ...forEachName('permissionmode', {
-    restricts: true,
-    remedy: 'Write it as permissions.defaultMode.',
-  }),
-  ...forEachName('maxturns', { restricts: true, remedy: 'It is a flag: --max-turns.' }),
-  ...forEachName('maxbudgetusd maxbudget', {
-    restricts: true,
-    remedy: 'It is a flag: --max-budget-usd.',
-  }),
-  ...forEachName('mcpservers', { restricts: false, remedy: 'Servers stand in .mcp.json.' }),
+  permissionmode: { restricts: true, remedy: 'Write it as permissions.defaultMode.' },
+  maxturns: { restricts: true, remedy: 'It is a flag: --max-turns.' },
+  maxbudgetusd: { restricts: true, remedy: 'It is a flag: --max-budget-usd.' },
+  maxbudget: { restricts: true, remedy: 'It is a flag: --max-budget-usd.' },
+  mcpservers: { restricts: false, remedy: 'Servers stand in .mcp.json.' },
 };
 
 function wordOfOthers(name: string, value: unknown): Meaning | undefined {
   const found = own(WORDS, folded(name));
-  return found !== undefined && isWideMode(value) ? { ...found, restricts: false } : found;
+  return found !== undefined && WIDE_MODES.has(value) ? { ...found, restricts: false } : found;
 }
 
 /** Modes that let more through than the default; without them nothing is lost but convenience. */
 const WIDE_MODES: ReadonlySet<unknown> = new Set(['acceptEdits', 'auto', 'bypassPermissions']);
 
-function isWideMode(value: unknown): boolean {
-  return WIDE_MODES.has(value);
-}
-
 /** Whether losing this value lets more through. One that only grants is lost with a warning. */
 function holdsBack({ facts = {} }: SettingNode, value: unknown): boolean {
-  if (facts.restricts !== true || isWideMode(value)) return false;
+  if (facts.restricts !== true || WIDE_MODES.has(value)) return false;
   const strict = strictValues(facts);
   const isPlain = typeof value === 'boolean' || typeof value === 'string';
   return strict.length === 0 || !isPlain || strict.some((one) => one === value);
 }
+
+/** Too common a word to say what was meant. */
+const COMMON = new Set(['enabled', 'agents', 'network', 'disabled', 'files']);
 
 /** A key that belongs one level deeper. */
 function misplaced(name: string, value: unknown, table: SettingTable): Meaning | undefined {
   const wanted = folded(name);
   const event = Object.keys(HOOK_EVENTS).find((one) => folded(one) === wanted);
   if (event !== undefined) return { restricts: true, remedy: `Write it as hooks.${event}.` };
-  for (const parent of ['permissions', 'sandbox', 'portcullis']) {
-    const found = findInside(own(table, parent), parent, { wanted, value });
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** Too common a word to say what was meant. */
-const COMMON = new Set(['enabled', 'agents', 'network', 'disabled', 'files']);
-
-function findInside(
-  node: SettingNode | undefined,
-  path: string,
-  looked: { readonly wanted: string; readonly value: unknown },
-): Meaning | undefined {
-  const { wanted, value } = looked;
-  if (node?.type !== 'object' || COMMON.has(wanted)) return undefined;
-  for (const [name, inner] of Object.entries(node.keys)) {
-    const at = `${path}.${name}`;
-    if (folded(name) === wanted) {
-      return { restricts: holdsBack(inner, value), remedy: `Write it as ${at}.` };
-    }
-    const deeper = findInside(inner, at, looked);
-    if (deeper !== undefined) return deeper;
-  }
-  return undefined;
+  const find = (node: SettingNode | undefined, path: string): readonly Meaning[] =>
+    node?.type !== 'object'
+      ? []
+      : Object.entries(node.keys).flatMap(([key, inner]) => {
+          const at = `${path}.${key}`;
+          if (folded(key) !== wanted) return find(inner, at);
+          return [{ restricts: holdsBack(inner, value), remedy: `Write it as ${at}.` }];
+        });
+  if (COMMON.has(wanted)) return undefined;
+  return ['permissions', 'sandbox', 'portcullis'].flatMap((key) => find(own(table, key), key))[0];
 }
 
 /** Distance up to which a key is taken for a misspelling; beyond it, the two may be unrelated. */

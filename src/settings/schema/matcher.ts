@@ -43,7 +43,7 @@ export function checkMatcher(
 interface Place {
   readonly matcher: string;
   readonly context: ValueContext;
-  /** The names of all tools, the older ones too; absent where nobody knows them. */
+  /** The names of all tools, the older ones too; absent where they are not known. */
   readonly names: readonly string[] | undefined;
   readonly forTools: boolean;
 }
@@ -58,37 +58,29 @@ function checkPart(part: MatcherPart, at: Place): readonly ConfigProblem[] {
   return [problem(asWarning(at.context), message, remedy), ...checkName(tool, at)];
 }
 
-function checkName(name: string, at: Place): readonly ConfigProblem[] {
-  if (/^mcp__/i.test(name)) return checkServer(name, at.context);
-  return at.names === undefined ? [] : checkTool(name, at, at.names);
-}
-
-/** `mcp__server` alone is no tool's name; the gate takes it for all tools of the server. */
-function checkServer(name: string, context: ValueContext): readonly ConfigProblem[] {
-  if (/^mcp__.+?__./i.test(name)) return [];
-  const message = `the matcher "${name}" names no tool; it is taken to mean every tool that begins so.`;
-  return [problem(asWarning(context), message, `Write ${name.replace(/_*$/, '')}__.* to say so.`)];
-}
-
-function checkTool(
-  name: string,
-  { matcher, context }: Place,
-  names: readonly string[],
-): readonly ConfigProblem[] {
-  if (names.some((one) => one.toLowerCase() === name.toLowerCase())) return [];
+function checkName(name: string, { matcher, context, names }: Place): readonly ConfigProblem[] {
+  if (/^mcp__/i.test(name)) {
+    if (/^mcp__.+?__./i.test(name)) return [];
+    // `mcp__server` alone is no tool's name; the gate takes it for all tools of the server.
+    const message = `the matcher "${name}" names no tool; it is taken to mean every tool that begins so.`;
+    const remedy = `Write ${name.replace(/_*$/, '')}__.* to say so.`;
+    return [problem(asWarning(context), message, remedy)];
+  }
+  const isKnown = names?.some((one) => one.toLowerCase() === name.toLowerCase());
+  if (names === undefined || isKnown === true) return [];
   // fail-closed: no tool's name has a blank in it, now or later.
   if (/\s/.test(name)) return [matchesNothing(name, context, 'Join several names by |.')];
   const near = nearest(name, names);
-  if (near === undefined) {
-    const message = `the matcher "${matcher}" names ${name}, and there is no such tool now.`;
-    return [problem(asWarning(context), message, 'It matches nothing until there is.')];
-  }
-  const message = `the matcher "${matcher}" names ${name}, and there is no such tool.`;
-  return [problem(context, message, `Did you mean ${near}?`)];
+  const message = `the matcher "${matcher}" names ${name}, and there is no such tool`;
+  if (near !== undefined) return [problem(context, `${message}.`, `Did you mean ${near}?`)];
+  const remedy = 'It matches nothing until there is.';
+  return [problem(asWarning(context), `${message} now.`, remedy)];
 }
 
-function checkExpression(text: string, at: Place): readonly ConfigProblem[] {
-  const { matcher, context, names } = at;
+function checkExpression(
+  text: string,
+  { matcher, context, names }: Place,
+): readonly ConfigProblem[] {
   // The very engine that the gate uses: what it cannot search for would guard nothing that was meant.
   const pattern = linearPattern(text, { ignoreCase: true });
   if (!pattern.ok) {
@@ -98,11 +90,12 @@ function checkExpression(text: string, at: Place): readonly ConfigProblem[] {
   const fits = (name: string): boolean => pattern.value.test(name);
   if (names === undefined || [...names, 'mcp__x__y'].some(fits)) return [];
   const words = wordsOf(text, NAME_LETTERS);
-  const possible = words.flatMap(inServerTools).some(fits);
   const near = words.map((word) => nearest(word, names)).find((one) => one !== undefined);
   if (near !== undefined) return [matchesNothing(text, context, `Did you mean ${near}?`)];
   // fail-closed: quotes, slashes and look-alike letters stand in no name, so nothing is guarded.
-  if (!possible) return [matchesNothing(text, context, 'Write names joined by |, without quotes.')];
+  if (!words.flatMap(inServerTools).some(fits)) {
+    return [matchesNothing(text, context, 'Write names joined by |, without quotes.')];
+  }
   if (/mcp|__/i.test(text)) return [];
   const message = `the matcher "${text}" matches no tool that there is now.`;
   return [problem(asWarning(context), message, 'It may match tools of MCP servers.')];

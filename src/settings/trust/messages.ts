@@ -4,24 +4,29 @@ import type { Declaration, DeclarationKind, TrustCheck } from './types.js';
 
 /** The one notice of a session in whose folder something is held back; undefined when nothing is. */
 export function trustNotice(check: TrustCheck): string | undefined {
-  if (check.verdict === 'nothing' || check.verdict === 'trusted') return undefined;
+  const { verdict, root, declarations } = check;
+  if (verdict === 'nothing' || verdict === 'trusted') return undefined;
+  const counts = (['new', 'changed'] as const).flatMap((was) => {
+    const count = check.pending.filter((one) => one.was === was).length;
+    return count === 0 ? [] : [`${count} ${was}`];
+  });
   const why =
-    check.verdict === 'never'
-      ? `${visible(check.root)} is not trusted`
-      : `${visible(check.root)} has changed since it was trusted (${changes(check)})`;
-  const isServer = ({ kind }: Declaration): boolean => kind === 'MCP server';
-  const { root } = check;
-  const others = check.declarations.filter((one) => !isServer(one));
-  const servers = check.declarations.filter(isServer);
+    verdict === 'never'
+      ? `${visible(root)} is not trusted`
+      : `${visible(root)} has changed since it was trusted (${counts.join(', ')})`;
+  const of = (isServer: boolean): string =>
+    summary({
+      declarations: declarations.filter(({ kind }) => (kind === 'MCP server') === isServer),
+      root,
+    });
+  const [others, servers] = [of(false), of(true)];
   const held = [
-    ...(others.length === 0
-      ? []
-      : [`these of its files are not in force: ${summary({ declarations: others, root })}`]),
+    ...(others === '' ? [] : [`these of its files are not in force: ${others}`]),
     // Each may have been approved by itself, which is not known here.
-    ...(servers.length === 0
+    ...(servers === ''
       ? []
       : [
-          `of its servers only those are used that somebody has approved by themselves (portcullis mcp list): ${summary({ declarations: servers, root })}`,
+          `of its servers only those are used that somebody has approved by themselves (portcullis mcp list): ${servers}`,
         ]),
   ];
   return `${why}, so ${held.join('; and ')}. \`portcullis trust\` shows and accepts them; --trust accepts them for one run`;
@@ -71,16 +76,4 @@ function shown(declaration: Declaration): string {
 
 function placeOf({ file, line }: Declaration, root: string): string {
   return visible(`${displayPath(file, root)}${line === undefined ? '' : `:${line}`}`);
-}
-
-function changes(check: TrustCheck): string {
-  const count = (was: 'new' | 'changed'): number =>
-    check.pending.filter((one) => one.was === was).length;
-  return [
-    [count('new'), 'new'],
-    [count('changed'), 'changed'],
-  ]
-    .filter(([number]) => number !== 0)
-    .map((words) => words.join(' '))
-    .join(', ');
 }

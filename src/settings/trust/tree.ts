@@ -23,67 +23,50 @@ export interface Tree {
 /** A limit, so that a start stays quick. */
 const MAX_ENTRIES = 5_000;
 
-export interface TreeOptions {
-  /** Names of directories that are passed over. */
-  readonly skipped?: ReadonlySet<string>;
-}
-
 type TreeFiles = Pick<FileSystem, 'list' | 'stat' | 'realPath'>;
 
-interface Open {
-  readonly at: string;
-  readonly real: string;
-}
-
-/** Every file below a directory. Links to directories are followed, each real directory once. */
+/**
+ * Every file below a directory, but for directories of the names `skipped`. Links to directories are
+ * followed, each real directory once.
+ */
 export async function filesBelow(
   fs: TreeFiles,
   directory: string,
-  { skipped = SKIPPED_DIRECTORIES }: TreeOptions = {},
+  { skipped = SKIPPED_DIRECTORIES }: { readonly skipped?: ReadonlySet<string> } = {},
 ): Promise<Tree> {
   const files: string[] = [];
   const unreadable: string[] = [];
   const seen = new Set<string>();
-  const top = await realPathOrNothing(fs, directory);
-  if (top === undefined) return { files, cut: false, unreadable: [directory] };
-  const open: Open[] = [{ at: directory, real: top }];
+  const open = [directory];
   let entries = 0;
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { at, real } = next;
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    const real = await realPathOrNothing(fs, at);
+    const list = real === undefined ? undefined : await listOrNothing(fs, at);
+    if (real === undefined || list === undefined) {
+      unreadable.push(at);
+      continue;
+    }
     if (seen.has(real)) continue;
     seen.add(real);
-    const list = await listOrNothing(fs, at);
-    if (list === undefined) unreadable.push(at);
-    for (const entry of list ?? []) {
+    for (const entry of list) {
       if (++entries > MAX_ENTRIES) return { files, cut: true, unreadable };
       // A name of a list is one step, so that nothing has to be normalised.
-      const full = `${at}${separator}${entry.name}`;
-      if (entry.kind === 'symlink') {
-        const target = await targetOf(fs, full);
-        if (target === undefined) unreadable.push(full);
-        else if (target.kind === 'directory' && !skipped.has(entry.name)) {
-          open.push({ at: full, real: target.real });
-        } else if (target.kind === 'file') files.push(full);
-      } else if (entry.kind === 'directory') {
-        // Below a directory whose real path is known only links lead elsewhere.
-        const inside = `${real}${separator}${entry.name}`;
-        if (!skipped.has(entry.name)) open.push({ at: full, real: inside });
-      } else if (entry.kind === 'file') files.push(full);
+      const path = `${at}${separator}${entry.name}`;
+      // fail-closed: a link that cannot be resolved may lead others to something.
+      const kind = entry.kind === 'symlink' ? await kindBehind(fs, path) : entry.kind;
+      if (kind === undefined) unreadable.push(path);
+      if (kind === 'file') files.push(path);
+      if (kind === 'directory' && !skipped.has(entry.name)) open.push(path);
     }
   }
   return { files: files.sort(), cut: false, unreadable };
 }
 
 /** What a link leads to; undefined when that cannot be found out, as in a loop of links. */
-async function targetOf(
-  fs: TreeFiles,
-  link: string,
-): Promise<{ readonly kind: string; readonly real: string } | undefined> {
+async function kindBehind(fs: TreeFiles, link: string): Promise<string | undefined> {
   try {
-    const kind = (await fs.stat(link))?.kind ?? 'nothing';
-    return { kind, real: kind === 'directory' ? await fs.realPath(link) : link };
+    return (await fs.stat(link))?.kind ?? 'nothing';
   } catch {
-    // fail-closed: the caller takes it for something that might be read by others.
     return undefined;
   }
 }
