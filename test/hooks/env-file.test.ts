@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type EnvFileVariables, readEnvFile } from '../../src/hooks/dispatch/env-file.js';
+import { createHookVariables, readEnvFile } from '../../src/hooks/dispatch/env-file.js';
 import type { Result } from '../../src/lib/result.js';
 import type { Environment } from '../../src/platform/environment.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
@@ -12,13 +12,16 @@ const PATH = process.env.PATH ?? '/usr/bin:/bin';
 function read(
   content: string,
   options: { readonly env?: Environment; readonly name?: string } = {},
-): Promise<Result<EnvFileVariables, string>> {
+): Promise<Result<Readonly<Record<string, string>>, string>> {
   const file = path.join(temporaryDirectory(), options.name ?? 'env');
   writeFileSync(file, content);
   return readFile(file, options.env);
 }
 
-function readFile(file: string, env: Environment = {}): Promise<Result<EnvFileVariables, string>> {
+function readFile(
+  file: string,
+  env: Environment = {},
+): Promise<Result<Readonly<Record<string, string>>, string>> {
   return readEnvFile(file, {
     processes: testSupervisor(),
     fs: nodeFileSystem,
@@ -31,10 +34,7 @@ describe('the file of variables', () => {
     const content = `export A=1\nB='two words'\nexport C=$'line\\nbreak' D=\nE="ü=$A"\n`;
     expect(await read(content)).toEqual({
       ok: true,
-      value: {
-        variables: { A: '1', B: 'two words', C: 'line\nbreak', D: '', E: 'ü=1' },
-        refused: [],
-      },
+      value: { A: '1', B: 'two words', C: 'line\nbreak', D: '', E: 'ü=1' },
     });
   });
 
@@ -42,35 +42,30 @@ describe('the file of variables', () => {
     const result = await read('export PATH="/opt/x:$PATH"; export SAME=s; export G="$GOPATH/bin"', {
       env: { SAME: 's', GOPATH: '/go', GITHUB_TOKEN: 'hidden' },
     });
-    expect(result).toMatchObject({
-      value: { variables: { PATH: `/opt/x:${PATH}`, G: '/go/bin' }, refused: [] },
-    });
+    expect(result).toEqual({ ok: true, value: { PATH: `/opt/x:${PATH}`, G: '/go/bin' } });
   });
 
   it('lets secrets through that it sets itself', async () => {
     const result = await read('export GITHUB_TOKEN=abc ANTHROPIC_API_KEY=k');
     expect(result).toMatchObject({
-      value: { variables: { GITHUB_TOKEN: 'abc', ANTHROPIC_API_KEY: 'k' } },
+      value: { GITHUB_TOKEN: 'abc', ANTHROPIC_API_KEY: 'k' },
     });
   });
 
   it('refuses names that would change what commands mean, and names them', async () => {
     const content =
       'export BASH_ENV=/x NODE_OPTIONS=--inspect GIT_DIR=/g PORTCULLIS_HOME=/p CLAUDE_CODE_X=1 CDPATH=/ OK=1';
-    expect(await read(content)).toEqual({
-      ok: true,
-      value: {
-        variables: { OK: '1' },
-        refused: [
-          'BASH_ENV',
-          'CDPATH',
-          'CLAUDE_CODE_X',
-          'GIT_DIR',
-          'NODE_OPTIONS',
-          'PORTCULLIS_HOME',
-        ],
-      },
-    });
+    const found = await read(content);
+    const variables = createHookVariables();
+    expect(found.ok && variables.merge(found.value)).toEqual([
+      'BASH_ENV',
+      'CDPATH',
+      'CLAUDE_CODE_X',
+      'GIT_DIR',
+      'NODE_OPTIONS',
+      'PORTCULLIS_HOME',
+    ]);
+    expect(variables.current()).toEqual({ OK: '1' });
   });
 
   it('is not disturbed by what it prints, defines, or changes in the shell', async () => {
@@ -78,18 +73,17 @@ describe('the file of variables', () => {
 f() { :; }; export -f f; printf() { echo X; }; env() { echo X; }; unset -f printf
 set -euf; IFS=,; cd /; PATH=/nowhere; false || true; X=1`;
     const result = await read(content);
-    expect(result).toMatchObject({ ok: true, value: { refused: [] } });
-    expect(result.ok && result.value.variables).toEqual({ PATH: '/nowhere', X: '1' });
+    expect(result.ok && result.value).toEqual({ PATH: '/nowhere', X: '1' });
   });
 
   it('takes a last command that fails for nothing special', async () => {
     expect(await read('export A=1\n[ -f /no/such ] && export B=2\n')).toMatchObject({
-      value: { variables: { A: '1' } },
+      value: { A: '1' },
     });
   });
 
   it('is nothing when it is empty or not there', async () => {
-    const nothing = { ok: true, value: { variables: {}, refused: [] } };
+    const nothing = { ok: true, value: {} };
     expect(await read('')).toEqual(nothing);
     expect(await read('# only a comment\n')).toEqual(nothing);
     expect(await readFile(path.join(temporaryDirectory(), 'none'))).toEqual(nothing);
@@ -97,7 +91,7 @@ set -euf; IFS=,; cd /; PATH=/nowhere; false || true; X=1`;
 
   it('may have a name that no shell likes', async () => {
     expect(await read('export A=1', { name: "-n $(touch x) ' env" })).toMatchObject({
-      value: { variables: { A: '1' } },
+      value: { A: '1' },
     });
   });
 });

@@ -21,12 +21,7 @@ export interface EnvFileDeps {
   readonly cwd?: string;
 }
 
-export interface EnvFileVariables {
-  /** New or changed variables. */
-  readonly variables: Readonly<Record<string, string>>;
-  /** Names that no hook may set, sorted. */
-  readonly refused: readonly string[];
-}
+type Variables = Readonly<Record<string, string>>;
 
 const MAX_FILE_BYTES = 256 * 1024;
 const LIMIT_MS = 5000;
@@ -35,16 +30,16 @@ const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 
 /**
  * Reads what command hooks left in the file that `CLAUDE_ENV_FILE` named. It is shell code, so a shell
- * reads it; what counts is how the environment differs afterwards. A file that is not there or empty
- * is fine.
+ * reads it; what counts are the variables that are new or different afterwards. A file that is not there
+ * or empty is fine.
  */
 export async function readEnvFile(
   file: string,
   deps: EnvFileDeps,
-): Promise<Result<EnvFileVariables, string>> {
+): Promise<Result<Variables, string>> {
   const stat = await deps.fs.stat(file).catch(() => undefined);
   if (stat === undefined || (stat.kind === 'file' && stat.size === 0)) {
-    return ok({ variables: {}, refused: [] });
+    return ok({});
   }
   if (stat.kind !== 'file') return err(`${file} is not a regular file.`);
   if (stat.size > MAX_FILE_BYTES) {
@@ -65,11 +60,9 @@ export async function readEnvFile(
   });
   const problem = problemOf(result);
   if (problem !== undefined) return err(`${file}: ${problem}`);
-  const listings = readListings(result.stdout);
-  if (listings === undefined) {
-    return err(`${file}: it ended the shell that read it${lastLine(result.stderr)}`);
-  }
-  return ok(differences(listings));
+  const changed = changedVariables(result.stdout);
+  if (changed !== undefined) return ok(changed);
+  return err(`${file}: it ended the shell that read it${lastLine(result.stderr)}`);
 }
 
 /** Exit code for a file that no shell can read; nothing in the file has run by then. */
@@ -100,55 +93,27 @@ __portcullis_list
 /** What a shell changes by itself. */
 const OF_THE_SHELL: ReadonlySet<string> = new Set(['PWD', 'OLDPWD', 'SHLVL', '_', 'IFS']);
 
-type Listing = ReadonlyMap<string, string>;
-
 function problemOf(result: ProcessResult): string | undefined {
   if (result.startError !== undefined) return result.startError;
   if (result.timedOut) return `the shell was not done with it after ${seconds(LIMIT_MS)}.`;
   if (result.exitCode === SYNTAX_ERROR) return `not valid shell code${lastLine(result.stderr)}`;
-  if (result.stdoutTruncated) return 'its variables are too long.';
-  return undefined;
+  return result.stdoutTruncated ? 'its variables are too long.' : undefined;
 }
 
-function readListings(
-  text: string,
-): { readonly before: Listing; readonly after: Listing } | undefined {
+/** The variables that differ between the two lists; undefined when they are not all there. */
+function changedVariables(text: string): Variables | undefined {
   const entries = text.split('\0');
   const middle = entries.indexOf('');
   const end = entries.indexOf('', middle + 1);
   // The last part of a complete text follows the last NUL and is empty as well.
   if (middle === -1 || end === -1 || end !== entries.length - 2) return undefined;
-  return {
-    before: listing(entries.slice(0, middle)),
-    after: listing(entries.slice(middle + 1, end)),
-  };
-}
-
-function listing(entries: readonly string[]): Listing {
-  return new Map(
-    entries.map((entry) => {
-      const at = entry.indexOf('=');
-      return [entry.slice(0, at), entry.slice(at + 1)];
-    }),
+  const before = new Set(entries.slice(0, middle));
+  const changed = entries.slice(middle + 1, end).filter((entry) => !before.has(entry));
+  return Object.fromEntries(
+    changed
+      .map((entry) => [entry.slice(0, entry.indexOf('=')), entry.slice(entry.indexOf('=') + 1)])
+      .filter(([name = '']) => !OF_THE_SHELL.has(name)),
   );
-}
-
-function differences(listings: {
-  readonly before: Listing;
-  readonly after: Listing;
-}): EnvFileVariables {
-  const { before, after } = listings;
-  const changed = [...after].filter(
-    ([name, value]) => before.get(name) !== value && !OF_THE_SHELL.has(name),
-  );
-  return {
-    variables: Object.fromEntries(changed.filter(([name]) => !isInternalVariable(name))),
-    // fail-closed: these would change the meaning of commands that are judged before they run.
-    refused: changed
-      .map(([name]) => name)
-      .filter((name) => isInternalVariable(name))
-      .sort(),
-  };
 }
 
 function lastLine(stderr: string): string {

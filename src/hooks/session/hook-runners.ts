@@ -115,7 +115,7 @@ export async function takeVariables(parts: {
     tell(`the variables that hooks left cannot be read: ${read.error}`);
     return;
   }
-  const refused = [...read.value.refused, ...variables.merge(read.value.variables)];
+  const refused = variables.merge(read.value);
   if (refused.length > 0) {
     tell(`hooks may not set these variables for shell commands: ${refused.join(', ')}`);
   }

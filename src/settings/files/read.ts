@@ -35,23 +35,23 @@ export interface ReadSettings {
 
 /** Reads every settings file there is. */
 export async function readSettingsFiles(places: SettingsPlaces): Promise<ReadSettings> {
-  const { only, configDir } = places;
+  const { only, configDir, fs, sources } = places;
   if (only !== undefined) {
     return parsed({ source: 'user', root: configDir, trusted: true, file: only.file }, only.text);
   }
+  const user = { source: 'user', root: configDir, trusted: true } as const;
   const administrators = await managed(places);
   const wanted = [
-    ...administrators.files,
-    ...host(places),
-    ...flag(places),
+    ...administrators.wanted,
+    ...given(places),
     ...projectFiles(places),
-    ...(places.sources.includes('user') ? [user(places)] : []),
+    ...(sources.includes('user') ? [{ ...user, file: join(configDir, 'settings.json') }] : []),
   ];
-  const read = await Promise.all(wanted.map((place) => readOne(place, places.fs)));
+  const read = [administrators.read, ...(await Promise.all(wanted.map((one) => readOne(one, fs))))];
   return {
     files: read.flatMap((one) => one.files),
-    problems: [...administrators.problems, ...read.flatMap((one) => one.problems)],
-    places: [administrators.dropIns, ...read.flatMap((one) => one.places)],
+    problems: read.flatMap((one) => one.problems),
+    places: read.flatMap((one) => one.places),
   };
 }
 
@@ -66,143 +66,127 @@ interface Place {
 }
 
 const DROP_INS = 'managed-settings.d';
+
 /** A settings file that is larger is a mistake, or an attack on the start. */
 const MOST_BYTES = 2 * 1024 * 1024;
 
 /** The base file, and above it each drop-in file, the alphabetically last one strongest. */
-async function managed(places: SettingsPlaces): Promise<{
-  files: readonly Place[];
-  problems: readonly ConfigProblem[];
-  dropIns: WatchedPath;
-}> {
-  const root = places.managedDir;
+async function managed({
+  managedDir: root,
+  fs,
+}: SettingsPlaces): Promise<{ wanted: readonly Place[]; read: ReadSettings }> {
   const place = (file: string): Place => ({ source: 'managed', root, trusted: true, file });
   const base = place(join(root, 'managed-settings.json'));
   const directory = join(root, DROP_INS);
-  let dropIns: WatchedPath = { path: directory, source: 'managed', stamp: '' };
+  const looked: { -readonly [K in keyof WatchedPath]: WatchedPath[K] } = {
+    path: directory,
+    source: 'managed',
+    stamp: '',
+  };
   try {
-    const stat = await places.fs.stat(directory);
-    dropIns = { path: directory, source: 'managed', stamp: fingerprint(stat) };
-    if (stat?.kind !== 'directory') return { files: [base], problems: [], dropIns };
-    const names = (await places.fs.list(directory))
-      .filter(({ name }) => name.endsWith('.json') && !name.startsWith('.'))
-      .map(({ name }) => name);
-    const above = names.reverse().map((name) => place(join(directory, name)));
-    return { files: [...above, base], problems: [], dropIns };
+    const stat = await fs.stat(directory);
+    looked.stamp = fingerprint(stat);
+    const entries = stat?.kind === 'directory' ? await fs.list(directory) : [];
+    const names = entries.map(({ name }) => name);
+    const above = names.filter((name) => name.endsWith('.json') && !name.startsWith('.')).reverse();
+    return {
+      wanted: [...above.map((name) => place(join(directory, name))), base],
+      read: { files: [], problems: [], places: [looked] },
+    };
   } catch (thrown) {
     // fail-closed: an administrator's directory that cannot be listed may hold deny rules.
-    const { problems } = fatal(place(directory), {
-      message: `the managed settings cannot be listed: ${messageOf(thrown)}.`,
-      remedy: 'Make the directory readable or remove it.',
-    });
-    return { files: [base], problems, dropIns };
+    const message = `the managed settings cannot be listed: ${messageOf(thrown)}.`;
+    const remedy = 'Make the directory readable or remove it.';
+    const { problems } = fatal(place(directory), { message, remedy });
+    return { wanted: [base], read: { files: [], problems, places: [looked] } };
   }
 }
 
-function host({ hostSettings, cwd }: SettingsPlaces): readonly Place[] {
-  if (hostSettings === undefined || hostSettings.trim() === '') return [];
-  return [{ source: 'sdk', trusted: true, root: cwd, text: hostSettings }];
-}
-
-function flag(places: SettingsPlaces): readonly Place[] {
-  const given = places.flagSettings?.trim() ?? '';
-  if (given === '') return [];
-  const base = { source: 'cli', trusted: true, root: places.cwd } as const;
-  if (given.startsWith('{')) return [{ ...base, text: given }];
-  const file = resolve(places.cwd, given);
-  return [{ ...base, file, root: dirname(file), required: true }];
-}
-
-function user(places: SettingsPlaces): Place {
-  const file = join(places.configDir, 'settings.json');
-  return { source: 'user', root: places.configDir, trusted: true, file };
+/** What the host and the command line say. */
+function given({ hostSettings = '', flagSettings = '', cwd }: SettingsPlaces): readonly Place[] {
+  const host: Place = { source: 'sdk', trusted: true, root: cwd, text: hostSettings };
+  const places = hostSettings.trim() === '' ? [] : [host];
+  const flag = flagSettings.trim();
+  if (flag === '') return places;
+  const base = { source: 'cli', trusted: true, root: cwd } as const;
+  if (flag.startsWith('{')) return [...places, { ...base, text: flag }];
+  const file = resolve(cwd, flag);
+  return [...places, { ...base, file, root: dirname(file), required: true }];
 }
 
 /** Local before project in each directory's kind; from the start directory up to the repository root. */
 function projectFiles(places: SettingsPlaces): readonly Place[] {
   const levels = lookAtLevels(places.cwd);
   const userFile = join(places.configDir, 'settings.json');
-  const of = (source: 'local' | 'project', name: string): Place[] =>
-    places.sources.includes(source)
-      ? levels
-          .map(({ path: root }) => ({
-            source,
-            root,
-            trusted: places.trustProject,
-            file: join(root, '.claude', name),
-          }))
-          // Started in the home directory, the user's own file is not a project's.
-          .filter((place) => place.file !== userFile)
-      : [];
-  return [...of('local', 'settings.local.json'), ...of('project', 'settings.json')];
+  const kinds = [
+    ['local', 'settings.local.json'],
+    ['project', 'settings.json'],
+  ] as const;
+  return kinds
+    .filter(([source]) => places.sources.includes(source))
+    .flatMap(([source, name]) =>
+      levels.map(({ path: root }) => ({
+        source,
+        root,
+        trusted: places.trustProject,
+        file: join(root, '.claude', name),
+      })),
+    )
+    .filter((place) => place.file !== userFile); // At home, the user's own file is not a project's.
 }
 
 async function readOne(place: Place, fs: SettingsPlaces['fs']): Promise<ReadSettings> {
-  const { source, root, trusted, file, text: given } = place;
+  const { source, root, file, text: given, required = false } = place;
   if (given !== undefined || file === undefined) return parsed(place, given ?? '');
   let stamp = '';
-  try {
-    const stat = await fs.stat(file);
-    stamp = fingerprint(stat);
-    const places = [{ path: file, source, stamp }];
-    if (stat === undefined && place.required !== true) return { files: [], problems: [], places };
-    const foreign =
-      source === 'managed' ? await foreignPath(fs, [file, dirname(file), root]) : undefined;
-    if (foreign !== undefined) {
-      // fail-closed: what anybody can write is not an administrator's word.
-      const problem = fatal(place, {
-        message: `${foreign} belongs to, or can be written by, others than the administrator.`,
-        remedy: 'Give it to root and take the right to write from group and others (chmod go-w).',
-      });
-      return { ...problem, places };
-    }
-    const text = await fs.readText(file, { maxBytes: MOST_BYTES });
-    return { ...parsed({ source, root, trusted, file }, text), places };
-  } catch (thrown) {
-    const code = systemCodeOf(thrown);
-    const absent = code === 'ENOENT' || code === 'ENOTDIR';
-    const places = [{ path: file, source, stamp }];
-    if (absent && place.required !== true) return { files: [], problems: [], places };
-    // fail-closed: a file that is there may hold deny rules.
-    const problem = fatal(place, {
-      message: `the settings cannot be read: ${messageOf(thrown)}.`,
-      remedy: absent
+  const read = async (): Promise<ReadSettings> => {
+    try {
+      const stat = await fs.stat(file);
+      stamp = fingerprint(stat);
+      if (stat === undefined && !required) return NOTHING;
+      const owned = source === 'managed' ? [file, dirname(file), root] : [];
+      for (const path of owned) {
+        if ((await fs.stat(path))?.foreign !== true) continue;
+        // fail-closed: what anybody can write is not an administrator's word.
+        const message = `${path} belongs to, or can be written by, others than the administrator.`;
+        const remedy =
+          'Give it to root and take the right to write from group and others (chmod go-w).';
+        return fatal(place, { message, remedy });
+      }
+      return parsed(place, await fs.readText(file, { maxBytes: MOST_BYTES }));
+    } catch (thrown) {
+      const code = systemCodeOf(thrown);
+      const absent = code === 'ENOENT' || code === 'ENOTDIR';
+      if (absent && !required) return NOTHING;
+      // fail-closed: a file that is there may hold deny rules.
+      const remedy = absent
         ? 'Name a file that exists, or give JSON text.'
-        : 'Make the file readable or remove it.',
-    });
-    return { ...problem, places };
-  }
+        : 'Make the file readable or remove it.';
+      const message = `the settings cannot be read: ${messageOf(thrown)}.`;
+      return fatal(place, { message, remedy });
+    }
+  };
+  return { ...(await read()), places: [{ path: file, source, stamp }] };
 }
 
-async function foreignPath(
-  fs: SettingsPlaces['fs'],
-  paths: readonly string[],
-): Promise<string | undefined> {
-  for (const path of paths) if ((await fs.stat(path))?.foreign === true) return path;
-  return undefined;
-}
+const NOTHING: ReadSettings = { files: [], problems: [], places: [] };
 
 function parsed(place: Place, text: string): ReadSettings {
   // An empty file holds no settings; editors and scripts leave such files behind.
   const json = parseLocatedJson(text.trim() === '' ? '{}' : text);
   if (!json.ok) {
-    return fatal(place, {
-      line: json.line,
-      message: `the settings are not valid JSON: ${json.message}.`,
-      remedy: 'Correct the file; comments and trailing commas are not JSON.',
-    });
+    const message = `the settings are not valid JSON: ${json.message}.`;
+    const remedy = 'Correct the file; comments and trailing commas are not JSON.';
+    return fatal(place, { line: json.line, message, remedy });
   }
   if (!isRecord(json.value)) {
-    return fatal(place, {
-      line: 1,
-      message: 'the settings are not a JSON object.',
-      remedy: 'Write { … } at the top of the file.',
-    });
+    const message = 'the settings are not a JSON object.';
+    return fatal(place, { line: 1, message, remedy: 'Write { … } at the top of the file.' });
   }
   const { source, root, trusted, file } = place;
   const { lineOf, duplicates, value: content } = json;
   const read = { source, root, trusted, content, lineOf, duplicates };
-  return { files: [{ ...read, file }], problems: [], places: [] };
+  return { ...NOTHING, files: [{ ...read, file }] };
 }
 
 /** Tells one state of a file from another; empty when there is none. */
@@ -232,5 +216,5 @@ function fatal(
 ): ReadSettings {
   const { source } = place;
   const file = place.file ?? (source === 'sdk' ? '--managed-settings' : '--settings');
-  return { files: [], problems: [{ severity: 'fatal', source, file, ...problem }], places: [] };
+  return { ...NOTHING, problems: [{ severity: 'fatal', source, file, ...problem }] };
 }

@@ -1,5 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
+import { Queue } from '../../lib/queue.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import {
@@ -101,18 +102,13 @@ export function watchSettings(first: EffectiveSettings, deps: LiveSettingsDeps):
   };
 
   /** One change after the other: a file that changes meanwhile must not undo what was given. */
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = turn.then(work);
-    turn = next.catch(() => undefined);
-    return next;
-  };
+  const queue = new Queue();
 
   return {
     current: () => current,
-    give: (changes) => inTurn(() => give(changes)),
+    give: (changes) => queue.add(() => give(changes)),
     refresh: () =>
-      inTurn(async () => {
+      queue.add(async () => {
         try {
           const changed = await changedPaths(deps.fs, looked);
           if (changed.length > 0) await takeOver(changed);
