@@ -26,7 +26,8 @@ import { cannotStart, failure, firstLine, LONGEST_CONTEXT, lastLines, said, tidy
 /** Reads what came out of a hook, whatever ran it. Never throws. */
 export function readRaw(hook: Hook, raw: HookRaw): ReadAnswer {
   try {
-    return withRedaction(hook, raw, readKind(hook, raw));
+    const reading = raw.kind === 'process' ? readProcess(hook, raw) : readOther(hook, raw);
+    return withRedaction(hook, raw, reading);
   } catch {
     // fail-closed: an object of a callback whose fields cannot even be looked at is no answer.
     const unread = noAnswer(failure('invalid-output', 'the answer cannot be read'));
@@ -34,10 +35,8 @@ export function readRaw(hook: Hook, raw: HookRaw): ReadAnswer {
   }
 }
 
-function readKind(hook: Hook, raw: HookRaw): ReadAnswer {
+function readOther(hook: Hook, raw: Exclude<HookRaw, Ended>): ReadAnswer {
   switch (raw.kind) {
-    case 'process':
-      return readProcess(hook, raw);
     case 'value':
       return (raw.value ?? undefined) === undefined
         ? { answer: NO_ANSWER }

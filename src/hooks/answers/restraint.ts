@@ -49,7 +49,7 @@ const PASSED_ON: ReadonlySet<string> = new Set([
 
 /** The strictest word anywhere in an answer, under whatever key a guard may have meant it. */
 export function restraintAnywhere(value: unknown): Restriction {
-  let worst = restraintIn(value);
+  let worst: Restriction = 'none';
   const end = walkKeys(value, (key, inner) => {
     const name = key.trim().toLowerCase().replaceAll(/[_-]/g, '');
     if (PASSED_ON.has(name)) return 'skip';

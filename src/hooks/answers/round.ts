@@ -181,6 +181,7 @@ export function oneRewrite(
   wanted: readonly Rewrite[],
   now: readonly Input[],
 ): Rewrite | { readonly conflict: string } | undefined {
+  if (wanted.length === 0) return undefined;
   const same = now.map(canonicalJson);
   const wishes = wanted
     .map((rewrite) => ({ by: rewrite.by, value: { rewrite, text: canonicalJson(rewrite.input) } }))

@@ -26,8 +26,12 @@ export async function withTimeout<T>(
 ): Promise<Timed<T>> {
   if (signal.aborted) return { kind: 'cancelled' };
   const own = new AbortController();
-  const over = new DOMException(timeoutFailure(ms).message, 'TimeoutError');
-  const timer = setTimeout(() => own.abort(over), Math.min(ms, LONGEST_TIMER_MS));
+  let isLate = false;
+  const end = (): void => {
+    isLate = true;
+    own.abort(new DOMException(timeoutFailure(ms).message, 'TimeoutError'));
+  };
+  const timer = setTimeout(end, Math.min(ms, LONGEST_TIMER_MS));
   // Of its own: dozens wait at once, and a signal complains about more than ten listeners.
   const parent = AbortSignal.any([signal]);
   const cancel = (): void => own.abort(signal.reason);
@@ -37,7 +41,7 @@ export async function withTimeout<T>(
     return { kind: 'done', value: await orAbort(running, own.signal) };
   } catch (thrown) {
     if (!own.signal.aborted) return { kind: 'threw', thrown };
-    if (own.signal.reason !== over) return { kind: 'cancelled' };
+    if (!isLate) return { kind: 'cancelled' };
     // What is thrown after the deadline has no reader.
     running.catch(() => undefined);
     return { kind: 'late', result: running };

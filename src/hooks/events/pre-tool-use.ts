@@ -62,7 +62,8 @@ export function createHookPrecheck(dispatch: HookDispatch, deps: PreToolUseDeps)
     ahead.delete(toolUseId);
     if (early === undefined && !hasHooks(view)) return { view, trace: [] };
     // Early answers count as long as what the hooks were shown is still true.
-    const first = await (early?.asked === questionText(view) ? early.round : ask(view));
+    const isValid = early !== undefined && early.asked === questionText(view);
+    const first = await (isValid ? early.round : ask(view));
     const { rewrite } = first;
     if (rewrite === undefined || first.finding.decision === 'deny') return conclude(view, first);
     if (rewritten) return conclude(view, refused(first, secondRewrite(rewrite)));

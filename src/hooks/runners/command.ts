@@ -5,7 +5,7 @@ import { type Environment, ownProcessId, shellEnvironment } from '../../platform
 import type { ProcessResult, ProcessSupervisor } from '../../platform/process/process.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import { cannotStart } from '../answers/text.js';
-import { calledOff } from '../dispatch/timeout.js';
+import { calledOff, failed } from '../dispatch/timeout.js';
 import type {
   CommandHandler,
   Hook,
@@ -59,11 +59,19 @@ export function createCommandRunner(deps: CommandRunnerDeps): HookRunner<Command
     const name = `${hook.event}: ${sliceWhole(hook.handler.command, 0, 80)}`;
     const ended = await deps.watch?.(name, request.agent);
     try {
+      // fail-closed: a throw is a failure of the hook as well, so a guard that nothing vouches for refuses.
+      const changed = await deps.changedScript?.(hook);
+      if (changed !== undefined) return failed('cannot-start', changedText(changed));
+      if (hook.handler.persistent) return await deps.persistent.ask(hook.handler, request);
       return await runCommand(deps, hook, request);
     } finally {
       ended?.();
     }
   };
+}
+
+function changedText(file: string): string {
+  return `${visible(file)} has changed since the hook was accepted, so it is not run. \`portcullis trust\` shows and accepts what is there now`;
 }
 
 async function runCommand(
@@ -72,17 +80,8 @@ async function runCommand(
   request: HookRequest,
 ): Promise<HookRaw> {
   const { handler } = hook;
-  // fail-closed: a throw is a failure of the hook as well, so a guard that nobody can vouch for refuses.
-  const changed = await deps.changedScript?.(hook);
-  if (changed !== undefined) {
-    const message = `${visible(changed)} has changed since the hook was accepted, so it is not run. \`portcullis trust\` shows and accepts what is there now`;
-    return { kind: 'failed', failure: { cause: 'cannot-start', message } };
-  }
-  if (handler.persistent) return deps.persistent.ask(handler, request);
   const launch = commandLaunch(deps, handler, request);
-  if (!launch.ok) {
-    return { kind: 'failed', failure: { cause: 'cannot-start', message: launch.error } };
-  }
+  if (!launch.ok) return failed('cannot-start', launch.error);
   const { command, args, env } = launch.value;
   const runIn = (cwd: string): Promise<ProcessResult> =>
     deps.processes.run({

@@ -3,9 +3,7 @@ import { expandHome, resolve } from '../../platform/fs/paths.js';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
 import { projectMayNotSet } from '../trust/env.js';
 import type {
-  AgentRules,
   EffectiveSettings,
-  PermissionSettings,
   RuleLists,
   SettingValues,
   SourcedRule,
@@ -43,8 +41,19 @@ export function applyCrossSettingRules(merged: Merged): Merged {
   for (const [key, entry] of merged) {
     const name = key.startsWith('env.') ? key.slice('env.'.length) : undefined;
     const reason = name === undefined ? undefined : projectMayNotSet(name);
-    if (reason !== undefined) edit(key, (one) => notOfProject(one, `${name}: ${reason}`));
-    if (managedOnly && GRANTS.test(key)) edit(key, ofAdministrator);
+    if (reason !== undefined) {
+      const why = `a project's files cannot set ${name}: ${reason}`;
+      // fail-closed: what steers this program and all it starts is not a repository's to set.
+      edit(key, (one) =>
+        isOfProject(one.owner.source) ? { ...one, standing: 'dropped', why } : one,
+      );
+    }
+    if (managedOnly && GRANTS.test(key)) {
+      edit(key, (one) => {
+        const isKept = one.standing !== 'in force' || one.owner.source === 'managed';
+        return isKept ? one : { ...one, standing: 'managed only' };
+      });
+    }
     if (ABOUT_ALL_HOOKS.test(key)) changed.set(key, preferUserValue(entry));
   }
   const mode = changed.get('permissions.defaultMode');
@@ -55,19 +64,6 @@ export function applyCrossSettingRules(merged: Merged): Merged {
 const MANAGED_ONLY = 'allowManagedPermissionRulesOnly';
 const ABOUT_ALL_HOOKS = /^(?:disableAllHooks|portcullis\.hookTimeouts\..*)$/s;
 const GRANTS = /^(?:permissions|portcullis\.agents\..*)\.allow$/s;
-
-function ofAdministrator(one: SourceValue): SourceValue {
-  return one.standing !== 'in force' || one.owner.source === 'managed'
-    ? one
-    : { ...one, standing: 'managed only' };
-}
-
-/** fail-closed: what steers this program and all it starts is not a repository's to set. */
-function notOfProject(one: SourceValue, reason: string): SourceValue {
-  return isOfProject(one.owner.source)
-    ? { ...one, standing: 'dropped', why: `a project's files cannot set ${reason}` }
-    : one;
-}
 
 /** How much a mode lets through. */
 const REACH: Readonly<Record<PermissionMode, number>> = {
@@ -132,28 +128,39 @@ function resettled(entry: MergedKey, said: readonly SourceValue[]): MergedKey {
 /** The typed view of what is in force. */
 export function effectiveSettings(
   merged: Merged,
-  context: EffectiveContext,
+  { cwd, env }: EffectiveContext,
 ): Omit<EffectiveSettings, 'files' | 'places'> {
+  const keys = [...merged.keys()].map((key) => /^portcullis\.agents\.(.+)\.\w+$/s.exec(key)?.[1]);
+  const patterns = [...new Set(keys.filter((one) => one !== undefined))];
+  const agents = patterns.map((pattern) => ({
+    pattern,
+    ...ruleLists(merged, `portcullis.agents.${pattern}`),
+  }));
+  const directories = inForce(merged, 'permissions.additionalDirectories').flatMap((from) => {
+    if (typeof from.value !== 'string') return [];
+    const base = isOfProject(from.source) ? from.owner.root : cwd;
+    return [bare(from, resolve(base, expandHome(from.value, env.HOME ?? '')))];
+  });
+  const variables: Record<string, Sourced<string>> = Object.create(null);
+  for (const key of merged.keys()) {
+    const from = key.startsWith('env.') ? firstInForce(merged, key) : undefined;
+    if (from !== undefined) variables[key.slice('env.'.length)] = bare(from, String(from.value));
+  }
   return {
-    permissions: permissionSettings(merged, context),
-    env: environment(merged),
-    model: one(merged, 'model', isText),
+    permissions: {
+      ...ruleLists(merged, 'permissions'),
+      additionalDirectories: directories,
+      agents: agents.length === 0 ? undefined : agents,
+      defaultMode: one(merged, 'permissions.defaultMode', modeOf),
+      bypassDisabled: isSet(merged, 'permissions.disableBypassPermissionsMode', 'disable'),
+      managedRulesOnly: isSet(merged, MANAGED_ONLY, true),
+      denyInsteadOfPrompting: isSet(merged, 'permissions.denyInsteadOfPrompting', true),
+      askReadOnly: isSet(merged, 'portcullis.askReadOnly', true),
+    },
+    env: variables,
+    model: one(merged, 'model', (value) => (typeof value === 'string' ? value : undefined)),
     values: valuesOf(merged),
     strictness: strictnessOf(merged),
-  };
-}
-
-function permissionSettings(merged: Merged, context: EffectiveContext): PermissionSettings {
-  const agents = agentRules(merged);
-  return {
-    ...ruleLists(merged, 'permissions'),
-    additionalDirectories: directories(merged, context),
-    agents: agents.length === 0 ? undefined : agents,
-    defaultMode: one(merged, 'permissions.defaultMode', modeOf),
-    bypassDisabled: isSet(merged, 'permissions.disableBypassPermissionsMode', 'disable'),
-    managedRulesOnly: isSet(merged, MANAGED_ONLY, true),
-    denyInsteadOfPrompting: isSet(merged, 'permissions.denyInsteadOfPrompting', true),
-    askReadOnly: isSet(merged, 'portcullis.askReadOnly', true),
   };
 }
 
@@ -165,33 +172,6 @@ function ruleLists(merged: Merged, prefix: string): RuleLists {
         : [],
     );
   return { allow: rules('allow'), ask: rules('ask'), deny: rules('deny') };
-}
-
-function agentRules(merged: Merged): readonly AgentRules[] {
-  const keys = [...merged.keys()].map((key) => /^portcullis\.agents\.(.+)\.\w+$/s.exec(key)?.[1]);
-  const patterns = [...new Set(keys.filter((one) => one !== undefined))];
-  return patterns.map((pattern) => ({
-    pattern,
-    ...ruleLists(merged, `portcullis.agents.${pattern}`),
-  }));
-}
-
-function directories(merged: Merged, { cwd, env }: EffectiveContext): readonly Sourced<string>[] {
-  return inForce(merged, 'permissions.additionalDirectories').flatMap((from) => {
-    if (typeof from.value !== 'string') return [];
-    const base = isOfProject(from.source) ? from.owner.root : cwd;
-    return [bare(from, resolve(base, expandHome(from.value, env.HOME ?? '')))];
-  });
-}
-
-function environment(merged: Merged): Readonly<Record<string, Sourced<string>>> {
-  const env: Record<string, Sourced<string>> = Object.create(null);
-  for (const key of merged.keys()) {
-    if (!key.startsWith('env.')) continue;
-    const from = firstInForce(merged, key);
-    if (from !== undefined) env[key.slice('env.'.length)] = bare(from, String(from.value));
-  }
-  return env;
 }
 
 /** fail-closed: a user cannot make an administrator's restrictions less than binding. */
@@ -235,10 +215,6 @@ function one<T>(
   const from = firstInForce(merged, key);
   const value = from === undefined ? undefined : read(from.value);
   return from === undefined || value === undefined ? undefined : bare(from, value);
-}
-
-function isText(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
 
 function isSet(merged: Merged, key: string, wanted: unknown): Sourced<true> | undefined {

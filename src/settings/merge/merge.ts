@@ -113,21 +113,25 @@ interface Walk {
 
 function collect(node: SettingNode, value: unknown, walk: Walk): void {
   if (!fits(node, value)) return;
-  const here = inherit(node, walk);
-  if (here.facts.whole !== true && isRecord(value)) {
-    const inner = innerNode(node);
-    if (inner !== undefined) {
-      for (const [name, one] of Object.entries(value)) {
-        const child = inner(name);
-        if (child !== undefined) collect(child, one, { ...here, path: [...here.path, name] });
-      }
-      return;
+  const { file: owner, path, found } = walk;
+  const { needsTrust, scope, status } = walk.facts;
+  const governs = node.facts?.needsTrust !== undefined || node.facts?.scope !== undefined;
+  const governed = governs ? path : walk.governed;
+  const facts: KeyFacts = { needsTrust, scope, status, ...node.facts };
+  const inner = facts.whole === true ? undefined : innerNode(node);
+  if (inner !== undefined && isRecord(value)) {
+    for (const [name, one] of Object.entries(value)) {
+      const child = inner(name);
+      const at = { ...walk, facts, governed, path: [...path, name] };
+      if (child !== undefined) collect(child, one, at);
     }
+    return;
   }
-  const isList = Array.isArray(value) && here.facts.whole !== true;
-  const entry = entryOf(here, isList);
-  const { file: owner, path, governed } = here;
-  const standing = standingOf(here.facts, owner, value);
+  const isList = Array.isArray(value) && facts.whole !== true;
+  const key = path.join('.');
+  const entry = found.get(key) ?? { isList, definedBy: new Set(), facts, said: [] };
+  found.set(key, entry);
+  const standing = standingOf(facts, owner, value);
   if (standing === 'in force') entry.definedBy.add(owner.source);
   const said: SourceValue = { value, standing, owner, path, governed };
   entry.said.push(isList ? { ...said, items: node.type === 'list' ? node.of : ANYTHING } : said);
@@ -143,23 +147,6 @@ export function innerNode(
   // A table of anything is a value of its own; there is nothing in it to merge.
   if (node.type === 'map' && node.of.type !== 'any') return () => node.of;
   return undefined;
-}
-
-function inherit(node: SettingNode, walk: Walk): Walk {
-  const { needsTrust, scope, status } = walk.facts;
-  const governs = node.facts?.needsTrust !== undefined || node.facts?.scope !== undefined;
-  return {
-    ...walk,
-    governed: governs ? walk.path : walk.governed,
-    facts: { needsTrust, scope, status, ...node.facts },
-  };
-}
-
-function entryOf({ path, facts, found }: Walk, isList: boolean): Found {
-  const key = path.join('.');
-  const entry = found.get(key) ?? { isList, definedBy: new Set(), facts, said: [] };
-  found.set(key, entry);
-  return entry;
 }
 
 function standingOf(facts: KeyFacts, file: SettingsFile, value: unknown): ValueStatus {
