@@ -52,6 +52,7 @@ describe('commands that write or run something by an unusual word', () => {
     ['Bash(sed -n *)', 'sed -n -f x a.txt'],
     ['Bash(sed -n *)', 'sed -n --file=x a.txt'],
     ['Bash(sed -n *)', `echo '"1e touch P" a.txt' | xargs sed -n`],
+    ['Bash(curl *)', "curl -w '%output{x}y' http://127.0.0.1"],
     ['Bash(awk *)', 'ls | xargs awk'],
     ['Bash(awk *)', 'awk -bf x a.txt'],
     ['Bash(awk *)', 'awk --fil x a.txt'],

@@ -198,7 +198,7 @@ const HAZARDS: Readonly<Record<string, Hazard>> = {
     `-oOKTDcEJ output config upload-file remote-name remote-name-all dump-header cookie-jar trace
     trace-ascii stderr libcurl hsts alt-svc netrc-file cert key engine unix-socket
     abstract-unix-socket proto-default etag-save output-dir remote-header-name`,
-    /^@|=@|^(file|scp|sftp|smb|smbs|dict|gopher|ldap|tftp|telnet):/i,
+    /^@|=@|%output\{|^(file|scp|sftp|smb|smbs|dict|gopher|ldap|tftp|telnet):/i,
   ),
   docker: hazard('-H host context config'),
   fd: hazard('-xX exec exec-batch'),
