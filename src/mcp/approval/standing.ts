@@ -22,10 +22,8 @@ export interface ApprovalDeps {
   tell(message: string): void;
 }
 
-/** Decides about the servers of a project: may each be used, and what would make it so. */
-export interface ProjectServers {
-  standing(server: RawServer, asked: AskedServer): Promise<Standing>;
-}
+/** Decides about a server of a project: may it be used, and what would make it so. */
+type JudgeServer = (server: RawServer, asked: AskedServer) => Promise<Standing>;
 
 /** Waits for a person. `reason` says both of what follows it, for lists. */
 export interface Waiting {
@@ -43,41 +41,34 @@ export function isWaiting(standing: Standing): standing is Waiting {
 const READY: Standing = { kind: 'ready' };
 
 /** Reads answers and trust once for all servers, and only when there is one. */
-export function projectServers(deps: ApprovalDeps): ProjectServers {
+export function judgeProjectServers(deps: ApprovalDeps): JudgeServer {
   let answers: Promise<ReadonlyMap<string, Approval>> | undefined;
   let trust: Promise<boolean> | undefined;
-  const isTrusted = (): Promise<boolean> => {
+  return async (server, asked) => {
+    const { name } = server;
+    const rejected = rejection(deps.values, name);
+    if (rejected !== undefined) {
+      const reason = `disabledMcpjsonServers names it (${originOf(rejected)})`;
+      return { kind: 'disabled', reason };
+    }
+    answers ??= deps.approvals.read(deps.project);
+    const said = (await answers).get(name);
+    // fail-closed: a no holds for the name, whatever the entry has become.
+    if (said?.answer === 'declined')
+      return { kind: 'disabled', reason: `somebody declined it here; ${approveCommand(name)}` };
+    const isSame = said !== undefined && (await deps.approvals.isAbout(said, deps.project, asked));
+    if (isSame && said.by === 'person') return READY;
+    const change = said === undefined || isSame ? undefined : changeText(said, server, asked);
+    const credentials = credentialsOf(server.raw, deps.variables);
+    // fail-closed: a general yes did not say that keys go along.
+    if (credentials.length > 0)
+      return pending(name, change ?? `it would be given ${credentials.join(', ')}`);
+    if (allOfProject(deps.values)) return READY;
     // fail-closed: no answer is no trust.
     trust ??= deps.trusted().catch(() => false);
-    return trust;
-  };
-  return {
-    async standing(server, asked) {
-      const { name } = server;
-      const rejected = rejection(deps.values, name);
-      if (rejected !== undefined)
-        return {
-          kind: 'disabled',
-          reason: `disabledMcpjsonServers names it (${originOf(rejected)})`,
-        };
-      answers ??= deps.approvals.read(deps.project);
-      const said = (await answers).get(name);
-      // fail-closed: a no holds for the name, whatever the entry has become.
-      if (said?.answer === 'declined')
-        return { kind: 'disabled', reason: `somebody declined it here; ${approveCommand(name)}` };
-      const isSame =
-        said !== undefined && (await deps.approvals.isAbout(said, deps.project, asked));
-      if (isSame && said?.by === 'person') return READY;
-      const change = said === undefined || isSame ? undefined : changeText(said, server, asked);
-      const credentials = credentialsOf(server.raw, deps.variables);
-      // fail-closed: a general yes did not say that keys go along.
-      if (credentials.length > 0)
-        return pending(name, change ?? `it would be given ${credentials.join(', ')}`);
-      if (allOfProject(deps.values) || (await isTrusted())) return READY;
-      return change === undefined
-        ? await byName(deps, { asked, isNew: said === undefined })
-        : pending(name, change);
-    },
+    if (await trust) return READY;
+    if (change !== undefined) return pending(name, change);
+    return await byName(deps, { asked, isNew: said === undefined });
   };
 }
 

@@ -1,7 +1,7 @@
 import { visible } from '../../lib/visible.js';
 import type { ConfigProblem } from '../../settings/types.js';
 import type { AskedServer } from '../approval/project-approvals.js';
-import { isWaiting, projectServers } from '../approval/standing.js';
+import { isWaiting, judgeProjectServers } from '../approval/standing.js';
 import type { McpEntry, ServerDeclaration, Standing } from '../server.js';
 import {
   contentHash,
@@ -38,7 +38,7 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
       remedy: 'Make the state directory (PORTCULLIS_HOME) writable.',
     });
   const variables: Variables = { ...deps.env, CLAUDE_PROJECT_DIR: project };
-  const ofProject = projectServers({ project, tell, variables, ...deps });
+  const ofProject = judgeProjectServers({ project, tell, variables, ...deps });
   const judge: Judging = {
     read,
     lists,
@@ -52,7 +52,7 @@ export async function loadMcpConfiguration(deps: McpConfigDeps): Promise<McpConf
   const declared: Declaration[] = [];
   for (const server of read.servers) {
     const { entry, standing } = judged(server, judge);
-    const settled = standing ?? (await ofProject.standing(server, askedOf(server, entry)));
+    const settled = standing ?? (await ofProject(server, askedOf(server, entry)));
     declared.push(declare(server, entry, settled));
   }
   const { servers, hidden } = settleNames(declared, problems);

@@ -208,7 +208,7 @@ class Connection implements ClientConnection {
       if (failure.kind === 'auth' && !failure.isOwn && failure.lacks && this.#deps.stepUp)
         return err(scopeError(this.#words, failure.lacks.scope));
       this.#link.failed(session.value, failure);
-      const reason = repeatReason(session.value, failure);
+      const reason = repeatReason(failure);
       const isLast = reason === undefined || repeated.has(reason);
       if (isLast || (reason === 'pages' && !(await this.#visitPages(failure, signal))))
         return err(this.#errorOf(failure, job));
@@ -276,7 +276,7 @@ class Connection implements ClientConnection {
         // A server that does not know of such a list leaves nothing out, and one that is gone is told of as such.
         const isUnknown = failure.kind === 'rpc' && failure.code === UNKNOWN_METHOD;
         isOfList = !isUnknown && failure.kind !== 'flooded';
-        if (!isTransient(session.value, failure)) break;
+        if (!isTransient(failure)) break;
       }
     }
     const old: readonly ListItems[K][] | undefined = this.#lists[kind];

@@ -124,33 +124,16 @@ export class Link {
   }
 
   /** A request on this session failed so: is the session still good? */
-  failed(session: Session, thrown: Failure): void {
+  failed(session: Session, failure: Failure): void {
     if (this.#session?.open !== session) return;
-    switch (thrown.kind) {
-      case 'auth':
-        this.#drop();
-        this.#missesAuth(thrown);
-        return;
-      case 'closed':
-      case 'ended':
-      case 'not-sent':
-      case 'flooded':
-      case 'too-long':
-        this.#lost(session);
-        return;
-      case 'network':
-        if (thrown.network !== 'aborted') this.#lost(session);
-        return;
-      case 'http':
-        if (thrown.isSessionGone && session.hasSession()) this.#drop();
-        return;
-      case 'rpc':
-        // In band, so it may have come after some work: the session goes, the call is not repeated.
-        if (isSessionError(thrown)) this.#drop();
-        return;
-      default:
-        return;
-    }
+    if (failure.kind === 'auth') {
+      this.#drop();
+      this.#missesAuth(failure);
+    } else if (failure.kind === 'network' ? failure.network !== 'aborted' : OVER.has(failure.kind))
+      this.#lost(session);
+    // In band it may have come after some work: the session goes, the call is not repeated.
+    else if ((failure.kind === 'http' && failure.isSessionGone) || isSessionError(failure))
+      this.#drop();
   }
 
   #heldBack(): SafeError | undefined {
@@ -170,39 +153,36 @@ export class Link {
   }
 
   async #connect(): Promise<Result<Session, SafeError>> {
-    const { deps } = this.#parts;
+    const { clock } = this.#parts.deps;
+    const { connectMs, stableMs } = this.timeouts;
     this.#set('pending', this.error);
     await this.#clearing;
     const deadline = new AbortController();
-    const timer = setTimeout(() => deadline.abort(), this.timeouts.connectMs);
-    const signal = AbortSignal.any([deadline.signal, this.#ending.signal]);
-    const startedAt = deps.clock.monotonic();
-    try {
-      return await this.#attempts(signal, deadline.signal);
-    } finally {
-      clearTimeout(timer);
-      if (this.#session === undefined && this.#declaration.entry?.type === 'stdio') {
-        this.#backoff.ended(
-          Math.min(deps.clock.monotonic() - startedAt, this.timeouts.stableMs / 2),
-        );
-      }
-    }
+    const timer = setTimeout(() => deadline.abort(), connectMs);
+    const startedAt = clock.monotonic();
+    const result = await this.#attempts(deadline.signal).finally(() => clearTimeout(timer));
+    if (!result.ok && this.#declaration.entry?.type === 'stdio')
+      this.#backoff.ended(Math.min(clock.monotonic() - startedAt, stableMs / 2));
+    return result;
   }
 
-  async #attempts(signal: AbortSignal, deadline: AbortSignal): Promise<Result<Session, SafeError>> {
-    const isRemote = this.#isRemote();
+  async #attempts(deadline: AbortSignal): Promise<Result<Session, SafeError>> {
+    const { words } = this.#parts;
+    const signal = AbortSignal.any([deadline, this.ending]);
     for (let attempt = 1; ; attempt++) {
       try {
         return ok(this.#up(await this.#open(signal)));
       } catch (thrown) {
-        if (this.#ending.signal.aborted)
-          return this.#gaveUp(safeError(this.#parts.words, 'closed', 'has been closed.'));
-        const late: Failure = { kind: 'timeout' };
-        const read = deadline.aborted ? late : classify(await loadLibrary(), thrown);
-        if (read.kind === 'flooded') return this.#gaveUp(this.#cutFor(read.message));
-        if (read.kind === 'auth') return err(this.#missesAuth(read));
-        const error = errorOf(this.#parts.words, read, 'connect');
-        if (!isRemote || attempt >= FIRST_ATTEMPTS || !isPassing(read)) return this.#gaveUp(error);
+        if (this.ending.aborted)
+          return this.#gaveUp(safeError(words, 'closed', 'has been closed.'));
+        const failure: Failure = deadline.aborted
+          ? { kind: 'timeout' }
+          : classify(await loadLibrary(), thrown);
+        if (failure.kind === 'flooded') return this.#gaveUp(this.#cutFor(failure.message));
+        if (failure.kind === 'auth') return err(this.#missesAuth(failure));
+        const error = errorOf(words, failure, 'connect');
+        if (!this.#isRemote() || attempt >= FIRST_ATTEMPTS || !isPassing(failure))
+          return this.#gaveUp(error);
         await abortableDelay(FIRST_PAUSE_MS * 4 ** (attempt - 1), signal).catch(() => {});
         if (signal.aborted) return this.#gaveUp(error);
       }
@@ -316,6 +296,11 @@ export class Link {
     if (isNew) this.#parts.onChange('state');
   }
 }
+
+/** Failures after which the connection is of no use any more. */
+const OVER: ReadonlySet<Failure['kind']> = new Set([
+  ...(['closed', 'ended', 'not-sent', 'flooded', 'too-long'] as const),
+]);
 
 /** Worth another attempt: the server may be starting, or busy. */
 function isPassing(thrown: Failure): boolean {

@@ -194,39 +194,21 @@ const HEADER_MISMATCH = -32020;
 export const PAGES_REQUIRED = -32042;
 
 /** Why the request may be sent once more; undefined when it may not, or when that would not help. */
-export function repeatReason(
-  session: Session,
-  thrown: Failure,
-): 'session' | 'pages' | 'headers' | undefined {
-  switch (thrown.kind) {
-    case 'not-sent':
-      return 'session';
-    case 'http':
-      // The refusal is of the message itself, before anything in it was looked at.
-      return thrown.isSessionGone && session.hasSession() ? 'session' : undefined;
-    case 'rpc':
-      if (thrown.code === PAGES_REQUIRED) return 'pages';
-      return thrown.code === HEADER_MISMATCH ? 'headers' : undefined;
-    default:
-      return undefined;
-  }
+export function repeatReason(failure: Failure): 'session' | 'pages' | 'headers' | undefined {
+  if (failure.kind === 'not-sent') return 'session';
+  // The refusal is of the message itself, before anything in it was looked at.
+  if (failure.kind === 'http') return failure.isSessionGone ? 'session' : undefined;
+  if (failure.kind !== 'rpc') return undefined;
+  if (failure.code === PAGES_REQUIRED) return 'pages';
+  return failure.code === HEADER_MISMATCH ? 'headers' : undefined;
 }
 
 /** Whether the same question, asked of a server that changes nothing by it, may be answered the next time. */
-export function isTransient(session: Session, thrown: Failure): boolean {
-  switch (thrown.kind) {
-    case 'closed':
-    case 'ended':
-    case 'not-sent':
-    case 'timeout':
-      return true;
-    case 'network':
-      return !NEVER_ARRIVED.has(thrown.network) || thrown.network === 'refused';
-    case 'http':
-      return thrown.status >= 500 || (thrown.isSessionGone && session.hasSession());
-    default:
-      return false;
-  }
+export function isTransient(failure: Failure): boolean {
+  if (failure.kind === 'network')
+    return !NEVER_ARRIVED.has(failure.network) || failure.network === 'refused';
+  if (failure.kind === 'http') return failure.status >= 500 || failure.isSessionGone;
+  return ['closed', 'ended', 'not-sent', 'timeout'].includes(failure.kind);
 }
 
 /** The pages that a call wants visited before it runs; empty when it names none that can be. */

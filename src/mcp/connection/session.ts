@@ -43,8 +43,6 @@ export interface SessionParts {
 export interface Session {
   readonly client: Client;
   readonly era: Era;
-  /** It sends its own rejection of our session, by which a lost one can be told. */
-  hasSession(): boolean;
   /** Its messages come unchecked from the library's own parser. */
   readonly isRemote: boolean;
   /** What went wrong with a request, out of what was thrown. */
@@ -75,21 +73,11 @@ export async function openSession(parts: SessionParts, signal: AbortSignal): Pro
 }
 
 /** Old servers die of a method they do not know, answer with nothing, or with an error page. */
-function isWorthOldProtocol(thrown: Failure): boolean {
-  switch (thrown.kind) {
-    case 'closed':
-    case 'timeout':
-    case 'protocol':
-      return true;
-    case 'ended':
-      return thrown.end.startError === undefined;
-    case 'http':
-      return thrown.status >= 500;
-    case 'network':
-      return thrown.network === 'reset' || thrown.network === 'protocol';
-    default:
-      return false;
-  }
+function isWorthOldProtocol(failure: Failure): boolean {
+  if (failure.kind === 'ended') return failure.end.startError === undefined;
+  if (failure.kind === 'http') return failure.status >= 500;
+  if (failure.kind === 'network') return ['reset', 'protocol'].includes(failure.network);
+  return ['closed', 'timeout', 'protocol'].includes(failure.kind);
 }
 
 async function shake(
@@ -138,14 +126,17 @@ function toSession(
       const failure = classify(library, thrown);
       // Of the entry or its helper: a sign-in would not help.
       if (failure.kind === 'auth' && hasOwnAuthorization) return { ...failure, isOwn: true };
+      if (failure.kind === 'http') {
+        const hasSession =
+          isWatched && (transport.sessionId !== undefined || parts.entry.type === 'sse');
+        return { ...failure, isSessionGone: failure.isSessionGone && hasSession };
+      }
       if (failure.kind !== 'closed') return failure;
       const { cutFor } = transport;
       if (cutFor !== undefined) return { kind: 'flooded', message: cutFor };
       const isTooLong = transport instanceof StdioTransport && transport.wroteTooLong;
       return isTooLong ? { kind: 'too-long' } : failure;
     },
-    hasSession: () =>
-      isWatched && (transport.sessionId !== undefined || parts.entry.type === 'sse'),
     stderr: () => (transport instanceof StdioTransport ? transport.stderr : ''),
     cutFor: () => transport.cutFor,
     close: async () => {
