@@ -60,27 +60,21 @@ export class TakenKeys<T> {
   }
 
   find(key: string): T | undefined {
-    const same = this.#whole.get(key) ?? this.#beginnings.get(key);
-    if (same !== undefined || !mayBegin(key)) return same;
-    return beginnings(key)
-      .map((one) => this.#whole.get(one))
-      .find((one) => one !== undefined);
+    const found = [
+      this.#beginnings.get(key),
+      ...beginnings(key).map((one) => this.#whole.get(one)),
+    ];
+    return this.#whole.get(key) ?? found.find((one) => one !== undefined);
   }
 }
 
 /** What stands before the `__` of a tool's name, but for the whole key. */
 function beginnings(key: string): readonly string[] {
-  if (!mayBegin(key)) return [];
   const found: string[] = [];
   const text = `${key}__`;
   for (let at = text.indexOf('__'); at < key.length; at = text.indexOf('__', at + 1))
     found.push(key.slice(0, at));
   return found;
-}
-
-/** Most keys hold no `__`, also once a tool's name follows. */
-function mayBegin(key: string): boolean {
-  return key.endsWith('_') || key.includes('__');
 }
 
 function folded(name: string): string {

@@ -85,13 +85,18 @@ function readPersonal(deps: McpConfigDeps, keys: readonly string[]): Promise<Rea
     maxBytes: MOST_PERSONAL_BYTES,
     worth: (value) =>
       !isEmpty(own(value, 'mcpServers')) ||
-      keys.some((key) => {
-        const projects = own(value, 'projects');
-        const project = isRecord(projects) ? own(projects, key) : undefined;
-        if (!isRecord(project)) return false;
-        return !isEmpty(own(project, 'mcpServers')) || !isEmpty(own(project, 'disabledMcpServers'));
-      }),
+      projectsIn(value, keys).some(
+        (one) => !isEmpty(own(one, 'mcpServers')) || !isEmpty(own(one, 'disabledMcpServers')),
+      ),
   });
+}
+
+type Table = Readonly<Record<string, unknown>>;
+
+/** What a personal file says about this project. */
+function projectsIn(value: Table, keys: readonly string[]): readonly Table[] {
+  const projects = own(value, 'projects');
+  return isRecord(projects) ? keys.map((key) => own(projects, key)).filter(isRecord) : [];
 }
 
 function isEmpty(value: unknown): boolean {
@@ -152,14 +157,10 @@ async function projectKeys(deps: McpConfigDeps): Promise<readonly string[]> {
 
 function switchesOf(personal: ReadDocument, keys: readonly string[]): ReadonlySet<string> {
   if (personal.kind !== 'document') return new Set();
-  const projects = own(personal.document.value, 'projects');
-  return new Set(
-    keys.flatMap((key) => {
-      const project = isRecord(projects) ? own(projects, key) : undefined;
-      const off = isRecord(project) ? own(project, 'disabledMcpServers') : undefined;
-      return Array.isArray(off) ? off.filter((one) => typeof one === 'string') : [];
-    }),
+  const off = projectsIn(personal.document.value, keys).flatMap((one) =>
+    own(one, 'disabledMcpServers'),
   );
+  return new Set(off.filter((one) => typeof one === 'string'));
 }
 
 function takeManagedSetting(deps: McpConfigDeps, all: Collected): void {
