@@ -125,185 +125,177 @@ export async function openParts(
   const close = (): Promise<void> => closeAll(steps.splice(0).reverse());
   try {
     const log = earlier ?? (await openLog(config, environment));
-    return { ...(await openEach(config, environment, { model, log, onClose })), close };
+    const opened: { -readonly [Name in keyof Parts]?: Parts[Name] } & {
+      judge?: AgentJudge;
+      permissions?: Permissions;
+    } = {};
+    const gate = (): Permissions | undefined => opened.permissions;
+    const toolRuntime = (): ToolRuntime => {
+      if (opened.toolRuntime !== undefined) return opened.toolRuntime;
+      throw new PortcullisError('internal', 'the session is not open yet');
+    };
+    const { env, clock } = environment;
+    const { sessionId } = log.history;
+    const current: CurrentRun = { run: undefined };
+    onClose(() => {
+      const lost = log.store.close();
+      if (lost > 0) config.emit({ type: 'writes_lost', code: 'unsaved at exit', lost });
+    });
+    const place = { stateDirectory: stateDirectory(env), cwd: config.cwd, sessionId };
+    const journal = new Journal({
+      files: config.drive?.journalFiles ?? nodeTranscriptFiles,
+      // Of a session that is not kept, neither are its decisions.
+      file: config.persist ? journalFile(place) : undefined,
+      sessionId,
+      cwd: () => environment.workspace.cwd,
+      clock,
+      emit: config.emit,
+    });
+    onClose(() => journal.close());
+    const decided = (receipt: Receipt): void =>
+      config.emit({ type: 'decision', receipt: journal.note(receipt) });
+    const checkpoints = new SessionJournal({
+      ...environment,
+      cwd: config.cwd,
+      settings: () => environment.settings,
+      sessionId,
+      parentSessionId: log.history.forkedFrom,
+      asked: config.persist ? config.fileCheckpoints : false,
+      tell: (text) => config.emit({ type: 'notice', level: 'warning', text }),
+      startedShell: (output) => opened.toolRuntime?.builtins.startedShell(output),
+      amend: decided,
+      onlyReads: (agent) => opened.agents?.onlyReads(agent) === true,
+      deniedEffects: (agent) => effectRulesIn(gate()?.rules(agent).deny ?? []),
+      remind: (text) => opened.hooks?.pending.remind(text),
+    });
+    onClose(() => checkpoints.close());
+    let onGate: (permissions: Permissions) => void = () => undefined;
+    const rules = new Promise<Permissions['rules']>((resolve) => {
+      onGate = (permissions) => {
+        opened.permissions = permissions;
+        resolve(permissions.rules);
+      };
+    });
+    const sandbox = openSandboxing(config, environment, { log, rules });
+    onClose(() => sandbox.close());
+    const processes = createProcessSupervisor({ stateDirectory: stateDirectory(env), sessionId });
+    onClose(() => processes.killAll());
+    await sandbox.start();
+    const servers = sandbox.supervisor(processes, 'mcp');
+    const hooks = openHooks(config, environment, {
+      model,
+      log,
+      processes: sandbox.supervisor(processes, 'hook'),
+      current,
+      watch: (name, agent) => checkpoints.hookRuns(name, agent),
+      judge: () => opened.judge,
+      callServer: () => opened.mcp?.callForHook,
+      mode: () => gate()?.mode() ?? 'default',
+      tellMain: (message) => opened.agents?.background.add(message),
+    });
+    opened.hooks = hooks;
+    onClose(() => hooks.close());
+    const fences = new ToolRestrictions({ cwd: config.cwd, home: homeDirectory(env) });
+    const raised = config.runsAs && fences.raise(MAIN_AGENT, config.runsAs);
+    // fail-closed: what a limit that cannot be read takes from the session is not known.
+    if (raised?.ok === false) throw new PortcullisError('usage', raised.error);
+    const isBanned = (names: readonly string[]): boolean => gate()?.isBanned(names) === true;
+    const [read, started] = await Promise.allSettled([
+      openInstructions(config, environment, fences),
+      openMcp(config, environment, { processes: servers, hooks, isBanned }),
+    ]);
+    if (started.status === 'rejected') throw started.reason;
+    const mcp = started.value;
+    opened.mcp = mcp;
+    onClose(() => mcp?.close());
+    if (read.status === 'rejected') throw read.reason;
+    const instructions = read.value;
+    const skills = openSkills(config, environment, {
+      hooks,
+      processes,
+      sessionId,
+      choices: model.choices,
+      isHidden: instructions.isHidden,
+      call: () => opened.toolRuntime?.calls.forSkill,
+      fork: () => opened.agents?.runFork,
+      rules: (agent) => gate()?.rules(agent),
+    });
+    onClose(() => skills.close());
+    const promptTool =
+      config.promptTool === undefined
+        ? undefined
+        : (await import('./mcp/approval/prompt-tool.js')).openPromptTool(config.promptTool, {
+            connections: () => mcp?.connections() ?? [],
+            listing: (server) => mcp?.listing(server),
+            isBanned,
+          });
+    const asking = promptTool === undefined ? config : { ...config, asker: promptTool.asker };
+    const teams =
+      config.team === undefined
+        ? undefined
+        : await (await import('./agents/teams/session-team.js')).openTeams(config, environment, {
+            log,
+            hooks,
+            session: {
+              runtime: () => agents.runtime,
+              mode: () => toolRuntime().permissions.mode(),
+              setMode: (mode) => toolRuntime().permissions.setMode(mode),
+              model: () => model.choices.current().model,
+              tool: (name) => toolRuntime().builtins.pool.resolve(name),
+              heldBySkill: skills.holding,
+              tellMain: (message) => agents.background.add(message),
+            },
+          });
+    const parts = { model, log, hooks, instructions, skills, mcp, processes, sandbox };
+    const agents = openAgents(config, environment, {
+      ...parts,
+      servers,
+      teams,
+      fences,
+      toolRuntime,
+      release: (agent) => {
+        for (const feature of opened.features ?? []) feature.release?.(agent);
+      },
+    });
+    opened.agents = agents;
+    const features: readonly Feature[] = [
+      instructions,
+      skills,
+      agents,
+      ...(mcp === undefined ? [] : [mcp]),
+      sandbox,
+      hooks,
+    ];
+    opened.features = features;
+    const made = await openToolRuntime(asking, environment, {
+      ...parts,
+      features,
+      agents,
+      decided,
+      onGate,
+      watch: (starting, context) => checkpoints.watch(starting, context),
+    });
+    opened.toolRuntime = made;
+    made.builtins.shells.onFinished((shell) => checkpoints.shellFinished(shell));
+    onClose(() => made.builtins.shells.killAll());
+    onClose(() => agents.close());
+    promptTool?.require();
+    opened.judge = createHookAgent({
+      client: model.client,
+      choice: (name) => ({
+        ...model.choices.current(),
+        model: name === undefined ? model.choices.small() : resolveModel(name, env).id,
+      }),
+      invoke: (caller) => made.calls.of({ ...caller, readState: createReadState() }),
+      tools: () => made.builtins.pool.tools,
+      workspace: () => createWorkspace([environment.workspace.cwd, ...environment.workspace.roots]),
+      uuid: clock.uuid,
+      depthLimit: 8,
+    });
+    return { ...parts, features, checkpoints, current, agents, toolRuntime: made, close };
   } catch (thrown) {
     // A start that fails leaves nothing running.
     await close().catch(() => undefined);
     throw thrown;
   }
-}
-
-async function openEach(
-  config: SessionConfig,
-  environment: SessionEnvironment,
-  { model, log, onClose }: Pick<Parts, 'model' | 'log'> & { onClose(step: () => unknown): void },
-): Promise<Omit<Parts, 'close'>> {
-  const opened: { -readonly [Name in keyof Parts]?: Parts[Name] } & {
-    judge?: AgentJudge;
-    permissions?: Permissions;
-  } = {};
-  const gate = (): Permissions | undefined => opened.permissions;
-  const toolRuntime = (): ToolRuntime => {
-    if (opened.toolRuntime !== undefined) return opened.toolRuntime;
-    throw new PortcullisError('internal', 'the session is not open yet');
-  };
-  const { env, clock } = environment;
-  const { sessionId } = log.history;
-  const current: CurrentRun = { run: undefined };
-  onClose(() => {
-    const lost = log.store.close();
-    if (lost > 0) config.emit({ type: 'writes_lost', code: 'unsaved at exit', lost });
-  });
-  const place = { stateDirectory: stateDirectory(env), cwd: config.cwd, sessionId };
-  const journal = new Journal({
-    files: config.drive?.journalFiles ?? nodeTranscriptFiles,
-    // Of a session that is not kept, neither are its decisions.
-    file: config.persist ? journalFile(place) : undefined,
-    sessionId,
-    cwd: () => environment.workspace.cwd,
-    clock,
-    emit: config.emit,
-  });
-  onClose(() => journal.close());
-  const decided = (receipt: Receipt): void =>
-    config.emit({ type: 'decision', receipt: journal.note(receipt) });
-  const checkpoints = new SessionJournal({
-    ...environment,
-    cwd: config.cwd,
-    settings: () => environment.settings,
-    sessionId,
-    parentSessionId: log.history.forkedFrom,
-    asked: config.persist ? config.fileCheckpoints : false,
-    tell: (text) => config.emit({ type: 'notice', level: 'warning', text }),
-    startedShell: (output) => opened.toolRuntime?.builtins.startedShell(output),
-    amend: decided,
-    onlyReads: (agent) => opened.agents?.onlyReads(agent) === true,
-    deniedEffects: (agent) => effectRulesIn(gate()?.rules(agent).deny ?? []),
-    remind: (text) => opened.hooks?.pending.remind(text),
-  });
-  onClose(() => checkpoints.close());
-  let onGate: (permissions: Permissions) => void = () => undefined;
-  const rules = new Promise<Permissions['rules']>((resolve) => {
-    onGate = (permissions) => {
-      opened.permissions = permissions;
-      resolve(permissions.rules);
-    };
-  });
-  const sandbox = openSandboxing(config, environment, { log, rules });
-  onClose(() => sandbox.close());
-  const processes = createProcessSupervisor({ stateDirectory: stateDirectory(env), sessionId });
-  onClose(() => processes.killAll());
-  await sandbox.start();
-  const servers = sandbox.supervisor(processes, 'mcp');
-  const hooks = openHooks(config, environment, {
-    model,
-    log,
-    processes: sandbox.supervisor(processes, 'hook'),
-    current,
-    watch: (name, agent) => checkpoints.hookRuns(name, agent),
-    judge: () => opened.judge,
-    callServer: () => opened.mcp?.callForHook,
-    mode: () => gate()?.mode() ?? 'default',
-    tellMain: (message) => opened.agents?.background.add(message),
-  });
-  opened.hooks = hooks;
-  onClose(() => hooks.close());
-  const fences = new ToolRestrictions({ cwd: config.cwd, home: homeDirectory(env) });
-  const raised = config.runsAs && fences.raise(MAIN_AGENT, config.runsAs);
-  // fail-closed: what a limit that cannot be read takes from the session is not known.
-  if (raised?.ok === false) throw new PortcullisError('usage', raised.error);
-  const isBanned = (names: readonly string[]): boolean => gate()?.isBanned(names) === true;
-  const [read, started] = await Promise.allSettled([
-    openInstructions(config, environment, fences),
-    openMcp(config, environment, { processes: servers, hooks, isBanned }),
-  ]);
-  if (started.status === 'rejected') throw started.reason;
-  const mcp = started.value;
-  opened.mcp = mcp;
-  onClose(() => mcp?.close());
-  if (read.status === 'rejected') throw read.reason;
-  const instructions = read.value;
-  const skills = openSkills(config, environment, {
-    hooks,
-    processes,
-    sessionId,
-    choices: model.choices,
-    isHidden: instructions.isHidden,
-    call: () => opened.toolRuntime?.calls.forSkill,
-    fork: () => opened.agents?.runFork,
-    rules: (agent) => gate()?.rules(agent),
-  });
-  onClose(() => skills.close());
-  const promptTool =
-    config.promptTool === undefined
-      ? undefined
-      : (await import('./mcp/approval/prompt-tool.js')).openPromptTool(config.promptTool, {
-          connections: () => mcp?.connections() ?? [],
-          listing: (server) => mcp?.listing(server),
-          isBanned,
-        });
-  const asking = promptTool === undefined ? config : { ...config, asker: promptTool.asker };
-  const teams =
-    config.team === undefined
-      ? undefined
-      : await (await import('./agents/teams/session-team.js')).openTeams(config, environment, {
-          log,
-          hooks,
-          session: {
-            runtime: () => agents.runtime,
-            mode: () => toolRuntime().permissions.mode(),
-            setMode: (mode) => toolRuntime().permissions.setMode(mode),
-            model: () => model.choices.current().model,
-            tool: (name) => toolRuntime().builtins.pool.resolve(name),
-            heldBySkill: skills.holding,
-            tellMain: (message) => agents.background.add(message),
-          },
-        });
-  const parts = { model, log, hooks, instructions, skills, mcp, processes, sandbox };
-  const agents = openAgents(config, environment, {
-    ...parts,
-    servers,
-    teams,
-    fences,
-    toolRuntime,
-    release: (agent) => {
-      for (const feature of opened.features ?? []) feature.release?.(agent);
-    },
-  });
-  opened.agents = agents;
-  const features: readonly Feature[] = [
-    instructions,
-    skills,
-    agents,
-    ...(mcp === undefined ? [] : [mcp]),
-    sandbox,
-    hooks,
-  ];
-  opened.features = features;
-  const made = await openToolRuntime(asking, environment, {
-    ...parts,
-    features,
-    agents,
-    decided,
-    onGate,
-    watch: (starting, context) => checkpoints.watch(starting, context),
-  });
-  opened.toolRuntime = made;
-  made.builtins.shells.onFinished((shell) => checkpoints.shellFinished(shell));
-  onClose(() => made.builtins.shells.killAll());
-  onClose(() => agents.close());
-  promptTool?.require();
-  opened.judge = createHookAgent({
-    client: model.client,
-    choice: (name) => ({
-      ...model.choices.current(),
-      model: name === undefined ? model.choices.small() : resolveModel(name, env).id,
-    }),
-    invoke: (caller) => made.calls.of({ ...caller, readState: createReadState() }),
-    tools: () => made.builtins.pool.tools,
-    workspace: () => createWorkspace([environment.workspace.cwd, ...environment.workspace.roots]),
-    uuid: clock.uuid,
-    depthLimit: 8,
-  });
-  return { ...parts, features, checkpoints, current, agents, toolRuntime: made };
 }

@@ -44,7 +44,12 @@ export async function joinParts(
   let agent: Agent | undefined;
   const said = (): readonly Message[] => agent?.conversation.messages ?? [];
   const contextTokens = (): number => compaction.usedTokens(said());
-  const events = openSessionEvents(config, environment, { ...parts, contextTokens });
+  const refreshRules = (): Promise<void> => rules.refresh();
+  const events = openSessionEvents(config, environment, {
+    ...parts,
+    contextTokens,
+    refreshRules,
+  });
   const compaction = new Compaction({
     client,
     clock,

@@ -1,5 +1,5 @@
 import { createModelChoices } from '../agents/core/model-choice.js';
-import { type ModelLayer, modelLayer, openModelLayer } from '../agents/core/model-layer.js';
+import { type ModelLayer, openModelLayer } from '../agents/core/model-layer.js';
 import type { Parts } from '../agents/core/session-parts.js';
 import { asMainAgent } from '../agents/definitions/main-agent.js';
 import { openParts } from '../app.js';
@@ -62,7 +62,7 @@ export async function openSessionParts(
   const config = asAgent ? await asMainAgent(asked, environment, undefined) : asked;
   const model = asksModel
     ? await modelOrFailure(config, environment)
-    : modelStub(config, environment);
+    : await modelStub(config, environment);
   const parts = await openParts(config, environment, model);
   parts.mcp?.onTools((tools) => void parts.toolRuntime.lateTools.add(tools));
   const { store, history } = parts.log;
@@ -87,14 +87,17 @@ function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], un
 }
 
 /** The name and the limits of the model that would be asked. Asking it is a mistake. */
-function modelStub(config: SessionConfig, environment: SessionEnvironment): ModelLayer {
+async function modelStub(
+  config: SessionConfig,
+  environment: SessionEnvironment,
+): Promise<ModelLayer> {
   const asked = config.model ?? environment.settings.model?.value;
   const env = withStoredModel(environment.env, asked);
   const choice = chooseProvider(env, { model: asked });
   const provider = choice.kind === 'openai' ? 'openai-compatible' : choice.kind;
   const named = choice.kind === 'none' ? config.model : choice.model;
   const name = named ?? (choice.kind === 'openai' ? env.OPENAI_MODEL : undefined);
-  return modelLayer(config, environment, {
+  return await openModelLayer(config, environment, {
     client: {
       provider,
       // biome-ignore lint/correctness/useYield: it is never asked.
@@ -116,7 +119,7 @@ async function modelOrFailure(
   if (chooseProvider(env, { model: fromSettings }).kind !== 'none') {
     return await openModelLayer(config, environment);
   }
-  const stub = modelStub(config, environment);
+  const stub = await modelStub(config, environment);
   return {
     ...stub,
     client: {

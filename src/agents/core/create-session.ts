@@ -1,6 +1,5 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
-import { bringsCalls } from '../../context/prompt/mention-places.js';
 import { closeAll } from '../../lib/close-all.js';
 import type { InputMessage, LoopOutcome, StopReason } from '../../loop/types.js';
 import { addUsage, textOf, ZERO_USAGE } from '../../protocol/content.js';
@@ -9,7 +8,6 @@ import { DEFERRED_MARK } from '../../session/resume.js';
 import type { Agent } from './agent.js';
 import { type Compaction, compactOrder } from './compaction.js';
 import type { JoinedParts } from './live-settings.js';
-import type { Submitted } from './prompts.js';
 import type {
   AgentSession,
   RunOptions,
@@ -76,15 +74,6 @@ export function createSession(
     return [...messages, ...pendingNotes()];
   };
 
-  const submit = async (
-    prompts: readonly InputMessage[],
-    signal: AbortSignal,
-  ): Promise<Submitted> => {
-    // The model's own calls wait for changed rules beside the request. These come before it.
-    if (prompts.some(bringsCalls)) await parts.rules.refresh();
-    return await events.submit(prompts, signal);
-  };
-
   /** A message that enters the conversation without asking the model. */
   const add = (message: InputMessage): void => {
     log.recorder.input(message);
@@ -130,7 +119,7 @@ export function createSession(
     signal: AbortSignal,
   ): Promise<LoopOutcome> => {
     await begin(signal);
-    const submitted = await submit(prompts, signal);
+    const submitted = await events.submit(prompts, signal);
     if (submitted.kind === 'blocked') {
       const { message, cause } = submitted;
       // Hooks that were interrupted hold the prompt back; that it was interrupted is the reason.
@@ -178,7 +167,7 @@ export function createSession(
       async takeInput() {
         const arrived = [...pendingNotes(), ...background.take(), ...(options.takeInput?.() ?? [])];
         if (arrived.length === 0) return arrived;
-        const submitted = await submit(arrived, signal);
+        const submitted = await events.submit(arrived, signal);
         if (submitted.kind === 'pass') return submitted.inputs;
         // A prompt that is held back holds nothing else back: reports of agents, notes of hooks.
         return arrived.filter(({ meta }) => meta === true);
@@ -227,7 +216,7 @@ export function createSession(
     append: (prompts: readonly InputMessage[]) =>
       interruptible(async (signal) => {
         await begin(signal);
-        const submitted = await submit(prompts, signal);
+        const submitted = await events.submit(prompts, signal);
         const inputs = submitted.kind === 'blocked' ? [] : submitted.inputs;
         for (const message of [...takeContext(), ...inputs]) add(message);
         return submitted.kind === 'blocked' ? submitted.message : undefined;

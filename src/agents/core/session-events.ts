@@ -1,5 +1,6 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
+import { bringsCalls } from '../../context/prompt/mention-places.js';
 import { messageOf, PortcullisError } from '../../errors.js';
 import type { HookFields } from '../../hooks/dispatch/scene.js';
 import { afterCompact, beforeCompact } from '../../hooks/events/compact.js';
@@ -40,8 +41,12 @@ export interface Beginning {
 export function openSessionEvents(
   config: SessionConfig,
   environment: SessionEnvironment,
-  // `contextTokens`: what the conversation takes now.
-  { contextTokens, ...parts }: Parts & { contextTokens(): number },
+  // `contextTokens`: what the conversation takes now. `refreshRules`: takes in what settings and instruction files say.
+  {
+    contextTokens,
+    refreshRules,
+    ...parts
+  }: Parts & { contextTokens(): number; refreshRules(): Promise<void> },
 ) {
   const { clock, env, workspace } = environment;
   const { model, log, hooks, toolRuntime, instructions, skills, mcp } = parts;
@@ -188,6 +193,8 @@ export function openSessionEvents(
     },
     /** Prompts on their way to the model: what hooks add to them, or that they go no further. */
     async submit(given: readonly InputMessage[], signal: AbortSignal): Promise<Submitted> {
+      // The model's own calls wait for changed rules beside the request. These come before it.
+      if (given.some(bringsCalls)) await refreshRules();
       const hasHooks = Object.keys(hooks.snapshot().hooks).length > 0;
       const atStart = !hasRun && !hasHooks;
       // Instruction files that changed since they were shown stand before the next prompt.
