@@ -83,9 +83,10 @@ export class Deliveries {
     const run = (this.#runs.get(id)?.run ?? 0) + 1;
     const resumable = definition.oneShot !== true;
     this.#runs.set(id, { run });
+    const at = this.#parts.now();
     const by = this.#parts.processes.self();
-    const facts = { id, run, by, agent, description, outputFile, model, resumable };
-    this.#journal.write({ type: 'started', at: this.#parts.now(), ...facts });
+    const facts = { id, run, at, by, agent, description, outputFile, model, resumable };
+    this.#journal.write({ type: 'started', ...facts });
   }
 
   /** It has ended, whether somebody waits for it or not. Called before anybody is told. */
