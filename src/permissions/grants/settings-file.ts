@@ -2,6 +2,7 @@ import { messageOf, systemCodeOf } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
 import { appendToList, setMember } from '../../lib/json-edit.js';
 import { isRecord } from '../../lib/own.js';
+import { Queue } from '../../lib/queue.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { isInside, join } from '../../platform/fs/paths.js';
@@ -35,23 +36,24 @@ interface OwnWrite {
 }
 
 export function createAnswerFiles(parts: AnswerFileParts): SaveSettings {
+  const { fs, cwd, configDir, rebind } = parts;
+  const files: Readonly<Record<FileDestination, EditedFile>> = {
+    localSettings: { file: join(cwd, '.claude', 'settings.local.json'), within: cwd },
+    projectSettings: { file: join(cwd, '.claude', 'settings.json'), within: cwd },
+    userSettings: { file: join(configDir, 'settings.json') },
+  };
   // One change at a time: two answers at once must not undo each other.
-  let queue: Promise<unknown> = Promise.resolve();
-  const save: SaveSettings = async (destination, edit) => {
-    const target = targetOf(parts, destination);
-    const edited = await editSettings(parts.fs, target, edit);
-    if (!edited.ok) return err(`${target.file} was left alone: ${edited.error}`);
-    if (target.within === undefined) return ok(target.file);
-    const grants = grantsOf(target.file, edit);
-    const bound = grants === undefined ? 'bound' : await parts.rebind?.(grants);
-    const waits = bound === undefined || bound === 'bound' ? '' : WAITS;
-    return ok(`${target.file}${waits}`);
-  };
-  return (destination, edit) => {
-    const saving = queue.then(() => save(destination, edit));
-    queue = saving.catch(() => undefined);
-    return saving;
-  };
+  const queue = new Queue();
+  return (destination, edit) =>
+    queue.add(async () => {
+      const target = files[destination];
+      const edited = await editSettings(fs, target, edit);
+      if (!edited.ok) return err(`${target.file} was left alone: ${edited.error}`);
+      const grants = target.within === undefined ? undefined : grantsOf(target.file, edit);
+      const bound = grants && (await rebind?.(grants));
+      const waits = bound === undefined || bound === 'bound' ? '' : WAITS;
+      return ok(`${target.file}${waits}`);
+    });
 }
 
 const WAITS = ', which is in force again once this folder is trusted (portcullis trust)';
@@ -61,18 +63,6 @@ function grantsOf(file: string, edit: SettingsEdit): OwnWrite | undefined {
   if (edit.kind !== 'add' && edit.kind !== 'replace') return undefined;
   if (edit.list === 'allow') return { file, allow: edit.items };
   return edit.list === 'additionalDirectories' ? { file, directories: edit.items } : undefined;
-}
-
-function targetOf(parts: AnswerFileParts, destination: FileDestination): EditedFile {
-  const { cwd, configDir } = parts;
-  switch (destination) {
-    case 'localSettings':
-      return { file: join(cwd, '.claude', 'settings.local.json'), within: cwd };
-    case 'projectSettings':
-      return { file: join(cwd, '.claude', 'settings.json'), within: cwd };
-    case 'userSettings':
-      return { file: join(configDir, 'settings.json') };
-  }
 }
 
 export type SettingsList = 'allow' | 'ask' | 'deny' | 'additionalDirectories';
@@ -102,7 +92,7 @@ async function editSettings(
   fs: EditFiles,
   { file, within }: EditedFile,
   edit: SettingsEdit,
-): Promise<Result<'changed' | 'same', string>> {
+): Promise<Result<void, string>> {
   try {
     // fail-closed: a repository could make its settings file a link to the user's own.
     const actual = await fs.realPath(file);
@@ -112,9 +102,8 @@ async function editSettings(
     const text = await currentText(fs, file);
     const edited = editedText(text, edit);
     if (!edited.ok) return edited;
-    if (edited.value === text) return ok('same');
-    await fs.writeAtomic(file, edited.value, { mode: 0o600 });
-    return ok('changed');
+    if (edited.value !== text) await fs.writeAtomic(file, edited.value, { mode: 0o600 });
+    return ok(undefined);
   } catch (thrown) {
     return err(messageOf(thrown));
   }
@@ -125,34 +114,29 @@ export function editedText(text: string, edit: SettingsEdit): Result<string, str
   if (!parsed.ok) return err(`it is not valid JSON: ${parsed.error}`);
   if (!isRecord(parsed.value)) return err('it is not a JSON object');
   const { permissions = {} } = parsed.value;
-  if (!isRecord(permissions)) return err('its `permissions` is not an object');
-  const edited =
-    edit.kind === 'mode'
-      ? ok(setMember(text, ['permissions', 'defaultMode'], edit.mode))
-      : editedList(text, permissions, edit);
-  if (!edited.ok) return edited;
-  return edited.value === undefined ? err('its `permissions` is not an object') : ok(edited.value);
+  const notRecord = err('its `permissions` is not an object');
+  if (!isRecord(permissions)) return notRecord;
+  const name = edit.kind === 'mode' ? 'defaultMode' : edit.list;
+  const before = edit.kind === 'mode' ? [] : (permissions[name] ?? []);
+  if (!Array.isArray(before)) return err(`its \`permissions.${name}\` is not a list`);
+  const edited = withEdit(text, ['permissions', name], { before, edit });
+  return edited === undefined ? notRecord : ok(edited);
 }
 
-function editedList(
+/** Undefined: there is no place for it. */
+function withEdit(
   text: string,
-  permissions: Readonly<Record<string, unknown>>,
-  { kind, list, items }: Exclude<SettingsEdit, { kind: 'mode' }>,
-): Result<string | undefined, string> {
-  const path = ['permissions', list];
-  const before = permissions[list] ?? [];
-  if (!Array.isArray(before)) return err(`its \`permissions.${list}\` is not a list`);
+  path: readonly string[],
+  { before, edit }: { readonly before: readonly unknown[]; readonly edit: SettingsEdit },
+): string | undefined {
+  if (edit.kind === 'mode') return setMember(text, path, edit.mode);
+  const { kind, items } = edit;
   if (kind === 'add') {
-    return ok(
-      appendToList(
-        text,
-        path,
-        items.filter((item) => !before.includes(item)),
-      ),
-    );
+    const added = items.filter((item) => !before.includes(item));
+    return appendToList(text, path, added);
   }
   const after = kind === 'replace' ? items : before.filter((item) => !items.includes(String(item)));
-  return ok(JSON.stringify(after) === JSON.stringify(before) ? text : setMember(text, path, after));
+  return JSON.stringify(after) === JSON.stringify(before) ? text : setMember(text, path, after);
 }
 
 async function currentText(fs: EditFiles, file: string): Promise<string> {

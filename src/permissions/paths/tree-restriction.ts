@@ -7,7 +7,7 @@ import type { RestrictionMatch, Rule } from '../rules/rule.js';
 import type { CommandContext } from '../shell/effects/recursion.js';
 import { type TreeUse, treesOf } from '../shell/effects/uses.js';
 import { programOf, type ShellWord } from '../shell/model.js';
-import { contextOf, restrictingUses, type TreePlace, treeLook } from './tree-uses.js';
+import { contextOf, restrictingUses, surest, type TreePlace, treeLook } from './tree-uses.js';
 
 type Match = RestrictionMatch | undefined;
 
@@ -16,19 +16,16 @@ type Match = RestrictionMatch | undefined;
  * is there decides, so nothing changes where no such file is.
  */
 export async function restrictingTree(rules: readonly Rule[], view: CallView): Promise<Match> {
-  const { commands = [] } = (await view.shell()) ?? {};
+  return await surest(matchesIn(rules, view));
+}
+
+async function* matchesIn(rules: readonly Rule[], view: CallView): AsyncGenerator<Match> {
   const look = treeLook(view);
-  let possible: Match;
-  for (const command of commands) {
+  for (const command of (await view.shell())?.commands ?? []) {
     const context = contextOf(command, view);
-    for (const words of command.views) {
-      const place = { rules, view, look, directories: command.directories };
-      const found = await restrictingWords(words, place, context);
-      if (found?.sure === 'yes') return found;
-      possible ??= found;
-    }
+    const place = { rules, view, look, directories: command.directories };
+    for (const words of command.views) yield restrictingWords(words, place, context);
   }
-  return possible;
 }
 
 async function restrictingWords(

@@ -34,69 +34,63 @@ export function treeLook({ judge, home, call }: CallView): TreeLook {
 }
 
 /** The first that is sure, else the first that is possible. */
-export async function restrictingUses(uses: readonly TreeUse[], place: TreePlace): Promise<Match> {
+export async function surest(found: AsyncIterable<Match>): Promise<Match> {
   let possible: Match;
-  for (const use of uses) {
-    place.view.judge.budget.spend(1 + (use.moves?.length ?? 0) * 10);
-    const found = await restrictingUse(use, place);
-    if (found?.sure === 'yes') return found;
-    possible ??= found;
+  for await (const one of found) {
+    if (one?.sure === 'yes') return one;
+    possible ??= one;
   }
   return possible;
 }
 
-async function restrictingUse(use: TreeUse, place: TreePlace): Promise<Match> {
+export async function restrictingUses(uses: readonly TreeUse[], place: TreePlace): Promise<Match> {
+  return await surest(matchesOf(uses, place));
+}
+
+async function* matchesOf(uses: readonly TreeUse[], place: TreePlace): AsyncGenerator<Match> {
   const { rules, view, directories } = place;
-  const relevant = pathRulesIn(rules).find(
-    ({ spec }) =>
-      spec.access === 'read' ||
-      use.access !== 'read' ||
-      use.onto !== undefined ||
-      use.also !== undefined,
-  );
-  if (relevant === undefined) return undefined;
-  const doubt = (why: string): Match => ({ rule: relevant.rule, sure: 'maybe', detail: why });
-  const { start } = use;
-  // fail-closed: it may begin anywhere.
-  if (!start.literal) return doubt('it takes names of files from elsewhere');
-  if (directories === undefined && !start.value.startsWith('/')) {
-    return doubt('the directory it runs in is decided at run time');
-  }
-  let possible: Match;
-  for (const directory of directories ?? ['/']) {
-    const from = (use.moves ?? []).reduce((at, move) => resolve(at, move), directory);
-    const starts =
-      start.pattern === undefined ? [start.value] : await view.judge.expand(from, start.pattern);
-    // fail-closed: what the shell makes of it is not known.
-    if (starts === undefined) return doubt('it begins where a pattern leads');
-    for (const one of starts) {
-      const isNamed = start.pattern === undefined;
-      const found = await restrictingStart(use, { from, start: one, isNamed }, place);
-      if (found?.sure === 'yes') return found;
-      possible ??= found;
+  for (const use of uses) {
+    const { start, moves = [], access, onto, also } = use;
+    view.judge.budget.spend(1 + moves.length * 10);
+    const isChange = access !== 'read' || onto !== undefined || also !== undefined;
+    const relevant = pathRulesIn(rules).find(({ spec }) => spec.access === 'read' || isChange);
+    if (relevant === undefined) continue;
+    const doubt = (detail: string): Match => ({ rule: relevant.rule, sure: 'maybe', detail });
+    if (!start.literal) {
+      // fail-closed: it may begin anywhere.
+      yield doubt('it takes names of files from elsewhere');
+    } else if (directories === undefined && !start.value.startsWith('/')) {
+      yield doubt('the directory it runs in is decided at run time');
+    } else {
+      for (const directory of directories ?? ['/']) {
+        const from = moves.reduce((at, move) => resolve(at, move), directory);
+        const isNamed = start.pattern === undefined;
+        const starts = isNamed ? [start.value] : await view.judge.expand(from, start.pattern ?? '');
+        // fail-closed: what the shell makes of it is not known.
+        if (starts === undefined) yield doubt('it begins where a pattern leads');
+        for (const one of starts ?? []) {
+          yield* matchesFrom({ from, start: one, isNamed }, use, place);
+        }
+      }
     }
   }
-  return possible;
 }
 
-async function restrictingStart(
-  use: TreeUse,
+async function* matchesFrom(
   { from, start, isNamed }: { readonly from: string; readonly start: string; isNamed: boolean },
+  use: TreeUse,
   { rules, view, look, isTarget }: TreePlace,
-): Promise<Match> {
+): AsyncGenerator<Match> {
   const { also } = use;
-  let possible: Match;
   for (const spellings of await view.judge.spellFrom(from, start)) {
     const names: TreeName[] = restrictedNames(spellings).map((path) => ({
       path,
       access: use.access === 'read' ? 'read' : 'write',
       ...(spellings.standsFor?.includes(path) === true ? { standIn: true } : {}),
     }));
-    if (use.onto !== undefined) {
-      const targets = await targetsOf(use.onto, { from, start }, view);
-      for (const path of targets) {
-        if ((await isTarget?.(path)) !== false) names.push({ path, access: 'write' });
-      }
+    const targets = use.onto === undefined ? [] : await targetsOf(use.onto, { from, start }, view);
+    for (const path of targets) {
+      if ((await isTarget?.(path)) !== false) names.push({ path, access: 'write' });
     }
     const tree: Tree = {
       directory: spellings.real,
@@ -111,11 +105,8 @@ async function restrictingStart(
       also: also && ((found) => also(found).map((path) => resolve(from, path))),
     };
     const finding = await searchTree(rules, tree, look);
-    const found = finding === undefined ? undefined : matchOf(finding, use, view);
-    if (found?.sure === 'yes') return found;
-    possible ??= found;
+    if (finding !== undefined) yield matchOf(finding, use, view);
   }
-  return possible;
 }
 
 /** A search lists the files that have what it looks for. */
