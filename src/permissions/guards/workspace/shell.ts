@@ -26,13 +26,11 @@ import {
   type Looks,
   leadsUp,
   leaves,
-  looksAround,
   looksOf,
   neverNamed,
   pathCandidates,
   pathsInText,
   patternsOf,
-  RECURSIVE,
   steeringIn,
   steers,
 } from './words.js';
@@ -125,7 +123,7 @@ async function* needsOfView(words: Words, command: SimpleCommand, line: Line): N
     const paths = textlessOperands(readGit(words).rest).flatMap(pathCandidates);
     yield { access: 'write', paths, patterns: patternsOf(words) };
   } else if (looks === undefined) yield* needsOfWriter(words, command, line);
-  else yield* needsOfLooks(looks, command, line, words);
+  else yield* needsOfLooks(looks, command, line);
 }
 
 /** Programs write where variables say. */
@@ -137,10 +135,9 @@ function valueNeed(value: string): Need {
 }
 
 async function* needsOfLooks(
-  { reads, patterns, unknown, filesOnly }: Looks,
+  { reads, patterns, unknown, filesOnly, below, around }: Looks,
   command: SimpleCommand,
   { fence, valuesOf }: Line,
-  words: Words = [],
 ): Needs {
   if (fence.hidden.length === 0) return;
   const found: ShellWord[] = [];
@@ -154,13 +151,13 @@ async function* needsOfLooks(
   }
   const { reads: named, patterns: wild } = asLooks(found);
   const isNamed = reads.length + patterns.length + unknown.length > 0;
-  const isAround = looksAround(words) && !isNamed;
+  const isAround = around === true && !isNamed;
   yield {
     access: 'read',
     // A program that is given no file looks around where it is.
     paths: [...reads, ...named, ...(isAround ? ['.'] : [])],
     patterns: [...patterns, ...wild],
-    below: RECURSIVE.has(nameOf(words) ?? ''),
+    below: below === true,
     follows: filesOnly === true,
   };
 }

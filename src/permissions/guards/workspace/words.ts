@@ -2,6 +2,8 @@ import { own } from '../../../lib/own.js';
 import { wordSet } from '../../../lib/word-set.js';
 import { STEPS_OF_LOOK } from '../../paths/paths.js';
 import { matches, segmentTokens } from '../../rules/wildcard.js';
+import { effectsOfWords } from '../../shell/effects/effects.js';
+import { HERE } from '../../shell/effects/program.js';
 import { readOnlyUse } from '../../shell/effects/uses.js';
 import { nameOf, programOf, type ShellWord } from '../../shell/model.js';
 import { PROGRAMS } from '../../shell/programs/index.js';
@@ -16,6 +18,10 @@ export interface Looks {
   readonly unknown: readonly ShellWord[];
   /** Of directories among what it reads it follows the links. */
   readonly filesOnly?: true;
+  /** It goes down into directories by itself. */
+  readonly below?: boolean;
+  /** Without a file it looks at the directory that it runs in. */
+  readonly around?: boolean;
 }
 
 /** Builtins that touch no file: what they are given is text, names or numbers. */
@@ -51,8 +57,14 @@ export function looksOf(words: readonly ShellWord[]): Looks | undefined {
   const isPlainSetter =
     SETS.has(name) && rest.every(({ literal, value }) => literal || value.includes('='));
   if (NO_FILES.has(name) || isPlainPrintf || isPlainSetter) return asLooks([]);
+  const targets = effectsOfWords(words).flatMap((one) => (one.kind === 'path' ? [one] : []));
+  const how = {
+    // Without an option, too, diff compares what lies in directories.
+    below: name === 'diff' || targets.some(({ recursion }) => recursion !== undefined),
+    around: targets.some(({ target }) => target === HERE),
+  };
   const known = readOnlyUse(words);
-  if (known !== undefined) return { ...known, unknown: [] };
+  if (known !== undefined) return { ...known, ...how, unknown: [] };
   // Such programs change nothing with any options, so arguments that are not known make no difference.
   const program = own(PROGRAMS, name);
   const isText = program?.operands === 'text';
@@ -60,7 +72,7 @@ export function looksOf(words: readonly ShellWord[]): Looks | undefined {
   if (!anyOptions || words.every((word) => word.literal)) return undefined;
   // What follows `-e` is searched for.
   const files = rest.filter((word, at) => word.literal || (!isText && words[at]?.value !== '-e'));
-  return asLooks(files.filter((word) => !word.literal || !isOption(word)));
+  return { ...asLooks(files.filter((word) => !word.literal || !isOption(word))), ...how };
 }
 
 function isOption({ value }: ShellWord): boolean {
@@ -195,13 +207,3 @@ export function isScript(program: string, value: string): boolean {
 
 /** Builtins that give variables to programs. */
 export const EXPORTS = wordSet('export declare typeset readonly');
-
-/** Programs that go down into directories by themselves. */
-export const RECURSIVE = wordSet('find grep egrep fgrep rg du diff');
-
-/** Whether a program looks at its own directory when it is given no file; grep does so only when told. */
-export function looksAround(words: readonly ShellWord[]): boolean {
-  const name = nameOf(words) ?? '';
-  if (!/^[ef]?grep$/.test(name)) return RECURSIVE.has(name) || name === 'ls' || name === 'df';
-  return words.some(({ value }) => /^-\w*[rRd]|^--(rec|dir|dere)/.test(value));
-}
