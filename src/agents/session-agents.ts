@@ -18,7 +18,7 @@ import { AgentBook } from './definitions/definitions.js';
 import { readHostAgents, refuseGiven } from './definitions/host.js';
 import { openAgentListings } from './definitions/listing.js';
 import { AGENT_TOOL } from './definitions/tools.js';
-import { BACKGROUND_WAIT_MS, createBackgroundInput, runningShells } from './delivery/background.js';
+import { BACKGROUND_WAIT_MS, BackgroundInput, runningShells } from './delivery/background.js';
 import { openMessaging } from './delivery/messaging.js';
 import {
   createResumeRules,
@@ -168,10 +168,10 @@ export function openAgents(
     pool: ToolPool,
     agent: AgentRef = MAIN_AGENT,
   ): Promise<string | undefined> =>
-    pool.resolve(AGENT_TOOL) === undefined ? undefined : await listings.of(agent);
+    pool.resolve(AGENT_TOOL) === undefined ? undefined : await listings(agent);
   const inBackground = (): readonly AgentRun[] =>
     roster.running().filter(({ ref }) => ref.background);
-  const background = createBackgroundInput(
+  const background = new BackgroundInput(
     () => runningShells(toolRuntime().builtins.shells) + inBackground().length,
     () =>
       inBackground().length === 0

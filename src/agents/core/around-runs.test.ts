@@ -3,7 +3,7 @@ import { createConversation } from '../../loop/conversation.js';
 import type { GateVerdict } from '../../permissions/gate/types.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { AnyTool } from '../../tools/tool.js';
-import { createBackgroundInput } from '../delivery/background.js';
+import { BackgroundInput } from '../delivery/background.js';
 import { CallLedger } from './call-ledger.js';
 import { structuredNudge } from './create-session.js';
 import { createModelChoices } from './model-choice.js';
@@ -49,7 +49,7 @@ describe('background input', () => {
 
   it('is taken once, wakes whoever waits, and does not wait for nothing', async () => {
     let running = 0;
-    const background = createBackgroundInput(() => running);
+    const background = new BackgroundInput(() => running);
     expect(await background.wait()).toBe(false);
     running = 1;
     const waiting = background.wait();

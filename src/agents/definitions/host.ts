@@ -4,8 +4,9 @@ import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { visible } from '../../lib/visible.js';
 import { sha256 } from '../../platform/hash.js';
-import type { AgentDefinition, AgentProblem } from './definition.js';
+import type { AgentDefinition, AgentFinding, AgentProblem } from './definition.js';
 import { readFields } from './fields.js';
+import { typeKey } from './names.js';
 import { KNOWN_TOOLS } from './tools.js';
 
 /** What `--agents` and a host's `initialize` give: definitions by their names, or the same as JSON text. */
@@ -28,8 +29,7 @@ export function readHostAgents(
   given: HostAgents | undefined,
   { knownTools = KNOWN_TOOLS }: { readonly knownTools?: readonly string[] } = {},
 ): Result<ReadHostAgents, string> {
-  if (given === undefined) return ok({ definitions: [], problems: [] });
-  const value = typeof given === 'string' ? parsed(given) : ok(given);
+  const value = typeof given === 'string' ? parsed(given) : ok(given ?? {});
   if (!value.ok) return value;
   const entries = Object.entries(value.value);
   if (entries.length > MOST_AGENTS) return err(`${PLACE}: there are more than ${MOST_AGENTS}`);
@@ -38,14 +38,17 @@ export function readHostAgents(
   const wrong: string[] = [];
   for (const [name, entry] of entries) {
     const read = readEntry(name, entry, knownTools);
-    if (read.ok) {
-      definitions.push(read.value.definition);
-      problems.push(...read.value.warnings);
-    } else wrong.push(`${PLACE}: ${visible(name)}: ${read.error}`);
+    if (!read.ok) wrong.push(`${PLACE}: ${visible(name)}: ${read.error}`);
+    else {
+      const { definition, findings } = read.value;
+      const isTwice = definitions.some((one) => typeKey(one.name) === typeKey(definition.name));
+      if (isTwice) wrong.push(`${PLACE}: ${definition.name} stands there twice`);
+      definitions.push(definition);
+      problems.push(
+        ...findings.map((one) => ({ ...one, source: 'flag', place: PLACE, name }) as const),
+      );
+    }
   }
-  const folded = definitions.map(({ name }) => name.toLowerCase());
-  const twice = definitions.find(({ name }, at) => folded.indexOf(name.toLowerCase()) !== at);
-  if (twice !== undefined) wrong.push(`${PLACE}: ${twice.name} stands there twice`);
   return wrong.length === 0 ? ok({ definitions, problems }) : err(wrong.join('\n'));
 }
 
@@ -67,34 +70,28 @@ function readEntry(
   name: string,
   entry: unknown,
   knownTools: readonly string[],
-): Result<{ definition: AgentDefinition; warnings: readonly AgentProblem[] }, string> {
+): Result<{ definition: AgentDefinition; findings: readonly AgentFinding[] }, string> {
   if (!isRecord(entry)) return err('it is no object');
   const { prompt, ...written } = entry;
   // A host's clients write null for what is not set.
   const said = Object.entries(written).filter(([, value]) => value !== null && value !== undefined);
+  // The name is the key, whatever the object says.
+  const fields = { ...Object.fromEntries(said), name };
   const read = readFields(
-    {
-      // The name is the key, whatever the object says.
-      fields: { ...Object.fromEntries(said), name },
-      isExact: true,
-      unclear: [],
-      lineOf: () => undefined,
-    },
+    { fields, isExact: true, unclear: [], lineOf: () => undefined },
     { isFile: false, knownTools },
   );
-  const errors = read.findings.filter(({ severity }) => severity === 'error');
-  if (typeof prompt !== 'string' || prompt.trim() === '') {
-    return err([...errors.map(({ message }) => message), 'it has no prompt'].join('; '));
-  }
-  if (read.fields === undefined) return err(errors.map(({ message }) => message).join('; '));
+  const errors = read.findings
+    .filter(({ severity }) => severity === 'error')
+    .map(({ message }) => message);
+  const hasPrompt = typeof prompt === 'string' && prompt.trim() !== '';
+  if (!hasPrompt) errors.push('it has no prompt');
+  if (read.fields === undefined || !hasPrompt) return err(errors.join('; '));
   const definition: AgentDefinition = {
     ...read.fields,
     source: 'flag',
     contentHash: () => sha256(JSON.stringify([name, entry])),
     prompt: async () => prompt,
   };
-  const warnings = read.findings.map(
-    (finding): AgentProblem => ({ ...finding, source: 'flag', place: PLACE, name }),
-  );
-  return ok({ definition, warnings });
+  return ok({ definition, findings: read.findings });
 }

@@ -10,19 +10,7 @@ import type { AgentDefinition } from './definition.js';
 import { type AgentBook, agentNotice } from './definitions.js';
 import { bareName } from './tools.js';
 
-export interface AgentListingOptions {
-  /** The most characters of the whole text. */
-  readonly budgetChars?: number;
-}
-
-export interface AgentListing {
-  /** One line for each type; empty when there is none. */
-  readonly text: string;
-  /** Types whose description is cut, or that are not shown at all. */
-  readonly cut: readonly string[];
-}
-
-export const AGENT_LISTING_CHARS = 16_000;
+const LISTING_CHARS = 16_000;
 /** The longest description, whatever room there is. */
 const LONGEST_DESCRIPTION = 2_000;
 const MOST_TOOLS = 12;
@@ -30,33 +18,36 @@ const MOST_TOOLS = 12;
 const LEAST_DESCRIPTION = 24;
 
 /**
- * What the model is told of the types: name, when to use it, tools. The same bytes for the same
+ * What the model is told of the types, a line each: name, when to use it, tools. The same bytes for the same
  * definitions. Over the budget long descriptions are cut first and equally; names go last.
  */
 export function agentListing(
   definitions: readonly AgentDefinition[],
-  { budgetChars = AGENT_LISTING_CHARS }: AgentListingOptions = {},
-): AgentListing {
+  budgetChars = LISTING_CHARS,
+): string {
   const entries = definitions
     .filter(({ name, source }) => source !== 'builtin' || !UNLISTED_AGENTS.has(name))
-    .map(entryOf)
+    .map((definition) => ({
+      name: safeLine(definition.name),
+      words: `: ${shortened(safeLine(definition.description), LONGEST_DESCRIPTION)}`,
+      tools: ` (Tools: ${toolWords(definition)})`,
+    }))
     .sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
-  const { shown, left } = namesThatFit(entries, budgetChars);
-  const shares = fairShares(
-    shown.map(({ words, tools }) => words.length + tools.length),
-    left,
-  );
-  const lines: string[] = [];
-  const cut: string[] = [];
-  for (const entry of entries) {
-    const isShown = shown[lines.length] === entry;
-    const room = shares[lines.length] ?? 0;
-    if (!isShown || entry.capped || !isWholeIn(entry, room)) cut.push(entry.name);
-    if (isShown) lines.push(lineOf(entry, room));
-  }
+  const cost = ({ name }: Entry): number => `- ${name}\n`.length;
+  const isFull = entries.reduce((sum, entry) => sum + cost(entry), 0) > budgetChars;
+  let left = isFull ? budgetChars - summary(entries.length).length : budgetChars;
+  const shown = entries.filter((entry) => {
+    if (cost(entry) > left) return false;
+    left -= cost(entry);
+    return true;
+  });
+  const needs = shown.map(({ words, tools }) => words.length + tools.length);
+  const shares = fairShares(needs, Math.max(0, left));
   const missing = entries.length - shown.length;
-  if (missing > 0) lines.push(summary(missing));
-  return { text: lines.join('\n'), cut };
+  return [
+    ...shown.map((entry, at) => lineOf(entry, shares[at] ?? 0)),
+    ...(missing > 0 ? [summary(missing)] : []),
+  ].join('\n');
 }
 
 interface Entry {
@@ -64,18 +55,6 @@ interface Entry {
   /** With what leads up to it. */
   readonly words: string;
   readonly tools: string;
-  readonly capped: boolean;
-}
-
-function entryOf(definition: AgentDefinition): Entry {
-  const description = safeLine(definition.description);
-  const short = shortened(description, LONGEST_DESCRIPTION);
-  return {
-    name: safeLine(definition.name),
-    words: `: ${short}`,
-    tools: ` (Tools: ${toolWords(definition)})`,
-    capped: short !== description,
-  };
 }
 
 /** One line, without what nobody sees, that cannot pass for a note of the program. */
@@ -98,30 +77,8 @@ function some(names: readonly string[]): string {
   return more > 0 ? `${shown.join(', ')} and ${more} more` : shown.join(', ');
 }
 
-/** Names in their order, as many as there is room for, and the room that is left. */
-function namesThatFit(
-  entries: readonly Entry[],
-  budget: number,
-): { readonly shown: readonly Entry[]; readonly left: number } {
-  const cost = ({ name }: Entry): number => `- ${name}\n`.length;
-  const all = entries.reduce((sum, entry) => sum + cost(entry), 0);
-  if (all <= budget) return { shown: entries, left: budget - all };
-  let left = budget - summary(entries.length).length;
-  const shown = entries.filter((entry) => {
-    if (cost(entry) > left) return false;
-    left -= cost(entry);
-    return true;
-  });
-  return { shown, left: Math.max(0, left) };
-}
-
-function isWholeIn({ words, tools }: Entry, room: number): boolean {
-  return words.length + tools.length <= room;
-}
-
-function lineOf(entry: Entry, room: number): string {
-  const { name, words, tools } = entry;
-  if (isWholeIn(entry, room)) return `- ${name}${words}${tools}`;
+function lineOf({ name, words, tools }: Entry, room: number): string {
+  if (words.length + tools.length <= room) return `- ${name}${words}${tools}`;
   // Without its tools a description still tells when to use the type; the other way round it does not.
   const withTools = room - tools.length;
   if (withTools >= LEAST_DESCRIPTION) return `- ${name}${shortened(words, withTools)}${tools}`;
@@ -145,33 +102,24 @@ export interface AgentListingParts {
   tell(text: string): void;
 }
 
-/** What the model is told of the kinds of agents. */
-export interface AgentListings {
-  /** Of those that this agent may start; undefined when there is none. */
-  of(agent: AgentRef): Promise<string | undefined>;
-}
-
-export function openAgentListings(parts: AgentListingParts): AgentListings {
-  const { book, types } = parts;
+/** What the model is told of the kinds that an agent may start; undefined when there is none. */
+export function openAgentListings(
+  parts: AgentListingParts,
+): (agent: AgentRef) => Promise<string | undefined> {
+  const { book, types, forks, tell } = parts;
   let isTold = false;
-
-  /** Once, of definitions that are not in force. People can wait: the first request goes out before it. */
-  function tellOfBroken(): void {
-    if (isTold) return;
+  return async (agent) => {
+    const kinds = [...(await book.list()), ...[forks() ?? []].flat()];
+    // Once, of definitions that are not in force. People can wait: the first request goes out before it.
+    if (!isTold) {
+      setImmediate(async () => {
+        const notice = await book.problems().then(agentNotice, messageOf);
+        if (notice !== undefined) tell(notice);
+      });
+    }
     isTold = true;
-    setImmediate(async () => {
-      const notice = await book.problems().then(agentNotice, messageOf);
-      if (notice !== undefined) parts.tell(notice);
-    });
-  }
-
-  return {
-    async of(agent) {
-      const kinds = [...(await book.list()), ...[parts.forks() ?? []].flat()];
-      tellOfBroken();
-      const { text } = agentListing(await types.allowed(agent, kinds));
-      if (text === '') return undefined;
-      return reminder(`These types of agents can be started with the Agent tool:\n\n${text}`);
-    },
+    const text = agentListing(await types.allowed(agent, kinds));
+    if (text === '') return undefined;
+    return reminder(`These types of agents can be started with the Agent tool:\n\n${text}`);
   };
 }

@@ -4,16 +4,19 @@ import { STRICT_MODES } from './schema.js';
 /** The fields that count in a trusted folder only: what runs, what allows, what is kept for later. */
 export function fieldsThatNeedTrust(definition: AgentDefinition): readonly string[] {
   const { permissionMode, hooks, memory, mcpServers, omitInstructions } = definition;
-  const fields: string[] = [];
-  const isStrict = permissionMode === undefined || STRICT_MODES.includes(permissionMode);
-  if (!isStrict) fields.push('permissionMode');
-  if (hooks !== undefined) fields.push('hooks');
-  if (memory !== undefined) fields.push('memory');
-  // A name means a server that the session has anyway.
-  if (mcpServers.some(isOwnServer)) fields.push('mcpServers');
-  // What the user's own instruction files say is not a foreign project's to leave out.
-  if (omitInstructions) fields.push('omitClaudeMd');
-  return fields;
+  return namesOf({
+    permissionMode: permissionMode !== undefined && !STRICT_MODES.includes(permissionMode),
+    hooks: hooks !== undefined,
+    memory: memory !== undefined,
+    // A name means a server that the session has anyway.
+    mcpServers: mcpServers.some(isOwnServer),
+    // What the user's own instruction files say is not a foreign project's to leave out.
+    omitClaudeMd: omitInstructions,
+  });
+}
+
+function namesOf(fields: Readonly<Record<string, boolean>>): readonly string[] {
+  return Object.keys(fields).filter((name) => fields[name] === true);
 }
 
 function isOwnServer(server: AgentServer): boolean {
@@ -23,16 +26,16 @@ function isOwnServer(server: AgentServer): boolean {
 /** What is left of a project's definition where the folder is not trusted: all that holds back. */
 export function withoutTrust(definition: AgentDefinition): AgentDefinition {
   const heldBack = fieldsThatNeedTrust(definition);
-  if (heldBack.length === 0) return { ...definition, trusted: false };
-  const { permissionMode, hooks: _hooks, memory: _memory, ...rest } = definition;
-  const keepsMode = permissionMode !== undefined && !heldBack.includes('permissionMode');
+  const isOpen = heldBack.includes('permissionMode');
   return {
-    ...rest,
-    ...(keepsMode ? { permissionMode } : {}),
+    ...definition,
+    permissionMode: isOpen ? undefined : definition.permissionMode,
+    hooks: undefined,
+    memory: undefined,
     mcpServers: definition.mcpServers.filter((server) => !isOwnServer(server)),
     omitInstructions: false,
     trusted: false,
-    heldBack,
+    heldBack: heldBack.length === 0 ? undefined : heldBack,
   };
 }
 
@@ -41,18 +44,19 @@ export function withoutTrust(definition: AgentDefinition): AgentDefinition {
  * that one may only plan is kept.
  */
 export function asPlugin(definition: AgentDefinition): AgentDefinition {
-  const { permissionMode, hooks, ...rest } = definition;
+  const { permissionMode, hooks, mcpServers } = definition;
   const isPlan = permissionMode === 'plan';
-  const heldBack = [
-    ...(hooks === undefined ? [] : ['hooks']),
-    ...(definition.mcpServers.length === 0 ? [] : ['mcpServers']),
-    ...(permissionMode === undefined || isPlan ? [] : ['permissionMode']),
-  ];
+  const heldBack = namesOf({
+    hooks: hooks !== undefined,
+    mcpServers: mcpServers.length > 0,
+    permissionMode: permissionMode !== undefined && !isPlan,
+  });
   return {
-    ...rest,
-    ...(isPlan ? { permissionMode } : {}),
+    ...definition,
+    permissionMode: isPlan ? permissionMode : undefined,
+    hooks: undefined,
     mcpServers: [],
-    ...(heldBack.length === 0 ? {} : { heldBack }),
+    heldBack: heldBack.length === 0 ? undefined : heldBack,
   };
 }
 

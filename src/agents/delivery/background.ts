@@ -12,63 +12,57 @@ import type { BackgroundShell, BackgroundShells } from '../../tools/bash/shells.
 export const BACKGROUND_WAIT_MS = 4_000;
 
 /** Finished background work on its way to the agent that started it. No polling. */
-export interface BackgroundInput {
-  /** Something finished. */
-  add(message: InputMessage): void;
-  take(): readonly InputMessage[];
-  /** Everything that has arrived as one message, for an agent that is about to leave. */
-  next(): InputMessage | undefined;
-  onArrival(listener: () => void): void;
-  /** Waits for running work, for a bounded time. True: there is something to take. */
-  wait(): Promise<boolean>;
-}
-
-export function createBackgroundInput(
-  running: () => number,
-  patienceMs: () => number = () => BACKGROUND_WAIT_MS,
-): BackgroundInput {
-  let waiting: InputMessage[] = [];
-  let listeners: (() => void)[] = [];
+export class BackgroundInput {
+  readonly #running: () => number;
+  readonly #patienceMs: () => number;
+  #waiting: InputMessage[] = [];
+  #listeners: (() => void)[] = [];
   /** Nobody waits twice for the same work. */
-  let gaveUp = false;
-  return {
-    add(message) {
-      waiting.push(message);
-      gaveUp = false;
-      const told = listeners;
-      listeners = [];
-      for (const listener of told) listener();
-    },
-    take() {
-      const taken = waiting;
-      waiting = [];
-      return taken;
-    },
-    next() {
-      const [first, ...rest] = waiting;
-      waiting = [];
-      if (first === undefined) return undefined;
-      return { ...first, content: [first, ...rest].flatMap((message) => message.content) };
-    },
-    onArrival(listener) {
-      if (waiting.length > 0) listener();
-      else listeners.push(listener);
-    },
-    wait() {
-      if (waiting.length > 0) return Promise.resolve(true);
-      if (running() === 0 || gaveUp) return Promise.resolve(false);
-      return new Promise((resolve) => {
-        const timer = setTimeout(() => {
-          gaveUp = true;
-          resolve(false);
-        }, patienceMs());
-        listeners.push(() => {
-          clearTimeout(timer);
-          resolve(true);
-        });
-      });
-    },
+  #gaveUp = false;
+
+  constructor(running: () => number, patienceMs: () => number = () => BACKGROUND_WAIT_MS) {
+    this.#running = running;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Something finished. */
+  readonly add = (message: InputMessage): void => {
+    this.#waiting.push(message);
+    this.#gaveUp = false;
+    for (const listener of this.#listeners.splice(0)) listener();
   };
+
+  take(): readonly InputMessage[] {
+    return this.#waiting.splice(0);
+  }
+
+  /** Everything that has arrived as one message, for an agent that is about to leave. */
+  next(): InputMessage | undefined {
+    const [first, ...rest] = this.take();
+    if (first === undefined) return undefined;
+    return { ...first, content: [first, ...rest].flatMap((message) => message.content) };
+  }
+
+  onArrival(listener: () => void): void {
+    if (this.#waiting.length > 0) listener();
+    else this.#listeners.push(listener);
+  }
+
+  /** Waits for running work, for a bounded time. True: there is something to take. */
+  async wait(): Promise<boolean> {
+    if (this.#waiting.length > 0) return true;
+    if (this.#running() === 0 || this.#gaveUp) return false;
+    return await new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#gaveUp = true;
+        resolve(false);
+      }, this.#patienceMs());
+      this.#listeners.push(() => {
+        clearTimeout(timer);
+        resolve(true);
+      });
+    });
+  }
 }
 
 export interface BackgroundParts {

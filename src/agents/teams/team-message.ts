@@ -1,4 +1,4 @@
-import { err, ok, type Result } from '../../lib/result.js';
+import { err, type Result } from '../../lib/result.js';
 import { sliceWhole } from '../../lib/truncate.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
@@ -6,6 +6,8 @@ import { defineTool } from '../../tools/define-tool.js';
 import { failure } from '../../tools/output.js';
 import type { Tool, ToolOutput } from '../../tools/tool.js';
 import { type SendMessageDeps, sendPlain } from '../tools/send-message.js';
+import type { Duty } from './duty.js';
+import type { Mail } from './mail.js';
 import { EVERYBODY, LEAD } from './records.js';
 import { sameName } from './team.js';
 import type { TeamClient } from './team-client.js';
@@ -114,76 +116,60 @@ interface Asked {
 
 /** fail-closed: who may ask what, and answer what, is not the model's to say. */
 async function request(client: TeamClient, asked: Asked): Promise<Result<unknown, string>> {
-  switch (asked.message.type) {
+  const { me, mode, to, message } = asked;
+  const { type: kind, request_id: requestId, approve, reason } = message;
+  const duty = client.duties.get(me);
+  const send = (mail: Pick<Mail, 'text' | 'requestId' | 'approve' | 'mode'>) =>
+    client.send({ from: me, to, kind, ...mail });
+  switch (kind) {
     case 'shutdown_request':
-      return await shutdown(client, asked);
-    case 'shutdown_response':
-      return await shutdownAnswer(client, asked);
+      if (me !== LEAD) return err('only the lead asks others to stop');
+      return await send({ text: reason ?? 'Please finish.', requestId: client.newRequest() });
+    case 'shutdown_response': {
+      if (to !== LEAD || duty === undefined) return err('only the lead has asked you to stop');
+      if (requestId === undefined || requestId !== duty.shutdownRequest) {
+        return err('you were not asked to stop by this request');
+      }
+      if (approve === undefined) return err('`approve` says whether you stop');
+      if (!approve && (reason ?? '').trim() === '') return err('say in `reason` why not');
+      const sent = await send({ text: reason ?? 'I stop.', requestId, approve });
+      if (!sent.ok) return sent;
+      duty.shutdownRequest = undefined;
+      duty.isOver = approve;
+      return sent;
+    }
     case 'plan_approval_request':
-      return await plan(client, asked);
-    case 'plan_approval_response':
-      return await planAnswer(client, asked);
+      if (to !== LEAD || duty === undefined) return err('plans go to the lead');
+      return await presentPlan(duty, (message.plan ?? '').trim(), (text) => {
+        // Before it is sent: the answer may be faster than this call.
+        duty.planRequest = client.newRequest();
+        return send({ text, requestId: duty.planRequest });
+      });
+    case 'plan_approval_response': {
+      if (me !== LEAD) return err('only the lead approves plans');
+      if (requestId === undefined || client.plans.get(to) !== requestId) {
+        return err(`${to} has no plan that waits for an answer by this request`);
+      }
+      if (approve === undefined) return err('`approve` says whether the plan is approved');
+      const text = message.feedback ?? reason ?? (approve ? 'Approved.' : 'Not approved.');
+      const sent = await send({ text, requestId, approve, mode });
+      if (sent.ok) client.plans.delete(to);
+      return sent;
+    }
   }
 }
 
-async function shutdown(client: TeamClient, { me, to, message }: Asked) {
-  if (me !== LEAD) return err('only the lead asks others to stop');
-  const text = message.reason ?? 'Please finish.';
-  const requestId = client.newRequest();
-  return await client.send({ from: me, to, kind: 'shutdown_request', text, requestId });
-}
-
-async function shutdownAnswer(client: TeamClient, { me, to, message }: Asked) {
-  const { request_id: requestId, approve } = message;
-  const duty = client.duties.get(me);
-  if (to !== LEAD || duty === undefined) return err('only the lead has asked you to stop');
-  if (requestId === undefined || requestId !== duty.shutdownRequest) {
-    return err('you were not asked to stop by this request');
-  }
-  if (approve === undefined) return err('`approve` says whether you stop');
-  if (!approve && (message.reason ?? '').trim() === '') return err('say in `reason` why not');
-  const text = message.reason ?? 'I stop.';
-  const sent = await client.send({
-    from: me,
-    to,
-    kind: 'shutdown_response',
-    text,
-    requestId,
-    approve,
-  });
-  if (!sent.ok) return sent;
-  duty.shutdownRequest = undefined;
-  duty.isOver = approve;
-  return ok(undefined);
-}
-
-async function plan(client: TeamClient, { me, to, message }: Asked) {
-  const duty = client.duties.get(me);
-  if (to !== LEAD || duty === undefined) return err('plans go to the lead');
+async function presentPlan(
+  duty: Duty,
+  plan: string,
+  send: (plan: string) => Promise<Result<unknown, string>>,
+): Promise<Result<unknown, string>> {
   if (!duty.planRequired || duty.mode() !== 'plan') {
     return err('no plan is wanted of you: go on with the work');
   }
-  const text = (message.plan ?? '').trim();
-  if (text === '') return err('the whole plan belongs in `plan`');
-  const requestId = client.newRequest();
+  if (plan === '') return err('the whole plan belongs in `plan`');
   const before = duty.planRequest;
-  // Before it is sent: the answer may be faster than this call.
-  duty.planRequest = requestId;
-  const sent = await client.send({ from: me, to, kind: 'plan_approval_request', text, requestId });
+  const sent = await send(plan);
   if (!sent.ok) duty.planRequest = before;
-  return sent;
-}
-
-async function planAnswer(client: TeamClient, { me, mode, to, message }: Asked) {
-  const { request_id: requestId, approve } = message;
-  if (me !== LEAD) return err('only the lead approves plans');
-  if (requestId === undefined || client.plans.get(to) !== requestId) {
-    return err(`${to} has no plan that waits for an answer by this request`);
-  }
-  if (approve === undefined) return err('`approve` says whether the plan is approved');
-  const text = message.feedback ?? message.reason ?? (approve ? 'Approved.' : 'Not approved.');
-  const kind = 'plan_approval_response';
-  const sent = await client.send({ from: me, to, kind, text, requestId, approve, mode });
-  if (sent.ok) client.plans.delete(to);
   return sent;
 }
