@@ -363,7 +363,8 @@ describe('what was written where', () => {
       temporaryDirectory: base,
       projectDir: repo,
       isTrusted: async () => false,
-      ledger,
+      ledger: () => ledger,
+      settings: () => WORKTREE_DEFAULTS,
       warn: (text) => void warnings.push(text),
     });
     const agent = agentRef();

@@ -14,27 +14,19 @@ export type GuardHooks = Pick<AgentDefinition, 'name' | 'source' | 'file' | 'lin
   readonly hooks: Readonly<Record<string, unknown>>;
 };
 
+/** What decides whether hooks are in force. */
+type HookOwner = Pick<AgentDefinition, 'hooks' | 'trusted' | 'source'>;
+
 /** The part that holds for those below; undefined: there is none. */
 export function guardsOf(definition: AgentDefinition): GuardHooks | undefined {
-  if (definition.hooks === undefined) return undefined;
   const judging = Object.entries(inForce(definition)).filter(([event]) => judgesCalls(event));
   if (judging.length === 0) return undefined;
   const { name, source, file, line, trusted } = definition;
-  return {
-    name,
-    source,
-    file,
-    line,
-    trusted,
-    hooks: Object.fromEntries(judging),
-  };
+  return { name, source, file, line, trusted, hooks: Object.fromEntries(judging) };
 }
 
 /** One mark for each hook: what it is about and what it does. Undefined: there are none. */
-export function hookFingerprints(
-  definition: Pick<AgentDefinition, 'hooks' | 'trusted' | 'source'>,
-): readonly string[] | undefined {
-  if (definition.hooks === undefined) return undefined;
+export function hookFingerprints(definition: HookOwner): readonly string[] | undefined {
   const marks = Object.entries(inForce(definition)).flatMap(([event, groups]) =>
     (Array.isArray(groups) ? groups : [groups]).flatMap((group) => marksOf(event, group)),
   );
@@ -85,25 +77,17 @@ export function missingFrom(
 }
 
 /** Whether every hook that was marked is there now, and in force. More may be. */
-export function hasHooks(
-  definition: Pick<AgentDefinition, 'hooks' | 'trusted' | 'source'>,
-  marks: readonly string[],
-): boolean {
+export function hasHooks(definition: HookOwner, marks: readonly string[]): boolean {
   const now = new Set(hookFingerprints(definition) ?? []);
   return marks.every((mark) => now.has(mark));
 }
 
 /** fail-closed: whose trust was not looked into is not trusted to execute, unless no folder is in play. */
-export function mayExecute({
-  trusted,
-  source,
-}: Pick<AgentDefinition, 'trusted' | 'source'>): boolean {
+export function mayExecute({ trusted, source }: Omit<HookOwner, 'hooks'>): boolean {
   return trusted ?? source !== 'project';
 }
 
-function inForce(
-  definition: Pick<AgentDefinition, 'hooks' | 'trusted' | 'source'>,
-): Readonly<Record<string, unknown>> {
+function inForce(definition: HookOwner): Readonly<Record<string, unknown>> {
   return mayExecute(definition) ? (definition.hooks ?? {}) : {};
 }
 

@@ -28,9 +28,9 @@ export interface WorkspaceDeps extends WorktreeDeps {
 }
 
 export interface WorkspaceRequest {
-  readonly definition: Pick<AgentDefinition, 'workspace' | 'isolation'>;
-  /** Asked for by the call that starts the agent. */
-  readonly isolation?: 'worktree' | undefined;
+  readonly definition: Pick<AgentDefinition, 'workspace'>;
+  /** In a tree of its own, whatever the definition says. */
+  readonly isApart?: boolean;
   /** The agent that will work there. */
   readonly agent: AgentRef;
   readonly parent: Workspace;
@@ -57,9 +57,8 @@ export async function openAgentWorkspace(
   deps: WorkspaceDeps,
   request: WorkspaceRequest,
 ): Promise<Opening> {
-  const { definition } = request;
-  const isApart = request.isolation === 'worktree' || definition.isolation === 'worktree';
-  const wish: AgentWorkspace = isApart ? { kind: 'worktree' } : definition.workspace;
+  const { definition, isApart } = request;
+  const wish: AgentWorkspace = isApart === true ? { kind: 'worktree' } : definition.workspace;
   switch (wish.kind) {
     case 'inherit':
       return ok(inherited(deps, request));

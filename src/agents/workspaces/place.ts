@@ -1,7 +1,7 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
 import { messageOf } from '../../errors.js';
-import { createWorktreeHooks, type WorktreeHooks } from '../../hooks/events/worktree.js';
+import { createWorktreeHooks } from '../../hooks/events/worktree.js';
 import type { OpenHooks } from '../../hooks/session/session-hooks.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { createGit } from '../../permissions/git/hardened.js';
@@ -12,7 +12,6 @@ import type { AgentRef } from '../../protocol/agent-ref.js';
 import { createReadState } from '../../tools/files/read-state.js';
 import type { WriteLedger } from '../../tools/files/write-ledger.js';
 import type { Workspace } from '../../tools/tool.js';
-import type { AgentReport } from '../runtime/report.js';
 import type { ChildPlace, SpawnRequest } from '../runtime/run.js';
 import {
   type OpenedWorkspace,
@@ -21,60 +20,54 @@ import {
   type WorkspaceDeps,
 } from './open.js';
 import { trackOutsideWrites } from './outside-writes.js';
-import { WORKTREE_DEFAULTS, type WorktreeSettings } from './worktree.js';
+import type { WorktreeSettings } from './worktree.js';
 
 export interface PlaceParts
-  extends Pick<WorkspaceDeps, 'fs' | 'processes' | 'env' | 'temporaryDirectory'> {
+  extends Pick<
+    WorkspaceDeps,
+    'fs' | 'processes' | 'env' | 'temporaryDirectory' | 'warn' | 'hooks'
+  > {
   /** The repository's root, or where the session works. */
   readonly projectDir: string;
-  readonly ledger: WriteLedger;
+  ledger(): WriteLedger;
   /** Whether a person trusts the folder. */
   isTrusted(): Promise<boolean>;
   /** Asked for each agent. */
-  settings?(): WorktreeSettings;
-  hooks?: WorktreeHooks | undefined;
-  warn(text: string): void;
+  settings(): WorktreeSettings;
 }
 
 /** A place with what the agent's reference says about it. */
 export interface OpenedPlace extends ChildPlace {
   readonly ref: OpenedWorkspace['ref'];
-  finish(text?: string): Promise<Pick<AgentReport, 'worktree' | 'strays'>>;
 }
+
+type PlaceRequest = Pick<SpawnRequest, 'definition' | 'isolation' | 'parent' | 'signal' | 'reopen'>;
 
 /** Opens places for agents that are to have one of their own. Undefined: the parent's. */
 export function createChildPlaces(parts: PlaceParts) {
-  const { fs, ledger, projectDir, hooks } = parts;
+  const { fs, projectDir } = parts;
   const git = createGit(parts);
   return async (
-    request: Pick<SpawnRequest, 'definition' | 'isolation' | 'parent' | 'signal' | 'reopen'>,
+    request: PlaceRequest,
     agent: AgentRef,
     parent: Workspace,
   ): Promise<Result<OpenedPlace, string> | undefined> => {
-    const { definition, isolation, reopen } = request;
-    // One that is gone on with goes back to its own tree.
-    const isBack = agent.isolation === 'worktree' && agent.workspace !== request.parent.workspace;
+    const { definition, isolation, reopen, parent: parentRef, signal } = request;
+    // One that is resumed goes back to its own tree.
+    const isBack = agent.isolation === 'worktree' && agent.workspace !== parentRef.workspace;
     const isApart = isolation === 'worktree' || definition.isolation === 'worktree' || isBack;
-    const isFenced = request.parent.workspace !== undefined;
+    const isFenced = parentRef.workspace !== undefined;
     const isInherited = !isApart && definition.workspace.kind === 'inherit' && !isFenced;
     if (reopen === undefined && isInherited) return undefined;
+    const ledger = parts.ledger();
     try {
-      if (reopen !== undefined) {
-        const again = await reopenWorkspace(fs, { path: reopen, agent, parent });
-        return again.ok ? ok(await placeOf(again.value)) : again;
-      }
-      const settings = parts.settings?.() ?? WORKTREE_DEFAULTS;
-      const opened = await openAgentWorkspace(
-        { ...parts, git, settings, hooks },
-        {
-          definition,
-          isolation: isApart ? 'worktree' : undefined,
-          agent,
-          parent,
-          parentRef: request.parent,
-          signal: request.signal,
-        },
-      );
+      const opened =
+        reopen === undefined
+          ? await openAgentWorkspace(
+              { ...parts, git, ledger, settings: parts.settings() },
+              { definition, isApart, agent, parent, parentRef, signal },
+            )
+          : await reopenWorkspace(fs, { path: reopen, agent, parent });
       return opened.ok ? ok(await placeOf(opened.value)) : opened;
     } catch (thrown) {
       // fail-closed: without its own place it does not work in somebody else's.
@@ -84,11 +77,11 @@ export function createChildPlaces(parts: PlaceParts) {
     async function placeOf(opened: OpenedWorkspace): Promise<OpenedPlace> {
       const { ref, notice, workspace } = opened;
       const own = ref.workspace ?? workspace.roots[0] ?? workspace.cwd;
-      const watch = await trackOutsideWrites(
+      const outside = await trackOutsideWrites(
         { fs, git, ledger },
         { path: agent.path, workspace: own, project: projectDir },
       );
-      const isNew = ref.workspace !== request.parent.workspace && ref.isolation !== undefined;
+      const isNew = ref.workspace !== parentRef.workspace && ref.isolation !== undefined;
       return {
         workspace,
         ref,
@@ -97,7 +90,7 @@ export function createChildPlaces(parts: PlaceParts) {
         readState: isNew ? createReadState() : undefined,
         notes: notice === undefined ? undefined : [notice],
         async finish(text) {
-          const strays = await watch.finish();
+          const strays = await outside.finish();
           const worktree = await opened.close(text);
           ledger.forget(agent.path);
           return { worktree, strays: strays.length === 0 ? undefined : strays };
@@ -115,12 +108,12 @@ export interface WorkspaceParts {
 
 /** Workspaces of agents: how they come about, and what keeps agents in them. */
 export function openWorkspaces(
-  config: Pick<SessionConfig, 'cwd'>,
+  { cwd }: Pick<SessionConfig, 'cwd'>,
   environment: SessionEnvironment,
   { processes, hooks, toolRuntime }: WorkspaceParts,
 ) {
   const { fs, env } = environment;
-  const projectDir = findRepositoryRoot(config.cwd) ?? config.cwd;
+  const projectDir = findRepositoryRoot(cwd) ?? cwd;
   const settings = (): WorktreeSettings => {
     const { values } = environment.settings;
     const texts = (key: string): readonly string[] =>
@@ -131,25 +124,23 @@ export function openWorkspaces(
       sparsePaths: texts('worktree.sparsePaths'),
     };
   };
-  const guard = workspaceFence({
-    fs,
-    projectDir,
-    shared: () => settings().symlinkDirectories.map((name) => join(projectDir, name)),
-  });
   return {
-    guard,
-    workspaceFor: (...asked: Parameters<ReturnType<typeof createChildPlaces>>) =>
-      createChildPlaces({
-        fs,
-        processes,
-        env,
-        projectDir,
-        isTrusted: environment.trust.accepted,
-        temporaryDirectory: environment.host.temporaryDirectory,
-        ledger: toolRuntime().builtins.ledger,
-        settings,
-        hooks: createWorktreeHooks({ fs, projectDir, ...hooks }),
-        warn: hooks.tell,
-      })(...asked),
+    guard: workspaceFence({
+      fs,
+      projectDir,
+      shared: () => settings().symlinkDirectories.map((name) => join(projectDir, name)),
+    }),
+    workspaceFor: createChildPlaces({
+      fs,
+      processes,
+      env,
+      projectDir,
+      isTrusted: environment.trust.accepted,
+      temporaryDirectory: environment.host.temporaryDirectory,
+      ledger: () => toolRuntime().builtins.ledger,
+      settings,
+      hooks: createWorktreeHooks({ fs, projectDir, ...hooks }),
+      warn: hooks.tell,
+    }),
   };
 }
