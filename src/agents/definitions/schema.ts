@@ -136,57 +136,43 @@ export interface OwnFields {
   readonly foregroundOnly?: boolean;
 }
 
-type OwnReader = (value: unknown, wrong: (message: string) => undefined) => unknown;
-
-const OWN_FIELDS = new Map<string, { readonly key: keyof OwnFields; readonly read: OwnReader }>([
-  ['workspace', { key: 'workspace', read: readWorkspace }],
-  ['budget', { key: 'budget', read: readBudget }],
-  [
-    'asks',
-    {
-      key: 'asks',
-      read: (value, wrong) =>
-        value === 'bubble' || value === 'deny' ? value : wrong('knows bubble and deny'),
-    },
-  ],
-  [
-    'foreground-only',
-    {
-      key: 'foregroundOnly',
-      read: (value, wrong) => booleanOf(value) ?? wrong('is neither true nor false'),
-    },
-  ],
-]);
+type Wrong = (message: string) => undefined;
 
 /** The words below `portcullis`. */
-export const OWN_NAMES: readonly string[] = [...OWN_FIELDS.keys()];
+export const OWN_NAMES: readonly string[] = ['workspace', 'budget', 'asks', 'foreground-only'];
 
 /** fail-closed: everything in it holds back, so nothing in it is passed over. */
 function readOwn(value: unknown, { error }: FieldContext): OwnFields | undefined {
   if (!isRecord(value)) return error('"portcullis" is no map');
-  const found: Record<string, unknown> = {};
+  let found: OwnFields = {};
+  const names = new Set<string>();
   for (const [written, inner] of Object.entries(value)) {
-    const name = OWN_NAMES.find((one) => canonicalName(one) === canonicalName(written)) ?? '';
-    const spec = OWN_FIELDS.get(name);
-    if (spec === undefined) {
-      const hint = didYouMean(written, OWN_NAMES);
-      error(`"portcullis.${written}" is not known${hint}`, written);
-    } else if (Object.hasOwn(found, spec.key)) error(`"portcullis.${name}" stands twice`, written);
-    else {
-      found[spec.key] = spec.read(inner, (message) =>
-        error(`"portcullis.${name}" ${message}`, written),
-      );
+    const name = OWN_NAMES.find((one) => canonicalName(one) === canonicalName(written));
+    if (name === undefined) {
+      error(`"portcullis.${written}" is not known${didYouMean(written, OWN_NAMES)}`, written);
+      continue;
     }
+    const wrong: Wrong = (message) => error(`"portcullis.${name}" ${message}`, written);
+    if (names.has(name)) wrong('stands twice');
+    names.add(name);
+    found = { ...found, ...ownField(name, inner, wrong) };
   }
   return found;
 }
 
+function ownField(name: string, value: unknown, wrong: Wrong): OwnFields {
+  if (name === 'workspace') return { workspace: readWorkspace(value, wrong) };
+  if (name === 'budget') return { budget: readBudget(value, wrong) };
+  if (name === 'asks') {
+    const isKnown = value === 'bubble' || value === 'deny';
+    return { asks: isKnown ? value : wrong('knows bubble and deny') };
+  }
+  return { foregroundOnly: booleanOf(value) ?? wrong('is neither true nor false') };
+}
+
 const WORKSPACES = 'knows inherit, worktree, scratch and { directory: path }';
 
-function readWorkspace(
-  value: unknown,
-  wrong: (message: string) => undefined,
-): AgentWorkspace | undefined {
+function readWorkspace(value: unknown, wrong: Wrong): AgentWorkspace | undefined {
   if (value === 'inherit' || value === 'worktree' || value === 'scratch') return { kind: value };
   const [entry, ...more] = isRecord(value) ? Object.entries(value) : [];
   const isNamed =
@@ -204,10 +190,7 @@ function readWorkspace(
   return { kind: 'directory', path: inner };
 }
 
-function readBudget(
-  value: unknown,
-  wrong: (message: string) => undefined,
-): AgentBudget | undefined {
+function readBudget(value: unknown, wrong: Wrong): AgentBudget | undefined {
   if (!isRecord(value)) return wrong('is no map');
   const budget: Record<string, number> = {};
   for (const [written, amount] of Object.entries(value)) {

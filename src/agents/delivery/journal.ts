@@ -1,10 +1,19 @@
 import { messageOf } from '../../errors.js';
 import { redactSureDeep } from '../../lib/redact.js';
-import { number, object, oneOf, optional, parseShape, type Shape, text } from '../../lib/shape.js';
+import {
+  flag,
+  number,
+  object,
+  oneOf,
+  optional,
+  parseShape,
+  type Shape,
+  type Shaped,
+  text,
+} from '../../lib/shape.js';
 import type { StateFiles, SyncedLog } from '../../platform/fs/state-files.js';
 import type { TranscriptFiles } from '../../platform/fs/transcript-files.js';
 import { sha256 } from '../../platform/hash.js';
-import type { ProcessStamp } from '../../platform/process/process-stamp.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { AgentReport } from '../runtime/report.js';
 
@@ -16,55 +25,71 @@ export interface RunKey {
   readonly run: number;
 }
 
-/** A run was begun. */
-export interface StartedRecord extends RunKey {
-  readonly type: 'started';
+const key = {
+  id: text,
+  run: (value: unknown): value is number => Number.isSafeInteger(value),
+};
+const written = {
+  ...key,
   /** Milliseconds since 1970. */
-  readonly at: number;
+  at: number,
   /** The process that it runs in. */
-  readonly by: ProcessStamp;
-  readonly agent: AgentRef;
-  readonly description: string;
-  readonly outputFile: string;
-  readonly model: string;
-  /** SendMessage can resume it. */
-  readonly resumable: boolean;
-}
+  by: object({ pid: number, start: optional(text) }),
+  outputFile: text,
+};
+/** As much of it as proves a line to be whole. */
+const agent = object({ id: text, path: text, type: text }) as Shape<AgentRef>;
+const carrier = object({ agentId: text, toolUseId: text });
+/** A tool call and the agent that makes it. */
+export type Carrier = Shaped<typeof carrier>;
 
-/** A run has ended. Written before anybody is told. */
-export interface EndedRecord extends RunKey {
-  readonly type: 'ended';
-  readonly at: number;
-  readonly by: ProcessStamp;
-  readonly report: KeptReport;
-  readonly outputFile: string;
-  /** The call whose result is to carry the report: somebody waits for it. */
-  readonly carrier?: Carrier | undefined;
-}
+const startedShape = object({
+  ...written,
+  type: oneOf('started'),
+  agent,
+  description: text,
+  model: text,
+  /** SendMessage can resume it. */
+  resumable: flag,
+});
+/** A run was begun. */
+export type StartedRecord = Shaped<typeof startedShape>;
 
 /** A report whose text may be in a file of its own. */
 export type KeptReport = AgentReport & {
   readonly kept?: { readonly file: string; readonly chars: number };
 };
+const report = object({
+  agent,
+  text,
+  end: object({ kind: text }),
+  account: object({}),
+}) as Shape<unknown> as Shape<KeptReport>;
 
-/** A tool call and the agent that makes it. */
-export interface Carrier {
-  readonly agentId: string;
-  readonly toolUseId: string;
-}
+const endedShape = object({
+  ...written,
+  type: oneOf('ended'),
+  report,
+  /** The call whose result is to carry the report: somebody waits for it. */
+  carrier: optional(carrier),
+});
+/** A run has ended. Written before anybody is told. */
+export type EndedRecord = Shaped<typeof endedShape>;
 
 /** A wait returned the report: its result carries it. */
-interface WaitedRecord extends RunKey {
-  readonly type: 'waited';
-  readonly carrier: Carrier;
-}
-
+const waitedShape = object({ ...key, type: oneOf('waited'), carrier });
 /** The receiver's transcript holds the report. */
-interface DeliveredRecord extends RunKey {
-  readonly type: 'delivered';
-}
+const deliveredShape = object({ ...key, type: oneOf('delivered') });
 
-export type DeliveryRecord = StartedRecord | EndedRecord | WaitedRecord | DeliveredRecord;
+export type DeliveryRecord =
+  | StartedRecord
+  | EndedRecord
+  | Shaped<typeof waitedShape>
+  | Shaped<typeof deliveredShape>;
+
+/** A line that is torn or of another kind is none. */
+const recordShape: Shape<DeliveryRecord> = (value): value is DeliveryRecord =>
+  startedShape(value) || endedShape(value) || waitedShape(value) || deliveredShape(value);
 
 /** What a journal says about one run. */
 export interface RunState {
@@ -173,18 +198,3 @@ export function deliveryId(sessionId: string, key: RunKey): string {
   ];
   return parts.join('-');
 }
-
-const key = { id: text, run: (value: unknown): value is number => Number.isSafeInteger(value) };
-const agent = object({ id: text, path: text, type: text });
-const by = object({ pid: number });
-const carrier = object({ agentId: text, toolUseId: text });
-const report = object({ agent, text, end: object({ kind: text }), account: object({}) });
-const shapes: readonly Shape<unknown>[] = [
-  object({ ...key, type: oneOf('started'), agent, by, description: text }),
-  object({ ...key, type: oneOf('ended'), report, by, carrier: optional(carrier) }),
-  object({ ...key, type: oneOf('waited'), carrier }),
-  object({ ...key, type: oneOf('delivered') }),
-];
-/** What proves a line to be whole; one that is torn or of another kind is passed over. */
-const recordShape: Shape<DeliveryRecord> = (value): value is DeliveryRecord =>
-  shapes.some((fits) => fits(value));

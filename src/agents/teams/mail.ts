@@ -1,45 +1,46 @@
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
+import { flag, like, number, object, oneOf, optional, type Shaped, text } from '../../lib/shape.js';
 import type { InputMessage } from '../../loop/types.js';
 import { join } from '../../platform/fs/paths.js';
-import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
+import { PERMISSION_MODES } from '../../protocol/permissions.js';
 import { escapeReport } from '../runtime/escape-tags.js';
 import { teamFiles } from './host/files.js';
 import { namesOf, type Team } from './team.js';
 
-const MAIL_KINDS = [
-  'message',
-  'idle',
-  'ended',
-  'shutdown_request',
-  'shutdown_response',
-  'plan_approval_request',
-  'plan_approval_response',
-] as const;
-type MailKind = (typeof MAIL_KINDS)[number];
+const LONGEST_TEXT = 100_000;
 
-/** What one of a team says to another, as it lies in his mailbox. */
-export interface Mail {
+const fields = {
   /** `m` and hexadecimal digits. */
-  readonly id: string;
-  readonly team: string;
-  readonly from: string;
-  readonly to: string;
-  readonly kind: MailKind;
-  readonly text: string;
+  id: like(/^m[\da-f]{16}$/),
+  team: text,
+  from: text,
+  to: text,
+  kind: oneOf(
+    'message',
+    'idle',
+    'ended',
+    'shutdown_request',
+    'shutdown_response',
+    'plan_approval_request',
+    'plan_approval_response',
+  ),
+  text,
   /** Milliseconds since 1970. */
-  readonly at: number;
+  at: number,
   /** Of requests and the answers to them. */
-  readonly requestId?: string;
-  readonly approve?: boolean;
+  requestId: optional(like(/^r[\da-f]{12}$/)),
+  approve: optional(flag),
   /** Of the lead, when it approved a plan. */
-  readonly mode?: PermissionMode;
-}
+  mode: optional(oneOf(...PERMISSION_MODES)),
+};
+const mailShape = object(fields);
+/** What one of a team says to another, as it lies in his mailbox. */
+export type Mail = Shaped<typeof mailShape>;
 
 /** A box that is full takes no more. */
 const MOST_MAIL = 500;
-const LONGEST_TEXT = 100_000;
 
 /** One mailbox a name. What lies there has been sent; what is taken away has been read. */
 export class Mailboxes {
@@ -146,26 +147,19 @@ function mailProblem(
   { team, to, names }: { team: string; to: string; names: readonly string[] },
 ): string | undefined {
   if (!isRecord(entry)) return 'it is no message';
-  if (typeof entry.id !== 'string' || !/^m[\da-f]{16}$/.test(entry.id)) return 'it has no id';
+  if (!fields.id(entry.id)) return 'it has no id';
+  if (!fields.kind(entry.kind)) return 'its kind is not known';
+  if (!mailShape(entry)) return 'a part of it is missing or odd';
+  const { from, kind, text: said, requestId, approve } = entry;
   if (entry.team !== team) return 'it is of another team';
   if (entry.to !== to) return 'it is for somebody else';
-  if (typeof entry.from !== 'string' || !names.includes(entry.from)) {
-    return 'nobody in the team is called like its sender';
-  }
-  if (entry.from === to) return 'it is from its own reader';
-  if (!(MAIL_KINDS as readonly unknown[]).includes(entry.kind)) return 'its kind is not known';
-  if (typeof entry.text !== 'string' || typeof entry.at !== 'number') return 'it says nothing';
-  if (entry.text.length > LONGEST_TEXT) return `it has more than ${LONGEST_TEXT} characters`;
-  if (entry.requestId !== undefined && !/^r[\da-f]{12}$/.test(String(entry.requestId))) {
-    return 'its request has no proper id';
-  }
-  if (entry.mode !== undefined && !(PERMISSION_MODES as readonly unknown[]).includes(entry.mode)) {
-    return 'its mode is not known';
-  }
-  const isAnswer = entry.kind === 'shutdown_response' || entry.kind === 'plan_approval_response';
-  const isRequest = entry.kind === 'shutdown_request' || entry.kind === 'plan_approval_request';
-  if ((isAnswer || isRequest) && entry.requestId === undefined) return 'it names no request';
-  return isAnswer && typeof entry.approve !== 'boolean' ? 'it says neither yes nor no' : undefined;
+  if (!names.includes(from)) return 'nobody in the team is called like its sender';
+  if (from === to) return 'it is from its own reader';
+  if (said.length > LONGEST_TEXT) return `it has more than ${LONGEST_TEXT} characters`;
+  const isAnswer = kind === 'shutdown_response' || kind === 'plan_approval_response';
+  const isRequest = kind === 'shutdown_request' || kind === 'plan_approval_request';
+  if ((isAnswer || isRequest) && requestId === undefined) return 'it names no request';
+  return isAnswer && approve === undefined ? 'it says neither yes nor no' : undefined;
 }
 
 /** What somebody merely quotes has a backslash in front. */
