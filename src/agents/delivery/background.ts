@@ -32,24 +32,22 @@ export class BackgroundInput {
     for (const listener of this.#listeners.splice(0)) listener();
   };
 
-  take(): readonly InputMessage[] {
-    return this.#waiting.splice(0);
-  }
+  readonly take = (): readonly InputMessage[] => this.#waiting.splice(0);
 
   /** Everything that has arrived as one message, for an agent that is about to leave. */
-  next(): InputMessage | undefined {
+  readonly next = (): InputMessage | undefined => {
     const [first, ...rest] = this.take();
     if (first === undefined) return undefined;
     return { ...first, content: [first, ...rest].flatMap((message) => message.content) };
-  }
+  };
 
-  onArrival(listener: () => void): void {
+  readonly onArrival = (listener: () => void): void => {
     if (this.#waiting.length > 0) listener();
     else this.#listeners.push(listener);
-  }
+  };
 
   /** Waits for running work, for a bounded time. True: there is something to take. */
-  async wait(): Promise<boolean> {
+  readonly wait = async (): Promise<boolean> => {
     if (this.#waiting.length > 0) return true;
     if (this.#running() === 0 || this.#gaveUp) return false;
     return await new Promise((resolve) => {
@@ -62,7 +60,7 @@ export class BackgroundInput {
         resolve(true);
       });
     });
-  }
+  };
 }
 
 export interface BackgroundParts {
