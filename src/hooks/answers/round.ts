@@ -1,6 +1,5 @@
 import { own } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { hookEventFacts } from '../../protocol/hook-events.js';
 import type { TraceStep } from '../../protocol/permissions.js';
 import { canonicalJson } from '../../settings/trust/digest.js';
 import { seconds } from '../dispatch/timeout.js';
@@ -120,21 +119,13 @@ export function tellIgnored(deps: EventDeps, event: HookEventName, { reports }: 
 }
 
 /** What hooks add for the model, one text a hook. `prefix`: the event, `PostToolUse:Bash`. */
-export function contextsOf({ reports }: HookRound, prefix: string): readonly string[] {
-  return reports.flatMap(({ answer: { context } }) =>
-    isBlank(context) ? [] : [`${prefix} hook additional context: ${context}`],
-  );
+export function contextsOf(round: HookRound, prefix: string): readonly string[] {
+  return contextsFor(round).map((context) => `${prefix} hook additional context: ${context}`);
 }
 
-/** The same without a prefix, and with what hooks of some events print. */
-export function contextsFor(event: HookEventName, { reports }: HookRound): readonly string[] {
-  const textCounts = hookEventFacts(event).textIsContext === true;
-  return reports.flatMap(({ answer: { context, text, decision }, exitCode = 0 }) => {
-    // What a program printed before it failed is no message to the model.
-    const endedWell = decision !== 'deny' && exitCode === 0;
-    const given = isBlank(context) && textCounts && endedWell ? text : context;
-    return isBlank(given) ? [] : [given];
-  });
+/** The same without a prefix. */
+export function contextsFor({ reports }: HookRound): readonly string[] {
+  return reports.flatMap(({ answer: { context } }) => (isBlank(context) ? [] : [context]));
 }
 
 /** Refusals of what has happened already: the model reads them, nothing is undone. */

@@ -9,6 +9,7 @@ import {
   hooksOf,
   occasion,
 } from '../../../test/support/dispatch-rig.js';
+import { readRaw } from '../answers/read.js';
 import type { HookRaw } from '../registry/hook.js';
 
 /** A hook that ends when it is told to. */
@@ -66,7 +67,7 @@ describe('a hook that runs beside the session', () => {
       ['PostToolUse', []],
     ] as const) {
       const { behave, end } = held();
-      const { dispatch, late } = dispatchRig(beside(event), behave);
+      const { dispatch, late } = dispatchRig(beside(event), behave, { read: readRaw });
       await dispatch.fire(event, occasion());
       await end(exits(0, 'hello'));
       expect(late.map(({ context }) => context)).toEqual(expected);

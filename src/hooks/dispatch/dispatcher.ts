@@ -257,8 +257,7 @@ export class HookDispatcher implements HookDispatch {
   }
 
   #deliver({ hook, answer, ...ended }: HookReport, { agent, toolUseId }: Occasion): void {
-    const text = hookEventFacts(hook.event).textIsContext === true ? answer.text : undefined;
-    const context = answer.context ?? text;
+    const { context } = answer;
     const rewake = wakeCall(hook, ended);
     if (context === undefined && rewake === undefined) return;
     this.#deps.background?.({ hook, agent, toolUseId, context, rewake });

@@ -30,7 +30,7 @@ export async function subagentStart(
   const { id, type } = scene.agent;
   const fields = { agent_id: id, agent_type: type };
   const round = await askObservers(deps, 'SubagentStart', { scene, fields, matched: [type] });
-  return { contexts: contextsFor('SubagentStart', round) };
+  return { contexts: contextsFor(round) };
 }
 
 export async function teammateIdle(

@@ -76,9 +76,13 @@ describe('PreModelSwitch hooks', () => {
 });
 
 describe('PostModelSwitch hooks', () => {
-  it('give context, also by plain text', async () => {
+  it('give context', async () => {
     const rig = eventHooks({
-      PostModelSwitch: [{ text: 'plain' }, { context: 'field' }, { decision: 'deny', reason: 'x' }],
+      PostModelSwitch: [
+        { context: 'plain' },
+        { context: 'field' },
+        { decision: 'deny', reason: 'x' },
+      ],
     });
     expect(await afterModelSwitch(rig, { ...CHANGE, source: 'auto' }, scene)).toEqual([
       'plain',

@@ -45,5 +45,5 @@ export async function afterModelSwitch(
   scene: Scene,
 ): Promise<readonly string[]> {
   const round = await askObservers(deps, 'PostModelSwitch', { scene, fields: { ...change } });
-  return contextsFor('PostModelSwitch', round);
+  return contextsFor(round);
 }

@@ -37,17 +37,16 @@ describe('SessionStart hooks', () => {
     expect((await started([{ matcher: 'resume' }], { source: 'startup' })).fired).toEqual([]);
   });
 
-  it('give context by field and by plain text, one for each hook, in declared order', async () => {
+  it('give context, one for each hook, in declared order', async () => {
     const { result } = await started(
       [
-        { text: 'plain' },
+        { context: 'plain' },
         { context: 'field', text: 'field\n' },
         { context: ' \n', text: 'other' },
-        { context: ' \n', text: '' },
       ],
       { source: 'startup' },
     );
-    expect(result.contexts).toEqual(['plain', 'field', 'other']);
+    expect(result.contexts).toEqual(['plain', 'field']);
   });
 
   it('join their first messages, agree on the strongest title, add up paths', async () => {
@@ -108,7 +107,7 @@ describe('SessionStart hooks', () => {
 
 describe('Setup hooks', () => {
   it('give context', async () => {
-    const rig = eventHooks({ Setup: [{ matcher: 'init', text: 'ready' }] });
+    const rig = eventHooks({ Setup: [{ matcher: 'init', context: 'ready' }] });
     expect(await sessionSetup(rig, { trigger: 'init' }, scene)).toEqual(['ready']);
     expect(await sessionSetup(rig, { trigger: 'maintenance' }, scene)).toEqual([]);
     expect(rig.fired).toMatchObject([{ occasion: { fields: { trigger: 'init' } } }]);

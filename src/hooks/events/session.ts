@@ -34,7 +34,7 @@ export async function sessionStart(
   // Hooks stand in the order of their sources, the strongest first.
   const [title] = isGoingOn ? [] : all.flatMap((fields) => textIn(fields, 'sessionTitle') ?? []);
   return {
-    contexts: contextsFor('SessionStart', round),
+    contexts: contextsFor(round),
     initialUserMessage: messages.length === 0 ? undefined : messages.join('\n\n'),
     sessionTitle: title?.trim(),
     watchPaths: [...new Set(all.flatMap((fields) => textsIn(fields, 'watchPaths') ?? []))],
@@ -49,7 +49,7 @@ export async function sessionSetup(
   scene: Scene,
 ): Promise<readonly string[]> {
   const round = await askObservers(deps, 'Setup', { scene, fields, matched: [fields.trigger] });
-  return contextsFor('Setup', round);
+  return contextsFor(round);
 }
 
 /**
