@@ -8,7 +8,6 @@ import {
   type InstructionBook,
   type InstructionBookParts,
 } from '../../src/context/instructions/book.js';
-import { NO_APPROVALS } from '../../src/context/instructions/include-approvals.js';
 import {
   DEFAULT_INSTRUCTION_SETTINGS,
   type InstructionSettings,
@@ -72,7 +71,7 @@ export function bookWorld(files: Files = {}, options: { git?: boolean } = {}): W
         sources: ['user', 'project', 'local'],
         settings: { ...DEFAULT_INSTRUCTION_SETTINGS, ...settings },
         trusted: false,
-        approvals: NO_APPROVALS,
+        approvals: { answerTo: async () => undefined },
         locateJson: parseLocatedJson,
         ...more,
       }),

@@ -2,7 +2,6 @@ import path from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createInstructionBook } from '../../src/context/instructions/book.js';
-import { NO_APPROVALS } from '../../src/context/instructions/include-approvals.js';
 import { DEFAULT_INSTRUCTION_SETTINGS } from '../../src/context/instructions/settings.js';
 import type { FileSystem } from '../../src/platform/fs/fs.js';
 import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
@@ -277,7 +276,7 @@ function bookOf(files: ReadonlyMap<string, string>) {
     sources: ['user', 'project', 'local'],
     settings: DEFAULT_INSTRUCTION_SETTINGS,
     trusted: false,
-    approvals: NO_APPROVALS,
+    approvals: { answerTo: async () => undefined },
     locateJson: () => ({ ok: false, line: 1, message: '' }),
   });
 }

@@ -1,7 +1,6 @@
 import path from 'node:path';
 import { expect, it } from 'vitest';
 import { type OpeningParts, openOpening } from '../../src/context/prompt/opening.js';
-import { nodeFileSystem } from '../../src/platform/fs/node-fs.js';
 import { bookWorld, type Files } from './book-rig.js';
 
 function rig(files: Files) {
@@ -9,9 +8,7 @@ function rig(files: Files) {
   const notices: string[] = [];
   const open = (more: Partial<OpeningParts> = {}) =>
     openOpening({
-      fs: nodeFileSystem,
-      configDir: path.join(world.root, 'home/.claude'),
-      sources: ['user', 'project', 'local'],
+      book: world.book(),
       facts: {
         cwd: path.join(world.root, 'project'),
         additionalDirectories: [],

@@ -27,7 +27,6 @@ export async function openConversation(
   // A session that another runtime began was never shown what ours begin with.
   const isOpened = history.resumed && history.messages.some(showsOpening);
   const opening = await openOpening({
-    ...environment,
     facts: openingFacts(environment, model.choices.current().model),
     book: instructions.book,
     resumedFrom: isOpened ? { cwd: history.lastCwd } : undefined,

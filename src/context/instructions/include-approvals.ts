@@ -35,9 +35,6 @@ export type AskIncludes = (pending: readonly PendingInclude[]) => Promise<Includ
 
 const NO_ANSWERS: IncludeAnswers = { approved: [], declined: [] };
 
-/** Where no person can be asked. */
-export const NO_APPROVALS: IncludeApprovals = { answerTo: async () => undefined };
-
 export interface IncludeApprovalStore extends IncludeApprovals {
   answers(projectDir: string): Promise<IncludeAnswers>;
   /** Keeps an answer about these files. */

@@ -7,7 +7,13 @@ import type { IsHidden } from '../../permissions/paths/hidden-files.js';
 import { homeDirectory } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { Workspace } from '../../tools/tool.js';
-import { enforcedCompiler, openEnforced } from '../enforced/compiled.js';
+import {
+  enforcedCompiler,
+  nearHiding,
+  openEnforced,
+  wasChosen,
+  withoutHiddenFiles,
+} from '../enforced/compiled.js';
 import { nearGuard } from '../enforced/guard.js';
 import { createEnforcedHold } from '../enforced/policy.js';
 import { instructionWarnings } from '../prompt/opening.js';
@@ -42,7 +48,6 @@ export async function openInstructions(
     const isHidden = agent.depth === 0 ? undefined : hiding.of(agent);
     const isIncluded = found.files.some(({ parent }) => parent !== undefined);
     if (isHidden === undefined && !isIncluded) return found;
-    const { nearHiding, wasChosen, withoutHiddenFiles } = await import('../enforced/compiled.js');
     const isHiddenNear = nearHiding(near, environment.workspace);
     return await withoutHiddenFiles(found, async (file) => {
       if (!(await wasChosen(file, fs))) return false;
@@ -99,12 +104,8 @@ export async function openInstructions(
     },
     /** The files that a search or listing leaves out: besides those of other rules, what files near them hide. */
     hidingNear(isHidden: IsHidden | undefined, place: Pick<Workspace, 'roots'>): IsHidden {
-      let isHiddenNear: IsHidden | undefined;
-      return async (path) => {
-        if ((await isHidden?.(path)) === true) return true;
-        isHiddenNear ??= (await import('../enforced/compiled.js')).nearHiding(near, place);
-        return await isHiddenNear(path);
-      };
+      const isHiddenNear = nearHiding(near, place);
+      return async (path) => (await isHidden?.(path)) === true || (await isHiddenNear(path));
     },
     onLoaded: (listener: (file: LoadedInstruction) => void) => void listeners.push(listener),
     /** Instructions that a call brought into play, as the text that shows them. */

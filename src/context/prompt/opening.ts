@@ -1,22 +1,15 @@
 import { visible } from '../../lib/visible.js';
 import type { InputMessage } from '../../loop/types.js';
-import type { FileSystem } from '../../platform/fs/fs.js';
-import { dirname, homeDirectory } from '../../platform/fs/paths.js';
 import type { SessionNews } from '../../protocol/session-events.js';
-import { createInstructionBook, type InstructionBook } from '../instructions/book.js';
-import { NO_APPROVALS } from '../instructions/include-approvals.js';
+import type { InstructionBook } from '../instructions/book.js';
 import { instructionsReminder } from '../instructions/reminder.js';
-import { DEFAULT_INSTRUCTION_SETTINGS } from '../instructions/settings.js';
-import type { LoadedFiles, LoadedInstruction, SkippedInstruction } from '../instructions/types.js';
+import type { LoadedFiles, LoadedInstruction } from '../instructions/types.js';
 import { type EnvironmentFacts, environmentReminder, movedReminder } from './reminders.js';
 
 export interface OpeningParts {
-  readonly fs: FileSystem;
-  readonly configDir: string;
-  readonly sources: readonly string[];
   readonly facts: EnvironmentFacts;
-  /** The session's instructions. Absent: those of the user and the project, without further switches. */
-  readonly book?: Pick<InstructionBook, 'open'>;
+  /** The session's instructions. */
+  readonly book: Pick<InstructionBook, 'open'>;
   /** Undefined for a new session. */
   readonly resumedFrom: { readonly cwd: string | undefined } | undefined;
   emit(news: SessionNews): void;
@@ -30,7 +23,6 @@ export interface Opening {
   readonly paths: readonly string[];
   /** The same with all that is known about them. */
   readonly loaded: readonly LoadedInstruction[];
-  readonly skipped: readonly SkippedInstruction[];
 }
 
 export async function openOpening(parts: OpeningParts): Promise<Opening> {
@@ -44,9 +36,9 @@ export async function openOpening(parts: OpeningParts): Promise<Opening> {
     // The history already holds the instructions; only a move is news.
     const moved = resumedFrom.cwd !== undefined && resumedFrom.cwd !== facts.cwd;
     const messages = moved ? [note(movedReminder(facts))] : [];
-    return { messages, paths: [], loaded: [], skipped: [] };
+    return { messages, paths: [], loaded: [] };
   }
-  const found = await (parts.book ?? plainBook(parts)).open();
+  const found = await parts.book.open();
   for (const text of instructionWarnings(found)) {
     parts.emit({ type: 'notice', level: 'warning', text });
   }
@@ -56,7 +48,6 @@ export async function openOpening(parts: OpeningParts): Promise<Opening> {
     messages: [note(environment, ...(instructions === undefined ? [] : [instructions]))],
     paths: found.files.filter(({ kind }) => kind !== 'setting').map(({ path }) => path),
     loaded: found.files,
-    skipped: found.skipped,
   };
 }
 
@@ -72,28 +63,4 @@ export function instructionWarnings({ files, skipped }: LoadedFiles): readonly s
     notes.map((text) => `${visible(path)}: ${visible(text)}`),
   );
   return [...left, ...noted];
-}
-
-function plainBook({ fs, facts, configDir, sources }: OpeningParts): InstructionBook {
-  return createInstructionBook({
-    fs,
-    cwd: facts.cwd,
-    home: homeOr(configDir),
-    configDir,
-    env: {},
-    sources,
-    settings: DEFAULT_INSTRUCTION_SETTINGS,
-    trusted: false,
-    approvals: NO_APPROVALS,
-    locateJson: () => ({ ok: false, line: 1, message: 'nobody reads it here' }),
-  });
-}
-
-function homeOr(configDir: string): string {
-  try {
-    return homeDirectory();
-  } catch {
-    // Only `~/` in an include needs it, and the configuration is mostly there.
-    return dirname(configDir);
-  }
 }
