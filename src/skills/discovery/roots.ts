@@ -1,4 +1,3 @@
-import { realOrSelf } from '../../context/instructions/places.js';
 import type { SettingSource } from '../../lib/sourced.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { basename, dirname, join } from '../../platform/fs/paths.js';
@@ -169,4 +168,13 @@ export function entryOrAll(path: string): { readonly directory: string; readonly
   return path.toLowerCase().endsWith('.md')
     ? { directory: dirname(path), only: basename(path) }
     : { directory: path };
+}
+
+async function realOrSelf(fs: Pick<SkillFiles, 'realPath'>, path: string): Promise<string> {
+  try {
+    return await fs.realPath(path);
+  } catch {
+    // A loop of links leads nowhere; whoever looks into it is told.
+    return path;
+  }
 }
