@@ -59,7 +59,7 @@ export async function loadProjectServers(
     return [
       {
         name,
-        reason: standing.reason.split(';')[0] ?? '',
+        reason: standing.why,
         details: [...configuration.describe(server), ...configuration.standsFor(server)],
         approve: () => approvals.approve(project, server),
         decline: () => approvals.decline(project, server),
