@@ -2,6 +2,7 @@ import { PortcullisError } from '../../errors.js';
 import { nearest } from '../../lib/nearest.js';
 import { visible } from '../../lib/visible.js';
 import { type McpApprovals, openMcpApprovals } from '../../mcp/approval/project-approvals.js';
+import { isWaiting } from '../../mcp/approval/standing.js';
 import { listedLine } from '../../mcp/config/entry-text.js';
 import { loadMcpConfiguration, type McpConfiguration } from '../../mcp/config/load.js';
 import { type McpStores, mcpStores } from '../../mcp/config/stores.js';
@@ -55,7 +56,7 @@ export async function loadProjectServers(
   const { servers, hidden, project } = configuration;
   const pending = [...servers, ...hidden].flatMap((server): readonly PendingServer[] => {
     const { name, standing } = server;
-    if (standing.kind !== 'pending-approval') return [];
+    if (!isWaiting(standing)) return [];
     return [
       {
         name,
