@@ -1,26 +1,24 @@
+import { wordSet } from '../../../lib/word-set.js';
 import { matches, segmentTokens } from '../../rules/wildcard.js';
 
 /** Tests, options and actions without an argument. */
 const ALONE =
-  words(`-empty -print -print0 -ls -prune -not -a -and -o -or ! ( ) , -readable -writable -executable
+  wordSet(`-empty -print -print0 -ls -prune -not -a -and -o -or ! ( ) , -readable -writable -executable
   -depth -d -xdev -mount -daystart -quit -true -false -nouser -nogroup -noleaf -ignore_readdir_race
   -noignore_readdir_race -nowarn -warn`);
 
 /** Those with one. */
 const VALUED =
-  words(`-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype
+  wordSet(`-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype
   -maxdepth -mindepth -size -mtime -mmin -ctime -cmin -atime -amin -newermt -newerct -newerat -user -group -uid -gid -perm
   -links -inum -printf -used -lname -ilname -fstype`);
 
-const NAMES_FILE = words('-newer -anewer -cnewer -samefile');
+const NAMES_FILE = wordSet('-newer -anewer -cnewer -samefile');
+
 /** How many arguments a test of find takes; undefined for what is none, or may do more than look. */
 export function argumentsOfPrimary(name: string): number | undefined {
   if (ALONE.has(name)) return 0;
   return VALUED.has(name) || NAMES_FILE.has(name) ? 1 : undefined;
-}
-
-function words(text: string): ReadonlySet<string> {
-  return new Set(text.split(/\s+/));
 }
 
 /**
@@ -58,110 +56,79 @@ const YES: NameTest = () => 'yes';
  * for it.
  */
 export function reachOf(values: readonly string[]): FindReach {
-  const expression = new Expression(values);
-  const whole = expression.any([]);
-  const { actions, prints, prunes } = expression;
+  const actions: NameTest[] = [];
+  const prints: NameTest[] = [];
+  const prunes: NameTest[] = [];
+  let at = 0;
+  let isFollowed = true;
+
+  /** Alternatives. `held` are the tests in front, without which none of them is looked at. */
+  const any = (held: readonly NameTest[]): NameTest => {
+    const parts = [all(held)];
+    let isList = false;
+    // What stands behind `-o` is looked at where what stands in front of it does not hold.
+    let others: NameTest[] = [];
+    while (OR.test(values[at] ?? '')) {
+      const isComma = values[at++] === ',';
+      isList ||= isComma;
+      others = isComma ? [] : [...others, opposite(parts.at(-1) ?? MAYBE)];
+      parts.push(all([...held, ...others]));
+    }
+    return isList ? MAYBE : opposite(every(parts.map(opposite)));
+  };
+
+  const all = (held: readonly NameTest[]): NameTest => {
+    const parts: NameTest[] = [];
+    for (let next = values[at]; next !== undefined && next !== ')'; next = values[at]) {
+      if (OR.test(next)) break;
+      if (/^-a(nd)?$/.test(next)) at++;
+      else parts.push(one([...held, ...parts]));
+    }
+    return every(parts);
+  };
+
+  const one = (held: readonly NameTest[]): NameTest => {
+    const value = values[at++] ?? '';
+    if (value === '!' || value === '-not') return opposite(one(held));
+    if (value === '(') {
+      const inner = any(held);
+      if (values[at++] !== ')') isFollowed = false;
+      return inner;
+    }
+    if (ACTION.test(value)) actions.push(every(held));
+    if (PRINT.test(value)) prints.push(every(held));
+    if (value === '-prune') prunes.push(every(held));
+    if (ACTION.test(value)) return MAYBE;
+    const count = argumentsOfPrimary(value);
+    if (count === undefined && !OPTION.test(value)) isFollowed = false;
+    const given = values[at] ?? '';
+    at += count ?? 0;
+    return value === '-prune' ? YES : nameTest(value, given);
+  };
+
+  const whole = any([]);
   const written = values.filter((value) => ACTION.test(value)).length;
   // fail-closed: a word that was taken for something else may be the test that counts.
-  const isFollowed = expression.isFollowed && actions.length === written;
-  if (!isFollowed) return { actions: [MAYBE], prints: [MAYBE], prunes: [] };
+  if (!isFollowed || at < values.length || actions.length !== written)
+    return { actions: [MAYBE], prints: [MAYBE], prunes: [] };
   // Where the content of a directory comes first, it is too late to leave it out.
   const isDeep = values.some((value) => /^-(delete|depth|d)$/.test(value));
   const isSilent = prints.length > 0 || actions.length > 0;
   return { actions, prints: isSilent ? prints : [whole], prunes: isDeep ? [] : prunes };
 }
 
-class Expression {
-  readonly actions: NameTest[] = [];
-  readonly prints: NameTest[] = [];
-  readonly prunes: NameTest[] = [];
-  readonly #values: readonly string[];
-  #at = 0;
-  #isFollowed = true;
-
-  constructor(values: readonly string[]) {
-    this.#values = values;
-  }
-
-  /** Whether all of it was understood, up to its end. */
-  get isFollowed(): boolean {
-    return this.#isFollowed && this.#at >= this.#values.length;
-  }
-
-  /** Alternatives. `held` are the tests in front, without which none of them is looked at. */
-  any(held: readonly NameTest[]): NameTest {
-    const parts = [this.#all(held)];
-    let isList = false;
-    // What stands behind `-o` is looked at where what stands in front of it does not hold.
-    let others: NameTest[] = [];
-    for (let next = this.#next(); next !== undefined && OR.test(next); next = this.#next()) {
-      isList ||= next === ',';
-      others = next === ',' ? [] : [...others, opposite(parts.at(-1) ?? MAYBE)];
-      this.#at++;
-      parts.push(this.#all([...held, ...others]));
-    }
-    if (isList) return MAYBE;
-    return (...entry) => {
-      const found = parts.map((part) => part(...entry));
-      return found.find((one) => one === 'yes') ?? found.find((one) => one === 'maybe') ?? 'no';
-    };
-  }
-
-  #all(held: readonly NameTest[]): NameTest {
-    const parts: NameTest[] = [];
-    for (let next = this.#next(); next !== undefined && next !== ')'; next = this.#next()) {
-      if (OR.test(next)) break;
-      if (/^-a(nd)?$/.test(next)) this.#at++;
-      else parts.push(this.#one([...held, ...parts]));
-    }
-    return every(parts);
-  }
-
-  #one(held: readonly NameTest[]): NameTest {
-    const value = this.#next() ?? '';
-    this.#at++;
-    if (value === '!' || value === '-not') return opposite(this.#one(held));
-    if (value === '(') {
-      const inner = this.any(held);
-      if (this.#next() !== ')') this.#isFollowed = false;
-      this.#at++;
-      return inner;
-    }
-    if (ACTION.test(value)) {
-      this.actions.push(every(held));
-      return MAYBE;
-    }
-    if (PRINT.test(value)) this.prints.push(every(held));
-    if (value === '-prune') {
-      this.prunes.push(every(held));
-      return YES;
-    }
-    return this.#test(value);
-  }
-
-  #test(value: string): NameTest {
-    const given = this.#values[this.#at] ?? '';
-    const count = argumentsOfPrimary(value);
-    if (count === undefined && !OPTION.test(value)) this.#isFollowed = false;
-    this.#at += count ?? 0;
-    if (value === '-type') return ofType(given);
-    const tested = TESTS_NAME.exec(value);
-    if (tested === null) return MAYBE;
-    const [, folded, what] = tested;
-    const isPath = what !== 'name';
-    // Other patterns may fit anything.
-    if (!(isPath ? PLAIN_PATH : PLAIN_NAME).test(given)) return MAYBE;
-    const fold = (text: string): string => (folded === 'i' ? text.toLowerCase() : text);
-    const tokens = segmentTokens(fold(given));
-    return (name, _, path) => {
-      const text = isPath ? path : name;
-      return text === undefined ? 'maybe' : matches(tokens, fold(text)) ? 'yes' : 'no';
-    };
-  }
-
-  #next(): string | undefined {
-    return this.#values[this.#at];
-  }
+function nameTest(primary: string, given: string): NameTest {
+  if (primary === '-type') return ofType(given);
+  const [tested, folded, what] = TESTS_NAME.exec(primary) ?? [];
+  const isPath = what !== 'name';
+  // Other patterns may fit anything.
+  if (tested === undefined || !(isPath ? PLAIN_PATH : PLAIN_NAME).test(given)) return MAYBE;
+  const fold = (text: string): string => (folded === 'i' ? text.toLowerCase() : text);
+  const tokens = segmentTokens(fold(given));
+  return (name, _, path) => {
+    const text = isPath ? path : name;
+    return text === undefined ? 'maybe' : matches(tokens, fold(text)) ? 'yes' : 'no';
+  };
 }
 
 /** Several letters with commas between them may be given; anything but a directory counts as a file. */

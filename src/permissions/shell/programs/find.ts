@@ -12,6 +12,10 @@ const WRITES_FILE = /^-(fls|fprint|fprint0|fprintf)$/;
 
 /** What a find does, taken apart. */
 export interface FindCall {
+  /** All but what it runs, from where the expression begins. */
+  readonly tests: readonly ShellWord[];
+  /** Options in front of it. */
+  readonly options: readonly ShellWord[];
   /** None: where it runs. */
   readonly starts: readonly ShellWord[];
   /** All but what it runs. */
@@ -34,23 +38,22 @@ export function findCall(words: readonly ShellWord[]): FindCall {
   const values = tests.map(({ value, literal, pattern }) =>
     literal && pattern === undefined ? value : `${value}[`,
   );
-  const first = firstTest(tests);
+  // The expression begins behind options and starts.
+  const found = tests.findIndex(({ value }) => /^-[^HLPOD-]|^[!(]/.test(value));
+  const first = found === -1 ? tests.length : found;
+  const leading = tests.slice(0, first);
+  const isOption = ({ value }: ShellWord): boolean => value.startsWith('-');
   const listed = values.some((value) => value.startsWith('-files0-from')) ? [UNKNOWN_WORD] : [];
-  const starts = tests.slice(0, first).filter(({ value }) => !value.startsWith('-'));
   return {
-    starts: [...starts, ...listed],
+    tests: tests.slice(first),
+    options: leading.filter(isOption),
+    starts: [...leading.filter((word) => !isOption(word)), ...listed],
     values,
     deletes: values.includes('-delete'),
     follows: values.some((value) => /^-(L|follow)$/.test(value)),
     commands,
     reach: reachOf(values.slice(first)),
   };
-}
-
-/** Where the expression begins, behind options and starts. */
-function firstTest(tests: readonly ShellWord[]): number {
-  const first = tests.findIndex(({ value }) => /^-[^HLPOD-]|^[!(]/.test(value));
-  return first === -1 ? tests.length : first;
 }
 
 /** The commands that are run, and everything else with one word for each of them. */
@@ -83,7 +86,9 @@ function effectsOfFind(words: readonly ShellWord[]): readonly Effect[] {
   return [
     ...open.map((word) => unknown('word', word)),
     ...from.map((start) => reads(start, { follows: call.follows, namesOnly: true })),
-    ...effectsOfTests(words),
+    // fail-closed: a link leads to names elsewhere.
+    ...call.options.filter(({ value }) => value !== '-P').map((word) => unknown('option', word)),
+    ...effectsOfTests(call),
     ...call.commands.map(
       ({ words: run }): Effect => ({ kind: 'run', words: run, fed: 'found-files' }),
     ),
@@ -92,15 +97,9 @@ function effectsOfFind(words: readonly ShellWord[]): readonly Effect[] {
 }
 
 /** Files that tests and actions name; what is not listed is unknown. */
-function effectsOfTests(words: readonly ShellWord[]): readonly Effect[] {
-  const { tests } = apart(words);
-  const first = firstTest(tests);
-  // fail-closed: a link leads to names elsewhere.
-  const effects: Effect[] = tests
-    .slice(0, first)
-    .filter(({ value }) => value.startsWith('-') && value !== '-P')
-    .map((word) => unknown('option', word));
-  for (let at = first; at < tests.length; at++) {
+function effectsOfTests({ tests }: FindCall): readonly Effect[] {
+  const effects: Effect[] = [];
+  for (let at = 0; at < tests.length; at++) {
     const primary = tests[at];
     const name = primary?.value ?? '';
     const next = tests[at + 1];

@@ -33,7 +33,7 @@ export function hazardsIn({ words, fed }: HazardQuery): readonly string[] {
     // Whatever comes out of the input may be the script.
     return fed ? ['xargs'] : codeHazards([literalWord(program), ...words.slice(1)]);
   }
-  const whole = onlyAsWhole(words) ?? evaluatedSubscript(name, words);
+  const whole = onlyAsWhole(words) ?? variableOption(name, words);
   if (whole !== undefined) return [whole];
   const module = /^python[\d.]*$/.test(program)
     ? words.findIndex(({ value }) => value === '-m')
@@ -75,7 +75,7 @@ function listedIn(program: string, hazard: Hazard, words: readonly ShellWord[]):
       if (at < end || end === -1) return value.startsWith('-') && !GIT_LEADING.test(value);
       // An alias, or a program of its own.
       if (at === end) return !GIT_SUBCOMMANDS.has(value);
-      if (/^ext::/i.test(value) || isGitRunner(subcommand, value)) return true;
+      if (/^ext::/i.test(value) || GIT_RUNS.test(`${subcommand} ${value}`)) return true;
     } else if (hazard.words?.test(value) === true) return true;
     // The old way to write options, without a dash.
     if (program === 'tar' && at === 0 && /^[^-]*[IFP]/.test(value)) return true;
@@ -144,33 +144,17 @@ function isGiven(value: string, table: OptionTable): boolean {
   return values.length > 0 || [...flags].some((one) => table.short.has(one) || table.long.has(one));
 }
 
-/** `submodule foreach …` and `bisect run …` run what follows. */
-function isGitRunner(subcommand: string, value: string): boolean {
-  return (
-    (subcommand === 'submodule' && value === 'foreach') ||
-    (subcommand === 'bisect' && value === 'run')
-  );
-}
+/** What follows is run. */
+const GIT_RUNS = /^(submodule foreach|bisect run)$/;
 
-/** Builtins that evaluate `name[…]` in an argument, substitutions and all. */
-function evaluatedSubscript(name: string, words: readonly ShellWord[]): string | undefined {
-  const rest = words.slice(1).map((word) => word.value);
-  const found = rest.find((value) => /[$`(]/.test(value.slice(subscriptIn(value))));
-  if (found !== undefined && BUILTINS.test(name)) return found;
-  const stores = name === 'printf' ? rest.find(assignsByFormat) : undefined;
-  if (stores !== undefined) return stores;
-  const flags = /^(test|\[|printf)$/.test(name) && rest.find((value) => /^-[vR]/.test(value));
-  return flags === false ? undefined : flags;
+/** By which a builtin sets a variable, or looks one up. */
+function variableOption(name: string, words: readonly ShellWord[]): string | undefined {
+  if (!/^(test|\[|printf)$/.test(name)) return undefined;
+  return words
+    .slice(1)
+    .map(({ value }) => value)
+    .find((value) => /^-[vR]/.test(value) || (name === 'printf' && assignsByFormat(value)));
 }
-
-/** The position of the first `name[`; the length when there is none. */
-function subscriptIn(value: string): number {
-  const at = value.search(/\w\[/);
-  return at === -1 ? value.length : at;
-}
-
-const BUILTINS =
-  /^(test|\[|printf|wait|echo|kill|jobs|type|cd|pushd|popd|ulimit|umask|times|return|exit|shift)$/;
 
 interface Hazard {
   /** Abbreviations of long options count too, and letters inside a cluster. */

@@ -20,22 +20,71 @@ interface WordContext {
 
 /** What a word will be, as far as that is certain. */
 export function readWord(word: Word, context: WordContext): ShellWord {
-  const build = new Builder(context);
-  // A home directory is meant only where all up to the slash is without quotes.
-  const tilde = !word.text.startsWith('~') ? 'none' : /^~(\/|$)/.test(word.text) ? 'home' : 'other';
-  if (word.parts === undefined) build.plain(word.value, { tilde });
-  else {
-    word.parts.forEach((part, index) => {
-      build.part(part, { tilde: index === 0 ? tilde : 'none' });
-    });
-  }
-  const read = build.finish(word.text);
+  const { text: raw } = word;
+  let value = '';
+  let literal = true;
+  /** Written only once there is a wildcard; until then the value says it all. */
+  let pattern: string | undefined;
+  let beforePattern: string | undefined;
+  const add = (text: string | undefined): void => {
+    if (text === undefined) literal = false;
+    if (!literal) return;
+    value += text;
+    if (pattern !== undefined) pattern += escaped(text ?? '');
+  };
+  const expand = (part: WordPart, quoted: boolean): void => {
+    // Also when the value is known: whoever counts the commands must see this one.
+    context.nested(part);
+    add(knownValue(part, context, quoted));
+  };
+  const parts = word.parts ?? [{ type: 'Literal' as const, value: word.value }];
+  parts.forEach((part, index) => {
+    switch (part.type) {
+      case 'Literal':
+        add(index === 0 && raw.startsWith('~') ? withHome(part.value, raw, context) : part.value);
+        break;
+      case 'SingleQuoted':
+      case 'AnsiCQuoted':
+        add(part.value);
+        break;
+      case 'DoubleQuoted':
+        for (const child of part.parts) {
+          if (child.type === 'Literal') add(child.value);
+          else expand(child, true);
+        }
+        break;
+      case 'Glob':
+        if (!literal) break;
+        beforePattern ??= value;
+        pattern = (pattern ?? escaped(value)) + part.text;
+        value += part.value;
+        break;
+      default:
+        expand(part, false);
+    }
+  });
   // Shells do not agree whether `if=~/x` is spelled out.
-  return /^[A-Za-z_]\w*=~(\/|$)/.test(word.text) ? { ...read, literal: false } : read;
+  if (/^[A-Za-z_]\w*=~(\/|$)/.test(raw)) literal = false;
+  if (literal)
+    return pattern === undefined ? { value, literal, raw } : { value, literal, raw, pattern };
+  // A wildcard before an unknown part matches other names, not itself.
+  return { value: beforePattern ?? value, literal, raw };
 }
 
-/** What a word begins with: `home` for `~` and `~/…`, `other` for `~user`, `~+` and quotes behind the tilde. */
-type Tilde = 'none' | 'home' | 'other';
+/** Text behind a tilde without quotes. */
+function withHome(text: string, raw: string, { home, assigned }: WordContext): string | undefined {
+  // fail-closed: `~user`, `~+`, quotes behind the tilde, and where the command line says itself where the home is.
+  return /^~(\/|$)/.test(raw) && !assigned.has('HOME') ? home + text.slice(1) : undefined;
+}
+
+function knownValue(part: WordPart, context: WordContext, quoted: boolean): string | undefined {
+  if (part.type === 'CommandExpansion') return quoted ? constantOutput(part) : undefined;
+  const name = variableName(part) ?? '';
+  if (context.assigned.has(name)) return undefined;
+  const known = name === 'HOME' ? context.home : name === 'PWD' ? context.cwd : undefined;
+  // Outside quotes the shell would split and expand it.
+  return quoted || /^[\w./@:+-]*$/.test(known ?? '') ? known : undefined;
+}
 
 /** Builtins to which a number is neither a file nor an option. */
 const TAKES_NUMBERS = /^(echo|printf|test|\[|exit|return|sleep|seq)$/;
@@ -56,97 +105,6 @@ export function withNumbers(words: readonly ShellWord[]): readonly ShellWord[] {
       raw: word.raw,
     };
   });
-}
-
-class Builder {
-  readonly #context: WordContext;
-  #value = '';
-  /** Written only once there is a wildcard; until then the value says it all. */
-  #pattern: string | undefined;
-  #beforePattern: string | undefined;
-  #literal = true;
-
-  constructor(context: WordContext) {
-    this.#context = context;
-  }
-
-  finish(raw: string): ShellWord {
-    // A wildcard before an unknown part matches other names, not itself.
-    const value = this.#literal ? this.#value : (this.#beforePattern ?? this.#value);
-    const known = { value, literal: this.#literal, raw };
-    return this.#literal && this.#pattern !== undefined
-      ? { ...known, pattern: this.#pattern }
-      : known;
-  }
-
-  part(part: WordPart, { tilde }: { tilde: Tilde }): void {
-    switch (part.type) {
-      case 'Literal':
-        this.plain(part.value, { tilde });
-        return;
-      case 'SingleQuoted':
-      case 'AnsiCQuoted':
-        this.#add(part.value);
-        return;
-      case 'DoubleQuoted':
-        for (const child of part.parts) {
-          if (child.type === 'Literal') this.#add(child.value);
-          else this.#expansion(child, { quoted: true });
-        }
-        return;
-      case 'Glob':
-        if (this.#literal) {
-          this.#beforePattern ??= this.#value;
-          this.#pattern = (this.#pattern ?? escaped(this.#value)) + part.text;
-          this.#value += part.value;
-        }
-        return;
-      default:
-        this.#expansion(part, { quoted: false });
-    }
-  }
-
-  /** Text outside quotes, where a leading tilde means a home directory. */
-  plain(text: string, { tilde }: { tilde: Tilde }): void {
-    if (tilde === 'none') this.#add(text);
-    else if (tilde === 'other') this.#unknown();
-    // fail-closed: the command line says itself where the home is.
-    else if (this.#context.assigned.has('HOME')) this.#unknown();
-    else {
-      this.#add(this.#context.home);
-      this.#add(text.slice(1));
-    }
-  }
-
-  #expansion(part: WordPart, { quoted }: { quoted: boolean }): void {
-    // Also when the value is known: whoever counts the commands must see this one.
-    this.#context.nested(part);
-    const value = this.#knownValue(part, { quoted });
-    if (value === undefined) this.#unknown();
-    else this.#add(value);
-  }
-
-  #knownValue(part: WordPart, { quoted }: { quoted: boolean }): string | undefined {
-    if (part.type === 'CommandExpansion') return quoted ? constantOutput(part) : undefined;
-    const name = variableName(part);
-    if (name === undefined) return undefined;
-    if (this.#context.assigned.has(name)) return undefined;
-    const known =
-      name === 'HOME' ? this.#context.home : name === 'PWD' ? this.#context.cwd : undefined;
-    if (known === undefined) return undefined;
-    // Outside quotes the shell would split and expand it.
-    return quoted || /^[\w./@:+-]*$/.test(known) ? known : undefined;
-  }
-
-  #add(text: string): void {
-    if (!this.#literal) return;
-    this.#value += text;
-    if (this.#pattern !== undefined) this.#pattern += escaped(text);
-  }
-
-  #unknown(): void {
-    this.#literal = false;
-  }
 }
 
 /** So that it stands for itself in a pattern. */
