@@ -66,7 +66,7 @@ export function program(
 
 export function custom(
   effects: NonNullable<Program['custom']>,
-  more: Pick<Program, 'edits' | 'restrictsOnly'> = {},
+  more: Pick<Program, 'edits'> = {},
 ): Program {
   return program('', 'none', { ...more, custom: effects });
 }

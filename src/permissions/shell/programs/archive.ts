@@ -10,8 +10,6 @@ import { custom, HERE, type Program, program, rows } from '../effects/program.js
 import { type CommandContext, globMatcher, type Recursion } from '../effects/recursion.js';
 import { literalWord, type ShellWord, UNKNOWN_WORD } from '../model.js';
 
-const restrictsOnly = true as const;
-
 const TAR =
   optionTable(`-cruAxtdjzJZahlpPvwWkmOSsUBnioM -fCTXbIFKLNVH: -g:write create append update concatenate catenate extract
   get list diff compare delete file: directory: cd: files-from: exclude: exclude-from: exclude-vcs
@@ -145,20 +143,18 @@ const COMPRESS_OPTIONS = `-adehimnNqRTvVzLH0123456789 -r=recursive -f=follow -ck
 
 /** Programs that put a packed file in the place of each file: the source is gone, unless it is kept. */
 const REPLACING = program(COMPRESS_OPTIONS, 'write', {
-  restrictsOnly,
   walks: ({ tags }, context) =>
     tags.has('recursive') || context.names('GZIP') ? { follows: tags.has('follow') } : undefined,
 });
 
 export const ARCHIVE: Readonly<Record<string, Program>> = {
-  ...rows('tar gtar bsdtar', custom(effectsOfTar, { restrictsOnly })),
-  zip: custom(effectsOfZip, { restrictsOnly }),
-  ...rows('7z 7za 7zr 7zz rar', custom(effectsOfSevenZip, { restrictsOnly })),
+  ...rows('tar gtar bsdtar', custom(effectsOfTar)),
+  zip: custom(effectsOfZip),
+  ...rows('7z 7za 7zr 7zz rar', custom(effectsOfSevenZip)),
   // Everything that is not an option goes in: which operand is the archive does not matter.
   ...rows(
     'jar pax mksquashfs',
     program('', 'read', {
-      restrictsOnly,
       walks: () => ({ follows: true }),
       // One of them is the archive, or they are what is taken out of it.
       also: ({ operands }) => operands.map((word) => writes(word)),
@@ -167,17 +163,15 @@ export const ARCHIVE: Readonly<Record<string, Program>> = {
   ...rows(
     'unzip unrar',
     program('-o -d:write', 'text', {
-      restrictsOnly,
       also: ({ operands }) => operands.slice(1).map((word) => writes(word)),
     }),
   ),
-  cpio: custom(effectsOfCpio, { restrictsOnly }),
+  cpio: custom(effectsOfCpio),
   ...rows('gzip gunzip pigz unpigz compress uncompress', REPLACING),
   // They put it beside the file, which stays unless they are told otherwise.
   ...rows(
     'zstd zstdmt unzstd pzstd lz4 unlz4',
     program(COMPRESS_OPTIONS, 'read', {
-      restrictsOnly,
       walks: ({ tags }) => (tags.has('recursive') ? {} : undefined),
       also: ({ operands }) => operands.map((word) => writes(word)),
     }),

@@ -148,8 +148,6 @@ const TALKING: Readonly<Record<string, Program>> = {
   }),
 };
 
-const restrictsOnly = true as const;
-
 const RM = program('-rR=recursive -fvdiI force verbose dir recursive=recursive', 'delete', edits);
 
 const MV = program(
@@ -182,11 +180,15 @@ const CHANGING: Readonly<Record<string, Program>> = {
   tee: program('-aip append ignore-interrupts', 'write'),
   mv: MV,
   cp: CP,
-  ...rows('grm srm', { ...RM, restrictsOnly }),
-  gmv: { ...MV, restrictsOnly },
-  gcp: { ...CP, restrictsOnly },
-  ditto: program('', 'copy', { restrictsOnly, walks: () => ({}) }),
-  ...rows('trash trash-put rimraf', program('', 'delete', { restrictsOnly, walks: () => ({}) })),
+};
+
+/** The same elsewhere, and others that change files. */
+export const OTHER_COREUTILS: Readonly<Record<string, Program>> = {
+  ...rows('grm srm', RM),
+  gmv: MV,
+  gcp: CP,
+  ditto: program('', 'copy', { walks: () => ({}) }),
+  ...rows('trash trash-put rimraf', program('', 'delete', { walks: () => ({}) })),
   ...rows(
     'setfacl chattr chcon',
     program(
@@ -194,7 +196,6 @@ const CHANGING: Readonly<Record<string, Program>> = {
       dereference no-dereference from: modify: set: remove: set-file: modify-file: remove-file: default restore:
       preserve-root no-preserve-root user: role: type: range: logical=follow physical`,
       'write',
-      { restrictsOnly },
     ),
   ),
   ...rows(
@@ -204,7 +205,6 @@ const CHANGING: Readonly<Record<string, Program>> = {
       `-cfvhHPwxXstugo -rR=recursive -L=follow recursive=recursive reference: changes silent quiet verbose
       dereference no-dereference from: preserve-root no-preserve-root`,
       'write',
-      { restrictsOnly },
     ),
   ),
 };

@@ -2,8 +2,6 @@ import { type Effect, reads, writes } from '../effects/effect.js';
 import { custom, type Program, program, rows } from '../effects/program.js';
 import type { ShellWord } from '../model.js';
 
-const restrictsOnly = true as const;
-
 /** Programs of which it is known whether they read or change the files that they are given, and not much more. */
 export const FILES: Readonly<Record<string, Program>> = {
   // `>` stands for a redirection where only words are looked at.
@@ -11,26 +9,25 @@ export const FILES: Readonly<Record<string, Program>> = {
     `> mknod patch rename bzip2 bunzip2 xz unxz ed ex vi vim nvim nano emacs sqlite3 split ffmpeg convert magick mktemp
     sponge strip objcopy ar setfattr script logsave black isort rustfmt dos2unix unix2dos mac2unix attr fallocate
     ranlib crudini mmv prename`,
-    program('', 'write', { restrictsOnly }),
+    program('', 'write'),
   ),
-  csplit: program('-f:write', 'write', { restrictsOnly }),
-  ln: program('-t:write target-directory:write', 'write', { restrictsOnly }),
+  csplit: program('-f:write', 'write'),
+  ln: program('-t:write target-directory:write', 'write'),
   install: program(
     `-bcCDdpsvT -gmoS: -t:write backup? group: mode: owner: suffix: strip-program:run target-directory:write`,
     'copy',
-    { restrictsOnly },
   ),
   ...rows(
     `less more hd basenc diff3 sdiff source openssl pr iconv shasum bat batcat zcat bzcat xzcat zstdcat lz4cat zless
     zmore look tsort ptx numfmt xmllint pandoc enscript gpg age`,
-    program('', 'read', { restrictsOnly }),
+    program('', 'read'),
   ),
-  curl: program('-O -oDc:write', 'read', { restrictsOnly }),
-  wget: program('-OoaP:write', 'read', { restrictsOnly }),
-  'ssh-keygen': program('-f:write', 'text', { restrictsOnly }),
-  ctags: program('-fo:write', 'text', { restrictsOnly }),
-  cscope: program('-f:write', 'text', { restrictsOnly }),
-  dd: custom(effectsOfDd, { restrictsOnly }),
+  curl: program('-O -oDc:write', 'read'),
+  wget: program('-OoaP:write', 'read'),
+  'ssh-keygen': program('-f:write', 'text'),
+  ctags: program('-fo:write', 'text'),
+  cscope: program('-f:write', 'text'),
+  dd: custom(effectsOfDd),
 };
 
 function effectsOfDd(words: readonly ShellWord[]): readonly Effect[] {

@@ -1,6 +1,6 @@
 import { deletes, type Effect, reads, unknown, writes } from '../effects/effect.js';
 import { hasFlag, optionTable, parseOptions, valuesOf } from '../effects/options.js';
-import { custom, HERE, type Program, rows } from '../effects/program.js';
+import { custom, HERE, type Program } from '../effects/program.js';
 import type { EntryTest, Recursion, TreeSkips } from '../effects/recursion.js';
 import { literalWord, programOf, type ShellWord, UNKNOWN_WORD } from '../model.js';
 import { argumentsOfPrimary, type FindReach, type NameTest, reachOf } from './find-expression.js';
@@ -180,7 +180,7 @@ function isPlain(values: readonly string[]): boolean {
   return values.every((value) => !/^([-!(),]|\\[!(),])/.test(value) || PLAIN.test(value));
 }
 
-const FD =
+const FD_OPTIONS =
   optionTable(`-HIusigapFlL0q1 -tedEcjSoO: hidden no-ignore no-ignore-vcs no-ignore-parent unrestricted
   case-sensitive ignore-case glob regex fixed-strings absolute-path follow full-path max-depth:
   min-depth: exact-depth: exclude: prune type: extension: size: changed-within: changed-before: owner:
@@ -192,7 +192,7 @@ function effectsOfFd(words: readonly ShellWord[]): readonly Effect[] {
   const [first] = commandsOfFd(words);
   const at = first?.at ?? words.length;
   // What is bundled with it counts too.
-  const options = parseOptions([...words.slice(0, at), ...bundledWith(words[at])], FD);
+  const options = parseOptions([...words.slice(0, at), ...bundledWith(words[at])], FD_OPTIONS);
   const given = valuesOf(options, 'search-path base-directory').map(literalWord);
   const starts = [...options.operands.slice(1), ...given];
   const unrestricted = hasFlag(options, 'u unrestricted');
@@ -240,7 +240,5 @@ export function commandsOfFd(words: readonly ShellWord[]): readonly FdCommand[] 
   });
 }
 
-export const FIND: Readonly<Record<string, Program>> = {
-  find: custom(effectsOfFind),
-  ...rows('fd fdfind', custom(effectsOfFd, { restrictsOnly: true })),
-};
+export const FIND: Program = custom(effectsOfFind);
+export const FD: Program = custom(effectsOfFd);

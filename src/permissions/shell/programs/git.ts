@@ -141,4 +141,4 @@ function effectsOfGit(words: readonly ShellWord[]): readonly Effect[] {
   ];
 }
 
-export const GIT: Readonly<Record<string, Program>> = { git: custom(effectsOfGit) };
+export const GIT: Program = custom(effectsOfGit);

@@ -146,7 +146,6 @@ const AG_OPTIONS = `-acfhilnorsStuvwzQULHDF0 -ABCGgmpW: after: before: context: 
   case-sensitive word-regexp`;
 
 const AG = program(AG_OPTIONS, 'pattern-read', {
-  restrictsOnly: true,
   here: 'unless-fed',
   walks: (given) => ({
     follows: hasFlag(given, 'f follow'),
@@ -161,7 +160,6 @@ const ACK = program(
   count recurse no-recurse`,
   'pattern-read',
   {
-    restrictsOnly: true,
     here: 'unless-fed',
     walks: (given) => ({ follows: hasFlag(given, 'f follow') }),
   },
@@ -195,10 +193,8 @@ function walksOfDiff(given: GivenOptions): Recursion {
   };
 }
 
-const restrictsOnly = true as const;
-const OTHER_GREP: Program = { ...GREP, restrictsOnly };
 /** They go through directories unless they are told not to. */
-const TREE_GREP: Program = { ...OTHER_GREP, walks: (given) => walkOfGrep(given, true) };
+const TREE_GREP: Program = { ...GREP, walks: (given) => walkOfGrep(given, true) };
 
 export const SEARCH: Readonly<Record<string, Program>> = {
   grep: GREP,
@@ -206,17 +202,6 @@ export const SEARCH: Readonly<Record<string, Program>> = {
   fgrep: GREP,
   rg: RG,
   diff: DIFF,
-  ...rows(
-    `zgrep zegrep zfgrep bzgrep bzegrep bzfgrep xzgrep xzegrep xzfgrep lzgrep zstdgrep ggrep gegrep gfgrep
-    pcregrep pcre2grep`,
-    OTHER_GREP,
-  ),
-  rgrep: TREE_GREP,
-  ...rows('ug ugrep', { ...TREE_GREP, here: 'unless-fed' }),
-  ...rows('rga ripgrep batgrep', { ...RG, restrictsOnly }),
-  ...rows('ag pt', AG),
-  ...rows('ack ack-grep', ACK),
-  ...rows('colordiff gdiff', { ...DIFF, restrictsOnly }),
   du: program(
     `-abchklmsSx0 -dtB: all apparent-size block-size: bytes exclude: human-readable max-depth: null
     one-file-system summarize si threshold: total`,
@@ -229,4 +214,18 @@ export const SEARCH: Readonly<Record<string, Program>> = {
     'read',
     { here: true, walks: () => ({ follows: false, namesOnly: true }) },
   ),
+};
+
+export const OTHER_SEARCHES: Readonly<Record<string, Program>> = {
+  ...rows(
+    `zgrep zegrep zfgrep bzgrep bzegrep bzfgrep xzgrep xzegrep xzfgrep lzgrep zstdgrep ggrep gegrep gfgrep
+    pcregrep pcre2grep`,
+    GREP,
+  ),
+  rgrep: TREE_GREP,
+  ...rows('ug ugrep', { ...TREE_GREP, here: 'unless-fed' }),
+  ...rows('rga ripgrep batgrep', RG),
+  ...rows('ag pt', AG),
+  ...rows('ack ack-grep', ACK),
+  ...rows('colordiff gdiff', DIFF),
 };

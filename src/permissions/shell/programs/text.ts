@@ -158,8 +158,6 @@ function effectsOfPrintf(words: readonly ShellWord[]): readonly Effect[] {
 
 export const TEXT: Readonly<Record<string, Program>> = {
   sed: custom(effectsOfSed, { edits: true }),
-  gsed: custom(effectsOfSed, { restrictsOnly: true }),
-  nawk: custom(effectsOfAwk, { restrictsOnly: true }),
   awk: custom(effectsOfAwk),
   gawk: custom(effectsOfAwk),
   mawk: custom(effectsOfAwk),
@@ -186,6 +184,11 @@ export const TEXT: Readonly<Record<string, Program>> = {
         .filter(({ value }) => !/^[A-Za-z0-9][\w.+-]*$/.test(value))
         .map((word) => unknown('operand', word)),
   }),
+};
+
+export const OTHER_TEXT: Readonly<Record<string, Program>> = {
+  gsed: custom(effectsOfSed),
+  nawk: custom(effectsOfAwk),
 };
 
 /** Whether a format of printf stores a number in the variable that an argument names: `%n`, in bash. */

@@ -11,8 +11,6 @@ import { custom, isElsewhere, type Program, program } from '../effects/program.j
 import { leftOutBy, type Recursion } from '../effects/recursion.js';
 import type { ShellWord } from '../model.js';
 
-const restrictsOnly = true as const;
-
 const RSYNC = program(
   `-vqcbuldHpEAXogDtNSnWxyCzhiPFIOsUmj4680V -ra=recursive -LkK=follow -R=parents -BefM@: -T:write recursive=recursive
   archive=recursive delete del delete-before delete-during delete-delay delete-after delete-excluded
@@ -24,7 +22,6 @@ const RSYNC = program(
   group remove-source-files=changes checksum update existing ignore-existing inplace append whole-file dirs`,
   'copy',
   {
-    restrictsOnly,
     remote: true,
     walks: (given) => (given.tags.has('recursive') ? walkOfRsync(given) : undefined),
     also: (given) => {
@@ -47,7 +44,6 @@ function walkOfRsync(given: GivenOptions): Recursion {
 }
 
 const SCP = program('-pqvCBT346AO -r=recursive -cFiJlDoPSX:', 'copy', {
-  restrictsOnly,
   remote: true,
   walks: ({ tags }) => (tags.has('recursive') ? { follows: true } : undefined),
 });
@@ -140,7 +136,7 @@ export const TRANSFERRING: Readonly<Record<string, Program>> = {
   ...Object.fromEntries(
     Object.entries(TRANSFERS).map(([name, kind]) => [
       name,
-      custom((words) => effectsOfTransfer(kind, words), { restrictsOnly }),
+      custom((words) => effectsOfTransfer(kind, words)),
     ]),
   ),
 };
