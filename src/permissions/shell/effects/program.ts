@@ -44,6 +44,8 @@ export interface Program {
   readonly here?: true | 'unless-fed';
   /** Operands such as `host:path` are places on other machines. */
   readonly remote?: true;
+  /** The form of operands that are known. */
+  readonly only?: RegExp;
   /** Most operands that it may have. */
   readonly most?: number;
   /** Where it goes by itself; by the tags `recursive` and `follow` unless stated. */
@@ -94,6 +96,8 @@ export function effectsOfProgram(
   if (row.most !== undefined && operands.length > row.most) {
     effects.push(unknown('operand', operands[row.most]));
   }
+  const odd = operands.filter(({ value }) => row.only?.test(value) === false);
+  effects.push(...odd.map((word) => unknown('operand', word)));
   effects.push(...wildcardDoubts(row, operands), ...operandEffects(row, given, context));
   return [...effects, ...(row.also?.(given, context) ?? [])];
 }

@@ -1,4 +1,4 @@
-import { reads, unknown, writes } from '../effects/effect.js';
+import { reads, writes } from '../effects/effect.js';
 import { custom, type Program, program, rows } from '../effects/program.js';
 
 const plain = { plain: true } as const;
@@ -81,8 +81,7 @@ const PRINTING: Readonly<Record<string, Program>> = {
   strings: program('-afow -nte: all bytes: radix: encoding:', 'read', {
     ...plain,
     // A file of further arguments.
-    also: ({ operands }) =>
-      operands.filter(({ value }) => value.startsWith('@')).map((word) => unknown('operand', word)),
+    only: /^[^@]/,
   }),
   cksum: program('', 'read', plain),
   sum: program('-rs', 'read', plain),
@@ -133,19 +132,14 @@ const TALKING: Readonly<Record<string, Program>> = {
   wait: program('', 'none'),
   history: program('', 'text', {
     most: 1,
+    only: /^\d+$/,
     also: ({ operands }) =>
-      operands
-        .filter(({ value }) => !/^\d+$/.test(value))
-        .flatMap((word) => [unknown('operand', word), writes(word)]),
+      operands.filter(({ value }) => !/^\d+$/.test(value)).map((word) => writes(word)),
   }),
   true: program('', 'text'),
   false: program('', 'text'),
   ':': program('', 'text'),
-  exit: program('', 'text', {
-    most: 1,
-    also: ({ operands }) =>
-      operands.filter(({ value }) => !/^\d+$/.test(value)).map((word) => unknown('operand', word)),
-  }),
+  exit: program('', 'text', { most: 1, only: /^\d+$/ }),
 };
 
 const RM = program('-rR=recursive -fvdiI force verbose dir recursive=recursive', 'delete', edits);

@@ -168,22 +168,14 @@ export const TEXT: Readonly<Record<string, Program>> = {
   '[': custom(effectsOfBracket),
   printf: custom(effectsOfPrintf),
   ps: program('-eflFAaxw -pouCt: pid: user: sort: no-headers headers forest', 'text', {
-    also: ({ operands, values }) => [
-      // `e` in these letters shows the environments of processes.
-      ...operands
-        .filter(({ value }) => !/^[auxfwlj]+$/.test(value))
-        .map((word) => unknown('operand', word)),
-      ...values
+    // `e` in these letters shows the environments of processes.
+    only: /^[auxfwlj]+$/,
+    also: ({ values }) =>
+      values
         .filter(({ word }) => /env/i.test(word.value))
         .map(({ word }) => unknown('option', word)),
-    ],
   }),
-  man: program('', 'text', {
-    also: ({ operands }) =>
-      operands
-        .filter(({ value }) => !/^[A-Za-z0-9][\w.+-]*$/.test(value))
-        .map((word) => unknown('operand', word)),
-  }),
+  man: program('', 'text', { only: /^[A-Za-z0-9][\w.+-]*$/ }),
 };
 
 export const OTHER_TEXT: Readonly<Record<string, Program>> = {

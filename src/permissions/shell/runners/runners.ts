@@ -82,7 +82,7 @@ function innerCommands(
     return [...ofFd, ...found].map((command) => [...command, UNKNOWN_WORD]);
   }
   const from = firstRun(words, program);
-  if (from === undefined) return optionCommands(words);
+  if (from === undefined) return runByOptions(words).map((word) => [word, UNKNOWN_WORD]);
   // Each view holds all words behind its own.
   budget.spend(words.length * (words.length - from));
   const fed = words.some(isFeeder);
@@ -143,30 +143,20 @@ function isWrapper(program: string): boolean {
   return WRAPPERS.has(program) || /^ld(-linux|-musl)?[\w.-]*\.so(\.\d+)*$/.test(program);
 }
 
-/** `--exec=x` and `-x x`: the value is a program and its arguments, or a piece of shell code. */
-function optionCommands(words: readonly ShellWord[]): readonly (readonly ShellWord[])[] {
+/** `--exec=x`, `-x x` and `-H'x'`: values that are a program and its arguments, or a piece of shell code. */
+function runByOptions(words: readonly ShellWord[]): readonly ShellWord[] {
   const program = programOf(words) ?? '';
-  if (hasOldOptions(words)) return words.slice(2).map((word) => [word, UNKNOWN_WORD]);
+  // `tar cIf program x y`: letters without a dash have their values behind them, in their order.
+  if (program === 'tar' && /^[A-Za-z]*[IF]/.test(words[1]?.value ?? '')) return words.slice(2);
   return words.slice(1).flatMap((word, index) => {
     const [, option = '', value] = /^(--[\w-]+)=(?:exec=)?(.+)$/s.exec(word.value) ?? [];
-    const attached = RUNS_VALUE.test(option) ? value : attachedRun(word, program);
-    if (attached !== undefined) return [[{ ...word, value: attached }, UNKNOWN_WORD]];
-    const next = words[index + 2];
-    return takesCommand(word.value, program) && next !== undefined ? [[next, UNKNOWN_WORD]] : [];
+    const short = own(runsAttached, program)?.exec(word.value)?.[1];
+    const attached = RUNS_VALUE.test(option) ? value : short;
+    if (attached !== undefined) return [{ ...word, value: attached }];
+    const isOption =
+      RUNS_VALUE.test(word.value) || own(runsShort, program)?.test(word.value) === true;
+    return isOption ? words.slice(index + 2, index + 3) : [];
   });
-}
-
-function attachedRun({ value }: ShellWord, program: string): string | undefined {
-  return own(runsAttached, program)?.exec(value)?.[1];
-}
-
-/** `tar cIf program x y`: letters without a dash have their values behind them, in their order. */
-function hasOldOptions(words: readonly ShellWord[]): boolean {
-  return programOf(words) === 'tar' && /^[A-Za-z]*[IF]/.test(words[1]?.value ?? '');
-}
-
-function takesCommand(option: string, program: string): boolean {
-  return RUNS_VALUE.test(option) || own(runsShort, program)?.test(option) === true;
 }
 
 function shellCode(words: readonly ShellWord[]): GivenCode {
@@ -201,11 +191,10 @@ function suspectCode(words: readonly ShellWord[]): readonly string[] {
   const program = programOf(words) ?? '';
   const codes = [...builtinCode(program, words), ...(program === 'git' ? gitCode(words) : [])];
   if (isWrapper(program) || SHELLS.has(program)) return codes;
-  const attached = words.flatMap((word) => attachedRun(word, program) ?? []);
-  const isGiven = words.some((word) => takesCommand(word.value.replace(/=.*$/s, ''), program));
-  const runs =
-    isGiven || hasOldOptions(words) || program === 'alias' ? 1 : firstRun(words, program);
-  return [...codes, ...attached, ...(runs === undefined ? [] : textsIn(words.slice(runs)))];
+  const run = runByOptions(words);
+  const from = run.length > 0 || program === 'alias' ? 1 : firstRun(words, program);
+  const texts = from === undefined ? [] : textsIn(words.slice(from));
+  return [...codes, ...run.map(({ value }) => value), ...texts];
 }
 
 /** Arguments with blanks in them; of `name=value` the value. */
