@@ -1,4 +1,4 @@
-import { costText } from '../client/commands/conversation.js';
+import { costText } from '../client/commands/reports.js';
 import { VERSION } from '../version.js';
 import { contextUsage } from './context-usage.js';
 import { CONTRACT_VERSION } from './contract-version.js';

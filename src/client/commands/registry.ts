@@ -2,19 +2,8 @@ import type { CommandRow } from '../../app.js';
 import { ellipsis } from '../../lib/truncate.js';
 import { visible } from '../../lib/visible.js';
 import { defineCommand, type SlashCommand, text } from './command.js';
-import {
-  agents,
-  clear,
-  compact,
-  context,
-  cost,
-  exit,
-  init,
-  memory,
-  resume,
-  skills,
-  status,
-} from './conversation.js';
+import { clear, compact, exit, init, resume } from './conversation.js';
+import { agents, context, cost, memory, skills, status } from './reports.js';
 import { rewind } from './rewind.js';
 import { addDir, mode, model, permissions } from './settings.js';
 import { changes, hooks, inbox, mcp, tasks, team, why } from './work.js';
