@@ -3,17 +3,17 @@ import {
   COMMON_INPUT,
   COMMON_OUTPUT,
   type HookEventDefinition,
-} from '../../src/protocol/hook-event.schema.js';
+} from '../../src/protocol/hooks/hook-event.schema.js';
 import {
   HOOK_TIMEOUTS,
   type HookEventFacts,
   LONGEST_SESSION_END_MS,
-} from '../../src/protocol/hook-event-facts.js';
+} from '../../src/protocol/hooks/hook-event-facts.js';
 import {
   HOOK_DEFINITIONS,
   hookInputSchema,
   hookOutputSchema,
-} from '../../src/protocol/hook-events.schema.js';
+} from '../../src/protocol/hooks/hook-events.schema.js';
 import {
   code,
   entries,
@@ -53,15 +53,15 @@ function schemaFile(event: string, side: 'input' | 'output', schema: z.ZodType) 
   return [`schema/hooks/${event}.${side}.json`, `${JSON.stringify(titled, null, 2)}\n`] as const;
 }
 
-const SOURCES = 'src/protocol/hook-events*.schema.ts';
+const SOURCES = 'src/protocol/hooks/hook-events*.schema.ts';
 
 function eventTable(events: Definitions): string {
   const outputs = mapValues(events, ({ topOutput, output = {} }) => {
     const top = topOutput === undefined ? undefined : nodesOf(fields(topOutput), nodeOf);
     return { top, own: { keys: {}, ...nodeOf(fields(output)), type: 'object' } };
   });
-  return `${notice(SOURCES)}import type { EventOutput, HookEventFacts } from '../../src/protocol/hook-event-facts.js';
-import type { SettingTable } from '../../src/protocol/setting-node.js';
+  return `${notice(SOURCES)}import type { EventOutput, HookEventFacts } from '../../src/protocol/hooks/hook-event-facts.js';
+import type { SettingTable } from '../../src/protocol/settings/setting-node.js';
 
 export const HOOK_EVENTS = {
 ${entries(mapValues(events, factsOf))}
@@ -76,7 +76,7 @@ ${entries(outputs)}
 }
 
 function sampleTable(events: Definitions): string {
-  return `${notice(SOURCES)}import type { HookEventName } from '../../src/protocol/hook-events.js';
+  return `${notice(SOURCES)}import type { HookEventName } from '../../src/protocol/hooks/hook-events.js';
 
 /** The own input of each event as it may look: for trying hooks out. */
 export const HOOK_SAMPLES: Readonly<Record<HookEventName, Readonly<Record<string, unknown>>>> = {

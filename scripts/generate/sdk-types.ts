@@ -5,14 +5,14 @@ import {
   COMMON_INPUT,
   COMMON_OUTPUT,
   HOOK_INPUT_TYPES,
-} from '../../src/protocol/hook-event.schema.js';
-import { HOOK_DEFINITIONS } from '../../src/protocol/hook-events.schema.js';
+} from '../../src/protocol/hooks/hook-event.schema.js';
+import { HOOK_DEFINITIONS } from '../../src/protocol/hooks/hook-events.schema.js';
 import { CONTENT_TYPES } from '../../src/protocol/message-content.schema.js';
 import { PART_TYPES } from '../../src/protocol/messages.schema.js';
 import { PERMISSION_TYPES } from '../../src/protocol/permission-types.schema.js';
 import { MESSAGE_TYPES, SESSION_MESSAGES } from '../../src/protocol/session-messages.schema.js';
-import { SETTING_GROUPS } from '../../src/protocol/settings.schema.js';
-import { sandbox } from '../../src/protocol/settings-sandbox.schema.js';
+import { SETTING_GROUPS } from '../../src/protocol/settings/settings.schema.js';
+import { sandbox } from '../../src/protocol/settings/settings-sandbox.schema.js';
 import { code, page, table } from './lib.js';
 import {
   comment,

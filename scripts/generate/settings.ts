@@ -1,7 +1,7 @@
-import { HOOK_DEFINITIONS } from '../../src/protocol/hook-events.schema.js';
+import { HOOK_DEFINITIONS } from '../../src/protocol/hooks/hook-events.schema.js';
 import { SessionOptionsSchema } from '../../src/protocol/session-options.schema.js';
-import { type KeyFacts, strictValues } from '../../src/protocol/setting-node.js';
-import { FACTS, SETTING_GROUPS, Settings } from '../../src/protocol/settings.schema.js';
+import { type KeyFacts, strictValues } from '../../src/protocol/settings/setting-node.js';
+import { FACTS, SETTING_GROUPS, Settings } from '../../src/protocol/settings/settings.schema.js';
 import {
   code,
   entries,
@@ -17,8 +17,8 @@ import {
 } from './lib.js';
 import { printShape } from './print-type.js';
 
-const SOURCE = 'src/protocol/settings.schema.ts';
-const IMPORT = "import type { SettingTable } from '../../src/protocol/setting-node.js';\n";
+const SOURCE = 'src/protocol/settings/settings.schema.ts';
+const IMPORT = "import type { SettingTable } from '../../src/protocol/settings/setting-node.js';\n";
 
 /** The published schema, the reference page, and the tables that settings and options are checked by. */
 export function settingsFiles(): Files {

@@ -1,5 +1,5 @@
-import { quoteMarks } from '../lib/quote-marks.js';
-import { visible } from '../lib/visible.js';
+import { quoteMarks } from '../lib/text/quote-marks.js';
+import { visible } from '../lib/text/visible.js';
 import type { GateVerdict } from '../permissions/gate/types.js';
 import { effectOf } from '../permissions/guards/effects.js';
 import type { Rule } from '../permissions/rules/rule.js';

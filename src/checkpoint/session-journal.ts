@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.js';
-import { redactSure } from '../lib/redact.js';
+import { redactSure } from '../lib/text/redact.js';
 import type { Rule } from '../permissions/rules/rule.js';
 import type { Clock } from '../platform/clock.js';
 import type { FileSystem } from '../platform/fs/fs.js';

@@ -1,7 +1,7 @@
-import { editDistance, nearest } from '../lib/nearest.js';
 import { own } from '../lib/own.js';
 import { err, ok, type Result } from '../lib/result.js';
-import { visible } from '../lib/visible.js';
+import { editDistance, nearest } from '../lib/text/nearest.js';
+import { visible } from '../lib/text/visible.js';
 import { FLAGS, type FlagSpec } from './flags.js';
 
 export interface ParsedArgs {

@@ -1,8 +1,8 @@
 import type { Command as Commander, Option as CommanderOption } from 'commander';
 import { PortcullisError } from '../errors.js';
-import { nearest } from '../lib/nearest.js';
 import { own } from '../lib/own.js';
-import { visible } from '../lib/visible.js';
+import { nearest } from '../lib/text/nearest.js';
+import { visible } from '../lib/text/visible.js';
 import { EXIT } from './exit-code.js';
 import type { Output } from './output.js';
 

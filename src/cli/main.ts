@@ -1,8 +1,8 @@
 import type { AgentSession, TeamRole } from '../app.js';
 import { messageOf, PortcullisError } from '../errors.js';
-import { nearest } from '../lib/nearest.js';
 import { own } from '../lib/own.js';
-import { visible } from '../lib/visible.js';
+import { nearest } from '../lib/text/nearest.js';
+import { visible } from '../lib/text/visible.js';
 import { systemClock } from '../platform/clock.js';
 import { CONTRACT_VERSION } from '../server/contract-version.js';
 import { startFailureFrame } from '../server/result.js';

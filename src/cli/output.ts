@@ -1,7 +1,7 @@
 import { openSync, writeSync } from 'node:fs';
 import { messageOf, PortcullisError, systemCodeOf } from '../errors.js';
-import { printable } from '../lib/printable.js';
-import { redact, redactSure } from '../lib/redact.js';
+import { printable } from '../lib/text/printable.js';
+import { redact, redactSure } from '../lib/text/redact.js';
 
 /** What the program uses of its process. Tests that need no process of their own pass something else. */
 export type HostProcess = Pick<

@@ -1,5 +1,5 @@
 import type { AskIncludes, ProjectTrust, SessionConfig } from '../app.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import type { PendingServer } from '../project/mcp/mcp.js';
 import { openProject } from '../project/project.js';
 import { trustRequestText } from '../project/trust.js';

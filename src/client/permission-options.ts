@@ -1,5 +1,5 @@
 import { type AskRequest, describeRule, suggestedUpdates } from '../app.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import type { AnswerOption } from './questions.js';
 
 /** The settings file that an answer for the whole project goes to. */

@@ -1,6 +1,6 @@
 import type { AgentSession } from '../app.js';
 import { PortcullisError } from '../errors.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import type { ConfirmQuestion } from './questions.js';
 
 /** Resolves to the key of an option. Undefined: none was chosen. */

@@ -1,6 +1,6 @@
 import { type ArchiveItem, openTranscripts, projectKeyOf, type RawLine } from '../app.js';
 import { isRecord } from '../lib/own.js';
-import { sliceWhole } from '../lib/truncate.js';
+import { sliceWhole } from '../lib/text/truncate.js';
 
 const LONGEST_PROMPT = 200;
 

@@ -1,5 +1,5 @@
 import { BUDGET_UNITS, type BudgetLimits, strictest } from '../budget/units.js';
-import { learnSecrets } from '../lib/redact.js';
+import { learnSecrets } from '../lib/text/redact.js';
 import { systemClock } from '../platform/clock.js';
 import { secretValues } from '../platform/environment.js';
 import { nodeFileSystem } from '../platform/fs/node-fs.js';

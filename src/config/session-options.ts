@@ -1,9 +1,9 @@
 import { SESSION_OPTIONS, type SessionOptions } from '../../build/generated/session-options.js';
 import { isRecord, own } from '../lib/own.js';
 import { err, ok, type Result } from '../lib/result.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import { NO_AUTO_MODE } from '../protocol/permissions.js';
-import type { SettingNode } from '../protocol/setting-node.js';
+import type { SettingNode } from '../protocol/settings/setting-node.js';
 import type { SessionStart } from '../session/open.js';
 import { fits } from '../settings/schema/type-check.js';
 import type { SessionConfig } from './session-config.js';

@@ -1,5 +1,5 @@
 import { PortcullisError } from '../errors.js';
-import { redact } from '../lib/redact.js';
+import { redact } from '../lib/text/redact.js';
 import { stateDirectory } from '../platform/fs/paths.js';
 import { listChildren } from '../platform/process/process-registry.js';
 import { listProjectHooks } from '../project/hooks/hooks-list.js';

@@ -1,4 +1,4 @@
-import { sliceWhole } from '../lib/truncate.js';
+import { sliceWhole } from '../lib/text/truncate.js';
 
 /** Limits of the characters of one text, and of all texts of a value. */
 export const MOST_OF_ONE = 40_000;

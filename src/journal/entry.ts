@@ -1,5 +1,5 @@
 import { isRecord } from '../lib/own.js';
-import { redact, redactDeep } from '../lib/redact.js';
+import { redact, redactDeep } from '../lib/text/redact.js';
 import type { Receipt, TraceStep } from '../protocol/permissions.js';
 
 /** One decision as the journal keeps it. */

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { freezeJson } from '../lib/frozen-json.js';
-import { learnSecrets } from '../lib/redact.js';
+import { learnSecrets } from '../lib/text/redact.js';
 import { nodeTranscriptFiles } from '../platform/fs/transcript-files.js';
 import type { Receipt } from '../protocol/permissions.js';
 import type { SessionNews } from '../protocol/session-events.js';

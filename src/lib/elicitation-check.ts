@@ -1,7 +1,7 @@
 import type { ElicitField, TextFormat } from '../protocol/elicitation.js';
-import { linearPattern } from './linear-pattern.js';
 import { own } from './own.js';
 import { parseUrl } from './parse-url.js';
+import { linearPattern } from './patterns/linear-pattern.js';
 import { err, ok, type Result } from './result.js';
 
 type Content = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { nearest } from './nearest.js';
+import { nearest } from './text/nearest.js';
 
 /** Older names that models, files and flags still carry, and what they mean now. */
 export const TOOL_ALIASES: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import { PortcullisError } from '../errors.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import type { SessionServers } from '../protocol/mcp-status.js';
 import type { McpConfiguration } from './config/types.js';
 import type { ClientConnection } from './connection/deps.js';

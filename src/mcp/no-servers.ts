@@ -1,5 +1,5 @@
 import { PortcullisError } from '../errors.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import type { McpServersSet, SessionServers } from '../protocol/mcp-status.js';
 
 /** A session that has no servers and no way to any. */

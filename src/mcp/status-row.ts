@@ -1,6 +1,6 @@
 import { isRecord } from '../lib/own.js';
-import { sliceWhole } from '../lib/truncate.js';
-import { visible } from '../lib/visible.js';
+import { sliceWhole } from '../lib/text/truncate.js';
+import { visible } from '../lib/text/visible.js';
 import type { McpServerStatusRow, McpToolRow } from '../protocol/mcp-status.js';
 import type { ServerStatus } from './server.js';
 import type { ServerListing } from './tools/listing.js';

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { delimiter, isAbsolute, resolve, sep } from 'node:path';
-import { redactSure } from '../lib/redact.js';
-import { wordSet } from '../lib/word-set.js';
+import { wordSet } from '../lib/patterns/word-set.js';
+import { redactSure } from '../lib/text/redact.js';
 import { isInside } from './fs/paths.js';
 import { isLocaleVariable, isSafeLocale } from './locale.js';
 

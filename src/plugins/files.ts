@@ -1,7 +1,7 @@
 import { messageOf } from '../errors.js';
 import { isRecord } from '../lib/own.js';
 import { err, ok, type Result } from '../lib/result.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import type { FileStat, FileSystem } from '../platform/fs/fs.js';
 import { isInside, join, toPosix } from '../platform/fs/paths.js';
 import { parseLocatedJson } from '../settings/files/json.js';

@@ -1,8 +1,8 @@
-import { nearest } from '../lib/nearest.js';
 import { isRecord, own } from '../lib/own.js';
-import { visible } from '../lib/visible.js';
+import { nearest } from '../lib/text/nearest.js';
+import { visible } from '../lib/text/visible.js';
 import { join } from '../platform/fs/paths.js';
-import { HOOK_EVENTS } from '../protocol/hook-events.js';
+import { HOOK_EVENTS } from '../protocol/hooks/hook-events.js';
 import { checkHooksOf } from '../settings/schema/check.js';
 import { isDescriptive } from '../settings/schema/handler.js';
 import { isComment } from '../settings/schema/type-check.js';

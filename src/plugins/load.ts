@@ -1,5 +1,5 @@
 import { messageOf } from '../errors.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import { join, resolve } from '../platform/fs/paths.js';
 import type { CheckOptions } from '../settings/schema/type-check.js';
 import type { ConfigProblem } from '../settings/types.js';

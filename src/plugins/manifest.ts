@@ -1,7 +1,7 @@
-import { nearest } from '../lib/nearest.js';
 import { isRecord, own } from '../lib/own.js';
 import { err, ok, type Result } from '../lib/result.js';
-import { visible } from '../lib/visible.js';
+import { nearest } from '../lib/text/nearest.js';
+import { visible } from '../lib/text/visible.js';
 import { basename, join } from '../platform/fs/paths.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { fatal, type JsonTable, type PluginPlace, readUsualTable } from './files.js';

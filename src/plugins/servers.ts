@@ -1,5 +1,5 @@
 import { isRecord, own } from '../lib/own.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import type { ConfigProblem } from '../settings/types.js';
 import { componentTables, needsOption, type OpenedPlugin } from './component-files.js';
 import { fatal } from './files.js';

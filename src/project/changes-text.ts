@@ -1,5 +1,5 @@
 import type { Author, Change, CheckpointNote, RewindPlan } from '../checkpoint/types.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 
 /** What happened to a path, as one word. */
 export function actionOf({ before, after, renamedFrom }: Change): string {

@@ -3,7 +3,7 @@ import { CheckpointFiles } from '../checkpoint/disk/state-files.js';
 import { checkpointDirectory, openWorkspaceJournal } from '../checkpoint/open.js';
 import { checkpointLimits } from '../checkpoint/settings.js';
 import { PortcullisError } from '../errors.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import { findRepositoryRoot } from '../platform/fs/paths.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import type { ProjectSettings } from './settings.js';

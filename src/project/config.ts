@@ -1,7 +1,11 @@
 import { SETTINGS } from '../../build/generated/settings-table.js';
-import { nearest } from '../lib/nearest.js';
-import { redact, redactDeep } from '../lib/redact.js';
-import { type KeyFacts, type SettingNode, strictValues } from '../protocol/setting-node.js';
+import { nearest } from '../lib/text/nearest.js';
+import { redact, redactDeep } from '../lib/text/redact.js';
+import {
+  type KeyFacts,
+  type SettingNode,
+  strictValues,
+} from '../protocol/settings/setting-node.js';
 import {
   type Contribution,
   contributionsOf,

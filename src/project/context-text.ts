@@ -1,5 +1,5 @@
 import type { ContextReport } from '../app.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import { displayPath } from '../platform/fs/paths.js';
 
 type Instructions = ContextReport['instructions'];

@@ -7,7 +7,7 @@ import {
 } from '../context/instructions/include-approvals.js';
 import { projectPlace } from '../context/instructions/places.js';
 import { PortcullisError } from '../errors.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import { expandHome, isInside, resolve } from '../platform/fs/paths.js';
 import type { ProjectOptions, ProjectPlaces } from './places.js';
 import { openSessionParts, type SessionPartsOptions } from './session-parts.js';

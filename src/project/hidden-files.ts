@@ -1,5 +1,5 @@
 import { PortcullisError } from '../errors.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import type { IsHidden } from '../permissions/paths/hidden-files.js';
 import { homeDirectory } from '../platform/fs/paths.js';
 import { hostFacts } from '../platform/host.js';

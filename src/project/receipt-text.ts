@@ -1,5 +1,5 @@
 import { isRecord } from '../lib/own.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import type { Receipt, TraceStep } from '../protocol/permissions.js';
 import { formatCall } from './policy/policy-call.js';
 

@@ -1,5 +1,5 @@
 import { messageOf, PortcullisError } from '../errors.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import { RULE_TOOLS } from '../permissions/rules/tools.js';
 import { basename, dirname, join, resolve } from '../platform/fs/paths.js';
 import { projectLevels } from '../platform/fs/project-levels.js';

@@ -1,7 +1,7 @@
 import { PortcullisError } from '../errors.js';
-import { nearest } from '../lib/nearest.js';
 import type { Result } from '../lib/result.js';
-import { visible } from '../lib/visible.js';
+import { nearest } from '../lib/text/nearest.js';
+import { visible } from '../lib/text/visible.js';
 import { join, relative, toPosix } from '../platform/fs/paths.js';
 import { privateDirectory } from '../platform/fs/private-files.js';
 import { hostFacts } from '../platform/host.js';

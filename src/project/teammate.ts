@@ -2,7 +2,7 @@ import type { TeamRole } from '../agents/teams/records.js';
 import { openTeam } from '../agents/teams/team.js';
 import { memberOf, takeLaunch } from '../agents/teams/teammate-launch.js';
 import { PortcullisError } from '../errors.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import { nodeFileSystem } from '../platform/fs/node-fs.js';
 import { configDirectory, join } from '../platform/fs/paths.js';
 

@@ -1,6 +1,6 @@
 import { LEAD } from '../agents/teams/records.js';
 import type { TeamView } from '../agents/teams/team.js';
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 
 /** Who is who, a line each. */
 export function teamLines(team: TeamView): readonly string[] {

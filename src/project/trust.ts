@@ -1,4 +1,4 @@
-import { visible } from '../lib/visible.js';
+import { visible } from '../lib/text/visible.js';
 import { digest } from '../settings/trust/digest.js';
 import { declarationLines } from '../settings/trust/messages.js';
 import type { TrustCheck } from '../settings/trust/types.js';

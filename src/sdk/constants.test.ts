@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { HOOK_EVENTS as EVENTS } from '../protocol/hook-events.js';
+import { HOOK_EVENTS as EVENTS } from '../protocol/hooks/hook-events.js';
 import { HOOK_EVENTS } from './constants.js';
 
 it('HOOK_EVENTS names every event, our own among them', () => {

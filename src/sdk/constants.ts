@@ -1,4 +1,4 @@
-import { HOOK_EVENTS as EVENTS } from '../protocol/hook-events.js';
+import { HOOK_EVENTS as EVENTS } from '../protocol/hooks/hook-events.js';
 import type { HookEvent, OwnHookInputs } from './types/index.js';
 
 /** Every event that a hook may be registered for. */

@@ -1,7 +1,7 @@
 import { type AgentSession, wireSource } from '../app.js';
 import { isRecord } from '../lib/own.js';
-import { visible } from '../lib/visible.js';
-import { HOOK_EVENTS } from '../protocol/hook-events.js';
+import { visible } from '../lib/text/visible.js';
+import { HOOK_EVENTS } from '../protocol/hooks/hook-events.js';
 
 type Report = ReturnType<AgentSession['hooks']>;
 type Captured = NonNullable<Report['set']['hooks']['PreToolUse']>[number];

@@ -1,7 +1,7 @@
 import type { CallbackEntry, HostCallbacks } from '../app.js';
-import { editDistance } from '../lib/nearest.js';
 import { isRecord } from '../lib/own.js';
-import { HOOK_EVENTS } from '../protocol/hook-events.js';
+import { editDistance } from '../lib/text/nearest.js';
+import { HOOK_EVENTS } from '../protocol/hooks/hook-events.js';
 import type { HostChannel } from './host-channel.js';
 
 /** The hooks that a host registers when it initialises, and the way to them. */

@@ -9,7 +9,7 @@ import type {
 } from '../client/questions.js';
 import { messageOf } from '../errors.js';
 import { isRecord } from '../lib/own.js';
-import { sliceWhole } from '../lib/truncate.js';
+import { sliceWhole } from '../lib/text/truncate.js';
 import type { ElicitReply } from '../protocol/elicitation.js';
 import type { HostChannel } from './host-channel.js';
 

@@ -1,7 +1,7 @@
 import { PortcullisError } from '../errors.js';
 import { LineSplitter, parseJson } from '../lib/json.js';
 import { isRecord } from '../lib/own.js';
-import { sliceWhole } from '../lib/truncate.js';
+import { sliceWhole } from '../lib/text/truncate.js';
 
 /** One message of a host, parsed. */
 export type Message = Readonly<Record<string, unknown>>;

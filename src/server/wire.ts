@@ -1,5 +1,5 @@
 import type { SDKMessage, WireFrame } from '../../build/generated/sdk-types.js';
-import { sliceWhole } from '../lib/truncate.js';
+import { sliceWhole } from '../lib/text/truncate.js';
 
 /** The messages that leave over standard output, as the official clients know them. */
 export interface Frame {

@@ -1,4 +1,4 @@
-import { sliceWhole } from '../lib/truncate.js';
+import { sliceWhole } from '../lib/text/truncate.js';
 import type { InputMessage, ModelAnswer, ToolCallResult } from '../loop/types.js';
 import type { Clock } from '../platform/clock.js';
 import type { AssistantBlock, Message, ToolUseBlock, UserBlock } from '../protocol/content.js';

@@ -12,7 +12,7 @@ import { privateDirectory } from '../platform/fs/private-files.js';
 import { projectLevels } from '../platform/fs/project-levels.js';
 import type { ProcessSupervisor } from '../platform/process/process.js';
 import { type AgentRef, MAIN_AGENT } from '../protocol/agent-ref.js';
-import { judgesCalls } from '../protocol/hook-events.js';
+import { judgesCalls } from '../protocol/hooks/hook-events.js';
 import { managedSettingsDirectory } from '../settings/files/load.js';
 import type { EffectiveSettings } from '../settings/types.js';
 import { openSkillBook } from './discovery/book.js';

@@ -1,5 +1,5 @@
-import { sliceWhole } from '../lib/truncate.js';
-import { visible } from '../lib/visible.js';
+import { sliceWhole } from '../lib/text/truncate.js';
+import { visible } from '../lib/text/visible.js';
 
 /** Share of the window that definitions of server tools may take before they are deferred. */
 const DEFAULT_PERCENT = 10;

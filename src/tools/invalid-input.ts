@@ -1,4 +1,4 @@
-import { head } from '../lib/truncate.js';
+import { head } from '../lib/text/truncate.js';
 import type { ToolUseBlock } from '../protocol/content.js';
 import type { MalformedInput } from '../protocol/tool-call.js';
 import type { ValidationProblem } from './tool.js';

@@ -1,6 +1,6 @@
 import { messageOf } from '../errors.js';
 import { freezeJson } from '../lib/frozen-json.js';
-import { head } from '../lib/truncate.js';
+import { head } from '../lib/text/truncate.js';
 import { spendPermit } from '../permissions/gate/permit.js';
 import type { GateVerdict } from '../permissions/gate/types.js';
 import type { ToolUseBlock } from '../protocol/content.js';

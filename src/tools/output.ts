@@ -1,5 +1,5 @@
 import { messageOf, PortcullisError } from '../errors.js';
-import { headAndTail, sliceWhole } from '../lib/truncate.js';
+import { headAndTail, sliceWhole } from '../lib/text/truncate.js';
 import type { FileSystem } from '../platform/fs/fs.js';
 import { join } from '../platform/fs/paths.js';
 import type { ToolContext, ToolOutput } from './tool.js';

@@ -4,7 +4,7 @@ import type { SessionClient } from '../client/session-client.js';
 import { PortcullisError } from '../errors.js';
 import { parseJson } from '../lib/json.js';
 import { isRecord } from '../lib/own.js';
-import { printable } from '../lib/printable.js';
+import { printable } from '../lib/text/printable.js';
 import { VERSION } from '../version.js';
 import { Terminal } from './app.js';
 import { ACTIONS, type Action } from './input/composer.js';

@@ -1,4 +1,4 @@
-import { printable } from '../lib/printable.js';
+import { printable } from '../lib/text/printable.js';
 import type { Key } from './input/keys.js';
 import { AlternateScreen, type Overlay, type OverlayResult, STAY } from './overlays/overlay.js';
 import { AppendRenderer } from './screen/append-renderer.js';

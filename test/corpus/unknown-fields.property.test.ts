@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { editDistance } from '../../src/lib/nearest.js';
+import { editDistance } from '../../src/lib/text/nearest.js';
 import { agents } from './agents.js';
 import { commands } from './commands.js';
 import { READINGS } from './readings.js';

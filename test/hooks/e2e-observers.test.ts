@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HookEventName } from '../../src/hooks/registry/hook.js';
-import { hookEventFacts } from '../../src/protocol/hook-events.js';
+import { hookEventFacts } from '../../src/protocol/hooks/hook-events.js';
 import { run } from '../e2e/worlds.js';
 import { wireHost } from '../support/wire-host.js';
 import {

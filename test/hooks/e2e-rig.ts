@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { HookEventName, HookFailureCause } from '../../src/hooks/registry/hook.js';
-import { hookEventFacts } from '../../src/protocol/hook-events.js';
+import { hookEventFacts } from '../../src/protocol/hooks/hook-events.js';
 import type { ScenarioRun } from '../../src/testing/scenario.js';
 import type { ProjectFiles } from '../../src/testing/temp-project.js';
 import { startServer, type TestServer } from '../web/http-server.js';

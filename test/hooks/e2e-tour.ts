@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { afterAll } from 'vitest';
 import type { Actor } from '../../src/model/scripted/format.js';
-import { HOOK_EVENTS, type HookEventName } from '../../src/protocol/hook-events.js';
+import { HOOK_EVENTS, type HookEventName } from '../../src/protocol/hooks/hook-events.js';
 import type { ScenarioRun, ScenarioWorld } from '../../src/testing/scenario.js';
 import { makeTempProject, type ProjectFiles } from '../../src/testing/temp-project.js';
 import { drive, type Host, isQuestion, isResult } from '../e2e/host.js';

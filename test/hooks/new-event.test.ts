@@ -2,8 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { hookFiles } from '../../scripts/generate/hooks.js';
-import { defineHookEvent, is, may, PLAIN, text } from '../../src/protocol/hook-event.schema.js';
-import { HOOK_DEFINITIONS } from '../../src/protocol/hook-events.schema.js';
+import {
+  defineHookEvent,
+  is,
+  may,
+  PLAIN,
+  text,
+} from '../../src/protocol/hooks/hook-event.schema.js';
+import { HOOK_DEFINITIONS } from '../../src/protocol/hooks/hook-events.schema.js';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { redactSure } from '../../src/lib/redact.js';
+import { redactSure } from '../../src/lib/text/redact.js';
 import { chooseProvider } from '../../src/model/catalog/provider.js';
 import {
   forgetModel,

@@ -6,7 +6,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { SETTINGS } from '../../build/generated/settings-table.js';
 import { openInboxOf } from '../../src/app.js';
 import type { Reply, ReplyFunction } from '../../src/model/scripted/format.js';
-import type { SettingTable } from '../../src/protocol/setting-node.js';
+import type { SettingTable } from '../../src/protocol/settings/setting-node.js';
 import {
   type AgentsOptions,
   type AgentsSession,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readRuleHead } from '../../src/context/instructions/rules.js';
-import { parseYaml } from '../../src/lib/parse-yaml.js';
+import { parseYaml } from '../../src/lib/frontmatter/parse-yaml.js';
 import { type ReadSkill, readSkill } from '../../src/skills/head/head.js';
 
 /** A field, one of the ways to write it, and what it means. */

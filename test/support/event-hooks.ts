@@ -10,7 +10,7 @@ import {
   type Occasion,
 } from '../../src/hooks/registry/hook.js';
 import { MAIN_AGENT } from '../../src/protocol/agent-ref.js';
-import { hookEventFacts } from '../../src/protocol/hook-events.js';
+import { hookEventFacts } from '../../src/protocol/hooks/hook-events.js';
 
 /** What one hook of an event comes to. */
 export interface EventHook extends Partial<HookAnswer> {

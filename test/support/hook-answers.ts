@@ -1,6 +1,6 @@
 import { readRaw } from '../../src/hooks/answers/read.js';
 import type { Hook, HookHandler, HookRaw, ReadAnswer } from '../../src/hooks/registry/hook.js';
-import type { HookEventName } from '../../src/protocol/hook-events.js';
+import type { HookEventName } from '../../src/protocol/hooks/hook-events.js';
 
 const COMMAND: HookHandler = { type: 'command', command: 'guard --strict' };
 

@@ -9,7 +9,7 @@ import type {
   Occasion,
 } from '../../src/hooks/registry/hook.js';
 import { NO_ANSWER } from '../../src/hooks/registry/hook.js';
-import { hookEventFacts } from '../../src/protocol/hook-events.js';
+import { hookEventFacts } from '../../src/protocol/hooks/hook-events.js';
 
 /** What one hook says, and how it is told apart from others. */
 export interface ScriptedHook extends Partial<HookAnswer> {

@@ -1,9 +1,9 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
 import type { MentionedPlace } from '../../context/prompt/mention-places.js';
-import { quoteMarks } from '../../lib/quote-marks.js';
 import { err, type Result } from '../../lib/result.js';
-import { visible } from '../../lib/visible.js';
+import { quoteMarks } from '../../lib/text/quote-marks.js';
+import { visible } from '../../lib/text/visible.js';
 import { type ResultBlock, textOf, type UserBlock } from '../../protocol/content.js';
 import { listingTool } from '../../tools/files/directory-listing.js';
 import { targetPath } from '../../tools/files/file-target.js';

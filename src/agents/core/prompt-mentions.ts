@@ -8,7 +8,7 @@ import {
 } from '../../context/prompt/mention-places.js';
 import { reminder } from '../../context/prompt/reminders.js';
 import { err } from '../../lib/result.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { InputMessage } from '../../loop/types.js';
 import { findMentions, type Mention, resolveMentions } from '../../mcp/resources/mentions.js';
 import type { OpenServersOfSession } from '../../mcp/session/session-servers.js';

@@ -1,7 +1,7 @@
 import type { SessionEnvironment } from '../../config/session-environment.js';
 import { PortcullisError } from '../../errors.js';
-import { quoteMarks } from '../../lib/quote-marks.js';
 import { err, ok, type Result } from '../../lib/result.js';
+import { quoteMarks } from '../../lib/text/quote-marks.js';
 import type { InputMessage } from '../../loop/types.js';
 import { expandHome, homeDirectory, isInside } from '../../platform/fs/paths.js';
 import { isRunByAgent } from '../../platform/process/run-by-agent.js';

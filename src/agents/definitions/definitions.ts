@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../../lib/result.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { UsedDocument } from '../../settings/trust/types.js';
 import { isTrusted, openHomes, rememberedTrust } from '../../skills/discovery/homes.js';
 import { someNames } from '../../skills/discovery/names.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../../lib/parse-yaml.js';
+import { parseYaml } from '../../lib/frontmatter/parse-yaml.js';
 import { createToolMatcher } from '../../tools/pool-patterns.js';
 import { DEFINITION_FIELDS } from './fields.js';
 import { readDefinition } from './reader.js';

@@ -1,6 +1,6 @@
-import { BANS, canonicalName, isNearName } from '../../lib/field-names.js';
-import type { DoubtfulLine } from '../../lib/frontmatter.js';
-import { firstWord } from '../../lib/tolerant-head.js';
+import { BANS, canonicalName, isNearName } from '../../lib/frontmatter/field-names.js';
+import type { DoubtfulLine } from '../../lib/frontmatter/frontmatter.js';
+import { firstWord } from '../../lib/frontmatter/tolerant-head.js';
 import { oneLine } from '../../skills/discovery/names.js';
 import {
   type AgentFinding,

@@ -2,7 +2,7 @@ import { PortcullisError } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { sha256 } from '../../platform/hash.js';
 import type { AgentDefinition, AgentFinding, AgentProblem } from './definition.js';
 import { readFields } from './fields.js';

@@ -1,6 +1,6 @@
 import { reminder } from '../../context/prompt/reminders.js';
 import { messageOf } from '../../errors.js';
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import { oneLine } from '../../skills/discovery/names.js';
 import { fairShares } from '../../skills/listing/fair-shares.js';

@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { lookAlike } from '../../mcp/tools/names.js';
 import { basename } from '../../platform/fs/paths.js';
 

@@ -1,7 +1,11 @@
 import { messageOf } from '../../errors.js';
-import { textOf } from '../../lib/field-values.js';
-import { type Frontmatter, findFieldLine, loadFrontmatter } from '../../lib/frontmatter.js';
-import { type ParseYaml, yamlWithin } from '../../lib/parse-yaml.js';
+import { textOf } from '../../lib/frontmatter/field-values.js';
+import {
+  type Frontmatter,
+  findFieldLine,
+  loadFrontmatter,
+} from '../../lib/frontmatter/frontmatter.js';
+import { type ParseYaml, yamlWithin } from '../../lib/frontmatter/parse-yaml.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { MAX_DOCUMENT_BYTES } from '../../settings/trust/tree.js';
 import type { AgentFinding, DefinitionFields } from './definition.js';

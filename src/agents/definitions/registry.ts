@@ -1,4 +1,4 @@
-import { splitFile } from '../../lib/head-text.js';
+import { splitFile } from '../../lib/frontmatter/head-text.js';
 import { sha256 } from '../../platform/hash.js';
 import type {
   AgentDefinition,

@@ -1,10 +1,10 @@
 import { BUDGET_UNITS } from '../../budget/units.js';
-import { canonicalName } from '../../lib/field-names.js';
-import { booleanOf, listOf, textOf } from '../../lib/field-values.js';
-import { nearest } from '../../lib/nearest.js';
+import { canonicalName } from '../../lib/frontmatter/field-names.js';
+import { booleanOf, listOf, textOf } from '../../lib/frontmatter/field-values.js';
 import { isRecord } from '../../lib/own.js';
+import { nearest } from '../../lib/text/nearest.js';
 import { isAbsolute, normalise, toPosix } from '../../platform/fs/paths.js';
-import { oddHookEvent } from '../../protocol/hook-events.js';
+import { oddHookEvent } from '../../protocol/hooks/hook-events.js';
 import { PERMISSION_MODES, type PermissionMode } from '../../protocol/permissions.js';
 import { matcherFaults } from '../../settings/schema/matcher.js';
 import { oneLine } from '../../skills/discovery/names.js';

@@ -1,7 +1,7 @@
-import { canonicalName } from '../../lib/field-names.js';
-import { listOf } from '../../lib/field-values.js';
-import { nearest } from '../../lib/nearest.js';
+import { canonicalName } from '../../lib/frontmatter/field-names.js';
+import { listOf } from '../../lib/frontmatter/field-values.js';
 import { own } from '../../lib/own.js';
+import { nearest } from '../../lib/text/nearest.js';
 import { TOOL_ALIASES } from '../../lib/tool-names.js';
 import { resolveRuleName } from '../../permissions/rules/names.js';
 import { RULE_TOOLS } from '../../permissions/rules/tools.js';

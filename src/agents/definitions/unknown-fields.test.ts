@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../../lib/parse-yaml.js';
+import { parseYaml } from '../../lib/frontmatter/parse-yaml.js';
 import { readHostAgents } from './host.js';
 import { readDefinition } from './reader.js';
 import { KNOWN_TOOLS } from './tools.js';

@@ -1,5 +1,5 @@
-import { quoteMarks } from '../../lib/quote-marks.js';
-import { sliceWhole } from '../../lib/truncate.js';
+import { quoteMarks } from '../../lib/text/quote-marks.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import type { InputMessage } from '../../loop/types.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
 import type { SessionNews } from '../../protocol/session-events.js';

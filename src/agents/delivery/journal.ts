@@ -1,5 +1,4 @@
 import { messageOf } from '../../errors.js';
-import { redactSureDeep } from '../../lib/redact.js';
 import {
   flag,
   number,
@@ -11,6 +10,7 @@ import {
   type Shaped,
   text,
 } from '../../lib/shape.js';
+import { redactSureDeep } from '../../lib/text/redact.js';
 import type { StateFiles, SyncedLog } from '../../platform/fs/state-files.js';
 import type { TranscriptFiles } from '../../platform/fs/transcript-files.js';
 import { sha256 } from '../../platform/hash.js';

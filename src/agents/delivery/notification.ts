@@ -1,4 +1,4 @@
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { UserBlock } from '../../protocol/content.js';
 import { escapeReport } from '../runtime/escape-tags.js';

@@ -9,7 +9,7 @@ import {
   type Shaped,
   text,
 } from '../../lib/shape.js';
-import { headAndTail } from '../../lib/truncate.js';
+import { headAndTail } from '../../lib/text/truncate.js';
 import type { AskRequest } from '../../permissions/gate/types.js';
 import { systemClock } from '../../platform/clock.js';
 import { type DirectoryEnvironment, join, stateDirectory } from '../../platform/fs/paths.js';

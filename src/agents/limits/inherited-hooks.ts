@@ -1,7 +1,7 @@
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { sha256 } from '../../platform/hash.js';
-import { judgesCalls } from '../../protocol/hook-events.js';
+import { judgesCalls } from '../../protocol/hooks/hook-events.js';
 import { canonicalJson } from '../../settings/trust/digest.js';
 import type { AgentDefinition } from '../definitions/definition.js';
 import { FORK_TYPE } from '../runtime/fork.js';

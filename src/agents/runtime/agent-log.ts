@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.js';
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import type { LoopEvent, ModelAnswer } from '../../loop/types.js';
 import { createAppendLog } from '../../platform/fs/append-log.js';
 import { join } from '../../platform/fs/paths.js';

@@ -1,7 +1,7 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
 import type { OpenHooks } from '../../hooks/session/session-hooks.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { ClientConnection } from '../../mcp/connection/deps.js';
 import type { BroughtServers } from '../../mcp/tools/agent-servers.js';
 import type { Offered, ToolBook } from '../../mcp/tools/registry.js';

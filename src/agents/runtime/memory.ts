@@ -5,7 +5,7 @@ import { isOn } from '../../context/instructions/memory-files.js';
 import { firstLines } from '../../context/instructions/text.js';
 import { reminder } from '../../context/prompt/reminders.js';
 import { messageOf } from '../../errors.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { Approval, Resolver } from '../../permissions/gate/guard.js';
 import type { CallView } from '../../permissions/gate/view.js';
 import { isInside, join, toPosix } from '../../platform/fs/paths.js';

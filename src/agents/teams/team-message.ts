@@ -1,5 +1,5 @@
 import { err, type Result } from '../../lib/result.js';
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../../tools/define-tool.js';

@@ -1,7 +1,7 @@
 import type { Scene } from '../../hooks/dispatch/scene.js';
 import { taskLeft, teammateIdle } from '../../hooks/events/agent.js';
 import { stopHookCap } from '../../hooks/events/stop.js';
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import type { RestMove, Stays } from '../runtime/run.js';
 import type { Duty } from './duty.js';
 import { LEAD, type TeammateState } from './records.js';

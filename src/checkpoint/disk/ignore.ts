@@ -1,5 +1,5 @@
 import { lstatSync, readFileSync } from 'node:fs';
-import { type IgnoreRules, parseIgnoreRules } from '../../lib/ignore-rules.js';
+import { type IgnoreRules, parseIgnoreRules } from '../../lib/patterns/ignore-rules.js';
 import { findRepositoryRoot, isInside, join, relative } from '../../platform/fs/paths.js';
 import { isRacyTime } from './tree.js';
 

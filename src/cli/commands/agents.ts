@@ -1,6 +1,6 @@
 import { PortcullisError } from '../../errors.js';
-import { ellipsis } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { ellipsis } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { type AgentDefinition, removeTeam, toolWords } from '../../project/agents.js';
 import type { Project } from '../../project/project.js';
 import { teamLines } from '../../project/teams-text.js';

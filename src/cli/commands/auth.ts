@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { workingDirectory } from '../../platform/host.js';
 import { modelStatus } from '../../project/model-setup.js';
 import { openProject } from '../../project/project.js';

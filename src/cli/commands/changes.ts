@@ -1,4 +1,4 @@
-import { visible, visibleText } from '../../lib/visible.js';
+import { visible, visibleText } from '../../lib/text/visible.js';
 import { actionOf, authorsText, changesText } from '../../project/changes-text.js';
 import type { CommandSpec, OptionSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';

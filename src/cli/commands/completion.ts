@@ -1,7 +1,7 @@
 import { recentSessions } from '../../client/session-summary.js';
 import { PortcullisError } from '../../errors.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { workingDirectory } from '../../platform/host.js';
 import { knownModels } from '../../project/model-setup.js';
 import { openProject } from '../../project/project.js';

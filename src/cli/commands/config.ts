@@ -1,5 +1,5 @@
 import { PortcullisError } from '../../errors.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import {
   type ConfigKey,
   type ConfigReport,

@@ -6,7 +6,7 @@ import { listLive } from '../../console/live-files.js';
 import { pastSessions } from '../../console/past-sessions.js';
 import { type Console, serveConsole } from '../../console/serve.js';
 import { PortcullisError } from '../../errors.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { stateDirectory } from '../../platform/fs/paths.js';
 import { askLine } from '../ask.js';
 import type { CommandCall, CommandSpec } from '../command.js';

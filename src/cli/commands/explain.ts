@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { openProjectPolicy } from '../../project/policy/policy.js';
 import { parseCall } from '../../project/policy/policy-call.js';
 import { receiptText } from '../../project/receipt-text.js';

@@ -2,15 +2,15 @@ import { readFileSync } from 'node:fs';
 import { messageOf, PortcullisError } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import {
   type HookTestReport,
   type HookText,
   seconds,
   type TestedHook,
 } from '../../project/hooks/hook-test.js';
-import type { HookEventName } from '../../protocol/hook-events.js';
+import type { HookEventName } from '../../protocol/hooks/hook-events.js';
 import { readPiped } from '../stdin.js';
 
 /** Reads input fields for hooks from a file or from standard input (`-`). */

@@ -1,7 +1,7 @@
 import { PortcullisError } from '../../errors.js';
-import { nearest } from '../../lib/nearest.js';
 import { table } from '../../lib/table.js';
-import { visible } from '../../lib/visible.js';
+import { nearest } from '../../lib/text/nearest.js';
+import { visible } from '../../lib/text/visible.js';
 import {
   openHookTestHost,
   type ProbedHook,
@@ -12,7 +12,7 @@ import {
 import { listProjectHooks } from '../../project/hooks/hooks-list.js';
 import { listText } from '../../project/hooks/hooks-report.js';
 import { describeProblem } from '../../project/settings.js';
-import { HOOK_EVENTS, type HookEventName } from '../../protocol/hook-events.js';
+import { HOOK_EVENTS, type HookEventName } from '../../protocol/hooks/hook-events.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';
 import { hookTestText, readPayload } from './hooks-test.js';

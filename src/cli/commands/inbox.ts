@@ -1,5 +1,5 @@
 import { PortcullisError } from '../../errors.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { InboxQuestion } from '../../project/project.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';

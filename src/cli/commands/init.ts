@@ -1,4 +1,4 @@
-import { visible, visibleText } from '../../lib/visible.js';
+import { visible, visibleText } from '../../lib/text/visible.js';
 import { displayPath, isInside } from '../../platform/fs/paths.js';
 import { type InitPlan, planInit, writePlan } from '../../project/init/plan.js';
 import { findPolicyTables, runPolicyTests } from '../../project/policy/policy-tests.js';

@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { type PluginReport, validatePlugins } from '../../project/plugins.js';
 import type { CommandSpec } from '../command.js';
 import { commandGroup, JSON_OPTION, withProject } from './project-call.js';

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import type { SessionConfig } from '../../app.js';
 import { PortcullisError } from '../../errors.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { workingDirectory } from '../../platform/host.js';
 import { openProject, type Project, type ProjectOptions } from '../../project/project.js';
 import { describeProblem, fatalOf } from '../../project/settings.js';

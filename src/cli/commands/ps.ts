@@ -1,6 +1,6 @@
 import { table } from '../../lib/table.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { stateDirectory } from '../../platform/fs/paths.js';
 import { type ListedChild, listChildren } from '../../platform/process/process-registry.js';
 import type { CommandCall, CommandSpec } from '../command.js';

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { messageOf, PortcullisError } from '../../errors.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { SandboxAvailability, SandboxStatus, WrappedProgram } from '../../project/sandbox.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';

@@ -3,8 +3,8 @@ import { recentSessions, type SessionSummary } from '../../client/session-summar
 import { PortcullisError } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
 import { table } from '../../lib/table.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { askLine, hasTerminal } from '../ask.js';
 import type { CommandSpec } from '../command.js';
 import { EXIT } from '../exit-code.js';

@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { resolve } from '../../platform/fs/paths.js';
 import { openProject } from '../../project/project.js';
 import { isPassed, type SkillScore, skippedIn, type Trial } from '../../project/skills-score.js';

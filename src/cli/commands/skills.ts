@@ -1,7 +1,7 @@
 import { PortcullisError } from '../../errors.js';
 import { table } from '../../lib/table.js';
-import { ellipsis } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { ellipsis } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { displayPath } from '../../platform/fs/paths.js';
 import type { Project } from '../../project/project.js';
 import {

@@ -1,5 +1,5 @@
 import { PortcullisError } from '../../errors.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { resolve } from '../../platform/fs/paths.js';
 import { workingDirectory } from '../../platform/host.js';
 import { openProject, type Project } from '../../project/project.js';

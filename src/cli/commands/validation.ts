@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { displayPath, isAbsolute } from '../../platform/fs/paths.js';
 import { workingDirectory } from '../../platform/host.js';
 import type { Finding } from '../../project/documents.js';

@@ -1,6 +1,6 @@
 import type { AgentSession } from '../../app.js';
 import { messageOf, PortcullisError } from '../../errors.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { Receipt } from '../../protocol/permissions.js';
 import type { BackgroundTask } from '../../protocol/session-events.js';
 import type { CommandOutput } from '../events.js';

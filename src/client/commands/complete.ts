@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { fileIndexOf } from '../file-index.js';
 import { fuzzyScore } from '../fuzzy.js';
 import type { Completion, CompletionQuery } from '../session-client.js';

@@ -1,6 +1,6 @@
 import { openTranscripts, projectKeyOf } from '../../app.js';
-import { ellipsis } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { ellipsis } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import type { CommandChoice } from '../events.js';
 import { recentSessions, type SessionSummary } from '../session-summary.js';
 import { type CommandContext, defineCommand, failed, text } from './command.js';

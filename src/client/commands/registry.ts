@@ -1,6 +1,6 @@
 import type { CommandRow } from '../../app.js';
-import { ellipsis } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { ellipsis } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { defineCommand, type SlashCommand, text } from './command.js';
 import { clear, compact, exit, init, resume } from './conversation.js';
 import { agents, context, cost, memory, skills, status } from './reports.js';

@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/own.js';
-import { ellipsis } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { ellipsis } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { contextText } from '../../project/context-text.js';
 import { VERSION } from '../../version.js';
 import { type CommandContext, defineCommand, failed, text } from './command.js';

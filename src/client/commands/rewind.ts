@@ -1,5 +1,5 @@
 import type { AgentSession } from '../../app.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { rewindPlanText } from '../../project/changes-text.js';
 import { targetOf } from '../../project/rewind-target.js';
 import type { CommandChoice, CommandOutput } from '../events.js';

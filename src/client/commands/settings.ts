@@ -1,8 +1,8 @@
 import { isRunByAgent, knownLimits } from '../../app.js';
 import { PortcullisError } from '../../errors.js';
-import { nearest } from '../../lib/nearest.js';
 import { isRecord } from '../../lib/own.js';
-import { visible } from '../../lib/visible.js';
+import { nearest } from '../../lib/text/nearest.js';
+import { visible } from '../../lib/text/visible.js';
 import { PERMISSION_MODES, type PermissionUpdate } from '../../protocol/permissions.js';
 import type { CommandOutput } from '../events.js';
 import { type CommandContext, defineCommand, failed, text } from './command.js';

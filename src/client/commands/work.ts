@@ -1,6 +1,6 @@
 import type { AgentSession } from '../../app.js';
 import { isRunByAgent, openInboxOf } from '../../app.js';
-import { visible, visibleText } from '../../lib/visible.js';
+import { visible, visibleText } from '../../lib/text/visible.js';
 import { changesText } from '../../project/changes-text.js';
 import { hookListText } from '../../project/hooks/hooks-report.js';
 import { receiptText } from '../../project/receipt-text.js';

@@ -1,4 +1,4 @@
-import { editDistance } from '../../lib/nearest.js';
+import { editDistance } from '../../lib/text/nearest.js';
 import { withoutCode } from '../instructions/includes.js';
 import { type MarkdownLine, markdownLines } from '../instructions/markdown-lines.js';
 import { withoutHidden } from '../instructions/text.js';

@@ -1,5 +1,5 @@
-import { nearest } from '../../lib/nearest.js';
 import { isRecord } from '../../lib/own.js';
+import { nearest } from '../../lib/text/nearest.js';
 import type { LocatedJson } from '../../settings/files/json.js';
 import type { ConfigProblem, SourcedRule } from '../../settings/types.js';
 import type { LoadResult } from '../instructions/load-result.js';

@@ -1,5 +1,10 @@
-import { expandAll } from '../../lib/braces.js';
-import { ANY_DEPTH, type NamePattern, namePatternOf, stepsReach } from '../../lib/name-pattern.js';
+import { expandAll } from '../../lib/patterns/braces.js';
+import {
+  ANY_DEPTH,
+  type NamePattern,
+  namePatternOf,
+  stepsReach,
+} from '../../lib/patterns/name-pattern.js';
 
 /** Compiles patterns as of .gitignore; the result takes a path from the directory they stand for. */
 export type PathMatcher = (patterns: readonly string[]) => (relativePath: string) => boolean;

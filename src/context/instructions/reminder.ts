@@ -1,5 +1,5 @@
-import { head } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { head } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { reminder } from '../prompt/reminders.js';
 import type { InstructionScope, LoadedInstruction } from './types.js';
 

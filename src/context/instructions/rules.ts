@@ -1,6 +1,6 @@
 import { systemCodeOf } from '../../errors.js';
-import { loadFrontmatter } from '../../lib/frontmatter.js';
-import { visible } from '../../lib/visible.js';
+import { loadFrontmatter } from '../../lib/frontmatter/frontmatter.js';
+import { visible } from '../../lib/text/visible.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import { isUniversal, splitPatterns } from './path-matcher.js';

@@ -1,6 +1,6 @@
 import type { SessionConfig } from '../../config/session-config.js';
 import type { SessionEnvironment } from '../../config/session-environment.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { GateExtension } from '../../permissions/gate/open.js';
 import type { JudgedCall } from '../../permissions/gate/types.js';
 import type { IsHidden } from '../../permissions/paths/hidden-files.js';

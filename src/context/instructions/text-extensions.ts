@@ -1,4 +1,4 @@
-import { wordSet } from '../../lib/word-set.js';
+import { wordSet } from '../../lib/patterns/word-set.js';
 import { extname } from '../../platform/fs/paths.js';
 
 /**

@@ -1,4 +1,4 @@
-import { wordSet } from '../../lib/word-set.js';
+import { wordSet } from '../../lib/patterns/word-set.js';
 import type { JudgedCall } from '../../permissions/gate/types.js';
 import { possibleFileUse } from '../../permissions/shell/file-commands.js';
 import { programOf, type SimpleCommand } from '../../permissions/shell/model.js';

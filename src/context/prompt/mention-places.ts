@@ -1,5 +1,5 @@
 import { systemCodeOf } from '../../errors.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
 import { dirname, homeDirectory, isAbsolute, resolve } from '../../platform/fs/paths.js';

@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { InputMessage } from '../../loop/types.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import type { InstructionBook } from '../instructions/book.js';

@@ -1,7 +1,7 @@
 import { messageOf, systemCodeOf } from '../../errors.js';
-import { booleanOf, textOf } from '../../lib/field-values.js';
-import { loadFrontmatter } from '../../lib/frontmatter.js';
-import { nearest } from '../../lib/nearest.js';
+import { booleanOf, textOf } from '../../lib/frontmatter/field-values.js';
+import { loadFrontmatter } from '../../lib/frontmatter/frontmatter.js';
+import { nearest } from '../../lib/text/nearest.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { basename, isInside, join } from '../../platform/fs/paths.js';
 import explanatory from '../output-styles/explanatory.md';

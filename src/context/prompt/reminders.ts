@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { Message } from '../../protocol/content.js';
 
 export interface EnvironmentFacts {

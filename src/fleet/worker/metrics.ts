@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http';
-import { redactSure } from '../../lib/redact.js';
+import { redactSure } from '../../lib/text/redact.js';
 
 export type Logger = (
   level: 'info' | 'warning' | 'error',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hookEventFacts } from '../../protocol/hook-events.js';
+import { hookEventFacts } from '../../protocol/hooks/hook-events.js';
 import { type Hook, type HookEventName, type HookRaw, NO_ANSWER } from '../registry/hook.js';
 import { readRaw } from './read.js';
 

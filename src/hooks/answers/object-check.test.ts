@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HOOK_EVENTS, type HookEventName } from '../../protocol/hook-events.js';
-import { HOOK_DEFINITIONS, hookOutputSchema } from '../../protocol/hook-events.schema.js';
+import { HOOK_EVENTS, type HookEventName } from '../../protocol/hooks/hook-events.js';
+import { HOOK_DEFINITIONS, hookOutputSchema } from '../../protocol/hooks/hook-events.schema.js';
 import { outputProblem, ownFields } from './object.js';
 
 const EVENTS = Object.keys(HOOK_EVENTS) as HookEventName[];

@@ -8,7 +8,7 @@ import {
   specific,
   value,
 } from '../../../test/support/hook-answers.js';
-import type { HookEventName } from '../../protocol/hook-events.js';
+import type { HookEventName } from '../../protocol/hooks/hook-events.js';
 import { readRaw } from './read.js';
 
 describe('an answer as a value', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HOOK_EVENTS, type HookEventName } from '../../protocol/hook-events.js';
+import { HOOK_EVENTS, type HookEventName } from '../../protocol/hooks/hook-events.js';
 import { HOOK_FAILURES, type Hook, type HookHandler, type HookRaw } from '../registry/hook.js';
 import { readRaw } from './read.js';
 

@@ -8,7 +8,7 @@ import {
   read,
   specific,
 } from '../../../test/support/hook-answers.js';
-import type { HookEventName } from '../../protocol/hook-events.js';
+import type { HookEventName } from '../../protocol/hooks/hook-events.js';
 import type { HookHandler } from '../registry/hook.js';
 import { readRaw } from './read.js';
 

@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/own.js';
 import { unreachable } from '../../lib/result.js';
-import { hookEventFacts } from '../../protocol/hook-events.js';
+import { hookEventFacts } from '../../protocol/hooks/hook-events.js';
 import { type Duplicate, readJsonAt } from '../../settings/files/json.js';
 import {
   type Hook,

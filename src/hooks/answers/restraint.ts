@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/json.js';
-import { editDistance, nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
-import { hookEventFacts } from '../../protocol/hook-events.js';
+import { editDistance, nearest } from '../../lib/text/nearest.js';
+import { hookEventFacts } from '../../protocol/hooks/hook-events.js';
 import { type Restriction, strictest } from '../../protocol/permissions.js';
 import type { Hook, HookAnswer, HookRaw, ReadAnswer } from '../registry/hook.js';
 import { unescaped } from './text.js';

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
-import { printable } from '../../lib/printable.js';
-import { head, headAndTail, sliceWhole } from '../../lib/truncate.js';
+import { printable } from '../../lib/text/printable.js';
+import { head, headAndTail, sliceWhole } from '../../lib/text/truncate.js';
 import { sha256 } from '../../platform/hash.js';
 import type { HookFailure, HookFailureCause } from '../registry/hook.js';
 

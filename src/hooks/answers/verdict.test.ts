@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hook } from '../../../test/support/hook-answers.js';
-import type { HookEventName } from '../../protocol/hook-events.js';
+import type { HookEventName } from '../../protocol/hooks/hook-events.js';
 import type { HookHandler } from '../registry/hook.js';
 import { readRaw } from './read.js';
 

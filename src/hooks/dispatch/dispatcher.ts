@@ -1,6 +1,6 @@
 import { orAbort } from '../../lib/abort.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
-import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
+import { type HookEventName, hookEventFacts } from '../../protocol/hooks/hook-events.js';
 import { complaintText } from '../answers/round.js';
 import {
   type CapturedHook,

@@ -1,6 +1,6 @@
 import { own } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import {
   type Environment,
   isInternalVariable,

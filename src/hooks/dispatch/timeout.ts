@@ -1,7 +1,7 @@
 import { messageOf } from '../../errors.js';
 import { orAbort } from '../../lib/abort.js';
-import { printable } from '../../lib/printable.js';
-import { sliceWhole } from '../../lib/truncate.js';
+import { printable } from '../../lib/text/printable.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import type { HookFailure, HookFailureCause, HookRaw, HookRequest } from '../registry/hook.js';
 
 /** Timers cannot be longer than this. */

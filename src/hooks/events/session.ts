@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.js';
-import { LONGEST_SESSION_END_MS } from '../../protocol/hook-event-facts.js';
+import { LONGEST_SESSION_END_MS } from '../../protocol/hooks/hook-event-facts.js';
 import { contextsFor, type EventDeps, tellIgnored, textIn, textsIn } from '../answers/round.js';
 import { ask, askObservers, type HookFields, type Scene } from '../dispatch/scene.js';
 import { withTimeout } from '../dispatch/timeout.js';

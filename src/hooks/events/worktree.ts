@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { err, type Result } from '../../lib/result.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import {
   basename,

@@ -10,7 +10,7 @@ import {
   sourced,
 } from '../../../test/support/dispatch-rig.js';
 import type { SettingSource, Sourced } from '../../lib/sourced.js';
-import { HOOK_EVENTS } from '../../protocol/hook-events.js';
+import { HOOK_EVENTS } from '../../protocol/hooks/hook-events.js';
 import type { CaptureSource } from './capture.js';
 import type { HookSnapshot } from './captured.js';
 import type { Hook, HookEventName } from './hook.js';

@@ -1,12 +1,16 @@
-import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
 import { err } from '../../lib/result.js';
 import { originOf, type Sourced } from '../../lib/sourced.js';
+import { nearest } from '../../lib/text/nearest.js';
 import { isSecretName } from '../../platform/environment.js';
 import { displayPath } from '../../platform/fs/paths.js';
 import { MAIN_AGENT } from '../../protocol/agent-ref.js';
-import { HOOK_TIMEOUTS, LONGEST_SESSION_END_MS } from '../../protocol/hook-event-facts.js';
-import { HOOK_EVENTS, type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
+import { HOOK_TIMEOUTS, LONGEST_SESSION_END_MS } from '../../protocol/hooks/hook-event-facts.js';
+import {
+  HOOK_EVENTS,
+  type HookEventName,
+  hookEventFacts,
+} from '../../protocol/hooks/hook-events.js';
 import { type HookSwitches, hookSwitches } from '../../settings/merge/switches.js';
 import {
   declaredOnFailure,

@@ -1,8 +1,8 @@
 import { isRecord } from '../../lib/own.js';
-import { redact } from '../../lib/redact.js';
 import type { SettingSource } from '../../lib/sourced.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { redact } from '../../lib/text/redact.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import {
   agentPattern,
   inheritedPattern,
@@ -11,7 +11,11 @@ import {
 import { gateMatcher, type NameMatcher } from '../../permissions/rules/name-matcher.js';
 import { basename } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
-import { HOOK_EVENTS, type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
+import {
+  HOOK_EVENTS,
+  type HookEventName,
+  hookEventFacts,
+} from '../../protocol/hooks/hook-events.js';
 import type { ParsedHandler } from '../../settings/schema/handler.js';
 import type { Hook, HookFailure, HookHandler, Occasion, PluginDirectories } from './hook.js';
 

@@ -1,9 +1,9 @@
 import type { SettingSource } from '../../lib/sourced.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
-import type { HookKind, HookRole } from '../../protocol/hook-event-facts.js';
-import type { HookEventName } from '../../protocol/hook-events.js';
+import type { HookKind, HookRole } from '../../protocol/hooks/hook-event-facts.js';
+import type { HookEventName } from '../../protocol/hooks/hook-events.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
-import type { HandlerSettings } from '../../protocol/settings-hooks.schema.js';
+import type { HandlerSettings } from '../../protocol/settings/settings-hooks.schema.js';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../../lib/result.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { type Environment, ownProcessId, shellEnvironment } from '../../platform/environment.js';
 import type { ProcessResult, ProcessSupervisor } from '../../platform/process/process.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';

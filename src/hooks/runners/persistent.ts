@@ -2,8 +2,8 @@ import { messageOf } from '../../errors.js';
 import { orAbort } from '../../lib/abort.js';
 import { isRecord } from '../../lib/own.js';
 import { ok, type Result } from '../../lib/result.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import type {
   LineProcess,
   LineProcessEnd,

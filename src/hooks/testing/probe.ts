@@ -1,7 +1,7 @@
 import { HOOK_SAMPLES } from '../../../build/generated/hook-samples.js';
 import { join } from '../../platform/fs/paths.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';
-import { hookEventFacts } from '../../protocol/hook-events.js';
+import { hookEventFacts } from '../../protocol/hooks/hook-events.js';
 import type { PermissionMode } from '../../protocol/permissions.js';
 import { type HookFacts, requestFor } from '../dispatch/input.js';
 import { notRun, type RunDeps, runHook, thrownText } from '../dispatch/run.js';

@@ -1,6 +1,6 @@
 import { PortcullisError } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { readAskAnswer } from '../../permissions/gate/questions.js';
 import type { AskAnswer, Asker } from '../../permissions/gate/types.js';
 import type { ClientConnection } from '../connection/connection.js';

@@ -1,6 +1,6 @@
-import { shellWord } from '../../lib/shell-word.js';
 import type { Sourced } from '../../lib/sourced.js';
 import { originOf } from '../../lib/sourced.js';
+import { shellWord } from '../../lib/text/shell-word.js';
 import type { SettingValues } from '../../settings/types.js';
 import { startVariables } from '../config/declaration.js';
 import { credentialsOf } from '../config/entry-text.js';

@@ -1,5 +1,5 @@
-import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
+import { nearest } from '../../lib/text/nearest.js';
 import { expand, type Variables } from './expand.js';
 
 type Way = readonly (string | number)[];

@@ -1,8 +1,8 @@
 import { isRecord, own } from '../../lib/own.js';
-import { redact } from '../../lib/redact.js';
-import { GONE } from '../../lib/secret-shapes.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { redact } from '../../lib/text/redact.js';
+import { GONE } from '../../lib/text/secret-shapes.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { hasSecretWord, isSecretName } from '../../platform/environment.js';
 import { projectMayNotSet } from '../../settings/trust/env.js';
 import { holdsForeignKey, isCredential, type Variables, variablesIn } from './expand.js';

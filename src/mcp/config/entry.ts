@@ -1,6 +1,6 @@
-import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
 import { parseUrl } from '../../lib/parse-url.js';
+import { nearest } from '../../lib/text/nearest.js';
 import type { McpEntry, McpScope, OAuthEntry, RemoteEntry } from '../server.js';
 import { EntryProblem, EntryReader, type EntryWarning } from './entry-reader.js';
 import { neverLeaves, type Variables, variablesIn } from './expand.js';

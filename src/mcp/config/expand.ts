@@ -1,5 +1,5 @@
 import { own } from '../../lib/own.js';
-import { redactSure } from '../../lib/redact.js';
+import { redactSure } from '../../lib/text/redact.js';
 import {
   hasSecretWord,
   holdsPassword,

@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { ConfigProblem } from '../../settings/types.js';
 import type { AskedServer } from '../approval/project-approvals.js';
 import { isWaiting, judgeProjectServers } from '../approval/standing.js';

@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { lookAlike, normaliseName } from '../tools/names.js';
 

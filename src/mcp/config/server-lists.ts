@@ -1,7 +1,7 @@
 import { isRecord } from '../../lib/own.js';
 import type { SettingSource, Sourced } from '../../lib/sourced.js';
 import { originOf } from '../../lib/sourced.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { ConfigProblem, SettingValues } from '../../settings/types.js';
 import type { McpEntry } from '../server.js';
 import { steersProgram } from './entry-text.js';

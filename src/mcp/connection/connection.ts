@@ -1,6 +1,6 @@
 import { err, ok, type Result } from '../../lib/result.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import type {
   CallRequest,
   ConnectionState,

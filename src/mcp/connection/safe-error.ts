@@ -1,7 +1,7 @@
-import { quoteMarks } from '../../lib/quote-marks.js';
-import { redact } from '../../lib/redact.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { quoteMarks } from '../../lib/text/quote-marks.js';
+import { redact } from '../../lib/text/redact.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { basename } from '../../platform/fs/paths.js';
 import type { HttpErrorKind } from '../../platform/http/http-error.js';
 import type { LineProcessEnd } from '../../platform/process/process.js';

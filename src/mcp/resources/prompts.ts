@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import type { ImageBlock, TextBlock } from '../../protocol/content.js';
 import type { McpConnection, RawPrompt, RawPromptMessage } from '../server.js';
 import { normaliseName, shownName, shownText, toolNameProblem } from '../tools/names.js';

@@ -5,7 +5,7 @@ import { messageOf } from '../../errors.js';
 import type { OpenHooks } from '../../hooks/session/session-hooks.js';
 import { orAbort } from '../../lib/abort.js';
 import { sortedNames } from '../../lib/sorted-names.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { ProcessSupervisor } from '../../platform/process/process.js';
 import {
   type AnnouncedServer,

@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { contentHash } from '../config/declaration.js';
 import { parseEntry } from '../config/entry.js';
 import { credentialsOf } from '../config/entry-text.js';

@@ -1,8 +1,8 @@
 import { structuredPatch } from '../../lib/diff.js';
 import { own } from '../../lib/own.js';
-import { shellWord } from '../../lib/shell-word.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { shellWord } from '../../lib/text/shell-word.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import type { ApprovedTools } from '../approval/tool-approvals.js';
 import type { RawTool } from '../server.js';
 import { definingParts, wordsFingerprint } from './fingerprint.js';

@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/own.js';
-import { quoteMarks } from '../../lib/quote-marks.js';
 import { err, ok, type Result } from '../../lib/result.js';
+import { quoteMarks } from '../../lib/text/quote-marks.js';
 import type { AnyTool } from '../../tools/tool.js';
 import type { RawTool } from '../server.js';
 import { hasHidden, shownText } from './names.js';

@@ -1,4 +1,4 @@
-import { shellWord } from '../../lib/shell-word.js';
+import { shellWord } from '../../lib/text/shell-word.js';
 import { type Finding, type Guard, NOTHING } from '../../permissions/gate/guard.js';
 import { describeChange } from './change.js';
 import type { Entry, ServerTools, ToolBookDeps } from './server-tools.js';

@@ -1,6 +1,6 @@
 import { orAbort } from '../../lib/abort.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { McpConnection } from '../server.js';
 import { toolNames } from './names.js';
 import type { ToolBook } from './registry.js';

@@ -1,6 +1,6 @@
-import { quoteMarks } from '../../lib/quote-marks.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { quoteMarks } from '../../lib/text/quote-marks.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { sha256 } from '../../platform/hash.js';
 
 /** The longest name that all providers take. */

@@ -1,8 +1,8 @@
 import { estimateText } from '../../context/compaction/tokens.js';
 import { messageOf } from '../../errors.js';
 import { isRecord, own } from '../../lib/own.js';
-import { quoteMarks } from '../../lib/quote-marks.js';
-import { visible } from '../../lib/visible.js';
+import { quoteMarks } from '../../lib/text/quote-marks.js';
+import { visible } from '../../lib/text/visible.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import type { ImageBlock, ResultBlock } from '../../protocol/content.js';

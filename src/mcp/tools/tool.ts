@@ -1,7 +1,7 @@
 import { isRecord } from '../../lib/own.js';
 import type { Result } from '../../lib/result.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { failure } from '../../tools/output.js';
 import type {
   AnyTool,

@@ -1,6 +1,6 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import type { Fetch } from '../../platform/http/fetch.js';
 import { breach, type Failed } from '../connection/classify.js';
 import { isId, isUnreadable, type MessageId, messagesOf } from './messages.js';

@@ -1,4 +1,4 @@
-import { redact } from '../../lib/redact.js';
+import { redact } from '../../lib/text/redact.js';
 import { type AppendLog, createAppendLog } from '../../platform/fs/append-log.js';
 
 const MAX_BYTES = 64 * 1024 * 1024;

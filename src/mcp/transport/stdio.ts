@@ -1,7 +1,7 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client';
 import { orAbort } from '../../lib/abort.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { minimalEnvironment } from '../../platform/environment.js';
 import { findRepositoryRoot } from '../../platform/fs/paths.js';
 import type {

@@ -1,7 +1,7 @@
 import { messageOf, PortcullisError, systemCodeOf } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
-import { learnSecrets } from '../../lib/redact.js';
+import { learnSecrets } from '../../lib/text/redact.js';
 import { nodeFileSystem, readTextSync } from '../../platform/fs/node-fs.js';
 import { join, makeStateDirectory, stateDirectory } from '../../platform/fs/paths.js';
 import { hostFacts } from '../../platform/host.js';

@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/json.js';
-import { nearest } from '../../lib/nearest.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
+import { nearest } from '../../lib/text/nearest.js';
 
 /**
  * The format of a scripted model: what it answers, in order. As a file it is JSON.

@@ -1,5 +1,5 @@
 import { own } from '../../lib/own.js';
-import { wordSet } from '../../lib/word-set.js';
+import { wordSet } from '../../lib/patterns/word-set.js';
 import { simpleFileUse } from '../shell/effects/uses.js';
 import { programOf, type ShellWord } from '../shell/model.js';
 import { hazardsIn } from '../shell/runners/hazards.js';

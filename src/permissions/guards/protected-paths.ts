@@ -1,5 +1,5 @@
-import { trimEnd } from '../../lib/trim-end.js';
-import { wordSet } from '../../lib/word-set.js';
+import { wordSet } from '../../lib/patterns/word-set.js';
+import { trimEnd } from '../../lib/text/trim-end.js';
 import { dirname, isInside, toPosix } from '../../platform/fs/paths.js';
 import type { PathSpellings } from '../paths/paths.js';
 import { foldCase } from '../rules/path-pattern.js';

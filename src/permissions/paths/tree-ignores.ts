@@ -1,5 +1,5 @@
 import { systemCodeOf } from '../../errors.js';
-import { type IgnoreRules, parseIgnoreRules } from '../../lib/ignore-rules.js';
+import { type IgnoreRules, parseIgnoreRules } from '../../lib/patterns/ignore-rules.js';
 import { dirname, nearestRepository, relative, resolve } from '../../platform/fs/paths.js';
 import type { TreeSkips } from '../shell/effects/recursion.js';
 import type { PathFileSystem } from './paths.js';

@@ -1,5 +1,5 @@
 import { systemCodeOf } from '../../errors.js';
-import { trimEnd } from '../../lib/trim-end.js';
+import { trimEnd } from '../../lib/text/trim-end.js';
 import { COPIES, MOST_ENTRIES, type TreeBudget } from '../gate/budget.js';
 import {
   type PathRule,

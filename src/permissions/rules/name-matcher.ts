@@ -1,6 +1,6 @@
-import { type LinearPattern, linearPattern } from '../../lib/linear-pattern.js';
-import { type MatcherPart, matcherParts } from '../../lib/matcher-parts.js';
-import { NAME_LETTERS, wordsOf } from '../../lib/pattern-words.js';
+import { type LinearPattern, linearPattern } from '../../lib/patterns/linear-pattern.js';
+import { type MatcherPart, matcherParts } from '../../lib/patterns/matcher-parts.js';
+import { NAME_LETTERS, wordsOf } from '../../lib/patterns/pattern-words.js';
 
 /** For which tools a hook or callback is meant. */
 export interface NameMatcher {

@@ -1,5 +1,5 @@
+import { visible } from '../../lib/text/visible.js';
 import { createNames, TOOL_ALIASES } from '../../lib/tool-names.js';
-import { visible } from '../../lib/visible.js';
 import type { Malformed, RuleKind } from './rule.js';
 import { RULE_TOOLS } from './tools.js';
 import { commandTokens, matches } from './wildcard.js';

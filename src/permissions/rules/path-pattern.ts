@@ -1,4 +1,4 @@
-import type { PatternOptions } from '../../lib/name-pattern.js';
+import type { PatternOptions } from '../../lib/patterns/name-pattern.js';
 import { expandHome, resolve, toPosix } from '../../platform/fs/paths.js';
 import { matches, segmentTokens, type Token } from './wildcard.js';
 

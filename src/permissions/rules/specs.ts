@@ -1,5 +1,5 @@
 import { own } from '../../lib/own.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { SourcedRule } from '../../settings/types.js';
 import { parseDomain } from './domain.js';
 import { parsePathPattern } from './path-pattern.js';

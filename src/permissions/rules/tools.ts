@@ -1,4 +1,4 @@
-import { wordSet } from '../../lib/word-set.js';
+import { wordSet } from '../../lib/patterns/word-set.js';
 
 /** How a rule's specifier is read. */
 type SpecKind = 'command' | 'read-path' | 'write-path' | 'domain' | 'field' | 'effect' | 'none';

@@ -1,4 +1,4 @@
-import { type PatternOptions, setOf } from '../../lib/name-pattern.js';
+import { type PatternOptions, setOf } from '../../lib/patterns/name-pattern.js';
 
 /**
  * Wildcards of rules, matched without regular expressions: the time is at most pattern length times

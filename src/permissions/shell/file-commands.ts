@@ -1,5 +1,5 @@
 import { memoised } from '../../lib/memo.js';
-import { wordSet } from '../../lib/word-set.js';
+import { wordSet } from '../../lib/patterns/word-set.js';
 import { dirname, join } from '../../platform/fs/paths.js';
 import { withoutBraces } from './braces.js';
 import type { Effect, PathEffect } from './effects/effect.js';

@@ -1,4 +1,4 @@
-import { wordSet } from '../../lib/word-set.js';
+import { wordSet } from '../../lib/patterns/word-set.js';
 import { rowOf } from './effects/uses.js';
 import { EDITS_IN_PLACE, takesText } from './file-commands.js';
 import { programOf, type ShellWord } from './model.js';

@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
-import { redact } from '../../lib/redact.js';
-import { sliceWhole } from '../../lib/truncate.js';
+import { redact } from '../../lib/text/redact.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import { join } from '../fs/paths.js';
 import { stateFiles } from '../fs/state-files.js';
 import type { ChildKind, SpawnRequest } from './process.js';

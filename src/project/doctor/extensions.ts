@@ -1,4 +1,4 @@
-import { shellWord } from '../../lib/shell-word.js';
+import { shellWord } from '../../lib/text/shell-word.js';
 import { stdioRequest } from '../../mcp/transport/stdio.js';
 import { displayPath } from '../../platform/fs/paths.js';
 import { hostFacts } from '../../platform/host.js';

@@ -1,4 +1,4 @@
-import { shellWord } from '../../lib/shell-word.js';
+import { shellWord } from '../../lib/text/shell-word.js';
 import { join } from '../../platform/fs/paths.js';
 import { listChildren } from '../../platform/process/process-registry.js';
 import { directoryUsage } from './disk/usage.js';

@@ -1,6 +1,6 @@
 import { messageOf, PortcullisError } from '../../errors.js';
-import { redact } from '../../lib/redact.js';
-import { visible } from '../../lib/visible.js';
+import { redact } from '../../lib/text/redact.js';
+import { visible } from '../../lib/text/visible.js';
 import type { Project } from '../project.js';
 
 export type CheckState = 'ok' | 'warning' | 'problem';

@@ -2,7 +2,7 @@ import { COMMON_HOOK_OUTPUT, HOOK_OUTPUTS } from '../../../build/generated/hook-
 import type { HookReport } from '../../hooks/registry/hook.js';
 import { parseJson } from '../../lib/json.js';
 import { isRecord, own } from '../../lib/own.js';
-import { hookEventFacts } from '../../protocol/hook-events.js';
+import { hookEventFacts } from '../../protocol/hooks/hook-events.js';
 import { type Destination, eventRow, toModel, toNone, toUser } from './hook-outcome.js';
 
 /** A text of a hook, and who reads it. */

@@ -8,11 +8,11 @@ import {
 } from '../../hooks/registry/captured.js';
 import type { Hook } from '../../hooks/registry/hook.js';
 import { isRecord } from '../../lib/own.js';
-import { redact } from '../../lib/redact.js';
 import { originOf } from '../../lib/sourced.js';
-import { visible } from '../../lib/visible.js';
+import { redact } from '../../lib/text/redact.js';
+import { visible } from '../../lib/text/visible.js';
 import { displayPath, expandHome, resolve } from '../../platform/fs/paths.js';
-import type { HookEventName } from '../../protocol/hook-events.js';
+import type { HookEventName } from '../../protocol/hooks/hook-events.js';
 import { type Contribution, contributionsOf, type Merged } from '../../settings/merge/merge.js';
 import { parseHandler } from '../../settings/schema/handler.js';
 import type { TrustCheck } from '../../settings/trust/types.js';

@@ -2,7 +2,7 @@ import type { HookStat } from '../../hooks/dispatch/dispatcher.js';
 import { seconds } from '../../hooks/dispatch/timeout.js';
 import type { HookSet } from '../../hooks/registry/captured.js';
 import { table } from '../../lib/table.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { displayPath } from '../../platform/fs/paths.js';
 import {
   type FailureEffect,

@@ -1,6 +1,6 @@
 import { PortcullisError } from '../../errors.js';
-import { shellWord } from '../../lib/shell-word.js';
-import { visible } from '../../lib/visible.js';
+import { shellWord } from '../../lib/text/shell-word.js';
+import { visible } from '../../lib/text/visible.js';
 import { ServerAuth } from '../../mcp/auth/server-auth.js';
 import { browserAgent, openBrowser, pasteAgent } from '../../mcp/auth/sign-in-agents.js';
 import type { RemoteDeclaration, SignInAgent } from '../../mcp/auth/types.js';

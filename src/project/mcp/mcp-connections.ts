@@ -1,7 +1,7 @@
 import { PortcullisError } from '../../errors.js';
-import { nearest } from '../../lib/nearest.js';
-import { shellWord } from '../../lib/shell-word.js';
-import { visible } from '../../lib/visible.js';
+import { nearest } from '../../lib/text/nearest.js';
+import { shellWord } from '../../lib/text/shell-word.js';
+import { visible } from '../../lib/text/visible.js';
 import { approvedName, openToolApprovals } from '../../mcp/approval/tool-approvals.js';
 import type { ClientConnection } from '../../mcp/connection/connection.js';
 import type { OpenServersOfSession } from '../../mcp/session/session-servers.js';

@@ -7,7 +7,7 @@ import type {
 import type { SessionConfig } from '../../config/session-config.js';
 import { PortcullisError } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { systemClock } from '../../platform/clock.js';
 import type { ToolCallResult } from '../../protocol/tool-call.js';
 import type { Invoke } from '../../tools/invocation.js';

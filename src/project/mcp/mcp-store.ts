@@ -1,6 +1,6 @@
 import { PortcullisError } from '../../errors.js';
-import { shellWord } from '../../lib/shell-word.js';
-import { visible } from '../../lib/visible.js';
+import { shellWord } from '../../lib/text/shell-word.js';
+import { visible } from '../../lib/text/visible.js';
 import { contentHash, filledText } from '../../mcp/config/declaration.js';
 import { parseEntry } from '../../mcp/config/entry.js';
 import { nameProblem } from '../../mcp/config/names.js';

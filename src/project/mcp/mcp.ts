@@ -1,6 +1,6 @@
 import { PortcullisError } from '../../errors.js';
-import { nearest } from '../../lib/nearest.js';
-import { visible } from '../../lib/visible.js';
+import { nearest } from '../../lib/text/nearest.js';
+import { visible } from '../../lib/text/visible.js';
 import { type McpApprovals, openMcpApprovals } from '../../mcp/approval/project-approvals.js';
 import { isWaiting } from '../../mcp/approval/standing.js';
 import { listedLine } from '../../mcp/config/entry-text.js';

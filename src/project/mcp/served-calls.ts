@@ -1,6 +1,6 @@
 import { isRecord } from '../../lib/own.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import type { AskAnswer, Asker, AskRequest } from '../../permissions/gate/types.js';
 import type { ToolUseBlock } from '../../protocol/content.js';
 import type { ToolCallResult } from '../../protocol/tool-call.js';

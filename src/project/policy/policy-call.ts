@@ -1,8 +1,8 @@
 import { TOOL_SCHEMAS } from '../../../build/generated/tool-schemas.js';
 import { PortcullisError } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
-import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
+import { nearest } from '../../lib/text/nearest.js';
 import { TOOL_ALIASES } from '../../lib/tool-names.js';
 import { PRIMARY_INPUTS, RULE_TOOLS } from '../../permissions/rules/tools.js';
 import { type AgentRef, MAIN_AGENT } from '../../protocol/agent-ref.js';

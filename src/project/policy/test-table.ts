@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/json.js';
-import { nearest } from '../../lib/nearest.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
+import { nearest } from '../../lib/text/nearest.js';
 
 /** One case of a table. */
 export interface TableRow {
@@ -30,7 +30,7 @@ export async function parseTestTable(
 }
 
 async function parseYamlRows(text: string): Promise<Result<readonly TableRow[], string>> {
-  const yaml = await import('../../lib/yaml-library.js');
+  const yaml = await import('../../lib/frontmatter/yaml-library.js');
   const lineCounter = new yaml.LineCounter();
   // Every value is a text: `expect: no` is not false.
   const document = yaml.parseDocument(text, { schema: 'failsafe', lineCounter });

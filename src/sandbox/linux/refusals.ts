@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { isAbsolute, isInside, resolve } from '../../platform/fs/paths.js';
 import { REFUSAL_MARK } from '../host/proxy-rules.js';
 import type { SandboxPolicy } from '../types.js';

@@ -1,6 +1,6 @@
 import { PortcullisError } from '../../errors.js';
 import { parseJson } from '../../lib/json.js';
-import { redactSureDeep } from '../../lib/redact.js';
+import { redactSureDeep } from '../../lib/text/redact.js';
 import { AppendError, type AppendLog } from '../../platform/fs/append-log.js';
 import { join, projectSlug } from '../../platform/fs/paths.js';
 import { nodeTranscriptFiles, type TranscriptFiles } from '../../platform/fs/transcript-files.js';

@@ -1,4 +1,4 @@
-import { redactSureDeep } from '../../lib/redact.js';
+import { redactSureDeep } from '../../lib/text/redact.js';
 import type { SessionNews } from '../../protocol/session-events.js';
 import { agentFacts, cleanLine } from './payload.js';
 import type { NewLine, SessionStore } from './store.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { learnSecrets } from '../../lib/redact.js';
+import { learnSecrets } from '../../lib/text/redact.js';
 import type { TranscriptEntry, UserEntry } from '../../protocol/transcript.js';
 import { createMemoryStore } from './memory-store.js';
 import { mirrored } from './mirror.js';

@@ -1,6 +1,6 @@
 import { PortcullisError } from '../../errors.js';
 import { isRecord } from '../../lib/own.js';
-import { redactSureDeep } from '../../lib/redact.js';
+import { redactSureDeep } from '../../lib/text/redact.js';
 import type { NewLine } from './store.js';
 
 /** Structured tool output up to this many characters of JSON is stored in the transcript itself. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { SETTINGS } from '../../../build/generated/settings-table.js';
-import type { SettingNode } from '../../protocol/setting-node.js';
+import type { SettingNode } from '../../protocol/settings/setting-node.js';
 import type { EffectiveSettings } from '../types.js';
 import { applySettings } from './host-changes.js';
 

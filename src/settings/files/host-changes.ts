@@ -2,7 +2,7 @@ import { SETTINGS } from '../../../build/generated/settings-table.js';
 import { messageOf } from '../../errors.js';
 import { isRecord, own } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import type { SettingNode } from '../../protocol/setting-node.js';
+import type { SettingNode } from '../../protocol/settings/setting-node.js';
 import type { LiveSettings } from './watch.js';
 
 /** Takes other settings of the command line over for the rest of the session, whole or not at all. */

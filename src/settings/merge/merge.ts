@@ -5,7 +5,7 @@ import {
   type SettingNode,
   type SettingTable,
   strictValues,
-} from '../../protocol/setting-node.js';
+} from '../../protocol/settings/setting-node.js';
 import type { JsonPath } from '../files/json.js';
 import { fits } from '../schema/type-check.js';
 import { isOfProject, placeOf, type SettingsFile } from '../types.js';

@@ -1,5 +1,5 @@
 import { originOf, type SettingSource, type Sourced } from '../../lib/sourced.js';
-import { HOOK_EVENTS } from '../../protocol/hook-events.js';
+import { HOOK_EVENTS } from '../../protocol/hooks/hook-events.js';
 import { type EffectiveSettings, isOfProject, type SettingValues } from '../types.js';
 
 /** What settings say about all hooks together. */

@@ -1,6 +1,10 @@
 import { SETTINGS } from '../../../build/generated/settings-table.js';
 import { isRecord, own } from '../../lib/own.js';
-import { type SettingNode, type SettingTable, strictValues } from '../../protocol/setting-node.js';
+import {
+  type SettingNode,
+  type SettingTable,
+  strictValues,
+} from '../../protocol/settings/setting-node.js';
 import type { JsonPath } from '../files/json.js';
 import { innerNode } from '../merge/merge.js';
 import { type ConfigProblem, placeOf, type SettingsFile } from '../types.js';

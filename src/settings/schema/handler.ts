@@ -1,11 +1,11 @@
 import { SETTINGS } from '../../../build/generated/settings-table.js';
-import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
 import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { HOOK_KINDS } from '../../protocol/hook-event-facts.js';
-import { type HookEventName, hookEventFacts } from '../../protocol/hook-events.js';
-import type { SettingNode } from '../../protocol/setting-node.js';
+import { nearest } from '../../lib/text/nearest.js';
+import { HOOK_KINDS } from '../../protocol/hooks/hook-event-facts.js';
+import { type HookEventName, hookEventFacts } from '../../protocol/hooks/hook-events.js';
+import type { SettingNode } from '../../protocol/settings/setting-node.js';
 import type { ConfigProblem } from '../types.js';
 import {
   checkValue,

@@ -1,6 +1,6 @@
 import { isRecord, own } from '../../lib/own.js';
-import { HOOK_EVENTS, oddHookEvent } from '../../protocol/hook-events.js';
-import type { SettingNode } from '../../protocol/setting-node.js';
+import { HOOK_EVENTS, oddHookEvent } from '../../protocol/hooks/hook-events.js';
+import type { SettingNode } from '../../protocol/settings/setting-node.js';
 import type { ConfigProblem, SettingsFile } from '../types.js';
 import { handlerFaults, isDescriptive, metadataFaults, unknownHookKey } from './handler.js';
 import { checkMatcher } from './matcher.js';

@@ -1,7 +1,11 @@
-import { editDistance, nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
-import { HOOK_EVENTS } from '../../protocol/hook-events.js';
-import { type SettingNode, type SettingTable, strictValues } from '../../protocol/setting-node.js';
+import { editDistance, nearest } from '../../lib/text/nearest.js';
+import { HOOK_EVENTS } from '../../protocol/hooks/hook-events.js';
+import {
+  type SettingNode,
+  type SettingTable,
+  strictValues,
+} from '../../protocol/settings/setting-node.js';
 import { type ConfigProblem, placeOf, type SettingsFile } from '../types.js';
 import { forEachName, isComment } from './type-check.js';
 

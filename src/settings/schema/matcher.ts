@@ -1,10 +1,10 @@
-import { linearPattern } from '../../lib/linear-pattern.js';
-import { type MatcherPart, matcherParts } from '../../lib/matcher-parts.js';
-import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
-import { NAME_LETTERS, wordsOf } from '../../lib/pattern-words.js';
+import { linearPattern } from '../../lib/patterns/linear-pattern.js';
+import { type MatcherPart, matcherParts } from '../../lib/patterns/matcher-parts.js';
+import { NAME_LETTERS, wordsOf } from '../../lib/patterns/pattern-words.js';
+import { nearest } from '../../lib/text/nearest.js';
 import { TOOL_ALIASES } from '../../lib/tool-names.js';
-import { HOOK_EVENTS } from '../../protocol/hook-events.js';
+import { HOOK_EVENTS } from '../../protocol/hooks/hook-events.js';
 import type { ConfigProblem } from '../types.js';
 import {
   asWarning,

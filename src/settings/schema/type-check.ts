@@ -1,8 +1,8 @@
-import { nearest } from '../../lib/nearest.js';
 import { isRecord, own } from '../../lib/own.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import type { HookEventFacts } from '../../protocol/hook-event-facts.js';
-import type { SettingNode } from '../../protocol/setting-node.js';
+import { nearest } from '../../lib/text/nearest.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import type { HookEventFacts } from '../../protocol/hooks/hook-event-facts.js';
+import type { SettingNode } from '../../protocol/settings/setting-node.js';
 import type { JsonPath } from '../files/json.js';
 import { type ConfigProblem, placeOf, type SettingsFile } from '../types.js';
 

@@ -1,6 +1,6 @@
-import { embeddedCommands } from '../../lib/embedded-commands.js';
-import { canonicalName } from '../../lib/field-names.js';
-import { headGroups, splitFile } from '../../lib/head-text.js';
+import { canonicalName } from '../../lib/frontmatter/field-names.js';
+import { headGroups, splitFile } from '../../lib/frontmatter/head-text.js';
+import { embeddedCommands } from '../../lib/text/embedded-commands.js';
 import { sha256 } from '../../platform/hash.js';
 import type { DeclarationKind, TrustItem } from './types.js';
 

@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { displayPath } from '../../platform/fs/paths.js';
 import type { Declaration, DeclarationKind, TrustCheck } from './types.js';
 

@@ -1,6 +1,6 @@
 import { SETTINGS } from '../../../build/generated/settings-table.js';
 import { isRecord, own } from '../../lib/own.js';
-import { type SettingNode, strictValues } from '../../protocol/setting-node.js';
+import { type SettingNode, strictValues } from '../../protocol/settings/setting-node.js';
 import { innerNode } from '../merge/merge.js';
 import { projectMayNotSet } from './env.js';
 import type { DeclarationKind, TrustItem } from './types.js';

@@ -1,5 +1,5 @@
 import { messageOf } from '../../errors.js';
-import { yamlWithin } from '../../lib/parse-yaml.js';
+import { yamlWithin } from '../../lib/frontmatter/parse-yaml.js';
 import { err, ok, type Result } from '../../lib/result.js';
 import { type ReadSkill, readSkill } from '../head/head.js';
 import type { Candidate } from './find.js';

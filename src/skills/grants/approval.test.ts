@@ -6,7 +6,7 @@ import {
   skillOf,
   skillRig,
 } from '../../../test/skills/invoke-rig.js';
-import { parseYaml } from '../../lib/parse-yaml.js';
+import { parseYaml } from '../../lib/frontmatter/parse-yaml.js';
 import { readSkill } from '../head/head.js';
 import type { Skill, SkillHead } from '../skill.js';
 import { createSkillApprovals, skillFingerprint } from './approval.js';

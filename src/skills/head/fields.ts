@@ -1,7 +1,7 @@
-import { BANS, canonicalName, isNearName } from '../../lib/field-names.js';
+import { BANS, canonicalName, isNearName } from '../../lib/frontmatter/field-names.js';
 import { isRecord } from '../../lib/own.js';
 import { RULE_TOOLS } from '../../permissions/rules/tools.js';
-import { oddHookEvent } from '../../protocol/hook-events.js';
+import { oddHookEvent } from '../../protocol/hooks/hook-events.js';
 import { matcherFaults } from '../../settings/schema/matcher.js';
 import { oneLine } from '../discovery/names.js';
 import type { SkillHead } from '../skill.js';

@@ -1,5 +1,5 @@
-import type { DoubtfulLine, Frontmatter } from '../../lib/frontmatter.js';
-import { firstWord } from '../../lib/tolerant-head.js';
+import type { DoubtfulLine, Frontmatter } from '../../lib/frontmatter/frontmatter.js';
+import { firstWord } from '../../lib/frontmatter/tolerant-head.js';
 import { oneLine, withoutUnseen } from '../discovery/names.js';
 import type { SkillProblem } from '../skill.js';
 import { FENCE, nearRestriction, WHO_MAY_CALL } from './fields.js';

@@ -1,9 +1,13 @@
 import { isUniversal } from '../../context/instructions/path-matcher.js';
-import { booleanOf, listOf, textOf } from '../../lib/field-values.js';
-import { type Frontmatter, findFieldLine, loadFrontmatter } from '../../lib/frontmatter.js';
-import { nearest } from '../../lib/nearest.js';
+import { booleanOf, listOf, textOf } from '../../lib/frontmatter/field-values.js';
+import {
+  type Frontmatter,
+  findFieldLine,
+  loadFrontmatter,
+} from '../../lib/frontmatter/frontmatter.js';
+import type { ParseYaml } from '../../lib/frontmatter/parse-yaml.js';
 import { isRecord, own } from '../../lib/own.js';
-import type { ParseYaml } from '../../lib/parse-yaml.js';
+import { nearest } from '../../lib/text/nearest.js';
 import { oneLine } from '../discovery/names.js';
 import type { SkillHead, SkillProblem } from '../skill.js';
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseYaml } from '../../lib/parse-yaml.js';
+import { parseYaml } from '../../lib/frontmatter/parse-yaml.js';
 import { readSkill } from './head.js';
 
 const HEAD = '---\ndescription: d\ndisallowed-tools: Bash\n---\nBODY';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseDocument } from 'yaml';
-import { MOST_YAML, parseYaml, yamlWithin } from '../../lib/parse-yaml.js';
+import { MOST_YAML, parseYaml, yamlWithin } from '../../lib/frontmatter/parse-yaml.js';
 import { readSkill } from './head.js';
 
 const skill = (head: string): string => `---\n${head}\n---\nBODY`;

@@ -1,7 +1,7 @@
-import { listOf, textOf } from '../../lib/field-values.js';
-import { type Frontmatter, loadFrontmatter } from '../../lib/frontmatter.js';
-import { nearest } from '../../lib/nearest.js';
+import { listOf, textOf } from '../../lib/frontmatter/field-values.js';
+import { type Frontmatter, loadFrontmatter } from '../../lib/frontmatter/frontmatter.js';
 import { isRecord, own } from '../../lib/own.js';
+import { nearest } from '../../lib/text/nearest.js';
 import { readSkill } from './head.js';
 
 export interface SkillUnderTest {

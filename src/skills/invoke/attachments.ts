@@ -7,8 +7,8 @@ import {
 import { isTextName } from '../../context/instructions/text-extensions.js';
 import { messageOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { isInside } from '../../platform/fs/paths.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { Skill } from '../skill.js';

@@ -1,7 +1,7 @@
-import { nearest } from '../../lib/nearest.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { nearest } from '../../lib/text/nearest.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { asName } from '../discovery/names.js';
 import type { Skill, SkillBook } from '../skill.js';
 

@@ -1,5 +1,5 @@
 import { withoutHidden } from '../../context/instructions/text.js';
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import { sha256 } from '../../platform/hash.js';
 import { someNames } from '../discovery/names.js';
 

@@ -1,5 +1,5 @@
-import { embeddedCommands } from '../../lib/embedded-commands.js';
 import { err, ok, type Result } from '../../lib/result.js';
+import { embeddedCommands } from '../../lib/text/embedded-commands.js';
 
 /** What is put into the text of a skill. */
 export interface RenderValues {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { splitFile } from '../../lib/head-text.js';
+import { splitFile } from '../../lib/frontmatter/head-text.js';
 import { skillItems } from '../../settings/trust/markdown.js';
 import { findCommands } from './render.js';
 

@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import type { Skill } from '../skill.js';
 import type { RenderedPart } from './render.js';

@@ -1,4 +1,4 @@
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../../tools/define-tool.js';
 import type { Tool, ToolContext, ToolOutput } from '../../tools/tool.js';

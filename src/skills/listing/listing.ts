@@ -1,5 +1,5 @@
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import { nameProblem, oneLine, someNames } from '../discovery/names.js';
 import type { Skill, SkippedSkill } from '../skill.js';
 import { fairShares } from './fair-shares.js';

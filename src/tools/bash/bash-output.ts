@@ -1,5 +1,5 @@
-import { type LinearPattern, linearPattern } from '../../lib/linear-pattern.js';
-import { headAndTail } from '../../lib/truncate.js';
+import { type LinearPattern, linearPattern } from '../../lib/patterns/linear-pattern.js';
+import { headAndTail } from '../../lib/text/truncate.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../define-tool.js';
 import { unknownShell } from '../tasks/task-stop.js';

@@ -1,6 +1,6 @@
 import type { AndOr, PipelineNode } from 'unbash';
 import { isRecord } from '../../lib/own.js';
-import { head, headAndTail } from '../../lib/truncate.js';
+import { head, headAndTail } from '../../lib/text/truncate.js';
 import type { ProcessResult } from '../../platform/process/process.js';
 import type { ToolOutput } from '../tool.js';
 

@@ -1,4 +1,4 @@
-import { head, sliceWhole } from '../../lib/truncate.js';
+import { head, sliceWhole } from '../../lib/text/truncate.js';
 import type { Permit } from '../../permissions/gate/permit.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { isInside, join, relative } from '../../platform/fs/paths.js';

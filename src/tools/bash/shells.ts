@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import type { Clock } from '../../platform/clock.js';
 import { join } from '../../platform/fs/paths.js';
 import type {

@@ -1,5 +1,5 @@
 import { isRecord, own } from '../../lib/own.js';
-import { head } from '../../lib/truncate.js';
+import { head } from '../../lib/text/truncate.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { defineTool } from '../define-tool.js';
 import type { Tool } from '../tool.js';

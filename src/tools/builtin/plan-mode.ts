@@ -1,6 +1,6 @@
 import { messageOf } from '../../errors.js';
 import { fileNameFor } from '../../lib/file-name.js';
-import { head } from '../../lib/truncate.js';
+import { head } from '../../lib/text/truncate.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';

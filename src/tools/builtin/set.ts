@@ -1,7 +1,7 @@
 import { PortcullisError } from '../../errors.js';
-import { nearest } from '../../lib/nearest.js';
 import { isRecord } from '../../lib/own.js';
-import { visible } from '../../lib/visible.js';
+import { nearest } from '../../lib/text/nearest.js';
+import { visible } from '../../lib/text/visible.js';
 import type { Clock } from '../../platform/clock.js';
 import { minimalEnvironment, shellEnvironment } from '../../platform/environment.js';
 import type { FileSystem } from '../../platform/fs/fs.js';

@@ -1,5 +1,5 @@
-import { sliceWhole } from '../../lib/truncate.js';
-import { visible } from '../../lib/visible.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
+import { visible } from '../../lib/text/visible.js';
 import type { AgentRef } from '../../protocol/agent-ref.js';
 import { defineTool } from '../define-tool.js';
 import type { ToolPool } from '../pool.js';

@@ -1,4 +1,4 @@
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import { failureFrom } from '../output.js';

@@ -1,4 +1,4 @@
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import { linesOf } from './text-file.js';
 
 /** Says what in the file comes closest to a text that was not found, and how the two differ. */

@@ -1,5 +1,5 @@
 import { PortcullisError } from '../../errors.js';
-import { nearest } from '../../lib/nearest.js';
+import { nearest } from '../../lib/text/nearest.js';
 import type { FileStat, FileSystem } from '../../platform/fs/fs.js';
 import {
   basename,

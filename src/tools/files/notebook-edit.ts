@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../../lib/result.js';
-import { head } from '../../lib/truncate.js';
+import { head } from '../../lib/text/truncate.js';
 import { type Clock, systemClock } from '../../platform/clock.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { extname } from '../../platform/fs/paths.js';

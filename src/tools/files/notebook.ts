@@ -1,7 +1,7 @@
 import { parseJson } from '../../lib/json.js';
 import { isRecord } from '../../lib/own.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { head } from '../../lib/truncate.js';
+import { head } from '../../lib/text/truncate.js';
 import type { ImageBlock, ResultBlock } from '../../protocol/content.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';
 import { failure } from '../output.js';

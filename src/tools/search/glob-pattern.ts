@@ -1,6 +1,6 @@
 import { systemCodeOf } from '../../errors.js';
-import { expandAll } from '../../lib/braces.js';
-import { ANY_DEPTH, namePatternOf, namesFit } from '../../lib/name-pattern.js';
+import { expandAll } from '../../lib/patterns/braces.js';
+import { ANY_DEPTH, namePatternOf, namesFit } from '../../lib/patterns/name-pattern.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { join } from '../../platform/fs/paths.js';
 import { nextTurn } from '../../platform/turns.js';

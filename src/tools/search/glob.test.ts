@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type CallHost, callHost } from '../../../test/support/tool-call.js';
-import { expandAll } from '../../lib/braces.js';
+import { expandAll } from '../../lib/patterns/braces.js';
 import { systemClock } from '../../platform/clock.js';
 import { nodeFileSystem as fs } from '../../platform/fs/node-fs.js';
 import { globTool } from './glob.js';

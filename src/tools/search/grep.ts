@@ -1,4 +1,4 @@
-import { head } from '../../lib/truncate.js';
+import { head } from '../../lib/text/truncate.js';
 import type { FileSystem } from '../../platform/fs/fs.js';
 import { basename, dirname, displayPath } from '../../platform/fs/paths.js';
 import type { ProcessResult, ProcessSupervisor } from '../../platform/process/process.js';

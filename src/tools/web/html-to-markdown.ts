@@ -1,4 +1,4 @@
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import { cleanHtml, textOf } from './html-clean.js';
 
 export const MAX_HTML_CHARS = 2_000_000;

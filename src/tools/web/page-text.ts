@@ -1,5 +1,5 @@
 import { err, ok, type Result } from '../../lib/result.js';
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import { htmlToMarkdown } from './html-to-markdown.js';
 
 /** Text of a fetched document that is kept; what is longer is cut, and says so. */

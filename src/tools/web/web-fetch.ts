@@ -1,7 +1,7 @@
 import { messageOf } from '../../errors.js';
 import { parseUrl } from '../../lib/parse-url.js';
 import { err, ok, type Result } from '../../lib/result.js';
-import { head, sliceWhole } from '../../lib/truncate.js';
+import { head, sliceWhole } from '../../lib/text/truncate.js';
 import type { Clock } from '../../platform/clock.js';
 import type { FetchFailure, FetchResponse, PublicFetch } from '../../platform/http/public-fetch.js';
 import type { ToolInputs } from '../../protocol/tools.schema.js';

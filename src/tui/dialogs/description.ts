@@ -1,6 +1,6 @@
 import { proposedChange, type ReadText } from '../../client/proposed-change.js';
 import type { AnyAnswer, Question } from '../../client/questions.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { type Line, line, STYLE, span, wrapLine } from '../screen/line.js';
 import { renderHunks } from '../views/diff-view.js';
 import { renderMarkdown } from '../views/markdown.js';

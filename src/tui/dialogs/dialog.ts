@@ -1,5 +1,5 @@
 import type { AnyAnswer } from '../../client/questions.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { Editor } from '../input/editor.js';
 import type { Key } from '../input/keys.js';
 import { cutLine, type Line, line, STYLE, span, wrapLine } from '../screen/line.js';

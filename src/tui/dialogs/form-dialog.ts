@@ -1,6 +1,6 @@
 import type { AnyAnswer, Question } from '../../client/questions.js';
 import { checkContent, fieldBounds, typedValue } from '../../lib/elicitation-check.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import type { ElicitField } from '../../protocol/elicitation.js';
 import { Editor } from '../input/editor.js';
 import type { Key } from '../input/keys.js';

@@ -1,6 +1,6 @@
 import type { CommandOutput } from '../../client/events.js';
 import type { AnyAnswer } from '../../client/questions.js';
-import { visible } from '../../lib/visible.js';
+import { visible } from '../../lib/text/visible.js';
 import { Editor } from '../input/editor.js';
 import type { Key } from '../input/keys.js';
 import { type Line, line, lines, plainText, wrapLine } from '../screen/line.js';

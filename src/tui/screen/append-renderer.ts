@@ -1,4 +1,4 @@
-import { sliceWhole } from '../../lib/truncate.js';
+import { sliceWhole } from '../../lib/text/truncate.js';
 import { encodePlain, type Line, plainText } from './line.js';
 import type { Frame, WindowSize } from './tail-renderer.js';
 import { textWidth } from './width.js';

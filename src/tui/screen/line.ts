@@ -1,4 +1,4 @@
-import { printable } from '../../lib/printable.js';
+import { printable } from '../../lib/text/printable.js';
 import type { Palette } from './theme.js';
 import { fitText, graphemes, graphemeWidth, textWidth } from './width.js';
 

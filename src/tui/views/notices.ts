@@ -1,6 +1,6 @@
 import type { SessionEvent } from '../../client/events.js';
 import { retryText } from '../../client/turn-end.js';
-import { ellipsis } from '../../lib/truncate.js';
+import { ellipsis } from '../../lib/text/truncate.js';
 import { textOf } from '../../protocol/content.js';
 import { formatCount, formatDuration } from './format.js';
 import { callSubject } from './tool-card.js';

@@ -1,6 +1,6 @@
 import { FleetClient } from '../../../fleet/attach.js';
 import type { FleetSession } from '../../../fleet/types.js';
-import { visible } from '../../../lib/visible.js';
+import { visible } from '../../../lib/text/visible.js';
 import { hasTerminal } from '../../ask.js';
 import type { CommandCall, CommandSpec } from '../../command.js';
 import { EXIT } from '../../exit-code.js';

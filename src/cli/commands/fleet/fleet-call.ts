@@ -5,7 +5,7 @@ import { orderOf } from '../../../fleet/order.js';
 import type { Fleet, FleetSession, SessionOrder } from '../../../fleet/types.js';
 import { parseJson } from '../../../lib/json.js';
 import { isRecord } from '../../../lib/own.js';
-import { visible } from '../../../lib/visible.js';
+import { visible } from '../../../lib/text/visible.js';
 import type { CommandCall, OptionSpec } from '../../command.js';
 import { listOption, numberOption, textOption } from '../project-call.js';
 

@@ -1,6 +1,6 @@
 import { PortcullisError } from '../../../errors.js';
 import { table } from '../../../lib/table.js';
-import { visible } from '../../../lib/visible.js';
+import { visible } from '../../../lib/text/visible.js';
 import type { CommandSpec } from '../../command.js';
 import { EXIT } from '../../exit-code.js';
 import { refuseAgent } from '../person.js';

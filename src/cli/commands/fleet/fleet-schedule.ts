@@ -2,7 +2,7 @@ import { PortcullisError } from '../../../errors.js';
 import { parseCron } from '../../../fleet/cron.js';
 import type { Schedule } from '../../../fleet/types.js';
 import { table } from '../../../lib/table.js';
-import { visible } from '../../../lib/visible.js';
+import { visible } from '../../../lib/text/visible.js';
 import type { CommandSpec } from '../../command.js';
 import { EXIT } from '../../exit-code.js';
 import { confirmed, refuseAgent, YES_OPTION } from '../person.js';

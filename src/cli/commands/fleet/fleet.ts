@@ -2,7 +2,7 @@ import { PortcullisError } from '../../../errors.js';
 import { mailOf, orderOf, uuidFrom } from '../../../fleet/order.js';
 import type { FleetSession, SessionPhase, TenantRow } from '../../../fleet/types.js';
 import { table } from '../../../lib/table.js';
-import { visible } from '../../../lib/visible.js';
+import { visible } from '../../../lib/text/visible.js';
 import type { CommandSpec } from '../../command.js';
 import { EXIT } from '../../exit-code.js';
 import { refuseAgent } from '../person.js';

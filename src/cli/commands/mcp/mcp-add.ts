@@ -1,6 +1,6 @@
 import { PortcullisError } from '../../../errors.js';
 import { parseJson } from '../../../lib/json.js';
-import { visible } from '../../../lib/visible.js';
+import { visible } from '../../../lib/text/visible.js';
 import { isRunByAgent } from '../../../platform/process/run-by-agent.js';
 import { addServer, type WritableScope } from '../../../project/mcp/mcp-store.js';
 import type { CommandCall, CommandSpec } from '../../command.js';

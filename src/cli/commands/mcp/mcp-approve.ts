@@ -1,5 +1,5 @@
-import { shellWord } from '../../../lib/shell-word.js';
-import { visible } from '../../../lib/visible.js';
+import { shellWord } from '../../../lib/text/shell-word.js';
+import { visible } from '../../../lib/text/visible.js';
 import { approvableServer } from '../../../project/mcp/mcp.js';
 import { pendingDefinitions } from '../../../project/mcp/mcp-connections.js';
 import type { Project } from '../../../project/project.js';

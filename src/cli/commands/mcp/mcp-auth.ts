@@ -1,6 +1,6 @@
 import { createInterface, type Interface } from 'node:readline';
 import { PortcullisError } from '../../../errors.js';
-import { visible } from '../../../lib/visible.js';
+import { visible } from '../../../lib/text/visible.js';
 import { openSignIn, type SignInDialog } from '../../../project/mcp/mcp-auth.js';
 import type { CommandSpec } from '../../command.js';
 import { EXIT } from '../../exit-code.js';

@@ -1,5 +1,5 @@
-import { shellWord } from '../../../lib/shell-word.js';
-import { visible } from '../../../lib/visible.js';
+import { shellWord } from '../../../lib/text/shell-word.js';
+import { visible } from '../../../lib/text/visible.js';
 import {
   type ProjectServers,
   type ServerDeclaration,

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { messageOf, PortcullisError } from '../../../errors.js';
 import { parseJson } from '../../../lib/json.js';
 import { isRecord } from '../../../lib/own.js';
-import { visible } from '../../../lib/visible.js';
+import { visible } from '../../../lib/text/visible.js';
 import {
   createPolicyEvaluator,
   openProjectPolicy,

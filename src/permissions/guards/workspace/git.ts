@@ -1,5 +1,5 @@
 import { own } from '../../../lib/own.js';
-import { wordSet } from '../../../lib/word-set.js';
+import { wordSet } from '../../../lib/patterns/word-set.js';
 import { isAbsolute, join } from '../../../platform/fs/paths.js';
 import { parseGitConfig } from '../../git/config.js';
 import type { PathJudge } from '../../paths/paths.js';

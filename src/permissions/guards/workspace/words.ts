@@ -1,5 +1,5 @@
 import { own } from '../../../lib/own.js';
-import { wordSet } from '../../../lib/word-set.js';
+import { wordSet } from '../../../lib/patterns/word-set.js';
 import { STEPS_OF_LOOK } from '../../paths/paths.js';
 import { matches, segmentTokens } from '../../rules/wildcard.js';
 import { effectsOfWords } from '../../shell/effects/effects.js';

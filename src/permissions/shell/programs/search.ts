@@ -1,4 +1,4 @@
-import { trimEnd } from '../../../lib/trim-end.js';
+import { trimEnd } from '../../../lib/text/trim-end.js';
 import { reads } from '../effects/effect.js';
 import { type GivenOptions, hasFlag, valuesOf } from '../effects/options.js';
 import { type Program, program, rows } from '../effects/program.js';

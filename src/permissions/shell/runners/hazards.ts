@@ -1,5 +1,5 @@
 import { own } from '../../../lib/own.js';
-import { wordSet } from '../../../lib/word-set.js';
+import { wordSet } from '../../../lib/patterns/word-set.js';
 import { effectsOfWords } from '../effects/effects.js';
 import { type OptionTable, optionTable, parseOptions } from '../effects/options.js';
 import { uncoveredOptions } from '../effects/program.js';

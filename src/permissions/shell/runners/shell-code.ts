@@ -1,4 +1,4 @@
-import { trimEnd } from '../../../lib/trim-end.js';
+import { trimEnd } from '../../../lib/text/trim-end.js';
 import { normalise } from '../../../platform/fs/paths.js';
 import { literalWord, programOf, type ShellWord, type SimpleCommand } from '../model.js';
 

@@ -1,4 +1,4 @@
-import { wordSet } from '../../../lib/word-set.js';
+import { wordSet } from '../../../lib/patterns/word-set.js';
 
 export const SHELLS = wordSet(
   'sh bash dash zsh ksh mksh ash fish rbash csh tcsh yash osh nu posh sash rc es elvish xonsh',

@@ -1,5 +1,5 @@
+import { err, ok, type Result } from '../result.js';
 import { PatternError, type PatternNode, readPattern } from './linear-pattern-reader.js';
-import { err, ok, type Result } from './result.js';
 
 /** A regular expression that is searched for in time proportional to text times pattern, always. */
 export interface LinearPattern {

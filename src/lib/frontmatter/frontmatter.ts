@@ -1,5 +1,5 @@
+import { isRecord } from '../own.js';
 import { type HeadGroup, headGroups, type SplitFile, splitFile } from './head-text.js';
-import { isRecord } from './own.js';
 import { MOST_YAML, type ParseYaml, parseYaml as parseAnyYaml } from './parse-yaml.js';
 import { doubtfulNames, valueByLines } from './tolerant-head.js';
 

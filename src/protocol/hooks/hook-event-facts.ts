@@ -1,4 +1,4 @@
-import type { SettingNode, SettingTable } from './setting-node.js';
+import type { SettingNode, SettingTable } from '../settings/setting-node.js';
 
 /**
  * What an event's hooks can do. `gate`: their failure refuses. `block`: they may hold things up, but

@@ -1,7 +1,7 @@
-import { HOOK_EVENTS } from '../../build/generated/hook-events.js';
-import { nearest } from '../lib/nearest.js';
-import { own } from '../lib/own.js';
-import { wordSet } from '../lib/word-set.js';
+import { HOOK_EVENTS } from '../../../build/generated/hook-events.js';
+import { own } from '../../lib/own.js';
+import { wordSet } from '../../lib/patterns/word-set.js';
+import { nearest } from '../../lib/text/nearest.js';
 import type { HookEventFacts } from './hook-event-facts.js';
 
 export { HOOK_EVENTS };

@@ -1,4 +1,4 @@
-import { trimEnd } from './trim-end.js';
+import { trimEnd } from '../text/trim-end.js';
 
 /** A reader of YAML without aliases, tags and merge keys. Throws for what is not YAML. */
 export type ParseYaml = (text: string) => unknown | Promise<unknown>;

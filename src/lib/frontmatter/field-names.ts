@@ -1,4 +1,4 @@
-import { editDistance } from './nearest.js';
+import { editDistance } from '../text/nearest.js';
 
 /** `allowed-tools`, `allowedTools` and `Allowed_Tools` are one name of a field. */
 export function canonicalName(name: string): string {

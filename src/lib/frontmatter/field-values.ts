@@ -1,4 +1,4 @@
-import { err, ok, type Result } from './result.js';
+import { err, ok, type Result } from '../result.js';
 
 const YES = new Set(['true', 'yes', 'on', '1']);
 const NO = new Set(['false', 'no', 'off', '0']);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { HOOK_DEFINITIONS } from './hook-events.schema.js';
+import { HOOK_DEFINITIONS } from '../hooks/hook-events.schema.js';
 import { anything, flag, key, list, table, text } from './setting-key.schema.js';
 
 /** What describes a hook or a group of hooks. A fault in it loses nothing, so it only warns. */

@@ -1,12 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { HOOK_OUTPUTS } from '../../build/generated/hook-events.js';
-import { HOOK_SAMPLES } from '../../build/generated/hook-samples.js';
+import { HOOK_OUTPUTS } from '../../../build/generated/hook-events.js';
+import { HOOK_SAMPLES } from '../../../build/generated/hook-samples.js';
 import { HOOK_EVENTS, type HookEventName, hookEventFacts } from './hook-events.js';
 import { HOOK_DEFINITIONS, hookInputSchema, hookOutputSchema } from './hook-events.schema.js';
 
-const ROOT = path.resolve(import.meta.dirname, '../..');
+const ROOT = path.resolve(import.meta.dirname, '../../..');
 const EVENTS = Object.keys(HOOK_EVENTS) as HookEventName[];
 
 function inputOf(event: HookEventName): Record<string, unknown> {

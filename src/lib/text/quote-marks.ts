@@ -1,4 +1,4 @@
-import { wordSet } from './word-set.js';
+import { wordSet } from '../patterns/word-set.js';
 
 /**
  * Marks by which the runtime speaks to the model. Only letters: dashes, blanks and what is not seen

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { printedAs } from './declare.schema.js';
+import { printedAs } from '../declare.schema.js';
 import {
   ALL,
   context,

@@ -4,9 +4,9 @@
  * the reference page. Nothing that ships imports this file for its values.
  */
 import { z } from 'zod';
-import { type Declaration, declare } from './declare.schema.js';
+import { type Declaration, declare } from '../declare.schema.js';
+import { PERMISSION_MODES } from '../permissions.js';
 import { HOOK_KINDS, type HookEventFacts, type HookKind } from './hook-event-facts.js';
-import { PERMISSION_MODES } from './permissions.js';
 
 export interface HookEventDefinition extends HookEventFacts {
   /** When it fires, as the end of "It fires …". */
