@@ -275,15 +275,15 @@ for (const [driver, open] of [
       rig,
       fleet,
     }) => {
+      const start = Date.now();
       await fleet.setRate('model:*', 60);
       const orders = Array.from({ length: 4 }, () => rig.order());
       for (const order of orders) await fleet.submit(order, [mailOf('task:talk:x')]);
       for (const _ of [1, 2, 3]) rig.startWorker(['--slots', '2']);
       await until(async () => (await fleet.list({ phase: 'idle' })).length === 4);
       const times = rig.times();
-      for (const [at, time] of times.entries()) {
-        if (at > 0) expect(time - (times[0] ?? 0)).toBeGreaterThan(at * 1_000 - 900);
-      }
+      for (const [at, time] of times.entries())
+        expect(time - start).toBeGreaterThan(at * 1_000 - 100);
     });
 
     it('show a session live to those who attach', async ({ rig, fleet }) => {
