@@ -40,8 +40,8 @@ const project = (name: string, more: Record<string, unknown>) => ({
 export default defineConfig({
   test: {
     globalSetup: ['scripts/generate.mjs', 'test/temporary-files.ts'],
-    // One more than the cores that we count on: many tests wait for a child.
-    maxWorkers: 3,
+    // Two more than the cores that we count on: many tests wait for a child.
+    maxWorkers: 4,
     projects: [
       // Importing the program costs more than most tests.
       project('shared', { include: TESTS, exclude: ALONE, isolate: false }),

@@ -9,7 +9,7 @@ beforeAll(() => {
   rust = makeTempProject({
     files: { 'rust-toolchain.toml': choice, 'a/b/x': '' },
   });
-  plain = makeTempProject({ files: { 'a/rust-toolchain': 'nightly\n' } });
+  plain = makeTempProject({ files: { a: 'x\n', 'b/rust-toolchain': 'nightly\n' } });
 });
 afterAll(() => {
   rust.remove();
@@ -29,13 +29,66 @@ describe('a project that chooses the compiler', () => {
 
   it('is not met by a look elsewhere', async () => {
     expect(await judged(plain, 'cargo --version')).toBe('runs');
-    expect(await judged(plain, 'cd a && cargo --version')).toBe('asks');
+    expect(await judged(plain, 'cd b && cargo --version')).toBe('asks');
     expect(await judged(rust, 'node --version')).toBe('runs');
   });
 });
 
-it('git does not start gpg unasked', async () => {
-  for (const command of ['git log --show-signature', 'git show --show-signature HEAD']) {
-    expect(await gateRig({ cwd: plain.directory, home: plain.home }).bash(command)).toBe('asks');
-  }
+describe('unasked', () => {
+  const judged = (command: string) =>
+    gateRig({ cwd: plain.directory, home: plain.home }).bash(command);
+
+  it.each([
+    'git log --show-signature',
+    'git show --show-signature HEAD',
+    'git log --format=%GG',
+    "git log --pretty='format:%h %G?'",
+    "git for-each-ref --format='%(signature:signer)'",
+  ])('git does not start gpg: %s', async (command) => {
+    expect(await judged(command)).toBe('asks');
+  });
+
+  it.each(['ps -axe', 'ps -auxe', 'ps -uxe', 'ps -e -axe', 'ps -u node xe', 'ps -ax -C node'])(
+    'ps shows no environments: %s',
+    async (command) => {
+      expect(await judged(command)).toBe('asks');
+    },
+  );
+
+  it.each([
+    'ps aux',
+    'ps -ef',
+    'ps -eo pid,etime,cmd',
+    'ps -aux',
+    'ps -p 1 -o etime',
+    'git log --format=%h',
+  ])('both still run: %s', async (command) => {
+    expect(await judged(command)).toBe('runs');
+  });
+
+  it.each([
+    "sed 'v;e touch P' a",
+    "sed '$v;w P' a",
+    "sed '1v 4.2;e touch P' a",
+    "sed ':\u3000i\\z;e touch P' a",
+    "sed ':\u00a0a;e touch P' a",
+    "sed 'b\u2003x;e touch P' a",
+    "sed 'p\u00a0;e touch P' a",
+    "sed 's/a/b/\u00a0;e touch P' a",
+    "sed 'y/a/b/x;e touch P' a",
+  ])('sed follows no script that it may read otherwise: %s', async (command) => {
+    expect(await judged(command)).toBe('asks');
+  });
+
+  it.each([
+    "sed -n '1,5p;10q' a",
+    "sed '/x/{s/a/b/;p}' a",
+    "sed ':a;N;$!ba;s/x/y/g' a",
+    "sed -e '/x/d' -e 's/[/]/_/g' a",
+    "sed 'y/abc/xyz/' a",
+    "sed '1i text' a",
+    "sed -n '/a/,/b/{=;p}' a",
+  ])('sed still runs: %s', async (command) => {
+    expect(await judged(command)).toBe('runs');
+  });
 });

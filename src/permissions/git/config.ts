@@ -115,6 +115,7 @@ const STARTS_PROGRAMS = [
   /^merge\..*\.driver$/s,
   /^filter\..*\.(clean|smudge|process)$/s,
   /^gpg\.(.*\.)?program$/s,
+  /^log\.showsignature$/,
   /^hook\..*\.command$/s,
   // By the filter of git-lfs, which mostly is in the user's own configuration.
   /^lfs\.(customtransfer\..*\.path|extension\..*\.(clean|smudge)|standalonetransferagent)$/s,
@@ -138,6 +139,7 @@ function trapAmong(entries: readonly GitSetting[]): string | undefined {
   const found = entries.find(
     ({ key, value }) =>
       traps.some((trap) => trap.test(key)) ||
+      (/^(format\.pretty|pretty\..*)$/s.test(key) && /%[-+ ]?G/.test(value)) ||
       // As a truth value it is git's own monitor, as anything else a program.
       (key === 'core.fsmonitor' && !/^(true|false|yes|no|on|off|0|1|)$/i.test(value)),
   );

@@ -79,7 +79,8 @@ describe('a script of sed', () => {
   });
 
   it('is gone through in time with its length', () => {
-    expect(isPlainScript(`s/${'['.repeat(60_000)}/x/`)).toBe(true);
+    // A set that is not closed.
+    expect(isPlainScript(`s/${'['.repeat(60_000)}/x/`)).toBe(false);
     expect(isPlainScript(`s/${'[]'.repeat(30_000)}/x/;p`)).toBe(true);
     expect(isPlainScript('s/a/b/;'.repeat(9_000))).toBe(true);
   });

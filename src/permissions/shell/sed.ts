@@ -72,31 +72,35 @@ export function scanSed(script: string): SedUse {
 }
 
 const ADDRESS = /\d+(?:~\d+)?|\$|[+~]\d+|/y;
-/** Commands without an argument, and those with a count, a text or a label. */
-const PLAIN =
-  /[=dDgGhHnNpPxzF{}]|[lLqQ]\s*\d*|[aic](?:\\.|[^\n\\])*|[btT:][ \t]*[^\s;]*|[v#][^\n]*/sy;
+/**
+ * Commands without an argument, with a count, a text or a label. Labels are words of letters: versions of sed differ
+ * in what ends others. `v` is none of them: what follows it runs.
+ */
+const PLAIN = /[=dDgGhHnNpPxzF]|[lLqQ][ \t]*\d*|[btT](?:[ \t]*[\w.-]+)?|:[ \t]*[\w.-]+/y;
+/** What may follow such a command, and the flags of `s`. */
+const END = /[ \t]*(?=[;\n}#]|$)/y;
+/** Takes the rest of its line, and those behind it that a backslash joins. */
+const TEXT = /[aic](?:\\.|[^\n\\])*|#[^\n]*/sy;
 /** Commands with the name of a file, or a command, up to the end of the line. */
 const NAMED = { r: 'reads', R: 'reads', w: 'writes', W: 'writes', e: 'runs' } as const;
 
 class Scan {
   readonly found = { reads: [] as string[], writes: [] as string[], runs: [] as string[] };
   readonly #script: string;
-  readonly #lastClose: number;
   #at = 0;
 
   constructor(script: string) {
     this.#script = script;
-    this.#lastClose = script.lastIndexOf(']');
   }
 
   /** False: something stands there that is no command. */
   toEnd(): boolean {
     for (;;) {
-      this.#skip(/[\s;]*/y);
+      this.#skip(/[ \t\n;]*/y);
       if (this.#at >= this.#script.length) return true;
       if (!this.#address()) return false;
-      if (this.#skip(/\s*,\s*|/y) !== '' && !this.#address()) return false;
-      this.#skip(/[\s!]*/y);
+      if (this.#skip(/[ \t]*,[ \t]*|/y) !== '' && !this.#address()) return false;
+      this.#skip(/[ \t!]*/y);
       if (!this.#command()) return false;
     }
   }
@@ -112,7 +116,8 @@ class Scan {
   }
 
   #command(): boolean {
-    if (this.#skip(PLAIN) !== '') return true;
+    if (this.#skip(/\{/y) !== '' || this.#skip(TEXT) !== '') return true;
+    if (this.#skip(/\}/y) !== '' || this.#skip(PLAIN) !== '') return this.#isEnd();
     const name = this.#skip(/./sy);
     const kind = own(NAMED, name);
     if (kind !== undefined) this.found[kind].push(this.#line());
@@ -121,11 +126,18 @@ class Scan {
     if (!this.#past(delimiter, { sets: name === 's' })) return false;
     const start = this.#at;
     if (!this.#past(delimiter, { sets: false })) return false;
-    if (name === 'y') return true;
+    if (name === 'y') return this.#isEnd();
     const replacement = this.#script.slice(start, this.#at - 1);
     if (this.#skip(/[gpiIemM\d]*/y).includes('e')) this.found.runs.push(replacement);
-    if (this.#skip(/w/y) !== '') this.found.writes.push(this.#line());
+    if (this.#skip(/w/y) === '') return this.#isEnd();
+    this.found.writes.push(this.#line());
     return true;
+  }
+
+  /** fail-closed: what is not surely the end of a command may be a part of the next one. */
+  #isEnd(): boolean {
+    END.lastIndex = this.#at;
+    return END.test(this.#script);
   }
 
   /** Behind the next delimiter; in a set of characters (`[/]`) it is one of them. */
@@ -136,6 +148,7 @@ class Scan {
       // fail-closed: with such a delimiter it is open where a set begins and where it ends.
       if (sets && char === '[' && /[[\]^:.=-]/.test(delimiter)) return false;
       const end = sets && char === '[' ? this.#setEnd() : undefined;
+      if (sets && char === '[' && end === undefined) return false;
       this.#at = end ?? this.#at + (char === '\\' ? 2 : 1);
       if (char === delimiter && end === undefined) return true;
     }
@@ -148,13 +161,14 @@ class Scan {
     let at = this.#at + 1;
     if (script.charAt(at) === '^') at++;
     if (script.charAt(at) === ']') at++;
-    while (at <= this.#lastClose) {
+    for (; at < script.length; at++) {
       const char = script.charAt(at);
       if (char === ']') return at + 1;
       if (char === '\n') return undefined;
       const kind = char === '[' ? script.charAt(at + 1) : '';
-      const named = /[:.=]/.test(kind) ? script.indexOf(`${kind}]`, at + 2) : -1;
-      at = named === -1 ? at + 1 : named + 2;
+      if (!/[:.=]/.test(kind)) continue;
+      at = script.indexOf(`${kind}]`, at + 2) + 1;
+      if (at === 0) return undefined;
     }
     return undefined;
   }

@@ -38,8 +38,16 @@ const listed = only(
 );
 
 /** Operands count as files, since `git diff` compares any two; revisions are names inside the directory. */
-const looks = (options: string, also?: Program['also']): Program =>
-  program(options, 'read', { also });
+const looks = (options: string, also: NonNullable<Program['also']> = () => []): Program =>
+  program(options, 'read', {
+    also: (given, context) => [...signatures(given), ...also(given, context)],
+  });
+
+/** `%G?` and `%(signature)` start gpg. */
+const signatures = ({ values }: GivenOptions): readonly Effect[] =>
+  values
+    .filter(({ value }) => /%[-+ ]?G|%\(\*?signature/.test(value))
+    .map(({ word }) => unknown('option', word));
 
 /** Subcommands that change nothing with these options, and run nothing that was named on the line. */
 export const GIT_LOOKS: Readonly<Record<string, Program>> = {

@@ -1,5 +1,5 @@
 import { type Effect, reads, unknown, writes } from '../effects/effect.js';
-import { optionTable, parseOptions } from '../effects/options.js';
+import { type GivenValue, optionTable, parseOptions } from '../effects/options.js';
 import { custom, type Program, program } from '../effects/program.js';
 import type { ShellWord } from '../model.js';
 import { isPlain, scanSed, sedCall } from '../sed.js';
@@ -156,6 +156,14 @@ function effectsOfPrintf(words: readonly ShellWord[]): readonly Effect[] {
   return [...open, ...wild(words), ...(sets ? [unknown('operand', format)] : [])];
 }
 
+/** Where ps cannot read its options it takes all of them for BSD's, and an `e` among those shows environments. */
+function mayShowEnvironments(flags: ReadonlySet<string>, values: readonly GivenValue[]): boolean {
+  const lists = values.filter(({ option }) => /^[puCt]$/.test(option));
+  const isDoubtful =
+    flags.has('x') || lists.some(({ option, value }) => option !== 'C' && /[^\d,]/.test(value));
+  return isDoubtful && (flags.has('e') || lists.some(({ value }) => value.includes('e')));
+}
+
 export const TEXT: Readonly<Record<string, Program>> = {
   sed: custom(effectsOfSed, { edits: true }),
   awk: custom(effectsOfAwk),
@@ -170,10 +178,12 @@ export const TEXT: Readonly<Record<string, Program>> = {
   ps: program('-eflFAaxw -pouCt: pid: user: sort: no-headers headers forest', 'text', {
     // `e` in these letters shows the environments of processes.
     only: /^[auxfwlj]+$/,
-    also: ({ values }) =>
-      values
+    also: ({ flags, values }) => [
+      ...values
         .filter(({ word }) => /env/i.test(word.value))
         .map(({ word }) => unknown('option', word)),
+      ...(mayShowEnvironments(flags, values) ? [unknown('option')] : []),
+    ],
   }),
   man: program('', 'text', { only: /^[A-Za-z0-9][\w.+-]*$/ }),
 };
