@@ -44,6 +44,7 @@ describe('what a command does', () => {
     ['find a -frob', ['read a and all below', 'unknown: the option -frob']],
     ['sed -n 1p a', ['read a']],
     ['sed -i s/a/b/ a', ['read a', 'write a']],
+    ["curl -w '%output{>>x}y' u", ['unknown: the program curl', 'read u', 'write x']],
     ["sed 'w out' a", ["unknown: the code 'w out'", 'write out', 'read a']],
     ["awk '{print $1}' a", ['read a']],
     [

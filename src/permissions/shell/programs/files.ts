@@ -22,7 +22,17 @@ export const FILES: Readonly<Record<string, Program>> = {
     zmore look tsort ptx numfmt xmllint pandoc enscript gpg age`,
     program('', 'read'),
   ),
-  curl: program('-O -oDc:write', 'read'),
+  curl: program('-O -oDc:write -w: write-out:', 'read', {
+    // A format may switch to a file: `%output{name}`, `%output{>>name}`.
+    also: ({ values }) =>
+      values.flatMap(({ option, value, word }) =>
+        option !== 'w' && option !== 'write-out'
+          ? []
+          : [...value.matchAll(/%output\{(?:>>)?([^}]*)/g)].map(([, name = '']) =>
+              writes({ ...word, value: name }),
+            ),
+      ),
+  }),
   wget: program('-OoaP:write', 'read'),
   'ssh-keygen': program('-f:write', 'text'),
   ctags: program('-fo:write', 'text'),
